@@ -204,6 +204,7 @@ xp.ascontiguousarray = _identity
 xp.empty = jnp.zeros
 xp.empty_like = jnp.zeros_like
 xp.erf = special.erf
+xp.erfc = special.erfc
 xp.in_range = in_range
 xp.matmul = matmul
 xp.scatter_add = scatter_add

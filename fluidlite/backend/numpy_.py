@@ -14,7 +14,7 @@ import numpy as np
 
 from ..errors import OutOfRangeError
 from ..kernels.half import narrowed, widened
-from ..kernels.special import erf
+from ..kernels.special import erf, erfc
 from ..opdef.rank_table import RankTable
 from ..values import LoDTensor, LoDTensorArray, SelectedRows, zeros_like
 
@@ -202,6 +202,7 @@ xp.segment_argmax = segment_argmax
 xp.add_rows = add_rows
 xp.windows = windows
 xp.erf = erf
+xp.erfc = erfc
 xp.zeros_like = zeros_like
 
 

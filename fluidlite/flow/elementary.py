@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import ArgumentError
 from ..imperative import arithmetic, composed, elementary, engine, selection
-from ..imperative.elementary import exp, floats, rsqrt, square
+from ..imperative.elementary import floats, rsqrt, square
 from ..imperative.function import PyLayer
 from ..imperative.recording import eager
 from ..imperative.selection import where as choose
@@ -44,19 +44,9 @@ def _more(x: Any, number: float) -> Any:
     return arithmetic.add(x, number)
 
 
-def _erfc_of(x: Any) -> Any:
-    return np.fromiter(map(math.erfc, x.ravel().tolist()), "float64", x.size).reshape(x.shape)
-
-
 _asinh = _smooth(np.arcsinh, lambda x: rsqrt(_more(square(x), 1.0)), composed.asinh, "asinh")
 _acosh = _smooth(np.arccosh, lambda x: rsqrt(_more(square(x), -1.0)), composed.acosh, "acosh")
 _atanh = _smooth(np.arctanh, lambda x: 1.0 / _more(-square(x), 1.0), composed.atanh, "atanh")
-_erfc = _smooth(
-    _erfc_of,
-    lambda x: arithmetic.multiply(exp(elementary.neg(square(x))), -2.0 / math.sqrt(math.pi)),
-    lambda x: 1.0 - elementary.erf(x),
-    "erfc",
-)
 _exp2 = _smooth(
     np.exp2,
     lambda x: arithmetic.multiply(exp2(x), math.log(2.0)),
@@ -86,7 +76,7 @@ def erfc(input: Any) -> Any:
     >>> float(fluid.flow.erfc(fluid.flow.tensor(3.0)))
     2.209...e-05
     """
-    return _erfc(floats(input))
+    return eager.erfc(floats(input))
 
 
 def exp2(input: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -95,6 +96,16 @@ def erf(x: Any, out: Any = None) -> Any:
         some = flat[begin : begin + step]
         part(some, into[begin : begin + step], *space[:, : some.size])
     return result if x.ndim or out is not None else result[()]
+
+
+def erfc(x: Any) -> Any:
+    """1 - erf(x), exact where that is small.
+
+    Args:
+        x: floating-point numbers.
+    """
+    values = map(math.erfc, x.ravel().tolist())
+    return np.fromiter(values, "float64", x.size).reshape(x.shape).astype(x.dtype)
 
 
 def _filled(out: Any, values: Any) -> Any:

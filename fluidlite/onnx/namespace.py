@@ -77,6 +77,10 @@ def _erf(graph: OnnxGraph, x: Any) -> Any:
     return out
 
 
+def _erfc(graph: OnnxGraph, x: Any) -> Any:
+    return 1 - _erf(graph, x)
+
+
 def _zeros_like(graph: OnnxGraph, x: Any, *args: Any, **named: Any) -> Any:
     return np.zeros_like(x, *args, **named)
 
@@ -173,6 +177,7 @@ _OWN: dict[str, Callable[..., Any]] = {
     "array": _asarray,
     "in_range": _in_range,
     "erf": _erf,
+    "erfc": _erfc,
     "zeros_like": _zeros_like,
     "sum": _total,
     "matmul": _matmul,

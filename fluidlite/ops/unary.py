@@ -226,6 +226,16 @@ class erf(Unary):
         return dict(X=lambda: dOut * f.exp(-X * X) * (2 / math.sqrt(math.pi)))
 
 
+class erfc(Unary):
+    """Out = 1 - erf(X), exact where that is small."""
+
+    def run(self, xp, X):
+        return xp.erfc(X)
+
+    def grad(self, f, X, dOut):
+        return dict(X=lambda: dOut * f.exp(-X * X) * (-2 / math.sqrt(math.pi)))
+
+
 class Abs(Activation, type="abs"):
     """Out = |X|."""
 

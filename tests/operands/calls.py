@@ -393,6 +393,7 @@ FLOW = {
     "diag": ["V", "SQUARE", "V, 1"],
     "diagonal": ["X", "X, 1"],
     "equal": ["X, Y", "X, X"],
+    "erfc": "SIGNED * 4",
     "allclose": ["X, Y", "X, X"],
     "expand": ["ROW, 2, 3", "ROW, -1, 3"],
     "broadcast_to": "X, [4, 2, 3]",

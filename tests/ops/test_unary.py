@@ -36,6 +36,7 @@ FUNCTIONS = {
     "acos": (math.acos, lambda x: x),
     "atan": (math.atan, lambda x: 9 * x),
     "erf": (math.erf, lambda x: 3 * x),
+    "erfc": (math.erfc, lambda x: 9 * x),
     "abs": (lambda x: x if x > 0 else -x, lambda x: x),
     "sign": (lambda x: 1 if x > 0 else -1, lambda x: x),
     "floor": (math.floor, lambda x: 9 * x),

@@ -27,7 +27,7 @@ def apart(rng, shape, *kinks, low=-3.0, high=3.0):
     return x
 
 
-@samples(*RANGES, "exp", "expm1", "sinh", "cosh", "square", "sin", "cos", "atan", "erf")
+@samples(*RANGES, "exp", "expm1", "sinh", "cosh", "square", "sin", "cos", "atan", "erf", "erfc")
 def smooth(rng, type):
     yield Sample(dict(X=rng.uniform(*RANGES.get(type, (-2.0, 2.0)), [2, 3])), order=3)
     yield Sample(dict(X=rng.uniform(*RANGES.get(type, (-2.0, 2.0)), [2, 3, 4])), name="cube")
