@@ -58,7 +58,8 @@ from ..scope import Scope
 from ..values import OneElement, as_fetched
 from .ownership import ALONE
 from .plan import Plan
-from .run_state import Job, RunState
+from .run import Run
+from .run_state import RunState
 from .segment import FUNCTIONS_KEPT
 from .session import Session
 from .turn import retried
@@ -83,13 +84,12 @@ class BoundCall(NamedTuple):
     source: str
 
 
-def run_bound(
-    plan: Plan, job: Job, feed: Mapping[str, Any], state: RunState, backend: Any
-) -> list[Any] | None:
+def run_bound(plan: Plan, run: Run, state: RunState, backend: Any) -> list[Any] | None:
     """Run a plan by the call that is bound to a scope.
 
     Args:
-        plan, job, feed, state: of the run.
+        plan, run: what is run, and how.
+        state: what is remembered of the program.
         backend: whose random numbers are drawn.
 
     Returns:
@@ -98,7 +98,7 @@ def run_bound(
     Raises:
         Exception: there is no batch to read.
     """
-    program, _, scope = job
+    program, scope, feed = run.program, run.scope, run.feed or {}
     call = bound_call(plan, scope)
     if call is None:
         return None

@@ -12,46 +12,33 @@ Each run takes the highest tier that it can; all of them compute the same values
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
 from typing import Any
-from weakref import ref
 
 import numpy as np
 
-from .. import backend as backends
 from ..compiler import CompiledProgram, program_and_feed
 from ..described import Described
-from ..errors import ClosedError
 from ..ir.callsite import warn
 from ..ir.program import Program
 from ..ir.variable import Variable
 from ..place import Place
 from ..process_group import groups
-from ..profiler import Profile, active
+from ..profiler import active
 from ..quiet import quick_door
-from ..scope import Scope, global_scope
+from ..scope import Scope
 from .bound import bind, run_bound
-from .engine import chosen
-from .feeding import (
-    fed_by_loader,
-    fed_values,
-    fetched,
-    frozen,
-    kept_values,
-    take_persistables,
-    without_value,
-)
+from .feeding import frozen
 from .finite import checks_nan_inf
 from .from_dataset import RunsDatasets
 from .plan import Plan
 from .prepared_runs import PreparesRuns
 from .random_state import KeepsRandomState
 from .replicated import Replicas
-from .run_state import ExecutorToken, Job, RunState, next_number, wanted_of
-from .segment import passes_for
+from .run import Run
+from .run_state import RunState
 from .session import Observer, Session
 from .step import Environment
 from .traced_runs import TracesRuns
@@ -97,20 +84,7 @@ class Executor(PreparesRuns, RunsDatasets, KeepsRandomState, TracesRuns, Describ
         backend: str | None = None,
         precision: str | None = None,
     ) -> None:
-        self.place, self._engine = chosen(place, backend, precision)
-        self._passes = passes_for(passes)
-        #: the times of operators, where they are taken
-        self.profile = Profile() if profile else None
-        self._backend = backends.get("numpy")
-        self._token: ExecutorToken | None = ExecutorToken()
-        #: of what programs remember for this executor
-        self._key: ref[ExecutorToken] | None = ref(self._token)
-        self._number = next_number()
-        self._check = os.environ.get("FLUIDLITE_CHECK", "") not in ("", "0")
-
-    def close(self) -> None:
-        """Let go of everything; running anything after it is an error."""
-        self._token = self._key = None
+        super().__init__(place, profile, passes, backend, precision)
 
     def run(
         self,
@@ -163,107 +137,100 @@ class Executor(PreparesRuns, RunsDatasets, KeepsRandomState, TracesRuns, Describ
             NonFiniteError: there is a value that is not finite; names the operator it comes from.
             FluidError: an operator failed; says which, with what shapes, and where it was made.
         """
+        guard = checks_nan_inf() if check_nan_inf is None else check_nan_inf
         if type(program) is not Program:
             if isinstance(program, CompiledProgram) and program.device_count > 1:
-                wanted = wanted_of(program.program, fetch_list, feed, use_prune)
-                strict = "infinity" if (check_nan_inf or checks_nan_inf()) else ""
-                known = self._known(program.program)
-                session = partial(self._session, program.program, known, strict=strict)
-                kind = Replicas if self._engine is None else self._engine.replicas
-                replicas = kind(program, scope or global_scope(), known, session)
-                return replicas.run(feed, wanted, return_numpy, return_merged)
+                run = Run(program.program, fetch_list, feed, scope, use_prune, guard, return_numpy)
+                return self._run_replicated(program, run, return_merged)
             program, feed = program_and_feed(program, feed)
         if isinstance(feed, list):
-            feed = fed_by_loader(feed)
-        wanted = wanted_of(program, fetch_list, feed, use_prune)
-        job = program, wanted, global_scope() if scope is None else scope
-        guard = checks_nan_inf() if check_nan_inf is None else check_nan_inf
-        return self._run(job, feed, guard, return_numpy, use_program_cache, fetch_list)
+            feed = Run.fed_by_loader(feed)
+        run = Run(
+            program, fetch_list, feed, scope, use_prune, guard, return_numpy, use_program_cache
+        )
+        return self._run(run, fetch_list)
 
-    @property
-    def _looks(self) -> bool:
-        return self._check or self.profile is not None or active.get() is not None
-
-    def _run(
-        self,
-        job: Job,
-        feed: Any,
-        guard: bool,
-        return_numpy: bool = True,
-        keep: bool = True,
-        fetch_list: Any = None,
+    def _run_replicated(
+        self, compiled: CompiledProgram, run: Run, return_merged: bool
     ) -> list[Any]:
-        """Run a program by the highest tier that there is for it."""
-        program, wanted, _ = job
+        """Run a program on several devices."""
+        known = self._known(run.program)
+        strict = "infinity" if run.guard else ""
+        session = partial(self._session, run.program, known, strict=strict)
+        kind = Replicas if self._engine is None else self._engine.replicas
+        found: list[Any] = kind(compiled, run, known, session).run(return_merged)
+        return found
+
+    def _run(self, run: Run, fetch_list: Any = None) -> list[Any]:
+        program = run.program
         known: RunState | None = program.remembered.get(self._key)
-        plan = None if known is None else known.plans.get((program.revision, wanted))
+        plan = None if known is None else known.plans.get((program.revision, run.wanted))
         group = groups.get()
         begun = group.begin_run()
         try:
-            is_plain = (feed is None or type(feed) is dict) and return_numpy
-            if known is not None and plan is not None and is_plain and not (guard or self._looks):
-                given = feed or {}
+            is_plain = (run.feed is None or type(run.feed) is dict) and run.return_numpy
+            if known and plan and is_plain and not (run.guard or self._looks):
                 if self._engine is not None:
-                    results = self._engine.run_bound(plan, job, given, known)
+                    results = self._engine.run_bound(plan, run, known)
                 else:
-                    results = run_bound(plan, job, given, known, self._backend)
+                    results = run_bound(plan, run, known, self._backend)
                 if results is not None:
                     return results
                 group.repeat_from(0)
-            self._known(program).warn_of_strangers(fetch_list, program)
-            return self._run_planned(job, feed, guard, return_numpy, keep)
+            if known is None:
+                known = self._known(program)
+            known.warn_of_strangers(fetch_list, program)
+            return self._run_planned(run, known)
         finally:
             group.end_run(begun)
 
-    def _run_planned(
-        self, job: Job, feed: Any, guard: bool, return_numpy: bool, keep: bool
-    ) -> list[Any]:
+    def _run_planned(self, run: Run, known: RunState) -> list[Any]:
         """Run a program segment by segment, when it is its turn."""
-        program, wanted, scope = job
-        known = self._known(program)
-        fed = given, doubts = fed_values(feed, program)
+        program, scope = run.program, run.scope
+        fed = given, doubts = run.fed()
         if doubts:
             known.warn(doubts)
-        if not known.count and not program.global_block().ops and not wanted[0]:
+        if not known.count and not program.global_block().ops and not run.wanted[0]:
             warn("the program has no operators: there is nothing to run", None)
-        plan = known.plan(program, wanted, keep, self._check)
-        variables = program.global_block().vars
-        updates = [*plan.commits, *(name for name in given if variables[name].persistable)]
-        run = partial(self._run_plan, plan, job, fed, (guard, return_numpy, keep))
+        plan = known.plan(program, run.wanted, run.keeps_plan, self._check)
+        updates = plan.commits
+        if given:
+            variables = program.global_block().vars
+            updates = [*updates, *[name for name in given if variables[name].persistable]]
         if not updates and self._engine is None:  # JAX puts what it reads on a device
-            return run(scope.commit)
+            return self._run_plan(plan, run, known, fed, scope.commit)
         reads = plan.persistable.intersection(plan.needs).difference(given)
-        return in_turn(scope, reads, updates, plan.calls_out, run)
+        run_plan = partial(self._run_plan, plan, run, known, fed)
+        return in_turn(scope, reads, updates, plan.calls_out, run_plan)
 
     def _run_plan(
         self,
         plan: Plan,
-        job: Job,
+        run: Run,
+        known: RunState,
         fed: tuple[Environment, dict[str, str]],
-        how: tuple[bool, bool, bool],
         commit: Commit,
     ) -> list[Any]:
         """Run a program segment by segment: tiers 1 and 2; bind what has been compiled."""
-        (program, (fetches, _), scope), (guard, return_numpy, keep) = job, how
-        given, doubts = fed
-        known = self._known(program)
+        program, fetches, scope, (given, doubts) = run.program, run.wanted[0], run.scope, fed
         env = {n: frozen(v) for n, v in given.items()} if self._check else dict(given)
         known.begin_in(scope, program)
-        if odd := take_persistables(plan, env, scope, to_host=self._engine is None):
+        if odd := run.take_persistables(plan, env, to_host=self._engine is None):
             known.warn(odd)
         if self._engine is not None:
-            self._engine.meet(job, env, given, known)
-        if fetches and (missing := without_value(fetches, plan.written, env, scope, program)):
+            self._engine.meet(run, env, given, known)
+        if fetches and (missing := run.without_value(plan.written, env)):
             known.warn(missing)
-        if self._engine is not None and return_numpy and keep and not (guard or doubts):
-            found = None if self._looks else self._engine.run_anew(plan, job, given, known)
+        is_usual = run.return_numpy and run.keeps_plan and not (run.guard or doubts)
+        if self._engine is not None and is_usual and not self._looks:
+            found = self._engine.run_anew(plan, run, given, known)
             if found is not None:
                 return found
         with np.errstate(all="ignore"):  # infinities are values
-            self._execute(plan, env, job, known, guard, doubts)
-        results = [fetched(name, env, scope, return_numpy) for name in fetches]
+            self._execute(plan, env, run, known, doubts)
+        results = [run.fetched(name, env) for name in fetches]
         keeps = given or plan.commits
-        news, as_is = kept_values(plan.commits, env, given, scope, program) if keeps else ({}, True)
+        news, as_is = run.kept_values(plan.commits, env, given) if keeps else ({}, True)
         if news:
             if not known.count:
                 scope.note_origins(program, news)
@@ -279,23 +246,22 @@ class Executor(PreparesRuns, RunsDatasets, KeepsRandomState, TracesRuns, Describ
         self,
         plan: Plan,
         env: Environment,
-        job: Job,
+        run: Run,
         known: RunState,
-        guard: bool,
         doubts: Mapping[str, str],
     ) -> None:
         """Compute the values of a plan into an environment that has the inputs; the first time that
         something is fed unlike its declaration, operators check it.
         """
         profile = self.profile or active.get()
-        if not (guard or profile or self._check or doubts):
-            self._session(job[0], known).run(plan, env)
+        if not (run.guard or profile or self._check or doubts):
+            self._session(run.program, known).run(plan, env)
             return
         odd = frozenset(doubts.items())
         checked = bool(odd) and odd not in known.taken
-        session = partial(self._session, job[0], known, profile=profile)
+        session = partial(self._session, run.program, known, profile=profile)
         with nullcontext() if profile is None else profile.run("run"):
-            strict = "infinity" if guard else "NaN" if self._check else ""
+            strict = "infinity" if run.guard else "NaN" if self._check else ""
             compare = self._check and not checked
             session(strict=strict, checked=checked, compare=compare).run(plan, env)
         if checked:
@@ -331,20 +297,9 @@ class Executor(PreparesRuns, RunsDatasets, KeepsRandomState, TracesRuns, Describ
         True
         """
         program, _ = program_and_feed(program)
-        wanted = wanted_of(program, fetch_list)
+        wanted = Run(program, fetch_list).wanted
         found = self._known(program).plan(program, wanted, True, self._check)
         return found if self._engine is None else self._engine.describe(found)
-
-    def _known(self, program: Program) -> RunState:
-        """What this executor remembers of a program.
-
-        Raises:
-            ClosedError: nothing any more.
-        """
-        if self._token is None:
-            raise ClosedError("the executor has been closed; make another one")
-        found: RunState | None = program.remembered.get(self._key)
-        return found or program.remembered.keep(self._token, RunState(self._number))
 
     def observe(
         self,
@@ -365,9 +320,10 @@ class Executor(PreparesRuns, RunsDatasets, KeepsRandomState, TracesRuns, Describ
             FluidError: as :meth:`run` does.
         """
         program, _ = program_and_feed(program)
-        env, _ = fed_values(feed, program)
+        run = Run(program, (), feed, scope)
+        env, _ = run.fed()
         plan = Plan(program, ())
         plan.keep_everything()
-        take_persistables(plan, env, global_scope() if scope is None else scope)
+        run.take_persistables(plan, env)
         with np.errstate(all="ignore"):
             self._session(program, self._known(program), observer=observer).run(plan, env)

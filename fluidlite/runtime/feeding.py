@@ -1,8 +1,8 @@
-"""What goes into a run, and what comes out of it."""
+"""What may be fed and fetched: values as a run takes them, and as users get them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from ..errors import (
 )
 from ..ir.operator import EMPTY, Operator, located
 from ..ir.program import Program
-from ..ir.variable import Parameter, Variable
+from ..ir.variable import Variable
 from ..scope import Scope
 from ..values import (
     LoDTensor,
@@ -30,51 +30,7 @@ from ..values import (
     is_device_array,
     on_host,
 )
-from .plan import Plan
-from .step import Environment, is_empty_array
-
-
-def fed_values(feed: Any, program: Program) -> tuple[Environment, dict[str, str]]:
-    """The fed arrays by name, and what is doubtful about them: a text for each such name.
-
-    What is fed to a variable that is not ``need_check_feed`` goes in as it comes, as in fluid 1.8;
-    names that the program does not have are left out.
-
-    Raises:
-        FeedTypeError: what is fed is no array.
-        FeedError: it does not fit a variable that is checked, or nothing feeds a name.
-    """
-    if feed is None:
-        return {}, {}
-    if isinstance(feed, (list, tuple)) and len(feed) == 1 and isinstance(feed[0], Mapping):
-        feed = feed[0]
-    if not isinstance(feed, Mapping):
-        raise FeedTypeError(
-            f"expected feed to be a dictionary of names and arrays, got {type(feed).__name__}"
-        )
-    known = program.global_block().vars
-    env: Environment = {}
-    doubts: dict[str, str] = {}
-    for name, value in feed.items():
-        variable = known.get(name)
-        if variable is None:
-            doubts[name] = unknown_name(name, program)
-            continue
-        env[name] = fed = _fed_value(variable, value)
-        misfit = _misfit(variable, fed.data if isinstance(fed, LoDTensor) else fed)
-        if misfit is not None:
-            doubts[name] = misfit
-    return env, doubts
-
-
-def fed_by_loader(feed: list[Any]) -> Any:
-    """What a loader for one place gives, as a dictionary of arrays; other lists as they are."""
-    if len(feed) != 1 or type(feed[0]) is not dict:
-        return feed
-    return {
-        name: value.data if type(value) is LoDTensor and not value.offsets else value
-        for name, value in feed[0].items()
-    }
+from .step import is_empty_array
 
 
 def unknown_name(name: Any, program: Program) -> str:
@@ -109,7 +65,13 @@ def frozen(value: Any) -> Any:
     return view
 
 
-def _fed_value(variable: Variable, value: Any) -> Any:
+def fed_value(variable: Variable, value: Any) -> Any:
+    """What a variable is fed, as an array or a LoDTensor.
+
+    Raises:
+        FeedTypeError: it is no array, or might mean several things.
+        FeedError: it is none that the variable can hold.
+    """
     if value is None:
         raise FeedTypeError(f"variable {variable.name!r} was fed None; feed an array")
     if isinstance(value, LoDTensor):
@@ -184,7 +146,7 @@ def _fed_sequences(variable: Variable, value: Any) -> LoDTensor:
     return fed
 
 
-def _misfit(variable: Variable, data: Any) -> str | None:
+def misfit(variable: Variable, data: Any) -> str | None:
     """In what way an array differs from what its variable is declared; None where it does not.
 
     Raises:
@@ -214,40 +176,7 @@ def _agree(shape: Sequence[int], declared: Sequence[int]) -> bool:
     )
 
 
-def take_persistables(
-    plan: Plan, env: Environment, scope: Scope, to_host: bool = True
-) -> dict[str, str]:
-    """Put what the operators read and nothing computes into the environment.
-
-    Args:
-        plan, env, scope: of the run.
-        to_host: whether to fetch what lies on a device.
-
-    Returns:
-        what to say of values in the scope that have another shape than their variables.
-
-    Raises:
-        FeedError: a data variable was not fed.
-        NotInitializedError: a persistable variable has no value.
-    """
-    doubts: dict[str, str] = {}
-    shapes = plan.shapes
-    for name, op in plan.needs.items():
-        if name in env:
-            continue
-        value = scope.value(name) if name in plan.persistable else None
-        if value is None and (value := _unset(name, op)) is EMPTY:
-            continue
-        value = env[name] = on_host(value) if to_host else value
-        if name in shapes and value.__class__ is np.ndarray and value.shape != shapes[name]:
-            doubts[name] = _of_another_shape(name, op, value, shapes[name], scope)
-    for name in plan.open:
-        if name not in env and (value := scope.value(name)) is not None:
-            env[name] = value
-    return doubts
-
-
-def _unset(name: str, op: Operator) -> Any:
+def unset(name: str, op: Operator) -> Any:
     """What an operator takes for a variable without a value; ``EMPTY`` where it does without."""
     slot = next((slot for slot, names in op.inputs.items() if name in names), "")
     value = EMPTY if is_empty_array(op, name) else op.instance().unset(slot)
@@ -256,9 +185,10 @@ def _unset(name: str, op: Operator) -> Any:
     return value
 
 
-def _of_another_shape(
+def of_another_shape(
     name: str, op: Operator, value: Any, declared: Sequence[int], scope: Scope
 ) -> str:
+    """What to say of a value in a scope that has another shape than its variable."""
     origin = scope.origin(name)
     source = "no program" if origin is None else f"the run of a program built at {origin}"
     where = f", built at {op.callsite}" if op.callsite else ""
@@ -287,44 +217,10 @@ def _missing(name: str, op: Operator) -> Exception:
     return located(error, op, [(name, spec)])
 
 
-def without_value(
-    fetches: Sequence[str], written: set[str], env: Environment, scope: Scope, program: Program
-) -> dict[str, str]:
-    """What to say of names that are to be fetched and will have no value; they give None, as in
-    fluid 1.8.  Nothing is said of persistable variables.
-
-    Raises:
-        FetchError: the program has no variable of a name.
-    """
-    doubts: dict[str, str] = {}
-    for name in fetches:
-        if name in env or name in written or scope.value(name) is not None:
-            continue
-        known = program.global_block().vars
-        if name not in known:
-            raise FetchError(_absent(name, known, "fetch"))
-        if known[name].is_data:
-            doubts[name] = f"data variable {name!r} is fetched and was not fed; it gives None"
-        elif not known[name].persistable:
-            doubts[name] = f"nothing computes variable {name!r}, which is fetched; it gives None"
-    return doubts
-
-
-def fetched(name: str, env: Environment, scope: Scope, return_numpy: bool) -> Any:
-    """A copy of a fetched value as the user wants to have it; None where there is none.
-
-    As an array, a gradient has no sequences: those of its variable are known.
-    """
-    value = env[name] if name in env else scope.value(name)
-    if return_numpy and type(value) is LoDTensor and name.endswith("@GRAD"):
-        value = value.data
-    return _handed_out(name, value, return_numpy)
-
-
-def _handed_out(name: str, value: Any, return_numpy: bool) -> Any:
+def handed_out(name: str, value: Any, return_numpy: bool) -> Any:
     """A copy of a value as the user wants to have it."""
     if isinstance(value, LoDTensorArray):
-        return [_handed_out(f"{name}[{i}]", v, return_numpy) for i, v in enumerate(value.items)]
+        return [handed_out(f"{name}[{i}]", v, return_numpy) for i, v in enumerate(value.items)]
     if value is None:  # nothing has written it
         return None
     if isinstance(value, SelectedRows):
@@ -341,36 +237,14 @@ def _handed_out(name: str, value: Any, return_numpy: bool) -> Any:
     return as_fetched(value) if return_numpy else LoDTensor(value)
 
 
-def kept_values(
-    commits: Iterable[str], env: Environment, given: Environment, scope: Scope, program: Program
-) -> tuple[Environment, bool]:
-    """What variables of the scope hold after a run, by name: what operators wrote to persistable
-    variables, and what was fed to them.  Parameters keep their element type.
-
-    Returns:
-        the values, and whether they are what the operators wrote, as it is.
-    """
-    known = program.global_block().vars
-    written = [n for n in commits if n in env]  # others are of branches that were not taken
-    fed = [n for n in given if known[n].persistable and n not in written]
-    outside = {id(v.data if isinstance(v, LoDTensor) else v) for v in given.values()}
-    news = {name: _owned(env[name], outside) for name in (*written, *fed)}
-    as_is = not fed
-    for name, new in news.items():
-        old = scope.value(name) if isinstance(known.get(name), Parameter) else None
-        if type(old) is type(new) is np.ndarray and old.dtype != new.dtype:
-            news[name], as_is = new.astype(old.dtype), False
-    return news, as_is
-
-
-def _owned(value: Any, fed: set[int]) -> Any:
+def owned(value: Any, fed: set[int]) -> Any:
     """A value that nobody outside can change: a copy where it is a view, or an array that the user
     fed.
     """
     if is_device_array(value):
         return value  # which nobody can change
     if isinstance(value, LoDTensorArray):
-        return LoDTensorArray([_owned(item, fed) for item in value.items])
+        return LoDTensorArray([owned(item, fed) for item in value.items])
     if isinstance(value, SelectedRows):
         return value.copy()
     if all(data.base is None and id(data) not in fed for data in arrays_in(value)):
@@ -389,10 +263,10 @@ def check_names(program: Program, feeds: Iterable[str], fetches: Iterable[str]) 
     for names, error, what in ((feeds, FeedError, "feed"), (fetches, FetchError, "fetch")):
         for name in names:
             if name not in known:
-                raise error(_absent(name, known, what))
+                raise error(no_such_name(name, known, what))
 
 
-def _absent(name: str, known: Iterable[str], what: str) -> str:
+def no_such_name(name: str, known: Iterable[str], what: str) -> str:
     """What to say of a name that a program does not have."""
     found = suggestion(name, known)
     elsewhere = "; if it is one of another program, run that: exe.run(program, ...)"

@@ -10,9 +10,10 @@ from ..errors import ArgumentError, NotInitializedError
 from ..ir.program import Program
 from ..ir.variable import Variable
 from ..scope import Scope
+from .executor_state import ExecutorState
 
 
-class RunsDatasets:
+class RunsDatasets(ExecutorState):
     """What an executor does with data sets of files."""
 
     #: runs a program once

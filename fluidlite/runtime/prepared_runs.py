@@ -11,11 +11,13 @@ from ..ir.program import Program
 from ..ir.variable import Variable
 from ..process_group import groups
 from ..quiet import quick_door
-from ..scope import Scope, global_scope
+from ..scope import Scope
 from .bound import bound_call
+from .executor_state import ExecutorState
 from .feeding import check_names
 from .finite import checks_nan_inf
-from .run_state import Job, RunState, fetch_names
+from .run import Run
+from .run_state import RunState, fetch_names
 
 
 class KeptCall:
@@ -23,15 +25,15 @@ class KeptCall:
     program or of the names in the scope.
 
     Args:
-        job: what is run.
+        asked: what is run, but for the feed.
         backend: whose random numbers are drawn.
         engine: that runs programs in place of NumPy; None where NumPy does.
     """
 
-    __slots__ = ("_backend", "_changes", "_engine", "_revision", "draw", "job", "run")
+    __slots__ = ("_backend", "_changes", "_engine", "_revision", "asked", "draw", "run")
 
-    def __init__(self, job: Job, backend: Any, engine: Any) -> None:
-        self.job, self._backend, self._engine = job, backend, engine
+    def __init__(self, asked: Run, backend: Any, engine: Any) -> None:
+        self.asked, self._backend, self._engine = asked, backend, engine
         self._revision = self._changes = -1
         #: as of :class:`BoundCall`, where it is valid
         self.run: Any = None
@@ -43,14 +45,14 @@ class KeptCall:
         Args:
             key: of what the program remembers for the executor; None where that was closed.
         """
-        program, wanted, scope = self.job
+        program, scope = self.asked.program, self.asked.scope
         state: RunState | None = program.remembered.get(key)
-        plan = None if state is None else state.plans.get((program.revision, wanted))
+        plan = None if state is None else state.plans.get((program.revision, self.asked.wanted))
         self._revision = -1
         if state is None or plan is None:
             return
         if self._engine is not None:
-            self.run = self._engine.bound_run(plan, self.job, state)
+            self.run = self._engine.bound_run(plan, self.asked, state)
         else:
             call = None if plan.reading.steps else bound_call(plan, scope)
             if call is None or plan.compiled.improvement is not None:
@@ -62,19 +64,12 @@ class KeptCall:
 
     def is_valid(self) -> bool:
         """Whether it is what the next run would take."""
-        program, _, scope = self.job
-        return self._revision == program.revision and self._changes == scope.revision
+        asked = self.asked
+        return self._revision == asked.program.revision and self._changes == asked.scope.revision
 
 
-class PreparesRuns:
+class PreparesRuns(ExecutorState):
     """What an executor does with programs that are prepared."""
-
-    # what an executor has
-    _backend: Any
-    _engine: Any
-    _key: Any
-    _looks: Any
-    _run: Callable[..., list[Any]]
 
     def prepare(
         self,
@@ -110,8 +105,8 @@ class PreparesRuns:
         program, _ = program_and_feed(program)
         fetches, _ = fetch_names(fetch_list, program)
         check_names(program, feed_names, fetches)
-        job = program, (tuple(fetches), None), global_scope() if scope is None else scope
-        return partial(self._run_prepared, KeptCall(job, self._backend, self._engine))
+        asked = Run(program, fetches, scope=scope)
+        return partial(self._run_prepared, KeptCall(asked, self._backend, self._engine))
 
     @quick_door
     def _run_prepared(self, kept: KeptCall, feed: Mapping[str, Any]) -> list[Any]:
@@ -121,6 +116,6 @@ class PreparesRuns:
             found: list[Any] | None = kept.run(feed, kept.draw)
             if found is not None:
                 return found
-        results = self._run(kept.job, feed, guard)
+        results = self._run(kept.asked.with_feed(feed, guard))
         kept.find(self._key)
         return results

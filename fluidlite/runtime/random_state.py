@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..ir.program import Program
-from .run_state import RunState
+from .executor_state import ExecutorState
 
 
-class KeepsRandomState:
+class KeepsRandomState(ExecutorState):
     """An executor whose random numbers can go on where those of another one stopped."""
-
-    def _known(self, program: Program) -> RunState:
-        """What it remembers of a program."""
-        raise NotImplementedError
 
     def random_state(self, program: Program) -> dict[str, int]:
         """What the next run of a program draws random numbers from; for

@@ -7,7 +7,7 @@ device keeps for itself from run to run; the scope has that of the first one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -18,18 +18,11 @@ import numpy as np
 from ..compiler import CompiledProgram, GradientScaleStrategy
 from ..errors import FeedError, FeedTypeError, UnsupportedError
 from ..process_group import groups
-from ..scope import Scope
 from ..values import LoDTensor, SelectedRows, as_fetched
-from .feeding import (
-    fed_values,
-    fetched,
-    kept_values,
-    take_persistables,
-    unknown_name,
-    without_value,
-)
+from .feeding import unknown_name
 from .plan import Plan, update_stages
-from .run_state import RunState, Wanted
+from .run import Run
+from .run_state import RunState
 from .session import Session
 from .step import Environment
 from .turn import Commit, in_turn
@@ -41,18 +34,19 @@ class Replicas:
     def __init__(
         self,
         compiled: CompiledProgram,
-        scope: Scope,
+        asked: Run,
         known: RunState,
         session: Callable[[], Session],
     ) -> None:
         self._program, self._count = compiled.program, compiled.device_count
-        self._scope, self._known, self._session = scope, known, session
+        self._run, self._scope = asked, asked.scope
+        self._known, self._session = known, session
         self._kept = compiled.kept
         strategy = compiled.build_strategy and compiled.build_strategy.gradient_scale_strategy
         is_mean = strategy in (None, GradientScaleStrategy.CoeffNumDevice)
         self._scale = 1 / self._count if is_mean else 1.0
 
-    def run(self, feed: Any, wanted: Wanted, return_numpy: bool, return_merged: bool) -> list[Any]:
+    def run(self, return_merged: bool) -> list[Any]:
         """Run the program, or what is wanted of it; else as ``Executor.run``."""
         if groups.get().size > 1:
             raise UnsupportedError(
@@ -60,9 +54,9 @@ class Replicas:
                 "let CPU_NUM be 1, or give one place, and start more processes"
             )
         program, known = self._program, self._known
-        given, doubts = self._given(feed)
+        given, doubts = self._given()
         known.warn(doubts)
-        fetches, cut = wanted
+        fetches, cut = self._run.wanted
         names = tuple(dict.fromkeys(fetches))
         plans = [
             (known.plan(program, (names, part), True, False), updates)
@@ -70,34 +64,32 @@ class Replicas:
         ]
         reads = {n for plan, _ in plans for n in plan.persistable.intersection(plan.needs)}
         changed = {*given[0], *(name for plan, _ in plans for name in plan.commits)}
-        how = return_numpy, return_merged
-        run = partial(self._run_plans, plans, given, fetches, how)
+        run = partial(self._run_plans, plans, given, return_merged)
         return in_turn(self._scope, reads, changed, any(p.calls_out for p, _ in plans), run)
 
     def _run_plans(
         self,
         plans: list[tuple[Plan, bool]],
         given: list[Environment],
-        fetches: Sequence[str],
-        how: tuple[bool, bool],
+        return_merged: bool,
         commit: Commit,
     ) -> list[Any]:
         """Run plans one after the other, and commit; what is fetched."""
-        program, scope, known = self._program, self._scope, self._known
+        run, scope, known = self._run, self._scope, self._known
         kept = ({}, *self._kept.of(scope, self._count))
         envs = [{**own, **each} for own, each in zip(kept, given, strict=True)]
         written = {name for plan, _ in plans for name in plan.written}
-        known.warn(without_value(fetches, written, envs[0], scope, program))
+        known.warn(run.without_value(written, envs[0]))
         with np.errstate(all="ignore"):
             for plan, updates in plans:
                 self._run_stage(plan, envs, once=updates)
-        results = [self._fetched(name, envs, *how) for name in fetches]
+        results = [self._fetched(name, envs, return_merged) for name in run.wanted[0]]
         commits = dict.fromkeys(name for plan, _ in plans for name in plan.commits)
-        news, _ = kept_values(commits, envs[0], given[0], scope, program)
+        news, _ = run.kept_values(commits, envs[0], given[0])
         once = {name for plan, updates in plans if updates for name in plan.written}
         own = [name for name in commits if name not in once]
         values = [
-            {**before, **kept_values(own, env, {}, scope, program)[0]}
+            {**before, **run.kept_values(own, env, {})[0]}
             for before, env in zip(kept[1:], envs[1:], strict=True)
         ]
         commit(
@@ -110,7 +102,7 @@ class Replicas:
     def _run_stage(self, plan: Plan, envs: list[Environment], once: bool) -> None:
         """Run operators for each device, or once for all of them."""
         for device, env in enumerate(envs[:1] if once else envs):
-            take_persistables(plan, env, self._scope)
+            self._run.take_persistables(plan, env)
             self._session().run(plan, env, device or None)
         if once:
             for env in envs[1:]:
@@ -123,13 +115,14 @@ class Replicas:
                 for env in envs:
                     env[name] = gathered
 
-    def _given(self, feed: Any) -> tuple[list[Environment], dict[str, str]]:
+    def _given(self) -> tuple[list[Environment], dict[str, str]]:
         """What each device is fed, and what is doubtful about it.
 
         Raises:
             FeedTypeError: there are not as many dictionaries as devices.
             FeedError: there are fewer samples than devices, or no variable has a fed name.
         """
+        feed = self._run.feed
         if isinstance(feed, (list, tuple)) and feed:
             if len(feed) != self._count:
                 raise FeedTypeError(
@@ -137,10 +130,10 @@ class Replicas:
                 )
             for each in feed:
                 self._refuse_strangers(each)
-            pairs = [fed_values(each, self._program) for each in feed]
+            pairs = [self._run.with_feed(each).fed() for each in feed]
             return [env for env, _ in pairs], {k: v for _, d in pairs for k, v in d.items()}
         self._refuse_strangers(feed)
-        whole, doubts = fed_values(feed, self._program)
+        whole, doubts = self._run.fed()
         known = self._program.global_block().vars
         devices: list[Environment] = [{} for _ in range(self._count)]
         for name, value in whole.items():
@@ -172,11 +165,9 @@ class Replicas:
         cut = _sequences if is_lod else _rows
         return [cut(value, first, last) for first, last in pairwise(ends)]
 
-    def _fetched(
-        self, name: str, envs: list[Environment], return_numpy: bool, return_merged: bool
-    ) -> Any:
+    def _fetched(self, name: str, envs: list[Environment], return_merged: bool) -> Any:
         """A value of each device, joined or as a list."""
-        found = [fetched(name, env, self._scope, return_numpy) for env in envs]
+        found = [self._run.fetched(name, env) for env in envs]
         return _joined(found) if return_merged else found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 from weakref import ref
 
@@ -19,13 +19,10 @@ from ..ir.variable import Variable
 from ..ir.verify import verify
 from ..scope import Scope
 from .agreement import agree, share_first_values
-from .plan import Plan, ProgramPart, Pruned, pruned_to
+from .plan import Plan, ProgramPart, Pruned
 
 #: the names that are fetched, and what a run is cut down to
 Wanted = tuple[tuple[str, ...], Pruned | ProgramPart | None]
-
-#: what is run: the program, what is wanted of it, the scope
-Job = tuple[Program, Wanted, Scope]
 
 #: how many executors there have been: each draws other random numbers
 _made: state.StateSlot[itertools.count[int]] = state.slot("executors made", itertools.count)
@@ -43,28 +40,6 @@ PLANS_KEPT = 16  # of one program, for different fetches
 def next_number() -> int:
     """The number of a new executor."""
     return next(_made.get())
-
-
-def wanted_of(
-    program: Program,
-    fetch_list: Sequence[Variable | str] | Variable | str | None,
-    fed: Any = (),
-    use_prune: bool = False,
-) -> Wanted:
-    """What is wanted of a program.
-
-    Args:
-        program: the program.
-        fetch_list: as of :meth:`~fluidlite.Executor.run`.
-        fed: names that are fed; of several devices, a list of those of each.
-        use_prune: whether only what they need runs, also where there is no operator among them.
-    """
-    names, targets = fetch_names(fetch_list, program)
-    if not (use_prune or targets):
-        return tuple(names), None
-    batches = fed if isinstance(fed, (list, tuple)) else [fed or ()]
-    given = (name for each in batches if isinstance(each, Iterable) for name in each)
-    return tuple(names), pruned_to(program, targets, given)
 
 
 def fetch_names(fetch_list: Any, program: Program) -> tuple[list[str], list[Operator]]:

@@ -9,9 +9,10 @@ from ..compiler import program_and_feed
 from ..ir.program import Program
 from ..ir.views import VIEWS
 from ..scope import Scope
+from .executor_state import ExecutorState
 
 
-class TracesRuns:
+class TracesRuns(ExecutorState):
     """An executor that tells every value of a run."""
 
     def trace(

@@ -19,7 +19,8 @@ from ...private import private_folder
 from ...scope import Scope
 from ...weak import WeakTable
 from ..plan import Plan
-from ..run_state import Job, RunState
+from ..run import Run
+from ..run_state import RunState
 from ..sharding import mesh_in_use
 from .bound import BoundStage, bound
 from .mesh import MeshPlacement
@@ -67,39 +68,36 @@ class Engine:
         """
         return DeviceSession(self._device.backends[1], seed, count, on=self._device, **how)
 
-    def run_bound(
-        self, plan: Plan, job: Job, feed: Mapping[str, Any], known: RunState
-    ) -> list[Any] | None:
+    def run_bound(self, plan: Plan, run: Run, known: RunState) -> list[Any] | None:
         """Run a program that is one stage, bound to a scope.
 
         Args:
             plan: of the program.
-            job: what is run, and in which scope.
-            feed: values by name.
+            run: what is run, what it is fed, and in which scope.
             known: counts the runs.
 
         Returns:
             the fetched values; None where the run has to be planned.
         """
-        program, _, scope = job
-        call = _bound_stage(plan, scope)
-        return None if call is None else self._called(call, feed, program, known)
+        call = _bound_stage(plan, run.scope)
+        return None if call is None else self._called(call, run.feed or {}, run.program, known)
 
     def bound_run(
-        self, plan: Plan, job: Job, known: RunState
+        self, plan: Plan, asked: Run, known: RunState
     ) -> Callable[..., list[Any] | None] | None:
         """What :meth:`run_bound` calls, as a function of the feeds; None where there is nothing.
 
         It gives None where another mesh is in use than now.
 
         Args:
-            plan, job, known: see there.
+            plan, known: see there.
+            asked: the run, without its feeds.
         """
-        program, _, scope = job
-        mesh, call = mesh_in_use.get(), _bound_stage(plan, scope)
+        mesh, call = mesh_in_use.get(), _bound_stage(plan, asked.scope)
         if call is None:
             return None
 
+        program = asked.program
         plain, draws, used = call.__call__, call.draws, mesh_in_use.get
 
         def run(feed: Mapping[str, Any], _: None) -> list[Any] | None:
@@ -118,29 +116,30 @@ class Engine:
             number = self._device.backends[0].number_of(known.seed_of(program), known.count)
             return call(feed, number)
 
-    def meet(self, job: Job, env: dict[str, Any], feed: Mapping[str, Any], known: RunState) -> None:
+    def meet(self, run: Run, env: dict[str, Any], feed: Mapping[str, Any], known: RunState) -> None:
         """Bring the values of a run to all processes that run it on a mesh.
 
         Args:
-            job: what is run, and in which scope.
+            run: what is run, and in which scope.
             env: the values of the run, by name; takes those of all processes.
             feed: what this process was fed.
             known: counts the runs.
         """
-        mesh, (program, _, scope) = mesh_in_use.get(), job
+        mesh = mesh_in_use.get()
         if mesh is not None and jax.process_count() > 1:
-            placing = MeshPlacement(mesh, program)
-            self._device.meeting.hold(placing, program, env, feed, scope, known)
+            placing = MeshPlacement(mesh, run.program)
+            self._device.meeting.hold(placing, run.program, env, feed, run.scope, known)
 
     def run_anew(
-        self, plan: Plan, job: Job, feed: Mapping[str, Any], known: RunState
+        self, plan: Plan, run: Run, feed: Mapping[str, Any], known: RunState
     ) -> list[Any] | None:
         """Bind a program to a scope, where it is one stage, and run it; as :meth:`run_bound`.
 
         Args:
-            plan, job, feed, known: see there.
+            plan, run, known: see there.
+            feed: values by name.
         """
-        program, (fetches, _), scope = job
+        program, scope = run.program, run.scope
         watch = self._watches.of(plan) or self._watches.keep(plan, ShapeWatch())
         watch.note(feed, known.count)
         stage = self._device.staging(plan).only
@@ -149,7 +148,7 @@ class Engine:
         calls = plan.bound.of(scope)
         if calls is None:
             calls = plan.bound.keep(scope, {})
-        names = fetches, plan.commits
+        names = run.wanted[0], plan.commits
         call = bound(stage, feed, names, scope, known, self._device.device)
         calls[mesh_in_use.get()] = scope.revision, call
         return None if call is None else self._called(call, feed, program, known)

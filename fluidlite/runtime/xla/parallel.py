@@ -217,7 +217,7 @@ class MeshReplicas(Replicas):
 
     on: Any = None  #: the :class:`~fluidlite.runtime.xla.session.Device`
 
-    def run(self, feed: Any, wanted: Wanted, return_numpy: bool, return_merged: bool) -> list[Any]:
+    def run(self, return_merged: bool) -> list[Any]:
         """Run the program, or what is wanted of it; else as ``Executor.run``.
 
         Raises:
@@ -229,14 +229,14 @@ class MeshReplicas(Replicas):
                 f"{jax.process_count()}: run the program itself inside "
                 f"fluid.distributed.mesh(data={jax.device_count()})"
             )
-        takes_turns = not return_numpy or self._session().strict or self._draws_on_host()
+        takes_turns = not self._run.return_numpy or self._session().strict or self._draws_on_host()
         found = None
         if not takes_turns:
             with self._scope.turns.updates:
-                found = self._on_mesh(feed, wanted)
+                found = self._on_mesh()
         if found is None:
-            return super().run(feed, wanted, return_numpy, return_merged)
-        fetches = wanted[0]
+            return super().run(return_merged)
+        fetches = self._run.wanted[0]
         if not return_merged:
             return [[as_fetched(np.array(v)) for v in found[name]] for name in fetches]
         joined = {
@@ -249,7 +249,7 @@ class MeshReplicas(Replicas):
         blocks = self._program.blocks if self.on.draws_on_host else ()
         return any(lookup(op.type).random for block in blocks for op in block.ops)
 
-    def _on_mesh(self, feed: Any, wanted: Wanted) -> dict[str, Any] | None:
+    def _on_mesh(self) -> dict[str, Any] | None:
         """What is fetched of all devices; None where they have to take turns."""
         devices = jax.devices() if self.on.device is None else jax.devices(self.on.device.platform)
         if len(devices) < self._count:
@@ -260,11 +260,11 @@ class MeshReplicas(Replicas):
                 None,
             )
             return None
-        given, doubts = self._given(feed)
+        given, doubts = self._given()
         parts = {n: [each[n] for each in given] for n in given[0]}
         if doubts or not all(_joins(n, each, self._program) for n, each in parts.items()):
             return None
-        function = self._function(wanted, devices[: self._count])
+        function = self._function(self._run.wanted, devices[: self._count])
         if function is None:
             return None
         state = {name: self._scope.value(name) for name in function.needs}

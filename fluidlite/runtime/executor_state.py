@@ -1,0 +1,69 @@
+"""What an executor has, and what the parts of it rely on."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+from weakref import ref
+
+from .. import backend as backends
+from ..errors import ClosedError
+from ..ir.program import Program
+from ..place import Place
+from ..profiler import Profile, active
+from .engine import chosen
+from .run import Run
+from .run_state import ExecutorToken, RunState, next_number
+from .segment import passes_for
+
+
+class ExecutorState:
+    """The base of an executor's parts: arguments as of :class:`~fluidlite.Executor`."""
+
+    def __init__(
+        self,
+        place: Place | None,
+        profile: bool,
+        passes: str | None,
+        backend: str | None,
+        precision: str | None,
+    ) -> None:
+        self.place, self._engine = chosen(place, backend, precision)
+        self._passes = passes_for(passes)
+        #: the times of operators, where they are taken
+        self.profile = Profile() if profile else None
+        self._backend = backends.get("numpy")
+        self._token: ExecutorToken | None = ExecutorToken()
+        #: of what programs remember for this executor
+        self._key: ref[ExecutorToken] | None = ref(self._token)
+        self._number = next_number()
+        self._check = os.environ.get("FLUIDLITE_CHECK", "") not in ("", "0")
+
+    def close(self) -> None:
+        """Let go of everything; running anything after it is an error."""
+        self._token = self._key = None
+
+    @property
+    def _looks(self) -> bool:
+        """Whether somebody looks at each operator."""
+        return self._check or self.profile is not None or active.get() is not None
+
+    def _known(self, program: Program) -> RunState:
+        """What this executor remembers of a program.
+
+        Raises:
+            ClosedError: nothing any more.
+        """
+        if self._token is None:
+            raise ClosedError("the executor has been closed; make another one")
+        found: RunState | None = program.remembered.get(self._key)
+        return found or program.remembered.keep(self._token, RunState(self._number))
+
+    def _run(self, run: Run, fetch_list: Any = None) -> list[Any]:
+        """Do a run by the highest tier that there is for it; the fetched values.
+
+        Args:
+            run: it.
+            fetch_list: as the user gave it.
+        """
+        raise NotImplementedError
