@@ -326,7 +326,8 @@ class ReverseSweep:
         slots = definition.input_slots
         byproducts = getattr(definition, "byproducts", ())
         for slot, names in op.inputs.items():
-            if not slots[slot].constant:
+            declared = slots.get(slot)  # None: a file's operator has a slot that nobody knows
+            if declared is not None and not declared.constant:
                 find = self.byproduct if slot in byproducts else self.active
                 variables = [find(n) for n in names]
                 for variable in variables:

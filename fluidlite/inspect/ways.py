@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -13,6 +13,7 @@ from ..ir.callsite import CallSite
 from ..ir.operator import Operator, OpRole
 from ..ir.variable import Variable
 from ..opdef.gradient import is_constant, is_differentiable
+from ..opdef.signature import Slot
 from ..quoting import escaping
 from .graph import ProgramGraph, ValueKey
 
@@ -235,12 +236,12 @@ class Ways:
         self._stops[node] = _stop_in(op)
         definition = op.definition
         for slot, name in self._graph.names(op, "inputs"):
-            constant = definition is not None and definition.input_slots[slot].constant
+            constant = definition is not None and _is_constant(definition.input_slots, slot)
             reason = f"it is read as {slot}, to which nothing flows by nature"
             stop = _stop(name, reason, op) if constant else None
             self._link(self._value(block, name, position), node, stop)
         for slot, name in self._graph.names(op, "outputs"):
-            constant = definition is not None and definition.output_slots[slot].constant
+            constant = definition is not None and _is_constant(definition.output_slots, slot)
             reason = f"it is written as {slot}, from which nothing flows by nature"
             stop = _stop(name, reason, op) if constant else None
             self._link(node, self._value(block, name, position + 1), stop)
@@ -278,6 +279,11 @@ class Ways:
 
 
 _STOPPED = "gradients stop at it (stop_gradient)"
+
+
+def _is_constant(slots: Mapping[str, Slot], name: str) -> bool:
+    """Whether nothing flows through a slot: by its definition, or since nobody knows it."""
+    return name not in slots or slots[name].constant
 
 
 def _stop_at(variable: Variable) -> Stop | None:

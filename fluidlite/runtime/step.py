@@ -82,15 +82,16 @@ class Step:
         self.reads, self.writes = touched
         self.instance = instance = op.instance()
         takes, gives = instance.input_slots, instance.output_slots
+        # A file's operator may have slots that its definition lacks: it runs without them.
         self.inputs = [
             (slot, names, takes[slot].many)
             for slot, names in op.inputs.items()
-            if slot not in instance.fluid.unread
+            if slot in takes and slot not in instance.fluid.unread
         ]
         self.outputs = [
             (slot, names, gives[slot].many)
             for slot, names in op.outputs.items()
-            if slot not in instance.fluid.idle
+            if slot in gives and slot not in instance.fluid.idle
         ]
         updated = [slot for slot in instance.fluid.updates if op.outputs.get(slot)]
         self.updates = [(slot, op.outputs[slot][0]) for slot in updated]
