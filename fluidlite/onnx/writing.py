@@ -11,7 +11,7 @@ from typing import Any
 
 from ..backend import numpy_
 from ..dtypes import as_dtype
-from ..errors import FluidError, UnsupportedError
+from ..errors import FluidError, OpError, UnsupportedError
 from ..opdef.definition import Op
 from ..opdef.interpreter import Eval, Interpreter
 from ..opdef.spec import Spec
@@ -70,7 +70,12 @@ class Writer(Interpreter):
             raise UnsupportedError("it drives a block, and that has no form in ONNX here")
         if not op.random and not has_traced(list(ins.values())):
             return self._eval.apply(op, ins, want)
-        outs, way = self.written(op, ins, want)
+        try:
+            outs, way = self.written(op, ins, want)
+        except FluidError:
+            raise
+        except Exception as error:  # attributes of a file, which nobody has looked at yet
+            raise _refusal(op, ins, error) from error
         self.ways[op.type] = way
         self._complete(op, ins, outs)
         return outs
@@ -128,6 +133,17 @@ class Writer(Interpreter):
             for v, s in zip(listed, known, strict=False):
                 if isinstance(v, TracedArray) and v.spec is None:
                     v.spec = s
+
+
+def _refusal(op: Op, ins: Mapping[str, Any], error: Exception) -> FluidError:
+    """Why an operator cannot be written: by its shape rule, which knows better, if that refuses."""
+    try:
+        op.infer_outputs({slot: spec_of(value) for slot, value in ins.items()})
+    except FluidError as refused:
+        return refused
+    except Exception:
+        pass
+    return OpError(f"{op.type} cannot be written: {type(error).__name__}: {error}")
 
 
 def kernel_outputs(op: Op, xp: Any, ins: Mapping[str, Any], *more: Any) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Files of ONNX models that were cut, changed, or made to do harm."""
 
+import contextlib
 import os
 import random
 import tracemalloc
@@ -10,8 +11,15 @@ from exported.graphs_of_nodes import graph, helper, model, node
 from exported.models import onnx
 
 import fluidlite as fluid
-from fluidlite.errors import ArgumentError, FileError, FileFormatError, UnsupportedError
+from fluidlite.errors import (
+    ArgumentError,
+    FileError,
+    FileFormatError,
+    FluidError,
+    UnsupportedError,
+)
 from fluidlite.onnx import building
+from fluidlite.proto.schema import message_classes
 
 import saved_models
 from work import calls_in
@@ -387,3 +395,34 @@ def test_a_failed_load_leaves_scope_and_names_alone(scope, path):
         load(made)
     assert not scope.local_var_names()
     assert graph([], "", "").name == "g"
+
+
+def texts_of_attributes():
+    """Attributes of saved models' operators that hold texts: one of each name, and where it is."""
+    seen = {}
+    for archive, path in saved_models.programs():
+        if "/inference" in path:
+            message = message_classes()["ProgramDesc"].FromString(saved_models.file(path, archive))
+            for number, op in enumerate(message.blocks[0].ops):
+                for attr in op.attrs:
+                    if attr.HasField("s") and not attr.name.startswith(b"op_"):
+                        name = f"{op.type.decode()}-{attr.name.decode()}"
+                        seen.setdefault(name, (archive, path, number, attr.name))
+    return seen
+
+
+TEXTS = texts_of_attributes()
+
+
+@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("write", [fluid.onnx.export, fluid.export.numpy_source])
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_attributes_that_an_operator_cannot_have_end_in_errors_of_ours(name, write, tmp_path):
+    archive, path, number, attribute = TEXTS[name]
+    saved_models.unpack(tmp_path, path.rpartition("/")[0], archive)
+    message = message_classes()["ProgramDesc"].FromString(saved_models.file(path, archive))
+    (attr,) = [a for a in message.blocks[0].ops[number].attrs if a.name == attribute]
+    attr.s = b"'nothing'"
+    (tmp_path / path).write_bytes(message.SerializeToString())
+    with contextlib.suppress(FluidError):  # what does not read the attribute is written
+        write(str((tmp_path / path).parent), str(tmp_path / "out"))
