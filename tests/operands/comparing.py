@@ -117,28 +117,35 @@ def at_once(function, text, make, dtype):
     return found
 
 
-def variable_of(feed):
-    """What makes a variable of a name and an array, which goes into a feed."""
+def variable_of(feed, rows=True):
+    """What makes a variable of a name and an array, which goes into a feed.
+
+    Args:
+        feed: name -> array.
+        rows: whether the first size is declared.
+    """
 
     def make(name, value):
         feed[name] = value
-        made = fluid.data(name, value.shape, str(value.dtype))
+        shape = value.shape if rows else (None, *value.shape[1:])
+        made = fluid.data(name, shape, str(value.dtype))
         made.stop_gradient = value.dtype.kind != "f"
         return made
 
     return make
 
 
-def compare(function, text, make, dtype):
+def compare(function, text, make, dtype, rows=True):
     """Check that a function gives the same on variables as on tensors, and its gradients do.
 
     Args:
         function, text, make, dtype: as of :func:`at_once`.
+        rows: whether the first sizes of variables are declared.
     """
     wanted = at_once(function, text, make, dtype)
     with fluid.program_guard(fluid.Program(), fluid.Program()):
         feed = {}
-        names = Names(variable_of(feed), dtype, f=function)
+        names = Names(variable_of(feed, rows), dtype, f=function)
         outs = leaves(eval(f"f({text})", names))
         check_program(wanted, outs, names, feed, dtype)
 

@@ -7,6 +7,7 @@ import pytest
 
 import fluidlite as fluid
 from fluidlite import flow
+from fluidlite.errors import ArgumentError
 from fluidlite.namespace import public_names
 from operands import calls
 from operands.comparing import Spelling, compare, strict_tensor, tensor
@@ -17,6 +18,12 @@ RANDOM = "draws random numbers: compared below"
 GRADIENTS = "fluid.gradients differentiates programs"
 FILES = "is about files"
 PYTHON = "gives what Python decides by"
+
+#: what is decided by a size of 1 that nobody knows: a dimension that goes, one that is stretched
+AMBIGUOUS = {
+    *(("squeeze", "ROW"), ("squeeze", "ROW, 0"), ("kthvalue", "X, 1, 0")),
+    ("masked_select", "X, ROW > 0.5"),
+}
 
 LEFT_OUT = {
     **dict.fromkeys(
@@ -103,6 +110,19 @@ def test_a_function_of_variables_computes_what_that_of_tensors_does(spelling, na
     function = table.functions[name]
     for text in texts_of(function, table.calls.get(name)):
         compare(function, text, table.make, dtype)
+
+
+@pytest.mark.parametrize("spelling, name", CASES)
+def test_a_function_of_unknown_sizes_computes_the_same_or_says_that_it_needs_them(spelling, name):
+    table = SPELLINGS[spelling]
+    function = table.functions[name]
+    for text in texts_of(function, table.calls.get(name)):
+        if (name, text) in AMBIGUOUS:
+            continue
+        try:
+            compare(function, text, table.make, "float32", rows=False)
+        except ArgumentError as error:
+            assert "computes with a size of a variable that is unknown" in str(error)  # noqa: PT017
 
 
 @pytest.mark.parametrize(
