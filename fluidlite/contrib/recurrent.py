@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..docstrings import Family
 from ..dygraph.layer import PARAMETERS, Layer
 from ..errors import ArgumentError, ShapeError
 from ..ir.variable import Variable
@@ -151,6 +152,24 @@ class BasicGRUUnit(Layer):
         return gru_step(input, pre_hidden, weights, biases, *self._activations)
 
 
+_STACKS = Family(
+    {
+        "input": "[batch, steps, width], or [steps, batch, width].",
+        "hidden_size": "the size of a state.",
+        "num_layers": "how many layers there are; each reads what the one below hands out.",
+        "sequence_length": "how many steps of each sequence count, [batch]; all when None.",
+        "dropout_prob": "how probable it is that an element which a layer hands out becomes 0.",
+        "bidirectional": "whether all layers go forth, and others back; their states lie side by "
+        "side.",
+        "batch_first": "whether ``input`` and the result have the batch first.",
+        "bias_attr": "of the biases, likewise; False for none.",
+        "dtype": "element type of the parameters.",
+        "name": "the stem of the parameters' names.",
+    }
+)
+
+
+@_STACKS
 def basic_lstm(
     input: Variable,
     init_hidden: Variable | None,
@@ -174,20 +193,10 @@ def basic_lstm(
     Hochreiter and Schmidhuber, Long short-term memory, Neural Computation 9(8), 1997.
 
     Args:
-        input: [batch, steps, width], or [steps, batch, width].
         init_hidden, init_cell: the first states and cells, [layers * directions, batch,
             hidden_size]; zeros when None.
-        hidden_size: the size of a state.
-        num_layers: how many layers there are; each reads what the one below hands out.
-        sequence_length: how many steps of each sequence count, [batch]; all when None.
-        dropout_prob: how probable it is that an element which a layer hands out becomes 0.
-        bidirectional: whether all layers go forth, and others back; their states lie side by side.
-        batch_first: whether ``input`` and the result have the batch first.
         param_attr: of the weights; a name gets the endings of layer and direction.
-        bias_attr: of the biases, likewise; False for none.
         gate_activation, activation, forget_bias: as of ``BasicLSTMUnit``.
-        dtype: element type of the parameters.
-        name: the stem of the parameters' names.
 
     Returns:
         The states of the last layers, [batch, steps, hidden_size * directions]; the last states and
@@ -216,6 +225,7 @@ def basic_lstm(
     return found, last[0], last[1]
 
 
+@_STACKS
 def basic_gru(
     input: Variable,
     init_hidden: Variable | None,
@@ -237,19 +247,9 @@ def basic_gru(
     Cho et al., Learning phrase representations using RNN encoder-decoder, EMNLP 2014.
 
     Args:
-        input: [batch, steps, width], or [steps, batch, width].
         init_hidden: the first states, [layers * directions, batch, hidden_size]; zeros when None.
-        hidden_size: the size of a state.
-        num_layers: how many layers there are; each reads what the one below hands out.
-        sequence_length: how many steps of each sequence count, [batch]; all when None.
-        dropout_prob: how probable it is that an element which a layer hands out becomes 0.
-        bidirectional: whether all layers go forth, and others back; their states lie side by side.
-        batch_first: whether ``input`` and the result have the batch first.
         param_attr: of the weights; a name gets the endings of layer, direction and part.
-        bias_attr: of the biases, likewise; False for none.
         gate_activation, activation: as of ``BasicGRUUnit``.
-        dtype: element type of the parameters.
-        name: the stem of the parameters' names.
 
     Returns:
         The states of the last layers, [batch, steps, hidden_size * directions], and the last

@@ -4,12 +4,27 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..docstrings import Family
 from ..errors import ArgumentError
 from ..ir.variable import Variable
 from ..opdef.attribute import whole_number
 from .layer import LayerBuilder, layer
 
+#: recurrent networks over sequences of several lengths
+_NETS = Family(
+    {
+        "c_0": "the cell there; given where ``h_0`` is.",
+        "use_peepholes": "whether the gates see the cell.",
+        "is_reverse": "whether a sequence begins at its end.",
+        "gate_activation": 'of the gates: ``"sigmoid"``, ``"tanh"``, ``"relu"`` or ``"identity"``.',
+        "cell_activation": "of the cell; likewise.",
+        "candidate_activation": "of the candidate; likewise.",
+        "dtype": "the element type of the parameters.",
+    }
+)
 
+
+@_NETS
 @layer("lstm")
 def dynamic_lstm(
     f: LayerBuilder,
@@ -36,15 +51,8 @@ def dynamic_lstm(
             input, forgetting and output.
         size: 4 k.
         h_0: the state before the first row, [number of sequences, k]; zero when None.
-        c_0: the cell there; given where ``h_0`` is.
         param_attr: of the weights: [k, 4 k].
         bias_attr: of the bias: [1, 4 k], with peepholes [1, 7 k].
-        use_peepholes: whether the gates see the cell.
-        is_reverse: whether a sequence begins at its end.
-        gate_activation: of the gates: "sigmoid", "tanh", "relu" or "identity".
-        cell_activation: of the cell; likewise.
-        candidate_activation: of the candidate; likewise.
-        dtype: the element type of the parameters.
 
     Returns:
         The states and the cells, sequences of the lengths of ``input``, [n, k] each.
@@ -76,6 +84,7 @@ def dynamic_lstm(
     return state, cell
 
 
+@_NETS
 @layer("lstmp")
 def dynamic_lstmp(
     f: LayerBuilder,
@@ -109,13 +118,7 @@ def dynamic_lstmp(
         proj_size: the size p of the projection.
         param_attr: of the weights, [p, 4 k], and of the projection, [k, p].
         bias_attr: of the bias: [1, 4 k], with peepholes [1, 7 k].
-        use_peepholes: whether the gates see the cell.
-        is_reverse: whether a sequence begins at its end.
-        gate_activation: of the gates: "sigmoid", "tanh", "relu" or "identity".
-        cell_activation: of the cell; likewise.
-        candidate_activation: of the candidate; likewise.
         proj_activation: of the projection; likewise.
-        dtype: the element type of the parameters.
         h_0: the projected state before the first row, [number of sequences, p]; zero when None.
         c_0: the cell there, [number of sequences, k]; given where ``h_0`` is.
         cell_clip: a bound of the cells; none when None.
@@ -160,6 +163,7 @@ def dynamic_lstmp(
     return projection, cell
 
 
+@_NETS
 @layer("gru")
 def dynamic_gru(
     f: LayerBuilder,
@@ -182,9 +186,6 @@ def dynamic_gru(
         size: k.
         param_attr: of the weights: [k, 3 k].
         bias_attr: of the bias: [1, 3 k]; False for none.
-        is_reverse: whether a sequence begins at its end.
-        gate_activation: of the gates: "sigmoid", "tanh", "relu" or "identity".
-        candidate_activation: of the candidate; likewise.
         h_0: the state before the first row, [number of sequences, k]; zero when None.
         origin_mode: whether the update gate says how much is kept, as in the article, rather than
             how much is new.
