@@ -425,22 +425,6 @@ class Layer(Registry):
                 f"within dygraph.guard(), or use fluid.io.load_params and the like"
             )
 
-    # -- text ------------------------------------------------------------------------------------
-
-    def extra_repr(self) -> str:
-        """What ``repr`` says of the layer besides its class and sublayers."""
-        return ""
-
-    def __repr__(self) -> str:
-        lines = []
-        for name, layer in self.own_sublayers.items():
-            if layer is not None:
-                lines.append(f"({name}): {layer!r}".replace("\n", "\n  "))
-        body = self.extra_repr()
-        if lines:
-            body = "\n  " + "\n  ".join([body, *lines] if body else lines) + "\n"
-        return f"{type(self).__name__}({body})"
-
 
 def _snake_case(name: str) -> str:
     """``BatchNorm`` as ``batch_norm``, ``Conv2D`` as ``conv2d``, ``GRUUnit`` as ``gru_unit``."""

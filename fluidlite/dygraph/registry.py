@@ -5,91 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..errors import ArgumentError, suggestion
+from ..errors import ArgumentError
+from ..imperative.owning import Kept, Owner, remembers
 from ..imperative.parameter import Parameter
 from ..imperative.tensor import Tensor
 from ..ir.variable import Parameter as StaticParameter
-from ..quiet import quick_door
 from .capture import value as taken_up
 
-_KEPT = ("own_parameters", "own_sublayers", "own_buffers")
 PARAMETERS = (Parameter, StaticParameter)  #: of layers that run at once, and of those of programs
 
 
-class Registry:
+class Registry(Owner):
     """Remembers the parameters, layers and buffers that are assigned to its attributes."""
 
     own_parameters: dict[str, Any]
     own_sublayers: dict[str, Any]
     own_buffers: dict[str, Any]
 
-    def __init__(self) -> None:
-        object.__setattr__(self, "own_parameters", {})
-        object.__setattr__(self, "own_sublayers", {})
-        object.__setattr__(self, "own_buffers", {})
-
-    # -- attributes ------------------------------------------------------------------------------
-
-    def __getattr__(self, name: str) -> Any:
-        for kept in _KEPT:
-            found = self.__dict__.get(kept)
-            if found is not None and name in found:
-                return taken_up(found[name])
-        known = dir(self) if name.isidentifier() and name[0] != "_" else []
-        raise AttributeError(
-            f"{type(self).__name__} has no attribute {name!r}{suggestion(name, known)}"
-        )
-
-    @quick_door
-    def __setattr__(self, name: str, value: Any) -> None:
-        if isinstance(value, PARAMETERS):
-            self._keep("own_parameters", name, value)
-            return
-        if isinstance(value, Registry):
-            self._keep("own_sublayers", name, value)
-            return
-        kinds: tuple[tuple[str, Any, str], ...] = (
-            ("own_parameters", PARAMETERS, "a parameter"),
-            ("own_sublayers", Registry, "a layer"),
-            ("own_buffers", Tensor, "a tensor"),
-        )
-        for kept, kind, wanted in kinds:
-            found = self.__dict__.get(kept)
-            if found is not None and name in found:
-                if value is not None and not isinstance(value, kind):
-                    raise ArgumentError(
-                        f"attribute {name!r} of {type(self).__name__} holds {wanted}: expected "
-                        f"another one or None, got {value!r:.60} of type {type(value).__name__}; "
-                        f"delete it first, or use another name"
-                    )
-                found[name] = value
-                return
-        object.__setattr__(self, name, value)
-
-    def __delattr__(self, name: str) -> None:
-        for kept in (self.own_parameters, self.own_sublayers, self.own_buffers):
-            if name in kept:
-                del kept[name]
-                return
-        object.__delattr__(self, name)
-
-    def __dir__(self) -> list[str]:
-        kept = (
-            self.__dict__.get(k, ()) for k in ("own_parameters", "own_sublayers", "own_buffers")
-        )
-        return sorted({*object.__dir__(self), *(name for names in kept for name in names)})
-
-    def _keep(self, kept: str, name: str, value: Any) -> None:
-        if kept not in self.__dict__:
-            raise ArgumentError(
-                f"call super().__init__() of {type(self).__name__} before assigning {name!r}: it "
-                f"is where parameters and layers are remembered"
-            )
-        self.__dict__.pop(name, None)
-        for other in _KEPT:
-            if other != kept:
-                self.__dict__[other].pop(name, None)
-        self.__dict__[kept][name] = value
+    _within = "own_sublayers"
 
     def add_parameter(self, name: str | int, parameter: Any) -> Any:
         """Keep a parameter under a name.
@@ -263,6 +196,17 @@ class Registry:
                 if value is not None and id(value) not in seen:
                     seen.add(id(value))
                     yield start + name, value
+
+
+remembers(
+    Registry,
+    {
+        "own_parameters": Kept(PARAMETERS, "a parameter"),
+        "own_sublayers": Kept(Registry, "a layer"),
+        "own_buffers": Kept(Tensor, "a tensor", assigned=False),
+    },
+    taken_up,
+)
 
 
 def _unexpected(wanted: str, got: Any) -> ArgumentError:

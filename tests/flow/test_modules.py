@@ -148,3 +148,12 @@ def test_states_are_saved_and_loaded(tmp_path):
     other.load_state_dict(found["net"])
     assert flow.equal(other.weight, net.weight)
     assert (found["step"], found["rates"]) == (3, [0.1, 0.2])
+
+
+def test_an_attribute_with_a_parameter_takes_another_one_or_none():
+    layer = nn.Linear(2, 3)
+    with pytest.raises(errors.ArgumentError, match="'weight' of Linear holds a parameter: expected"):
+        layer.weight = flow.ones(3, 2)
+    layer.bias = None
+    assert [name for name, _ in layer.named_parameters()] == ["weight"]
+    assert {"weight", "bias", "forward"} <= set(dir(layer))

@@ -9,11 +9,10 @@ from ...errors import ArgumentError, ShapeError, StateDictError, suggestion
 from ...fields import belongs
 from ...imperative.engine import located
 from ...imperative.hooks import HookHandle, Hooks
+from ...imperative.owning import Kept, Owner, remembers
 from ...quiet import cut, is_door
 from ...symbolic import appending, in_program
 from ..tensor import Tensor
-
-_KEPT = ("own_parameters", "own_buffers", "own_modules")
 
 
 class Parameter(Tensor, results=False):
@@ -44,7 +43,7 @@ class LoadedKeys(NamedTuple):
     unexpected_keys: list[str]
 
 
-class Module:
+class Module(Owner):
     """The base of all modules: a subclass makes parameters and other modules in ``__init__``, after
     ``super().__init__()``, and says in ``forward`` what it computes.
 
@@ -67,8 +66,7 @@ class Module:
     training: bool
 
     def __init__(self) -> None:
-        for kept in _KEPT:
-            object.__setattr__(self, kept, {})
+        super().__init__()
         object.__setattr__(self, "training", True)
         self._fleeting: set[str] = set()  # buffers that are no part of the state
         self._pre_hooks: Hooks = {}
@@ -119,54 +117,7 @@ class Module:
 
     # -- attributes --------------------------------------------------------------------------------
 
-    def __getattr__(self, name: str) -> Any:
-        for kept in _KEPT:
-            found = self.__dict__.get(kept)
-            if found is not None and name in found:
-                return in_program(found[name])
-        known = dir(self) if name.isidentifier() and name[0] != "_" else []
-        raise AttributeError(
-            f"{type(self).__name__} has no attribute {name!r}{suggestion(name, known)}"
-        )
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if isinstance(value, Parameter):
-            self._keep("own_parameters", name, value)
-        elif isinstance(value, Module):
-            self._keep("own_modules", name, value)
-        else:
-            for kept in _KEPT:
-                found = self.__dict__.get(kept)
-                if found is not None and name in found:
-                    if value is not None and not isinstance(value, Tensor):
-                        raise located(
-                            ArgumentError(
-                                f"attribute {name!r} of {type(self).__name__} holds a parameter, a "
-                                f"buffer or a module: expected one, or None, got {value!r:.60}"
-                            )
-                        )
-                    found[name] = value
-                    return
-            object.__setattr__(self, name, value)
-
-    def __delattr__(self, name: str) -> None:
-        for kept in _KEPT:
-            if name in self.__dict__[kept]:
-                del self.__dict__[kept][name]
-                return
-        object.__delattr__(self, name)
-
-    def _keep(self, kept: str, name: str, value: Any) -> None:
-        if kept not in self.__dict__:
-            raise located(
-                ArgumentError(
-                    f"call super().__init__() of {type(self).__name__} before assigning {name!r}"
-                )
-            )
-        self.__dict__.pop(name, None)
-        for other in _KEPT:
-            self.__dict__[other].pop(name, None) if other != kept else None
-        self.__dict__[kept][name] = value
+    _within = "own_modules"
 
     def register_parameter(self, name: str, param: Parameter | None) -> None:
         """Keep a parameter under a name; None keeps the place free."""
@@ -383,18 +334,16 @@ class Module:
         """The module itself, which is there already."""
         return self
 
-    # -- text --------------------------------------------------------------------------------------
 
-    def extra_repr(self) -> str:
-        """What ``repr`` says of the module besides its class and the modules within."""
-        return ""
-
-    def __repr__(self) -> str:
-        lines = [f"({name}): {m!r}".replace("\n", "\n  ") for name, m in self.named_children()]
-        body = self.extra_repr()
-        if lines:
-            body = "\n  " + "\n  ".join([body, *lines] if body else lines) + "\n"
-        return f"{type(self).__name__}({body})"
+remembers(
+    Module,
+    {
+        "own_parameters": Kept(Parameter, "a parameter"),
+        "own_buffers": Kept(Tensor, "a buffer", assigned=False),
+        "own_modules": Kept(Module, "a module"),
+    },
+    in_program,
+)
 
 
 class FunctionModule(Module):
