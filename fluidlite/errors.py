@@ -98,6 +98,10 @@ class ForeignEffectError(FluidError, PermissionError):
     """An operator that came from a file or from bytes would have an effect that nobody allowed."""
 
 
+class WorkLimitError(FluidError, MemoryError):
+    """A program that is only looked at would do more than its size justifies."""
+
+
 class OutOfRangeError(OpError, IndexError):
     """An index lies outside of what it selects from."""
 

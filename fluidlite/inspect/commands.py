@@ -32,6 +32,7 @@ from .diff import Difference, diff
 from .exports import to_dot, to_mermaid
 from .folding import VISIBLE
 from .html import to_html
+from .limits import GIB, little_memory
 from .picture import draw
 from .planning import PLAN_EXAMPLES, add_arguments, described, plan_of
 from .stepping import Trace, trace
@@ -209,7 +210,11 @@ def _plan(given: argparse.Namespace) -> int:
     scope = Scope()
     for name, value in contents.variables.items():
         scope.var(name).value = value
-    plan = plan_of(program, scope, given.batch_size, given.fetch, given.passes)
+    if not 0 < given.limit < 1e9:
+        raise UsageError(f"expected --limit to be a number of GiB, got {given.limit}")
+    most = int(given.limit * GIB)
+    with little_memory(most):
+        plan = plan_of(program, scope, given.batch_size, given.fetch, given.passes, most)
     for line in described(plan, not given.no_stages):
         say(line)
     return 0

@@ -6,9 +6,26 @@ from collections.abc import Callable
 
 from ..ir.operator import EMPTY, Operator
 from ..ir.variable import Variable
-from ..opdef.spec import size_of
 
 Shape = tuple[int, ...]
+#: what counts of elements, bytes and multiplications end at: a file may declare any sizes
+MOST = 2**80
+
+
+def counted(shape: Shape) -> int:
+    """The number of elements of a shape whose sizes are known; :data:`MOST` where there are more.
+
+    >>> counted((2, 3)), counted((2**62,) * 9) == MOST, counted((2**62, 2**62, 0))
+    (6, True, 0)
+    """
+    if 0 in shape:
+        return 0
+    count = 1
+    for size in shape:
+        count *= size
+        if count >= MOST:
+            return MOST
+    return count
 
 
 def shape_of(variable: Variable, batch_size: int) -> Shape:
@@ -18,12 +35,12 @@ def shape_of(variable: Variable, batch_size: int) -> Shape:
 
 def elements_of(variable: Variable, batch_size: int) -> int:
     """How many elements a variable has; 0 where its shape is unknown."""
-    return size_of(shape_of(variable, batch_size)) if variable.has_shape else 0
+    return counted(shape_of(variable, batch_size)) if variable.has_shape else 0
 
 
 def bytes_of(variable: Variable, batch_size: int) -> int:
     """How many bytes a variable takes; 0 where its shape is unknown."""
-    return elements_of(variable, batch_size) * int(variable.dtype.dtype.itemsize)
+    return min(elements_of(variable, batch_size) * int(variable.dtype.dtype.itemsize), MOST)
 
 
 def multiply_adds(op: Operator, batch_size: int) -> int:
@@ -47,7 +64,7 @@ def multiply_adds(op: Operator, batch_size: int) -> int:
 
 def _asked(count: Callable[[_Shapes], int], op: Operator, batch_size: int) -> int:
     try:
-        return count(_Shapes(op, batch_size))
+        return min(count(_Shapes(op, batch_size)), MOST)
     except (KeyError, IndexError):  # a slot is empty, or a shape is not known
         return 0
 
@@ -74,27 +91,27 @@ class _Shapes:
 def _product(shapes: _Shapes) -> int:
     """Of ``mul``: the inner size for each element of the output."""
     columns = shapes.op.attrs.get("x_num_col_dims", 1)
-    return size_of(shapes["Out"]) * size_of(shapes["X"][columns:])
+    return counted(shapes["Out"]) * counted(shapes["X"][columns:])
 
 
 def _matmul(shapes: _Shapes) -> int:
     x = shapes["X"]
     turned = shapes.op.attrs.get("transpose_X", False) or shapes.op.attrs.get("trans_x", False)
     inner = x[-2] if turned and len(x) > 1 else x[-1]
-    return size_of(shapes["Out"]) * inner
+    return counted(shapes["Out"]) * inner
 
 
 def _convolution(shapes: _Shapes) -> int:
     """The window for each element of the output."""
-    return size_of(shapes["Output"]) * size_of(shapes["Filter"][1:])
+    return counted(shapes["Output"]) * counted(shapes["Filter"][1:])
 
 
 def _transposed_convolution(shapes: _Shapes) -> int:
-    return size_of(shapes["Input"]) * size_of(shapes["Filter"][1:])
+    return counted(shapes["Input"]) * counted(shapes["Filter"][1:])
 
 
 def _bilinear(shapes: _Shapes) -> int:
-    return shapes["X"][0] * size_of(shapes["Weight"])
+    return shapes["X"][0] * counted(shapes["Weight"])
 
 
 #: operators that multiply and add -> how often

@@ -20,8 +20,9 @@ from ..runtime.graph import Graph
 from ..runtime.plan import Plan
 from ..runtime.segment import segments_in
 from ..scope import Scope
-from .costs import as_bytes
+from .costs import as_bytes, bytes_of
 from .graph_text import printed
+from .limits import GIB, WorkLimit
 
 
 class Stage(NamedTuple):
@@ -62,8 +63,11 @@ def plan_of(
     batch_size: int = 1,
     fetches: list[str] | None = None,
     passes: str | None = None,
+    most: int = GIB,
 ) -> Plan:
-    """The plan of a program that has been run twice on zeros; the scope stays as it is.
+    """The plan of a program that has been run twice on zeros; the scope stays as it is.  Before
+    that each operator is asked what it would make, so that a few bytes ask for no more than
+    ``most``.
 
     Args:
         program: what to run.
@@ -71,24 +75,42 @@ def plan_of(
         batch_size: what sizes of -1 are taken for.
         fetches: names; what the program's ``fetch`` operators name when None.
         passes: see ``Executor``.
+        most: bytes of all values together.
+
+    Raises:
+        WorkLimitError: the program would make more.
     """
-    inner, exe = scope.new_scope(), Executor(passes=passes)
+    exe, limit = Executor(passes=passes), WorkLimit(most)
     block = program.global_block()
     if fetches is None:
         fetches = [op.input("X")[0] for op in block.ops if op.type == "fetch"]
     needs = Plan(program, fetches).needs
-    feed = {}
+    feed, held = {}, {}
     for name in needs:
         variable = block.find_var_recursive(name)
         if variable is None:
             continue
         if not variable.persistable:
+            limit.take([bytes_of(variable, batch_size)], f"the zeros fed to {name!r}")
             feed[name] = _zeros(variable, batch_size)
             continue
-        value = scope.value(name)  # a copy: what is run may replace parameters
-        inner.var(name).value = _zeros(variable, 1) if value is None else np.array(value)
-    for _ in range(_RUNS):
-        exe.run(program, feed=feed, fetch_list=fetches, scope=inner)
+        held[name] = scope.value(name)
+        if held[name] is None:
+            limit.take([bytes_of(variable, 1)], f"the zeros of the parameter {name!r}")
+            held[name] = _zeros(variable, 1)
+
+    def as_at_first() -> Scope:
+        """A scope with copies: what is run may replace parameters."""
+        inner = scope.new_scope()
+        for name, value in held.items():
+            inner.var(name).value = np.array(value)
+        return inner
+
+    exe.observe(limit, program, feed, as_at_first())
+    numbers = exe.random_state(program)
+    for _ in range(_RUNS):  # each does what the one that was observed has done
+        exe.set_random_state(program, numbers)
+        exe.run(program, feed=feed, fetch_list=fetches, scope=as_at_first())
     return exe.plan(program, fetches)
 
 
@@ -141,7 +163,7 @@ def _buffers(segment: CompiledSegment) -> Iterator[str]:
 
 
 PLAN_EXAMPLES = """\
-It runs the program twice on zeros.
+It runs the program on zeros, but none whose values are larger than --limit.
 
 examples:
   fluidlite plan model_folder/
@@ -156,4 +178,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--batch-size", type=int, default=1, help="what -1 is taken for")
     parser.add_argument("--fetch", action="append", metavar="NAME")
     parser.add_argument("--passes", help="which passes run; -NAME leaves one out")
+    parser.add_argument(
+        "--limit", type=float, default=1.0, metavar="GIB", help="of all values together, in GiB"
+    )
     parser.add_argument("--no-stages", action="store_true", help="kernels and buffers only")

@@ -12,11 +12,10 @@ from ..errors import ArgumentError
 from ..ir.effects import OperatorPlace, deed_of, deed_text, every_place, unknown_in
 from ..ir.operator import Operator
 from ..ir.program import Program
-from ..opdef.spec import size_of
 from ..quoting import escaping
 from ..values import LoDTensor, SelectedRows
 from .bounds import LoopBounds
-from .costs import as_bytes, bytes_of
+from .costs import MOST, as_bytes, bytes_of, counted
 
 _LARGEST = 5  # tensors, and constants, that are told
 _SHOWN = 20  # lines of one sort in the text
@@ -244,7 +243,8 @@ def _made_of_nothing(op: Operator) -> Iterator[tuple[str, tuple[int, ...], Any, 
         return
     found = attrs.get("dtype")
     dtype = found if isinstance(found, DType) else DType.FP32
-    yield op.output_arg_names[0], shape, dtype, size_of(shape) * dtype.dtype.itemsize
+    size = min(counted(shape) * dtype.dtype.itemsize, MOST)
+    yield op.output_arg_names[0], shape, dtype, size
 
 
 def _nesting(program: Program) -> int:
