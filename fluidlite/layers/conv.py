@@ -7,7 +7,7 @@ from typing import Any
 from ..ir.variable import Variable
 from .convolution import Numbers, adaptively_pooled, convolved, pooled, transposed
 from .layer import LayerBuilder, layer
-from .windows import IMAGES
+from .windows import IMAGES, windows_of
 
 
 @layer(act=True, family=IMAGES)
@@ -50,9 +50,8 @@ def conv2d(
     >>> fluid.layers.conv2d(images, num_filters=16, filter_size=3, padding=1, act="relu").shape
     (-1, 16, 32, 32)
     """
-    moved = (stride, padding, dilation, groups)
-    how = (param_attr, bias_attr, use_cudnn, data_format)
-    return convolved(f, 2, input, num_filters, filter_size, *moved, *how)
+    windows = windows_of(2, filter_size, stride, padding, data_format, dilation)
+    return convolved(f, input, windows, num_filters, groups, (param_attr, bias_attr), use_cudnn)
 
 
 @layer(act=True, family=IMAGES)
@@ -95,9 +94,9 @@ def conv2d_transpose(
     >>> fluid.layers.conv2d_transpose(images, num_filters=3, filter_size=2, stride=2).shape
     (-1, 3, 16, 16)
     """
-    moved = (output_size, filter_size, padding, stride, dilation, groups)
-    how = (param_attr, bias_attr, use_cudnn, data_format)
-    return transposed(f, 2, input, num_filters, *moved, *how)
+    windows = windows_of(2, filter_size, stride, padding, data_format, dilation)
+    parameters = param_attr, bias_attr
+    return transposed(f, input, windows, num_filters, output_size, groups, parameters, use_cudnn)
 
 
 @layer(family=IMAGES)
@@ -132,8 +131,17 @@ def pool2d(
     >>> fluid.layers.pool2d(images, pool_size=2, pool_stride=2).shape
     (-1, 3, 16, 16)
     """
-    windows = (pool_size, pool_type, pool_stride, pool_padding, global_pooling)
-    return pooled(f, 2, input, *windows, use_cudnn, ceil_mode, exclusive, data_format)
+    windows = windows_of(2, pool_size, pool_stride, pool_padding, data_format, prefix="pool_")
+    return pooled(
+        f,
+        input,
+        windows,
+        pool_type,
+        global_pooling=global_pooling,
+        use_cudnn=use_cudnn,
+        ceil_mode=ceil_mode,
+        exclusive=exclusive,
+    )
 
 
 @layer("pool2d", family=IMAGES)

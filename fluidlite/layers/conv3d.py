@@ -7,7 +7,7 @@ from typing import Any
 from ..ir.variable import Variable
 from .convolution import Numbers, adaptively_pooled, convolved, pooled, transposed
 from .layer import LayerBuilder, layer
-from .windows import VOLUMES
+from .windows import VOLUMES, windows_of
 
 
 @layer(act=True, family=VOLUMES)
@@ -49,9 +49,8 @@ def conv3d(
     >>> fluid.layers.conv3d(volumes, num_filters=8, filter_size=3, padding=1).shape
     (-1, 8, 16, 32, 32)
     """
-    moved = (stride, padding, dilation, groups)
-    how = (param_attr, bias_attr, use_cudnn, data_format)
-    return convolved(f, 3, input, num_filters, filter_size, *moved, *how)
+    windows = windows_of(3, filter_size, stride, padding, data_format, dilation)
+    return convolved(f, input, windows, num_filters, groups, (param_attr, bias_attr), use_cudnn)
 
 
 @layer(act=True, family=VOLUMES)
@@ -92,9 +91,9 @@ def conv3d_transpose(
     >>> fluid.layers.conv3d_transpose(volumes, num_filters=3, filter_size=2, stride=2).shape
     (-1, 3, 8, 8, 8)
     """
-    moved = (output_size, filter_size, padding, stride, dilation, groups)
-    how = (param_attr, bias_attr, use_cudnn, data_format)
-    return transposed(f, 3, input, num_filters, *moved, *how)
+    windows = windows_of(3, filter_size, stride, padding, data_format, dilation)
+    parameters = param_attr, bias_attr
+    return transposed(f, input, windows, num_filters, output_size, groups, parameters, use_cudnn)
 
 
 @layer(family=VOLUMES)
@@ -129,8 +128,17 @@ def pool3d(
     >>> fluid.layers.pool3d(volumes, pool_size=2, pool_stride=2).shape
     (-1, 3, 4, 16, 16)
     """
-    windows = (pool_size, pool_type, pool_stride, pool_padding, global_pooling)
-    return pooled(f, 3, input, *windows, use_cudnn, ceil_mode, exclusive, data_format)
+    windows = windows_of(3, pool_size, pool_stride, pool_padding, data_format, prefix="pool_")
+    return pooled(
+        f,
+        input,
+        windows,
+        pool_type,
+        global_pooling=global_pooling,
+        use_cudnn=use_cudnn,
+        ceil_mode=ceil_mode,
+        exclusive=exclusive,
+    )
 
 
 @layer("pool3d", family=VOLUMES)

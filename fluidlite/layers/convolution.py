@@ -9,14 +9,15 @@ from typing import Any
 from ..errors import ArgumentError, ShapeError
 from ..initializer import Normal
 from ..ir.variable import Variable
+from ..opdef.windows import WindowArguments
 from .layer import LayerBuilder
 from .sizes import integer
-from .windows import each, is_channels_last, known_channels, padding_of
+from .windows import each, known_channels
 
 Numbers = int | Sequence[int]
 
-#: dimensions of a window -> the data formats, and what has them
-_KINDS = {2: (("NCHW", "NHWC"), "images"), 3: (("NCDHW", "NDHWC"), "volumes")}
+#: dimensions of a window -> what it moves over
+_KINDS = {2: "images", 3: "volumes"}
 
 
 def channels_of(input: Variable, count: int = 2, channels_last: bool = False) -> int:
@@ -32,7 +33,7 @@ def channels_of(input: Variable, count: int = 2, channels_last: bool = False) ->
     """
     if input.ndim != count + 2:
         raise ShapeError(
-            f"expected {_KINDS[count][1]} of {count + 2} dimensions, got {input.name!r} of shape "
+            f"expected {_KINDS[count]} of {count + 2} dimensions, got {input.name!r} of shape "
             f"{list(input.shape)}"
         )
     return known_channels(input, channels_last)
@@ -85,64 +86,55 @@ def filters_of(
 
 def convolved(
     f: LayerBuilder,
-    count: int,
     input: Variable,
+    windows: WindowArguments,
     num_filters: int,
-    filter_size: Numbers,
-    stride: Numbers,
-    padding: Any,
-    dilation: Numbers,
     groups: int | None,
-    param_attr: Any,
-    bias_attr: Any,
+    parameters: tuple[Any, Any],
     use_cudnn: bool,
-    data_format: str,
 ) -> Variable:
-    """A convolution with a bias; arguments as of ``conv2d``, with the dimensions of a window."""
-    last = is_channels_last(data_format, _KINDS[count][0])
-    channels = channels_of(input, count, last)
+    """A convolution with a bias.
+
+    Args:
+        f: the layer.
+        input, num_filters, groups, use_cudnn: as of ``conv2d``.
+        windows: the filters, and how they move.
+        parameters: the attributes of the filters and of the bias.
+    """
+    rank, last = windows.rank, windows.is_channels_last
+    channels = channels_of(input, rank, last)
     each_alone = channels == groups  # not where groups is None: names of parameters follow from it
     groups, num_filters = groups_of(input, channels, groups), integer(num_filters, "num_filters")
-    kind = f"conv{count}d"
-    if count == 2 and each_alone and num_filters % channels == 0 and not use_cudnn:
+    kind = f"conv{rank}d"
+    if rank == 2 and each_alone and num_filters % channels == 0 and not use_cudnn:
         kind = f.layer_type = "depthwise_conv2d"
-    size = each(filter_size, "filter_size", count)
-    paddings, algorithm = padding_of(padding, "padding", last, count)
+    filters, bias = parameters
     out = getattr(f, kind)(
         input,
-        filters_of(f, input, param_attr, num_filters, channels, groups, size),
-        strides=each(stride, "stride", count),
-        paddings=paddings,
-        padding_algorithm=algorithm,
-        dilations=each(dilation, "dilation", count),
+        filters_of(f, input, filters, num_filters, channels, groups, windows.sizes),
+        dilations=windows.dilation,
         groups=groups,
-        data_format=data_format,
         use_cudnn=use_cudnn,
+        **windows.attributes(),
     )
-    return f.bias(out, bias_attr, [num_filters], axis=count + 1 if last else 1)
+    return f.bias(out, bias, [num_filters], axis=rank + 1 if last else 1)
 
 
 def transposed(
     f: LayerBuilder,
-    count: int,
     input: Variable,
+    windows: WindowArguments,
     num_filters: int,
     output_size: Numbers | None,
-    filter_size: Numbers | None,
-    padding: Any,
-    stride: Numbers,
-    dilation: Numbers,
     groups: int | None,
-    param_attr: Any,
-    bias_attr: Any,
+    parameters: tuple[Any, Any],
     use_cudnn: bool,
-    data_format: str,
 ) -> Variable:
-    """A transposed convolution with a bias; arguments as of ``conv2d_transpose``, with the
-    dimensions of a window.
+    """A transposed convolution with a bias; arguments as of :func:`convolved`, where the sizes of
+    the filters, if there are none, follow from ``output_size``.
     """
-    last = is_channels_last(data_format, _KINDS[count][0])
-    channels = channels_of(input, count, last)
+    rank, last = windows.rank, windows.is_channels_last
+    channels = channels_of(input, rank, last)
     each_alone = channels == groups == num_filters  # as in convolved
     groups = groups_of(input, channels, groups)
     if num_filters % groups:
@@ -150,96 +142,62 @@ def transposed(
             f"expected groups to divide num_filters, got groups={groups} and "
             f"num_filters={num_filters}"
         )
-    kind = f"conv{count}d_transpose"
-    if count == 2 and each_alone and not use_cudnn:
+    kind = f"conv{rank}d_transpose"
+    if rank == 2 and each_alone and not use_cudnn:
         kind = f.layer_type = "depthwise_conv2d_transpose"
-    strides, dilations = each(stride, "stride", count), each(dilation, "dilation", count)
-    paddings, algorithm = padding_of(padding, "padding", last, count)
-    target = [] if output_size is None else each(output_size, "output_size", count)
-    if filter_size is not None:
-        size = each(filter_size, "filter_size", count)
-    elif target:
-        size = _filter_size(input, last, target, strides, paddings, dilations)
-    else:
-        raise ArgumentError("expected output_size or filter_size, got neither")
+    target = () if output_size is None else tuple(each(output_size, "output_size", rank))
+    size = windows.sizes or _filter_size(input, windows, target)
+    filters, bias = parameters
+    attrs = windows.attributes()
+    if rank == 3:  # as fluid has it
+        attrs["data_format"] = "NHWC" if last else "NCHW"
     out = getattr(f, kind)(
         input,
-        f.weight(param_attr, [channels, num_filters // groups, *size], input.dtype),
+        f.weight(filters, [channels, num_filters // groups, *size], input.dtype),
         output_size=target,
-        strides=strides,
-        paddings=paddings,
-        padding_algorithm=algorithm,
-        dilations=dilations,
+        dilations=windows.dilation,
         groups=groups,
-        data_format=data_format if count == 2 else "NHWC" if last else "NCHW",  # as fluid has it
         use_cudnn=use_cudnn,
+        **attrs,
     )
-    return f.bias(out, bias_attr, [num_filters], axis=count + 1 if last else 1)
+    return f.bias(out, bias, [num_filters], axis=rank + 1 if last else 1)
 
 
 def _filter_size(
-    input: Variable,
-    channels_last: bool,
-    target: Sequence[int],
-    strides: Sequence[int],
-    paddings: Sequence[int],
-    dilations: Sequence[int],
-) -> list[int]:
+    input: Variable, windows: WindowArguments, target: tuple[int, ...]
+) -> tuple[int, ...]:
     """The filter that makes an output of size ``target``."""
-    count = len(target)
-    image = input.shape[1:-1] if channels_last else input.shape[2:]
-    if -1 in image:
+    if not target:
+        raise ArgumentError("expected output_size or filter_size, got neither")
+    if -1 in [input.shape[place] for place in windows.places]:
         raise ArgumentError(
             f"expected filter_size, since the sizes of {input.name!r} are not known: its shape is "
             f"{list(input.shape)}"
         )
-    if len(paddings) == count:
-        paddings = [n for n in paddings for _ in range(2)]
-    return [
-        (out - (size - 1) * step + before + after - 1) // apart + 1
-        for out, size, step, before, after, apart in zip(
-            target, image, strides, paddings[::2], paddings[1::2], dilations
-        )
-    ]
+    return windows.size_for(input.shape, target)
 
 
 def pooled(
-    f: LayerBuilder,
-    count: int,
-    input: Variable,
-    pool_size: Numbers,
-    pool_type: str,
-    pool_stride: Numbers,
-    pool_padding: Any,
-    global_pooling: bool,
-    use_cudnn: bool,
-    ceil_mode: bool,
-    exclusive: bool,
-    data_format: str,
+    f: LayerBuilder, input: Variable, windows: WindowArguments, pool_type: str, **attrs: Any
 ) -> Variable:
-    """Maxima or means of windows; arguments as of ``pool2d``, with the dimensions of a window."""
+    """Maxima or means of windows.
+
+    Args:
+        f: the layer.
+        input, pool_type: as of ``pool2d``.
+        windows: they, and how they move.
+        attrs: the others of the operator.
+    """
     _check_pool_type(pool_type)
-    size = each(pool_size, "pool_size", count)
-    if not global_pooling and min(size) < 1:
+    size = list(windows.sizes)
+    if not attrs["global_pooling"] and min(size) < 1:
         raise ArgumentError(
-            f"expected a positive pool_size, or global_pooling=True, got pool_size={pool_size!r}"
+            f"expected a positive pool_size, or global_pooling=True, got pool_size={size!r}"
         )
-    last = is_channels_last(data_format, _KINDS[count][0])
-    paddings, algorithm = padding_of(pool_padding, "pool_padding", last, count)
-    if algorithm == "VALID" and ceil_mode:
+    if windows.algorithm == "VALID" and attrs["ceil_mode"]:
         raise ArgumentError("ceil_mode=True keeps windows that pool_padding='VALID' leaves out")
-    out: Variable = getattr(f, f"pool{count}d")(
-        input,
-        pooling_type=pool_type,
-        ksize=size,
-        global_pooling=global_pooling,
-        strides=each(pool_stride, "pool_stride", count),
-        paddings=paddings,
-        padding_algorithm=algorithm,
-        ceil_mode=ceil_mode,
-        exclusive=exclusive,
-        data_format=data_format,
-        use_cudnn=use_cudnn,
+    out: Variable = getattr(f, f"pool{windows.rank}d")(
+        input, pooling_type=pool_type, ksize=size, **windows.attributes(), **attrs
     )
     return out
 

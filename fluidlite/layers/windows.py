@@ -8,6 +8,7 @@ from typing import Any
 from ..errors import ArgumentError, ShapeError
 from ..ir.variable import Variable
 from ..opdef.attribute import whole_number
+from ..opdef.windows import FORMATS, WindowArguments
 from .layer import LAYERS
 from .sizes import as_list
 
@@ -63,6 +64,37 @@ def each(value: Any, what: str, count: int = 2) -> list[int]:
             f"expected {what} to be an integer or a list of {count} integers, got {value!r:.60}"
         )
     return numbers
+
+
+def windows_of(
+    count: int,
+    sizes: Any,
+    stride: Any,
+    padding: Any,
+    data_format: str,
+    dilation: Any = 1,
+    prefix: str = "",
+) -> WindowArguments:
+    """Windows, from what users of layers write.
+
+    Args:
+        count: how many dimensions a window has.
+        sizes: a number for each dimension, or one for all; None where they follow later.
+        stride, dilation: the same.
+        padding: as of :func:`padding_of`.
+        data_format: of what they move over.
+        prefix: of the names of parameters, for messages: ``"pool_"``.
+
+    Raises:
+        ArgumentError: one of them has another form.
+    """
+    last = is_channels_last(data_format, FORMATS[count])
+    numbers = () if sizes is None else each(sizes, f"{prefix or 'filter_'}size", count)
+    paddings, algorithm = padding_of(padding, f"{prefix}padding", last, count)
+    steps = each(stride, f"{prefix}stride", count)
+    spread = each(dilation, "dilation", count)
+    given = (tuple(numbers), tuple(steps), tuple(paddings), tuple(spread))
+    return WindowArguments(*given, data_format, algorithm)
 
 
 def padding_of(

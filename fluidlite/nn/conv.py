@@ -7,9 +7,9 @@ from typing import Any
 
 from ..docstrings import Family
 from ..errors import ArgumentError
-from ..imperative.shaping import numbers_in
 from ..initializer import Normal
 from . import functional as F
+from .functional.windows import each
 from .layer import TensorLayer, checked
 
 CONVOLUTIONS = Family(
@@ -50,7 +50,7 @@ class _Conv(TensorLayer):
         form = data_format or self._formats[0]
         checked("data_format", form, *self._formats)
         self._options: dict[str, Any] = {**options, "data_format": form}
-        sizes = _each("kernel_size", kernel_size, len(form) - 2)
+        sizes = each("kernel_size", kernel_size, len(form) - 2)
         given, made = channels
         groups = options["groups"]
         if given % groups or made % groups:
@@ -92,7 +92,7 @@ class _Convolution(_Conv):
         self._padding_mode = checked("padding_mode", padding_mode, "zeros", "reflect", "replicate")
         self._around: list[int] = []
         if padding_mode != "zeros":
-            around = _each("padding", padding, len(self._formats[0]) - 2)
+            around = each("padding", padding, len(self._formats[0]) - 2)
             self._around, padding = [n for n in reversed(around) for _ in range(2)], 0
         options = {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
         channels = in_channels, out_channels
@@ -209,12 +209,3 @@ class Conv3DTranspose(_Adjoint):
 
     _formats = ("NCDHW", "NDHWC")
     _function = staticmethod(F.conv3d_transpose)
-
-
-def _each(what: str, given: Any, count: int) -> tuple[int, ...]:
-    """A number for every dimension."""
-    numbers = numbers_in(what, given)
-    numbers = numbers * count if len(numbers) == 1 else numbers
-    if len(numbers) != count:
-        raise ArgumentError(f"expected {what} to be a number, or {count}, got {given!r}")
-    return numbers

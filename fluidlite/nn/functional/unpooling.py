@@ -10,7 +10,7 @@ from ...errors import ArgumentError, ShapeError
 from ...imperative.recording import eager
 from ...imperative.shaping import numbers_in, reshape
 from ...imperative.tensor import Tensor
-from .windows import WindowArguments, each
+from .windows import each, windows_of
 
 UNPOOLING = Family(
     {
@@ -46,7 +46,7 @@ def with_places(
     Raises:
         ArgumentError: places are not given with such options.
     """
-    windows = WindowArguments(rank, kernel_size, stride, padding, data_format)
+    windows = windows_of(rank, kernel_size, stride, padding, data_format)
     if ceil_mode or data_format[-1] == "C" or windows.algorithm != "EXPLICIT":
         raise ArgumentError(
             f"max_pool{rank}d with return_mask=True: expected ceil_mode=False, channels first, and "

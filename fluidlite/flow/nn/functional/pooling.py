@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -15,21 +16,19 @@ from ....imperative.items import get_item
 from ....imperative.recording import eager
 from ....imperative.reduction import argmax
 from ....imperative.shaping import flatten, reshape, squeeze, unsqueeze
+from ....opdef.windows import WindowArguments
 from .windows import batched, each
 
 
-class _Windows(NamedTuple):
+@dataclass(frozen=True)
+class _Windows(WindowArguments):
     """The windows that move over an image."""
 
-    size: tuple[int, ...]
-    step: tuple[int, ...]
-    pad: tuple[int, ...]
-    spread: tuple[int, ...]
-    counts: tuple[int, ...]  #: how many there are along each dimension
+    counts: tuple[int, ...] = ()  #: how many there are along each dimension
 
     def starts(self, d: int) -> Any:
         """Where they begin along a dimension."""
-        return np.arange(self.counts[d]) * self.step[d] - self.pad[d]
+        return np.arange(self.counts[d]) * self.steps[d] - self.padding[d]
 
 
 def _windows(
@@ -54,16 +53,16 @@ def _windows(
                 ArgumentError(f"the window {size} does not fit an image of sizes {list(shape)}")
             )
         counts.append(count)
-    return _Windows(size, step, pad, spread, tuple(counts))
+    return _Windows(size, step, pad, spread, counts=tuple(counts))
 
 
 def _flat_pool(kind: str, x: Any, w: _Windows, **attrs: Any) -> Any:
     """The pool of an operator, padded at the end as far as the last window reaches."""
-    dims = len(w.size)
-    size, step = w.size, w.step
+    dims = len(w.sizes)
+    size, step = w.sizes, w.steps
     pads = []
     for d, n in enumerate(x.array.shape[2:]):
-        pads += [w.pad[d], max((w.counts[d] - 1) * step[d] + size[d] - n - w.pad[d], 0)]
+        pads += [w.padding[d], max((w.counts[d] - 1) * step[d] + size[d] - n - w.padding[d], 0)]
     if dims == 1:
         x, size, step, pads = unsqueeze(x, 2), (1, *size), (1, *step), [0, 0, *pads]
     call = eager.pool3d if dims == 3 else eager.pool2d
@@ -86,7 +85,7 @@ def _max_pool(
 ) -> Any:
     x, alone = batched(x, dims)
     w = _windows(x.array.shape[2:], kernel, stride, padding, dilation, ceil_mode)
-    if not return_indices and set(w.spread) == {1}:
+    if not return_indices and set(w.dilation) == {1}:
         out = _flat_pool("max", x, w)
         return squeeze(out, 0) if alone else out
     out, places = _max_and_places(kinked(x), w)
@@ -99,8 +98,8 @@ def _max_and_places(x: Any, w: _Windows) -> tuple[Any, Any]:
     """The largest element of each window, and its number in the image, by rows."""
     sizes = tuple(+n for n in x.array.shape[2:])
     numbers, outside = [], []
-    for offset in itertools.product(*map(range, w.size)):
-        along = [w.starts(d) + o * w.spread[d] for d, o in enumerate(offset)]
+    for offset in itertools.product(*map(range, w.sizes)):
+        along = [w.starts(d) + o * w.dilation[d] for d, o in enumerate(offset)]
         at = np.meshgrid(*along, indexing="ij")
         fits = np.logical_and.reduce([(a >= 0) & (a < n) for a, n in zip(at, sizes)])
         numbers.append(np.ravel_multi_index(at, sizes, mode="clip").reshape(-1))
@@ -197,7 +196,7 @@ def _avg_pool(
     inside = divisor = np.ones((), "int64")
     for d, n in enumerate(shape):
         first = w.starts(d)
-        last = np.minimum(first + w.size[d], n + w.pad[d])
+        last = np.minimum(first + w.sizes[d], n + w.padding[d])
         along = [-1 if i == d else 1 for i in range(dims)]
         inside = inside * (np.minimum(last, n) - np.maximum(first, 0)).reshape(along)
         divisor = divisor * (last - first).reshape(along)

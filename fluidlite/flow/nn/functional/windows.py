@@ -9,6 +9,7 @@ from ....imperative.arithmetic import add
 from ....imperative.engine import located
 from ....imperative.recording import eager
 from ....imperative.shaping import reshape, squeeze, unsqueeze
+from ....opdef.windows import WindowArguments
 
 
 def each(what: str, given: Any, count: int) -> tuple[int, ...]:
@@ -72,16 +73,27 @@ def _convolved(
             ShapeError(f"expected a weight of {dims + 2} dimensions, got {list(weight.shape)}")
         )
     steps, spread = each("stride", stride, dims), each("dilation", dilation, dims)
-    sides = _sides(padding, dims, weight.array.shape[2:], steps, spread)
+    sizes = weight.array.shape[2:]
+    windows = WindowArguments(sizes, steps, _sides(padding, dims, sizes, steps, spread), spread)
+    return _applied("conv{}d", x, weight, bias, windows, alone, groups=groups)
+
+
+def _applied(
+    name: str,
+    x: Any,
+    weight: Any,
+    bias: Any,
+    windows: WindowArguments,
+    alone: bool,
+    **attrs: Any,
+) -> Any:
+    """What an operator of windows gives, plus the bias."""
+    dims = windows.rank
     if dims == 1:
-        x, weight = unsqueeze(x, 2), unsqueeze(weight, 2)
-        steps, spread, sides = (1, *steps), (1, *spread), (0, 0, *sides)
-    call = eager.conv3d if dims == 3 else eager.conv2d
-    out = call(x, weight, strides=steps, paddings=sides, dilations=spread, groups=groups)
-    return _finished(out, bias, dims, alone)
-
-
-def _finished(out: Any, bias: Any, dims: int, alone: bool) -> Any:
+        x, weight, windows = unsqueeze(x, 2), unsqueeze(weight, 2), windows.of_images()
+    call = getattr(eager, name.format(windows.rank))
+    moved = dict(strides=windows.steps, paddings=windows.padding, dilations=windows.dilation)
+    out = call(x, weight, **moved, **attrs)
     if dims == 1:
         out = squeeze(out, 2)
     if bias is not None:
@@ -155,7 +167,6 @@ def _transposed(
     x, alone = batched(x, dims)
     steps, spread = each("stride", stride, dims), each("dilation", dilation, dims)
     pads, extra = each("padding", padding, dims), each("output_padding", output_padding, dims)
-    kernel = weight.array.shape[2:]
     if any(more >= max(s, d) for more, s, d in zip(extra, steps, spread)):
         raise located(
             ArgumentError(
@@ -163,16 +174,10 @@ def _transposed(
                 f"{spread}"
             )
         )
-    size = tuple(
-        (n - 1) * s - 2 * p + d * (k - 1) + 1 + more
-        for n, s, p, d, k, more in zip(x.array.shape[2:], steps, pads, spread, kernel, extra)
-    )
-    if dims == 1:
-        x, weight = unsqueeze(x, 2), unsqueeze(weight, 2)
-        steps, spread, pads, size = (1, *steps), (1, *spread), (0, *pads), (1, *size)
-    call = eager.conv3d_transpose if dims == 3 else eager.conv2d_transpose
-    attrs = dict(strides=steps, paddings=pads, dilations=spread, groups=groups, output_size=size)
-    return _finished(call(x, weight, **attrs), bias, dims, alone)
+    windows = WindowArguments(weight.array.shape[2:], steps, pads, spread)
+    size = windows.spread(x.array.shape, extra)
+    attrs = dict(groups=groups, output_size=(1, *size) if dims == 1 else size)
+    return _applied("conv{}d_transpose", x, weight, bias, windows, alone, **attrs)
 
 
 def conv_transpose1d(
