@@ -7,6 +7,7 @@ of such values is foreign, whoever makes it.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -44,22 +45,43 @@ class ForeignNumber(int):
 
 
 class ForeignAttributes(dict[str, Any]):
-    """The attributes of a foreign operator with an effect: they may all have their default."""
+    """The attributes of a foreign operator with an effect.
 
-    def __init__(self, attrs: Mapping[str, Any], mark: Mark) -> None:
+    One of them carries the mark into copies of the dictionary, with its default where all have
+    theirs.
+    """
+
+    def __init__(self, definition: type[Op], attrs: Mapping[str, Any], mark: Mark) -> None:
+        if not any(map(_takes_mark, attrs.values())):
+            declared = (a for a in definition.attributes.values() if _takes_mark(a.default))
+            attrs = {**attrs, **{a.name: a.default for a in itertools.islice(declared, 1)}}
         super().__init__({name: with_mark(value, mark) for name, value in attrs.items()})
         self.mark = mark
+
+    def __reduce__(self) -> Any:
+        return _rebuilt, (dict(self), self.mark)
+
+
+def _rebuilt(attrs: dict[str, Any], mark: Mark) -> ForeignAttributes:
+    made = ForeignAttributes.__new__(ForeignAttributes)
+    made.update(attrs)
+    made.mark = mark
+    return made
 
 
 def with_mark(value: Any, mark: Mark) -> Any:
     """The value of an attribute of a foreign operator: equal to the one given; texts and numbers
     carry the mark.
     """
-    if isinstance(value, bool) or not isinstance(value, (str, int)):
+    if not _takes_mark(value):
         return value
     made = ForeignText(value) if isinstance(value, str) else ForeignNumber(value)
     made.mark = mark
     return made
+
+
+def _takes_mark(value: Any) -> bool:
+    return isinstance(value, (str, int)) and not isinstance(value, bool)
 
 
 def mark_of(value: Any) -> Mark:

@@ -139,8 +139,9 @@ class Operator(OldOperator):
     @property
     def attrs(self) -> Mapping[str, Any]:
         """The attributes that do not have their default.  Change them by ``set_attr``."""
-        if self.foreign and has_effect(self.definition):
-            return ForeignAttributes(self._attrs, self.foreign)
+        definition = self.definition if self.foreign else None
+        if definition is not None and has_effect(definition):
+            return ForeignAttributes(definition, self._attrs, self.foreign)
         return self._attrs
 
     @property

@@ -13,6 +13,8 @@ import fluidlite as fluid
 from fluidlite.errors import ArgumentError, ForeignEffectError
 from fluidlite.ir import foreign
 from fluidlite.ir.foreign import OWN
+from fluidlite.opdef.attribute import REQUIRED
+from fluidlite.opdef.definition import lookup, registered
 from fluidlite.runtime import plan
 
 FILES = """program (seed=0) {
@@ -286,6 +288,18 @@ def test_a_function_of_number_zero_keeps_its_mark_when_attributes_are_copied():
 def _variable(name):
     block = fluid.default_main_program().current_block()
     return block.create_var(name=name, shape=[2], dtype="float32")
+
+
+WITH_EFFECTS = [d.type for d in registered() if d.effect is not None]
+
+
+@pytest.mark.parametrize("type", WITH_EFFECTS)
+@pytest.mark.parametrize("copied", [dict, dict.copy, lambda a: {**a}, lambda a: a | {}])
+def test_attributes_that_all_have_their_default_carry_the_mark(type, copied):
+    definition = lookup(type)
+    needed = {a.name: "path" for a in definition.attributes.values() if a.default is REQUIRED}
+    attrs = foreign.ForeignAttributes(definition, needed, frozenset({"python"}))
+    assert foreign.mark_in(definition, copied(attrs)) == {"python"}
 
 
 def test_gradients_of_a_foreign_function_are_foreign():
