@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 
 from fluidlite import compat
-from fluidlite.compat.dataset import flowers, image
+from fluidlite.compat.dataset import conll05, flowers, homes, image, uci_housing, voc2012
 from fluidlite.compat.dataset.homes import MissingDataError
+from fluidlite.errors import FileError, FileFormatError
 
 import archives
 
@@ -294,3 +295,31 @@ def test_a_picture_is_read_with_blue_first(tmp_path):
     assert image.load_image(str(path))[0, 0].tolist() == [0, 0, 255]
     assert image.load_image(str(path), is_color=False).shape == (4, 4)
     assert image.load_and_transform(str(path), 4, 2, False).shape == (3, 2, 2)
+
+
+CALLS = {
+    "image.load_image": lambda path: image.load_image(path),
+    "image.batch_images_from_tar": lambda path: image.batch_images_from_tar(path, "train", {}),
+    "uci_housing.load_data": lambda path: uci_housing.load_data(path),
+    "conll05.load_dict": lambda path: conll05.load_dict(path),
+    "conll05.load_label_dict": lambda path: conll05.load_label_dict(path),
+    "conll05.corpus_reader": lambda path: list(conll05.corpus_reader(path, "words", "props")()),
+    "common.md5file": lambda path: homes.md5file(path),
+    "common.split": lambda path: homes.split(lambda: iter([1]), 1, f"{path}%d"),
+    "voc2012.reader_creator": lambda path: list(voc2012.reader_creator(path, "train")()),
+}
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=list(CALLS))
+def test_a_path_with_a_zero_byte_is_no_file_of_a_set(call, tmp_path):
+    with pytest.raises(FileError, match="zero byte"):
+        call(f"{tmp_path}/a\0b")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_set_that_is_no_archive_is_said(tmp_path):
+    (tmp_path / "set.tgz").write_bytes(b"something else")
+    with pytest.raises(FileFormatError, match="archive"):
+        list(voc2012.reader_creator(str(tmp_path / "set.tgz"), "train")())
+    with pytest.raises(FileError, match="no such file"):
+        list(voc2012.reader_creator(str(tmp_path / "none.tgz"), "train")())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tarfile
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from ...files import Source
 from ...proto.pickled import read_pickle
-from .homes import fetch, file_of, is_synthetic
+from .homes import archive, fetch, file_of, is_synthetic
 from .made import TEST, TRAIN, Reader, images
 
 __all__ = ["fetch", "reader_creator", "test10", "test100", "train10", "train100"]
@@ -27,7 +26,7 @@ def reader_creator(filename: str, sub_name: str, cycle: bool = False) -> Reader:
 
     def read() -> Iterator[Any]:
         while True:
-            with tarfile.open(filename) as tar:
+            with archive(filename) as tar:
                 for member in tar:
                     file = tar.extractfile(member) if sub_name in member.name else None
                     if file is not None:

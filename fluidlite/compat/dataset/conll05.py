@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import gzip
-import tarfile
 from collections.abc import Callable, Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
-from .homes import fetch, file_of, is_synthetic
+from ...files import usable_path
+from .homes import archive, fetch, file_of, is_synthetic
 from .made import TEST, Reader, reader
 
 __all__ = ["fetch", "get_dict", "get_embedding", "load_dict", "load_label_dict", "test"]
@@ -20,8 +20,7 @@ _FOLDER = "conll05st"
 
 def load_dict(filename: str) -> dict[str, int]:
     """The lines of a file and their numbers."""
-    with open(filename, encoding="utf-8") as file:
-        return {line.strip(): number for number, line in enumerate(file)}
+    return {line.strip(): number for number, line in enumerate(_lines(filename))}
 
 
 def load_label_dict(filename: str) -> dict[str, int]:
@@ -30,9 +29,13 @@ def load_label_dict(filename: str) -> dict[str, int]:
     Args:
         filename: a text with a tag a line, such as ``B-A0``.
     """
-    with open(filename, encoding="utf-8") as file:
-        roles = dict.fromkeys(line.strip()[2:] for line in file if line.startswith(("B-", "I-")))
-    return _tags(list(roles))
+    tags = (line for line in _lines(filename) if line.startswith(("B-", "I-")))
+    return _tags(list(dict.fromkeys(line.strip()[2:] for line in tags)))
+
+
+def _lines(filename: str) -> Iterator[str]:
+    with open(usable_path("read", filename), encoding="utf-8") as file:
+        yield from file
 
 
 def _tags(roles: list[str]) -> dict[str, int]:
@@ -75,7 +78,7 @@ def corpus_reader(data_path: str, words_name: str, props_name: str) -> Reader:
     """
 
     def read() -> Iterator[Any]:
-        with tarfile.open(data_path) as tar:
+        with archive(data_path) as tar:
             files = [tar.extractfile(name) for name in (words_name, props_name)]
             words, props = (
                 gzip.decompress(file.read()).decode().splitlines() for file in files if file

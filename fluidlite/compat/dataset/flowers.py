@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-import tarfile
 import zlib
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -13,7 +12,7 @@ import numpy as np
 
 from ...errors import FileFormatError
 from ...reader import map_readers, xmap_readers
-from .homes import fetch, file_of, is_synthetic
+from .homes import archive, fetch, file_of, is_synthetic
 from .image import load_image_bytes, simple_transform
 from .made import Reader, images
 
@@ -70,7 +69,7 @@ def reader_creator(
 
     def read() -> Iterator[Any]:
         while True:
-            with tarfile.open(data_file) as tar:
+            with archive(data_file) as tar:
                 for member in tar:
                     file = tar.extractfile(member) if member.name in wanted else None
                     if file is not None:

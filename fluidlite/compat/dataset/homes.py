@@ -10,11 +10,13 @@ import glob
 import hashlib
 import os
 import pickle
+import tarfile
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from ... import state
-from ...errors import ArgumentError, FileError
+from ...errors import ArgumentError, FileError, FileFormatError
+from ...files import Path, file_error, read_bytes, usable_path
 from ..served import synthetic_data
 
 _home: state.StateSlot[str] = state.slot(
@@ -60,6 +62,21 @@ def file_of(module: str, *names: str) -> str:
     return found
 
 
+def archive(path: Path) -> tarfile.TarFile:
+    """The archive of a set, to be read.
+
+    Raises:
+        FileError: it cannot be read.
+        FileFormatError: it is no archive.
+    """
+    try:
+        return tarfile.open(usable_path("read", path))
+    except OSError as error:
+        raise file_error("read", path, error) from error
+    except tarfile.TarError as error:
+        raise FileFormatError(f"{os.fspath(path)}: expected an archive of tar's") from error
+
+
 def is_synthetic() -> bool:
     """Whether samples are made instead of read."""
     return synthetic_data.get()
@@ -87,8 +104,7 @@ def must_mkdirs(path: str) -> None:
 
 def md5file(fname: str) -> str:
     """The MD5 sum of a file."""
-    with open(fname, "rb") as file:
-        return hashlib.md5(file.read(), usedforsecurity=False).hexdigest()
+    return hashlib.md5(read_bytes(fname), usedforsecurity=False).hexdigest()
 
 
 def fetch_all() -> None:
@@ -130,7 +146,7 @@ def split(
 
 
 def _dump(path: str, items: list[Any], dumper: Callable[[Any, Any], None]) -> None:
-    with open(path, "wb") as file:
+    with open(usable_path("write", path), "wb") as file:
         dumper(items, file)
 
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import io
 import os
 import pickle
-import tarfile
 from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
+from ...files import read_bytes, usable_path
 from ..refused import NotServedError
+from .homes import archive
 
 __all__ = [
     "batch_images_from_tar", "center_crop", "left_right_flip", "load_and_transform", "load_image",
@@ -56,8 +57,7 @@ def load_image(file: str, is_color: bool = True) -> Array:
         file: its path.
         is_color: as of :func:`load_image_bytes`.
     """
-    with open(file, "rb") as opened:
-        return load_image_bytes(opened.read(), is_color)
+    return load_image_bytes(read_bytes(file), is_color)
 
 
 def resize_short(im: Array, size: int) -> Array:
@@ -217,7 +217,7 @@ def batch_images_from_tar(
     Returns:
         the path of a file that lists the others.
     """
-    folder = f"{data_file}_{dataset_name}/batch"
+    folder = usable_path("write", f"{data_file}_{dataset_name}/batch")
     listing = f"{folder}/batch_names.txt"
     if os.path.exists(listing):
         return listing
@@ -233,7 +233,7 @@ def batch_images_from_tar(
         data.clear()
         labels.clear()
 
-    with tarfile.open(data_file) as tar:
+    with archive(data_file) as tar:
         for member in tar:
             opened = tar.extractfile(member) if member.name in img2label else None
             if opened is not None:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 import string
-import tarfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from .homes import fetch, file_of, is_synthetic
+from .homes import archive, fetch, file_of, is_synthetic
 from .made import TEST, TRAIN, Reader, reader, sentence
 
 __all__ = ["build_dict", "fetch", "reader_creator", "test", "tokenize", "train", "word_dict"]
@@ -24,7 +23,7 @@ def tokenize(pattern: re.Pattern[str]) -> Iterator[list[bytes]]:
     Args:
         pattern: of the reviews' names.
     """
-    with tarfile.open(file_of("imdb", "imdb%2FaclImdb_v1.tar.gz", "aclImdb_v1.tar.gz")) as tar:
+    with archive(file_of("imdb", "imdb%2FaclImdb_v1.tar.gz", "aclImdb_v1.tar.gz")) as tar:
         for member in tar:
             file = tar.extractfile(member) if pattern.match(member.name) else None
             if file is not None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import tarfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from .homes import fetch, file_of, is_synthetic
+from .homes import archive, fetch, file_of, is_synthetic
 from .made import TEST, TRAIN, Reader, reader, sentence
 
 __all__ = ["DataType", "build_dict", "fetch", "reader_creator", "test", "train", "word_count"]
@@ -38,7 +37,7 @@ def word_count(f: Iterable[Any], word_freq: Any = None) -> Any:
 
 def _lines(part: str) -> list[bytes]:
     path = file_of("imikolov", "imikolov%2Fsimple-examples.tgz", "simple-examples.tgz")
-    with tarfile.open(path) as tar:
+    with archive(path) as tar:
         file = tar.extractfile(f"./simple-examples/data/ptb.{part}.txt")
         assert file is not None
         return file.readlines()

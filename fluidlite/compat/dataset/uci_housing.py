@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...files import read_bytes
 from ..refused import NotServedError
 from .homes import fetch, file_of, is_synthetic
 from .made import Reader, generator
@@ -29,8 +30,7 @@ def load_data(filename: str, feature_num: int = 14, ratio: float = 0.8) -> tuple
         feature_num: how many.
         ratio: which part is for training.
     """
-    with open(filename, encoding="utf-8") as file:
-        data = np.array(file.read().split(), np.float64)
+    data = np.array(read_bytes(filename).decode().split(), np.float64)
     return _prepared(data.reshape(-1, feature_num), ratio)
 
 

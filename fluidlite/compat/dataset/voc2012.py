@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import io
-import tarfile
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from .homes import fetch, file_of, is_synthetic
+from .homes import archive, fetch, file_of, is_synthetic
 from .image import pillow
 from .made import Reader, reader
 
@@ -31,7 +30,7 @@ def reader_creator(filename: str, sub_name: str) -> Reader:
     """
 
     def read() -> Iterator[Any]:
-        with tarfile.open(filename) as tar:
+        with archive(filename) as tar:
 
             def content(name: str) -> bytes:
                 file = tar.extractfile(name)

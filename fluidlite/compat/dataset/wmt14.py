@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import tarfile
 from collections.abc import Iterator
 from typing import Any
 
-from .homes import fetch, file_of, is_synthetic
+from .homes import archive, fetch, file_of, is_synthetic
 from .made import TEST, TRAIN, Reader, reader, sentence
 
 __all__ = ["fetch", "gen", "get_dict", "reader_creator", "test", "train"]
@@ -18,7 +17,7 @@ LONGEST = 80
 
 def _dicts(tar_file: str, dict_size: int) -> tuple[dict[str, int], dict[str, int]]:
     found = []
-    with tarfile.open(tar_file) as tar:
+    with archive(tar_file) as tar:
         for side in ("src.dict", "trg.dict"):
             member = next(each for each in tar if each.name.endswith(side))
             file = tar.extractfile(member)
@@ -39,7 +38,7 @@ def reader_creator(tar_file: str, file_name: str, dict_size: int) -> Reader:
 
     def read() -> Iterator[Any]:
         source, target = _dicts(tar_file, dict_size)
-        with tarfile.open(tar_file) as tar:
+        with archive(tar_file) as tar:
             for member in [each for each in tar if each.name.endswith(file_name)]:
                 file = tar.extractfile(member)
                 assert file is not None

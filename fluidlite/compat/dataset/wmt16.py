@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import tarfile
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 from ...errors import ArgumentError
-from .homes import fetch, file_of, is_synthetic
+from .homes import archive, fetch, file_of, is_synthetic
 from .made import TEST, TRAIN, Reader
 from .wmt14 import made_pairs
 
@@ -24,7 +23,7 @@ def _archive() -> str:
 
 
 def _pairs(tar_file: str, part: str) -> Iterator[list[str]]:
-    with tarfile.open(tar_file) as tar:
+    with archive(tar_file) as tar:
         file = tar.extractfile(part)
         assert file is not None
         for line in file:
