@@ -173,10 +173,12 @@ def beside(x: Variable, value: Any) -> Variable:
 
 
 def is_operand(value: Any) -> bool:
-    """Whether Python's operators take a value, which is no number, beside a variable: tensors and
-    arrays, where a module is called.
+    """Whether Python's operators take a value beside a variable, and it is no number, as an array
+    of one element is in fluid: arrays; also tensors, where a module is called.
     """
-    return _module.get() is not None and isinstance(value, (Handle, np.ndarray))
+    if _module.get() is not None:
+        return isinstance(value, (Handle, np.ndarray))
+    return isinstance(value, np.ndarray) and value.size != 1
 
 
 def _kept(tensor: Any, program: Program) -> Variable:

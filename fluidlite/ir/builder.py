@@ -219,12 +219,6 @@ def _bounds(each: slice, step: Any) -> tuple[int, int]:
 
 
 def _number(value: Any, operator: str) -> float:
-    if isinstance(value, np.ndarray) and value.size != 1:
-        raise ArgumentError(
-            f"{operator}: expected a variable or a number, got an array of shape "
-            f"{list(value.shape)}; "
-            "make it a variable first: layers.assign(array)"
-        )
     try:
         if isinstance(value, (str, bytes)):
             raise TypeError

@@ -155,11 +155,12 @@ def test_what_is_neither_a_variable_nor_a_number_is_refused(other):
         variable() + other
 
 
-def test_arrays_are_refused_with_what_to_do():
-    with pytest.raises(ArgumentError, match=r"layers\.assign"):
-        variable() * np.ones(3)
-    with pytest.raises(ArgumentError, match=r"layers\.assign"):
-        np.ones(3) * variable("y")
+def test_arrays_beside_a_variable_are_constants():
+    x = fluid.data("x", [3], "float32")
+    made = [x * np.arange(3), np.arange(3) - x]
+    found = fluid.Executor().run(feed={"x": np.full(3, 2, "float32")}, fetch_list=made)
+    assert [value.tolist() for value in found] == [[0, 2, 4], [-2, -1, 0]]
+    assert all(value.dtype == np.float32 for value in found)
 
 
 def test_hashes_and_truth_do_not_ask_for_values():

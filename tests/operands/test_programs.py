@@ -25,8 +25,9 @@ def size():
 def test_numbers_and_arrays_stand_among_variables():
     x = fluid.data("x", [2], "float32")
     y = fluid.add(fluid.multiply(np.array([2.0, 3.0], "float32"), x), 1)
-    (found,) = run(y, x=np.array([1.0, 10.0], "float32"))
-    assert found.tolist() == [3.0, 31.0]
+    z = np.array([1.0, 2.0], "float32") - x * np.array([2.0, 3.0], "float32")
+    found, other = run(y, z, x=np.array([1.0, 10.0], "float32"))
+    assert found.tolist() == [3.0, 31.0] and other.tolist() == [-1.0, -28.0]
 
 
 @pytest.mark.parametrize("function", [fluid.add, flow.mul, fluid.concat, fluid.matmul])
