@@ -161,7 +161,8 @@ def _constructor(fields: Mapping[str, tuple[_Field, Any]]) -> FunctionType:
     return made
 
 
-def fields_of(kind: type) -> dict[str, str]:
+@functools.cache
+def fields_of(kind: Any) -> Mapping[str, str]:
     """The fields of a class, and their types as they stand in its source."""
     return {name: str(told) for name, (_, told) in getattr(kind, "_fields", {}).items()}
 
