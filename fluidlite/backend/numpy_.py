@@ -189,9 +189,34 @@ def total(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -
     return np.sum(x, axis=axis, dtype=dtype, keepdims=keepdims)
 
 
+def largest(x: Any, axis: Any = None, keepdims: bool = False, **initial: Any) -> Any:
+    """The largest element along some dimensions; of zeros 0 is larger than -0."""
+    found = np.max(x, axis=axis, keepdims=keepdims, **initial)
+    return _zeros_signed(found, x, axis, keepdims, np.all)
+
+
+def least(x: Any, axis: Any = None, keepdims: bool = False, **initial: Any) -> Any:
+    """The least element along some dimensions; of zeros -0 is less than 0."""
+    found = np.min(x, axis=axis, keepdims=keepdims, **initial)
+    return _zeros_signed(found, x, axis, keepdims, np.any)
+
+
+def _zeros_signed(found: Any, x: Any, axis: Any, keepdims: bool, which: Callable[..., Any]) -> Any:
+    """Extremes of which zeros are negative where ``which`` of the elements have a sign; those of
+    NumPy have that of any of the zeros.  (What is traced for exported source stays as it is.)
+    """
+    if not isinstance(x, np.ndarray) or x.dtype.kind != "f" or found.all():
+        return found
+    negative = which(np.signbit(x), axis=axis, keepdims=keepdims)
+    zero = np.where(negative, found.dtype.type(-0.0), found.dtype.type(0.0))
+    return np.where(found == 0, zero, found)[()]
+
+
 xp = SimpleNamespace(**{k: v for k, v in vars(np).items() if not k.startswith("_")})
 xp.matmul = matmul
 xp.sum = total
+xp.max = xp.amax = largest
+xp.min = xp.amin = least
 xp.add_at = add_at
 xp.in_range = in_range
 xp.scatter_add = scatter_add

@@ -127,8 +127,9 @@ def batch_norm(
 ) -> np.ndarray:
     """Every channel of ``x`` [sample, channel, ...] less its mean, over its deviation, scaled."""
     along = (-1,) + (1,) * (x.ndim - 2)
-    factor = scale / np.sqrt(variance + epsilon)
-    return (x - mean.reshape(along)) * factor.reshape(along) + bias.reshape(along)
+    inverse = 1 / np.sqrt(variance + epsilon)
+    normal = (x - mean.reshape(along)) * inverse.reshape(along)
+    return normal * scale.reshape(along) + bias.reshape(along)
 
 
 def expect(name: str, value: object, shape: tuple, dtype: str) -> np.ndarray:

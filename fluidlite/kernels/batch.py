@@ -106,7 +106,11 @@ def batch_norm(
             np.subtract(part, middle[:, None], out=piece)
             spread = np.multiply(_dots(piece, piece), share, out=variance[rows])
             factor = np.divide(one, np.sqrt(spread + epsilon), out=inverse[rows])
-            np.multiply(piece, (factor * scale[rows])[:, None], out=piece)
+            slope = factor * scale[rows]
+            if not np.isfinite(slope).all():  # beyond the range, where the result need not be
+                np.multiply(piece, factor[:, None], out=piece)
+                slope = scale[rows]
+            np.multiply(piece, slope[:, None], out=piece)
             np.add(piece, bias[rows, None], out=piece)
         old = fixed if momentum is None else momentum.reshape(1)
         running = [

@@ -11,18 +11,18 @@ from ..opdef.spec import Spec, flat, size_of
 from .half import in_single
 
 
-def _are_numbers(X: Spec, Y: Spec) -> bool:
-    """Whether each has one element: ``np.dot`` multiplies those, and a sum, which begins with zero,
-    is no negative one.
+def _is_scaling(X: Spec, Y: Spec) -> bool:
+    """Whether one has a single element: ``np.dot`` scales the other with it, which gives -0 where a
+    sum, which begins with zero, is none, and leaves out what is infinite where it is zero.
     """
-    return size_of(X.shape) == size_of(Y.shape) == 1
+    return 1 in (size_of(X.shape), size_of(Y.shape))
 
 
 @prepares("mul")
 @in_single
 def mul(op: Any, X: Spec, Y: Spec) -> Prepared | None:
     """The product of what X and Y are flattened to."""
-    if _are_numbers(X, Y):
+    if _is_scaling(X, Y):
         return None
     if X.ndim == Y.ndim == 2:
         return Prepared(np.dot, out=True)
@@ -38,7 +38,7 @@ def matmul(op: Any, X: Spec, Y: Spec) -> Prepared | None:
     """The product of two matrices, either of which may be transposed."""
     if X.ndim != 2 or Y.ndim != 2 or op.alpha != 1.0 or op.head_number != 1:
         return None
-    if _are_numbers(X, Y):
+    if _is_scaling(X, Y):
         return None
     if op.transpose_X and op.transpose_Y:
         return Prepared(lambda a, b, out=None: np.dot(a.T, b.T, out=out), out=True)

@@ -116,7 +116,9 @@ class batch_norm(UseMkldnn, Op):
             mean, variance, running = Mean, Variance, [Mean, Variance]
             centred = X - xp.reshape(mean, along)
         inverse = 1 / xp.sqrt(variance + self.epsilon)
-        y = centred * xp.reshape(inverse * Scale, along) + xp.reshape(Bias, along)
+        # by one after the other: their product may be beyond the range where the result is not
+        y = centred * xp.reshape(inverse, along) * xp.reshape(Scale, along)
+        y = y + xp.reshape(Bias, along)
         return xp.asarray(y, given), *running, mean, inverse, None
 
     def grad(

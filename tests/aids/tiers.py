@@ -170,11 +170,11 @@ def with_number(value, number):
 
 
 def with_all(value):
-    """A value of which all elements are extreme, but for those that make sums and maxima depend on
-    the order of their terms.
+    """A value of which all elements are extreme, but for those that make sums depend on the order
+    of their terms.
     """
     array = bare(value)
-    numbers = [number for name, number in EXTREMES.items() if name not in ("3e38", "-3e38", "-0")]
+    numbers = [number for name, number in EXTREMES.items() if name not in ("3e38", "-3e38")]
     return like(value, np.resize(np.array(numbers, array.dtype), array.shape))
 
 
@@ -294,15 +294,12 @@ def allowed(case, engine):
     Returns:
         ``"XLA"``: it keeps no sign of zero and no denormals, and has its own order of products, so
         that something on the way may be beyond the range of numbers, or not.  ``"padding"``: what
-        is around an image is left out, and is not multiplied.  ``"order"``: products have another
-        order, so that something on the way may be beyond the range, or not.
+        is around an image is left out, and is not multiplied.
     """
     if engine == "jax":
         return "XLA"
     if not engine.startswith(("onednn", "auto")):
         return ""
-    if case.op.type == "batch_norm":
-        return "order"
     padded = any(getattr(case.op, "paddings", ())) and hasattr(case.op, "dilations")
     return "padding" if padded else ""
 
@@ -330,7 +327,7 @@ def apart(mine, want, scale, rule=""):
         if rule == "XLA":
             tiny = np.abs(mine - want) <= np.finfo(want.dtype).tiny
             right |= (mine == want) | tiny
-        if rule in ("XLA", "order"):
+        if rule == "XLA":
             right |= beyond(mine) & beyond(want)
         if rule == "padding":
             right |= np.isnan(want)

@@ -61,6 +61,19 @@ def runs_of(make, feed, times=4):
     return [exe.run(main, feed, fetches) for _ in range(times)]
 
 
+def appended(type, inputs, outputs, **attrs):
+    """The results of an operator that is appended to the program."""
+    block = fluid.default_main_program().global_block()
+    made = [block.create_var(name=slot, dtype="float32") for slot in outputs]
+    block.append_op(
+        type=type,
+        inputs={slot: [value] for slot, value in inputs.items()},
+        outputs={slot: [value] for slot, value in zip(outputs, made)},
+        attrs=attrs,
+    )
+    return made
+
+
 def test_one_bad_gradient_of_a_maximum_goes_to_one_element_of_its_window():
     x = np.random.default_rng(0).normal(size=[1, 1, 12, 12]).astype("float32")
     weight = np.ones([1, 1, 6, 6], "float32")
@@ -114,6 +127,66 @@ def test_gelu_of_the_largest_numbers_is_themselves():
     feed = {"x": np.array([3e38, -3e38], "float32")}
     for (found,) in runs_of(lambda: [layers.gelu(fluid.data("x", [2], "float32"))], feed):
         np.testing.assert_array_equal(found, np.array([3e38, 0], "float32"))
+
+
+@pytest.mark.parametrize("kernels", ["numpy", "native", "auto"])
+class TestKernels:
+    """With one library of kernels each."""
+
+    @pytest.fixture(autouse=True)
+    def only(self, kernels, with_compiler, monkeypatch):
+        monkeypatch.setenv("FLUIDLITE_KERNELS", kernels)
+
+    def test_the_gradient_of_a_loss_keeps_the_sign_of_a_probability_of_zero(self):
+        x = np.array([[0.5, -0.0], [0.0, 0.5]], "float32")
+        feed = {"x": x, "y": np.array([[1], [0]], "int64")}
+
+        def net():
+            x = fluid.data("x", [2, 2], "float32")
+            x.stop_gradient = False
+            y = fluid.data("y", [2, 1], "int64")
+            (loss,) = appended("cross_entropy", {"X": x, "Label": y}, ["Y"])
+            return fluid.gradients([loss], [x])
+
+        for (found,) in runs_of(net, feed):
+            np.testing.assert_array_equal(found, [[0, np.inf], [-np.inf, 0]])
+
+    def test_the_largest_and_the_least_of_zeros_have_their_signs(self):
+        x = np.array([[0, -0.0, -1, -1], [-0.0, 0, -1, 0], [-0.0, -0.0, -1, -2]], "float32")
+        x = x.repeat(6, 1)
+
+        def net():
+            one = fluid.data("x", x.shape, "float32")
+            return [layers.reduce_max(one, 1), layers.reduce_min(one * -1.0, 1)]
+
+        for largest, least in runs_of(net, {"x": x}):
+            assert not np.any([largest, least])
+            np.testing.assert_array_equal(np.signbit(largest), [False, False, True])
+            np.testing.assert_array_equal(np.signbit(least), [True, True, False])
+
+    def test_a_product_with_a_matrix_of_one_zero_is_no_number_where_the_other_is_infinite(self):
+        feed = {"x": np.array([[1], [np.inf]], "float32"), "y": np.zeros([1, 1], "float32")}
+        make = lambda: [
+            layers.matmul(fluid.data("x", [2, 1], "float32"), fluid.data("y", [1, 1], "float32"))
+        ]
+        for (found,) in runs_of(make, feed):
+            np.testing.assert_array_equal(found, [[0], [np.nan]])
+
+    @pytest.mark.parametrize("is_test", [False, True])
+    def test_a_normalised_batch_is_finite_where_only_the_slope_is_not(self, is_test):
+        x = np.zeros([4, 1, 2, 2], "float32")
+        x[0, 0, 0, 0] = 0.001
+
+        def net():
+            image = fluid.data("x", x.shape, "float32")
+            one = [layers.fill_constant([1], "float32", n) for n in (3e38, 0, 0, 1e-6)]
+            inputs = dict(zip(("X", "Scale", "Bias", "Mean", "Variance"), [image, *one]))
+            outputs = ("Y", "MeanOut", "VarianceOut", "SavedMean", "SavedVariance")
+            return appended("batch_norm", inputs, outputs, is_test=is_test)[:1]
+
+        for (found,) in runs_of(net, {"x": x}):
+            assert np.isfinite(found).all()
+            assert found[0, 0, 0, 0] > 5e37
 
 
 def test_a_difference_is_seen():

@@ -447,20 +447,22 @@ class RowWriter:
             yield f"    {local(each.node)} {each.name} = 0;"
         for each in largest:
             yield f"    {local(each.node)} {each.name} = -__builtin_inff();"
-            yield f"    int nan_{each.name} = 0;"
+            yield f"    int nan_{each.name} = 0, plus_{each.name} = 0;"
         for k, each in totals:
             yield f"    {local(each.node)} t{k} = 0;"
         added = [e.name for e in sums] + [f"t{k}" for k, _ in totals]
         clauses += f" reduction(+:{', '.join(added)})" if added else ""
         if largest:
             clauses += f" reduction(max:{', '.join(e.name for e in largest)})"
-            clauses += f" reduction(|:{', '.join(f'nan_{e.name}' for e in largest)})"
+            flags = [f"{flag}_{e.name}" for e in largest for flag in ("nan", "plus")]
+            clauses += f" reduction(|:{', '.join(flags)})"
         yield f"#pragma omp simd{clauses}"
         yield f"    for (i64 c = 0; c < {nest.columns or 'm'}; c++) {{"
         yield from (f"      {line}" for line in self._column(phase, sums, largest, totals))
         yield "    }"
         for each in largest:
             name = each.name
+            yield f"    if ({name} == 0) {name} = plus_{name} ? 0.0f : -0.0f;"
             yield f'    if (nan_{name}) {name} = __builtin_nanf("");'
         for k, _ in totals:
             yield f"    acc{k}[0] += t{k};"
@@ -487,6 +489,8 @@ class RowWriter:
         for each in largest:
             x, y = each.name, each.given[0].name
             yield f"{x} = {y} > {x} ? {y} : {x}; nan_{x} |= {y} != {y};"
+            suffix = "f" if each.node.dtype.itemsize == 4 else ""
+            yield f"plus_{x} |= __builtin_copysign{suffix}(1, {y}) > 0;"
         for k, each in totals:
             yield f"t{k} += {each.name};"
         for k, (_, each, over) in enumerate(nest.totals):

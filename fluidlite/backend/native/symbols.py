@@ -456,11 +456,15 @@ def largest(value: Any, axis: Any = None, keepdims: bool = False, out: Any = Non
 
 
 def take_along_axis(value: Any, index: Any, axis: int) -> ArraySymbol:
-    """One element of each row: the sum of a row in which the others count as nothing."""
+    """One element of each row: the largest of a row in which the others are below all numbers.
+    (A sum would make 0 of -0.)
+    """
     if axis % value.ndim != value.ndim - 1 or index.shape != (*value.shape[:-1], 1):
         raise Untraceable("elements along another dimension")
+    if value.dtype.kind != "f":
+        raise Untraceable("elements of whole numbers")
     here = ArraySymbol(Expression("index", (), (value.shape[-1],), np.int64))
-    return _reduced("sum", where(XP.equal(here, index), value, 0.0), -1, True)
+    return _reduced("max", where(XP.equal(here, index), value, -np.inf), -1, True)
 
 
 def in_range(index: Any, size: int, what: str) -> ArraySymbol:
