@@ -9,6 +9,7 @@ from ..errors import ArgumentError
 from ..imperative.owning import Kept, Owner, remembers
 from ..imperative.parameter import Parameter
 from ..imperative.tensor import Tensor
+from ..imperative.tensor_core import TensorCore
 from ..ir.variable import Parameter as StaticParameter
 from .capture import value as taken_up
 
@@ -71,7 +72,7 @@ class Registry(Owner):
         Raises:
             ArgumentError: an argument is of another kind, or the name is taken.
         """
-        if tensor is not None and not isinstance(tensor, Tensor):
+        if tensor is not None and not isinstance(tensor, TensorCore):
             raise _unexpected("a tensor", tensor)
         if tensor is not None:
             tensor.persistable = bool(persistable)

@@ -11,8 +11,7 @@ from ..imperative import engine
 from ..imperative.creation import array_of
 from ..imperative.printing import elements_text
 from ..imperative.sweep import described
-from ..imperative.tensor import Tensor as Lenient
-from ..imperative.tensor import need_differentiable
+from ..imperative.tensor_core import TensorCore, need_differentiable
 from . import devices, elementary, functions, shapes
 from .conversion import Conversion
 from .inplace import InPlace
@@ -20,7 +19,7 @@ from .methods import OF_VARIABLES, MoreMethods
 from .views import Viewing
 
 
-class Tensor(Conversion, Viewing, MoreMethods, InPlace, Lenient):  # type: ignore[misc]
+class Tensor(Conversion, Viewing, MoreMethods, InPlace, TensorCore):
     """An array that remembers how it was made, under strict rules.
 
     What is differentiated has one element or is given a gradient, wants a gradient, and has not
@@ -44,53 +43,53 @@ class Tensor(Conversion, Viewing, MoreMethods, InPlace, Lenient):  # type: ignor
     flat_zeros: ClassVar[bool] = True
     of_variables: ClassVar[dict[str, Any]] = OF_VARIABLES
 
-    sum = functions.sum  # type: ignore[assignment]
-    mean = functions.mean  # type: ignore[assignment]
-    prod = functions.prod  # type: ignore[assignment]
-    max = functions.max  # type: ignore[assignment]
-    min = functions.min  # type: ignore[assignment]
-    amax = functions.amax  # type: ignore[assignment]
-    amin = functions.amin  # type: ignore[assignment]
-    all = functions.all  # type: ignore[assignment]
-    any = functions.any  # type: ignore[assignment]
-    var = functions.var  # type: ignore[assignment]
-    std = functions.std  # type: ignore[assignment]
-    norm = functions.norm  # type: ignore[assignment]
-    logsumexp = functions.logsumexp  # type: ignore[assignment]
-    argmax = functions.argmax  # type: ignore[assignment]
-    argmin = functions.argmin  # type: ignore[assignment]
+    sum = functions.sum
+    mean = functions.mean
+    prod = functions.prod
+    max = functions.max
+    min = functions.min
+    amax = functions.amax
+    amin = functions.amin
+    all = functions.all
+    any = functions.any
+    var = functions.var
+    std = functions.std
+    norm = functions.norm
+    logsumexp = functions.logsumexp
+    argmax = functions.argmax
+    argmin = functions.argmin
     softmax = functions.softmax
     log_softmax = functions.log_softmax
     relu = functions.relu
 
     permute = shapes.permute
-    expand = shapes.expand  # type: ignore[assignment]
+    expand = shapes.expand
     repeat = shapes.repeat
-    split = shapes.split  # type: ignore[assignment]
-    chunk = shapes.chunk  # type: ignore[assignment]
-    unbind = shapes.unbind  # type: ignore[assignment]
-    flip = shapes.flip  # type: ignore[assignment]
-    roll = shapes.roll  # type: ignore[assignment]
-    gather = shapes.gather  # type: ignore[assignment]
-    index_select = shapes.index_select  # type: ignore[assignment]
-    masked_fill = shapes.masked_fill  # type: ignore[assignment]
-    masked_select = shapes.masked_select  # type: ignore[assignment]
-    sort = shapes.sort  # type: ignore[assignment]
-    argsort = shapes.argsort  # type: ignore[assignment]
-    topk = shapes.topk  # type: ignore[assignment]
-    cumsum = shapes.cumsum  # type: ignore[assignment]
-    tril = shapes.tril  # type: ignore[assignment]
-    triu = shapes.triu  # type: ignore[assignment]
+    split = shapes.split
+    chunk = shapes.chunk
+    unbind = shapes.unbind
+    flip = shapes.flip
+    roll = shapes.roll
+    gather = shapes.gather
+    index_select = shapes.index_select
+    masked_fill = shapes.masked_fill
+    masked_select = shapes.masked_select
+    sort = shapes.sort
+    argsort = shapes.argsort
+    topk = shapes.topk
+    cumsum = shapes.cumsum
+    tril = shapes.tril
+    triu = shapes.triu
 
-    add = elementary.add  # type: ignore[assignment]
+    add = elementary.add
     sub = elementary.sub
     mul = elementary.mul
     div = elementary.div
     clamp = elementary.clamp
-    clip = elementary.clamp  # type: ignore[assignment]
-    asinh = elementary.asinh  # type: ignore[assignment]
-    acosh = elementary.acosh  # type: ignore[assignment]
-    atanh = elementary.atanh  # type: ignore[assignment]
+    clip = elementary.clamp
+    asinh = elementary.asinh
+    acosh = elementary.acosh
+    atanh = elementary.atanh
     erfc = elementary.erfc
     exp2 = elementary.exp2
     logsigmoid = elementary.logsigmoid
@@ -127,7 +126,7 @@ class Tensor(Conversion, Viewing, MoreMethods, InPlace, Lenient):  # type: ignor
 
     def backward(
         self,
-        gradient: Lenient | None = None,
+        gradient: TensorCore | None = None,
         retain_graph: bool = False,
         create_graph: bool = False,
     ) -> None:
@@ -172,7 +171,7 @@ class Tensor(Conversion, Viewing, MoreMethods, InPlace, Lenient):  # type: ignor
             )
         self.retain_grads()
 
-    def size(self, dim: int | None = None) -> Any:  # type: ignore[override]
+    def size(self, dim: int | None = None) -> Any:
         """The sizes, or one of them.
 
         Args:
@@ -180,7 +179,7 @@ class Tensor(Conversion, Viewing, MoreMethods, InPlace, Lenient):  # type: ignor
         """
         return self.shape if dim is None else self.shape[dim]
 
-    def numel(self) -> int:  # type: ignore[override]
+    def numel(self) -> int:
         """The number of elements."""
         return int(self.array.size)
 

@@ -20,6 +20,7 @@ from .recording import eager
 
 if TYPE_CHECKING:
     from .tensor import Tensor
+    from .tensor_core import TensorCore
 
 _BOOL = np.dtype("bool")
 _INT = np.dtype("int64")
@@ -216,8 +217,8 @@ def atan2(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def matmul(
-    x: Tensor,
-    y: Tensor,
+    x: TensorCore,
+    y: TensorCore,
     transpose_x: bool = False,
     transpose_y: bool = False,
     name: str | None = None,

@@ -17,7 +17,8 @@ from .noise import normal_like, uniform_like
 from .prepared import generator
 from .recording import Handle, eager
 from .shaping import numbers_in
-from .tensor import Tensor, need_differentiable
+from .tensor import Tensor
+from .tensor_core import TensorCore, need_differentiable
 
 
 def to_tensor(
@@ -356,7 +357,7 @@ def logspace(
 
 def is_tensor(x: Any) -> bool:
     """Whether something is an eager tensor."""
-    return isinstance(x, Tensor)
+    return isinstance(x, TensorCore)
 
 
 float16, float32, float64 = DType.FP16, DType.FP32, DType.FP64

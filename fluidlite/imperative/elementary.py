@@ -13,6 +13,7 @@ from .recording import eager
 
 if TYPE_CHECKING:
     from .tensor import Tensor
+    from .tensor_core import TensorCore
 
 
 def exp(x: Tensor, name: str | None = None) -> Tensor:
@@ -147,7 +148,7 @@ def floats(x: Any) -> Any:
     return x
 
 
-def abs(x: Tensor, name: str | None = None) -> Tensor:
+def abs(x: TensorCore, name: str | None = None) -> Tensor:
     """|x|; its gradient at 0 is 0.
 
     >>> fluid.abs(fluid.to_tensor([-1.5, 2.0])).tolist()
@@ -161,7 +162,7 @@ def sign(x: Tensor, name: str | None = None) -> Tensor:
     return eager.sign(floats(x))
 
 
-def neg(x: Tensor, name: str | None = None) -> Tensor:
+def neg(x: TensorCore, name: str | None = None) -> Tensor:
     """-x."""
     return eager.scale(x, scale=-1.0)
 

@@ -10,8 +10,8 @@ from .layering import EagerLayer
 
 
 @quick_door
-class Methods:
-    """Functions whose first argument is the tensor."""
+class SharedMethods:
+    """Functions whose first argument is the tensor, and which mean the same in all spellings."""
 
     #: the interpreter of layers that are called with such tensors
     layer: ClassVar[type[EagerLayer]] = EagerLayer
@@ -19,7 +19,6 @@ class Methods:
     has_dtype: ClassVar[bool] = True
     has_shape: ClassVar[bool] = True
 
-    add = arithmetic.add
     subtract = arithmetic.subtract
     multiply = arithmetic.multiply
     divide = arithmetic.divide
@@ -32,13 +31,7 @@ class Methods:
     minimum = arithmetic.minimum
     atan2 = arithmetic.atan2
     matmul = arithmetic.matmul
-    mm = arithmetic.matmul
-    bmm = arithmetic.matmul
-    mv = arithmetic.matmul
     dot = arithmetic.dot
-    outer = arithmetic.outer
-    lerp = arithmetic.lerp
-    equal = arithmetic.equal
     not_equal = arithmetic.not_equal
     less_than = arithmetic.less_than
     less_equal = arithmetic.less_equal
@@ -48,8 +41,6 @@ class Methods:
     logical_or = arithmetic.logical_or
     logical_xor = arithmetic.logical_xor
     logical_not = arithmetic.logical_not
-    isclose = arithmetic.isclose
-    allclose = arithmetic.allclose
     equal_all = arithmetic.equal_all
 
     exp = elementary.exp
@@ -80,7 +71,6 @@ class Methods:
     abs = elementary.abs
     sign = elementary.sign
     neg = elementary.neg
-    clip = elementary.clip
     scale = elementary.scale
     isfinite = elementary.isfinite
     isnan = elementary.isnan
@@ -89,70 +79,19 @@ class Methods:
     astype = elementary.cast
     clone = elementary.clone
 
-    sum = reduction.sum
-    mean = reduction.mean
-    max = reduction.max
-    min = reduction.min
-    amax = reduction.amax
-    amin = reduction.amin
-    prod = reduction.prod
-    all = reduction.all
-    any = reduction.any
-    var = reduction.var
-    std = reduction.std
-    logsumexp = reduction.logsumexp
-    norm = reduction.norm
     dist = reduction.dist
-    cumsum = reduction.cumsum
-    cumprod = reduction.cumprod
-    median = reduction.median
-    argmax = reduction.argmax
-    argmin = reduction.argmin
-    count_nonzero = reduction.count_nonzero
 
-    reshape = shaping.reshape
-    flatten = shaping.flatten
-    squeeze = shaping.squeeze
-    unsqueeze = shaping.unsqueeze
-    transpose = shaping.transpose
-    t = shaping.t
     moveaxis = shaping.moveaxis
-    swapaxes = shaping.swapaxes
-    split = shaping.split
-    chunk = shaping.chunk
     unstack = shaping.unstack
-    unbind = shaping.unbind
-    expand = shaping.expand
     expand_as = shaping.expand_as
-    broadcast_to = shaping.broadcast_to
-    tile = shaping.tile
-    flip = shaping.flip
-    roll = shaping.roll
-    tril = shaping.tril
-    triu = shaping.triu
-    repeat_interleave = shaping.repeat_interleave
-    numel = shaping.numel
 
-    gather = selection.gather
     gather_nd = selection.gather_nd
-    index_select = selection.index_select
     index_sample = selection.index_sample
     take_along_axis = selection.take_along_axis
     put_along_axis = selection.put_along_axis
-    scatter = selection.scatter
     scatter_nd_add = selection.scatter_nd_add
-    masked_select = selection.masked_select
-    masked_fill = selection.masked_fill
-    where = selection.where
     nonzero = selection.nonzero
-    sort = selection.sort
-    argsort = selection.argsort
-    topk = selection.topk
-    unique = selection.unique
 
-    asinh = composed.asinh
-    acosh = composed.acosh
-    atanh = composed.atanh
     frac = composed.frac
     sgn = composed.sgn
     deg2rad = composed.deg2rad
@@ -167,36 +106,110 @@ class Methods:
     nansum = composed.nansum
     nanmean = composed.nanmean
     diff = composed.diff
-    inner = composed.inner
     tensordot = composed.tensordot
     kron = composed.kron
-    addmm = composed.addmm
-    cross = composed.cross
     bitwise_and = composed.bitwise_and
     bitwise_or = composed.bitwise_or
     bitwise_xor = composed.bitwise_xor
     bitwise_not = composed.bitwise_not
 
-    diagonal = diagonals.diagonal
-    trace = diagonals.trace
     diag_embed = diagonals.diag_embed
     diagflat = diagonals.diagflat
     rot90 = diagonals.rot90
+
+    histogram = counting.histogram
+    bucketize = counting.bucketize
+    unique_consecutive = counting.unique_consecutive
+    cummax = counting.cummax
+    cummin = counting.cummin
+    multinomial = counting.multinomial
+    index_put = counting.index_put
+
+
+@quick_door
+class Methods(SharedMethods):
+    """All of paddle 2's; OneFlow has others of some names, or none."""
+
+    add = arithmetic.add
+    mm = arithmetic.matmul
+    bmm = arithmetic.matmul
+    mv = arithmetic.matmul
+    outer = arithmetic.outer
+    lerp = arithmetic.lerp
+    equal = arithmetic.equal
+    isclose = arithmetic.isclose
+    allclose = arithmetic.allclose
+
+    clip = elementary.clip
+
+    sum = reduction.sum
+    mean = reduction.mean
+    max = reduction.max
+    min = reduction.min
+    amax = reduction.amax
+    amin = reduction.amin
+    prod = reduction.prod
+    all = reduction.all
+    any = reduction.any
+    var = reduction.var
+    std = reduction.std
+    logsumexp = reduction.logsumexp
+    norm = reduction.norm
+    cumsum = reduction.cumsum
+    cumprod = reduction.cumprod
+    median = reduction.median
+    argmax = reduction.argmax
+    argmin = reduction.argmin
+    count_nonzero = reduction.count_nonzero
+
+    reshape = shaping.reshape
+    flatten = shaping.flatten
+    squeeze = shaping.squeeze
+    unsqueeze = shaping.unsqueeze
+    transpose = shaping.transpose
+    t = shaping.t
+    swapaxes = shaping.swapaxes
+    split = shaping.split
+    chunk = shaping.chunk
+    unbind = shaping.unbind
+    expand = shaping.expand
+    broadcast_to = shaping.broadcast_to
+    tile = shaping.tile
+    flip = shaping.flip
+    roll = shaping.roll
+    tril = shaping.tril
+    triu = shaping.triu
+    repeat_interleave = shaping.repeat_interleave
+    numel = shaping.numel
+
+    gather = selection.gather
+    index_select = selection.index_select
+    scatter = selection.scatter
+    masked_select = selection.masked_select
+    masked_fill = selection.masked_fill
+    where = selection.where
+    sort = selection.sort
+    argsort = selection.argsort
+    topk = selection.topk
+    unique = selection.unique
+
+    asinh = composed.asinh
+    acosh = composed.acosh
+    atanh = composed.atanh
+    inner = composed.inner
+    addmm = composed.addmm
+    cross = composed.cross
+
+    diagonal = diagonals.diagonal
+    trace = diagonals.trace
     view = diagonals.view
     view_as = diagonals.view_as
     unflatten = diagonals.unflatten
     vsplit = diagonals.vsplit
 
     bincount = counting.bincount
-    histogram = counting.histogram
-    bucketize = counting.bucketize
-    unique_consecutive = counting.unique_consecutive
     kthvalue = counting.kthvalue
-    cummax = counting.cummax
-    cummin = counting.cummin
     quantile = counting.quantile
-    multinomial = counting.multinomial
     index_add = counting.index_add
     index_fill = counting.index_fill
-    index_put = counting.index_put
     take = counting.take

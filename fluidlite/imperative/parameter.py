@@ -12,7 +12,8 @@ from ..dtypes import DType, as_dtype
 from ..errors import ArgumentError
 from .prepared import kernels
 from .recording import Handle
-from .tensor import Tensor, need_differentiable
+from .tensor import Tensor
+from .tensor_core import need_differentiable
 
 
 class Parameter(Tensor, results=False):

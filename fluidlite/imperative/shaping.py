@@ -17,6 +17,7 @@ from .recording import eager
 
 if TYPE_CHECKING:
     from .tensor import Tensor
+    from .tensor_core import TensorCore
 
 _INT = np.dtype("int32")
 
@@ -158,7 +159,7 @@ def unsqueeze(x: Tensor, axis: Any, name: str | None = None) -> Tensor:
     return eager.reshape(x, shape=_exact(shape, x))
 
 
-def transpose(x: Tensor, perm: Any, *more: Any, name: str | None = None) -> Tensor:
+def transpose(x: TensorCore, perm: Any, *more: Any, name: str | None = None) -> Tensor:
     """x with its dimensions in another order.
 
     Args:
@@ -270,7 +271,7 @@ def chunk(x: Tensor, chunks: int, axis: Any = 0, name: str | None = None) -> lis
     return split(x, chunks, axis)
 
 
-def unstack(x: Tensor, axis: int = 0, num: int | None = None) -> list[Tensor]:
+def unstack(x: TensorCore, axis: int = 0, num: int | None = None) -> list[Tensor]:
     """The slices of x along a dimension, which they do not have.
 
     >>> [row.tolist() for row in fluid.unstack(fluid.to_tensor([[1, 2], [3, 4]]))]

@@ -12,7 +12,7 @@ from ..errors import ArgumentError
 from ..imperative.engine import gradients_of, tensors_in
 from ..imperative.mode import enable_grad
 from ..imperative.prepared import Generator, generator
-from ..imperative.tensor import Tensor
+from ..imperative.tensor_core import TensorCore
 from .comparing import Comparing
 from .differences import Array, Limits
 from .float64 import dense, is_float
@@ -24,7 +24,7 @@ def takes_tensors(inputs: Any) -> bool:
     if isinstance(inputs, Mapping):
         inputs = list(inputs.values())
     listed = inputs if isinstance(inputs, (list, tuple)) else [inputs]
-    return any(isinstance(each, Tensor) for each in listed)
+    return any(isinstance(each, TensorCore) for each in listed)
 
 
 @contextmanager
@@ -53,15 +53,15 @@ class EagerCheck:
     def __init__(
         self, function: Callable[..., Any], inputs: Any, limits: Limits, elements: int, seed: int
     ) -> None:
-        if isinstance(inputs, Tensor):
+        if isinstance(inputs, TensorCore):
             inputs = [inputs]
         if not isinstance(inputs, Mapping):
             inputs = {f"input_{k}": value for k, value in enumerate(inputs)}
         self._function = function
-        self._kind = next(each.results for each in inputs.values() if isinstance(each, Tensor))
+        self._kind = next(each.results for each in inputs.values() if isinstance(each, TensorCore))
         self._values: dict[str, Array] = {}
         for name, value in inputs.items():
-            array = dense(value.array) if isinstance(value, Tensor) else np.asarray(value)
+            array = dense(value.array) if isinstance(value, TensorCore) else np.asarray(value)
             self._values[name] = array.astype("float64") if is_float(array) else array
         self._sources = [name for name, value in self._values.items() if is_float(value)]
         if not self._sources:

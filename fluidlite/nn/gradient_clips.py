@@ -10,6 +10,7 @@ import numpy as np
 from ..clip import GradientClipByGlobalNorm, GradientClipByNorm, GradientClipByValue
 from ..errors import ArgumentError
 from ..imperative.tensor import Tensor
+from ..imperative.tensor_core import TensorCore
 
 
 class ClipGradByValue(GradientClipByValue):
@@ -55,7 +56,7 @@ class ClipGradByGlobalNorm(GradientClipByGlobalNorm):
 
 
 def _with_gradients(parameters: Any) -> list[tuple[Tensor, Tensor]]:
-    given = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+    given: list[Any] = [parameters] if isinstance(parameters, TensorCore) else list(parameters)
     return [(p, p.grad) for p in given if p.grad is not None]
 
 

@@ -5,7 +5,7 @@ import pytest
 
 import fluidlite as fluid
 from fluidlite.errors import ArgumentError, ShapeError
-from fluidlite.imperative.tensor import _UFUNCS
+from fluidlite.imperative.tensor_core import _UFUNCS
 
 rng = np.random.RandomState(0)
 X = rng.rand(2, 3).astype("float32") * 0.8 + 0.1
