@@ -161,9 +161,13 @@ def _constructor(fields: Mapping[str, tuple[_Field, Any]]) -> FunctionType:
     return made
 
 
-@functools.cache
 def fields_of(kind: Any) -> Mapping[str, str]:
     """The fields of a class, and their types as they stand in its source."""
+    return _told(kind)
+
+
+@functools.cache
+def _told(kind: Any) -> Mapping[str, str]:
     return {name: str(told) for name, (_, told) in getattr(kind, "_fields", {}).items()}
 
 
