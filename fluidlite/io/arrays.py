@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from ..errors import DTypeError
-from ..files import LARGEST, Source, excerpt
+from ..files import LARGEST, Source, excerpt, with_short_quotes
 from ..proto.tensor import write_array
 
 NPY_MAGIC = b"\x93NUMPY"
@@ -143,7 +143,7 @@ class Archive:
         ) as error:
             if type(error).__module__.startswith("fluidlite"):
                 raise
-            self.source.fail(what, str(error) or type(error).__name__, 0)
+            self.source.fail(what, with_short_quotes(str(error)) or type(error).__name__, 0)
 
     @contextlib.contextmanager
     def open(self, member: str, packed: bool = True) -> Iterator[Source]:
@@ -156,15 +156,15 @@ class Archive:
         Raises:
             FileFormatError: it is not there, or damaged.
         """
-        info = self.members.get(member)
+        info, shown = self.members.get(member), f"member {excerpt(member)}"
         if info is None:
-            self.source.fail(f"a member {member!r}", f"{len(self.members)} others", 0)
+            self.source.fail(f"a {shown}", f"{len(self.members)} others", 0)
         most = _MOST_PACKED * info.compress_size if packed else info.compress_size
         if info.file_size > most or (not packed and info.compress_type != zipfile.ZIP_STORED):
-            what = f"member {member!r} of at most {most} bytes"
+            what = f"{shown} of at most {most} bytes"
             self.source.fail(what, f"{info.file_size} bytes", info.header_offset)
-        with self._refusing(f"member {member!r}"), self.zip.open(info) as file:
-            made = Source(file, info.file_size, f"{self.name}, member {member}")  # type: ignore[arg-type]
+        with self._refusing(shown), self.zip.open(info) as file:
+            made = Source(file, info.file_size, f"{self.name}, {shown}")  # type: ignore[arg-type]
             yield made
             if made.left:
                 made.fail("the end of the member", f"{made.left} bytes more")

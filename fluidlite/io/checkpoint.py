@@ -369,7 +369,8 @@ def _restore_random(found: Checkpoint, program: Program | None, executor: Execut
             executor.set_random_state(program, drawn)
     except (KeyError, TypeError, ValueError) as error:
         raise FileFormatError(
-            f"{found.path}: expected the state of the random numbers, found {error}"
+            f"{found.path}: expected the state of the random numbers, found another one "
+            f"({type(error).__name__})"
         ) from error
 
 
@@ -443,20 +444,21 @@ def _description(archive: Archive) -> dict[str, Any]:
 
 def _read_variable(archive: Archive, name: str, said: Any) -> Any:
     """The value of a variable, compared with what the description says of it."""
+    shown = excerpt(name)
     if not isinstance(said, Mapping) or not isinstance(said.get("member"), str):
-        archive.source.fail(f"the place of variable {excerpt(name)}", excerpt(said), 0)
+        archive.source.fail(f"the place of variable {shown}", excerpt(said), 0)
     with archive.open(said["member"], packed=False) as entry:
         data = read_npy(entry)
         if [str(data.dtype), list(data.shape)] != [said.get("dtype"), said.get("shape")]:
-            wanted = f"{said.get('dtype')}{said.get('shape')}"
-            entry.fail(f"variable {name!r} to be {wanted}", f"{data.dtype}{list(data.shape)}", 0)
+            wanted = excerpt(f"{said.get('dtype')}{said.get('shape')}")
+            entry.fail(f"variable {shown} to be {wanted}", f"{data.dtype}{list(data.shape)}", 0)
         if checksum(data) != said.get("sha256"):
-            entry.fail(f"the values of variable {name!r} that were saved", "others", 0)
+            entry.fail(f"the values of variable {shown} that were saved", "others", 0)
         try:
             if "rows" in said:
                 return SelectedRows(said["rows"], said["height"], data)
             if "lod" in said:
                 return LoDTensor(data, checked_offsets(said["lod"], len(data)))
-        except (FluidError, KeyError, TypeError, ValueError, OverflowError) as error:
-            entry.fail(f"rows or LoD of variable {name!r}", str(error), 0)
+        except (FluidError, KeyError, TypeError, ValueError, OverflowError):
+            entry.fail(f"rows or LoD that fit variable {shown}", "others", 0)
     return data

@@ -184,7 +184,7 @@ DAMAGE = {
     ),
     "shape": (
         lambda meta: meta["variables"]["fc_0.w_0"].update(shape=[8]),
-        r"variable 'fc_0.w_0' to be float32\[8\] at byte 0, found float32\[4, 2\]",
+        r"variable 'fc_0.w_0' to be 'float32\[8\]' at byte 0, found float32\[4, 2\]",
     ),
     "checksum": (
         lambda meta: meta["variables"]["fc_0.w_0"].update(sha256="0"),
@@ -192,7 +192,7 @@ DAMAGE = {
     ),
     "lod": (
         lambda meta: meta["variables"]["fc_0.w_0"].update(lod=[[0, 9]]),
-        "rows or LoD of variable 'fc_0.w_0'",
+        "rows or LoD that fit variable 'fc_0.w_0'",
     ),
     "random": (
         lambda meta: meta["random"].update(python=[3, [1], None]),
@@ -206,6 +206,51 @@ def test_a_description_that_is_wrong_is_refused(change, message, exe, tmp_path):
     path = fluid.checkpoint.save(tmp_path)
     described(path, change)
     refused(message, lambda: fluid.checkpoint.load(path))
+
+
+LONG = "what stands in a file and no error shows"
+
+
+def _renamed(meta, **wrong):
+    meta["variables"][LONG] = {**meta["variables"].pop("fc_0.w_0"), **wrong}
+
+
+TELLING = {
+    "member": lambda meta: _renamed(meta, member=LONG),
+    "place": lambda meta: _renamed(meta, member=3),
+    "shape": lambda meta: _renamed(meta, shape=LONG),
+    "element type": lambda meta: _renamed(meta, dtype=LONG),
+    "checksum": lambda meta: _renamed(meta, sha256=LONG),
+    "lod": lambda meta: _renamed(meta, lod=[[LONG]]),
+    "rows": lambda meta: _renamed(meta, rows=[LONG], height=LONG),
+    "random": lambda meta: meta["random"].update(python=[LONG, [LONG], LONG]),
+    "random of NumPy": lambda meta: meta["random"].update(numpy=[LONG]),
+}
+
+
+@pytest.mark.parametrize("change", TELLING.values(), ids=TELLING)
+def test_an_error_of_a_checkpoint_shows_little_of_what_it_holds(change, exe, tmp_path):
+    path = fluid.checkpoint.save(tmp_path)
+    described(path, change)
+    with pytest.raises(FileFormatError) as caught:
+        fluid.checkpoint.load(path)
+    told = str(caught.value)
+    assert not [k for k in range(len(LONG) - 16) if LONG[k : k + 17] in told], told
+
+
+def test_an_error_of_a_zip_file_shows_little_of_its_names(tmp_path):
+    path = tmp_path / "a.npz"
+    with zipfile.ZipFile(path, "w") as packed:
+        packed.writestr(f"{LONG}.npy", b"no array")
+    errors = []
+    for old, new in ((b"", b""), (b"what", b"That")):  # the name differs in the directory
+        data = path.read_bytes()
+        path.write_bytes(data.replace(old, new, 1) if old else data)
+        with pytest.raises(FileFormatError) as caught:
+            fluid.io.read(path)
+        errors.append(str(caught.value))
+    assert LONG[:10] in errors[0]
+    assert not [e for e in errors for k in range(len(LONG) - 16) if LONG[k : k + 17] in e], errors
 
 
 def test_a_file_that_is_cut_is_refused(exe, tmp_path):
