@@ -11,17 +11,18 @@ import numpy as np
 
 from .completion import SHELLS, script
 from .console import command, complain, say, say_json
-from .errors import FluidError, UsageError
+from .errors import FluidError, UnsupportedError, UsageError
 from .export import numpy_source
 from .inspect import show
 from .inspect.commands import register
-from .inspect.scan import scan, scan_values
-from .io.contents import Contents, read, saved_names
+from .inspect.scan import Scan, scan, scan_values, with_unread
+from .io.contents import Contents, saved_names
 from .io.conversion import FORMATS, checked_format, convert, left_out, write_contents
 from .io.inference import inference_program
-from .onnx import Imported
 from .onnx import export as export_onnx
 from .onnx import load as load_onnx
+from .onnx.contents import ENDING, contents_of, kind_of, read_file
+from .onnx.loading import survey as survey_onnx
 from .onnx.model import OPSET
 from .quoting import printable
 from .scope import Scope
@@ -143,7 +144,7 @@ def _complete(given: argparse.Namespace) -> None:
 
 
 def _show(given: argparse.Namespace) -> None:
-    contents = _read(given.path)
+    contents = read_file(given.path)
     say(f"{contents.path}: {contents.kind}")
     for name, value in contents.others.items():
         say(f"{name}: {value}")
@@ -157,20 +158,32 @@ def _show(given: argparse.Namespace) -> None:
 
 
 def _scan(given: argparse.Namespace) -> int:
-    contents = _read(given.path)
-    program = contents.program
-    found = scan_values(contents.variables) if program is None else scan(program)
+    path, kind, found = _scanned(given.path)
     if given.json:
-        about = {"path": contents.path, "kind": contents.kind, **found.to_dict()}
-        say_json(about, indent=2)
+        say_json({"path": path, "kind": kind, **found.to_dict()}, indent=2)
     else:
-        say(f"{contents.path}: {contents.kind}")
+        say(f"{path}: {kind}")
         say(found)
     return 3 if found else 0
 
 
+def _scanned(path: str) -> tuple[str, str, Scan]:
+    """The path and the kind of a file, and what it would do."""
+    try:
+        contents = read_file(path)
+    except UnsupportedError:
+        if not path.endswith(ENDING):
+            raise
+        model = survey_onnx(path)
+        unread = ((e.type or e.place, e.place, e.reason) for e in model.unread)
+        return path, kind_of(model.opset), with_unread(scan(model.program), unread)
+    program = contents.program
+    found = scan_values(contents.variables) if program is None else scan(program)
+    return contents.path, contents.kind, found
+
+
 def _vars(given: argparse.Namespace) -> None:
-    contents = _read(given.path)
+    contents = read_file(given.path)
     if not contents.variables and contents.program is not None:
         for block in contents.program.blocks:
             for variable in block.vars.values():
@@ -195,7 +208,7 @@ def _convert(given: argparse.Namespace) -> None:
         return
     sites = False if given.strip else None
     wanted = checked_format(given.target, given.to)
-    if given.source.endswith(_ONNX):
+    if given.source.endswith(ENDING):
         contents = _from_onnx(given, wanted)
         write_contents(contents, given.target, wanted, sites)
     else:
@@ -205,35 +218,20 @@ def _convert(given: argparse.Namespace) -> None:
     say(f"{contents.path}: {contents.kind}, written to {given.target}{without}")
 
 
-_ONNX = ".onnx"
-
-
 def _source(given: argparse.Namespace) -> dict[str, Any]:
     """What is exported: a saved model, or one of ONNX that is loaded."""
     feeds = dict(map(_shape, given.shape)) or None
-    if not given.source.endswith(_ONNX):
+    if not given.source.endswith(ENDING):
         return dict(source=given.source, feeds=feeds)
     model = load_onnx(given.source, feeds=feeds, scope=Scope())
     ends = dict(feeds=feeds or model.feeds, fetches=model.fetches)
     return dict(source=model.program, scope=model.scope, **ends)
 
 
-def _read(path: str) -> Contents:
-    """What is in a file, of ONNX, too."""
-    return _contents(path, load_onnx(path, scope=Scope())) if path.endswith(_ONNX) else read(path)
-
-
-def _contents(path: str, model: Imported) -> Contents:
-    kept = [v.name for v in model.program.list_vars() if v.persistable]
-    values = {name: model.scope.host_value(name) for name in kept}
-    ends = {"feeds": ", ".join(model.feeds), "fetches": ", ".join(v.name for v in model.fetches)}
-    return Contents(path, f"ONNX model of opset {model.opset}", values, model.program, ends)
-
-
 def _from_onnx(given: argparse.Namespace, wanted: str) -> Contents:
     """A model of ONNX to be written, as a model to be served where its program is."""
     model = load_onnx(given.source, feeds=dict(map(_shape, given.shape)), scope=Scope())
-    contents = _contents(given.source, model)
+    contents = contents_of(given.source, model)
     contents.others.clear()
     if wanted in ("program", "separate"):
         program, _ = inference_program(model.program, model.feeds, model.fetches)

@@ -1,7 +1,8 @@
 """The commands ``fluidlite draw``, ``summary``, ``diff`` and ``run``: programs in files, looked at
 from a shell.
 
-Each takes what ``fluidlite.io.read`` knows: program texts, program files, saved models.
+Each takes what ``fluidlite.io.read`` knows, program texts, program files, saved models, and models
+of ONNX.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from ..io.contents import Contents, read
 from ..ir.foreign import allowed
 from ..ir.program import Program
 from ..ir.variable import Variable
+from ..onnx.contents import read_file
 from ..opdef.effect import KINDS
 from ..quoting import printable
 from ..runtime.executor import Executor
@@ -136,7 +138,7 @@ def _command(commands: Any, name: str, about: str, examples: str) -> argparse.Ar
 
 
 def _read(path: str) -> tuple[Contents, Program]:
-    contents = read(path)
+    contents = read_file(path)
     if contents.program is None:
         raise FileError(f"{path}: expected a program, found {contents.kind}")
     return contents, contents.program

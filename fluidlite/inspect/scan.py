@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from ..dtypes import DType
@@ -58,6 +58,21 @@ class UnknownType:
 
 
 @dataclass(frozen=True)
+class UnreadType:
+    """A type of nodes of a model in another format that have no form here."""
+
+    type: str
+    count: int
+    place: str  #: of the first one
+    reason: str
+
+    @escaping
+    def __str__(self) -> str:
+        times = f", {self.count} times" if self.count > 1 else ""
+        return f"{self.type!r}{times} ({self.place}: {self.reason})"
+
+
+@dataclass(frozen=True)
 class ScannedTensor:
     """A variable, or what an operator makes of numbers that the program holds."""
 
@@ -102,7 +117,9 @@ class Scan:
 
     operators: int
     effects: tuple[ScannedEffect, ...]
-    unknown: tuple[UnknownType, ...]  #: types of operators that are not there, all of them
+    unknown: tuple[
+        UnknownType | UnreadType, ...
+    ]  #: types of operators that are not there, all of them
     tensors: tuple[ScannedTensor, ...]  #: the largest variables
     constants: tuple[ScannedTensor, ...]  #: the largest values that operators make of nothing
     loops: tuple[Loop, ...]
@@ -172,6 +189,23 @@ def scan(program: Program) -> Scan:
         constants=_largest(each for place in places for each in _made_of_nothing(place.op)),
         loops=tuple(_loops(places, LoopBounds(program))),
         nesting=_nesting(program),
+    )
+
+
+def with_unread(found: Scan, unread: Iterable[tuple[str, str, str]]) -> Scan:
+    """What a model in another format would do, of which only a part could be read.
+
+    Args:
+        found: of that part.
+        unread: type, place and reason of each node that could not be.
+    """
+    kinds: dict[str, UnreadType] = {}
+    for type_, place, reason in unread:
+        known = kinds.get(type_) or UnreadType(type_, 0, place, reason)
+        kinds[type_] = replace(known, count=known.count + 1)
+    count = sum(each.count for each in kinds.values())
+    return replace(
+        found, operators=found.operators + count, unknown=(*found.unknown, *kinds.values())
     )
 
 

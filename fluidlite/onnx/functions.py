@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import FileFormatError, UnsupportedError
+from .forms import FORMS
 from .types import tensor_type
 
 OLDEST = 6  #: version of the operators that are built
@@ -72,6 +73,36 @@ def _defaults(attributes: Any) -> dict[str, Any]:
             value = [v.decode("utf-8", "replace") for v in value]
         found[each.name] = value
     return found
+
+
+def no_form(node: Any, opsets: Mapping[str, int]) -> str:
+    """Why a node that calls no function of its model can never be read; empty where it may be.
+
+    Args:
+        node: the message.
+        opsets: the versions of operators by domain.
+    """
+    import onnx
+
+    domain = _domain(node)
+    if (domain, node.op_type) in FORMS:
+        return ""
+    try:
+        schema: Any = onnx.defs.get_schema(node.op_type, version_of(domain, opsets), domain)
+    except (onnx.defs.SchemaError, TypeError):  # a version may be any number
+        schema = None
+    if schema and (schema.has_function or schema.has_context_dependent_function):
+        return ""
+    return (
+        "there is no form of it here"
+        if domain == ""
+        else f"operators of the domain {domain!r} are not known"
+    )
+
+
+def version_of(domain: str, opsets: Mapping[str, int]) -> int:
+    """The version of a domain's operators."""
+    return opsets.get(domain, opsets.get("", 1) if domain == "" else 1)
 
 
 def check_age(type: str, domain: str, opset: int) -> None:

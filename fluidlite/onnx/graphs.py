@@ -17,7 +17,15 @@ from ..ir.variable import Variable
 from .building import Appending, ConstantFolding, TooLarge
 from .expansion import check_expansion
 from .forms import FORMS
-from .functions import OnnxFunction, check_age, key_of, local_functions, standard_function
+from .functions import (
+    OnnxFunction,
+    check_age,
+    key_of,
+    local_functions,
+    no_form,
+    standard_function,
+    version_of,
+)
 from .reading import Tensors
 from .widened import Widened, bare, handling, wrapped
 
@@ -62,6 +70,20 @@ class Missing:
     """A value that a node without a form would have given."""
 
 
+@dataclass(frozen=True)
+class Unread:
+    """What of a model has no form here."""
+
+    place: str
+    reason: str
+    type: str  #: of a node; empty for what is none
+
+
+def place_of(node: Any, number: int) -> str:
+    """What messages call a node, which has a number in its graph."""
+    return f"node {node.name or number!r} ({node.op_type})"
+
+
 class GraphReader:
     """Builds the operators of graphs.
 
@@ -80,7 +102,7 @@ class GraphReader:
         self._opsets = opsets
         self._functions = local_functions(model, tensors.path)
         check_expansion(model, self._functions, tensors.path, MOST_NODES, DEEPEST)
-        self._failures: list[str] = []
+        self._failures: dict[Unread, None] = {}
         self._depth = self._count = 0
         self._names: dict[str, str] = {}
         self._taken: set[str] = set()
@@ -165,7 +187,7 @@ class GraphReader:
             opsets: the versions of operators by domain.
             given: attributes of the function that the node is of; None in a graph.
         """
-        place = f"node {node.name or number!r} ({node.op_type})"
+        place = place_of(node, number)
         self._count += 1
         if self._count > MOST_NODES:
             raise FileFormatError(
@@ -190,7 +212,7 @@ class GraphReader:
             raise
         except (FluidError, *_FAULTS) as error:
             if len(self._failures) == failures:
-                self.fail(place, _reason(error))
+                self.fail(place, _reason(error), node.op_type)
             found = [self.missing] * len(names)
         new = _NewOperators(block.ops[mark:])
         for name, value in zip(names, found):
@@ -212,7 +234,7 @@ class GraphReader:
         local = self._functions.get(key_of(node))
         if local is not None:
             return self._expanded(local, ins, attrs, local.opsets, place)
-        opset = opsets.get(domain, opsets.get("", 1) if domain == "" else 1)
+        opset = version_of(domain, opsets)
         form = FORMS.get((domain, node.op_type))
         if form is not None:
             check_age(node.op_type, domain, opset)
@@ -222,11 +244,7 @@ class GraphReader:
                 return list(found) if isinstance(found, (tuple, list)) else [found]
         function = standard_function(node, domain, opset, [bare(v) for v in ins], attrs, self.f)
         if function is None:
-            raise UnsupportedError(
-                "there is no form of it here"
-                if domain == ""
-                else f"operators of the domain {domain!r} are not known"
-            )
+            raise UnsupportedError(no_form(node, opsets) or "the standard says nothing of it")
         return self._expanded(function, ins, function.attributes(attrs), function.opsets, place)
 
     def _called(
@@ -396,9 +414,51 @@ class GraphReader:
 
     # -- what cannot be read -----------------------------------------------------------------------
 
-    def fail(self, place: str, reason: str) -> None:
-        """Note what cannot be read."""
-        self._failures.append(f"  {place}: {reason}")
+    def note_unknown(self, graph: Any) -> None:
+        """Note the nodes of a graph, of bodies and functions in it, too, that have no form whatever
+        they are given: those behind another one that cannot be read are not built.
+
+        Raises:
+            FileFormatError: there are more than a model may have.
+        """
+        seen: set[Any] = set()
+        rows: list[tuple[Any, Mapping[str, int]]] = [(graph.node, self._opsets)]
+        while rows:
+            nodes, opsets = rows.pop()
+            for number, node in enumerate(nodes):
+                key = key_of(node)
+                function = self._functions.get(key)
+                if function is None:
+                    reason = no_form(node, opsets)
+                    if reason:
+                        self.fail(place_of(node, number), reason, node.op_type)
+                elif key not in seen:
+                    seen.add(key)
+                    rows.append((function.nodes, {**self._opsets, **function.opsets}))
+                for attribute in node.attribute:
+                    rows += [(each.node, opsets) for each in (attribute.g, *attribute.graphs)]
+
+    def fail(self, place: str, reason: str, type: str = "") -> None:
+        """Note what cannot be read.
+
+        Args:
+            place: where it stands.
+            reason: why not.
+            type: of a node.
+
+        Raises:
+            FileFormatError: that is more than a model may have nodes.
+        """
+        if len(self._failures) >= MOST_NODES:
+            raise FileFormatError(
+                f"{self._tensors.path}: expected at most {MOST_NODES} nodes, found more at {place}"
+            )
+        self._failures[Unread(place, reason, type)] = None
+
+    @property
+    def unread(self) -> list[Unread]:
+        """What cannot be read, so far."""
+        return list(self._failures)
 
     def raise_failures(self) -> None:
         """Raise one error of all that could not be read.
@@ -407,7 +467,7 @@ class GraphReader:
             UnsupportedError: there is any.
         """
         if self._failures:
-            listed = "\n".join(dict.fromkeys(self._failures))
+            listed = "\n".join(f"  {each.place}: {each.reason}" for each in self._failures)
             raise UnsupportedError(f"{self._tensors.path} cannot be loaded:\n{listed}")
 
 

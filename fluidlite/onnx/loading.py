@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -18,7 +19,7 @@ from ..ir.program import Program, program_guard
 from ..ir.variable import Variable
 from ..scope import Scope, global_scope
 from .building import Appending
-from .graphs import GraphReader
+from .graphs import GraphReader, Unread
 from .reading import Tensors, read_model
 from .types import numpy_type
 from .widened import HELD, Widened, bare
@@ -80,47 +81,106 @@ def load(
     >>> model = fluid.onnx.load("m.onnx")  # doctest: +SKIP
     >>> fluid.Executor().run(model.program, {"x": array}, model.fetches)  # doctest: +SKIP
     """
+    held = scope or global_scope()
+    with _built(path, feeds or {}, constants or {}, trainable) as built:
+        reader, f, env = built.reader, built.f, built.env
+        graph = built.message.graph
+        names = (*(each.name for each in graph.input), *(each.name for each in graph.output))
+        wider = {
+            reader.named(n): v.name
+            for n in names
+            if isinstance(v := env.get(n), Widened) and n not in built.known
+        }
+        outputs = [bare(value) for value in built.ends]
+        reader.raise_failures()
+        fetches = [
+            _output(f, value, reader.named(each.name)) for each, value in zip(graph.output, outputs)
+        ]
+    program = f.program
+    mark_all(program)
+    _drop_unread(program, fetches)
+    _take_names(program)
+    held.commit({n: a for n, a in f.held.items() if n in program.global_block().vars})
+    metadata = _metadata(built.message)
+    ends = built.fed, fetches, built.opsets[""]
+    return Imported(program, built.startup, held, *ends, metadata, wider)
+
+
+@dataclass
+class Survey:
+    """What there is to say of a model that cannot be loaded."""
+
+    program: Program  #: of the nodes that could be built
+    opset: int
+    unread: list[Unread]  #: all that has no form here
+
+
+def survey(path: Any) -> Survey:
+    """Read a model of ONNX as far as that can be done.
+
+    Args:
+        path: as of :func:`load`.
+
+    Raises:
+        FileError: a file cannot be read; says why.
+        FileFormatError: it is no such model, or damaged; says where.
+        UnsupportedError: the package ``onnx`` is not installed.
+    """
+    with _built(path, {}, {}, None) as built:
+        mark_all(built.f.program)
+        return Survey(built.f.program, built.opsets[""], built.reader.unread)
+
+
+@dataclass
+class _Built:
+    """A model whose graph was read, and what of it could not be."""
+
+    message: Any
+    opsets: dict[str, int]
+    startup: Program
+    f: Appending
+    reader: GraphReader
+    known: dict[str, Any]  #: inputs that are constants
+    env: dict[str, Any]  #: values by name
+    fed: list[str]
+    ends: list[Any]  #: values of the outputs
+
+
+@contextlib.contextmanager
+def _built(
+    path: Any, feeds: Mapping[str, Any], constants: Mapping[str, Any], trainable: Any
+) -> Iterator[_Built]:
+    """A model, with the programs that it is built in as the current ones."""
     is_path = isinstance(path, (str, os.PathLike))
     message = read_model(path) if is_path else path
-    name = os.fspath(path) if is_path else "the model"
     opsets = _opsets(message)
-    metadata = {each.key: each.value for each in message.metadata_props}
     program, startup = Program(), Program()
-    held = scope or global_scope()
     with unique_name.guard(), program_guard(program, startup), state.eager.guard(None):
         f = Appending(program)
-        reader = GraphReader(f, Tensors(name), opsets, message)
+        tensors = Tensors(os.fspath(path) if is_path else "the model")
+        reader = GraphReader(f, tensors, opsets, message)
         graph = message.graph
         env = reader.constants_of(graph)
-        known = _constants(graph, constants or {}, env)
-        choose = _choice(trainable, env, metadata)
+        known = _constants(graph, constants, env)
+        choose = _choice(trainable, env, _metadata(message))
         for key, array in list(env.items()):
             if not choose(key, bare(array)):
                 continue
             made = _parameter(f, reader.named(key), bare(array))
             env[key] = Widened(made, array.number) if isinstance(array, Widened) else made
         env.update(known)
-        fed = _inputs(f, graph, env, feeds or {}, reader)
+        fed = _inputs(f, graph, env, feeds, reader)
         ends = reader.run(graph, env)
-        names = (*(each.name for each in graph.input), *(each.name for each in graph.output))
-        wider = {
-            reader.named(n): v.name
-            for n in names
-            if isinstance(v := env.get(n), Widened) and n not in known
-        }
-        outputs = [bare(value) for value in ends]
-        for each, value in zip(graph.output, outputs):
+        for each, value in zip(graph.output, map(bare, ends)):
             if not isinstance(value, (Variable, np.ndarray)) and value is not reader.missing:
                 reader.fail(f"output {each.name!r}", "it is no tensor")
-        reader.raise_failures()
-        fetches = [
-            _output(f, value, reader.named(each.name)) for each, value in zip(graph.output, outputs)
-        ]
-    mark_all(program)
-    _drop_unread(program, fetches)
-    _take_names(program)
-    held.commit({n: a for n, a in f.held.items() if n in program.global_block().vars})
-    return Imported(program, startup, held, fed, fetches, opsets[""], metadata, wider)
+        reader.note_unknown(graph)
+        yield _Built(message, opsets, startup, f, reader, known, env, fed, ends)
+
+
+def _metadata(message: Any) -> dict[str, str]:
+    """What a model says of itself."""
+    return {each.key: each.value for each in message.metadata_props}
 
 
 def _opsets(message: Any) -> dict[str, int]:

@@ -1,5 +1,7 @@
 """Models of ONNX as programs."""
 
+import json
+
 import numpy as np
 import pytest
 from exported.graphs_of_nodes import ends, graph, helper, model, node, run
@@ -198,6 +200,61 @@ def test_all_nodes_without_a_form_are_listed_with_name_and_reason():
         strict=True,
     ):
         assert part in line
+
+
+def behind():
+    """A model whose nodes without a form stand behind each other, in bodies and in functions."""
+    body = graph([node("Twisted", "x", "t")], "", "t")
+    inner = node("Inside", "a", "b", domain="odd")
+    local = helper.make_function(
+        "own", "Local", ["a"], ["b"], [inner], [helper.make_opsetid("odd", 1)]
+    )
+    nodes = [
+        node("Flor", "x", "a"),
+        node("Ciel", "a", "b"),
+        node("Ciel", "b", "c"),
+        node("Local", "c", "d", domain="own"),
+        node("If", "d", "e", then_branch=body, else_branch=body),
+    ]
+    made = model(nodes, "x:float32[2]", "e")
+    made.functions.append(local)
+    made.opset_import.append(helper.make_opsetid("own", 1))
+    return made
+
+
+def test_nodes_without_a_form_behind_others_are_listed_too():
+    with pytest.raises(UnsupportedError) as raised:
+        load(behind())
+    for type in ("Flor", "Ciel", "Inside", "Twisted"):
+        assert f"({type}): " in str(raised.value)
+    assert str(raised.value).count("(Ciel)") == 2
+
+
+def test_scan_lists_nodes_without_a_form_as_unknown(tmp_path, capsys):
+    path = str(tmp_path / "m.onnx")
+    onnx.save(behind(), path)
+    assert command(["scan", path]) == 3
+    said = capsys.readouterr().out
+    assert "ONNX model of opset" in said and "'Ciel', 2 times (node 1 (Ciel)" in said
+    assert command(["scan", path, "--json"]) == 3
+    told = json.loads(capsys.readouterr().out)
+    assert sorted(each["type"] for each in told["unknown"]) == ["Ciel", "Flor", "Inside", "Twisted"]
+    for words in (["show", path], ["summary", path], ["draw", path, "-o", f"{path}.html"]):
+        assert command(words) == 1
+        said = capsys.readouterr().err
+        assert all(type in said for type in ("Flor", "Ciel", "Inside", "Twisted")), said
+
+
+def test_scan_of_a_model_that_can_be_read_is_that_of_its_program(tmp_path, capsys):
+    path = str(tmp_path / "m.onnx")
+    onnx.save(model([node("Relu", "x", "y")], "x:float32[2]", "y:float32[2]"), path)
+    assert command(["scan", path]) == 0
+    made = model([node("SequenceConstruct", "x", "y")], "x:float32[2]", "y")
+    onnx.save(made, path)
+    assert command(["scan", path]) == 3
+    assert "output 'y'" in capsys.readouterr().out
+    (tmp_path / "m.onnx").write_bytes(b"\xff" * 50)
+    assert command(["scan", path]) == 1
 
 
 def test_old_versions_of_operators_mean_what_they_meant():
