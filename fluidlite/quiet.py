@@ -14,8 +14,8 @@ import functools
 import inspect
 import os
 import sys
-from collections.abc import Callable, Collection, Iterator
-from types import CodeType, FrameType, FunctionType, TracebackType
+from collections.abc import Collection, Iterator
+from types import CodeType, FunctionType, TracebackType
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -36,15 +36,8 @@ _STANDARD = os.path.dirname(os.__file__) + os.sep
 _LIBRARIES = (_STANDARD, os.path.dirname(np.__file__) + os.sep, "<frozen ")
 
 
-_undo: list[Callable[[FrameType], None]] = []
-
-
-def undoes(function: Callable[[FrameType], None]) -> Callable[[FrameType], None]:
-    """A decorator of what takes back what a call has changed, when an error leaves its door; it
-    gets the door's frame.
-    """
-    _undo[:] = [function]
-    return function
+#: a name in a door's frame for what takes back what the call has changed, where an error leaves it
+UNDO = "(undo)"
 
 
 def cut(error: BaseException) -> None:
@@ -55,8 +48,9 @@ def cut(error: BaseException) -> None:
     Args:
         error: what is being handled; stays as it is where its traceback is a fault's.
     """
-    for undo in _undo:
-        undo(sys._getframe(1))
+    undo = sys._getframe(1).f_locals.get(UNDO)
+    if undo is not None:
+        undo()
     if os.environ.get(SWITCH) == "full":
         return
     head = error.__traceback__

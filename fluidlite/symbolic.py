@@ -11,7 +11,6 @@ import types
 import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from types import FrameType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,7 +31,7 @@ from .ir.program import Program, default_startup_program
 from .ir.variable import Variable
 from .layers.layer import LayerBuilder, Undo
 from .opdef.definition import Op, lookup
-from .quiet import undoes
+from .quiet import UNDO
 
 #: operators of eager tensors -> those that fluid 1.8 has for the same
 _IN_PROGRAMS = {"reshape": "reshape2", "transpose": "transpose2"}
@@ -331,29 +330,11 @@ def _undo(program: Program) -> Undo:
     return Undo(program.current_block(), default_startup_program().global_block())
 
 
-class BegunCall:
-    """The last call of a function that appended something."""
-
-    frame: FrameType | None = None  #: of the door that the user called
-    undo: Undo
-
-
-_begun: state.StateSlot[BegunCall] = state.slot("begun call", BegunCall)
-
-
 def _begins_call(program: Program) -> None:
-    """Remember what the function that the user called began with, for the case that it fails."""
-    frame, begun = entered(), _begun.get()
-    if frame is not None and begun.frame is not frame:
-        begun.frame, begun.undo = frame, _undo(program)
-
-
-@undoes
-def _take_back(frame: FrameType) -> None:
-    begun = _begun.get()
-    if begun.frame is frame:
-        begun.frame = None
-        begun.undo()
+    """Let what the function appends that the user called be taken away again where it fails."""
+    frame = entered()
+    if frame is not None and UNDO not in frame.f_locals:
+        frame.f_locals[UNDO] = _undo(program)
 
 
 def _variable_in(given: Any) -> Variable | None:

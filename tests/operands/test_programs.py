@@ -1,5 +1,8 @@
 """What functions of tensors append to programs, and what they refuse to."""
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 
@@ -48,6 +51,16 @@ def test_a_call_that_fails_appends_nothing():
     with pytest.raises(ShapeError):
         fluid.moveaxis(fluid.exp(x), 0, 7)
     assert size() == [(before[0][0] + 1, before[0][1] + 1), before[1]]  # that of exp stays
+
+
+def test_a_program_is_freed_behind_a_call():
+    program = fluid.Program()
+    with fluid.program_guard(program):
+        fluid.exp(fluid.data("x", [2], "float32"))
+    seen = weakref.ref(program)
+    del program
+    gc.collect()
+    assert seen() is None
 
 
 def test_a_module_that_fails_appends_nothing():
