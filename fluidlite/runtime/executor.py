@@ -168,7 +168,8 @@ class Executor(PreparesRuns, RunsDatasets, KeepsRandomState, TracesRuns, Describ
         group = groups.get()
         begun = group.begin_run()
         try:
-            is_plain = (run.feed is None or type(run.feed) is dict) and run.return_numpy
+            feed = run.feed
+            is_plain = (feed is None or type(feed) is dict) and run.return_numpy
             if known and plan and is_plain and not (run.guard or self._looks):
                 if self._engine is not None:
                     results = self._engine.run_bound(plan, run, known)

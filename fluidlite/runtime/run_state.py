@@ -59,7 +59,7 @@ def fetch_names(fetch_list: Any, program: Program) -> tuple[list[str], list[Oper
     if fetch_list is None:
         return [op.input("X")[0] for op in program.global_block().ops if op.type == "fetch"], ops
     items = list(fetch_list) if isinstance(fetch_list, (list, tuple)) else [fetch_list]
-    if _is_minimized(fetch_list):
+    if isinstance(fetch_list, tuple) and _is_minimized(fetch_list):
         items = list(fetch_list[0])
     while items:
         item = items.pop(0)
