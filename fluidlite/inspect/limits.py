@@ -60,8 +60,8 @@ class WorkLimit(Observer):
         except Exception:  # the step itself says what is wrong
             return
         done = self._done
-        specs = (each for given in found.values() for each in _listed(given))
-        self._take_results(step, map(_bytes_of, specs))
+        results = (each for given in found.values() for each in _listed(given))
+        self._take_results(step, map(_bytes_of, results))
         self._done = done  # what was written is counted then
 
     def after(self, step: Step, env: Environment) -> None:

@@ -81,11 +81,25 @@ class read(ReaderOp):
     infer_out: bool = attr(True, inert=True)
     drop_last: bool = attr(True, inert=True)
 
+    def reader(self, run, name):
+        """The reader that a variable holds.
+
+        Raises:
+            FeedError: it holds something else.
+        """
+        found = run.value(name)
+        if not hasattr(found, "pull"):
+            raise FeedError(
+                f"expected variable {name!r} to hold a reader, found {type(found).__name__}; "
+                "start one: fluid.layers.py_reader"
+            )
+        return found
+
     def execute(self, run):
         (name,) = run.names("inputs", "Reader")
         names = run.names("outputs", "Out")
         try:
-            values = run.value(name).pull(run.reading)
+            values = self.reader(run, name).pull(run.reading)
         except EOFException:
             if self.throw_eof_exp:
                 raise

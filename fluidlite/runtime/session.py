@@ -8,7 +8,7 @@ from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from ..errors import FluidError, NonFiniteError
+from ..errors import FluidError, NonFiniteError, OpError
 from ..ir.analysis import writes_of
 from ..ir.operator import Operator, located
 from ..opdef.interpreter import Eval
@@ -69,6 +69,8 @@ class Session:
         #: what was found not to be finite, where other processes wait for what this one sends
         self._bad: NonFiniteError | None = None
         self._runs = False
+        #: what a function of the user's raised: it passes operators around unchanged
+        self._others: Exception | None = None
 
     def run(self, plan: BlockPlan, env: Environment, turn: int | None = None) -> None:
         """Run a block on values by name, which take the results; ``turn``, how often it ran before
@@ -132,6 +134,12 @@ class Session:
             if step.body is not None:  # an operator inside has said what was wrong and where
                 raise
             raise located(error, step.op, []) from error
+        except Exception as error:
+            if step.instance.calls_out or error is self._others:
+                self._others = error
+                raise
+            own = OpError(f"expected values that fit, got {type(error).__name__}: {error}")
+            raise located(own, step.op, []) from error
 
     def _run_segment(self, segment: Segment, env: Environment) -> None:
         """Run steps as one compiled function where there is one, else one by one."""
