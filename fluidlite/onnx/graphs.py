@@ -14,6 +14,7 @@ from ..errors import FileFormatError, FluidError, UnsupportedError
 from ..ir.analysis import blocks_driven_by
 from ..ir.operator import Operator
 from ..ir.variable import Variable
+from ..quoting import printable
 from .building import Appending, ConstantFolding, TooLarge
 from .expansion import check_expansion
 from .forms import FORMS
@@ -81,7 +82,7 @@ class Unread:
 
 def place_of(node: Any, number: int) -> str:
     """What messages call a node, which has a number in its graph."""
-    return f"node {node.name or number!r} ({node.op_type})"
+    return f"node {node.name or number!r} ({printable(node.op_type)})"
 
 
 class GraphReader:

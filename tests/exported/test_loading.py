@@ -245,6 +245,12 @@ def test_scan_lists_nodes_without_a_form_as_unknown(tmp_path, capsys):
         assert all(type in said for type in ("Flor", "Ciel", "Inside", "Twisted")), said
 
 
+def test_a_type_with_an_end_of_a_line_makes_no_line_of_an_error():
+    with pytest.raises(UnsupportedError) as raised:
+        load(model([node("Flor\nall is well", "x", "y")], "x:float32[2]", "y"))
+    assert "(Flor\\nall is well)" in str(raised.value)
+
+
 def test_scan_of_a_model_that_can_be_read_is_that_of_its_program(tmp_path, capsys):
     path = str(tmp_path / "m.onnx")
     onnx.save(model([node("Relu", "x", "y")], "x:float32[2]", "y:float32[2]"), path)
