@@ -171,6 +171,8 @@ def tried(words, folder, moments):
 
 
 def main():
+    # A job in the background ignores interrupts, and so would the commands that it starts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
     parser.add_argument("--moments", type=int, default=50)
     parser.add_argument("--jobs", type=int, default=2)
