@@ -311,8 +311,12 @@ def appending(kind: Any, *given: Any) -> AbstractContextManager[Any]:
         kind: the class of the module's tensors.
         given: what the module is called with.
     """
-    x = _variable_in(given)
-    return _NO_GUARD if x is None else _calling(ModuleCall(kind, x.block.program))
+    for each in given:
+        # most calls: tensors alone, and no keywords
+        if each.__class__ is not kind and (each.__class__ is not dict or each):
+            x = _variable_in(given)
+            return _NO_GUARD if x is None else _calling(ModuleCall(kind, x.block.program))
+    return _NO_GUARD
 
 
 @contextmanager

@@ -87,6 +87,8 @@ class Module(Owner):
         """``forward``, between the hooks."""
         try:
             with appending(Tensor, *inputs, kwargs):
+                if not self._pre_hooks and not self._hooks:
+                    return self.forward(*inputs, **kwargs)
                 return self._called(inputs, kwargs)
         except Exception as error:
             cut(error)
