@@ -13,7 +13,7 @@ import numpy as np
 
 from ..opdef.prepared import Prepared, carved, prepares, size_of_carved
 from ..opdef.spec import Shape, Spec
-from . import threads
+from . import inside, threads
 from .half import in_single
 
 PATCH_BYTES = 1 << 19
@@ -49,6 +49,14 @@ class Geometry:
         self.depth = self.channels * self.k0 * self.k1
         padded = (self.height + self.top + self.bottom, self.width + self.left + self.right)
         self.padded: Shape = (self.channels, *padded, self.samples)
+        self.sliding = inside.Sliding(
+            image[2:],
+            filter[2:],
+            (self.rows, self.columns),
+            (self.s0, self.s1),
+            (self.d0, self.d1),
+            (self.top, self.left),
+        )
         self.inside = (
             slice(None),
             slice(self.top, self.top + self.height),
@@ -223,6 +231,12 @@ def _convolve(room: PatchMemory, image: Any, filter: Any, out: Any) -> Any:
         out: what to write to, or None.
     """
     g, dtype = room.geometry, filter.dtype
+    if g.sliding.leaves_out(filter):
+        made = inside.convolved(g.sliding, image.transpose(INNER), filter).transpose(OUTER)
+        if out is None:
+            return made
+        np.copyto(out, made)
+        return out
     room.take(image)
     made = None if out is None else out.transpose(INNER)
     if made is None or not made.flags.c_contiguous:
@@ -263,6 +277,9 @@ def adjoint_filter(op: Any, Input: Spec, G: Spec) -> Prepared | None:
     dtype = Input.dtype.dtype
 
     def run(image: Any, cotangent: Any, room: Any) -> Any:
+        if g.sliding.leaves_out(cotangent):
+            inner = (value.transpose(INNER) for value in (image, cotangent))
+            return inside.filter_cotangent(g.sliding, *inner)
         room.take(image)
         flat = _as_matrix(cotangent)
         small = g.depth * g.filters * flat.itemsize <= SMALL_FILTER

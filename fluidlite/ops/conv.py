@@ -16,6 +16,7 @@ import itertools
 import math
 
 from ..errors import AttributeValueError, ShapeError
+from ..kernels import inside
 from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Op
 from ..opdef.spec import (
@@ -233,9 +234,19 @@ class Convolution(Conv, abstract=True):
         part = whole * min(rows, at_once) // max(rows, 1)
         return n * channels * border * dtype.dtype.itemsize + part
 
+    def sliding(self, image, filter):
+        """How the window of a filter moves over an image, of their shapes."""
+        sizes, kernel = self.nchw(image)[2:], filter[2:]
+        positions = self.nchw(self.convolved(image, filter))[2:]
+        before = [begin for begin, _ in self.pads(sizes, kernel)]
+        return inside.Sliding(sizes, kernel, positions, self.strides, self.spacing, before)
+
     def convolve(self, xp, Input, Filter):
         """The product of filters and patches, as :meth:`inner` keeps it."""
         n, filters, *positions = self.nchw(self.convolved(Input.shape, Filter.shape))
+        sliding = self.sliding(Input.shape, Filter.shape)
+        if sliding.leaves_out(Filter):
+            return inside.convolved(sliding, self.inner(xp, Input), Filter, self.groups)
         weights = self.matrices(xp, Filter)
         parts = [
             xp.matmul(weights, patches)
@@ -405,6 +416,9 @@ class AdjointFilter(Convolution, abstract=True):
 
     def run(self, xp, Input, G):
         g, out = self.inner(xp, G), 0
+        sliding = self.sliding(Input.shape, self.size)
+        if sliding.leaves_out(G):
+            return inside.filter_cotangent(sliding, self.inner(xp, Input), g, self.groups)
         for rows, patches in self.patches(xp, self.inner(xp, Input), self.size[2:]):
             out = out + xp.matmul(self.columns(xp, g[:, rows]), xp.swapaxes(patches, 1, 2))
         return xp.reshape(out, self.size)

@@ -1,8 +1,7 @@
-"""Looking for values that are not finite: quickly, and in words."""
+"""Looking for values that are not finite, and saying so in words."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -11,21 +10,9 @@ import numpy as np
 from .. import state
 from ..errors import NonFiniteError
 from ..ir.operator import located
+from ..kernels.finite import is_finite
 from ..values import arrays_in
 from .step import Environment, Step, spec_of
-
-
-def is_finite(array: Any) -> bool:
-    """Whether all elements of an array are finite.  The caller lets NumPy ignore overflow.
-
-    The sum of squares says it in one pass without an array of truths; where that is not finite
-    either, large numbers may be the reason, and each element is asked.
-    """
-    kind = array.dtype.kind
-    if kind == "f":
-        flat = array.ravel("K")
-        return math.isfinite(np.dot(flat, flat)) or bool(np.isfinite(array).all())
-    return kind != "c" or bool(np.isfinite(array).all())
 
 
 def numbers_in(value: Any) -> list[Any]:

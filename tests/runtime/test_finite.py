@@ -5,9 +5,10 @@ import pytest
 
 import fluidlite as fluid
 from fluidlite.errors import ArgumentError, NonFiniteError
+from fluidlite.kernels.finite import is_finite
 from fluidlite.opdef.definition import lookup
 from fluidlite.process_group import OneProcess, groups
-from fluidlite.runtime.finite import described, is_finite
+from fluidlite.runtime.finite import described
 
 layers = fluid.layers
 

@@ -8,6 +8,7 @@ import tiers
 from tiers import Trial, apart, compared, compile_kernels, engines, trials
 
 import fluidlite as fluid
+from fluidlite.backend import onednn
 from fluidlite.backend.native.compiler import COMPILER
 
 layers = fluid.layers
@@ -129,12 +130,14 @@ def test_gelu_of_the_largest_numbers_is_themselves():
         np.testing.assert_array_equal(found, np.array([3e38, 0], "float32"))
 
 
-@pytest.mark.parametrize("kernels", ["numpy", "native", "auto"])
+@pytest.mark.parametrize("kernels", ["numpy", "native", "onednn", "auto"])
 class TestKernels:
     """With one library of kernels each."""
 
     @pytest.fixture(autouse=True)
     def only(self, kernels, with_compiler, monkeypatch):
+        if kernels == "onednn" and onednn.description() is None:
+            pytest.skip("oneDNN needs fluidlite[fast]")
         monkeypatch.setenv("FLUIDLITE_KERNELS", kernels)
 
     def test_the_gradient_of_a_loss_keeps_the_sign_of_a_probability_of_zero(self):
@@ -171,6 +174,30 @@ class TestKernels:
         ]
         for (found,) in runs_of(make, feed):
             np.testing.assert_array_equal(found, [[0], [np.nan]])
+
+    @pytest.mark.parametrize("bad", [np.nan, np.inf])
+    @pytest.mark.parametrize("rank", [2, 3])
+    def test_what_is_around_an_image_is_left_out_of_a_convolution(self, rank, bad):
+        sizes, first = [5] * rank, (0,) * (rank + 2)
+        image, filter = np.ones([2, 2, *sizes], "float32"), np.ones([2, 2, *[3] * rank], "float32")
+        g = np.ones_like(image)
+        filter[first] = g[first] = bad
+
+        def net():
+            x, w = fluid.data("x", image.shape, "float32"), fluid.data("w", filter.shape, "float32")
+            w.stop_gradient = False
+            how = dict(paddings=[1] * rank, strides=[1] * rank, dilations=[1] * rank)
+            (out,) = appended(f"conv{rank}d", {"Input": x, "Filter": w}, ["Output"], **how)
+            return [out, *fluid.gradients([out], [w], [fluid.data("g", g.shape, "float32")])]
+
+        inside = (slice(1, None),) * rank  # where the element lies on the image
+        for out, slope in runs_of(net, {"x": image, "w": filter, "g": g}):
+            wrong = np.zeros_like(out, bool)
+            wrong[(slice(None), 0, *inside)] = True
+            np.testing.assert_array_equal(~np.isfinite(out), wrong)
+            wrong = np.zeros_like(slope, bool)
+            wrong[(0, slice(None), *inside)] = True
+            np.testing.assert_array_equal(~np.isfinite(slope), wrong)
 
     @pytest.mark.parametrize("is_test", [False, True])
     def test_a_normalised_batch_is_finite_where_only_the_slope_is_not(self, is_test):

@@ -363,7 +363,10 @@ class PrimitiveDescriptor:
         finally:
             library.destroy("primitive_attr", attributes)
         #: whether it is more than a reference implementation
-        self.is_fast: bool = not library.name_of(self.handle).startswith("ref")
+        name = library.name_of(self.handle)
+        self.is_fast: bool = not name.startswith("ref")
+        #: whether it makes patches of an image, with the zeros around it
+        self.makes_patches: bool = "gemm" in name
 
     def again(self) -> PrimitiveDescriptor:
         """The same, made for the number of threads that the library has now."""

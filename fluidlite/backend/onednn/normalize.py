@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...opdef.prepared import Epilogues, Offer, Prepared
+from ...opdef.prepared import Declined, Epilogues, Offer, Prepared
 from ...opdef.spec import flat, normal_axis
 from .library import BACKWARD, INFERENCE, TRAINING
 from .memory import (
@@ -162,6 +162,16 @@ def _rule_of_running(op: Any, x: Any, root: float) -> Rule:
     return rule
 
 
+def _need_slope(scale: Any, inverse: Any) -> None:
+    """Check that the slopes are finite, by which the library multiplies.
+
+    Raises:
+        Declined: they are not, where what is normalised may be.
+    """
+    if not np.isfinite(scale * inverse).all():
+        raise Declined("the product of scale and deviation is not finite")
+
+
 def _by_batch(op: Any, primitive: Primitive, shape: tuple[int, ...], norm: BatchNormForward) -> Any:
     """Runs a normalisation by the statistics of the batch."""
     epsilon, fixed = np.asarray(op.epsilon, "float32"), op.momentum
@@ -193,6 +203,7 @@ def _by_batch(op: Any, primitive: Primitive, shape: tuple[int, ...], norm: Batch
         ]
         variance += epsilon
         inverse = np.reciprocal(np.sqrt(variance, out=variance), out=variance)
+        _need_slope(scale, inverse)
         found = (y, *moved, mean, inverse)
         return (*found, mask) if masked else found
 
@@ -218,6 +229,7 @@ def _by_running(
         y = whole(None if out is None else out[0], shape)
         primitive.at(context)(plain(x) if is_plain else x, mean, variance, scale, bias, y)
         inverse = 1 / np.sqrt(variance + op.epsilon)
+        _need_slope(scale, inverse)
         return y, mean.copy(), variance.copy(), mean.copy(), inverse
 
     return run
