@@ -21,7 +21,6 @@ FOLLOWING = {
     "square": layers.square,
     "leaky_relu": layers.leaky_relu,
     "elu": lambda x: layers.elu(x, 0.7),
-    "swish": lambda x: layers.swish(x, 1.5),
     "gelu": lambda x: layers.gelu(x, approximate=True),
     "scale": lambda x: layers.scale(x, 2.5, -0.5),
     "scale before the bias": lambda x: layers.scale(x, 2.5, -0.5, bias_after_scale=False),
@@ -34,6 +33,7 @@ FOLLOWING = {
 }
 #: and what it does not
 LEFT = {
+    "swish": lambda x: layers.swish(x, 1.5),
     "subtracted from": lambda x: layers.elementwise_sub(other(x), x),
     "exact gelu": layers.gelu,
     "relu6": layers.relu6,
@@ -163,7 +163,7 @@ def test_rows_that_the_library_sees_as_one_dimension_are_moved_behind_it(monkeyp
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-@pytest.mark.parametrize("following", FOLLOWING.values(), ids=FOLLOWING)
+@pytest.mark.parametrize("following", {**FOLLOWING, **LEFT}.values(), ids=[*FOLLOWING, *LEFT])
 def test_what_is_not_finite_stays_so(monkeypatch, following, bad):
     def net():
         found, feed = followed(matrices, following)
@@ -177,6 +177,7 @@ def test_what_is_not_finite_stays_so(monkeypatch, following, bad):
     for mine, want in zip(found, right, strict=True):
         finite = np.isfinite(want[0])
         np.testing.assert_array_equal(np.isfinite(mine[0]), finite)
+        np.testing.assert_array_equal(np.isnan(mine[0]), np.isnan(want[0]))
         np.testing.assert_allclose(mine[0][finite], want[0][finite], 1e-5, 1e-5)
 
 

@@ -1,7 +1,7 @@
 """Post-ops: epilogues that the library's products and convolutions compute by themselves.
 
 Only what is finite where it is finite with NumPy: the library's own maximum of a number and zero
-takes NaN for zero.
+takes NaN for zero, and its swish is NaN at -inf, where it vanishes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ BINARY = {
     "subtract": ALGORITHMS["elementwise_sub"],
 }
 LEAKY_RELU, TANH, ELU, SQUARE, ABS = 0x20, 0x21, 0x22, 0x23, 0x24
-LINEAR, LOGISTIC, GELU_TANH, SWISH = 0x26, 0x29, 0x2B, 0x2C
+LINEAR, LOGISTIC, GELU_TANH = 0x26, 0x29, 0x2B
 
 #: by function of one value, the library's with its two numbers; None where it has none
 UNARY: dict[str, Callable[..., tuple[int, float, float] | None]] = {
@@ -32,7 +32,6 @@ UNARY: dict[str, Callable[..., tuple[int, float, float] | None]] = {
     "tanh": lambda: (TANH, 0.0, 0.0),
     "abs": lambda: (ABS, 0.0, 0.0),
     "square": lambda: (SQUARE, 0.0, 0.0),
-    "swish": lambda beta: (SWISH, beta, 0.0),
     # in the exact one erf is 1.5e-7 off, which near zero is many units in the last place
     "gelu": lambda approximate: (GELU_TANH, 0.0, 0.0) if approximate else None,
     "scale": lambda factor, bias: (LINEAR, factor, bias),
