@@ -226,6 +226,15 @@ def test_a_difference_is_seen():
         assert f"1 of 4, at [{k}]" in apart(found, right, 1.0)
 
 
+def test_what_an_engine_may_do_by_its_nature_is_no_difference():
+    tiny, large = np.array([0.0, 1e-40], "float32"), np.array([np.inf, np.nan], "float32")
+    signed, range_ = -tiny, np.array([3e38, np.inf], "float32")
+    for rule, may in [("", ""), ("XLA element", "t"), ("XLA zero", "ts"), ("XLA", "tsr")]:
+        assert bool(apart(np.zeros(2, "float32"), tiny, 1e-45, rule)) == ("t" not in may)
+        assert bool(apart(signed, tiny, 1e-45, rule)) == ("s" not in may)
+        assert bool(apart(large, range_, 1.0, rule)) == ("r" not in may)
+
+
 def test_what_makes_a_trial_feeds_extremes_to_every_input_and_gradient():
     trial = next(t for t in trials(["matmul"], batches=()) if isinstance(t, Trial))
     labels = [label for label, _ in trial.feeds()]
