@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentError
+from ..errors import ArgumentError, WorkLimitError
 from ..files import Path, Source, Transaction, excerpt, open_source
 from ..values import LoDTensor, SelectedRows
 from .pickled import read_pickle
@@ -17,6 +18,8 @@ from .pickling import write_pickle
 PARAMETERS, OPTIMIZER, MODEL = ".pdparams", ".pdopt", ".pdmodel"
 #: the key under which files of state keep which parameter a key of a layer means
 NAME_TABLE = "StructuredToParameterName@@"
+#: bytes of a table that is written as a whole, if not more than so many times those of its rows
+_LARGE_TABLE, _SPARSE = 1 << 30, 100
 _SPLIT = "UnpackBigParamInfor@@"  # how Paddle 2 notes arrays that it wrote in pieces
 
 
@@ -88,10 +91,18 @@ def as_array(value: Any, name: str) -> Any:
 
     Raises:
         ArgumentError: it holds sequences, or is no tensor.
+        WorkLimitError: it holds few rows of a table that would be very large.
     """
     if isinstance(value, LoDTensor) and not value.offsets:
         return value.data
     if isinstance(value, SelectedRows):
+        whole = math.prod(value.shape) * value.dtype.itemsize
+        if whole > max(_LARGE_TABLE, _SPARSE * value.value.nbytes):
+            raise WorkLimitError(
+                f"variable {name!r} holds {len(value.numbers)} rows of a table of "
+                f"{value.shape[0]}, which takes {whole} bytes as a whole; save it with save_vars, "
+                f"which keeps the rows"
+            )
         return value.to_dense()
     if not isinstance(value, np.ndarray):
         raise ArgumentError(
