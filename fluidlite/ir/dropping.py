@@ -123,8 +123,6 @@ def drop_blocks(program: Program, indices: Iterable[int]) -> None:
 
 def _renumber(op: Operator, numbers: dict[int, int]) -> None:
     """Let an operator drive its blocks by their new numbers."""
-    if not blocks_driven_by(op):
-        return
     definition = op.definition
     if definition is not None:
         for name in definition.block_attributes:
@@ -133,6 +131,6 @@ def _renumber(op: Operator, numbers: dict[int, int]) -> None:
         return
     for name, value in op.attrs.items():
         if isinstance(value, BlockRef):
-            op.replace_attr(name, BlockRef(numbers[value]))
+            op.replace_attr(name, BlockRef(numbers.get(value, value)))  # there may be no such block
         elif isinstance(value, tuple) and any(isinstance(v, BlockRef) for v in value):
-            op.replace_attr(name, tuple(BlockRef(numbers[v]) for v in value))
+            op.replace_attr(name, tuple(BlockRef(numbers.get(v, v)) for v in value))

@@ -57,12 +57,14 @@ def in_turn(
 
 
 def _commit(
-    scope: Scope, before: Mapping[str, Any], values: Mapping[str, Any], *more: partial[None]
+    scope: Scope, before: dict[str, Any], values: Mapping[str, Any], *more: partial[None]
 ) -> list[Any]:
     with scope.turns.updates:
         olds = scope.commit(values, *more, before=before)
     if olds is None:
         raise _Overtaken
+    for name in values:  # so that what is replaced is seen to be nobody's, and donated
+        before.pop(name, None)
     return olds
 
 

@@ -16,6 +16,7 @@ import argparse
 import builtins
 import contextlib
 import functools
+import importlib.util
 import io
 import itertools
 import json
@@ -214,9 +215,9 @@ class Files:
     def __init__(self, folder: str) -> None:
         self.folder = folder
         self.programs = messages()
-        self.damaged = {
-            name: reader.samples for name, reader in fuzzing.readers(folder).items()
-        } | {"onnx": list(self._onnx())}
+        self.damaged = {name: reader.samples for name, reader in fuzzing.readers(folder).items()}
+        if importlib.util.find_spec("onnx"):
+            self.damaged["onnx"] = list(self._onnx())
         self.models = sorted({os.path.dirname(path) for _, path in saved_models.programs()} - {""})
 
     def _onnx(self) -> Iterator[bytes]:
