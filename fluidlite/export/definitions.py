@@ -24,8 +24,8 @@ from .kernels import KernelClass
 _OWN = {
     name: getattr(numpy_, name)
     for name in (
-        *("add_at", "add_rows", "erf", "in_range", "scatter_add", "scatter_set", "segment_argmax"),
-        *("segment_max", "segment_sum", "windows"),
+        *("add_at", "add_rows", "erf", "erfc", "in_range", "scatter_add", "scatter_set"),
+        *("segment_argmax", "segment_max", "segment_sum", "windows"),
     )
 }
 _OF_NAMESPACE = re.compile(r"\bxp\.(\w+)")

@@ -30,7 +30,7 @@ def namespace(graph: SourceGraph, writable: bool = False) -> SimpleNamespace:
             written into them.
     """
     xp = SimpleNamespace(**vars(numpy_.xp))
-    for name in (*_OWN, "add_rows", "windows", "erf"):
+    for name in (*_OWN, "add_rows", "windows", "erf", "erfc"):
         setattr(xp, name, _either(graph, getattr(numpy_, name)))
     for name in ("matmul", "zeros_like", "take_along_axis"):
         setattr(xp, name, getattr(np, name))

@@ -99,7 +99,6 @@ MENTIONS = {
     "variable_float": "a",
     "variable_numpy_static": "a",
     "variable_plus_string": "a str",
-    "variable_plus_array": "a",
     "variable_index_out_of_range": "a 5 2",
 }
 
