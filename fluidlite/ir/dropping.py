@@ -129,8 +129,12 @@ def _renumber(op: Operator, numbers: dict[int, int]) -> None:
             if name in op.attrs:
                 op.set_attr(name, numbers[op.attrs[name]])
         return
+
+    def renumbered(index: int) -> BlockRef:  # which may be of a block that is not there
+        return BlockRef(numbers.get(index, index))
+
     for name, value in op.attrs.items():
         if isinstance(value, BlockRef):
-            op.replace_attr(name, BlockRef(numbers.get(value, value)))  # there may be no such block
+            op.replace_attr(name, renumbered(value))
         elif isinstance(value, tuple) and any(isinstance(v, BlockRef) for v in value):
-            op.replace_attr(name, tuple(BlockRef(numbers.get(v, v)) for v in value))
+            op.replace_attr(name, tuple(map(renumbered, value)))
