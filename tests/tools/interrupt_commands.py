@@ -73,7 +73,7 @@ def prepared(folder):
     return [
         *(["--version"], ["--help"], ["completion", "bash"], ["check", "script.py"]),
         *(["show", "model"], ["scan", "model"], ["vars", "model"], ["summary", "model"]),
-        *(["diff", "model", "model"], ["plan", "model", *fed], ["run", "model", *fed]),
+        *(["diff", "model", "model"], ["plan", "model"], ["run", "model", *fed]),
         *(["run", "script.py"], ["draw", "model", "-o", "out/d.dot"]),
         *(["draw", "model", "-o", "out/d.svg"], ["convert", "model", "out/m.npz"]),
         *(

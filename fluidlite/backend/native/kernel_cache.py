@@ -78,8 +78,10 @@ class KernelCache:
         assert self.folder is not None
         digest = library.with_suffix(".sum")
         digest.write_text(blake2b(library.read_bytes()).hexdigest(), encoding="ascii")
-        os.replace(digest, self.folder / f"{base}.sum")
+        # the digest last: a library without one is replaced or removed as any other, while nobody
+        # would look for a digest without a library
         os.replace(library, self.folder / f"{base}.so")
+        os.replace(digest, self.folder / f"{base}.sum")
 
     def load(self, base: str, name: str) -> Kernel | None:
         """A kernel from its file; None where there is none that can be trusted.
@@ -123,22 +125,17 @@ class KernelCache:
             if total <= KEPT:
                 break
             total -= size
-            for each in (path, path.with_suffix(".sum")):
+            for each in (path.with_suffix(".sum"), path):
                 with contextlib.suppress(OSError):  # it may be in a folder that was locked since
                     each.unlink(missing_ok=True)
 
 
 def _sweep(folder: Path) -> None:
     """Remove what processes have left behind that were killed."""
-    for path in [*folder.glob(f"{MAKING}*"), *folder.glob("*.sum")]:
-        if path.suffix == ".sum" and path.with_suffix(".so").exists():
-            continue
+    for path in folder.glob(f"{MAKING}*"):
         with contextlib.suppress(OSError):
             if _has_ended(path.name) or path.stat().st_mtime < time.time() - ABANDONED:
-                if path.suffix == ".sum":
-                    path.unlink()
-                else:
-                    shutil.rmtree(path, ignore_errors=True)
+                shutil.rmtree(path, ignore_errors=True)
 
 
 def _has_ended(name: str) -> bool:

@@ -298,7 +298,11 @@ def writable_for_all(path):
     path.chmod(0o666)
 
 
-@pytest.mark.parametrize("harm", [spoiled, writable_for_all])
+def without_a_digest(path):  # as where its process was killed before the digest had its place
+    path.with_suffix(".sum").unlink()
+
+
+@pytest.mark.parametrize("harm", [spoiled, writable_for_all, without_a_digest])
 def test_a_file_that_cannot_be_trusted_is_not_loaded(compiler, harm):
     plan_of_tanh()
     for path in compiler.cache.folder.glob("*.so"):
