@@ -4,7 +4,7 @@
 
 ``EagerCall.every`` can do all that the others do.  ``one`` is for an operator with one output,
 ``pair`` for Python's arithmetic on two operands, ``sole`` for a function of one tensor.  Each
-column leaves out one form more.  ``tests/imperative/test_forms.py`` holds them together.
+column leaves out one form more.  ``tests/eager/test_forms.py`` holds them together.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 from eager_overhead import SIZE, measured
 
 import fluidlite as fluid
-from fluidlite.imperative.recording import EagerCall
+from fluidlite.eager.recording import EagerCall
 
 
 def sole_by_one(call: EagerCall, x: Any) -> Any:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import fluidlite as fluid
 import fluidlite.io  # defines operators of its own
-from fluidlite.absent import LEFT_OUT
+from fluidlite.ground.missing_names import LEFT_OUT
 from fluidlite.opdef.definition import is_defined, lookup, registered
 
 HERE = Path(__file__).parent

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import ModuleType
 
 import fluidlite as fluid
-from fluidlite import eager
+from fluidlite.functions import exports
 from fluidlite.opdef.arithmetic import BINARY, REFLECTED
 from fluidlite.symbolic import methods
 
@@ -64,7 +64,7 @@ def place(name: str) -> tuple[str, str]:
         return ".", name
     if name in fluid._NAMES:
         return f".{fluid._NAMES[name]}", name
-    return eager._PLACES.get(name) or imports_of(PACKAGE / "eager.py")[name]
+    return exports._PLACES.get(name) or imports_of(PACKAGE / "functions" / "exports.py")[name]
 
 
 def lines_of(
@@ -188,7 +188,7 @@ STUBS = {
     "__init__.pyi": package_stub,
     "layers/__init__.pyi": layers_stub,
     "ir/variable_methods.pyi": variables_stub,
-    "imperative/tensor_operators.pyi": tensors_stub,
+    "eager/tensor_operators.pyi": tensors_stub,
 }
 
 

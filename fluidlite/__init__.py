@@ -31,7 +31,6 @@ from . import (
     regularizer,
     unique_name,
 )
-from .absent import absent as _absent
 from .backward import append_backward, calc_gradient, gradients
 from .data_feeder import DataFeeder
 from .errors import FluidError
@@ -41,21 +40,9 @@ from .framework import (
     require_version,
     reset_default_programs,
 )
-from .input import data, embedding, one_hot
-from .ir.abstract import APPENDER as _APPENDER
-from .ir.device import device_guard
-from .ir.encoding import ENCODING as _ENCODING
-from .ir.name_scope import name_scope
-from .ir.program import Program, default_main_program, default_startup_program, program_guard
-from .ir.variable import Variable
-from .ir.views import VIEWS as _VIEWS
-from .lod_tensor import create_lod_tensor, create_random_int_lodtensor
-from .namespace import public_names
-from .opdef.definition import BUILT_IN as _BUILT_IN
-from .opdef.sources import FEEDER as _FEEDER
-from .opdef.sources import TENSOR_FILES as _TENSOR_FILES
-from .param_attr import ParamAttr, WeightNormParamAttr
-from .place import (
+from .ground.missing_names import absent as _absent
+from .ground.moved_modules import serve as _serve_moved_modules
+from .ground.place import (
     CPUPlace,
     CUDAPinnedPlace,
     CUDAPlace,
@@ -64,14 +51,30 @@ from .place import (
     cuda_places,
     is_compiled_with_cuda,
 )
-from .process_group import JOINED as _JOINED
-from .quiet import door as _door
+from .ground.process_group import JOINED as _JOINED
+from .ground.public_names import public_names
+from .ground.state import get_flags, in_dygraph_mode, set_flags, strict
+from .ground.tracebacks import api_boundary as _api_boundary
+from .ground.values import LoDTensor, LoDTensorArray
+from .input import data, embedding, one_hot
+from .ir.abstract import APPENDER as _APPENDER
+from .ir.device import device_guard
+from .ir.display_hooks import VIEWS as _VIEWS
+from .ir.encoding import ENCODING as _ENCODING
+from .ir.name_scope import name_scope
+from .ir.program import Program, default_main_program, default_startup_program, program_guard
+from .ir.variable import Variable
+from .lod_tensor import create_lod_tensor, create_random_int_lodtensor
+from .opdef.definition import BUILT_IN as _BUILT_IN
+from .opdef.sources import FEEDER as _FEEDER
+from .opdef.sources import TENSOR_FILES as _TENSOR_FILES
+from .param_attr import ParamAttr, WeightNormParamAttr
 from .runtime.executor import Executor
 from .scope import Scope, global_scope, scope_guard
-from .state import get_flags, in_dygraph_mode, set_flags, strict
-from .values import LoDTensor, LoDTensorArray
 
 __version__ = "1.0.0"
+
+_serve_moved_modules()
 
 _BUILT_IN.provide(partial(import_module, f"{__name__}.ops"))
 _APPENDER.provide(partial(import_module, f"{__name__}.symbolic"))
@@ -90,11 +93,11 @@ _MODULES = (
 #: sub-packages that are loaded when they are first asked for
 _PACKAGES = frozenset([
     "autograd", "checkpoint", "compat", "compiler", "contrib", "dataset", "distributed",
-    "dygraph", "eager", "export", "flow", "imperative", "incubate", "inspect", "io", "jax",
+    "dygraph", "eager", "export", "flow", "incubate", "inspect", "io", "jax",
     "metrics", "model", "nn", "onnx", "ops", "profiler", "proto", "readers", "transpiler",
 ])  # fmt: skip
 #: of them, and of what is imported above, those that are for its own use
-_INNER = frozenset(["eager", "imperative", "ops", "proto", "public_names", "readers"])
+_INNER = frozenset(["eager", "ops", "proto", "public_names", "readers"])
 _OF_DYGRAPH = (
     "NCE", "BCELoss", "BatchNorm", "BilinearTensorProduct", "Conv2D", "Conv2DTranspose",
     "Conv3D", "Conv3DTranspose", "Dropout", "Embedding", "GRUUnit", "GroupNorm",
@@ -110,10 +113,11 @@ _NAMES = {
     **dict.fromkeys(["BuildStrategy", "CompiledProgram", "ExecutionStrategy"], "compiler"),
     "ParallelExecutor": "parallel_executor",
     **dict.fromkeys(["DistributeTranspiler", "DistributeTranspilerConfig"], "transpiler"),
-    "show_config": "config",
+    "show_config": "command_line.config",
     **dict.fromkeys(["explain_gradient", "gradcheck"], "inspect"),
     "summary": "inspect.layers",
     "DataFeedDesc": "readers.feed_desc",
+    "create_parameter": "nn.parameter",
     **dict.fromkeys(["DatasetFactory", "InMemoryDataset", "QueueDataset"], "readers.files"),
     **dict.fromkeys(["load_dygraph", "save_dygraph"], "dygraph.checkpoint"),
     **dict.fromkeys(["load", "load_program_state", "save", "set_program_state"], "io"),
@@ -121,7 +125,7 @@ _NAMES = {
 }
 
 
-@_door
+@_api_boundary
 def __getattr__(name: str) -> Any:
     """Load what is not needed by every script when it is first asked for."""
     if name == "__all__":  # for import *
@@ -130,7 +134,8 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(name)
     if name in _PACKAGES:
         return import_module(f".{name}", __name__)
-    found = getattr(import_module(f".{_NAMES.get(name, 'eager')}", __name__), name, None)
+    home = import_module(f".{_NAMES.get(name, 'functions.exports')}", __name__)
+    found = getattr(home, name, None)
     if found is None:
         raise _absent(__name__, name)
     globals()[name] = found
@@ -139,9 +144,9 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     """The public names, of what is loaded and of what would be: help and completion read them."""
-    eager = public_names(vars(import_module(".eager", __name__)))
+    functions = public_names(vars(import_module(".functions.exports", __name__)))
     given = (name for name, value in globals().items() if _is_public(name, value))
-    return sorted({*given, *_NAMES, *eager, *_MODULES, *(_PACKAGES - _INNER)})
+    return sorted({*given, *_NAMES, *functions, *_MODULES, *(_PACKAGES - _INNER)})
 
 
 def _is_public(name: str, value: Any) -> bool:

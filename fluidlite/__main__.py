@@ -28,7 +28,7 @@ def _run(words: list[str]) -> int:
         taken: int | None = import_module(f"{__package__}.compat.command").main(words)
         if taken is not None:
             return taken
-    status: int = import_module(f"{__package__}.cli").main(words)
+    status: int = import_module(f"{__package__}.command_line.cli").main(words)
     return status
 
 

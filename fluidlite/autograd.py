@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from .absent import answer
-from .imperative.engine import backward, grad
-from .imperative.function import PyLayer, PyLayerContext
-from .imperative.functional import hessian, hvp, jacobian, jvp, value_and_grad, vjp, vmap
-from .imperative.mode import (
+from .eager.engine import backward, grad
+from .eager.function import PyLayer, PyLayerContext
+from .eager.functional import hessian, hvp, jacobian, jvp, value_and_grad, vjp, vmap
+from .eager.mode import (
     detect_anomaly,
     enable_grad,
     is_grad_enabled,
     no_grad,
     set_grad_enabled,
 )
-from .imperative.recompute import checkpoint
-from .imperative.saving import saved_tensors_hooks
-from .namespace import listing
-from .quiet import doors
+from .eager.recompute import checkpoint
+from .eager.saving import saved_tensors_hooks
+from .ground.missing_names import answer
+from .ground.public_names import listing
+from .ground.tracebacks import api_boundaries
 
 __all__ = [
     "PyLayer", "PyLayerContext", "backward", "checkpoint", "detect_anomaly", "enable_grad", "grad",
@@ -25,5 +25,5 @@ __all__ = [
 ]  # fmt: skip
 
 __dir__ = listing(globals())
-doors(globals(), quick=True, but=("Tensor",))
+api_boundaries(globals(), quick=True, but=("Tensor",))
 answer(globals())

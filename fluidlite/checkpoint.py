@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from .ground.public_names import listing
+from .ground.tracebacks import api_boundaries
 from .io.checkpoint import Checkpoint, latest, load, save
-from .namespace import listing
-from .quiet import doors
 
 __all__ = ["Checkpoint", "latest", "load", "save"]
 
 __dir__ = listing(globals())
-doors(globals())
+api_boundaries(globals())

@@ -11,18 +11,18 @@ from numbers import Real
 from typing import Any
 
 from . import unique_name
-from .absent import answer
-from .dtypes import Kind
 from .errors import ArgumentError
+from .ground.dtypes import Kind
+from .ground.missing_names import answer
+from .ground.public_names import listing
+from .ground.tracebacks import api_boundaries
+from .ground.values import SelectedRows
 from .ir.block import Block
 from .ir.callsite import warn
 from .ir.name_scope import name_scope
 from .ir.operator import OpRole
 from .ir.program import Program, default_main_program
 from .ir.variable import Parameter, Variable, is_tensor
-from .namespace import listing
-from .quiet import doors
-from .values import SelectedRows
 
 Pair = tuple[Variable, Variable | None]  #: a parameter and its gradient; None where it has none
 NeedClip = Callable[[Variable], bool]
@@ -499,5 +499,5 @@ __all__ = [
 ]  # fmt: skip
 
 __dir__ = listing(globals())
-doors(globals())
+api_boundaries(globals())
 answer(globals())

@@ -15,13 +15,13 @@ from weakref import ref
 
 import numpy as np
 
-from .described import Described
 from .errors import ArgumentError, FeedTypeError
+from .ground.place import devices_said
+from .ground.process_group import joined
+from .ground.public_names import listing
+from .ground.reprs import Described
+from .ground.tracebacks import api_boundaries
 from .ir.program import Program, default_main_program
-from .namespace import listing
-from .place import devices_said
-from .process_group import joined
-from .quiet import doors
 from .scope import Scope
 
 
@@ -256,4 +256,4 @@ def _strategy(given: Any, kind: type, what: str) -> Any:
 
 
 __dir__ = listing(globals())
-doors(globals())
+api_boundaries(globals())

@@ -7,17 +7,17 @@ from __future__ import annotations
 from enum import Enum
 from typing import Any
 
-from .dtypes import DType, Kind
 from .errors import EOFException
 from .errors import FluidError as EnforceNotMet
+from .ground.dtypes import DType, Kind
+from .ground.place import CPUPlace, CUDAPinnedPlace, CUDAPlace, is_compiled_with_cuda
+from .ground.public_names import listing
+from .ground.values import LoDTensor, LoDTensorArray, SelectedRows
 from .ir.descriptions import BlockDesc, OpDesc
 from .ir.descriptions import VarDesc as _VarDesc
 from .ir.operator import EMPTY, OpRole
 from .ir.program import ProgramDesc
-from .namespace import listing
-from .place import CPUPlace, CUDAPinnedPlace, CUDAPlace, is_compiled_with_cuda
 from .scope import Scope
-from .values import LoDTensor, LoDTensorArray, SelectedRows
 
 
 class _Types(type):

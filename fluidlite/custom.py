@@ -9,13 +9,13 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any
 
+from .eager.layering import EagerLayer
+from .eager.recording import Eager
 from .errors import ArgumentError, DefinitionError
-from .imperative.layering import EagerLayer
-from .imperative.recording import Eager
+from .ground.tracebacks import api_boundaries
 from .layers.layer import LayerBuilder, layer
 from .opdef.attribute import REQUIRED
 from .opdef.definition import Definition, Op, find, redefining
-from .quiet import doors
 
 #: what interpreters reach operators by, next to names of their own
 _INTERPRETERS = (LayerBuilder, EagerLayer, Eager)
@@ -175,4 +175,4 @@ def _signature(definition: Definition) -> inspect.Signature:
     return inspect.Signature(made)
 
 
-doors(globals())
+api_boundaries(globals())

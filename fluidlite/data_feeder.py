@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from .described import Described
 from .errors import ArgumentError, FeedError
+from .ground.public_names import listing
+from .ground.reprs import Described
+from .ground.tracebacks import api_boundaries
+from .ground.values import LoDTensor
 from .ir.callsite import warn
 from .ir.program import Program, default_main_program
 from .ir.variable import Variable
-from .namespace import listing
-from .quiet import doors
-from .values import LoDTensor
 
 Array = np.ndarray[Any, Any]
 
@@ -304,4 +304,4 @@ class _Column:
 __all__ = ["DataFeeder"]
 
 __dir__ = listing(globals())
-doors(globals())
+api_boundaries(globals())

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from .namespace import listing
-from .quoting import terminal_text
+from .ground.public_names import listing
+from .ground.quoting import terminal_text
 
 
 class FluidError(Exception):

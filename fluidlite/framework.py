@@ -5,8 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from .dtypes import DType, as_dtype
 from .errors import ArgumentError, VersionError
+from .ground.dtypes import DType, as_dtype
+from .ground.place import (
+    CPUPlace,
+    cpu_places,
+    cuda_pinned_places,
+    cuda_places,
+    is_compiled_with_cuda,
+)
+from .ground.public_names import listing
+from .ground.state import get_flags, in_dygraph_mode, set_flags
+from .ground.tracebacks import api_boundaries
 from .ir.block import Block
 from .ir.device import device_guard
 from .ir.name_scope import current_name_scope, name_scope
@@ -21,18 +31,8 @@ from .ir.program import (
     switch_startup_program,
 )
 from .ir.variable import Parameter, Variable
-from .namespace import listing
 from .opdef.gradient import GRAD
-from .place import (
-    CPUPlace,
-    cpu_places,
-    cuda_pinned_places,
-    cuda_places,
-    is_compiled_with_cuda,
-)
-from .quiet import doors
 from .scope import Scope, scope_is_guarded, switch_scope
-from .state import get_flags, in_dygraph_mode, set_flags
 from .unique_name import names_are_guarded
 from .unique_name import switch as switch_names
 
@@ -172,4 +172,4 @@ def release_memory(input_program: Program, skip_opt_set: Iterable[str] | None = 
 
 
 __dir__ = listing(globals())
-doors(globals(), but=("Block", "Operator", "Parameter", "Program", "Variable"))
+api_boundaries(globals(), but=("Block", "Operator", "Parameter", "Program", "Variable"))

@@ -15,16 +15,16 @@ from typing import Any, ClassVar
 import numpy as np
 
 from . import unique_name
-from .absent import answer
-from .described import Described
-from .dtypes import DType
 from .errors import ArgumentError, DTypeError, ShapeError
+from .ground.dtypes import DType
+from .ground.missing_names import answer
+from .ground.public_names import listing
+from .ground.reprs import Described
+from .ground.tracebacks import api_boundaries
 from .ir.block import Block
 from .ir.callsite import warn
 from .ir.operator import Operator
 from .ir.variable import Variable
-from .namespace import listing
-from .quiet import doors
 
 
 class Initializer(Described):
@@ -488,5 +488,5 @@ MSRAInitializer = MSRA
 BilinearInitializer = Bilinear
 
 __dir__ = listing(globals())
-doors(globals())
+api_boundaries(globals())
 answer(globals())

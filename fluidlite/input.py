@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from .ground.public_names import listing
+from .ground.tracebacks import api_boundaries
 from .ir.variable import Variable
 from .layers.io import as_sizes, fed_variable
 from .layers.layer import LayerBuilder, layer
 from .layers.nn import EMBEDDING, depth_of, looked_up
-from .namespace import listing
-from .quiet import doors
 
 
 def data(
@@ -89,4 +89,4 @@ def one_hot(
 
 
 __dir__ = listing(globals())
-doors(globals())
+api_boundaries(globals())

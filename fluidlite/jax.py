@@ -9,15 +9,15 @@ from typing import Any
 
 from . import backend as backends
 from .errors import ArgumentError, FeedError, FluidError, NotInitializedError, UnsupportedError
+from .ground.public_names import listing
+from .ground.values import LoDTensor
 from .ir.operator import located
 from .ir.program import Program, default_main_program
 from .ir.variable import Variable
-from .namespace import listing
 from .runtime.feeding import check_names
 from .runtime.plan import Plan, Pruned
 from .runtime.run_state import fetch_names
 from .scope import Scope, global_scope
-from .values import LoDTensor
 
 __all__ = ["function"]
 

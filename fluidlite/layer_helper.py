@@ -10,18 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from . import state, unique_name
-from .described import Described
-from .dtypes import DType, as_dtype
+from . import unique_name
 from .errors import ArgumentError, DTypeError
+from .ground import state
+from .ground.dtypes import DType, as_dtype
+from .ground.public_names import listing
+from .ground.reprs import Described
+from .ground.tracebacks import api_boundaries
 from .initializer import Constant, Initializer, Xavier
 from .ir.operator import Operator
 from .ir.program import Program, default_main_program, default_startup_program
 from .ir.variable import Parameter, Variable
 from .layers.layer import LayerBuilder, activation_of, variables_of
-from .namespace import listing
 from .param_attr import ParamAttr, as_param_attr
-from .quiet import doors
 
 
 class ObjectHelper(Described):
@@ -398,4 +399,4 @@ def _attr_of(given: Any) -> Any:
 __all__ = ["LayerHelper"]
 
 __dir__ = listing(globals())
-doors(globals())
+api_boundaries(globals())

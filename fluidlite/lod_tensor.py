@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from .errors import ArgumentError
-from .namespace import listing
-from .quiet import doors
-from .values import LoDTensor
+from .ground.public_names import listing
+from .ground.tracebacks import api_boundaries
+from .ground.values import LoDTensor
 
 
 def create_lod_tensor(
@@ -93,4 +93,4 @@ def create_random_int_lodtensor(
 
 
 __dir__ = listing(globals())
-doors(globals())
+api_boundaries(globals())

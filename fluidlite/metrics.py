@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from .absent import answer
-from .described import Described
 from .errors import ArgumentError
+from .ground.missing_names import answer
+from .ground.public_names import listing
+from .ground.reprs import Described
+from .ground.tracebacks import api_boundaries
 from .layers.mean_precision import DetectionMAP as DetectionMAP
-from .namespace import listing
-from .quiet import doors
 
 Array = np.ndarray[Any, Any]
 
@@ -471,5 +471,5 @@ __all__ = [
 ]  # fmt: skip
 
 __dir__ = listing(globals())
-doors(globals())
+api_boundaries(globals())
 answer(globals())

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .absent import answer
 from .errors import ArgumentError, ShapeError
+from .ground.missing_names import answer
+from .ground.public_names import listing
+from .ground.tracebacks import api_boundaries
 from .ir.variable import Variable
 from .layers import activation, conv, elementwise, joining, math, nn, norm, reshaping, sequence
-from .namespace import listing
-from .quiet import doors
 
 
 def simple_img_conv_pool(
@@ -286,5 +286,5 @@ def sequence_conv_pool(
 
 
 __dir__ = listing(globals())
-doors(globals())
+api_boundaries(globals())
 answer(globals())

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from .compiler import BuildStrategy, CompiledProgram, ExecutionStrategy
-from .described import Described
+from .ground.public_names import listing
+from .ground.reprs import Described
+from .ground.tracebacks import api_boundaries
 from .ir.program import Program, default_main_program
 from .ir.variable import Variable
-from .namespace import listing
-from .quiet import doors
 from .runtime.executor import Executor
 from .scope import Scope, global_scope
 
@@ -97,4 +97,4 @@ class ParallelExecutor(Described):
 
 
 __dir__ = listing(globals())
-doors(globals())
+api_boundaries(globals())

@@ -6,12 +6,12 @@ import math
 from numbers import Real
 from typing import Any
 
-from .absent import answer
-from .described import Described
 from .errors import ArgumentError
+from .ground.missing_names import answer
+from .ground.public_names import listing
+from .ground.reprs import Described
+from .ground.tracebacks import api_boundaries
 from .initializer import Constant, Initializer, Xavier
-from .namespace import listing
-from .quiet import doors
 from .regularizer import WeightDecayRegularizer, check_regularizer
 
 
@@ -187,5 +187,5 @@ def as_eager_attr(value: Any) -> ParamAttr | None:
 __all__ = ["ParamAttr", "WeightNormParamAttr"]
 
 __dir__ = listing(globals())
-doors(globals())
+api_boundaries(globals())
 answer(globals())

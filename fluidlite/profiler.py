@@ -12,16 +12,16 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from . import state as slots
-from .absent import answer
-from .console import say
 from .errors import ArgumentError
-from .files import Transaction
+from .ground import state as slots
+from .ground.console import say
+from .ground.files import Transaction
+from .ground.missing_names import answer
+from .ground.public_names import listing
+from .ground.quoting import escaping
+from .ground.tracebacks import api_boundaries
 from .ir.callsite import warn
 from .ir.operator import Operator
-from .namespace import listing
-from .quiet import doors
-from .quoting import escaping
 
 __all__ = [
     "Profile", "cuda_profiler", "profiler", "reset_profiler", "start_profiler", "stop_profiler",
@@ -395,5 +395,5 @@ def cuda_profiler(
 
 
 __dir__ = listing(globals())
-doors(globals())
+api_boundaries(globals())
 answer(globals())

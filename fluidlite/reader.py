@@ -15,8 +15,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .errors import ArgumentError, FluidError
-from .namespace import listing
-from .quiet import doors
+from .ground.public_names import listing
+from .ground.tracebacks import api_boundaries
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
@@ -365,4 +365,4 @@ __all__ = [
 ]  # fmt: skip
 
 __dir__ = listing(globals())
-doors(globals())
+api_boundaries(globals())

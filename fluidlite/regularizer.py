@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
-from .absent import answer
-from .described import Described
-from .dtypes import Kind
 from .errors import ArgumentError
+from .ground.dtypes import Kind
+from .ground.missing_names import answer
+from .ground.public_names import listing
+from .ground.reprs import Described
+from .ground.tracebacks import api_boundaries
+from .ground.values import SelectedRows
 from .ir.block import Block
 from .ir.name_scope import name_scope
 from .ir.operator import OpRole
 from .ir.variable import Variable, is_tensor
-from .namespace import listing
-from .quiet import doors
-from .values import SelectedRows
 
 
 class WeightDecayRegularizer(Described):
@@ -218,5 +218,5 @@ L1DecayRegularizer = L1Decay
 L2DecayRegularizer = L2Decay
 
 __dir__ = listing(globals())
-doors(globals())
+api_boundaries(globals())
 answer(globals())

@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from . import state
 from .errors import ArgumentError
+from .ground import state
+from .ground.quoting import printable
+from .ground.tracebacks import api_boundary
+from .ground.turns import Turns
+from .ground.values import Lod, LoDTensor, LoDTensorArray, SelectedRows, on_host
 from .ir.callsite import CallSite
+from .ir.display_hooks import VIEWS
 from .ir.program import Program
-from .ir.views import VIEWS
-from .quiet import door
-from .quoting import printable
-from .turns import Turns
-from .values import Lod, LoDTensor, LoDTensorArray, SelectedRows, on_host
 
 
 class ScopeVariable:
@@ -313,7 +313,7 @@ def scope_is_guarded() -> bool:
     return _scope.is_covered
 
 
-@door
+@api_boundary
 def scope_guard(scope: Scope) -> AbstractContextManager[Scope]:
     """Use another scope inside a ``with`` block, in this thread.
 

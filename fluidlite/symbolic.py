@@ -15,14 +15,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import state
-from .dtypes import DType, as_dtype
+from .eager.recording import TensorRecord
+from .eager.tensor import Tensor
 from .errors import ArgumentError, InplaceError
-from .imperative.elementary import log
-from .imperative.items import get_item, set_item
-from .imperative.noise import normal_like, uniform_like
-from .imperative.recording import Handle
-from .imperative.tensor import Tensor
+from .functions.elementary import log
+from .functions.items import get_item, set_item
+from .functions.noise import normal_like, uniform_like
+from .ground import state
+from .ground.dtypes import DType, as_dtype
+from .ground.tracebacks import UNDO
 from .initializer import NumpyArrayInitializer
 from .ir.abstract import AbstractArray
 from .ir.builder import Builder
@@ -31,7 +32,6 @@ from .ir.program import Program, default_startup_program
 from .ir.variable import Variable
 from .layers.layer import LayerBuilder, Undo
 from .opdef.definition import Op, lookup
-from .quiet import UNDO
 
 #: operators of eager tensors -> those that fluid 1.8 has for the same
 _IN_PROGRAMS = {"reshape": "reshape2", "transpose": "transpose2"}
@@ -71,13 +71,13 @@ def append(x: Variable, op: Op, ins: Mapping[str, Any]) -> dict[str, Any]:
     return outs
 
 
-def result(x: Variable, given: Any, port: Any = None, stop: bool = True) -> Variable:
+def result(x: Variable, given: Any, origin: Any = None, stop: bool = True) -> Variable:
     """A variable where a function makes a tensor of an array.
 
     Args:
         x: a variable of the program.
         given: an array: a constant of the program; or what stands for one of a variable.
-        port, stop: as of tensors; nothing is remembered of variables.
+        origin, stop: as of tensors; nothing is remembered of variables.
     """
     return given.variable if isinstance(given, AbstractArray) else _constant(given, _builder(x))
 
@@ -148,7 +148,7 @@ def operand(value: Any, f: LayerBuilder) -> Variable:
     """
     if isinstance(value, Variable):
         return value
-    if not isinstance(value, Handle):
+    if not isinstance(value, TensorRecord):
         return _constant(np.asarray(value), f)
     if getattr(value, "persistable", False):
         return _kept(value, f.block.program)
@@ -176,7 +176,7 @@ def is_operand(value: Any) -> bool:
     of one element is in fluid: arrays; also tensors, where a module is called.
     """
     if _module.get() is not None:
-        return isinstance(value, (Handle, np.ndarray))
+        return isinstance(value, (TensorRecord, np.ndarray))
     return isinstance(value, np.ndarray) and value.size != 1
 
 
@@ -360,7 +360,7 @@ def in_program(value: Any) -> Any:
     with variables.
     """
     call = _module.get()
-    return _kept(value, call.program) if call and isinstance(value, Handle) else value
+    return _kept(value, call.program) if call and isinstance(value, TensorRecord) else value
 
 
 # -- methods of variables --------------------------------------------------------------------------
@@ -454,7 +454,7 @@ _OF_TENSORS = frozenset(
 def _methods_of(kind: Any) -> Mapping[str, Any]:
     """The methods and properties of a class of tensors that variables have, too."""
     found: dict[str, Any] = {}
-    for each in reversed(kind.__mro__[: kind.__mro__.index(Handle)]):
+    for each in reversed(kind.__mro__[: kind.__mro__.index(TensorRecord)]):
         for name, member in vars(each).items():
             if name[:1] != "_" and isinstance(member, (types.FunctionType, property)):
                 found[name] = member

@@ -16,16 +16,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import state
-from .dtypes import as_dtype
+from .eager.recording import EagerCall, TensorRecord
+from .eager.sweep import BackwardPass
+from .eager.tensor import Tensor
 from .errors import ArgumentError
-from .imperative.recording import EagerCall, Handle
-from .imperative.sweep import BackwardPass
-from .imperative.tensor import Tensor
+from .ground import state
+from .ground.dtypes import as_dtype
+from .ground.tracebacks import api_boundaries
 from .ir.program import Program
 from .ir.variable import Variable
 from .opdef.definition import Op, lookup
-from .quiet import doors
 from .runtime.executor import Executor
 from .scope import Scope
 
@@ -109,7 +109,7 @@ def trace(function: Callable[..., Any], *specs: Any) -> Traced:
     with state.eager.guard(kind), _watched(tracer):
         found = function(*given)
     results = list(found) if isinstance(found, (list, tuple)) else [found]
-    if not results or not all(isinstance(each, Handle) for each in results):
+    if not results or not all(isinstance(each, TensorRecord) for each in results):
         raise ArgumentError(
             f"expected the traced function to return a tensor or a list of them, got {found!r:.60}"
         )
@@ -118,7 +118,7 @@ def trace(function: Callable[..., Any], *specs: Any) -> Traced:
 
 def _example(name: str, spec: Any, kind: Any) -> Any:
     """A tensor that a spec describes, with an array of its own."""
-    if isinstance(spec, Handle):
+    if isinstance(spec, TensorRecord):
         return type(spec).results(np.array(spec.array), None, spec.stop)
     if isinstance(spec, np.ndarray):
         as_dtype(spec.dtype)
@@ -270,7 +270,7 @@ class _Tracer:
 
 
 def _array(value: Any) -> Any:
-    return value.array if isinstance(value, Handle) else value
+    return value.array if isinstance(value, TensorRecord) else value
 
 
 # -- listening to what runs ------------------------------------------------------------------------
@@ -338,4 +338,4 @@ def _checked_run(self: BackwardPass) -> None:
     _RUN(self)
 
 
-doors(globals())
+api_boundaries(globals())

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .absent import PARAMETER_SERVERS
-from .described import Described
 from .distributed.rewriting import data_parallel
 from .errors import ArgumentError, UnsupportedError
+from .ground.missing_names import PARAMETER_SERVERS
+from .ground.process_group import joined
+from .ground.public_names import listing
+from .ground.reprs import Described
+from .ground.tracebacks import api_boundaries
 from .ir.program import Program, default_main_program
-from .namespace import listing
-from .process_group import joined
-from .quiet import doors
 
 #: the modes in which every process computes, and gradients are summed
 COLLECTIVE_MODES = ("nccl2", "collective")
@@ -185,4 +185,4 @@ def check_modes(where: str, mode: str, collective_mode: str | None) -> None:
 
 
 __dir__ = listing(globals())
-doors(globals())
+api_boundaries(globals())

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from . import state
-from .absent import answer
-from .described import Described
-from .namespace import listing
-from .quiet import doors, is_door
+from .ground import state
+from .ground.missing_names import answer
+from .ground.public_names import listing
+from .ground.reprs import Described
+from .ground.tracebacks import api_boundaries, is_boundary
 
 
 class NameGenerator(Described):
@@ -23,7 +23,7 @@ class NameGenerator(Described):
         self.prefix = prefix
         self.counts: dict[str, int] = {}
 
-    @is_door  # each layer asks for names, and nothing here calls the user back
+    @is_boundary  # each layer asks for names, and nothing here calls the user back
     def __call__(self, stem: str) -> str:
         """The next name of a stem."""
         count = self.counts.get(stem, 0)
@@ -34,7 +34,7 @@ class NameGenerator(Described):
 _generator: state.StateSlot[NameGenerator] = state.slot("names", NameGenerator)
 
 
-@is_door
+@is_boundary
 def generate(key: str) -> str:
     """A name that was not generated before.
 
@@ -79,5 +79,5 @@ def guard(new_generator: NameGenerator | str | bytes | None = None) -> Iterator[
 
 
 __dir__ = listing(globals())
-doors(globals(), quick=True)
+api_boundaries(globals(), quick=True)
 answer(globals())

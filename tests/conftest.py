@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fluidlite import state
 from fluidlite.backend.native.compiler import COMPILER, Compiler
+from fluidlite.ground import state
 from fluidlite.ir.compare import differences
 from fluidlite.ir.program import Program, default_main_program, default_startup_program
 from fluidlite.ir.text import program_text

@@ -22,7 +22,7 @@ import numpy as np
 import pytest
 
 from fluidlite import layers
-from fluidlite.cli import main as fluid_main
+from fluidlite.command_line.cli import main as fluid_main
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [

@@ -6,7 +6,7 @@ import textwrap
 import pytest
 
 from fluidlite import layers
-from fluidlite.docstrings import Family
+from fluidlite.ground.docstrings import Family
 
 FAMILY = Family(
     {"x": "a number.", "name": "of the result.", "scale": "what it is multiplied with."},

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import fluidlite
-from fluidlite import quoting
+from fluidlite.ground import quoting
 from fluidlite.ir import literal
 
 PACKAGE = Path(fluidlite.__file__).parent
@@ -62,7 +62,7 @@ KNOWN = {
     "ir/text.py": r"kind",  # one of ``Kind``
     "onnx/reading.py": r".*",  # messages of errors
     "ops/clicks.py": r".*",  # which knows no program
-    "quiet.py": r"p\.name",  # parameters of functions of the package
+    "tracebacks.py": r"p\.name",  # parameters of functions of the package
     "runtime/codegen.py": r"made|results|shape|value|dead|target",  # values, which have numbers
 }
 

@@ -8,7 +8,7 @@ import re
 import pytest
 
 ROOT = pathlib.Path(__file__).parents[1] / "fluidlite"
-FOLDERS = ("flow", "nn", "dygraph", "imperative", "layers")
+FOLDERS = ("flow", "nn", "dygraph", "eager", "functions", "layers")
 #: what names results, or activates them, is read by ``@layer``; results of tensors have no names
 READ_ELSEWHERE = {"self", "cls", "f", "name", "act"}
 SAID = re.compile(r"accepted|without (a )?meaning|are in order")

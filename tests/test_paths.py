@@ -9,9 +9,9 @@ import pytest
 
 import fluidlite as fluid
 from fluidlite import flow, io
-from fluidlite.cli import main
+from fluidlite.command_line.cli import main
 from fluidlite.errors import FluidError
-from fluidlite.files import Transaction, open_source, read_bytes, usable_path, write_text
+from fluidlite.ground.files import Transaction, open_source, read_bytes, usable_path, write_text
 from fluidlite.model.board import Board
 
 #: what no file is called; the last is what file names have no room for

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import fluidlite as fluid
-from fluidlite.cli import main
+from fluidlite.command_line.cli import main
 from fluidlite.errors import FileError, FileFormatError, FluidError, ForeignEffectError
 from fluidlite.ir.callsite import CallSite, warn
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import fluidlite as fluid
+from fluidlite.eager.methods import Methods
 from fluidlite.errors import ArgumentError
-from fluidlite.imperative.methods import Methods
 
 X = np.random.RandomState(0).rand(2, 3).astype("float32") + 0.1
 METHODS = [name for name, value in vars(Methods).items() if callable(value) and name[0] != "_"]

@@ -12,8 +12,8 @@ import pytest
 
 import fluidlite as fluid
 from fluidlite import layers
-from fluidlite.described import Described, shown
-from fluidlite.namespace import public_names
+from fluidlite.ground.public_names import public_names
+from fluidlite.ground.reprs import Described, shown
 
 
 def public_modules():

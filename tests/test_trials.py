@@ -9,7 +9,7 @@ import pytest
 import trials
 
 import fluidlite as fluid
-from fluidlite import state
+from fluidlite.ground import state
 
 TRIALS = trials.load(Path(__file__).parent / "data" / "trials.json.gz")
 #: where it comes to something else: names of trials -> why

@@ -20,9 +20,9 @@ from jax import lax
 from jax import numpy as jnp
 from jax.scipy import special
 
-from .. import state
+from ..ground import state
+from ..ground.values import LoDTensor, LoDTensorArray, SelectedRows, on_host
 from ..opdef.rank_table import RankTable
-from ..values import LoDTensor, LoDTensorArray, SelectedRows, on_host
 from . import numpy_
 
 name = "jax"

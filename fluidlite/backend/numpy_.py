@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import OutOfRangeError
+from ..ground.values import LoDTensor, LoDTensorArray, SelectedRows, zeros_like
 from ..kernels.half import narrowed, widened
 from ..kernels.special import erf, erfc
 from ..opdef.rank_table import RankTable
-from ..values import LoDTensor, LoDTensorArray, SelectedRows, zeros_like
 
 name = "numpy"
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
-from ..dtypes import DType
 from ..errors import ArgumentError, ShapeError
+from ..ground.dtypes import DType
+from ..ground.state import collector_paused
 from ..ir.callsite import caller, warn
 from ..ir.operator import OpRole
 from ..ir.program import Program
 from ..ir.rollback import all_or_nothing
 from ..ir.variable import Variable
 from ..opdef.spec import size_of
-from ..state import collector_paused
 from .arguments import (
     checked_callbacks,
     checked_checkpoints,

@@ -15,8 +15,8 @@ from bisect import bisect_left
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ..dtypes import DType, Kind
 from ..errors import NoGradientError
+from ..ground.dtypes import DType, Kind
 from ..ir.analysis import reads_of, writes_of
 from ..ir.block import Block
 from ..ir.builder import op_width

@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from importlib.machinery import PathFinder
 
 from ..errors import FluidError
+from ..ground.public_names import listing
 from ..ir.foreign import OWN, allowed, checked_kinds
-from ..namespace import listing
 from . import children, dropped, served
 from .alias import PACKAGE, AliasFinder, forget
 from .served import CompatWarning

@@ -14,8 +14,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from ..console import complain, say
 from ..errors import suggestion
+from ..ground.console import complain, say
 from . import dropped, install, installed, uninstall
 from .alias import PACKAGE, AliasModule
 from .names import is_listed

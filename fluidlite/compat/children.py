@@ -15,8 +15,8 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-from .. import state
-from ..launched import as_variables, launched
+from ..ground import state
+from ..ground.job_environment import as_variables, launched
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "child")
 _OPTIONS = "FLUIDLITE_ALIAS"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib import import_module
 
-from ..console import command
+from ..ground.console import command
 from . import script
 
 #: options that may stand before a script's name

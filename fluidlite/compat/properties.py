@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import state
+from ..ground import state
+from ..ground.place import CPUPlace
 from ..ir.program import (
     Program,
     default_main_program,
@@ -12,7 +13,6 @@ from ..ir.program import (
     switch_main_program,
     switch_startup_program,
 )
-from ..place import CPUPlace
 from ..scope import Scope, global_scope
 from ..unique_name import NameGenerator, current
 from .dataset.homes import HomeState

@@ -10,9 +10,9 @@ from fnmatch import fnmatchcase
 from types import FunctionType
 from typing import Any, NoReturn
 
-from ..absent import LEFT_OUT
-from ..absent import PARAMETER_SERVERS as _SERVERS
 from ..errors import UnsupportedError
+from ..ground.missing_names import LEFT_OUT
+from ..ground.missing_names import PARAMETER_SERVERS as _SERVERS
 
 _PREDICT = "fluid.io.load_inference_model(dirname, exe), and exe.run for what it gives"
 _GRAPH = "fluid.Program, whose blocks of operators can be read and rewritten"

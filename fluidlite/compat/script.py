@@ -17,7 +17,7 @@ from zipimport import ZipImportError, zipimporter
 if TYPE_CHECKING:
     from importlib.abc import InspectLoader
 
-from ..console import complain
+from ..ground.console import complain
 from ..interrupts import as_python_does
 from ..opdef.effect import KINDS
 from . import AliasError, install, rewriting

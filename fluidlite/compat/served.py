@@ -7,7 +7,7 @@ import sys
 import warnings
 from types import FrameType
 
-from .. import state
+from ..ground import state
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _given: state.StateSlot[set[str]] = state.slot("notices", set)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..absent import answer
 from ..errors import ArgumentError, ShapeError
+from ..ground.missing_names import answer
+from ..ground.public_names import listing
 from ..ir.variable import Variable
 from ..layers.layer import LayerBuilder, activation_of, layer
 from ..layers.reshaping import reshape
 from ..layers.slicing import slice as slice_
-from ..namespace import listing
 from .detection_layers import multiclass_nms2
 from .recurrent import BasicGRUUnit, BasicLSTMUnit, basic_gru, basic_lstm
 from .sequence_layers import (

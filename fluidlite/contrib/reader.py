@@ -7,8 +7,8 @@ from itertools import islice
 from typing import Any
 
 from ..errors import ArgumentError
-from ..launched import launched
-from ..namespace import listing
+from ..ground.job_environment import launched
+from ..ground.public_names import listing
 
 Reader = Callable[[], Iterable[Any]]
 

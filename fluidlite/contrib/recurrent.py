@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..docstrings import Family
 from ..dygraph.layer import PARAMETERS, Layer
 from ..errors import ArgumentError, ShapeError
+from ..ground.docstrings import Family
 from ..ir.variable import Variable
 from ..layers.activation import sigmoid, tanh
 from ..layers.creation import fill_constant

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError
-from ..namespace import listing
+from ..ground.public_names import listing
 
 __all__ = ["arrays", "test", "train"]
 

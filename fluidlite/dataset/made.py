@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError
-from ..namespace import listing
+from ..ground.public_names import listing
 
 __all__ = ["SHAPES", "sequences", "shapes", "spirals"]
 

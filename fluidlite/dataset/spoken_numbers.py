@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 import numpy as np
 
 from ..errors import ArgumentError
-from ..namespace import listing
+from ..ground.public_names import listing
 
 __all__ = ["WORDS", "said", "test", "text", "train"]
 

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from ..errors import ArgumentError
-from ..namespace import listing
+from ..ground.public_names import listing
 from .tables import Array, numbers
 
 __all__ = ["arrays", "series", "test", "train"]

@@ -13,7 +13,7 @@ samples stand in an order shuffled once; the first 142 are for training, the oth
 
 from __future__ import annotations
 
-from ..namespace import listing
+from ..ground.public_names import listing
 from .tables import Array, Reader, Table
 
 __all__ = ["CLASSES", "FEATURES", "arrays", "test", "train"]

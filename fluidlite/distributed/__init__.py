@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..namespace import listing
+from ..ground.public_names import listing
 from .joining import join
 from .mesh import initialize, mesh, shard
 from .rewriting import data_parallel

@@ -11,11 +11,11 @@ from importlib import import_module
 from types import TracebackType
 from typing import Any
 
-from .. import state
 from ..errors import UnsupportedError
+from ..ground import state
+from ..ground.job_environment import FOLDER, launched, note
+from ..ground.process_group import OneProcess, ProcessGroup, groups
 from ..kernels.threads import divide
-from ..launched import FOLDER, launched, note
-from ..process_group import OneProcess, ProcessGroup, groups
 from .mpi import MpiGroup
 from .timeouts import Timeouts
 

@@ -25,8 +25,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
+from ..ground.job_environment import FOLDER, Note, answer, notes
 from ..kernels.threads import BLAS_VARIABLES, cores
-from ..launched import FOLDER, Note, answer, notes
 from .timeouts import VARIABLE, Timeouts
 
 _RANKED = "fluidlite.distributed.ranked"

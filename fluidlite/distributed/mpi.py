@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import ArgumentError, UnsupportedError
+from ..ground.job_environment import note_fault
+from ..ground.values import SelectedRows
 from ..ir.program import Program
-from ..launched import note_fault
 from ..runtime.ownership import reusable
-from ..values import SelectedRows
 from .progress import Progress
 from .rewriting import data_parallel, is_loss_gradient
 from .timeouts import Timeouts

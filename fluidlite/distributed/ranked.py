@@ -13,7 +13,7 @@ import sys
 import traceback
 from types import TracebackType
 
-from ..launched import FOLDER, launched, note
+from ..ground.job_environment import FOLDER, launched, note
 
 _OWN = (__file__, runpy.__file__, "<frozen runpy>")
 

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .. import unique_name
-from ..dtypes import Kind
 from ..errors import ArgumentError
+from ..ground.dtypes import Kind
+from ..ground.process_group import BUCKET_BYTES
 from ..ir.analysis import reads_of, writes_of
 from ..ir.block import Block
 from ..ir.operator import Operator, OpRole
@@ -21,7 +22,6 @@ from ..ir.program import Program, default_startup_program
 from ..ir.rollback import all_or_nothing
 from ..ir.variable import Variable
 from ..opdef.spec import size_of
-from ..process_group import BUCKET_BYTES
 from ..runtime.agreement import SCALES_LOSS, sums_gradients
 
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from ..described import Described
 from ..errors import ArgumentError
+from ..ground.process_group import joined
+from ..ground.public_names import listing
+from ..ground.reprs import Described
+from ..ground.tracebacks import api_boundaries
 from ..ir.callsite import warn
-from ..namespace import listing
-from ..process_group import joined
-from ..quiet import doors
 
 Reader = Callable[[], Iterable[Any]]
 
@@ -208,4 +208,4 @@ def _part(batch: Any, first: int, last: int) -> Any:
 
 
 __dir__ = listing(globals())
-doors(globals())
+api_boundaries(globals())

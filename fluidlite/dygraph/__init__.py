@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..absent import answer
-from ..namespace import listing
-from ..quiet import doors
+from ..ground.missing_names import answer
+from ..ground.public_names import listing
+from ..ground.tracebacks import api_boundaries
 from . import checkpoint, jit, learning_rate_scheduler, nn, parallel
 from . import containers as container
 from . import layer as layers
@@ -85,5 +85,5 @@ __all__ = [
 ]  # fmt: skip
 
 __dir__ = listing(globals())
-doors(globals(), but=("ParamBase", "VarBase"))
+api_boundaries(globals(), but=("ParamBase", "VarBase"))
 answer(globals())

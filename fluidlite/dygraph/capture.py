@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ..imperative.recording import Handle
+from ..eager.recording import TensorRecord
 from ..ir.program import Program
 from ..ir.variable import Variable
 
@@ -94,4 +94,6 @@ def deeper() -> Iterator[None]:
 def value(given: Any) -> Any:
     """A tensor as a variable while a program is made; anything else as it is."""
     active = _thread.active
-    return active.variable(given) if active is not None and isinstance(given, Handle) else given
+    return (
+        active.variable(given) if active is not None and isinstance(given, TensorRecord) else given
+    )

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..errors import ArgumentError, FileError
-from ..files import Path
+from ..ground.files import Path
+from ..ground.public_names import listing
 from ..io.states import write_tensors
-from ..namespace import listing
 from ..proto.state import (
     NAME_TABLE,
     OPTIMIZER,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..namespace import listing
+from ..ground.public_names import listing
 from .traced import TracedLayer
 from .translate import ProgramTranslator, declarative, dygraph_to_static_func
 

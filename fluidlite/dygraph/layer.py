@@ -10,22 +10,23 @@ from typing import Any
 
 import numpy as np
 
-from .. import state, unique_name
-from ..docstrings import Family
-from ..dtypes import Kind, as_dtype
+from .. import unique_name
+from ..eager.hooks import HookHandle, Hooks
+from ..eager.layering import blank
+from ..eager.recording import TensorRecord
+from ..eager.tensor import Tensor
 from ..errors import ArgumentError, ShapeError, StateDictError, UnsupportedError, suggestion
-from ..imperative.hooks import HookHandle, Hooks
-from ..imperative.layering import blank
-from ..imperative.recording import Handle
-from ..imperative.tensor import Tensor
+from ..ground import state
+from ..ground.docstrings import Family
+from ..ground.dtypes import Kind, as_dtype
+from ..ground.public_names import listing
+from ..ground.tracebacks import cut, is_boundary
 from ..initializer import Constant, Xavier
 from ..ir.program import default_main_program
 from ..ir.variable import Variable
 from ..layer_helper import ObjectHelper
 from ..layers.layer import LayerBuilder
-from ..namespace import listing
 from ..param_attr import as_eager_attr
-from ..quiet import cut, is_door
 from .registry import Registry
 from .tensor import VarBase, new_parameter
 
@@ -92,7 +93,7 @@ class Layer(Registry):
         """
         raise UnsupportedError(f"{type(self).__name__} needs a method forward(self, ...)")
 
-    @is_door
+    @is_boundary
     def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
         """``forward``, between the hooks."""
         try:
@@ -101,7 +102,7 @@ class Layer(Registry):
             cut(error)
             raise
 
-    @is_door
+    @is_boundary
     def call_with(self, forward: Callable[..., Any], /, *inputs: Any, **kwargs: Any) -> Any:
         """Call the layer with another function in the place of ``forward``.
 
@@ -404,7 +405,7 @@ class Layer(Registry):
                     f"{len(stat_dict)}: {', '.join(map(repr, list(stat_dict)[:5]))}"
                 )
             given = stat_dict[key]
-            value = given.numpy() if isinstance(given, Handle) else np.asarray(given)  # type: ignore[attr-defined]
+            value = given.numpy() if isinstance(given, TensorRecord) else np.asarray(given)  # type: ignore[attr-defined]
             if value.shape != tensor.array.shape:
                 raise ShapeError(
                     f"expected a value of shape {list(tensor.array.shape)} for {key!r} of "

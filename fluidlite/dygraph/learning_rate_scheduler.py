@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..ground.public_names import listing
 from ..layers.decay import (
     CosineDecay,
     ExponentialDecay,
@@ -14,7 +15,6 @@ from ..layers.decay import (
     PolynomialDecay,
 )
 from ..layers.epoch_decay import LambdaDecay, MultiStepDecay, ReduceLROnPlateau, StepDecay
-from ..namespace import listing
 
 __all__ = [
     "CosineDecay", "ExponentialDecay", "InverseTimeDecay", "LambdaDecay", "LearningRateDecay",

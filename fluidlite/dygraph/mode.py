@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from .. import state
+from ..eager import engine
+from ..eager.mode import no_grad as without_gradients
+from ..eager.recording import TensorRecord
 from ..errors import ArgumentError
-from ..imperative import engine
-from ..imperative.creation import array_of
-from ..imperative.mode import no_grad as without_gradients
-from ..imperative.recording import Handle
+from ..functions.creation import array_of
+from ..ground import state
+from ..ground.public_names import listing
+from ..ground.state import in_dygraph_mode as enabled
+from ..ground.values import LoDTensor
 from ..ir.program import Program, program_guard
-from ..namespace import listing
-from ..state import in_dygraph_mode as enabled
-from ..values import LoDTensor
 from .tensor import BackwardStrategy, VarBase
 
 __all__ = [
@@ -95,8 +95,8 @@ def to_variable(value: Any, name: str | None = None, zero_copy: bool | None = No
         )
     if isinstance(value, VarBase):
         return value
-    if isinstance(value, Handle):
-        made = VarBase(value.array, value.port, value.stop)
+    if isinstance(value, TensorRecord):
+        made = VarBase(value.array, value.origin, value.stop)
     elif isinstance(value, (np.ndarray, np.generic, LoDTensor)):
         made = VarBase(array_of(value))
     else:

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from ..described import Described
 from ..errors import ArgumentError
-from ..launched import launched
-from ..namespace import listing
-from ..process_group import BUCKET_BYTES, ProcessGroup, groups, joined
-from ..values import SelectedRows
+from ..ground.job_environment import launched
+from ..ground.process_group import BUCKET_BYTES, ProcessGroup, groups, joined
+from ..ground.public_names import listing
+from ..ground.reprs import Described
+from ..ground.values import SelectedRows
 from .layer import Layer
 
 _NONE, _DENSE, _ROWS = range(3)  # what a process has of a gradient

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ..eager.owning import Kept, Owner, remembers
+from ..eager.parameter import Parameter
+from ..eager.tensor import Tensor
+from ..eager.tensor_core import TensorCore
 from ..errors import ArgumentError
-from ..imperative.owning import Kept, Owner, remembers
-from ..imperative.parameter import Parameter
-from ..imperative.tensor import Tensor
-from ..imperative.tensor_core import TensorCore
 from ..ir.variable import Parameter as StaticParameter
 from .capture import value as taken_up
 

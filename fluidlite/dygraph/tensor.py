@@ -10,23 +10,23 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 
 from .. import unique_name
-from ..dtypes import Kind
+from ..eager import engine
+from ..eager.layering import EagerLayer
+from ..eager.parameter import Parameter, parameter_of
+from ..eager.recording import TensorRecord
+from ..eager.sweep import described, node_of
+from ..eager.tensor import Tensor
 from ..errors import ArgumentError
-from ..imperative import engine
-from ..imperative.layering import EagerLayer
-from ..imperative.parameter import Parameter, parameter_of
-from ..imperative.recording import Handle
-from ..imperative.shaping import reshape
-from ..imperative.sweep import described, node_of
-from ..imperative.tensor import Tensor
+from ..functions.shaping import reshape
+from ..ground.dtypes import Kind
+from ..ground.public_names import listing
+from ..ground.values import SelectedRows, as_fetched
 from ..initializer import NumpyArrayInitializer
 from ..ir.block import Block
 from ..ir.callsite import warn
 from ..ir.program import default_main_program
-from ..namespace import listing
-from ..opdef.reverse_sweep import Port
+from ..opdef.reverse_sweep import NodeOutput
 from ..param_attr import as_eager_attr
-from ..values import SelectedRows, as_fetched
 
 
 class _Thread(threading.local):
@@ -104,7 +104,7 @@ class VarBase(Tensor):
 
     Args:
         array: the value; not copied, and not to be written to any more.
-        port: where it came from; None for a leaf or a constant.
+        origin: where it came from; None for a leaf or a constant.
         stop: whether no gradient flows through it.
 
     >>> with fluid.dygraph.guard():
@@ -124,10 +124,10 @@ class VarBase(Tensor):
 
     asks_in_vain = False  #: whether a tensor that has no gradient was told not to stop it
 
-    def __init__(self, array: Any, port: Any = None, stop: bool = True) -> None:
-        Handle.__init__(self, array, port, stop)
-        if port is not None:
-            _keep_gradient(self, port)
+    def __init__(self, array: Any, origin: Any = None, stop: bool = True) -> None:
+        TensorRecord.__init__(self, array, origin, stop)
+        if origin is not None:
+            _keep_gradient(self, origin)
 
     @property
     def name(self) -> str:
@@ -183,7 +183,7 @@ class VarBase(Tensor):
                 )
             )
         engine.check_bools(retain_graph=retain_graph)
-        node = node_of(self.port)
+        node = node_of(self.origin)
         if node is not None and node.edges is None:
             warn(
                 f"backward of {described(self)} does nothing: its graph was released by an "
@@ -258,7 +258,7 @@ class _Keeper:
         if _thread.keeping:
             alive = self._tensor()
             if alive is not None:
-                alive.accumulate(gradient if gradient.port is not None else gradient.array, False)
+                alive.accumulate(gradient if gradient.origin is not None else gradient.array, False)
 
     def keep_zeros(self) -> None:
         """Store zeros: nothing came, but to other parts that the tensor was made with."""
@@ -268,12 +268,12 @@ class _Keeper:
                 alive.accumulate(np.zeros_like(alive.array), False)
 
 
-def _keep_gradient(tensor: VarBase, port: Any) -> None:
+def _keep_gradient(tensor: VarBase, origin: Any) -> None:
     """Let ``backward`` store the gradient of a result."""
-    if type(port) is Port:
-        node, index = port.node, port.index
+    if type(origin) is NodeOutput:
+        node, index = origin.node, origin.index
     else:
-        node, index = port, 0
+        node, index = origin, 0
     if node.hooks is None:
         node.hooks = {}
     # below the numbers of users' hooks, so that it is called with what arrives

@@ -6,10 +6,10 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from .. import state
-from ..described import Described
+from ..eager.recording import TensorRecord
 from ..errors import ArgumentError, OutOfRangeError
-from ..imperative.recording import Handle
+from ..ground import state
+from ..ground.reprs import Described
 from ..io.inference import save_inference_model
 from ..ir.program import Program, program_guard
 from ..ir.variable import Variable
@@ -108,7 +108,7 @@ class TracedLayer(Described):
         if len(listed) != len(self._feeds):
             raise ArgumentError(f"expected {len(self._feeds)} inputs, got {len(listed)}")
         feed = {
-            name: each.array if isinstance(each, Handle) else each
+            name: each.array if isinstance(each, TensorRecord) else each
             for name, each in zip(self._feeds, listed)
         }
         found: list[Any] = self._executor.run(
@@ -149,7 +149,7 @@ class TracedLayer(Described):
 def _tensors(inputs: Any) -> list[Any]:
     listed = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
     for each in listed:
-        if not isinstance(each, Handle):
+        if not isinstance(each, TensorRecord):
             raise ArgumentError(f"expected a list of tensors as inputs, got {each!r:.60} in it")
     return listed
 

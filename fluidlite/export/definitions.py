@@ -16,7 +16,7 @@ import numpy as np
 
 from ..backend import numpy_
 from ..errors import FluidError, UnsupportedError
-from ..values import LoDTensor
+from ..ground.values import LoDTensor
 from . import library
 from .kernels import KernelClass
 

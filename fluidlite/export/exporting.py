@@ -12,15 +12,15 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError, UnsupportedError
-from ..files import Path, Transaction
+from ..ground.files import Path, Transaction
+from ..ground.quoting import escaping, python_docstring, python_string
+from ..ground.values import bare
 from ..io.arrays import member_name, write_members
 from ..ir.program import Program
 from ..onnx.exporting import changed_by, fed_like, part_of, source_of
 from ..onnx.tracing import Cell, TracedArray
 from ..opdef.sequences import lengths_text
 from ..opdef.spec import Spec
-from ..quoting import escaping, python_docstring, python_string
-from ..values import bare
 from . import control, control_gradients, forms, recurrence  # noqa: F401  they register what they write
 from .definitions import Definitions, blocks
 from .library import SequenceRows, expect, expect_rows

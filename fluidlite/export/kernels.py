@@ -11,10 +11,10 @@ import textwrap
 from types import FunctionType
 from typing import Any
 
-from ..dtypes import DType
 from ..errors import UnsupportedError
+from ..ground.dtypes import DType
+from ..ground.quoting import python_docstring
 from ..opdef.definition import Op
-from ..quoting import python_docstring
 from .literals import literal
 
 

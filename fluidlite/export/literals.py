@@ -16,10 +16,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..dtypes import DType
 from ..errors import UnsupportedError
+from ..ground.dtypes import DType
+from ..ground.quoting import python_string
 from ..onnx.tracing import Cell, TracedArray
-from ..quoting import python_string
 
 ATOM = 100  #: how tightly a name, a number or a call binds
 TIGHT = 55  #: from here on a number with a sign needs parentheses

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import Kind
 from ..errors import UnsupportedError
+from ..ground.dtypes import Kind
 from ..ir.analysis import read_by_gradients
 from ..ir.block import Block
 from ..ir.operator import EMPTY, Operator

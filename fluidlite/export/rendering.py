@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from ..ground.quoting import python_comment, python_string
 from ..onnx.tracing import Cell
-from ..quoting import python_comment, python_string
 from .literals import Namer, Part, Reference, identifier, is_large, operand
 from .statements import Compound, Statement, Update, cells_in
 

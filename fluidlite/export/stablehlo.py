@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError
-from ..files import Transaction
+from ..ground.files import Transaction
 from ..ir.program import Program
 from ..ir.variable import Variable
 from ..jax import function

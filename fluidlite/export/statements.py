@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import as_dtype
+from ..ground.dtypes import as_dtype
 from ..onnx.tracing import Cell, TracedArray
 from ..opdef.spec import Spec
 from .literals import ATOM, Part, Reference, call, operand

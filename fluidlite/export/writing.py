@@ -12,6 +12,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..errors import FluidError, UnsupportedError
+from ..ground.quoting import python_string
+from ..ground.values import bare
 from ..ir.block import Block
 from ..onnx.blocks import BlockWriter
 from ..onnx.tracing import TracedArray
@@ -19,8 +21,6 @@ from ..onnx.writing import kernel_outputs
 from ..opdef.definition import Op
 from ..opdef.interpreter import takes_rng
 from ..opdef.sequences import lod_of
-from ..quoting import python_string
-from ..values import bare
 from . import library
 from .definitions import Definitions
 from .kernels import KernelClass

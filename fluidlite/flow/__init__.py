@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..absent import answer
-from ..imperative.arithmetic import (
+from ..eager.mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from ..functions.arithmetic import (
     atan2,
     dot,
     floor_divide,
@@ -22,11 +22,11 @@ from ..imperative.arithmetic import (
     pow,
     remainder,
 )
-from ..imperative.composed import logaddexp
-from ..imperative.creation import (
+from ..functions.composed import logaddexp
+from ..functions.creation import (
     bool_ as bool,
 )
-from ..imperative.creation import (
+from ..functions.creation import (
     float16,
     float32,
     float64,
@@ -35,14 +35,14 @@ from ..imperative.creation import (
     int64,
     uint8,
 )
-from ..imperative.creation import float16 as half
-from ..imperative.creation import float32 as float
-from ..imperative.creation import float64 as double
-from ..imperative.creation import int32 as int
-from ..imperative.creation import int64 as long
-from ..imperative.creation import seed as manual_seed
-from ..imperative.diagonals import atleast_1d, atleast_2d, atleast_3d
-from ..imperative.elementary import (
+from ..functions.creation import float16 as half
+from ..functions.creation import float32 as float
+from ..functions.creation import float64 as double
+from ..functions.creation import int32 as int
+from ..functions.creation import int64 as long
+from ..functions.creation import seed as manual_seed
+from ..functions.diagonals import atleast_1d, atleast_2d, atleast_3d
+from ..functions.elementary import (
     abs,
     acos,
     asin,
@@ -76,17 +76,17 @@ from ..imperative.elementary import (
     tanh,
     trunc,
 )
-from ..imperative.elementary import abs as absolute
-from ..imperative.elementary import acos as arccos
-from ..imperative.elementary import asin as arcsin
-from ..imperative.elementary import atan as arctan
-from ..imperative.elementary import neg as negative
-from ..imperative.mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
-from ..imperative.selection import nonzero
-from ..imperative.shaping import t
-from ..imperative.sizes import TensorShape as Size
-from ..namespace import listing
-from ..quiet import doors
+from ..functions.elementary import abs as absolute
+from ..functions.elementary import acos as arccos
+from ..functions.elementary import asin as arcsin
+from ..functions.elementary import atan as arctan
+from ..functions.elementary import neg as negative
+from ..functions.selection import nonzero
+from ..functions.shaping import t
+from ..functions.sizes import TensorShape as Size
+from ..ground.missing_names import answer
+from ..ground.public_names import listing
+from ..ground.tracebacks import api_boundaries
 from . import autograd, nn, optim
 from .algebra import (
     addcdiv,
@@ -307,5 +307,5 @@ __all__ = [
 ]  # fmt: skip
 
 __dir__ = listing(globals())
-doors(globals(), quick=True, but=("Tensor",))
+api_boundaries(globals(), quick=True, but=("Tensor",))
 answer(globals())

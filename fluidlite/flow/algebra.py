@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..eager import engine
+from ..eager.sweep import described
 from ..errors import ShapeError
-from ..imperative import arithmetic, composed, diagonals, engine
-from ..imperative import einsum as letters
-from ..imperative.arithmetic import add, multiply
-from ..imperative.elementary import cast, trunc
-from ..imperative.sweep import described
+from ..functions import arithmetic, composed, diagonals
+from ..functions import einsum as letters
+from ..functions.arithmetic import add, multiply
+from ..functions.elementary import cast, trunc
 
 
 def _product(input: Any, other: Any, ranks: tuple[int, int]) -> Any:

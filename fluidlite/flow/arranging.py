@@ -7,19 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ..eager import engine
+from ..eager.recording import eager
 from ..errors import ShapeError
-from ..imperative import (
-    arithmetic,
-    counting,
-    creation,
-    diagonals,
-    engine,
-    reduction,
-    selection,
-    shaping,
-)
-from ..imperative.items import get_item, set_item
-from ..imperative.recording import eager
+from ..functions import arithmetic, counting, creation, diagonals, reduction, selection, shaping
+from ..functions.items import get_item, set_item
 from ..opdef.operand import Operand, appends
 from .functions import Found
 from .shapes import cat, numbers, split, transpose

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..imperative import arithmetic
+from ..functions import arithmetic
 
 eq = arithmetic.equal
 ne = arithmetic.not_equal

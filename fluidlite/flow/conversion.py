@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..dtypes import as_dtype
-from ..imperative import elementary
-from ..imperative.recording import Handle, eager
+from ..eager.recording import TensorRecord, eager
+from ..functions import elementary
+from ..ground.dtypes import as_dtype
 from ..opdef.operand import Operand
 from . import devices
 
 
-class Conversion(Handle, results=False):
+class Conversion(TensorRecord, results=False):
     """Tensors that are moved and cast."""
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..imperative import creation
+from ..functions import creation
 from .devices import need_cpu
 from .tensor import Tensor
 

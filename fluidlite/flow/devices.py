@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..eager import engine
 from ..errors import ArgumentError
-from ..imperative import engine
 
 
 class device:

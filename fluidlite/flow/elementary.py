@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from ..eager import engine
+from ..eager.function import PyLayer
+from ..eager.recording import eager
 from ..errors import ArgumentError
-from ..imperative import arithmetic, composed, elementary, engine, selection
-from ..imperative.elementary import floats, rsqrt, square
-from ..imperative.function import PyLayer
-from ..imperative.recording import eager
-from ..imperative.selection import where as choose
+from ..functions import arithmetic, composed, elementary, selection
+from ..functions.elementary import floats, rsqrt, square
+from ..functions.selection import where as choose
 from ..opdef.operand import Operand
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import io
-from ..imperative.recording import Handle
+from ..eager.recording import TensorRecord
 from .tensor import Tensor
 
 
@@ -40,7 +40,7 @@ def load(path: Any, map_location: Any = None) -> Any:
 
 
 def _arrays(value: Any) -> Any:
-    if isinstance(value, Handle):
+    if isinstance(value, TensorRecord):
         return np.array(value.array)
     if isinstance(value, Mapping):
         return {name: _arrays(each) for name, each in value.items()}
@@ -50,7 +50,7 @@ def _arrays(value: Any) -> Any:
 
 
 def _tensors(value: Any) -> Any:
-    if isinstance(value, (Handle, np.ndarray)):
+    if isinstance(value, (TensorRecord, np.ndarray)):
         return Tensor(np.array(getattr(value, "array", value)))
     if isinstance(value, Mapping):
         return {name: _tensors(each) for name, each in value.items()}

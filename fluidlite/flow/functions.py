@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ..imperative import arithmetic, elementary, reduction, selection, shaping
-from ..imperative.recording import eager
+from ..eager.recording import eager
+from ..functions import arithmetic, elementary, reduction, selection, shaping
 from ..opdef.operand import Operand
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..eager import engine
+from ..eager.sweep import described
+from ..eager.writing import Writing
 from ..errors import InplaceError
-from ..imperative import arithmetic, engine, shaping
-from ..imperative.elementary import cast
-from ..imperative.sweep import described
-from ..imperative.writing import Writing
+from ..functions import arithmetic, shaping
+from ..functions.elementary import cast
 from . import elementary
 
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import as_dtype
+from ..eager.engine import located
+from ..eager.prepared import generator
+from ..eager.writing import Writing
 from ..errors import ArgumentError
-from ..imperative import creation, elementary, noise, reduction, shaping
-from ..imperative.engine import located
-from ..imperative.prepared import generator
-from ..imperative.writing import Writing
+from ..functions import creation, elementary, noise, reduction, shaping
+from ..ground.dtypes import as_dtype
 from ..opdef.operand import Operand
 from . import algebra, arranging, comparing, devices, functions, shapes
 from . import elementary as own

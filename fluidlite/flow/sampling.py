@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import as_dtype
-from ..imperative import arithmetic, counting, creation, elementary, noise
-from ..imperative.recording import Handle
+from ..eager.recording import TensorRecord
+from ..functions import arithmetic, counting, creation, elementary, noise
+from ..ground.dtypes import as_dtype
 from ..opdef.operand import appends
 from .creation import made, sizes_of
 from .tensor import Tensor, tensor
@@ -116,7 +116,9 @@ def normal(
         spread = arithmetic.multiply(noise.normal_like(like), std)
         return arithmetic.add(spread, mean)  # type: ignore[return-value]
     given = sizes_of(more["size"] if "size" in more and not size else size)
-    parts = [each.array if isinstance(each, Handle) else np.asarray(each) for each in (mean, std)]
+    parts = [
+        each.array if isinstance(each, TensorRecord) else np.asarray(each) for each in (mean, std)
+    ]
     shape = list(given) or list(np.broadcast_shapes(parts[0].shape, parts[1].shape))
     kind = dtype or next((as_dtype(p.dtype) for p in parts if p.ndim), None)
     drawn = creation.randn(shape, kind)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..eager import engine
+from ..eager.recording import eager
 from ..errors import ArgumentError, ShapeError
-from ..imperative import engine, reduction, selection, shaping
-from ..imperative.recording import eager
+from ..functions import reduction, selection, shaping
 from .functions import Found
 
 

@@ -6,12 +6,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..eager import engine
+from ..eager.printing import elements_text
+from ..eager.sweep import described
+from ..eager.tensor_core import TensorCore, need_differentiable
 from ..errors import ArgumentError, GradientShapeError, GradientStateError
-from ..imperative import engine
-from ..imperative.creation import array_of
-from ..imperative.printing import elements_text
-from ..imperative.sweep import described
-from ..imperative.tensor_core import TensorCore, need_differentiable
+from ..functions.creation import array_of
 from . import devices, elementary, functions, shapes
 from .conversion import Conversion
 from .inplace import InPlace
@@ -28,7 +28,7 @@ class Tensor(Conversion, Viewing, MoreMethods, InPlace, TensorCore):
 
     Args:
         array: the value; not copied, and not to be written to any more.
-        port: where it came from; None for a leaf or a constant.
+        origin: where it came from; None for a leaf or a constant.
         stop: whether no gradient flows through it.
 
     >>> x = fluid.flow.tensor([1.0, 2.0], requires_grad=True)

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ..imperative import shaping
-from ..imperative.items import get_item, set_item
-from ..imperative.mode import thread
-from ..imperative.writing import Writing
+from ..eager.mode import thread
+from ..eager.writing import Writing
+from ..functions import shaping
+from ..functions.items import get_item, set_item
 from ..opdef.operand import Operand
 from . import shapes
 
@@ -87,7 +87,7 @@ class Viewing(Writing, results=False):
         self.array = made.array
         self.version += 1
         if thread.recording:
-            self.port, self.stop = made.port, made.stop
+            self.origin, self.stop = made.origin, made.stop
         return self
 
 

@@ -1,6 +1,6 @@
 """What fluid 1.8 keeps under ``incubate``: ``fleet``, training in many processes."""
 
-from ..namespace import listing
+from ..ground.public_names import listing
 from . import fleet
 
 __all__ = ["fleet"]

@@ -4,9 +4,9 @@ where do they come from.
 
 from __future__ import annotations
 
-from ..absent import answer
-from ..namespace import listing
-from ..quiet import doors
+from ..ground.missing_names import answer
+from ..ground.public_names import listing
+from ..ground.tracebacks import api_boundaries
 from .debugging import Debugger, debug
 from .diff import Difference, diff
 from .digest import Digest
@@ -32,5 +32,5 @@ __all__ = [
 ]  # fmt: skip
 
 __dir__ = listing(globals())
-doors(globals())
+api_boundaries(globals())
 answer(globals())

@@ -6,7 +6,7 @@ from bisect import bisect_left
 
 import numpy as np
 
-from ..dtypes import DType
+from ..ground.dtypes import DType
 from ..ir.analysis import blocks_driven_by, writes_of
 from ..ir.block import Block
 from ..ir.operator import Operator

@@ -16,9 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from ..console import complain, say, say_json
 from ..errors import FeedError, FileError, UsageError, suggestion
-from ..files import Transaction, write_text
+from ..ground.console import complain, say, say_json
+from ..ground.files import Transaction, write_text
+from ..ground.quoting import printable
+from ..ground.values import LoDTensor, SelectedRows
 from ..io.arrays import write_npz
 from ..io.contents import Contents, read
 from ..ir.foreign import allowed
@@ -26,10 +28,8 @@ from ..ir.program import Program
 from ..ir.variable import Variable
 from ..onnx.contents import read_file
 from ..opdef.effect import KINDS
-from ..quoting import printable
 from ..runtime.executor import Executor
 from ..scope import Scope
-from ..values import LoDTensor, SelectedRows
 from .diff import Difference, diff
 from .exports import to_dot, to_mermaid
 from .folding import VISIBLE

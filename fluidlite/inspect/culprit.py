@@ -16,9 +16,9 @@ from ..opdef.gradient import Tape, is_constant
 from ..opdef.interpreter import Eval
 from .differences import Limits, Probe, Slope
 from .float64 import dense, is_float, with_data
+from .gradient_paths import place
 from .report import Culprit, number
 from .trial import OperatorRun
-from .ways import place
 
 _NAMED = 3  # culprits in a report
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import ArgumentError, UnknownVariableError, suggestion
+from ..ground.quoting import escaping
 from ..ir.operator import EMPTY, Operator
 from ..ir.program import Program, default_main_program
 from ..ir.variable import Variable
-from ..quoting import escaping
 from ..runtime.executor import Executor
 from ..runtime.session import Observer
 from ..runtime.step import Environment, Step

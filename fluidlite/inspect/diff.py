@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ..errors import ArgumentError
+from ..ground.quoting import escaping, markup
 from ..ir.block import Block
 from ..ir.operator import Operator
 from ..ir.program import Program
 from ..ir.text import operator_text, variable_text
-from ..quoting import escaping, markup
 from .graph import ROLES, role_of
 
 _CONTEXT = 2  # equal operators around those that differ

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..quoting import escaping
-from ..values import LoDTensor, LoDTensorArray, SelectedRows
+from ..ground.quoting import escaping
+from ..ground.values import LoDTensor, LoDTensorArray, SelectedRows
 
 _BARS = 24
 _LARGEST_IMAGE = 32

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from ..eager.engine import gradients_of, tensors_in
+from ..eager.mode import enable_grad
+from ..eager.prepared import Generator, generator
+from ..eager.tensor_core import TensorCore
 from ..errors import ArgumentError
-from ..imperative.engine import gradients_of, tensors_in
-from ..imperative.mode import enable_grad
-from ..imperative.prepared import Generator, generator
-from ..imperative.tensor_core import TensorCore
 from .comparing import Comparing
 from .differences import Array, Limits
 from .float64 import dense, is_float

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import ArgumentError
+from ..ground.quoting import escaping
 from ..ir.block import Block
 from ..ir.operator import Operator, OpRole
 from ..ir.program import default_main_program
 from ..ir.variable import Parameter, Variable
-from ..quoting import escaping
-from .ways import Passage, Stop, Ways
+from .gradient_paths import Passage, Stop, Ways
 
 _CLOSED = "every way to it is closed"
 

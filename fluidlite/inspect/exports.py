@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ..errors import ArgumentError
+from ..ground.quoting import dot_string, mermaid_string
 from ..ir.program import Program
-from ..quoting import dot_string, mermaid_string
 from .folding import Folding, Group, Item
 from .graph import ProgramGraph
 from .html import short_type

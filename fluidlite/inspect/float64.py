@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import DType, Kind
+from ..ground.dtypes import DType, Kind
+from ..ground.values import LoDTensor, SelectedRows
 from ..ir.operator import Operator
 from ..ir.program import Program
 from ..scope import Scope
-from ..values import LoDTensor, SelectedRows
 
 
 def in_float64(program: Program) -> Program:

@@ -9,8 +9,9 @@ import numpy as np
 
 from .. import unique_name
 from ..backward import gradients
-from ..dtypes import DType, Kind
 from ..errors import ArgumentError, GradientCheckError, suggestion
+from ..ground.dtypes import DType, Kind
+from ..ground.values import LoDTensor, SelectedRows
 from ..input import data
 from ..ir.block import Block
 from ..ir.declared import described, is_the_same
@@ -19,7 +20,6 @@ from ..ir.program import Program, program_guard
 from ..ir.variable import Variable
 from ..runtime.executor import Executor
 from ..scope import Scope, global_scope
-from ..values import LoDTensor, SelectedRows
 from .comparing import Comparing
 from .culprit import between, driving_operators, find_culprits
 from .differences import STEP, Array, Limits

@@ -15,12 +15,12 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from ..dtypes import DType, Kind, as_dtype
 from ..errors import FluidError
+from ..ground.dtypes import DType, Kind, as_dtype
+from ..ground.quoting import python_comment
 from ..ir.literal import string_text, unescaped
 from ..opdef.definition import lookup
 from ..opdef.spec import Spec
-from ..quoting import python_comment
 from ..runtime.graph import Graph, Instruction, verify
 from ..runtime.lower import Lowering
 from ..runtime.passes.kernel_selection import Reorder

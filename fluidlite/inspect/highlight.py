@@ -7,11 +7,11 @@ import re
 import sys
 from typing import Any, TextIO
 
-from ..console import say
+from ..ground.console import say
+from ..ground.quoting import encodable
 from ..ir.effects import unknown_types
 from ..ir.program import Program
 from ..opdef.definition import unknown_text
-from ..quoting import encodable
 
 _COLOURS = {
     "comment": "dim",

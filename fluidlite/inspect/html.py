@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import ArgumentError
-from ..files import write_text
+from ..ground.files import write_text
+from ..ground.quoting import json_in_markup, markup
 from ..ir.operator import EMPTY, Operator
 from ..ir.program import Program
 from ..ir.text import operator_text, variable_text
 from ..ir.variable import Parameter, Variable
 from ..opdef.attribute import BlockRef
-from ..quoting import json_in_markup, markup
 from .folding import VISIBLE, Folding, Group
 from .graph import ROLES, ProgramGraph
 from .stepping import Trace

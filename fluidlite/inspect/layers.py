@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from ..dygraph import Layer
+from ..eager.mode import no_grad
+from ..eager.recording import TensorRecord
 from ..errors import ArgumentError
-from ..imperative.creation import to_tensor
-from ..imperative.mode import no_grad
-from ..imperative.recording import Handle
-from ..quoting import escaping
+from ..functions.creation import to_tensor
+from ..ground.quoting import escaping
 from .stepping import table
 
 
@@ -130,7 +130,7 @@ def _inputs(input_size: Any, dtypes: Any, given: Any) -> list[Any]:
 
 def _shape(out: Any) -> tuple[int, ...]:
     first = out[0] if isinstance(out, (list, tuple)) else out
-    return tuple(first.array.shape) if isinstance(first, Handle) else ()
+    return tuple(first.array.shape) if isinstance(first, TensorRecord) else ()
 
 
 def _elements(layer: Layer) -> int:

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ..errors import WorkLimitError
+from ..ground.values import arrays_in
 from ..ir.operator import EMPTY, located
 from ..runtime.session import Observer
 from ..runtime.step import Environment, Step, spec_of
-from ..values import arrays_in
 from .costs import MOST, as_bytes, counted
 
 if sys.platform != "win32":

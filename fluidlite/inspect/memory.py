@@ -9,12 +9,12 @@ from itertools import pairwise
 from pathlib import Path
 
 from ..errors import ArgumentError
-from ..files import write_text
+from ..ground.files import write_text
+from ..ground.quoting import escaping, markup
 from ..ir.analysis import writes_of
 from ..ir.operator import Operator
 from ..ir.program import Program
 from ..ir.variable import Variable
-from ..quoting import escaping, markup
 from ..runtime.plan import Plan
 from .costs import as_bytes, bytes_of
 from .stepping import place

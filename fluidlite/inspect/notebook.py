@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from html import escape
 from typing import Any
 
+from ..ground.quoting import markup, python_comment
+from ..ground.values import on_host
 from ..ir.block import Block
 from ..ir.operator import Operator
 from ..ir.program import Program
 from ..ir.text import SECTIONS, operator_text, variable_text
 from ..ir.variable import Variable
-from ..quoting import markup, python_comment
 from ..runtime.plan import Plan
 from ..scope import Scope
-from ..values import on_host
 from .digest import digest_of
 from .folding import VISIBLE
 from .graph import role_of

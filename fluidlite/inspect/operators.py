@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..errors import ArgumentError, FluidError
+from ..ground.quoting import escaping, markup
 from ..ir.operator import EMPTY, Operator
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
 from ..opdef.gradient import has_rule, is_constant, is_differentiable
-from ..quoting import escaping, markup
 from .graph import ProgramGraph, role_of
 from .html import short_type, source_line
 from .stepping import place

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import ArgumentError
-from ..files import Transaction, write_text
+from ..ground.files import Transaction, write_text
+from ..ground.quoting import markup
 from ..ir.program import Program
-from ..quoting import markup
 from .folding import VISIBLE
 from .graph import ProgramGraph
-from .placing import LINE, PlacedNode, Placing
+from .layout import LINE, PlacedNode, Placing
 from .scene import Link, Scene
 
 #: role -> its colour, and that of its ground

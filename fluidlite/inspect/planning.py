@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..ground.quoting import escaping
 from ..ir.program import Program
 from ..ir.variable import Variable
-from ..quoting import escaping
 from ..runtime.buffers import Allocation, View
 from ..runtime.compile import CompiledSegment
 from ..runtime.executor import Executor

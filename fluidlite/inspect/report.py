@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..ground.quoting import escaping
 from ..ir.callsite import CallSite
-from ..quoting import escaping
 from .explain import Explanation
-from .ways import place
+from .gradient_paths import place
 
 
 @dataclass(frozen=True)

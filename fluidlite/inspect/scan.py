@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from ..dtypes import DType
 from ..errors import ArgumentError
+from ..ground.dtypes import DType
+from ..ground.quoting import escaping
+from ..ground.values import LoDTensor, SelectedRows
 from ..ir.effects import OperatorPlace, deed_of, deed_text, every_place, unknown_in
 from ..ir.operator import Operator
 from ..ir.program import Program
-from ..quoting import escaping
-from ..values import LoDTensor, SelectedRows
 from .bounds import LoopBounds
 from .costs import MOST, as_bytes, bytes_of, counted
 

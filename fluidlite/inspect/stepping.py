@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError, UnknownVariableError, suggestion
+from ..ground.quoting import escaping
+from ..ground.values import LoDTensor, LoDTensorArray, SelectedRows, arrays_in
 from ..ir.block import Block
 from ..ir.operator import EMPTY, Operator
 from ..ir.program import Program
 from ..ir.variable import Variable
-from ..quoting import escaping
 from ..runtime.executor import Executor
 from ..runtime.session import Observer
 from ..runtime.step import Environment, Step
 from ..scope import Scope
-from ..values import LoDTensor, LoDTensorArray, SelectedRows, arrays_in
 from .digest import Digest, digest_of
 
 _ROWS = 60  # of a trace that is printed

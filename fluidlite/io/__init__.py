@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..absent import answer
-from ..namespace import listing
-from ..quiet import doors
+from ..ground.missing_names import answer
+from ..ground.public_names import listing
+from ..ground.tracebacks import api_boundaries
 from ..reader import (
     ComposeNotAligned,
     batch,
@@ -81,5 +81,5 @@ __all__ = [
 ]  # fmt: skip
 
 __dir__ = listing(globals())
-doors(globals())
+api_boundaries(globals())
 answer(globals())

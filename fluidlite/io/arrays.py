@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from ..errors import DTypeError
-from ..files import LARGEST, Source, excerpt, with_short_quotes
+from ..ground.files import LARGEST, Source, excerpt, with_short_quotes
 from ..proto.tensor import write_array
 
 NPY_MAGIC = b"\x93NUMPY"

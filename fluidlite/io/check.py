@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import Kind, as_dtype
 from ..errors import DTypeError, FileFormatError
+from ..ground.dtypes import Kind, as_dtype
+from ..ground.values import LoDTensor, SelectedRows
 from ..ir.variable import Variable
-from ..values import LoDTensor, SelectedRows
 
 _FILES_OF_ANOTHER = "load files that were saved from the same network, or change the network"
 

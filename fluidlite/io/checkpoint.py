@@ -21,7 +21,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..errors import ArgumentError, FileError, FileFormatError, FluidError, ParseError
-from ..files import (
+from ..ground.files import (
     Path,
     Transaction,
     excerpt,
@@ -31,14 +31,14 @@ from ..files import (
     usable_path,
     with_short_quotes,
 )
+from ..ground.process_group import groups
+from ..ground.values import LoDTensor, SelectedRows, checked_offsets
 from ..ir.callsite import warn
 from ..ir.program import Program, default_main_program
 from ..ir.text import program_text
-from ..process_group import groups
 from ..proto.tensor import write_array
 from ..runtime.executor import Executor
 from ..scope import Scope, global_scope
-from ..values import LoDTensor, SelectedRows, checked_offsets
 from .arrays import Archive, member_of, read_npy, write_npy
 from .check import check_value
 from .variables import is_persistable, values_of

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import Kind
 from ..errors import FileError, FileFormatError, FluidError, ParseError
-from ..files import Path, Source, is_partial, open_source, read_bytes, with_short_quotes
+from ..ground.dtypes import Kind
+from ..ground.files import Path, Source, is_partial, open_source, read_bytes, with_short_quotes
 from ..ir.program import Program
 from ..proto.pickled import read_pickle
 from ..proto.program import program_from_bytes

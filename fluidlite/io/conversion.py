@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, BinaryIO
 
 from ..errors import ArgumentError, FileFormatError, suggestion
-from ..files import Path, Transaction
+from ..ground.files import Path, Transaction
 from ..ir.text import program_text
 from ..proto.state import MODEL as PROGRAM
 from ..proto.state import as_array, write_state

@@ -8,9 +8,9 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from ..dtypes import DType, Kind
 from ..errors import ArgumentError, FileError, FileFormatError, UnknownVariableError, suggestion
-from ..files import Path, Transaction, read_bytes, usable_path
+from ..ground.dtypes import DType, Kind
+from ..ground.files import Path, Transaction, read_bytes, usable_path
 from ..ir.analysis import blocks_driven_by
 from ..ir.block import Block
 from ..ir.callsite import warn

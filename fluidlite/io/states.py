@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError, FileError
-from ..files import Path, Transaction
-from ..imperative.creation import to_tensor
+from ..functions.creation import to_tensor
+from ..ground.files import Path, Transaction
 from ..proto.state import NAME_TABLE, checked_path, read_state, write_state
 
 

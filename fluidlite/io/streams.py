@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..errors import FileError, FileFormatError, FluidError, with_context
-from ..files import Source, Transaction, open_source
+from ..ground.files import Source, Transaction, open_source
 from ..ir.foreign import FROM_OUTSIDE
 from ..ir.variable import Variable
 from ..proto.tensor import read_rows, read_tensor, write_value

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError, DTypeError, FileError, FileFormatError, ShapeError
-from ..files import Path, Source, Transaction, open_source, read_bytes
+from ..ground.files import Path, Source, Transaction, open_source, read_bytes
 from ..ir.callsite import warn
 from ..ir.program import Program
 from ..ir.variable import Variable

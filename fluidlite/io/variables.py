@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import Kind
 from ..errors import ArgumentError, NotInitializedError, UnknownVariableError
-from ..files import Path, Source, Transaction, inside
+from ..ground.dtypes import Kind
+from ..ground.files import Path, Source, Transaction, inside
+from ..ground.values import LoDTensor
 from ..ir.callsite import warn
 from ..ir.program import Program, default_main_program
 from ..ir.variable import Parameter, Variable
 from ..proto.tensor import write_value
 from ..runtime.executor import Executor
 from ..scope import Scope, global_scope
-from ..values import LoDTensor
 from .streams import tensors_of, write_tensors
 
 Predicate = Callable[[Variable], bool]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 import numpy as np
 
 from ..errors import ArgumentError
-from ..extension import ExtensionPoint
+from ..ground.extension import ExtensionPoint
 from .callsite import called
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ class Appender(Protocol):
         """Append an operator to the current block of a variable's program; its outputs by slot."""
         ...
 
-    def result(self, x: Variable, given: Any, port: Any = None, stop: bool = True) -> Variable:
+    def result(self, x: Variable, given: Any, origin: Any = None, stop: bool = True) -> Variable:
         """A variable in the place of a tensor that would be made of an array."""
         ...
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from ..dtypes import Kind
 from ..errors import VerifyError
+from ..ground.dtypes import Kind
 from ..opdef.attribute import BlockRef
 from .block import Block
 from .operator import EMPTY, Operator

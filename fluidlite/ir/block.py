@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from .. import state, unique_name
-from ..dtypes import Kind, as_dtype
+from .. import unique_name
 from ..errors import (
     ArgumentError,
     DuplicateVariableError,
@@ -18,24 +17,26 @@ from ..errors import (
     UnknownVariableError,
     suggestion,
 )
+from ..ground import state
+from ..ground.dtypes import Kind, as_dtype
+from ..ground.tracebacks import api_boundary, quick_api_boundary
 from ..opdef.definition import Op, lookup
-from ..quiet import door, quick_door
-from .at_once import blank_at_once, run_at_once, runner_at_once
 from .builder import Builder
 from .callsite import CallSite, caller, warn
 from .declared import taken_over, warn_of_namesakes
 from .descriptions import BlockDesc
 from .device import device_of
+from .display_hooks import VIEWS
+from .eager_append import blank_at_once, run_at_once, runner_at_once
+from .fluid_names import OldBlock
 from .foreign import mark_in
-from .given import attributes_given, names_by_slot
 from .name_scope import current_name_scope
-from .old_names import OldBlock
 from .operator import FRAMEWORK_ATTRIBUTES, Operator
+from .operator_arguments import attributes_given, names_by_slot
 from .rebuilding import building_site
-from .results import declare_outputs
+from .shape_inference import declare_outputs
 from .text import block_text
 from .variable import Parameter, Variable, as_shape
-from .views import VIEWS
 
 if TYPE_CHECKING:
     from .program import Program
@@ -73,7 +74,7 @@ class Block(OldBlock):
 
     # -- variables ---------------------------------------------------------------------------------
 
-    @door
+    @api_boundary
     def create_var(
         self, name: str | None = None, dtype: Any = None, *args: Any, **more: Any
     ) -> Any:
@@ -183,7 +184,7 @@ class Block(OldBlock):
                 "use another name, or declare it alike"
             )
 
-    @door
+    @api_boundary
     def create_parameter(
         self,
         shape: Iterable[int],
@@ -228,7 +229,7 @@ class Block(OldBlock):
             initializer(made, block)
         return made
 
-    @quick_door
+    @quick_api_boundary
     def var(self, name: str) -> Variable:
         """The variable of that name in this block.
 
@@ -335,7 +336,7 @@ class Block(OldBlock):
 
     # -- operators ---------------------------------------------------------------------------------
 
-    @door
+    @api_boundary
     def append_op(
         self,
         type: str,

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .. import unique_name
-from ..dtypes import DType
 from ..errors import ArgumentError, AttributeValueError, ShapeError
+from ..ground.dtypes import DType
 from ..opdef.arithmetic import WITH_NUMBER, Arithmetic
 from ..opdef.attribute import whole_number
 from ..opdef.definition import Op

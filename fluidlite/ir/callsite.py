@@ -10,11 +10,11 @@ import warnings
 from types import FrameType
 from typing import NamedTuple
 
-from ..cells import place
 from ..errors import FluidWarning, StrictError
-from ..quiet import DOORS
-from ..quoting import printable, terminal_text
-from ..state import strictness
+from ..ground.notebook_cells import place
+from ..ground.quoting import printable, terminal_text
+from ..ground.state import strictness
+from ..ground.tracebacks import BOUNDARIES
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 #: file -> whether its lines are none of the user's
@@ -62,7 +62,7 @@ def called() -> str:
     name = ""
     while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         code = frame.f_code
-        if code.co_filename not in DOORS:
+        if code.co_filename not in BOUNDARIES:
             name = code.co_name
             if name in _CALLS:
                 name = type(frame.f_locals.get("self")).__name__

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..dtypes import DType
 from ..errors import DTypeError, FluidError, ShapeError
+from ..ground.dtypes import DType
 from ..opdef.definition import Op
 from .callsite import CallSite, warn
 

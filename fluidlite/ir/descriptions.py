@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..described import Described
+from ..ground.reprs import Described
 
 if TYPE_CHECKING:
-    from ..dtypes import DType, Kind
+    from ..ground.dtypes import DType, Kind
     from .block import Block
     from .operator import Operator
     from .variable import Variable

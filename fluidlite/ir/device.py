@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from .. import state
 from ..errors import ArgumentError
+from ..ground import state
 from ..opdef.definition import Op
 from .callsite import CallSite, warn
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..ground.quoting import escaping
 from ..opdef.effect import Effect
-from ..quoting import escaping
 from .analysis import blocks_of
 from .operator import Operator
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from ..extension import ExtensionPoint
+from ..ground.extension import ExtensionPoint
 
 if TYPE_CHECKING:
     from .program import Program

@@ -11,8 +11,8 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .. import state
 from ..errors import ArgumentError, suggestion
+from ..ground import state
 from ..opdef.definition import Op
 from ..opdef.effect import KINDS
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import DType
+from ..ground.dtypes import DType
 from ..opdef.attribute import BlockRef, Long
 
 #: words that stand in front of a value whose wire type it does not show, and what they mean

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 
-from .. import state
 from ..errors import ArgumentError
-from ..quiet import door
+from ..ground import state
+from ..ground.tracebacks import api_boundary
 
 
 class _NameScope:
@@ -31,7 +31,7 @@ def current_name_scope() -> str:
     return _current.get().path
 
 
-@door
+@api_boundary
 def name_scope(prefix: str | None = None) -> AbstractContextManager[None]:
     """Mark the operators made inside as one part of the model.  Names of variables do not change.
 

@@ -12,12 +12,12 @@ from ..opdef.definition import Op, find, lookup
 from ..opdef.spec import Spec
 from .callsite import CallSite
 from .descriptions import OpDesc
+from .display_hooks import VIEWS
+from .fluid_names import OldOperator
 from .foreign import OWN, ForeignAttributes, Mark, has_effect, mark_of, with_mark
-from .given import Names, undeclared_value
 from .literal import wire_type
-from .old_names import OldOperator
+from .operator_arguments import Names, undeclared_value
 from .text import operator_text
-from .views import VIEWS
 
 if TYPE_CHECKING:
     from .block import Block

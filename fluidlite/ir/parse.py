@@ -46,16 +46,16 @@ import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from ..dtypes import Kind
 from ..errors import FluidError, NoGradientError, ParseError, UnknownOperatorError, suggestion
+from ..ground.dtypes import Kind
 from ..opdef.attribute import KINDS, Attribute, BlockRef, Long, single_precision
 from ..opdef.definition import Op, find, lookup
 from .block import Block
 from .callsite import warn
-from .given import Names, names_by_slot
 from .literal import ELEMENT_TYPES, TYPE_WORDS, WORDS, EmptyList, unescaped, wire_type
 from .nesting import nesting_fault
 from .operator import Operator
+from .operator_arguments import Names, names_by_slot
 from .text import FLAGS, SECTIONS, only_output
 from .variable import Parameter, Variable
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from .analysis import reads_of, writes_of
-from .dropping import drop_unused
+from .pruning import drop_unused
 
 if TYPE_CHECKING:
     from .program import Program

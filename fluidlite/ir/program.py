@@ -7,26 +7,26 @@ from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
-from .. import state
-from ..described import Described
 from ..errors import ArgumentError
+from ..ground import state
+from ..ground.reprs import Described
+from ..ground.tracebacks import api_boundary
+from ..ground.weak_tables import WeakTable
 from ..opdef.attribute import whole_number
 from ..opdef.redefinition import redefinitions
-from ..quiet import door
-from ..weak import WeakTable
 from .analysis import parameters_of
 from .block import Block
 from .descriptions import BlockDesc
-from .dropping import Dropped, only_for_test, switch_to_test
+from .display_hooks import VIEWS
 from .encoding import ENCODING
+from .fluid_names import OldProgram
 from .foreign import allow_in, mark_text
-from .old_names import OldProgram
 from .operator import Operator, OpRole
 from .parse import parse_into
 from .passes import prune
+from .pruning import Dropped, only_for_test, switch_to_test
 from .text import program_text
 from .variable import Parameter, Variable
-from .views import VIEWS
 
 
 class Program(OldProgram):
@@ -164,7 +164,7 @@ class Program(OldProgram):
 
     # -- trust -------------------------------------------------------------------------------------
 
-    @door
+    @api_boundary
     def allow(self, *kinds: str) -> Program:
         """Let operators that came from a file or from bytes have effects outside of the scope.
 
@@ -195,7 +195,7 @@ class Program(OldProgram):
 
     # -- copies ------------------------------------------------------------------------------------
 
-    @door
+    @api_boundary
     def clone(self, for_test: bool = False) -> Program:
         """A copy that shares nothing with this program but the parameters' names.
 
@@ -239,7 +239,7 @@ class Program(OldProgram):
         return made
 
     @classmethod
-    @door
+    @api_boundary
     def parse(cls, text: str) -> Program:
         """The program that a text describes: the inverse of ``str(program)``.
 
@@ -255,7 +255,7 @@ class Program(OldProgram):
         return made
 
     @staticmethod
-    @door
+    @api_boundary
     def parse_from_string(binary_str: bytes) -> Program:
         """The program that the bytes of a program file describe: fluid's ProgramDesc.
 
@@ -433,7 +433,7 @@ def programs_are_guarded() -> bool:
     return _main.is_covered or _startup.is_covered
 
 
-@door
+@api_boundary
 def program_guard(
     main_program: Program, startup_program: Program | None = None
 ) -> AbstractContextManager[None]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .. import state
-from ..cells import CellRun, may_run, running
+from ..ground import state
+from ..ground.notebook_cells import CellRun, may_run, running
 from .callsite import CallSite, caller, warn
 
 if TYPE_CHECKING:

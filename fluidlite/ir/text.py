@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from ..dtypes import Kind
-from ..quoting import python_comment
+from ..ground.dtypes import Kind
+from ..ground.quoting import python_comment
 from .foreign import note_text
 from .literal import (
     key_text,

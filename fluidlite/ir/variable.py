@@ -7,18 +7,18 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from ..dtypes import DType, Kind, as_dtype
 from ..errors import ArgumentError, DTypeError, ExplainedError, suggestion
+from ..ground.dtypes import DType, Kind, as_dtype
+from ..ground.quoting import printable
+from ..ground.tracebacks import api_boundary
 from ..opdef.arithmetic import UFUNCS, Arithmetic
 from ..opdef.attribute import whole_number
 from ..opdef.operand import Operand
 from ..opdef.spec import RANK_TABLE, Shape, Spec
-from ..quiet import door
-from ..quoting import printable
 from .abstract import APPENDER, AbstractArray
 from .callsite import warn
 from .descriptions import VarDesc
-from .views import VIEWS
+from .display_hooks import VIEWS
 
 if TYPE_CHECKING:
     from .block import Block
@@ -181,7 +181,7 @@ class Variable(VariableMethods, Operand):
 
     # -- as functions of tensors see it ------------------------------------------------------------
 
-    port = None
+    origin = None
     stop = True  #: nothing is remembered of variables
     version = 0
 
@@ -228,13 +228,13 @@ class Variable(VariableMethods, Operand):
         """The name of the variable's gradient."""
         return self.name + "@GRAD"
 
-    @door
+    @api_boundary
     def astype(self, dtype: Any) -> Variable:
         """The variable cast to another element type, by a ``cast`` operator."""
         f = self._builder()
         return f.cast(self, in_dtype=self.dtype, out_dtype=as_dtype(dtype))
 
-    @door
+    @api_boundary
     def numpy(self) -> Any:
         """Refused: a variable of a program has no value."""
         raise ArgumentError(
@@ -244,7 +244,7 @@ class Variable(VariableMethods, Operand):
 
     if not TYPE_CHECKING:  # checkers know the methods one by one
 
-        @door
+        @api_boundary
         def __getattr__(self, name: str) -> Any:
             """The methods of tensors: ``x.sum()``, ``x.reshape([2, 3])``."""
             if name.startswith("_"):
@@ -286,23 +286,23 @@ class Variable(VariableMethods, Operand):
         made: Variable = self._builder().combine(self, method, operator, other, reflected)
         return made
 
-    @door
+    @api_boundary
     def __neg__(self) -> Variable:
         return self._builder().scale(self, scale=-1.0)
 
-    @door
+    @api_boundary
     def __getitem__(self, item: Any) -> Variable:
         return APPENDER.get().item(self, item)
 
-    @door
+    @api_boundary
     def __setitem__(self, item: Any, value: Any) -> None:
         APPENDER.get().put_item(self, item, value)
 
-    @door
+    @api_boundary
     def __abs__(self) -> Variable:
         return self._builder().abs(self)
 
-    @door
+    @api_boundary
     def __array_ufunc__(self, function: Any, method: str, *inputs: Any, **more: Any) -> Any:
         """NumPy's functions of variables, and ``array + variable``, append operators."""
         name = function.__name__
@@ -318,7 +318,7 @@ class Variable(VariableMethods, Operand):
                 return found(*inputs)
         raise self._no_array(name)
 
-    @door
+    @api_boundary
     def __array_function__(self, function: Any, types: Any, args: Any, named: Any) -> Any:
         """NumPy's functions of shapes; others compute with elements, and are refused."""
         if function.__name__ not in ("ndim", "shape") or args != (self,):
@@ -340,20 +340,20 @@ class Variable(VariableMethods, Operand):
             f"Executor.run(program, feed=..., fetch_list=[{self.name}])"
         )
 
-    __float__ = __int__ = __complex__ = __round__ = door(_no_number)
+    __float__ = __int__ = __complex__ = __round__ = api_boundary(_no_number)
 
-    @door
+    @api_boundary
     def __format__(self, form: str) -> str:
         return self._no_number() if form else str(self)
 
-    @door
+    @api_boundary
     def __len__(self) -> int:
         raise DTypeError(
             f"variable {self.name!r} has no length before the program runs; its shape is "
             f"{list(self.shape)}, and layers.shape({self.name}) gives it when the program runs"
         )
 
-    @door
+    @api_boundary
     def __bool__(self) -> bool:
         warn(
             f"variable {self.name!r} has no truth value before the program runs: it is always "
@@ -364,7 +364,7 @@ class Variable(VariableMethods, Operand):
         )
         return True  # as in fluid
 
-    @door
+    @api_boundary
     def __iter__(self) -> Any:
         raise DTypeError(
             f"variable {self.name!r} cannot be iterated over: it has no value before the program "

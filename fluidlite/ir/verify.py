@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NoReturn
 
-from ..dtypes import Kind
 from ..errors import FluidError, NoGradientError, UnknownOperatorError, VerifyError, suggestion
+from ..ground.dtypes import Kind
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op, lookup
 from ..opdef.gradient import DerivedGrad

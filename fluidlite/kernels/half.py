@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import DType
+from ..ground.dtypes import DType
 from ..opdef.prepared import Prepared
 from ..opdef.spec import Spec
 

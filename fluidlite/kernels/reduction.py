@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import Kind
+from ..ground.dtypes import Kind
 from ..opdef.prepared import Prepared, prepares
 from ..opdef.spec import Spec, size_of
 from .half import in_single

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import DType
+from ..ground.dtypes import DType
 from ..opdef.prepared import Prepared, prepares
 from ..opdef.spec import Spec
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import Kind
+from ..ground.dtypes import Kind
+from ..ground.values import SelectedRows
 from ..opdef.prepared import Prepared, prepares
 from ..opdef.spec import Spec, size_of
-from ..values import SelectedRows
 
 
 @prepares("lookup_table", "lookup_table_v2")

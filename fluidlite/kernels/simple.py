@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import DType, Kind
+from ..ground.dtypes import DType, Kind
 from ..opdef.prepared import Prepared, Scratch, prepares
 from ..opdef.spec import Spec, resolved, size_of
 from .half import in_single, narrowed, widened

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import Kind
+from ..ground.dtypes import Kind
 from ..opdef.fusion import MultiTensor, register_multi_tensor
 from ..opdef.prepared import Prepared, Scratch, prepares
 from ..opdef.spec import Spec, size_of

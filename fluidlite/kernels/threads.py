@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import state
-from ..launched import launched
+from ..ground import state
+from ..ground.job_environment import launched
 
 #: bytes of a result from which on an element-wise function is cut: those that only wait for memory,
 #: and those that compute

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from ..absent import answer
-from ..namespace import listing, public_names
-from ..quiet import doors
+from ..ground.missing_names import answer
+from ..ground.public_names import listing, public_names
+from ..ground.tracebacks import api_boundaries
 from . import control_flow
 from . import learning_rate as learning_rate_scheduler  # where fluid 1.8's scripts look for it
 from .interpolate import image_resize as interpolate  # fluid's second name for it
@@ -45,5 +45,5 @@ for _module in _MODULES:
 __all__ = list(_PLACES)
 
 __dir__ = listing(globals())
-doors(globals())
+api_boundaries(globals())
 answer(globals())

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from .. import unique_name
-from ..dtypes import DType, Kind, as_dtype
 from ..errors import ArgumentError, OutOfRangeError
+from ..ground.dtypes import DType, Kind, as_dtype
+from ..ground.state import in_dygraph_mode
 from ..ir.program import default_main_program
 from ..ir.variable import Variable, is_tensor
-from ..state import in_dygraph_mode
 from .creation import assign, fill_constant
 from .joining import concat, stack
 from .layer import LayerBuilder, layer, stopped

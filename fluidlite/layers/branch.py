@@ -8,9 +8,9 @@ from functools import partial
 from typing import Any
 
 from .. import unique_name
-from ..described import Described
-from ..dtypes import DType
 from ..errors import ArgumentError
+from ..ground.dtypes import DType
+from ..ground.reprs import Described
 from ..ir.callsite import warn
 from ..ir.program import default_main_program
 from ..ir.variable import Variable, is_tensor

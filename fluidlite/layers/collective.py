@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..errors import ArgumentError
+from ..ground.process_group import REDUCTIONS
 from ..ir.variable import Variable
-from ..process_group import REDUCTIONS
 from .layer import LayerBuilder, layer
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..namespace import listing
+from ..ground.public_names import listing
 from .array import array_length, array_read, array_write, create_array
 from .branch import IfElse, Switch, case, cond, merge_lod_tensor, split_lod_tensor, switch_case
 from .compare import equal, greater_equal, greater_than, is_empty, less_equal, less_than, not_equal

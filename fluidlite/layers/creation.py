@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import DType, as_dtype
 from ..errors import ArgumentError, DTypeError
+from ..ground.dtypes import DType, as_dtype
 from ..ir.variable import Variable
 from .joining import stack
 from .layer import LAYERS, LayerBuilder, is_variable, layer, stopped

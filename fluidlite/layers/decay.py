@@ -12,11 +12,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .. import schedules, state, unique_name
-from ..described import Described
-from ..docstrings import Family
-from ..dtypes import as_dtype
+from .. import schedules, unique_name
 from ..errors import ArgumentError, StateDictError
+from ..ground import state
+from ..ground.docstrings import Family
+from ..ground.dtypes import as_dtype
+from ..ground.reprs import Described
 
 DECAYS = Family(
     {

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ..described import Described
-from ..dtypes import DType
 from ..errors import ArgumentError, ShapeError
+from ..ground.dtypes import DType
+from ..ground.reprs import Described
 from ..ir.variable import Variable
 from ..opdef.attribute import whole_number
 from .activation import softmax

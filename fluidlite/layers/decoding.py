@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from .. import unique_name
-from ..described import Described
-from ..dtypes import DType, Kind, as_dtype
 from ..errors import ArgumentError
+from ..ground.dtypes import DType, Kind, as_dtype
+from ..ground.reprs import Described
 from ..ir.program import default_main_program
 from ..ir.variable import Variable
 from .array import array_read, array_write, tensor_array_to_tensor

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..described import Described
 from ..errors import ArgumentError, UnsupportedError
+from ..ground.reprs import Described
 from ..ir.variable import Variable
 from .compare import less_than
 from .creation import assign, fill_constant, fill_constant_batch_size_like

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from ..dtypes import DType, Kind
 from ..errors import ArgumentError
+from ..ground.dtypes import DType, Kind
 from ..ir.analysis import free_reads, reads_of, writes_of
 from ..ir.block import Block
 from ..ir.operator import Operator, OpRole

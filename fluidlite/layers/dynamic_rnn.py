@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from .. import unique_name
-from ..described import Described
-from ..dtypes import DType, Kind, as_dtype
 from ..errors import ArgumentError
+from ..ground.dtypes import DType, Kind, as_dtype
+from ..ground.reprs import Described
 from ..ir.block import Block
 from ..ir.program import default_main_program
 from ..ir.variable import Variable

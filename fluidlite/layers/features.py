@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .. import unique_name
-from ..dtypes import DType
 from ..errors import ArgumentError
+from ..ground.dtypes import DType
 from ..initializer import Constant
 from ..ir.variable import Variable
 from .layer import LayerBuilder, is_variable, layer, stopped

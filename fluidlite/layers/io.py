@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..dtypes import Kind
 from ..errors import ArgumentError
+from ..ground.dtypes import Kind
 from ..ir.program import default_main_program
 from ..ir.variable import Variable
 from ..opdef.attribute import whole_number

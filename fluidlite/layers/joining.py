@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..dtypes import Kind
 from ..errors import ArgumentError, ShapeError
+from ..ground.dtypes import Kind
 from ..ir.callsite import warn
 from ..ir.variable import Variable
 from ..opdef.spec import normal_axis

@@ -23,18 +23,19 @@ from contextlib import AbstractContextManager, nullcontext
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, overload
 
-from .. import state, unique_name
-from ..docstrings import Family
+from .. import unique_name
 from ..errors import ArgumentError, FluidError, UnknownOperatorError, with_context
+from ..ground import state
+from ..ground.docstrings import Family
+from ..ground.tracebacks import cut, is_boundary
 from ..ir.block import Block
 from ..ir.builder import Builder
 from ..ir.callsite import caller
-from ..ir.given import attributes_given
+from ..ir.operator_arguments import attributes_given
 from ..ir.program import default_main_program, default_startup_program
 from ..ir.variable import Variable
 from ..opdef.arithmetic import Arithmetic
 from ..opdef.definition import Op, lookup
-from ..quiet import cut, is_door
 from .params import Parameters
 
 if TYPE_CHECKING:
@@ -247,7 +248,7 @@ def _layer(function: FunctionType, stem: str | None, act: bool) -> Callable[...,
     layer_type = stem or function.__name__
     shown = layer_type if function.__name__.startswith("_") else function.__name__
 
-    @is_door
+    @is_boundary
     @functools.wraps(function)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         undo = None

@@ -11,15 +11,15 @@ from types import SimpleNamespace
 from typing import Any
 
 from .. import schedules, unique_name
-from ..docstrings import Family
-from ..dtypes import DType
 from ..errors import ArgumentError
+from ..ground.docstrings import Family
+from ..ground.dtypes import DType
+from ..ground.public_names import listing
+from ..ground.state import in_dygraph_mode
 from ..ir.callsite import warn
 from ..ir.operator import OpRole
 from ..ir.program import default_main_program
 from ..ir.variable import Variable
-from ..namespace import listing
-from ..state import in_dygraph_mode
 from .branch import Switch
 from .creation import assign, fill_constant
 from .decay import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..dtypes import as_dtype
+from ..ground.dtypes import as_dtype
 from ..ir.variable import Variable
 from .layer import LayerBuilder, is_variable, layer, stopped
 

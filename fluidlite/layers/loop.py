@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from .. import unique_name
-from ..described import Described
-from ..dtypes import Kind
 from ..errors import ArgumentError
+from ..ground.dtypes import Kind
+from ..ground.reprs import Described
 from ..ir.block import Block
 from ..ir.callsite import warn
 from ..ir.program import default_main_program

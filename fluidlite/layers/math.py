@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ..dtypes import as_dtype
 from ..errors import ArgumentError
+from ..ground.dtypes import as_dtype
 from ..ir.variable import Variable
 from .layer import LayerBuilder, is_variable, layer, stopped, variables_of
 from .sizes import number

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from .. import unique_name
-from ..described import Described
-from ..dtypes import DType
 from ..errors import ArgumentError
+from ..ground.dtypes import DType
+from ..ground.reprs import Described
 from ..initializer import Constant
 from ..ir.program import Program, program_guard
 from ..ir.variable import Variable

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .. import unique_name
-from ..dtypes import DType
+from ..ground.dtypes import DType
 from ..initializer import Constant
 from ..ir.variable import Variable
 from .layer import LayerBuilder, layer

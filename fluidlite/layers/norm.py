@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from ..dtypes import DType
 from ..errors import ArgumentError, ShapeError
+from ..ground.dtypes import DType
 from ..initializer import Constant
 from ..ir.variable import Variable
 from ..param_attr import ParamAttr

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import unique_name
-from ..dtypes import as_dtype
 from ..errors import ArgumentError
+from ..ground.dtypes import as_dtype
+from ..ground.state import in_dygraph_mode
 from ..initializer import Constant, Initializer, Xavier
 from ..ir.program import Program
 from ..ir.variable import Parameter, Variable
 from ..opdef.attribute import whole_number
 from ..param_attr import WeightNormParamAttr, as_param_attr
-from ..state import in_dygraph_mode
 from .weight_norm import weight_norm
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import unique_name
-from ..dtypes import Kind, as_dtype
 from ..errors import ArgumentError
+from ..ground.dtypes import Kind, as_dtype
 from ..ir.program import default_main_program, default_startup_program
 from ..ir.variable import Variable
 from ..opdef.sources import FEEDER, is_taken

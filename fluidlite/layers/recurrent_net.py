@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..docstrings import Family
 from ..errors import ArgumentError
+from ..ground.docstrings import Family
 from ..ir.variable import Variable
 from ..opdef.attribute import whole_number
 from .layer import LayerBuilder, layer

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from .. import unique_name
-from ..dtypes import Kind
 from ..errors import ArgumentError, ShapeError
+from ..ground.dtypes import Kind
 from ..ir.variable import Variable
 from ..opdef.definition import lookup
 from ..opdef.spec import agree

@@ -7,9 +7,9 @@ from copy import copy
 from typing import Any
 
 from .. import unique_name
-from ..described import Described
-from ..dtypes import as_dtype
 from ..errors import ArgumentError, ShapeError
+from ..ground.dtypes import as_dtype
+from ..ground.reprs import Described
 from ..initializer import Constant, Xavier
 from ..ir.variable import Variable
 from ..opdef.attribute import whole_number

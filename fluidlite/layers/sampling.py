@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..dtypes import DType
 from ..errors import ArgumentError
+from ..ground.dtypes import DType
 from ..ir.variable import Variable
 from .creation import FILLED, shape_of
 from .layer import LayerBuilder, layer

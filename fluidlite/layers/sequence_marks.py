@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..dtypes import DType
 from ..errors import ArgumentError
+from ..ground.dtypes import DType
 from ..ir.variable import Variable
 from .layer import LayerBuilder, layer, stopped
 from .sizes import integers

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from .. import unique_name
-from ..dtypes import DType
 from ..errors import ArgumentError, DTypeError
+from ..ground.dtypes import DType
 from ..ir.declared import may_hold_integers, warn_of_integers
 from ..ir.variable import Variable
 from ..opdef.attribute import whole_number

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import unique_name
-from ..dtypes import DType
 from ..errors import ArgumentError
+from ..ground.dtypes import DType
 from ..initializer import Constant, Initializer, Xavier
 from ..ir.variable import Parameter, Variable
 from ..param_attr import ParamAttr

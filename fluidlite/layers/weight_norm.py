@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import unique_name
-from ..dtypes import DType
 from ..errors import ArgumentError
+from ..ground.dtypes import DType
 from ..initializer import Initializer
 from ..ir.block import Block
 from ..ir.program import Program

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..absent import answer
-from ..namespace import listing
-from ..quiet import doors
+from ..ground.missing_names import answer
+from ..ground.public_names import listing
+from ..ground.tracebacks import api_boundaries
 from . import callbacks, metric
 from .batches import InputSpec
 from .history import FitHistory
@@ -13,5 +13,5 @@ from .model import Model
 __all__ = ["FitHistory", "InputSpec", "Model", "callbacks", "metric"]
 
 __dir__ = listing(globals())
-doors(globals())
+api_boundaries(globals())
 answer(globals())

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from ..dygraph import Layer, load_dygraph, save_dygraph
+from ..eager.mode import no_grad
+from ..eager.recording import TensorRecord
 from ..errors import ArgumentError
-from ..imperative.creation import to_tensor
-from ..imperative.mode import no_grad
-from ..imperative.recording import Handle
-from ..imperative.reduction import mean
+from ..functions.creation import to_tensor
+from ..functions.reduction import mean
 from ..ir.program import Program
 from .batches import loss_of
 
@@ -109,4 +109,6 @@ class AtOnce:
 
 def runs_at_once(network: Any) -> bool:
     """Whether a network is a layer whose parameters are tensors."""
-    return isinstance(network, Layer) and all(isinstance(p, Handle) for p in network.parameters())
+    return isinstance(network, Layer) and all(
+        isinstance(p, TensorRecord) for p in network.parameters()
+    )

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..described import shown
+from ..eager.recording import TensorRecord
 from ..errors import ArgumentError, FluidError
-from ..imperative.recording import Handle
+from ..ground.reprs import shown
 
 
 def loss_of(loss: Callable[..., Any], outputs: Sequence[Any], labels: Sequence[Any]) -> Any:
@@ -73,9 +73,9 @@ class DataBatches:
         self._samples: Callable[[], Sequence[Any] | Iterator[Any]] | None = None
         self._arrays: list[Any] | None = None
         self._batches: Any = None
-        arrays: Any = [data] if isinstance(data, (np.ndarray, Handle)) else data
+        arrays: Any = [data] if isinstance(data, (np.ndarray, TensorRecord)) else data
         if isinstance(arrays, (tuple, list)) and all(
-            isinstance(each, (np.ndarray, Handle)) for each in arrays
+            isinstance(each, (np.ndarray, TensorRecord)) for each in arrays
         ):
             self._arrays = [_array(each) for each in arrays]
             if len({len(each) for each in self._arrays}) != 1:
@@ -143,7 +143,7 @@ class DataBatches:
 
 
 def _array(value: Any) -> Any:
-    return value.numpy() if isinstance(value, Handle) else np.asarray(value)  # type: ignore[attr-defined]
+    return value.numpy() if isinstance(value, TensorRecord) else np.asarray(value)  # type: ignore[attr-defined]
 
 
 def _stacked(samples: list[Any]) -> list[Any]:

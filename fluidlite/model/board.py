@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import ArgumentError
-from ..files import usable_path
+from ..ground.files import usable_path
 from ..ir.program import Program
 
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..described import Described
 from ..errors import ArgumentError
+from ..ground.public_names import listing
+from ..ground.reprs import Described
 from ..ir.callsite import warn
-from ..namespace import listing
 from .board import Board
 
 __all__ = [

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..described import Described
-from ..namespace import listing
+from ..ground.public_names import listing
+from ..ground.reprs import Described
 
 __all__ = ["Accuracy", "Metric"]
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError
-from ..files import Path, usable_path
+from ..ground.files import Path, usable_path
 from ..inspect.layers import summary
 from .at_once import AtOnce, runs_at_once
 from .batches import DataBatches, InputSpec

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from ..errors import ShapeError
-from ..fields import belongs, defaults_of, options_of
+from ..ground.fields import belongs, defaults_of, options_of
 from ..initializer import Constant
 from . import functional as F
 from .layer import TensorLayer

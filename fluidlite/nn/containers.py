@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .. import dygraph
-from ..imperative.holding import HeldByName
+from ..eager.holding import HeldByName
 from .layer import Layer, TensorLayer
 
 

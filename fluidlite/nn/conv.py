@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import prod, sqrt
 from typing import Any
 
-from ..docstrings import Family
 from ..errors import ArgumentError
+from ..ground.docstrings import Family
 from ..initializer import Normal
 from . import functional as F
 from .functional.windows import each

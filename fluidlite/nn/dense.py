@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError
-from ..fields import options_of
-from ..imperative.arithmetic import add, matmul, multiply
-from ..imperative.reduction import sum as total
-from ..imperative.shaping import flatten, unsqueeze
+from ..functions.arithmetic import add, matmul, multiply
+from ..functions.reduction import sum as total
+from ..functions.shaping import flatten, unsqueeze
+from ..ground.fields import options_of
 from . import functional as F
 from .activation import FunctionLayer
 from .layer import TensorLayer

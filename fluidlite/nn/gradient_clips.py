@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..clip import GradientClipByGlobalNorm, GradientClipByNorm, GradientClipByValue
+from ..eager.tensor import Tensor
+from ..eager.tensor_core import TensorCore
 from ..errors import ArgumentError
-from ..imperative.tensor import Tensor
-from ..imperative.tensor_core import TensorCore
 
 
 class ClipGradByValue(GradientClipByValue):

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from .. import initializer as of_fluid
-from ..absent import answer
-from ..dtypes import DType
+from ..eager.engine import located
+from ..eager.prepared import generator
+from ..eager.recording import TensorRecord
 from ..errors import ArgumentError, ShapeError
-from ..imperative.engine import located
-from ..imperative.prepared import generator
-from ..imperative.recording import Handle
+from ..ground.dtypes import DType
+from ..ground.missing_names import answer
+from ..ground.public_names import listing
+from ..ground.tracebacks import api_boundaries
 from ..initializer import Bilinear
-from ..namespace import listing
-from ..quiet import doors
 from .layer import first_values
 
 __all__ = [
@@ -168,7 +168,7 @@ class Assign(of_fluid.NumpyArrayInitializer):
     """
 
     def __init__(self, value: Any, name: str | None = None) -> None:
-        array = value.array if isinstance(value, Handle) else np.asarray(value)
+        array = value.array if isinstance(value, TensorRecord) else np.asarray(value)
         super().__init__(array.astype("float32") if array.dtype == np.float64 else array)
 
 
@@ -308,5 +308,5 @@ def set_global_initializer(weight_init: Any, bias_init: Any = None) -> None:
 
 
 __dir__ = listing(globals())
-doors(globals())
+api_boundaries(globals())
 answer(globals())

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from .. import dygraph, state, unique_name
-from ..dtypes import as_dtype
+from .. import dygraph, unique_name
+from ..eager.parameter import Parameter, parameter_of
+from ..eager.tensor import Tensor
 from ..errors import ArgumentError
-from ..imperative.arithmetic import get_default_dtype
-from ..imperative.parameter import Parameter, parameter_of
-from ..imperative.tensor import Tensor
+from ..functions.arithmetic import get_default_dtype
+from ..ground import state
+from ..ground.dtypes import as_dtype
+from ..ground.tracebacks import cut, is_boundary
 from ..initializer import Constant, Xavier
 from ..ir.variable import Variable
 from ..param_attr import as_eager_attr
-from ..quiet import cut, is_door
 from ..symbolic import appending, in_program
 
 T = TypeVar("T", Tensor, Variable)
@@ -48,7 +49,7 @@ class Layer(dygraph.Layer):
     def __init__(self, name_scope: str | None = None, dtype: Any = None) -> None:
         super().__init__(name_scope, get_default_dtype() if dtype is None else dtype)
 
-    @is_door
+    @is_boundary
     def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
         """``forward``, between the hooks."""
         try:

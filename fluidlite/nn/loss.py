@@ -6,7 +6,7 @@ from math import sqrt
 from typing import Any
 
 from ..errors import ArgumentError
-from ..fields import options_of
+from ..ground.fields import options_of
 from ..initializer import Uniform
 from . import functional as F
 from .activation import FunctionLayer

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..docstrings import Family
-from ..fields import options_of
-from ..imperative.tensor import Tensor
+from ..eager.tensor import Tensor
+from ..ground.docstrings import Family
+from ..ground.fields import options_of
 from ..initializer import Constant
 from . import functional as F
 from .activation import FunctionLayer

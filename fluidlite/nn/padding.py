@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..docstrings import Family
-from ..fields import options_of
+from ..ground.docstrings import Family
+from ..ground.fields import options_of
 from . import functional as F
 from .activation import FunctionLayer
 from .layer import TensorLayer, checked

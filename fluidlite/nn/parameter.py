@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..imperative.parameter import Parameter, parameter_of
+from ..eager.parameter import Parameter, parameter_of
 from ..initializer import Constant, Xavier
 from ..param_attr import as_eager_attr
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..fields import options_of
+from ..ground.fields import options_of
 from . import functional as F
 from .activation import FunctionLayer
 

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from ..eager.mode import no_grad
+from ..eager.parameter import Parameter, initial_value
+from ..eager.tensor import Tensor
 from ..errors import ArgumentError
-from ..imperative.arithmetic import divide, multiply
-from ..imperative.elementary import sqrt, square
-from ..imperative.mode import no_grad
-from ..imperative.parameter import Parameter, initial_value
-from ..imperative.reduction import sum as total
-from ..imperative.shaping import reshape
-from ..imperative.tensor import Tensor
+from ..functions.arithmetic import divide, multiply
+from ..functions.elementary import sqrt, square
+from ..functions.reduction import sum as total
+from ..functions.shaping import reshape
 from ..initializer import Normal
 from .conv import Conv1DTranspose, Conv2DTranspose, Conv3DTranspose
 from .dense import Linear

@@ -8,12 +8,12 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any, ClassVar
 
-from ..docstrings import Family
+from ..eager.recurrence import GATES, along, next_state
 from ..errors import ArgumentError, ShapeError
-from ..fields import from_fields
-from ..imperative.creation import zeros
-from ..imperative.recurrence import GATES, along, next_state
-from ..imperative.shaping import stack
+from ..functions.creation import zeros
+from ..functions.shaping import stack
+from ..ground.docstrings import Family
+from ..ground.fields import from_fields
 from ..initializer import Uniform
 from . import functional as F
 from .layer import Layer, checked

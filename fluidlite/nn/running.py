@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ..errors import ShapeError
-from ..imperative.creation import full
-from ..imperative.shaping import concat, stack
+from ..functions.creation import full
+from ..functions.shaping import concat, stack
 from .layer import Layer
 
 

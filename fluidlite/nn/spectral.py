@@ -5,10 +5,10 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from ..imperative.arithmetic import divide, matmul, multiply
-from ..imperative.reduction import norm
-from ..imperative.reduction import sum as total
-from ..imperative.shaping import reshape, t, transpose
+from ..functions.arithmetic import divide, matmul, multiply
+from ..functions.reduction import norm
+from ..functions.reduction import sum as total
+from ..functions.shaping import reshape, t, transpose
 from ..initializer import Normal
 from .layer import TensorLayer
 

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import ArgumentError
-from ..imperative.creation import to_tensor
-from ..imperative.shaping import concat
+from ..functions.creation import to_tensor
+from ..functions.shaping import concat
 from . import functional as F
 from .containers import LayerList
 from .dense import Dropout, Linear

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..absent import answer
+from ..eager.tensor import Tensor
 from ..errors import ArgumentError, ShapeError
-from ..imperative.shaping import concat, reshape
-from ..imperative.tensor import Tensor
-from ..namespace import listing
-from ..quiet import doors
+from ..functions.shaping import concat, reshape
+from ..ground.missing_names import answer
+from ..ground.public_names import listing
+from ..ground.tracebacks import api_boundaries
 from .gradient_clips import clip_grad_norm_, clip_grad_value_
 from .reparametrized import remove_weight_norm, spectral_norm, weight_norm
 
@@ -70,5 +70,5 @@ __all__ = [
 ]  # fmt: skip
 
 __dir__ = listing(globals())
-doors(globals())
+api_boundaries(globals())
 answer(globals())

@@ -4,8 +4,8 @@ fluidlite[onnx]``.
 
 from __future__ import annotations
 
-from ..namespace import listing
-from ..quiet import doors
+from ..ground.public_names import listing
+from ..ground.tracebacks import api_boundaries
 from . import (  # they fill the tables of forms
     arrays,
     control,
@@ -20,4 +20,4 @@ from .loading import Imported, load
 __all__ = ["Export", "Imported", "export", "load"]
 
 __dir__ = listing(globals())
-doors(globals())
+api_boundaries(globals())

@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..errors import FluidError, UnsupportedError
+from ..ground.values import bare
 from ..ir.block import Block
 from ..ir.operator import EMPTY, Operator
 from ..opdef.definition import Op
 from ..opdef.gradient import DerivedGrad
 from ..opdef.sequences import lod_of
 from ..runtime.shared_lod import shared_lod
-from ..values import bare
 from .tracing import SizesNeeded, TracedArray
 from .writing import Form, Writer
 

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from ..backend import numpy_
-from ..dtypes import as_dtype
 from ..errors import FluidError, UnsupportedError
+from ..ground.dtypes import as_dtype
 from ..ir.block import Block
 from ..ir.builder import Builder
 from ..ir.program import Program

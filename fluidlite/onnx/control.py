@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import as_dtype
 from ..errors import UnsupportedError
+from ..ground.dtypes import as_dtype
 from ..ir.analysis import writes_of
 from ..ir.block import Block
 from ..ir.operator import EMPTY, Operator

@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import Kind, as_dtype
 from ..errors import ArgumentError, UnknownVariableError, UnsupportedError, suggestion
-from ..files import Path
+from ..ground.dtypes import Kind, as_dtype
+from ..ground.files import Path
+from ..ground.quoting import escaping
+from ..ground.values import LoDTensor, bare
 from ..io.contents import read, with_values_beside
 from ..io.inference import ends_of, inference_program
 from ..io.variables import is_persistable
@@ -20,9 +22,7 @@ from ..ir.program import Program
 from ..ir.variable import Variable
 from ..opdef.sequences import lengths_text
 from ..opdef.spec import Spec
-from ..quoting import escaping
 from ..scope import Scope, global_scope
-from ..values import LoDTensor, bare
 from .blocks import BlockWriter
 from .graph import OnnxGraph
 from .model import OLDEST_OPSET, OPSET, model_of, write_model

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import as_dtype
 from ..errors import UnsupportedError
+from ..ground.dtypes import as_dtype
 from ..opdef.spec import Spec
 from .tracing import FORMS, REDUCED_AT, Cell, TracedArray
 from .types import tensor_type

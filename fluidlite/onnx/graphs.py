@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import DType, as_dtype
 from ..errors import FileFormatError, FluidError, UnsupportedError
+from ..ground.dtypes import DType, as_dtype
+from ..ground.quoting import printable
 from ..ir.analysis import blocks_driven_by
 from ..ir.operator import Operator
 from ..ir.variable import Variable
-from ..quoting import printable
 from .building import Appending, ConstantFolding, TooLarge
 from .expansion import check_expansion
 from .forms import FORMS

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import state, unique_name
-from ..dtypes import as_dtype
+from .. import unique_name
 from ..errors import ArgumentError, UnsupportedError, suggestion
+from ..ground import state
+from ..ground.dtypes import as_dtype
 from ..ir.foreign import mark_all
 from ..ir.program import Program, program_guard
 from ..ir.variable import Variable

@@ -10,8 +10,8 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from ..errors import UnsupportedError
-from ..files import Transaction
-from ..quoting import encodable
+from ..ground.files import Transaction
+from ..ground.quoting import encodable
 from .graph import Node, OnnxGraph
 from .tracing import Cell
 from .types import tensor_type

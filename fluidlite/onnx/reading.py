@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import FileError, FileFormatError, UnsupportedError
-from ..files import Path, are_sizes, inside, open_source, read_bytes
+from ..ground.files import Path, are_sizes, inside, open_source, read_bytes
 from .types import name_of, numpy_type
 from .widened import HELD, Widened, byte_count, decoded
 

@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ..backend import numpy_
-from ..dtypes import as_dtype
 from ..errors import FluidError, OpError, UnsupportedError
+from ..ground.dtypes import as_dtype
+from ..ground.values import LoDTensor
 from ..opdef.definition import Op
 from ..opdef.interpreter import Eval, Interpreter
 from ..opdef.spec import Spec
-from ..values import LoDTensor
 from .graph import OnnxGraph
 from .namespace import has_traced, namespace
 from .tracing import SizesNeeded, TracedArray

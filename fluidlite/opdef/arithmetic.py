@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..quiet import cut
+from ..ground.tracebacks import cut
 
 #: Python's method -> the operator of two values
 BINARY = {

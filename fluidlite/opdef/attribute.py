@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..dtypes import DType, as_dtype
 from ..errors import AttributeValueError, DefinitionError, DTypeError
+from ..ground.dtypes import DType, as_dtype
 
 
 class Required:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from .. import state
 from ..errors import ArgumentError
+from ..ground import state
 
 
 class Registered(NamedTuple):

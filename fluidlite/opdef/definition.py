@@ -20,7 +20,6 @@ from contextlib import contextmanager
 from types import MappingProxyType
 from typing import Any, ClassVar, TypeAlias
 
-from ..dtypes import Kind
 from ..errors import (
     AttributeValueError,
     DefinitionError,
@@ -29,7 +28,8 @@ from ..errors import (
     UnknownOperatorError,
     suggestion,
 )
-from ..extension import ExtensionPoint
+from ..ground.dtypes import Kind
+from ..ground.extension import ExtensionPoint
 from .attribute import REQUIRED, Attribute, read_attributes
 from .effect import EXCHANGE, Effect
 from .fluid_form import FluidForm, refuse_loose_fields

@@ -17,14 +17,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial, wraps
 from typing import Any, ClassVar
 
-from ..dtypes import Kind
 from ..errors import NoGradientError
-from ..values import bare
+from ..ground.dtypes import Kind
+from ..ground.values import bare
 from .arithmetic import WITH_NUMBER, Arithmetic
 from .definition import Op, derives_gradients, lookup
 from .fluid_form import FluidForm
 from .interpreter import ArrayBackend, Eval, Interpreter
-from .reverse_sweep import CotangentSweep, Port
+from .reverse_sweep import CotangentSweep, NodeOutput
 from .rule import RuleArgument, completed, gather, parameter_names, unique_slot
 from .signature import Signature, Slot
 
@@ -280,15 +280,15 @@ class TapeEntry:
 class Box(Arithmetic):
     """A value that remembers how it was made."""
 
-    __slots__ = ("port", "tape", "value")
+    __slots__ = ("origin", "tape", "value")
 
-    def __init__(self, tape: Tape, value: Any, port: Port | None = None) -> None:
-        self.tape, self.value, self.port = tape, value, port
+    def __init__(self, tape: Tape, value: Any, origin: NodeOutput | None = None) -> None:
+        self.tape, self.value, self.origin = tape, value, origin
 
     @property
-    def edge(self) -> Box | Port:
+    def edge(self) -> Box | NodeOutput:
         """Where a cotangent of the value goes."""
-        return self if self.port is None else self.port
+        return self if self.origin is None else self.origin
 
     @property
     def shape(self) -> Any:
@@ -357,11 +357,11 @@ class Tape(Interpreter):
                 boxed[name] = value
             elif isinstance(value, list):
                 boxed[name] = [
-                    None if v is None else Box(self, v, Port(node, (name, i)))
+                    None if v is None else Box(self, v, NodeOutput(node, (name, i)))
                     for i, v in enumerate(value)
                 ]
             else:
-                boxed[name] = Box(self, value, Port(node, (name, 0)))
+                boxed[name] = Box(self, value, NodeOutput(node, (name, 0)))
         return boxed
 
     def pull(self, seeds: Iterable[tuple[Any, Any]], sources: list[Box]) -> list[Any]:
@@ -371,7 +371,9 @@ class Tape(Interpreter):
             seeds: pairs of a box and its cotangent.
             sources: boxes to pull back to.
         """
-        sweep = _TapeSweep(self.parent, frozenset(b.port for b in sources if b.port is not None))
+        sweep = _TapeSweep(
+            self.parent, frozenset(b.origin for b in sources if b.origin is not None)
+        )
         for box, cotangent in seeds:
             if self._mine(box):
                 sweep.deliver(box.edge, cotangent)
@@ -380,7 +382,7 @@ class Tape(Interpreter):
             for box, cotangent in self._pull_node(node, node.by_slot(cotangents)):
                 sweep.deliver(box.edge, cotangent)
         return [
-            sweep.leaves.get(box) if box.port is None else sweep.found.get(box.port)
+            sweep.leaves.get(box) if box.origin is None else sweep.found.get(box.origin)
             for box in sources
         ]
 
@@ -427,7 +429,7 @@ class _TapeSweep(CotangentSweep):
 
     nodes = TapeEntry
 
-    def __init__(self, f: Interpreter, wanted: frozenset[Port]) -> None:
+    def __init__(self, f: Interpreter, wanted: frozenset[NodeOutput]) -> None:
         super().__init__(wanted)
         self._f = f
 

@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from ..errors import SlotError, suggestion
-from ..values import LoDTensor, SelectedRows, bare
+from ..ground.values import LoDTensor, SelectedRows, bare
 from .definition import Op, lookup
 
 

@@ -9,14 +9,15 @@ from typing import Any, ClassVar
 class Operand:
     """A value that operators are applied to: an eager tensor, or a variable of a program.
 
-    Functions read ``array`` of it, the elements or what is declared of them; ``port`` and ``stop``,
-    how gradients flow; and ``results``, which makes an operand of the same kind of an array.
+    Functions read ``array`` of it, the elements or what is declared of them; ``origin`` and
+    ``stop``, how gradients flow; and ``results``, which makes an operand of the same kind of an
+    array.
     """
 
     __slots__ = ()
 
     array: Any
-    port: Any
+    origin: Any
     stop: Any
     results: ClassVar[Any]
     #: what appends operators on such operands to a program, in the place of running them: takes the

@@ -14,7 +14,7 @@ from .structure import Epilogue
 ALIGNMENT = 64  #: bytes; of memory to work in
 
 
-class Declined(Exception):
+class KernelDeclined(Exception):
     """A kernel of a library does not compute what the operator means for the values that came;
     the steps are to be interpreted this time.
     """

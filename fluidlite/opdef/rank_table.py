@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..values import Lod, offsets_from
+from ..ground.values import Lod, offsets_from
 from .sequences import Array, lengths_of, positions_in, rows_in, taken
 
 

@@ -18,7 +18,7 @@ class RecordedNode(Protocol):
     count: int  #: nodes that were made later have larger ones
 
 
-class Port:
+class NodeOutput:
     """One output of a node that has several.
 
     Args:
@@ -32,7 +32,9 @@ class Port:
         self.node, self.index = node, index
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Port) and self.node is other.node and self.index == other.index
+        return (
+            isinstance(other, NodeOutput) and self.node is other.node and self.index == other.index
+        )
 
     def __hash__(self) -> int:
         return hash((id(self.node), self.index))
@@ -44,8 +46,8 @@ class Port:
 class CotangentSweep:
     """Cotangents on their way: those of nodes, added up until the node comes, and of leaves.
 
-    An edge, where a cotangent goes, is a node with one output, a :class:`Port` of one with several,
-    or a leaf, which is anything else that is hashable.
+    An edge, where a cotangent goes, is a node with one output, a :class:`NodeOutput` of one with
+    several, or a leaf, which is anything else that is hashable.
 
     Args:
         wanted: edges to nodes whose cotangents are to be found.
@@ -75,7 +77,7 @@ class CotangentSweep:
                 heappush(self.heap, (-edge.count, edge))
             else:
                 pending[edge] = self.sum(old, cotangent)
-        elif kind is Port:
+        elif kind is NodeOutput:
             node, index = edge.node, edge.index
             several = pending.get(node)
             if several is None:
@@ -103,5 +105,5 @@ class CotangentSweep:
                 self.found[node] = cotangent
             return
         for edge in self.wanted:
-            if type(edge) is Port and edge.node is node:
+            if type(edge) is NodeOutput and edge.node is node:
                 self.found[edge] = cotangent.get(edge.index)

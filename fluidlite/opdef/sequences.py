@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import LoDError
-from ..values import offsets_from
+from ..ground.values import offsets_from
 from .signature import Slot
 
 Array = np.ndarray[Any, Any]

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 from weakref import WeakValueDictionary
 
-from .. import state
 from ..errors import NotInitializedError
-from ..extension import ExtensionPoint
+from ..ground import state
+from ..ground.extension import ExtensionPoint
 
 
 class BatchSource(Protocol):

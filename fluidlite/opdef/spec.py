@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import prod
 from typing import Any, NamedTuple
 
-from ..dtypes import DType, Kind, as_dtype
 from ..errors import DTypeError, ShapeError
+from ..ground.dtypes import DType, Kind, as_dtype
 
 Shape = tuple[int, ...]
 

@@ -1,6 +1,6 @@
 """Every operator, one family per file.  Importing this package defines them all."""
 
-from ..namespace import listing
+from ..ground.public_names import listing
 from . import (
     activation,
     adaptive,

@@ -13,7 +13,7 @@ from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import agree, need_float, normal_axis, same_dtype, size_of
 from ..opdef.structure import Epilogue
 from .elementwise import indicator, sum_like
-from .knobs import UseMkldnn
+from .inert_attributes import UseMkldnn
 from .unary import Activation, Unary
 
 

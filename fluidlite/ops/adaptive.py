@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..errors import SlotError
+from ..ground.values import SelectedRows
 from ..opdef.fluid_form import FluidForm
-from ..values import SelectedRows
 from .optimizer import ParameterUpdate, number, on_rows
 
 

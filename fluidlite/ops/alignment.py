@@ -6,13 +6,13 @@ import itertools
 
 import numpy as np
 
-from ..dtypes import DType
 from ..errors import OutOfRangeError, ShapeError
+from ..ground.dtypes import DType
+from ..ground.values import LoDTensor
 from ..opdef.definition import Op
-from ..opdef.doubts import Doubtful
+from ..opdef.diagnostics import Doubtful
 from ..opdef.sequences import lengths_of, lod_of, offsets_of, positions_in
 from ..opdef.spec import agree, need_integer, need_ndim, same_dtype, size_of, spec
-from ..values import LoDTensor
 
 
 def lengths_given(xp, given, rows, width, what):

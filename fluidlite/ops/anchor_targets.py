@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..dtypes import DType
 from ..errors import AttributeValueError, LoDError, ShapeError
+from ..ground.dtypes import DType
+from ..ground.values import LoDTensor, bare
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
-from ..opdef.doubts import Doubtful
+from ..opdef.diagnostics import Doubtful
 from ..opdef.spec import agree, need_float, need_integer, same_dtype, size_of
-from ..values import LoDTensor, bare
 from .boxes import need_boxes, overlap
 from .proposals import by_image, image_sizes, need_images
 

@@ -8,7 +8,7 @@ from ..errors import AttributeValueError
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
 from ..opdef.spec import need_float, need_ndim
-from .knobs import UseMkldnn, UseQuantizer
+from .inert_attributes import UseMkldnn, UseQuantizer
 
 
 def need_variances(variances):

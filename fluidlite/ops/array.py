@@ -5,12 +5,12 @@ An array is immutable: writing an element gives a new array under the old name.
 
 from __future__ import annotations
 
-from ..dtypes import DType, Kind
 from ..errors import OutOfRangeError, ShapeError
+from ..ground.dtypes import DType, Kind
+from ..ground.values import LoDTensor, LoDTensorArray, bare, with_lod
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import need_integer, normal_axis, size_of, spec
-from ..values import LoDTensor, LoDTensorArray, bare, with_lod
 
 
 def position(I):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..dtypes import DType
 from ..errors import AttributeValueError, LoDError, ShapeError
+from ..ground.dtypes import DType
+from ..ground.values import LoDTensor, bare, offsets_from
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
-from ..opdef.doubts import Doubtful
+from ..opdef.diagnostics import Doubtful
 from ..opdef.sequences import lod_of
 from ..opdef.spec import agree, need_integer, spec
-from ..values import LoDTensor, bare, offsets_from
 
 
 class beam_search(Doubtful, Op):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from ..errors import AttributeValueError, ShapeError
+from ..ground.values import LoDTensor, bare
 from ..opdef.definition import Op
-from ..opdef.doubts import Doubtful
+from ..opdef.diagnostics import Doubtful
 from ..opdef.sequences import lengths_of, lod_of, offsets_of
 from ..opdef.spec import agree, known, need_float, need_ndim, same_dtype
-from ..values import LoDTensor, bare
 
 
 def need_boxes(name, s, ndim=2):

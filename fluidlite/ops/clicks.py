@@ -6,7 +6,7 @@ from ..errors import AttributeValueError, ShapeError
 from ..opdef.attribute import Long
 from ..opdef.definition import Op
 from ..opdef.spec import agree, need_float, need_integer, need_ndim, same_dtype
-from .knobs import ShapeAtRuntime
+from .inert_attributes import ShapeAtRuntime
 
 
 class cvm(Op):

@@ -11,13 +11,13 @@ from itertools import accumulate, pairwise
 from math import prod
 
 from ..errors import AttributeValueError, ShapeError
+from ..ground.process_group import REDUCTIONS, groups
+from ..ground.values import SelectedRows
 from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Op
 from ..opdef.effect import EXCHANGE
 from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import need_ndim, same_dtype, size_of, spec
-from ..process_group import REDUCTIONS, groups
-from ..values import SelectedRows
 
 
 class Collective(Op, abstract=True):

@@ -9,11 +9,11 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import OutOfRangeError, ShapeError
+from ..ground.values import LoDTensorArray, added, bare, zeros_like
 from ..opdef.attribute import REQUIRED, BlockRef, attr
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.gradient import GRAD
-from ..values import LoDTensorArray, added, bare, zeros_like
 
 
 class Driving(Op, abstract=True):

@@ -28,7 +28,7 @@ from ..opdef.spec import (
     same_dtype,
     window_padding,
 )
-from .knobs import CHANNELS_FIRST, CHANNELS_LAST, UseCudnn, UseMkldnn, UseQuantizer
+from .inert_attributes import CHANNELS_FIRST, CHANNELS_LAST, UseCudnn, UseMkldnn, UseQuantizer
 from .pad import bordered
 
 PATCH_BYTES = 1 << 19  #: of the patches that are made at a time, more or less

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..dtypes import DType
 from ..errors import AttributeValueError, DTypeError, ShapeError
+from ..ground.dtypes import DType
+from ..ground.values import bare
 from ..opdef.attribute import REQUIRED, Long, attr, single_precision
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.sequences import lod_of
 from ..opdef.spec import need_integer, normal_axis, same_dtype, size_of, spec
-from ..values import bare
 
 
 class Creation(Op, abstract=True):

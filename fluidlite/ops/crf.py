@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..dtypes import DType
 from ..errors import OutOfRangeError, ShapeError
+from ..ground.dtypes import DType
+from ..ground.values import LoDTensor, bare, offsets_from
 from ..opdef.definition import Op
-from ..opdef.doubts import Doubtful
+from ..opdef.diagnostics import Doubtful
 from ..opdef.gradient import differentiated_as, pulled_through
 from ..opdef.sequences import lengths_text, lod_of, offsets_of, positions_in
 from ..opdef.spec import agree, need_float, need_integer, need_ndim, same_dtype
-from ..values import LoDTensor, bare, offsets_from
 from .crf_steps import ChainSteps, viterbi
 from .time_order import TimeOrder, time_order
 

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import AttributeValueError, DTypeError, LoDError, OutOfRangeError, ShapeError
+from ..ground.values import LoDTensor, bare, offsets_from
 from ..opdef.definition import Op
 from ..opdef.gradient import differentiated, differentiated_as, pulled_through
 from ..opdef.sequences import lengths_of, lod_of, offsets_of, positions_in
 from ..opdef.spec import agree, need_float, need_integer, need_ndim
-from ..values import LoDTensor, bare, offsets_from
 from .ctc_steps import CTCSteps
 from .time_order import TimeOrder, time_order
 

@@ -6,8 +6,6 @@ from functools import partial
 
 import numpy as np
 
-from .. import state
-from ..dtypes import DType, as_dtype
 from ..errors import (
     AttributeValueError,
     DTypeError,
@@ -16,15 +14,17 @@ from ..errors import (
     OpError,
     ShapeError,
 )
+from ..ground import state
+from ..ground.dtypes import DType, as_dtype
+from ..ground.quoting import printable
+from ..ground.values import LoDTensor, LoDTensorArray, SelectedRows, zeros_like
+from ..ground.weak_tables import WeakTable
 from ..opdef.attribute import REQUIRED, Long, attr
 from ..opdef.callables import registered
 from ..opdef.definition import Op
 from ..opdef.effect import Effect
 from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import agree, size_of
-from ..quoting import printable
-from ..values import LoDTensor, LoDTensorArray, SelectedRows, zeros_like
-from ..weak import WeakTable
 
 EMPTY = "@EMPTY@"
 #: operator -> how often it has printed

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 from ..errors import AttributeValueError, ShapeError
+from ..ground.values import LoDTensor
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import agree, need_float, need_ndim, same_dtype
-from ..values import LoDTensor
 from .roi import away_from_zero
 
 

@@ -9,7 +9,7 @@ from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import agree, broadcast, flat, need_float, same_dtype, spec
 from .elementwise import indicator, sum_like
-from .knobs import ShapeAtRuntime
+from .inert_attributes import ShapeAtRuntime
 from .vector_norm import power_norm, power_norm_cotangent
 
 SHORTEST = 1e-4  #: what shorter rows count as, so that none is divided by 0

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..dtypes import DType
 from ..errors import AttributeValueError
+from ..ground.dtypes import DType
 from ..opdef.definition import Op
 from ..opdef.spec import need_float, need_integer
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..dtypes import DType, Kind
 from ..errors import DTypeError, ShapeError
+from ..ground.dtypes import DType, Kind
+from ..ground.values import SelectedRows
 from ..opdef.attribute import attr
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
@@ -20,8 +21,7 @@ from ..opdef.spec import (
     size_of,
 )
 from ..opdef.structure import Epilogue
-from ..values import SelectedRows
-from .knobs import UseMkldnn
+from .inert_attributes import UseMkldnn
 
 
 def aligned(shape, ndim, axis):

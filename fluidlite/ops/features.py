@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..dtypes import DType
 from ..errors import AttributeValueError, LoDError, ShapeError
+from ..ground.dtypes import DType
+from ..ground.values import bare
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.sequences import lod_of, offsets_of, positions_in
 from ..opdef.spec import agree, need_float, need_integer, need_ndim, same_dtype, size_of, spec
-from ..values import bare
 
 
 class add_position_encoding(Op):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..dtypes import DType
 from ..errors import LoDError
+from ..ground.dtypes import DType
+from ..ground.values import bare, offsets_from
 from ..opdef.attribute import REQUIRED, Long
 from ..opdef.definition import Op
 from ..opdef.sequences import lod_of, offsets_of, one_level_of, rows_in
 from ..opdef.spec import need_integer, spec
-from ..values import bare, offsets_from
 
 
 class filter_by_instag(Op):

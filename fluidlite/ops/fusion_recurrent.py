@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import ShapeError
+from ..ground.values import bare
 from ..opdef.attribute import attr
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.sequences import offsets_of
 from ..opdef.spec import agree, need_float, need_integer, need_ndim, same_dtype
-from ..values import bare
 
 
 class FusedMemory(Op, abstract=True):

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import AttributeValueError, LoDError, ShapeError
+from ..ground.values import bare
 from ..opdef.attribute import REQUIRED, Long, attr
 from ..opdef.definition import Op
 from ..opdef.gradient import differentiated
 from ..opdef.sequences import lengths_of, offsets_of, one_level_of, positions_in
 from ..opdef.spec import agree, need_float, need_integer, need_ndim, same_dtype, size_of
-from ..values import bare
-from .knobs import ShapeAtRuntime
+from .inert_attributes import ShapeAtRuntime
 from .sequence_conv import seen_from
 
 _KINDS = ("AVERAGE", "SUM", "SQRT")

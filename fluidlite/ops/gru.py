@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import ShapeError
+from ..ground.values import LoDTensor, bare
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.gradient import differentiated_as
 from ..opdef.sequences import lod_of, offsets_of
 from ..opdef.spec import agree, known, need_float, need_ndim, same_dtype
-from ..values import LoDTensor, bare
 from .gates import activate, activated, need_activations, slope
 from .time_order import (
     by_sequence,

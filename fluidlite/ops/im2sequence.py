@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import AttributeValueError, ShapeError
+from ..ground.values import offsets_from
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
 from ..opdef.gradient import differentiated_as
 from ..opdef.sequences import positions_in
 from ..opdef.spec import need_ndim, size_of
-from ..values import offsets_from
 
 
 class im2sequence(Op):

@@ -9,8 +9,8 @@ import math
 
 import numpy as np
 
-from ..dtypes import DType
 from ..errors import AttributeValueError, ShapeError
+from ..ground.dtypes import DType
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
 from ..opdef.spec import need_float, need_integer, need_ndim, size_of, spec

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..dtypes import Kind
+from ..ground.dtypes import Kind
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
 

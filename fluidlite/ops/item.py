@@ -7,8 +7,8 @@ its sort, and what that needs.
 
 from __future__ import annotations
 
-from ..dtypes import DType
 from ..errors import DTypeError, OutOfRangeError, ShapeError
+from ..ground.dtypes import DType
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
 from ..opdef.prepared import Prepared

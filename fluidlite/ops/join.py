@@ -8,7 +8,7 @@ from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import agree, known, normal_axis, same_dtype, spec
 from .given import foretold, numbers
-from .knobs import UseMkldnn, UseQuantizer
+from .inert_attributes import UseMkldnn, UseQuantizer
 
 
 def common(specs, but=None):

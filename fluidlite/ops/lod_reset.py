@@ -7,9 +7,9 @@ from itertools import pairwise
 import numpy as np
 
 from ..errors import ArgumentError, AttributeValueError, LoDError
+from ..ground.values import bare, checked_offsets
 from ..opdef.definition import Op
 from ..opdef.sequences import lod_of
-from ..values import bare, checked_offsets
 
 
 class lod_reset(Op):

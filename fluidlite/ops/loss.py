@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from ..dtypes import DType
 from ..errors import ShapeError
+from ..ground.dtypes import DType
 from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import agree, need_float, need_integer, normal_axis, same_dtype
-from .knobs import UseCudnn, UseMkldnn
+from .inert_attributes import UseCudnn, UseMkldnn
 
 LOG_OF_ZERO = -1e20  #: stands for the logarithm of 0, so that a loss stays finite
 LEAST_LOGIT = -64.0  #: what a logit counts for at least, beside the largest of its row

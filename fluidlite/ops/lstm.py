@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from ..errors import AttributeValueError, ShapeError
+from ..ground.values import LoDTensor
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.gradient import differentiated_as
 from ..opdef.sequences import lod_of, offsets_of
 from ..opdef.spec import agree, known, need_float, need_ndim, same_dtype
-from ..values import LoDTensor
 from .gates import activated, need_activations
 from .lstm_steps import LSTMSteps, MemoryValues
 from .time_order import need_states, time_order

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..values import bare
+from ..ground.values import bare
 from .gates import activate, slope
 from .time_order import (
     by_sequence,

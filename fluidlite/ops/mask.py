@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import functools
 
-from ..dtypes import DType
 from ..errors import DTypeError, LoDError, ShapeError
+from ..ground.dtypes import DType
+from ..ground.values import bare, offsets_from, with_lod
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.sequences import lengths_of, lod_of, taken
 from ..opdef.spec import agree, known, same_dtype, size_of
-from ..values import bare, offsets_from, with_lod
 
 
 class Masked(Op, abstract=True):

@@ -6,13 +6,13 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..dtypes import DType
 from ..errors import AttributeValueError, LoDError, OutOfRangeError, ShapeError
+from ..ground.dtypes import DType
+from ..ground.values import LoDTensor, bare
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
 from ..opdef.sequences import lod_of, offsets_of
 from ..opdef.spec import agree, need_float, need_integer, same_dtype, size_of
-from ..values import LoDTensor, bare
 from .anchor_targets import need_same_rows
 from .boxes import need_boxes, overlap
 from .proposals import by_image, image_sizes, need_images

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ..dtypes import DType
 from ..errors import AttributeValueError, ShapeError
+from ..ground.dtypes import DType
+from ..ground.values import LoDTensor
 from ..opdef.definition import Op
 from ..opdef.spec import agree, need_float, need_integer, need_ndim, same_dtype
-from ..values import LoDTensor
 
 
 def parts_of(x):

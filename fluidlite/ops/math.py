@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import functools
 
-from ..dtypes import DType, Kind
 from ..errors import AttributeValueError, DTypeError, ShapeError
+from ..ground.dtypes import DType, Kind
+from ..ground.values import SelectedRows
 from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import agree, broadcast, flat, known, need_float, same_dtype, size_of
 from ..opdef.structure import Epilogue, MatrixProduct
-from ..values import SelectedRows
 from .activation import between
 from .elementwise import sum_like
-from .knobs import UseMkldnn, UseQuantizer
+from .inert_attributes import UseMkldnn, UseQuantizer
 
 
 class mul(UseMkldnn, Op):

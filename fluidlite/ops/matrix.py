@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from math import prod
 
-from ..dtypes import DType
 from ..errors import AttributeValueError, DTypeError, ShapeError
+from ..ground.dtypes import DType
 from ..opdef.attribute import attr
 from ..opdef.definition import Op
 from ..opdef.spec import agree, flat, known, need_float, need_ndim, normal_axis, same_dtype
-from .knobs import ShapeAtRuntime, UseMkldnn, UseQuantizer
+from .inert_attributes import ShapeAtRuntime, UseMkldnn, UseQuantizer
 
 
 def same_shape(**specs):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..dtypes import DType
 from ..errors import AttributeValueError, OutOfRangeError, ShapeError
+from ..ground.dtypes import DType
+from ..ground.values import LoDTensor, bare, offsets_from
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
 from ..opdef.spec import agree, need_float, need_integer, need_ndim, same_dtype, size_of, spec
-from ..values import LoDTensor, bare, offsets_from
 from .overlaps import box_overlaps
 from .proposals import by_image
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..dtypes import DType
 from ..errors import AttributeValueError, OutOfRangeError, ShapeError
+from ..ground.dtypes import DType
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
 from ..opdef.spec import agree, need_float, need_integer, need_ndim, same_dtype, size_of, spec

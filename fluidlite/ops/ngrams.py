@@ -6,12 +6,12 @@ import itertools
 
 import numpy as np
 
-from ..dtypes import DType
 from ..errors import AttributeValueError, ShapeError
+from ..ground.dtypes import DType
+from ..ground.values import bare, offsets_from
 from ..opdef.definition import Op
 from ..opdef.sequences import one_level_of
 from ..opdef.spec import agree, need_float, need_integer, spec
-from ..values import bare, offsets_from
 
 PRIMES = (0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D, 0x27D4EB2F, 0x165667B1)
 

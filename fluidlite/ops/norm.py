@@ -8,14 +8,14 @@ from __future__ import annotations
 import functools
 import math
 
-from ..dtypes import DType
 from ..errors import AttributeValueError, ShapeError
+from ..ground.dtypes import DType
 from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import agree, flat, need_float, need_ndim, same_dtype
 from .elementwise import indicator
-from .knobs import UseMkldnn
+from .inert_attributes import UseMkldnn
 
 
 class batch_norm(UseMkldnn, Op):

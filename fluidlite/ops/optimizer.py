@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from ..errors import ShapeError
+from ..ground.values import SelectedRows
 from ..opdef.attribute import REQUIRED, Long, attr
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import agree, need_float, same_dtype, size_of
-from ..values import SelectedRows
 
 
 class ParameterUpdate(Op, abstract=True):

@@ -7,8 +7,8 @@ each dimension, linear from element to element.
 
 from __future__ import annotations
 
-from ..dtypes import DType
 from ..errors import AttributeValueError, ShapeError
+from ..ground.dtypes import DType
 from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Op
 from ..opdef.spec import agree, need_float, need_integer, need_ndim, same_dtype, spec

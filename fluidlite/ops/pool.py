@@ -18,7 +18,7 @@ from ..errors import AttributeValueError, ShapeError
 from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Op
 from ..opdef.spec import agree, need_float, need_integer, need_ndim, pooled, window_padding
-from .knobs import UseCudnn, UseMkldnn, UseQuantizer
+from .inert_attributes import UseCudnn, UseMkldnn, UseQuantizer
 
 #: windows and paddings are no wider; images are padded by as much
 WIDEST = 2**16

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..dtypes import DType
 from ..errors import AttributeValueError, OutOfRangeError, ShapeError
+from ..ground.dtypes import DType
+from ..ground.values import LoDTensor
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
 from ..opdef.spec import agree, need_float, need_integer, same_dtype, size_of
-from ..values import LoDTensor
 from .anchor_targets import TrueBoxes, need_same_rows, relative, sample
 from .boxes import need_boxes, overlap
 from .proposals import by_image, image_sizes, need_images

@@ -7,14 +7,14 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..dtypes import DType
 from ..errors import AttributeValueError, LoDError, OutOfRangeError, ShapeError
+from ..ground.dtypes import DType
+from ..ground.values import LoDTensor, bare, offsets_from
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
-from ..opdef.doubts import Doubtful
+from ..opdef.diagnostics import Doubtful
 from ..opdef.sequences import offsets_of
 from ..opdef.spec import agree, need_float, need_ndim, same_dtype
-from ..values import LoDTensor, bare, offsets_from
 from .boxes import need_boxes
 from .overlaps import BoxOverlaps, survivors
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..dtypes import DType
 from ..errors import AttributeValueError, DTypeError, ShapeError
+from ..ground.dtypes import DType
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..dtypes import DType
 from ..errors import AttributeValueError, DTypeError
+from ..ground.dtypes import DType
 from ..opdef.attribute import attr
 from ..opdef.definition import Op
 from ..opdef.spec import need_float

@@ -11,14 +11,14 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..dtypes import DType, Kind
 from ..errors import LoDError, ShapeError
+from ..ground.dtypes import DType, Kind
+from ..ground.values import LoDTensor, LoDTensorArray, bare, with_lod
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.rank_table import RankTable
 from ..opdef.sequences import lod_of, taken
 from ..opdef.spec import need_integer, size_of, spec
-from ..values import LoDTensor, LoDTensorArray, bare, with_lod
 
 
 class lod_rank_table(Op):

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..dtypes import as_dtype
 from ..errors import EOFException, FeedError
+from ..ground.dtypes import as_dtype
+from ..ground.values import LoDTensor
 from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.sources import source_of
 from ..opdef.spec import agree
-from ..values import LoDTensor
 
 
 class ReaderOp(Op, abstract=True):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from math import prod
 
-from ..dtypes import DType
 from ..errors import DTypeError, ShapeError
+from ..ground.dtypes import DType
 from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Op
 from ..opdef.spec import agree, need_float, normal_axis, reduced, same_dtype, spec

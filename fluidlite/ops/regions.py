@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 
-from ..dtypes import DType
 from ..errors import ShapeError
+from ..ground.dtypes import DType
+from ..ground.values import LoDTensor
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
 from ..opdef.spec import need_integer
-from ..values import LoDTensor
 
 
 class rows_only(Op):

@@ -10,7 +10,7 @@ from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import agree, need_float, need_ndim, same_dtype
 from .elementwise import indicator
-from .knobs import UseMkldnn
+from .inert_attributes import UseMkldnn
 from .norm import PerChannel, batch_norm
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import ShapeError
+from ..ground.values import LoDTensor
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
 from ..opdef.spec import agree, need_float, need_ndim, same_dtype
-from ..values import LoDTensor
 from .boxes import need_boxes
 from .overlaps import BoxOverlaps, survivors
 from .proposals import image_sizes, need_images

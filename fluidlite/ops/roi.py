@@ -9,13 +9,13 @@ import math
 
 import numpy as np
 
-from ..dtypes import DType
 from ..errors import AttributeValueError, OutOfRangeError, ShapeError
+from ..ground.dtypes import DType
+from ..ground.values import LoDTensor
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import agree, need_float, need_integer, need_ndim, same_dtype
-from ..values import LoDTensor
 from .elementwise import indicator
 from .regions import roi_images
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ..dtypes import Kind
+from ..ground.dtypes import Kind
+from ..ground.values import SelectedRows
 from ..opdef.attribute import REQUIRED, Long
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import need_integer, need_ndim
-from ..values import SelectedRows
 from .gather import need_shape
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 import math
 
-from ..dtypes import DType
 from ..errors import AttributeValueError, ShapeError
+from ..ground.dtypes import DType
 from ..opdef.attribute import REQUIRED, Long, attr
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from ..dtypes import DType
 from ..errors import AttributeValueError, DTypeError, ShapeError
+from ..ground.dtypes import DType
 from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Op
 from ..opdef.spec import need_float, need_ndim, size_of, spec
 from .creation import Creation, ShapeFromBatch, ShapeFromTensors, sizes
-from .knobs import UseMkldnn
+from .inert_attributes import UseMkldnn
 
 
 class Drawn(Creation, abstract=True):

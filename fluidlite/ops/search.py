@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..dtypes import DType
 from ..errors import AttributeValueError, DTypeError, ShapeError
+from ..ground.dtypes import DType
 from ..opdef.attribute import REQUIRED, Long
 from ..opdef.definition import Op
 from ..opdef.spec import need_integer, need_ndim, normal_axis, spec

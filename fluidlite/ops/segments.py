@@ -4,12 +4,12 @@ lie one behind the other.  None of these knows sequences; where they begin is an
 
 from __future__ import annotations
 
-from ..dtypes import DType
 from ..errors import ShapeError
+from ..ground.dtypes import DType
+from ..ground.values import with_lod
 from ..opdef.attribute import REQUIRED, Long
 from ..opdef.definition import Op
 from ..opdef.sequences import lod_of
-from ..values import with_lod
 
 
 class bare_rows(Op):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import AttributeValueError, ShapeError, SlotError
+from ..ground.values import bare
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
 from ..opdef.sequences import offsets_of, positions_in
 from ..opdef.spec import agree, need_float, need_ndim, same_dtype
-from ..values import bare
 
 
 class sequence_conv(Op):

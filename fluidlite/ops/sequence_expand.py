@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import AttributeValueError, LoDError
+from ..ground.values import bare, offsets_from
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.gradient import differentiated
 from ..opdef.sequences import lengths_of, lod_of, offsets_of, one_level_of, positions_in, rows_in
-from ..values import bare, offsets_from
 
 
 class Repeated(Op, abstract=True):

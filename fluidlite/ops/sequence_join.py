@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..dtypes import DType
 from ..errors import AttributeValueError, LoDError, ShapeError, SlotError
+from ..ground.dtypes import DType
+from ..ground.values import LoDTensor, bare, offsets_from
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.gradient import differentiated, differentiated_as
 from ..opdef.sequences import lengths_of, lod_of, offsets_of, one_level_of, positions_in
 from ..opdef.spec import agree, known, need_integer, same_dtype, size_of, spec
-from ..values import LoDTensor, bare, offsets_from
 
 
 class sequence_concat(Op):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..dtypes import DType
 from ..errors import AttributeValueError, DTypeError
+from ..ground.dtypes import DType
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
 from .math import need_one

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..dtypes import DType
 from ..errors import AttributeValueError, ShapeError
+from ..ground.dtypes import DType
+from ..ground.values import bare
 from ..opdef.attribute import attr
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.gradient import differentiated_as
 from ..opdef.sequences import as_column, lengths_of, lod_of, offsets_of
 from ..opdef.spec import need_float, size_of
-from ..values import bare
-from .knobs import UseCudnn
+from .inert_attributes import UseCudnn
 
 _KINDS = ("AVERAGE", "SUM", "SQRT", "MAX", "LAST", "FIRST")
 

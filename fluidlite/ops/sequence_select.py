@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import AttributeValueError, LoDError, ShapeError
+from ..ground.values import LoDTensor, bare, offsets_from
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
-from ..opdef.doubts import Doubtful
+from ..opdef.diagnostics import Doubtful
 from ..opdef.fluid_form import FluidForm
 from ..opdef.gradient import differentiated
 from ..opdef.sequences import lengths_of, lod_of, offsets_of, one_level_of, positions_in
 from ..opdef.spec import agree, need_integer, need_ndim, same_dtype, size_of
-from ..values import LoDTensor, bare, offsets_from
-from .knobs import ShapeAtRuntime
+from .inert_attributes import ShapeAtRuntime
 
 
 class sequence_reverse(Op):

@@ -6,14 +6,14 @@ has the shape of X but no element, so that X need not be kept.
 
 from __future__ import annotations
 
-from ..dtypes import DType
 from ..errors import ShapeError
+from ..ground.dtypes import DType
 from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Op
 from ..opdef.spec import flat, normal_axis, resolved, size_of, spec
 from ..opdef.structure import Epilogue
 from .given import foretold, numbers
-from .knobs import UseMkldnn, UseQuantizer
+from .inert_attributes import UseMkldnn, UseQuantizer
 
 
 class KeepsShape(Op, abstract=True):

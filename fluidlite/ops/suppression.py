@@ -7,13 +7,13 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..dtypes import DType
 from ..errors import LoDError, ShapeError
+from ..ground.dtypes import DType
+from ..ground.values import LoDTensor, bare
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
 from ..opdef.sequences import lod_of
 from ..opdef.spec import agree, need_float, need_ndim, same_dtype
-from ..values import LoDTensor, bare
 from .overlaps import box_overlaps, overlaps_of, polygon_overlaps, survivors
 
 CORNERS = (4, 8, 16, 24, 32)  #: how many numbers a box or a polygon has

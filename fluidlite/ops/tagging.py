@@ -6,15 +6,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..dtypes import DType
 from ..errors import AttributeValueError, OutOfRangeError, ShapeError
+from ..ground.dtypes import DType
+from ..ground.values import LoDTensor
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
-from ..opdef.doubts import Doubtful
+from ..opdef.diagnostics import Doubtful
 from ..opdef.sequences import lengths_text, lod_of, offsets_of
 from ..opdef.signature import Signature, Slot
 from ..opdef.spec import agree, need_float, need_integer, same_dtype, size_of, spec
-from ..values import LoDTensor
 from .alignment import lengths_given
 
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import AttributeValueError, LoDError, ShapeError
+from ..ground.values import bare, offsets_from
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.gradient import differentiated
 from ..opdef.sequences import lengths_of, lod_of, one_level_of, positions_in
 from ..opdef.spec import agree, need_float, need_ndim, same_dtype
-from ..values import bare, offsets_from
 
 
 def lengths_in(**values):

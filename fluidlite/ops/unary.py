@@ -6,14 +6,14 @@ import math
 
 import numpy as np
 
-from ..dtypes import DType
 from ..errors import ShapeError
+from ..ground.dtypes import DType
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.prepared import Prepared
 from ..opdef.spec import need_float, size_of
 from ..opdef.structure import Epilogue
-from .knobs import UseCudnn, UseMkldnn
+from .inert_attributes import UseCudnn, UseMkldnn
 
 
 class Unary(Op, abstract=True):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from ..dtypes import DType
 from ..errors import AttributeValueError, ShapeError
+from ..ground.dtypes import DType
 from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Op
 from ..opdef.spec import agree, need_float, need_integer, need_ndim

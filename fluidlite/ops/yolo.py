@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..dtypes import DType
 from ..errors import AttributeValueError, ShapeError
+from ..ground.dtypes import DType
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm

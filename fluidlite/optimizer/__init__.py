@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..absent import answer
-from ..namespace import listing
-from ..quiet import doors
+from ..ground.missing_names import answer
+from ..ground.public_names import listing
+from ..ground.tracebacks import api_boundaries
 from .adadelta import Adadelta, AdadeltaOptimizer
 from .adagrad import Adagrad, AdagradOptimizer, DecayedAdagrad, DecayedAdagradOptimizer
 from .adam import Adam, AdamOptimizer
@@ -38,5 +38,5 @@ __all__ = [
 ]  # fmt: skip
 
 __dir__ = listing(globals())
-doors(globals())
+api_boundaries(globals())
 answer(globals(), "lr")

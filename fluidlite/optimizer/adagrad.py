@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..clip import GradientClipBase
-from ..fields import from_fields
+from ..ground.fields import from_fields
 from ..ir.variable import Variable
 from ..regularizer import WeightDecayRegularizer
 from .optimizer import OPTIMIZERS, Optimizer

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..clip import GradientClipBase
-from ..fields import from_fields
+from ..ground.fields import from_fields
 from ..ir.block import Block
 from ..ir.name_scope import name_scope
 from ..ir.operator import OpRole

@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from numbers import Real
 from typing import Any
 
-from ..docstrings import Family
 from ..errors import ArgumentError, ShapeError
-from ..fields import field, fields_of, from_fields
+from ..ground.docstrings import Family
+from ..ground.fields import field, fields_of, from_fields
 from ..ir.callsite import warn
 from ..ir.operator import OpRole
 from ..ir.program import Program, default_startup_program

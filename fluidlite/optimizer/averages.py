@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import unique_name
-from ..described import Described
-from ..dtypes import DType
 from ..errors import ArgumentError
+from ..ground.dtypes import DType
+from ..ground.reprs import Described
 from ..initializer import Constant
 from ..ir.block import Block
 from ..ir.name_scope import name_scope

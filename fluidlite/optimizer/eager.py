@@ -14,12 +14,12 @@ import numpy as np
 from .. import unique_name
 from ..clip import GradientClipBase, append_gradient_clip_ops
 from ..errors import ArgumentError, ParameterListError, StateDictError, suggestion
+from ..ground.state import in_dygraph_mode
 from ..ir.callsite import warn
 from ..ir.variable import is_tensor
 from ..layers.decay import LearningRateDecay
 from ..opdef.definition import lookup
 from ..regularizer import append_regularization_ops
-from ..state import in_dygraph_mode
 
 if TYPE_CHECKING:
     from .optimizer import Optimizer

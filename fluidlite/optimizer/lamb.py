@@ -7,7 +7,7 @@ from typing import Any
 
 from ..clip import GradientClipBase
 from ..errors import ArgumentError
-from ..fields import from_fields
+from ..ground.fields import from_fields
 from ..ir.variable import Variable
 from ..regularizer import WeightDecayRegularizer
 from .optimizer import OPTIMIZERS, Optimizer

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..described import Described
 from ..errors import ArgumentError
+from ..ground.reprs import Described
 from ..ir.block import Block
 from ..ir.operator import Operator
 from ..ir.program import Program, default_startup_program, program_guard

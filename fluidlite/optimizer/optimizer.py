@@ -17,9 +17,10 @@ import numpy as np
 from .. import unique_name
 from ..backward import append_backward
 from ..clip import GradientClipBase, append_gradient_clip_ops, error_clip_callback
-from ..described import Described
-from ..dtypes import DType
 from ..errors import ArgumentError
+from ..ground.dtypes import DType
+from ..ground.reprs import Described
+from ..ground.weak_tables import WeakTable
 from ..initializer import Constant
 from ..ir.block import Block
 from ..ir.callsite import warn
@@ -43,7 +44,6 @@ from ..regularizer import (
     append_regularization_ops,
     check_regularizer,
 )
-from ..weak import WeakTable
 from .arguments import (
     COMMON,
     OPTIMIZERS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..clip import GradientClipBase
-from ..fields import from_fields
+from ..ground.fields import from_fields
 from ..ir.variable import Variable
 from ..regularizer import WeightDecayRegularizer
 from .optimizer import OPTIMIZERS, Optimizer

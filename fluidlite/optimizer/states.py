@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import unique_name
-from ..dtypes import DType
 from ..errors import ArgumentError, NotInitializedError, suggestion
+from ..ground.dtypes import DType
+from ..ground.weak_tables import WeakTable
 from ..initializer import Constant
 from ..ir.program import Program
 from ..ir.variable import Variable
 from ..layers.params import global_variable
-from ..weak import WeakTable
 
 
 class State(NamedTuple):

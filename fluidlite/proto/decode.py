@@ -6,15 +6,15 @@ import warnings
 from array import array
 from typing import Any, NamedTuple
 
-from ..dtypes import Kind
 from ..errors import FileFormatError
-from ..files import excerpt
+from ..ground.dtypes import Kind
+from ..ground.files import excerpt
+from ..ground.quoting import terminal_text
 from ..ir.block import Block
 from ..ir.nesting import nesting_fault
 from ..ir.program import Program
 from ..ir.variable import Parameter, Variable
 from ..opdef.spec import Spec
-from ..quoting import terminal_text
 from .carried import CarriedBlock, CarriedProgram, CarriedVariable, Original
 from .encode import WITH_TENSOR, Encoder, dtype_of
 from .operators import OperatorDecoder

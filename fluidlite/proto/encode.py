@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..dtypes import DType, Kind
+from ..ground.dtypes import DType, Kind
 from ..ir.block import Block
 from ..ir.callsite import CallSite
 from ..ir.literal import wire_type

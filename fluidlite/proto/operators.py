@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..errors import FluidError
-from ..files import excerpt
+from ..ground.files import excerpt
+from ..ground.quoting import has_controls
 from ..ir.block import Block
 from ..ir.callsite import CallSite
 from ..ir.literal import EmptyList
 from ..ir.operator import FRAMEWORK_ATTRIBUTES, Names, Operator
 from ..opdef.attribute import Attribute, BlockRef, Long
 from ..opdef.definition import Op, find
-from ..quoting import has_controls
 from .carried import CarriedOperator, Original, PartOrder
 from .encode import Encoder
 from .reading import Reading, is_canonical, unknown_fields

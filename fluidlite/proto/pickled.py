@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..files import LARGEST, Source, empty, excerpt
+from ..ground.files import LARGEST, Source, empty, excerpt
 
 DEEPEST = 64  #: containers inside containers
 #: what an object takes at least, in bytes

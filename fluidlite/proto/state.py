@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError, WorkLimitError
-from ..files import Path, Source, Transaction, excerpt, open_source
-from ..values import LoDTensor, SelectedRows
+from ..ground.files import Path, Source, Transaction, excerpt, open_source
+from ..ground.values import LoDTensor, SelectedRows
 from .pickled import read_pickle
 from .pickling import write_pickle
 

@@ -12,8 +12,8 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from ..errors import ArgumentError, DTypeError, FluidError
-from ..files import LARGEST, Source, excerpt
-from ..values import Lod, LoDTensor, SelectedRows, checked_offsets
+from ..ground.files import LARGEST, Source, excerpt
+from ..ground.values import Lod, LoDTensor, SelectedRows, checked_offsets
 from .wire import Bytes, signed, varint_bytes
 
 #: number of an element type in files -> NumPy's; these are fluid 1.8's and Paddle 2's

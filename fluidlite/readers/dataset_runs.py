@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..console import say
 from ..errors import ArgumentError
+from ..ground.console import say
 from ..ir.variable import Variable
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..described import Described
 from ..errors import ArgumentError, UnsupportedError
+from ..ground.reprs import Described
 
 
 class Dataset(Described):

@@ -7,15 +7,15 @@ from importlib import import_module
 from typing import Any
 
 from ..errors import ArgumentError
+from ..ground.place import Place
+from ..ground.state import in_dygraph_mode
+from ..ground.values import LoDTensor
 from ..ir.variable import Variable
-from ..place import Place
-from ..state import in_dygraph_mode
-from ..values import LoDTensor
 from .slots import Batch
 
 #: the package of eager tensors; few programs that read need it
 _EAGER = f"{__package__.rpartition('.')[0]}.dygraph"
-_TENSORS = f"{__package__.rpartition('.')[0]}.imperative.creation"
+_TENSORS = f"{__package__.rpartition('.')[0]}.functions.creation"
 
 
 def place_count(what: str, places: Any) -> int:

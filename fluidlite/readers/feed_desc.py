@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ..described import Described
 from ..errors import ArgumentError, FileFormatError, UnknownVariableError, suggestion
-from ..files import Path, read_text
+from ..ground.files import Path, read_text
+from ..ground.reprs import Described
 from .datasets import checked_size
 from .multislot import FileSlot
 

@@ -14,12 +14,12 @@ from typing import IO, Any, NoReturn
 
 import numpy as np
 
-from ..described import Described
 from ..errors import ArgumentError, FileError, UnknownVariableError, UnsupportedError
-from ..files import usable_path
+from ..ground.files import usable_path
+from ..ground.reprs import Described
+from ..ground.tracebacks import api_boundaries
 from ..ir.callsite import caller, warn
 from ..ir.variable import Variable
-from ..quiet import doors
 from .buffer import Ahead
 from .dataset_runs import run_each
 from .datasets import checked_size
@@ -491,4 +491,4 @@ __all__ = [
     "DatasetBase", "DatasetFactory", "FileInstantDataset", "InMemoryDataset", "QueueDataset",
 ]  # fmt: skip
 
-doors(globals())
+api_boundaries(globals())

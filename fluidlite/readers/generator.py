@@ -8,16 +8,16 @@ from functools import partial
 from typing import Any
 from weakref import ref
 
-from .. import state
-from ..described import Described
 from ..errors import ArgumentError
+from ..ground import state
+from ..ground.reprs import Described
+from ..ground.tracebacks import api_boundaries, api_boundary
 from ..ir.callsite import caller, warn
 from ..ir.program import default_main_program
 from ..ir.variable import Variable
 from ..layers.readers import append_reader, reader_variable
 from ..opdef.sources import is_taken
 from ..opdef.spec import Spec
-from ..quiet import door, doors
 from ..unique_name import NameGenerator
 from .buffer import Ahead
 from .delivery import Delivery, place_count
@@ -250,7 +250,7 @@ class GeneratorLoader(Described):
         self._running, self._begun = None, ref(begun)  # which ends when nobody goes on with it
         return begun
 
-    @door
+    @api_boundary
     def _pass(self, source: Batches) -> Iterator[Any]:
         with closing(Ahead(lambda: self._batches(source), self._capacity, self._what)) as ahead:
             yield from self._delivery.steps(ahead, self._places, self._drop_last)
@@ -384,4 +384,4 @@ def _fresh_names() -> tuple[str, str, str]:
 __all__ = ["GeneratorLoader", "PyReader", "keep_data_loader_order"]
 
 
-doors(globals())
+api_boundaries(globals())

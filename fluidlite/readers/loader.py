@@ -7,11 +7,11 @@ from contextlib import closing
 from itertools import islice
 from typing import Any
 
-from ..described import Described
 from ..errors import ArgumentError, FeedError
+from ..ground.reprs import Described
+from ..ground.tracebacks import api_boundaries
 from ..ir.callsite import caller, warn
 from ..ir.variable import Variable
-from ..quiet import doors
 from .buffer import Ahead
 from .collation import default_collate_fn
 from .datasets import BatchSampler, IterableDataset, checked_size
@@ -338,4 +338,4 @@ def _lists(
 __all__ = ["DataLoader", "DatasetLoader"]
 
 
-doors(globals())
+api_boundaries(globals())

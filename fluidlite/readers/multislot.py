@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..dtypes import DType
 from ..errors import ArgumentError, FileFormatError
+from ..ground.dtypes import DType
+from ..ground.values import LoDTensor, offsets_from
 from ..ir.variable import Variable
-from ..values import LoDTensor, offsets_from
 
 #: numbers that are nearer to zero are taken for it where lines are kept in memory
 _LEAST = 1e-6

@@ -11,10 +11,10 @@ import numpy as np
 
 from ..data_feeder import DataFeeder
 from ..errors import ArgumentError, FeedError
+from ..ground.values import LoDTensor
 from ..ir.program import Program
 from ..ir.variable import Variable
 from ..opdef.spec import Spec
-from ..values import LoDTensor
 
 #: the values of a batch, one for each variable
 Batch = list[Any]

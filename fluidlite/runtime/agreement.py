@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import Kind
 from ..errors import ArgumentError, NotInitializedError
+from ..ground.dtypes import Kind
+from ..ground.process_group import ProcessGroup, groups
+from ..ground.values import on_host
 from ..ir.operator import Operator
 from ..ir.program import Program
 from ..opdef.definition import find
-from ..process_group import ProcessGroup, groups
 from ..scope import Scope
-from ..values import on_host
 
 #: the operator that divides the gradient of a loss by the number of processes
 SCALES_LOSS = "c_scale_loss_grad"

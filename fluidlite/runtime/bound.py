@@ -53,9 +53,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..quoting import python_string
+from ..ground.quoting import python_string
+from ..ground.values import OneElement, as_fetched
 from ..scope import Scope
-from ..values import OneElement, as_fetched
 from .ownership import ALONE
 from .plan import Plan
 from .run import Run

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import OpError
+from ..ground.values import LoDTensor, SelectedRows
 from ..ir.operator import located
-from ..values import LoDTensor, SelectedRows
 from .finite import numbers_in
 from .segment import Segment, Watch
 from .step import Environment, Step, spec_of

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import Kind
-from ..quoting import python_comment, python_string
+from ..ground.dtypes import Kind
+from ..ground.quoting import python_comment, python_string
 from .commands import CommandSequence
 from .graph import Instruction
 from .memory import BufferAssignment, Placement

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..backend.commands import CommandBuffer, NativeCommand, Status
-from ..opdef.prepared import Declined
+from ..opdef.prepared import KernelDeclined
 from .graph import Instruction
 from .value import Value
 
@@ -117,7 +117,7 @@ class CommandSequence:
             the arrays.
 
         Raises:
-            Declined: an element is not what it may be.
+            KernelDeclined: an element is not what it may be.
             RuntimeError: a library refused.
         """
         first, last = len(self.inputs), len(self.inputs) + len(self.outputs)
@@ -130,7 +130,7 @@ class CommandSequence:
         if status == Status.DONE:
             return given
         if status == Status.DECLINED:
-            raise Declined
+            raise KernelDeclined
         if status not in _NOT_CALLED:
             titles = ", ".join(self._order[i].title for i in self.indexes if i not in self.views)
             raise RuntimeError(f"a library refused one of the commands {titles}: status {status}")

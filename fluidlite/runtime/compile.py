@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import Kind
+from ..ground.dtypes import Kind
+from ..ground.state import collector_paused
 from ..kernels import (
     registered,  # noqa: F401  (kernels register themselves)
     threads,
 )
 from ..kernels.tuning import ThreadTuner
-from ..state import collector_paused
 from . import pipeline
 from .buffers import Buffers, Footprint
 from .codegen import GeneratedSource

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from ..ground.values import LoDTensor, LoDTensorArray
 from ..ir.operator import EMPTY, Operator
 from ..opdef.definition import Op
 from ..opdef.interpreter import kernel_of
 from ..opdef.rank_table import RankTable
-from ..values import LoDTensor, LoDTensorArray
 from .shared_lod import Lods, has_rows, shared_lod
 
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ..errors import OpError
+from ..ground.values import bare, zeros_like
 from ..ir.operator import EMPTY, Operator
 from ..ir.variable import Variable
 from ..opdef.arithmetic import Arithmetic
-from ..values import bare, zeros_like
 from .plan import BlockPlan
 from .step import Environment, Step
 

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from ..errors import ArgumentError, UnsupportedError
-from ..place import CUDAPlace, Place, checked
+from ..ground.place import CUDAPlace, Place, checked
 
 BACKENDS = ("numpy", "jax")
 _JAX = f"{__package__}.xla.engine"

@@ -20,14 +20,14 @@ from typing import Any
 import numpy as np
 
 from ..compiler import CompiledProgram, program_and_feed
-from ..described import Described
+from ..ground.place import Place
+from ..ground.process_group import groups
+from ..ground.reprs import Described
+from ..ground.tracebacks import quick_api_boundary
 from ..ir.callsite import warn
 from ..ir.program import Program
 from ..ir.variable import Variable
-from ..place import Place
-from ..process_group import groups
 from ..profiler import active
-from ..quiet import quick_door
 from ..scope import Scope
 from .bound import bind, run_bound
 from .feeding import frozen
@@ -45,7 +45,7 @@ from .traced_runs import TracesRuns
 from .turn import Commit, in_turn
 
 
-@quick_door
+@quick_api_boundary
 class Executor(PreparesRuns, RunsDatasets, KeepsRandomState, TracesRuns, Described):
     """Runs programs.
 

@@ -8,8 +8,8 @@ from weakref import ref
 
 from .. import backend as backends
 from ..errors import ClosedError
+from ..ground.place import Place
 from ..ir.program import Program
-from ..place import Place
 from ..profiler import Profile, active
 from .engine import chosen
 from .run import Run

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import as_dtype
 from ..errors import (
     FeedError,
     FeedTypeError,
@@ -17,11 +16,8 @@ from ..errors import (
     NotInitializedError,
     suggestion,
 )
-from ..ir.operator import EMPTY, Operator, located
-from ..ir.program import Program
-from ..ir.variable import Variable
-from ..scope import Scope
-from ..values import (
+from ..ground.dtypes import as_dtype
+from ..ground.values import (
     LoDTensor,
     LoDTensorArray,
     SelectedRows,
@@ -30,6 +26,10 @@ from ..values import (
     is_device_array,
     on_host,
 )
+from ..ir.operator import EMPTY, Operator, located
+from ..ir.program import Program
+from ..ir.variable import Variable
+from ..scope import Scope
 from .step import is_empty_array
 
 

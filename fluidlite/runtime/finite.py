@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import state
 from ..errors import NonFiniteError
+from ..ground import state
+from ..ground.values import arrays_in
 from ..ir.operator import located
 from ..kernels.finite import is_finite
-from ..values import arrays_in
 from .step import Environment, Step, spec_of
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from ..dtypes import DType, Kind, as_dtype
+from ..ground.dtypes import DType, Kind, as_dtype
 from ..ir.operator import OpRole
 from ..opdef.prepared import Prepared
 from ..opdef.spec import Spec

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import Kind
+from ..ground.dtypes import Kind
 from ..ir.analysis import writes_of
 from ..ir.operator import EMPTY
 from ..opdef.definition import Op

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import Kind
+from ..ground.dtypes import Kind
+from ..ground.values import arrays_in
 from ..opdef.prepared import ALIGNMENT
-from ..values import arrays_in
 from .buffers import Allocation, Footprint, View, common_to
 from .commands import CommandSequence
 from .graph import Instruction

@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..dtypes import Kind
+from ..ground.dtypes import Kind
+from ..ground.state import collector_paused
+from ..ground.weak_tables import WeakTable
 from ..ir.analysis import blocks_of, last_mentions, read_by_gradients, reads_of, writes_of
 from ..ir.block import Block
+from ..ir.display_hooks import VIEWS
 from ..ir.nesting import check_nesting
 from ..ir.operator import Operator, OpRole
 from ..ir.program import Program
 from ..ir.variable import Parameter
-from ..ir.views import VIEWS
-from ..state import collector_paused
-from ..weak import WeakTable
 from .admission import admit
 from .allocator import keep_freed_memory
 from .ownership import reusable

@@ -7,10 +7,10 @@ from functools import partial
 from typing import Any
 
 from ..compiler import CompiledProgram, program_and_feed
+from ..ground.process_group import groups
+from ..ground.tracebacks import quick_api_boundary
 from ..ir.program import Program
 from ..ir.variable import Variable
-from ..process_group import groups
-from ..quiet import quick_door
 from ..scope import Scope
 from .bound import bound_call
 from .executor_state import ExecutorState
@@ -108,7 +108,7 @@ class PreparesRuns(ExecutorState):
         asked = Run(program, fetches, scope=scope)
         return partial(self._run_prepared, KeptCall(asked, self._backend, self._engine))
 
-    @quick_door
+    @quick_api_boundary
     def _run_prepared(self, kept: KeptCall, feed: Mapping[str, Any]) -> list[Any]:
         guard = checks_nan_inf()
         is_plain = not (guard or self._looks or self._key is None) and type(feed) is dict

@@ -6,7 +6,7 @@ new number of rows makes a new plan.  Steps between them, the optimizer's among 
 
 from __future__ import annotations
 
-from ..dtypes import Kind
+from ..ground.dtypes import Kind
 from ..ir.analysis import reads_of, writes_of
 from ..ir.program import Program
 from ..ir.variable import Variable

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from itertools import takewhile
 from typing import Any
 
-from ..dtypes import Kind
+from ..ground.dtypes import Kind
 from ..ir.block import Block
 from ..opdef.sources import BatchSource
 from ..scope import Scope

@@ -17,8 +17,8 @@ import numpy as np
 
 from ..compiler import CompiledProgram, GradientScaleStrategy
 from ..errors import FeedError, FeedTypeError, UnsupportedError
-from ..process_group import groups
-from ..values import LoDTensor, SelectedRows, as_fetched
+from ..ground.process_group import groups
+from ..ground.values import LoDTensor, SelectedRows, as_fetched
 from .feeding import unknown_name
 from .plan import Plan, update_stages
 from .run import Run

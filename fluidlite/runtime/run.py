@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from ..errors import FeedTypeError, FetchError
+from ..ground.values import LoDTensor, on_host
 from ..ir.operator import EMPTY
 from ..ir.program import Program
 from ..ir.variable import Parameter, Variable
 from ..scope import Scope, global_scope
-from ..values import LoDTensor, on_host
 from .feeding import (
     fed_value,
     handed_out,

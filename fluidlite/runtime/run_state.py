@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 from weakref import ref
 
-from .. import state
 from ..errors import FetchTypeError
+from ..ground import state
 from ..ir.callsite import CallSite, warn
 from ..ir.declared import described, is_the_same
 from ..ir.operator import Operator

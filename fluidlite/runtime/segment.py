@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..backend import kernel_libraries
-from ..dtypes import as_dtype
 from ..errors import FluidError
+from ..ground.dtypes import as_dtype
+from ..ground.quoting import terminal_text
 from ..opdef.spec import Spec
-from ..quoting import terminal_text
 from .step import Environment, Step
 from .value import Unsupported
 

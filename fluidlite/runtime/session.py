@@ -9,13 +9,13 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from ..errors import FluidError, NonFiniteError, OpError
+from ..ground.process_group import groups
+from ..ground.values import arrays_in
 from ..ir.analysis import writes_of
 from ..ir.operator import Operator, located
 from ..opdef.interpreter import Eval
-from ..opdef.prepared import Declined
-from ..process_group import groups
+from ..opdef.prepared import KernelDeclined
 from ..profiler import Profile, clock
-from ..values import arrays_in
 from .checking import refuse_differences
 from .driver import Driver
 from .finite import check_written
@@ -157,7 +157,7 @@ class Session:
             sent = group.position
             try:
                 self._call(function, env)
-            except Declined:  # for these values; others may be computed as compiled
+            except KernelDeclined:  # for these values; others may be computed as compiled
                 group.repeat_from(sent)
                 self._interpret(segment, env, self.profile)
             except Exception as error:  # the steps one by one say which of them fails
@@ -208,7 +208,7 @@ class Session:
         repeat()
         self._interpret(segment, env, None)
         if failure is not None:
-            if not isinstance(failure, Declined):
+            if not isinstance(failure, KernelDeclined):
                 give_up(segment, function, failure)
             return
         refuse_differences(segment, function, given, mine, env, self._run_step, self._draw, repeat)

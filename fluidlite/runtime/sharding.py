@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from .. import state
+from ..ground import state
+from ..ground.weak_tables import WeakTable
 from ..ir.program import Program
 from ..ir.variable import Variable
-from ..weak import WeakTable
 
 
 class Split(NamedTuple):

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from ..ground.values import SelectedRows, offsets_from
 from ..opdef.definition import Op, first_slot
 from ..opdef.gradient import DerivedGrad
 from ..opdef.sequences import has_no_sequences, lengths_of
-from ..values import SelectedRows, offsets_from
 
 #: of the values of input slots: by slot, where one has sequences
 Lods = dict[str, list[Any]]

@@ -8,14 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..dtypes import Kind, as_dtype
 from ..errors import FluidError, NotInitializedError, OpError, ShapeError, SlotError
-from ..ir.operator import EMPTY, Operator, OpRole, located
-from ..opdef.doubts import Doubtful
-from ..opdef.interpreter import Eval
-from ..opdef.sequences import lengths_text
-from ..opdef.spec import Spec, size_of
-from ..values import (
+from ..ground.dtypes import Kind, as_dtype
+from ..ground.values import (
     LoDTensor,
     LoDTensorArray,
     SelectedRows,
@@ -23,6 +18,11 @@ from ..values import (
     is_device_array,
     zeros_like,
 )
+from ..ir.operator import EMPTY, Operator, OpRole, located
+from ..opdef.diagnostics import Doubtful
+from ..opdef.interpreter import Eval
+from ..opdef.sequences import lengths_text
+from ..opdef.spec import Spec, size_of
 from .direct import DirectCall
 from .shared_lod import Lods, has_rows, shared_lod
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..compiler import program_and_feed
+from ..ir.display_hooks import VIEWS
 from ..ir.program import Program
-from ..ir.views import VIEWS
 from ..scope import Scope
 from .executor_state import ExecutorState
 

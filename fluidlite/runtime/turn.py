@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any, TypeVar
 
 from ..errors import ConcurrentUpdateError
+from ..ground.turns import Turns
 from ..scope import Scope
-from ..turns import Turns
 
 T = TypeVar("T")
 

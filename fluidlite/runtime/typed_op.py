@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from ..dtypes import DType
+from ..ground.dtypes import DType
 from ..opdef.definition import Op
 from ..opdef.interpreter import kernel_of
 from ..opdef.prepared import Prepared, preparation_of

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..dtypes import Kind
+from ..ground.dtypes import Kind
 from ..opdef.arithmetic import WITH_NUMBER, Arithmetic
 from ..opdef.spec import Shape, Spec
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from fluidlite.dtypes import as_dtype
+from fluidlite.ground.dtypes import as_dtype
+from fluidlite.ground.values import LoDTensor, bare
 from fluidlite.opdef.definition import Op, lookup
 from fluidlite.opdef.sequences import lod_of
 from fluidlite.opdef.spec import Spec
-from fluidlite.values import LoDTensor, bare
 
 from gradcheck import evaluator, random_like
 from one_operator import OneOperator

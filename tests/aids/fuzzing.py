@@ -29,13 +29,13 @@ import numpy as np
 
 import fluidlite as fluid
 from fluidlite.errors import FileFormatError
-from fluidlite.files import Source
+from fluidlite.ground.files import Source
+from fluidlite.ground.values import LoDTensor, SelectedRows
 from fluidlite.io.arrays import read_npy, write_npy, write_npz, write_safetensors
 from fluidlite.proto.pickled import read_pickle
 from fluidlite.proto.pickling import write_pickle
 from fluidlite.proto.program import program_from_bytes
 from fluidlite.proto.tensor import read_rows, read_tensor, write_value
-from fluidlite.values import LoDTensor, SelectedRows
 
 from work import calls_in
 

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from fluidlite.backend import numpy_
+from fluidlite.ground.values import SelectedRows
 from fluidlite.opdef.gradient import Tape
 from fluidlite.opdef.interpreter import Eval
-from fluidlite.values import SelectedRows
 
 Function = Callable[..., Any]
 

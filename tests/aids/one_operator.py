@@ -3,8 +3,8 @@
 import numpy as np
 
 import fluidlite as fluid
-from fluidlite.dtypes import Kind
-from fluidlite.values import LoDTensor, SelectedRows, bare
+from fluidlite.ground.dtypes import Kind
+from fluidlite.ground.values import LoDTensor, SelectedRows, bare
 
 
 class OneOperator:

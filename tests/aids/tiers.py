@@ -21,9 +21,9 @@ from random_programs.ways import kernels
 import fluidlite as fluid
 from fluidlite.backend import onednn
 from fluidlite.backend.native.compiler import COMPILER, Compiler
+from fluidlite.ground.values import LoDTensor, bare
 from fluidlite.opdef.definition import lookup, registered
 from fluidlite.runtime import session
-from fluidlite.values import LoDTensor, bare
 
 from cases import Case, cases_of, is_float, is_list
 from samples.form import GENERATORS

@@ -12,11 +12,11 @@ import pytest
 from backend.agreement import agree, fed, gradients, needs_library, ran, sources
 
 import fluidlite as fluid
-from fluidlite import state
 from fluidlite.backend import native
 from fluidlite.backend.native.compiler import COMPILER, Compiler
 from fluidlite.backend.onednn import description, library, memory
 from fluidlite.errors import ArgumentError, UnsupportedError
+from fluidlite.ground import state
 from fluidlite.opdef.definition import lookup
 
 from cases import parameters

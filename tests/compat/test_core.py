@@ -5,7 +5,7 @@ import importlib
 import numpy as np
 import pytest
 
-from fluidlite import state
+from fluidlite.ground import state
 
 
 @pytest.fixture

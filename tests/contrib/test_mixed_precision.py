@@ -5,8 +5,8 @@ import pytest
 
 import fluidlite as fluid
 from fluidlite.contrib.mixed_precision import AutoMixedPrecisionLists, decorate
-from fluidlite.dtypes import DType
 from fluidlite.errors import ArgumentError, FluidWarning
+from fluidlite.ground.dtypes import DType
 
 from building import data, refused
 

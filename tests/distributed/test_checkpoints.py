@@ -12,8 +12,8 @@ from mpi_jobs import TESTS, environment, need_mpi, run_job, succeeded
 
 import fluidlite as fluid
 from fluidlite.errors import FileError
+from fluidlite.ground.process_group import OneProcess, groups
 from fluidlite.io.checkpoint import checkpoints_in, read_checkpoint
-from fluidlite.process_group import OneProcess, groups
 
 PER_EPOCH = -(-resumed_job.SAMPLES // resumed_job.BATCH)
 LAST = 2 * PER_EPOCH

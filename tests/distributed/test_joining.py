@@ -5,7 +5,7 @@ import pytest
 import fluidlite as fluid
 from fluidlite.distributed.timeouts import FIRST_WAITS, Timeouts
 from fluidlite.errors import ArgumentError, UnsupportedError
-from fluidlite.process_group import OneProcess
+from fluidlite.ground.process_group import OneProcess
 
 
 @pytest.fixture

@@ -3,8 +3,8 @@ import pytest
 
 import fluidlite as fluid
 from fluidlite.errors import ArgumentError
-from fluidlite.opdef.prepared import Declined
-from fluidlite.process_group import OneProcess, groups
+from fluidlite.ground.process_group import OneProcess, groups
+from fluidlite.opdef.prepared import KernelDeclined
 
 from networks import regression, started
 
@@ -195,7 +195,7 @@ def test_a_compiled_run_that_fails_is_repeated_from_where_its_calls_began():
         def declining(*given):
             made = compute(*given)
             if declines:
-                raise Declined
+                raise KernelDeclined
             return made
 
         compiled.run = declining

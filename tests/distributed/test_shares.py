@@ -6,7 +6,7 @@ import pytest
 
 import fluidlite as fluid
 from fluidlite.errors import ArgumentError, FluidWarning
-from fluidlite.process_group import OneProcess, groups
+from fluidlite.ground.process_group import OneProcess, groups
 
 
 class Member(OneProcess):

@@ -3,7 +3,7 @@ import pytest
 from mpi_jobs import need_mpi, run_job, succeeded
 from shared_training import NETS, trained
 
-from fluidlite.process_group import OneProcess
+from fluidlite.ground.process_group import OneProcess
 
 WANTED = [f"{name}:float64" for name in NETS] + ["mlp:float32", "lenet:float32"]
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fluidlite.values import bare
+from fluidlite.ground.values import bare
 
 onnx = pytest.importorskip("onnx", reason="needs the extra onnx")
 runtime = pytest.importorskip("onnxruntime", reason="needs the extra onnx")

@@ -4,7 +4,7 @@ import importlib.util
 
 import numpy as np
 
-from fluidlite.values import LoDTensor, bare
+from fluidlite.ground.values import LoDTensor, bare
 
 
 def loaded(path):

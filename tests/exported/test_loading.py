@@ -11,7 +11,7 @@ from exported.node_cases import array_of, cases
 
 import fluidlite as fluid
 from fluidlite import layers
-from fluidlite.cli import main as command
+from fluidlite.command_line.cli import main as command
 from fluidlite.errors import ArgumentError, UnsupportedError
 from fluidlite.onnx.forms import FORMS
 from fluidlite.onnx.functions import OLDEST

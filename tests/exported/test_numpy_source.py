@@ -13,7 +13,7 @@ from exported.sources import assert_same, given, loaded, run
 
 import fluidlite as fluid
 from fluidlite import layers
-from fluidlite.cli import main as command
+from fluidlite.command_line.cli import main as command
 from fluidlite.errors import ArgumentError, FileError, UnknownVariableError, UnsupportedError
 
 import saved_models

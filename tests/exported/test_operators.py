@@ -6,8 +6,8 @@ from exported.without import WITHOUT
 
 import fluidlite as fluid
 from fluidlite.errors import UnsupportedError
+from fluidlite.ground.values import bare
 from fluidlite.opdef.definition import registered
-from fluidlite.values import bare
 
 from cases import cases_of
 from samples.form import GENERATORS

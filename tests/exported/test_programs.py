@@ -6,7 +6,7 @@ from exported.models import assert_same, checked, onnx, run
 
 import fluidlite as fluid
 from fluidlite import layers
-from fluidlite.cli import main as command
+from fluidlite.command_line.cli import main as command
 from fluidlite.errors import ArgumentError, FileError, UnknownVariableError, UnsupportedError
 
 import saved_models

@@ -9,7 +9,7 @@ from exported.test_programs import MODELS, OF_PADDLE2, recorded
 import fluidlite as fluid
 from fluidlite import layers
 from fluidlite.errors import UnsupportedError
-from fluidlite.values import bare
+from fluidlite.ground.values import bare
 
 from cases import cases_of
 

@@ -3,9 +3,9 @@ import pytest
 
 import fluidlite as fluid
 from fluidlite.errors import ArgumentError, UnsupportedError
+from fluidlite.ground.process_group import OneProcess, groups
 from fluidlite.incubate.fleet import collective, role_maker
 from fluidlite.incubate.fleet.collective import DistributedStrategy, fleet
-from fluidlite.process_group import OneProcess, groups
 
 NAMES = [f"host:{6170 + k}" for k in range(3)]
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import fluidlite as fluid
-from fluidlite.cli import main
+from fluidlite.command_line.cli import main
 
 from specimens import lenet, lenet_feed
 

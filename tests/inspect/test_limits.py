@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import fluidlite as fluid
-from fluidlite.cli import main
+from fluidlite.command_line.cli import main
 from fluidlite.errors import WorkLimitError
 from fluidlite.inspect.planning import plan_of
 from fluidlite.scope import Scope

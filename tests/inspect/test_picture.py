@@ -9,7 +9,7 @@ import fluidlite as fluid
 from fluidlite.errors import ArgumentError
 from fluidlite.inspect import draw, to_svg
 from fluidlite.inspect.graph import ProgramGraph
-from fluidlite.inspect.placing import Placing
+from fluidlite.inspect.layout import Placing
 from fluidlite.inspect.scene import Scene
 
 from specimens import deep, evil, lenet, loop, parsed

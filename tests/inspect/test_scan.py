@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import fluidlite as fluid
-from fluidlite.cli import main
+from fluidlite.command_line.cli import main
 from fluidlite.inspect import bounds, scan
 from fluidlite.ir.analysis import writes_of
 from fluidlite.ir.program import copy_operator

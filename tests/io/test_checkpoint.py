@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import fluidlite as fluid
-from fluidlite.dtypes import Kind
 from fluidlite.errors import ArgumentError, FileError, FileFormatError, NotInitializedError
+from fluidlite.ground.dtypes import Kind
+from fluidlite.ground.values import LoDTensor, SelectedRows
 from fluidlite.ir.compare import differences
-from fluidlite.values import LoDTensor, SelectedRows
 
 from networks import assert_same, regression, started, state
 

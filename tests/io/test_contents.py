@@ -9,7 +9,8 @@ import pytest
 
 import fluidlite as fluid
 from fluidlite.errors import ArgumentError, DTypeError, FileError, FileFormatError
-from fluidlite.files import Source
+from fluidlite.ground.files import Source
+from fluidlite.ground.values import LoDTensor, SelectedRows
 from fluidlite.io import arrays
 from fluidlite.io.arrays import (
     read_npy,
@@ -19,7 +20,6 @@ from fluidlite.io.arrays import (
     write_safetensors,
 )
 from fluidlite.ir.compare import differences
-from fluidlite.values import LoDTensor, SelectedRows
 
 import fuzzing
 import saved_models

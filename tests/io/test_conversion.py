@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import fluidlite as fluid
-from fluidlite.cli import main
+from fluidlite.command_line.cli import main
 from fluidlite.errors import ArgumentError, FileFormatError
 
 import saved_models

@@ -14,8 +14,8 @@ import pytest
 from oracle.golden import script
 
 import fluidlite as fluid
-from fluidlite.dtypes import Kind
-from fluidlite.values import LoDTensor, SelectedRows
+from fluidlite.ground.dtypes import Kind
+from fluidlite.ground.values import LoDTensor, SelectedRows
 
 PYTHON = os.environ.get("FLUIDLITE_PADDLE18")
 pytestmark = pytest.mark.skipif(

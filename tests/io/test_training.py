@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import fluidlite as fluid
-from fluidlite import state as process
 from fluidlite.errors import (
     ArgumentError,
     DTypeError,
@@ -16,6 +15,7 @@ from fluidlite.errors import (
     NotInitializedError,
     ShapeError,
 )
+from fluidlite.ground import state as process
 
 import saved_models
 from networks import assert_same, regression, started, state, value

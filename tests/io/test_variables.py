@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import fluidlite as fluid
-from fluidlite.dtypes import Kind
 from fluidlite.errors import (
     ArgumentError,
     FileError,
@@ -15,7 +14,8 @@ from fluidlite.errors import (
     NotInitializedError,
     UnknownVariableError,
 )
-from fluidlite.values import LoDTensor, SelectedRows
+from fluidlite.ground.dtypes import Kind
+from fluidlite.ground.values import LoDTensor, SelectedRows
 
 from networks import assert_same, regression, started, state, value
 

@@ -2,7 +2,6 @@
 
 import pytest
 
-from fluidlite.dtypes import DType, Kind
 from fluidlite.errors import (
     ArgumentError,
     AttributeValueError,
@@ -14,6 +13,7 @@ from fluidlite.errors import (
     UnknownOperatorError,
     UnknownVariableError,
 )
+from fluidlite.ground.dtypes import DType, Kind
 from fluidlite.ir.name_scope import name_scope
 from fluidlite.ir.operator import EMPTY, Operator, OpRole
 from fluidlite.ir.program import Program

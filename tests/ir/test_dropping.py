@@ -5,7 +5,7 @@ import pytest
 
 import fluidlite as fluid
 from fluidlite.ir.compare import differences
-from fluidlite.ir.dropping import drop_blocks
+from fluidlite.ir.pruning import drop_blocks
 from fluidlite.ir.verify import verify
 
 from specimens import lenet, loop, parsed

@@ -3,7 +3,7 @@
 import pytest
 
 import fluidlite as fluid
-from fluidlite.cli import main
+from fluidlite.command_line.cli import main
 from fluidlite.errors import FileFormatError, ParseError, VerifyError
 from fluidlite.ir.nesting import DEEPEST, TIMES, nesting_fault
 from fluidlite.ir.operator import Operator

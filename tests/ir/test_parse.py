@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fluidlite.dtypes import DType, Kind
 from fluidlite.errors import ParseError
+from fluidlite.ground.dtypes import DType, Kind
 from fluidlite.ir import parse
 from fluidlite.ir.compare import differences
 from fluidlite.ir.literal import EmptyList

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import fluidlite as fluid
-from fluidlite.dtypes import DType
+from fluidlite.ground.dtypes import DType
 from fluidlite.opdef.definition import Op
 
 from one_operator import OneOperator

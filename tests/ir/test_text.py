@@ -4,8 +4,8 @@ import pickle
 
 import pytest
 
-from fluidlite.dtypes import Kind
 from fluidlite.errors import ParseError
+from fluidlite.ground.dtypes import Kind
 from fluidlite.ir.compare import differences
 from fluidlite.ir.literal import EmptyList, float_text, name_text, typed_text, value_text, wire_type
 from fluidlite.ir.name_scope import name_scope

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import fluidlite as fluid
-from fluidlite.dtypes import DType, Kind
 from fluidlite.errors import ArgumentError, DTypeError, FluidWarning, ShapeError
+from fluidlite.ground.dtypes import DType, Kind
 from fluidlite.ir.program import default_main_program
 from fluidlite.ir.text import variable_text
 

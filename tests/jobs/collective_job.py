@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import fluidlite as fluid
+from fluidlite.ground.process_group import groups
+from fluidlite.ground.values import SelectedRows
 from fluidlite.layers import collective
 from fluidlite.opdef.definition import lookup
-from fluidlite.process_group import groups
-from fluidlite.values import SelectedRows
 
 RUNS = 3  # interpreted, compiled with a look at memory, compiled
 TYPES = ("float64", "float32", "float16", "int64", "int32", "int16", "int8", "uint8", "bool")

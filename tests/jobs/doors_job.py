@@ -9,9 +9,9 @@ import numpy as np
 from shared_training import batch, mlp, share
 
 import fluidlite as fluid
+from fluidlite.ground.process_group import groups
 from fluidlite.incubate.fleet import role_maker
 from fluidlite.incubate.fleet.collective import DistributedStrategy, fleet
-from fluidlite.process_group import groups
 
 STEPS = 8
 

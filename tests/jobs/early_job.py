@@ -5,7 +5,7 @@ first argument names.
 import sys
 import time
 
-from fluidlite.launched import launched
+from fluidlite.ground.job_environment import launched
 
 if launched().rank == 1:
     if sys.argv[1] == "raises":

@@ -9,7 +9,7 @@ import time
 import numpy as np
 
 import fluidlite as fluid
-from fluidlite.launched import launched
+from fluidlite.ground.job_environment import launched
 
 
 def main(fault):

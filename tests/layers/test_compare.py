@@ -5,8 +5,8 @@ import pytest
 
 import fluidlite as fluid
 from fluidlite import layers
-from fluidlite.dtypes import DType
 from fluidlite.errors import DTypeError
+from fluidlite.ground.dtypes import DType
 
 from building import data, refused, run, written
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from fluidlite import layers
-from fluidlite.dtypes import DType
 from fluidlite.errors import ArgumentError, DTypeError, ShapeError
+from fluidlite.ground.dtypes import DType
 
 from building import data, refused, run, written
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fluidlite import layers
-from fluidlite.dtypes import DType
+from fluidlite.ground.dtypes import DType
 
 from building import data, refused, run, written
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from fluidlite.errors import LoDError
+from fluidlite.ground.values import LoDTensor, offsets_from
 from fluidlite.opdef.definition import Op, lookup
 from fluidlite.opdef.gradient import Tape
 from fluidlite.opdef.sequences import lengths_of, lod_of, offsets_of, positions_in, rows_in
-from fluidlite.values import LoDTensor, offsets_from
 
 from gradcheck import evaluator
 

@@ -8,7 +8,7 @@ import pytest
 import fluidlite as fluid
 from fluidlite import flow
 from fluidlite.errors import ArgumentError
-from fluidlite.namespace import public_names
+from fluidlite.ground.public_names import public_names
 from operands import calls
 from operands.comparing import Spelling, compare, strict_tensor, tensor
 

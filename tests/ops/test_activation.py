@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from fluidlite.backend import numpy_
-from fluidlite.dtypes import as_dtype
 from fluidlite.errors import AttributeValueError, DTypeError, NoGradientError, ShapeError
+from fluidlite.ground.dtypes import as_dtype
 from fluidlite.kernels import registered  # noqa: F401
 from fluidlite.opdef.definition import lookup
 from fluidlite.opdef.prepared import preparation_of

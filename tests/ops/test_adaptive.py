@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fluidlite.errors import ShapeError, SlotError
-from fluidlite.values import SelectedRows
+from fluidlite.ground.values import SelectedRows
 
 from gradcheck import evaluator
 from infer import infer

@@ -7,8 +7,8 @@ import pytest
 
 import fluidlite as fluid
 from fluidlite.errors import LoDError, OutOfRangeError, ShapeError
+from fluidlite.ground.values import LoDTensor
 from fluidlite.opdef.definition import lookup
-from fluidlite.values import LoDTensor
 
 from gradcheck import evaluator
 

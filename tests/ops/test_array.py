@@ -6,9 +6,9 @@ import pytest
 import fluidlite as fluid
 from fluidlite import backend, layers
 from fluidlite.errors import OutOfRangeError, ShapeError
+from fluidlite.ground.values import LoDTensorArray
 from fluidlite.opdef.definition import lookup
 from fluidlite.opdef.interpreter import Eval
-from fluidlite.values import LoDTensorArray
 
 f = Eval(backend.get("numpy"))
 ONE, TWO = np.ones([2]), np.full([3], 2.0)

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import fluidlite as fluid
-from fluidlite.dtypes import Kind
 from fluidlite.errors import AttributeValueError, FluidError, OpError, ShapeError, UnsupportedError
+from fluidlite.ground.dtypes import Kind
+from fluidlite.ground.process_group import Unrepeated, groups
 from fluidlite.layers import collective
 from fluidlite.opdef.definition import lookup
 from fluidlite.opdef.spec import spec
-from fluidlite.process_group import Unrepeated, groups
 
 REDUCE = {"sum": np.sum, "prod": np.prod, "max": np.max, "min": np.min}
 

@@ -7,9 +7,9 @@ import pytest
 
 from fluidlite.backend import numpy_
 from fluidlite.errors import LoDError, OutOfRangeError, ShapeError
+from fluidlite.ground.values import LoDTensor, bare
 from fluidlite.opdef.definition import lookup
 from fluidlite.opdef.interpreter import Eval
-from fluidlite.values import LoDTensor, bare
 
 LOD = ((0, 3, 3, 4, 8),)
 

@@ -8,9 +8,9 @@ import pytest
 import fluidlite as fluid
 from fluidlite.backend import numpy_
 from fluidlite.errors import LoDError, OutOfRangeError
+from fluidlite.ground.values import LoDTensor, bare
 from fluidlite.opdef.definition import lookup
 from fluidlite.opdef.interpreter import Eval
-from fluidlite.values import LoDTensor, bare
 
 
 def run(type, attrs=None, **ins):

@@ -8,7 +8,6 @@ import pytest
 
 import fluidlite as fluid
 from fluidlite import layers
-from fluidlite.dtypes import Kind
 from fluidlite.errors import (
     ArgumentError,
     AttributeValueError,
@@ -17,6 +16,7 @@ from fluidlite.errors import (
     OpError,
     ShapeError,
 )
+from fluidlite.ground.dtypes import Kind
 from fluidlite.opdef.definition import lookup
 
 from infer import infer

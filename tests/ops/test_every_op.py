@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import fluidlite as fluid
-from fluidlite.dtypes import DType, as_dtype
+from fluidlite.ground.dtypes import DType, as_dtype
+from fluidlite.ground.values import LoDTensor, bare
 from fluidlite.ir.compare import differences
 from fluidlite.opdef.definition import Op, is_defined, lookup, registered
 from fluidlite.opdef.gradient import is_constant, is_differentiable
-from fluidlite.values import LoDTensor, bare
 
 from cases import Case, each, is_float, listed, parameters, spec_of
 from gradcheck import check_gradients, evaluator, pull_back, random_like

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fluidlite.dtypes import DType, Kind
+from fluidlite.ground.dtypes import DType, Kind
 from fluidlite.opdef.spec import Spec
 
 from gradcheck import evaluator

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fluidlite.errors import DTypeError, OutOfRangeError, ShapeError
-from fluidlite.imperative.items import encode
+from fluidlite.functions.items import encode
 
 from gradcheck import evaluator, pull_back
 from infer import infer

@@ -9,10 +9,10 @@ import pytest
 
 from fluidlite.backend import numpy_
 from fluidlite.errors import AttributeValueError, LoDError, ShapeError
+from fluidlite.ground.values import LoDTensor, bare
 from fluidlite.opdef.definition import lookup
 from fluidlite.opdef.interpreter import Eval
 from fluidlite.opdef.spec import spec
-from fluidlite.values import LoDTensor, bare
 
 from samples.form import samples_of
 

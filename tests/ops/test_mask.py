@@ -5,7 +5,7 @@ import pytest
 
 import fluidlite as fluid
 from fluidlite.errors import DTypeError, LoDError, ShapeError
-from fluidlite.values import LoDTensor
+from fluidlite.ground.values import LoDTensor
 
 from gradcheck import evaluator
 from infer import infer

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from fluidlite.errors import AttributeValueError, LoDError, OutOfRangeError
+from fluidlite.ground.values import LoDTensor, bare
 from fluidlite.ops.mask_targets import mask_of
-from fluidlite.values import LoDTensor, bare
 
 from gradcheck import evaluator
 from infer import infer

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import fluidlite as fluid
+from fluidlite.eager.recording import eager
 from fluidlite.errors import AttributeValueError, DTypeError, ShapeError
-from fluidlite.imperative.recording import eager
 from fluidlite.opdef.definition import lookup
 
 from gradcheck import evaluator

@@ -5,8 +5,8 @@ import pytest
 
 import fluidlite as fluid
 from fluidlite.errors import LoDError, ShapeError
+from fluidlite.ground.values import LoDTensor, LoDTensorArray
 from fluidlite.opdef.rank_table import RankTable
-from fluidlite.values import LoDTensor, LoDTensorArray
 
 from gradcheck import evaluator
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from fluidlite.ground.values import LoDTensor, bare, offsets_from
 from fluidlite.opdef.definition import lookup
 from fluidlite.opdef.sequences import lod_of
-from fluidlite.values import LoDTensor, bare, offsets_from
 
 from gradcheck import evaluator
 

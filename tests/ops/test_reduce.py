@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import fluidlite as fluid
-from fluidlite.dtypes import DType
 from fluidlite.errors import DTypeError, ShapeError
+from fluidlite.ground.dtypes import DType
 from fluidlite.opdef.spec import Spec
 
 from gradcheck import check_gradients, evaluator, pull_back

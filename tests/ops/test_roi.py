@@ -5,7 +5,7 @@ import pytest
 
 import fluidlite as fluid
 from fluidlite.errors import AttributeValueError, ShapeError
-from fluidlite.values import LoDTensor
+from fluidlite.ground.values import LoDTensor
 
 from gradcheck import evaluator, pull_back
 from infer import infer

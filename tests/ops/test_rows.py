@@ -5,8 +5,8 @@ import pytest
 
 import fluidlite as fluid
 from fluidlite.core import SelectedRows
-from fluidlite.dtypes import DType, Kind
 from fluidlite.errors import OutOfRangeError, ShapeError
+from fluidlite.ground.dtypes import DType, Kind
 from fluidlite.opdef.definition import lookup
 from fluidlite.opdef.spec import Spec
 

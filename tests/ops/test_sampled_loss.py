@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fluidlite.errors import AttributeValueError, OutOfRangeError, ShapeError
-from fluidlite.values import SelectedRows
+from fluidlite.ground.values import SelectedRows
 
 from gradcheck import evaluator, pull_back
 from infer import infer

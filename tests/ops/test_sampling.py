@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import fluidlite as fluid
+from fluidlite.eager.recording import eager
 from fluidlite.errors import AttributeValueError, DTypeError
-from fluidlite.imperative.recording import eager
 
 from gradcheck import evaluator
 from infer import infer

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from fluidlite.dtypes import DType
 from fluidlite.errors import AttributeValueError, DTypeError, OutOfRangeError, ShapeError
+from fluidlite.ground.dtypes import DType
 
 from gradcheck import evaluator, pull_back
 from infer import infer

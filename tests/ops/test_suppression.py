@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from fluidlite.errors import LoDError, ShapeError
+from fluidlite.ground.values import LoDTensor, bare
 from fluidlite.ops.overlaps import BoxOverlaps, box_overlaps
 from fluidlite.ops.polygons import common_areas, polygon_areas
-from fluidlite.values import LoDTensor, bare
 
 from gradcheck import evaluator
 from infer import infer

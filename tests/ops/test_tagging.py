@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fluidlite.errors import AttributeValueError, LoDError, OutOfRangeError, ShapeError
-from fluidlite.values import LoDTensor
+from fluidlite.ground.values import LoDTensor
 
 from gradcheck import evaluator
 from infer import infer

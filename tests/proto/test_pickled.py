@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fluidlite.errors import ArgumentError, DTypeError, FileFormatError
-from fluidlite.files import Source
+from fluidlite.ground.files import Source
 from fluidlite.proto.pickled import read_pickle
 from fluidlite.proto.pickling import write_pickle
 

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fluidlite as fluid
-from fluidlite.dtypes import DType, Kind
 from fluidlite.errors import ArgumentError, FileFormatError
+from fluidlite.ground.dtypes import DType, Kind
 from fluidlite.ir.compare import differences
 from fluidlite.ir.literal import EmptyList
 from fluidlite.ir.operator import Operator

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from fluidlite.errors import WorkLimitError
+from fluidlite.ground.values import SelectedRows
 from fluidlite.proto.state import as_array
-from fluidlite.values import SelectedRows
 
 
 def test_a_table_of_few_rows_is_written_as_a_whole():

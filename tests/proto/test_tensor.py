@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fluidlite.errors import ArgumentError, DTypeError, FileFormatError
-from fluidlite.files import Source
+from fluidlite.ground.files import Source
+from fluidlite.ground.values import LoDTensor, LoDTensorArray, SelectedRows
 from fluidlite.proto.tensor import ELEMENT_TYPES, read_rows, read_tensor, write_value
-from fluidlite.values import LoDTensor, LoDTensorArray, SelectedRows
 
 import saved_models
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import fluidlite as fluid
-from fluidlite.dtypes import Kind
 from fluidlite.errors import ArgumentError, FeedError, NonFiniteError, NotInitializedError
+from fluidlite.ground.dtypes import Kind
 from fluidlite.ir.program import Program
 from fluidlite.ir.verify import verify
 

@@ -5,10 +5,10 @@ import pytest
 from oracle.test_training import CASES, Training
 
 import fluidlite as fluid
+from fluidlite.ground.values import SelectedRows
 from fluidlite.opdef import definition
 from fluidlite.opdef.prepared import Prepared
 from fluidlite.runtime.checking import bound, difference
-from fluidlite.values import SelectedRows
 
 layers = fluid.layers
 

@@ -5,9 +5,9 @@ import pytest
 
 import fluidlite as fluid
 from fluidlite.errors import ArgumentError, NonFiniteError
+from fluidlite.ground.process_group import OneProcess, groups
 from fluidlite.kernels.finite import is_finite
 from fluidlite.opdef.definition import lookup
-from fluidlite.process_group import OneProcess, groups
 from fluidlite.runtime.finite import described
 
 layers = fluid.layers

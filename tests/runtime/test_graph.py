@@ -7,7 +7,7 @@ import pytest
 from graphs import NUMPY, computed, graph
 
 import fluidlite as fluid
-from fluidlite.dtypes import DType
+from fluidlite.ground.dtypes import DType
 from fluidlite.inspect.graph_text import parsed, printed
 from fluidlite.opdef.prepared import Prepared
 from fluidlite.opdef.spec import Spec
@@ -147,7 +147,7 @@ return "y"=%2, "g"=%1
 %0: float32[2] = input "x"
 %1: uint8[] = relu.start(X=%0)
 %2: float32[2] = tanh(X=%0)
-%3: float32[2] = relu.wait(Handle=%1)
+%3: float32[2] = relu.wait(TensorRecord=%1)
 return "y"=%2, "z"=%3
 """,
     "fused and laid out": """\

@@ -15,7 +15,7 @@ import pytest
 from threadpoolctl import ThreadpoolController
 
 import fluidlite as fluid
-from fluidlite import state
+from fluidlite.ground import state
 from fluidlite.kernels import threads
 from fluidlite.runtime import bound
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import fluidlite as fluid
-from fluidlite.dtypes import DType
+from fluidlite.ground.dtypes import DType
 from fluidlite.kernels import convolution
 from fluidlite.opdef import definition
 from fluidlite.opdef.definition import lookup, registered

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import fluidlite as fluid
-from fluidlite.weak import WeakTable
+from fluidlite.ground.weak_tables import WeakTable
 
 layers = fluid.layers
 

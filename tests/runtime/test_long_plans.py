@@ -7,8 +7,8 @@ import pytest
 
 import fluidlite as fluid
 from fluidlite.errors import FluidError
+from fluidlite.ground.state import collector_paused
 from fluidlite.runtime import memory
-from fluidlite.state import collector_paused
 
 layers = fluid.layers
 

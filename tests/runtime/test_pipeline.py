@@ -9,7 +9,7 @@ import pytest
 from graphs import graph
 
 import fluidlite as fluid
-from fluidlite.cli import main
+from fluidlite.command_line.cli import main
 from fluidlite.errors import ArgumentError
 from fluidlite.inspect.graph_text import printed
 from fluidlite.opdef.definition import find

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import fluidlite as fluid
-from fluidlite import state
+from fluidlite.ground import state
 from fluidlite.kernels import step, threads
 
 layers = fluid.layers

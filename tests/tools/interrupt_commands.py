@@ -21,8 +21,8 @@ from pathlib import Path
 import numpy as np
 
 import fluidlite as fluid
-from fluidlite.cli import command_parser
-from fluidlite.completion import commands_of
+from fluidlite.command_line.cli import command_parser
+from fluidlite.command_line.completion import commands_of
 
 import paths  # noqa: F401  the tests' folders
 

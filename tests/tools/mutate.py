@@ -30,7 +30,7 @@ from mutations.trials import Outcome, Place, Trials
 
 #: where the tests are that run in one process, and call what is changed
 TESTS = [
-    *("ops", "oracle", "imperative", "backward", "runtime", "backend", "optimizer", "layers", "ir"),
+    *("ops", "oracle", "eager", "backward", "runtime", "backend", "optimizer", "layers", "ir"),
     *("contrib", "dygraph", "opdef", "proto"),
 ]
 EACH = 2  #: faults in one function at most

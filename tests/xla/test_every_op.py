@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fluidlite.dtypes import as_dtype
+from fluidlite.ground.dtypes import as_dtype
+from fluidlite.ground.values import LoDTensor, LoDTensorArray, SelectedRows
 from fluidlite.opdef.definition import registered
 from fluidlite.opdef.rank_table import RankTable
-from fluidlite.values import LoDTensor, LoDTensorArray, SelectedRows
 
 from cases import Case, cases_of, listed
 from gradcheck import evaluator, gradient_of, pull_back, random_like

@@ -11,7 +11,7 @@ import pytest
 import fluidlite as fluid
 from fluidlite import layers
 from fluidlite.errors import ArgumentError, FluidError, NonFiniteError, OutOfRangeError
-from fluidlite.process_group import OneProcess, groups
+from fluidlite.ground.process_group import OneProcess, groups
 
 ROWS, CLASSES = 16, 4
 

@@ -13,7 +13,7 @@ from itertools import groupby
 from math import prod
 from typing import NamedTuple
 
-from .index_maps import Map, Misfit, identity, merged
+from .index_maps import Map, NotFusible, identity, merged
 from .loops import COLUMN, ROW, Element, Nest, local
 from .symbols import Expression
 
@@ -36,7 +36,7 @@ def channels_of(node: Expression) -> ChannelSpace:
     """The channels that a reduction leaves.
 
     Raises:
-        Misfit: it leaves more than one dimension, or the first ones.
+        NotFusible: it leaves more than one dimension, or the first ones.
     """
     shape = node.arguments[0].shape
     flags = [(i in node.data, n) for i, n in enumerate(shape) if n != 1]
@@ -50,7 +50,7 @@ def channels_of(node: Expression) -> ChannelSpace:
     if len(sizes) == 3:
         sizes.append(1)
     if len(sizes) != 4 or sizes[3] > MOST_LANES:
-        raise Misfit
+        raise NotFusible
     return ChannelSpace(*sizes)
 
 
@@ -79,13 +79,13 @@ class ChannelNest(Nest):
             return ROW | COLUMN, "at + l"
         if seen == self.by_row:
             return ROW, f"r * {self.space.lanes}L + l"
-        raise Misfit
+        raise NotFusible
 
     def _along_row(self, node: Expression, seen: Map) -> Element:
         (inner,) = node.arguments
         fits = node.function == "sum" and inner.size == self.size and seen == self.by_row
         if not fits or channels_of(node) != self.space:
-            raise Misfit
+            raise NotFusible
         given = self.element(inner, identity(self.size))
         return Element(node, ROW, given.phase + 1, "", (given,), is_reduction=True)
 
@@ -104,7 +104,7 @@ class _ChannelWriter:
         """The C of some channels."""
         lanes = self._space.lanes
         if any(each.node.function == "check" for each in self._order):
-            raise Misfit
+            raise NotFusible
         for each in self._order:
             if not each.level:
                 yield f"  const {local(each.node)} {each.name} = {self._code(each)};"

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from pathlib import Path
 
-from ... import state
+from ...ground import state
 from ..commands import Status
 from .kernel import Kernel, opened
 from .kernel_cache import KernelCache

@@ -14,7 +14,7 @@ from math import prod
 Map = tuple[tuple[int, int], ...]
 
 
-class Misfit(Exception):
+class NotFusible(Exception):
     """Values do not fit into one loop."""
 
 
@@ -69,7 +69,7 @@ class _Digits:
     of it changes, and by how much.
 
     Raises:
-        Misfit: a step changes several digits.
+        NotFusible: a step changes several digits.
     """
 
     def __init__(self, seen: Map, sizes: Sequence[int]) -> None:
@@ -88,16 +88,16 @@ class _Digits:
             while step and extent > 1:
                 at = next((k for k, weight in enumerate(weights[1:]) if step < weight), None)
                 if at is None or step % weights[at]:
-                    raise Misfit
+                    raise NotFusible
                 times = step // weights[at]
                 taken = extent if times * (extent - 1) < inner[at] else inner[at] // times
                 if extent % taken or (taken < extent and inner[at] % times):
-                    raise Misfit
+                    raise NotFusible
                 self.last[at] += times * (taken - 1)
                 self.changes.append((taken, at, times))
                 extent, step = extent // taken, step * taken
         if rest or any(last >= size for last, size in zip(self.last, inner)):
-            raise Misfit
+            raise NotFusible
 
     def mapped(self, steps: Sequence[int], begin: int) -> Map:
         """The map by way of what has a step for each digit, innermost first."""
@@ -110,7 +110,7 @@ def composed(outer: Map, inner: Map) -> Map:
     """The map from a space to a value, by way of one whose elements ``outer`` names.
 
     Raises:
-        Misfit: they cut the value between in ways that do not fit.
+        NotFusible: they cut the value between in ways that do not fit.
     """
     begin, digits = begun(inner)
     found = _Digits(outer, [extent for extent, _ in digits])
@@ -128,7 +128,7 @@ def within(
         whole: the sizes of the whole.
 
     Raises:
-        Misfit: the map cuts the whole in ways that do not fit.
+        NotFusible: the map cuts the whole in ways that do not fit.
     """
     found = _Digits(seen, whole)
     steps, begin, step = [], 0, 1
@@ -145,24 +145,24 @@ def split(whole: Map, columns: int) -> tuple[Map, int]:
     """A map as one of rows, and the step along a row of ``columns`` elements: 0 or 1.
 
     Raises:
-        Misfit: the elements of a row do not lie like that.
+        NotFusible: the elements of a row do not lie like that.
     """
     rows, left, step = list(whole), columns, None
     while left > 1:
         if not rows:
             if step in (None, 0):  # what is left out is repeated
                 return (), 0
-            raise Misfit
+            raise NotFusible
         extent, own = rows.pop()
         if extent > left:
             if extent % left:
-                raise Misfit
+                raise NotFusible
             rows.append((extent // left, own * left))
             extent = left
         if left % extent or own > 1 or (step is not None and step != own):
-            raise Misfit
+            raise NotFusible
         if own == 1 and extent != left:
-            raise Misfit
+            raise NotFusible
         step, left = own, left // extent
     return tuple(rows), step or 0
 

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from hashlib import blake2b
 from pathlib import Path
 
-from ...private import is_ours, private_folder
+from ...ground.private_folders import is_ours, private_folder
 from .kernel import Kernel, opened
 from .lazy import lazy
 

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from ...kernels import threads
-from ...opdef.prepared import Declined, KernelLibrary, Offer, Prepared, Scratch
+from ...opdef.prepared import KernelDeclined, KernelLibrary, Offer, Prepared, Scratch
 from ..commands import CommandFunctions, NativeCommand, Status, address_of_function
 from .compiler import COMPILER, Compiler
-from .group_forms import GroupKernel, GroupKernels
-from .groups import MOST_ARRAYS
+from .fusion_groups import MOST_ARRAYS
+from .fusion_shapes import GroupKernel, GroupKernels
 from .kernel import Kernel
 from .layouts import relaid
 from .products import product_source
@@ -294,14 +294,14 @@ def _again(status: int, run: Any, given: Sequence[Any], made: Sequence[Any]) -> 
     """Call a kernel with arrays as it takes them: one element behind the other.
 
     Raises:
-        Declined: a value is not what it may be, which interpretation puts in words.
+        KernelDeclined: a value is not what it may be, which interpretation puts in words.
     """
     if status == Status.DECLINED:
-        raise Declined
+        raise KernelDeclined
     lying = tuple(np.require(a, requirements=["C", "A"]) for a in given)
     results = tuple(np.require(a, requirements=["C", "A", "W"]) for a in made)
     if run((*lying, *results)):
-        raise Declined
+        raise KernelDeclined
     for target, result in zip(made, results):
         if target is not result:
             np.copyto(target, result)

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from math import isinf, isnan
 from typing import NamedTuple
 
-from .index_maps import Map, Misfit, begun, composed, cut, identity, merged, split, stretched
-from .pieces import piece_of
+from .blocks import piece_of
+from .index_maps import Map, NotFusible, begun, composed, cut, identity, merged, split, stretched
 from .symbols import Expression
 
 ROW, COLUMN = 1, 2  #: what a value depends on
@@ -58,19 +58,19 @@ def applied(node: Expression, given: Sequence[str]) -> str:
     """The C of a function of elements.
 
     Raises:
-        Misfit: there is none.
+        NotFusible: there is none.
     """
     name, kind = node.function, node.dtype
     real = kind.kind == "f"
     suffix = "f" if real and kind.itemsize == 4 else ""
     if name in OPERATORS:
         if name == "divide" and not real:
-            raise Misfit
+            raise NotFusible
         if name in ("equal", "greater", "less", "add", "subtract", "multiply", "divide") or given:
             return f"{given[0]} {OPERATORS[name]} {given[1]}"
     if name in SINGLE:
         if suffix != "f":
-            raise Misfit
+            raise NotFusible
         return f"{name}_f({given[0]})"
     if name == "cast":
         return f"{given[0]} != 0" if kind.kind == "b" else f"({C_TYPES[str(kind)]}){given[0]}"
@@ -84,7 +84,7 @@ def applied(node: Expression, given: Sequence[str]) -> str:
         )
     if name in ("sqrt", "floor", "ceil", "rint"):
         if not real:
-            raise Misfit
+            raise NotFusible
         return f"__builtin_{name}{suffix}({x})"
     if name == "absolute":
         return f"__builtin_fabs{suffix}({x})" if real else f"{x} < 0 ? -{x} : {x}"
@@ -100,7 +100,7 @@ def applied(node: Expression, given: Sequence[str]) -> str:
     if name == "sign" and real:
         return f"{x} != {x} ? {x} : ({local(node)})(({x} > 0) - ({x} < 0))"
     if name not in simple:
-        raise Misfit
+        raise NotFusible
     return simple[name]
 
 
@@ -116,7 +116,7 @@ def reduction_of(node: Expression) -> Reduction:
     """How a value is reduced.
 
     Raises:
-        Misfit: over dimensions in the middle.
+        NotFusible: over dimensions in the middle.
     """
     shape = node.arguments[0].shape
     dims = [(n, i in node.data) for i, n in enumerate(shape) if n != 1]
@@ -126,7 +126,7 @@ def reduction_of(node: Expression) -> Reduction:
     first = flags[0]
     turn = flags.index(not first)
     if any(flag == first for flag in flags[turn:]):
-        raise Misfit
+        raise NotFusible
     columns = 1
     for n, _ in dims[turn:]:
         columns *= n
@@ -198,7 +198,7 @@ class Nest:
         """The variable of an expression.
 
         Raises:
-            Misfit: it does not lie in rows and columns.
+            NotFusible: it does not lie in rows and columns.
         """
         key = node.serial, seen
         found = self._known.get(key)
@@ -217,7 +217,7 @@ class Nest:
             if not seen or all(step == 0 for _, step in seen):
                 return 0, f"{begin}"
             if seen != identity(self.size):
-                raise Misfit
+                raise NotFusible
             return ROW | COLUMN, " + ".join(["at", "c", *first])
         rows, step = split(seen, self.columns)
         terms, below = first, 1
@@ -243,10 +243,10 @@ class Nest:
             return Element(node, 0, 0, number(node))
         if name == "index":
             if self.columns != node.size:
-                raise Misfit
+                raise NotFusible
             rows, step = split(seen, self.columns)
             if step != 1 or any(own for _, own in rows):
-                raise Misfit
+                raise NotFusible
             return Element(node, COLUMN, 0, "(i64)c")
         if name == "view":
             return self.element(node.arguments[0], seen)
@@ -274,7 +274,7 @@ class Nest:
         how = reduction_of(node)
         fits = self.columns and how.over == "columns" and how.columns == self.columns
         if not fits or inner.size != self.size or seen != self.by_row:
-            raise Misfit
+            raise NotFusible
         given = self.element(inner, identity(self.size))
         return Element(node, ROW, given.phase + 1, "", (given,), is_reduction=True)
 
@@ -282,21 +282,21 @@ class Nest:
         """Write an expression to an array.
 
         Raises:
-            Misfit: it has no place in the loops.
+            NotFusible: it has no place in the loops.
         """
         if not by_row:
             self.store_part(array, node, identity(self.size))
             return
         found = self.element(node, self.by_row)
         if found.level & COLUMN:
-            raise Misfit
+            raise NotFusible
         self.stores.append(Store(array, found, True))
 
     def store_part(self, array: str, node: Expression, seen: Map) -> None:
         """Write the elements of an expression that a map names to their places in an array.
 
         Raises:
-            Misfit: they have no place in the loops.
+            NotFusible: they have no place in the loops.
         """
         _, position = self._level(seen)
         self.stores.append(Store(array, self.element(node, seen), False, position))
@@ -312,22 +312,22 @@ class Nest:
         """Add an expression up over rows, or over everything, to an array of its number.
 
         Raises:
-            Misfit: it has no place in the loops.
+            NotFusible: it has no place in the loops.
         """
         (inner,) = node.arguments
         how = reduction_of(node)
         if how.over == "rows":
             if how.columns != self.columns or inner.size != self.size:
-                raise Misfit
+                raise NotFusible
             found = self.element(inner, identity(self.size))
         elif inner.size == self.size:
             found = self.element(inner, identity(self.size))
         elif self.columns and inner.size == self.size // self.columns:
             found = self.element(inner, self.by_row)
             if found.level & COLUMN:
-                raise Misfit
+                raise NotFusible
         else:
-            raise Misfit
+            raise NotFusible
         self.totals.append((node, found, how.over))
 
     # -- writing -----------------------------------------------------------------------------------
@@ -386,7 +386,7 @@ class RowWriter:
             self._kept[each] = f"{stored[each].array}[{stored[each].position}]"
         elif each.costly and each in self._needed(each.phase):
             if self.nest.columns > WIDEST:
-                raise Misfit
+                raise NotFusible
             self._held[each] = each.phase
             self._kept[each] = f"kept_{each.name}[c]"
 
@@ -478,7 +478,7 @@ class RowWriter:
         for each in self._needed(phase):
             yield self._define(each, phase)
             if each.node.function == "check":
-                raise Misfit
+                raise NotFusible
             if self._held.get(each) == phase:
                 yield f"{self._kept[each]} = {each.name};"
         for store in nest.stores:

@@ -7,10 +7,10 @@ from hashlib import blake2b
 from math import prod
 from typing import NamedTuple
 
+from .blocks import Pieces
 from .channels import ChannelNest, channels_of
-from .index_maps import Misfit
+from .index_maps import NotFusible
 from .loops import BLOCKS, C_TYPES, COSTLY, FLAT, SMALLEST_CUT, Nest, ordered, reduction_of
-from .pieces import Pieces
 from .symbols import Expression
 
 MOST_COLUMNS = 1 << 15  #: of which sums over rows are kept
@@ -35,7 +35,7 @@ def kernel_source(inputs: Sequence[Expression], outputs: Sequence[Expression]) -
     """The kernel that computes expressions of others.
 
     Raises:
-        Misfit: they do not fit into one loop over rows and columns, nor over channels.
+        NotFusible: they do not fit into one loop over rows and columns, nor over channels.
     """
     return _Kernel(inputs, outputs).source()
 
@@ -97,7 +97,7 @@ class _Kernel:
         self._nodes = ordered(outputs)
         known = {node.serial for node in inputs}
         if any(n.function == "input" and n.serial not in known for n in self._nodes):
-            raise Misfit
+            raise NotFusible
         self._pieces = Pieces(self._nodes, outputs)
         self._size = self._pieces.size
         self._names = {node.serial: f"a{k}" for k, node in enumerate(inputs)}
@@ -113,14 +113,14 @@ class _Kernel:
         how = reduction_of(node)
         if how.columns and node.arguments[0].size == self._size:
             if self._columns not in (None, how.columns):
-                raise Misfit
+                raise NotFusible
             self._columns = how.columns
         if how.over == "columns":
             return
         if node.function == "max" or node.serial in self._late or node.dtype.itemsize != 4:
-            raise Misfit
+            raise NotFusible
         if how.over == "rows" and how.columns > MOST_COLUMNS:
-            raise Misfit
+            raise NotFusible
         self._totals.append(node)
         self._late.add(node.serial)
 
@@ -128,22 +128,22 @@ class _Kernel:
         """The kernel, in rows where that is possible, else in channels."""
         try:
             return self._by_rows()
-        except Misfit:
+        except NotFusible:
             return self._by_channels()
 
     def _by_channels(self) -> KernelSource:
         spaces = {channels_of(node) for node in self._nodes if node.function in ("sum", "max")}
         if len(spaces) != 1:
-            raise Misfit
+            raise NotFusible
         (space,) = spaces
         if prod(space) != self._size:
-            raise Misfit
+            raise NotFusible
         self._totals.clear()
         nest = ChannelNest(space, self._names)
         for k, node in enumerate(self._outputs):
             by_channel = node.size * space.samples * space.positions == self._size
             if node.size != self._size and not by_channel:
-                raise Misfit
+                raise NotFusible
             nest.store(f"o{k}", node, by_channel)
         return self._assembled(nest, f"{space.channels}L", list(nest.written()), [])
 
@@ -154,9 +154,9 @@ class _Kernel:
         for columns in self._candidates():
             try:
                 return self._with_rows(columns)
-            except Misfit:
+            except NotFusible:
                 continue
-        raise Misfit
+        raise NotFusible
 
     def _candidates(self) -> list[int]:
         if self._columns is not None:

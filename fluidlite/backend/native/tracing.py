@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...dtypes import Kind
 from ...errors import FluidError
+from ...ground.dtypes import Kind
 from ...opdef.interpreter import ArrayBackend, Eval
 from .symbols import XP, ArraySymbol, Expression, Untraceable
 

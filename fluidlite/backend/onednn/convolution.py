@@ -7,7 +7,7 @@ from math import prod
 from typing import Any
 
 from ...kernels.finite import is_finite
-from ...opdef.prepared import Declined, Epilogues, Offer, Prepared
+from ...opdef.prepared import Epilogues, KernelDeclined, Offer, Prepared
 from ...opdef.structure import Epilogue
 from .elementwise import OTHER
 from .library import TRAINING, NotDone, dims
@@ -203,7 +203,9 @@ def _offer(
     def run(*arrays: Any, out: Any = None) -> Any:
         *given, context = arrays
         if descriptor.makes_patches and not is_finite(given[1]):
-            raise Declined("zeros around the image would be multiplied with what is not finite")
+            raise KernelDeclined(
+                "zeros around the image would be multiplied with what is not finite"
+            )
         given = [
             plain(array) if is_plain else array
             for array, is_plain in zip((a for a in given if a is not None), are_plain)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import DType
+from ...ground.dtypes import DType
 from ...opdef.prepared import Epilogues, Offer, Prepared
 from ...opdef.spec import Spec
 from .library import TRAINING, NotDone

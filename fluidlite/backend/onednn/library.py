@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 from weakref import ref
 
-from ... import state
 from ...errors import FluidError
+from ...ground import state
 
 FILES = ("libdnnl.so.3", "libdnnl.3.dylib")
 LARGEST_RANK = 12

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...opdef.prepared import Declined, Epilogues, Offer, Prepared
+from ...opdef.prepared import Epilogues, KernelDeclined, Offer, Prepared
 from ...opdef.spec import flat, normal_axis
 from .library import BACKWARD, INFERENCE, TRAINING
 from .memory import (
@@ -166,10 +166,10 @@ def _need_slope(scale: Any, inverse: Any) -> None:
     """Check that the slopes are finite, by which the library multiplies.
 
     Raises:
-        Declined: they are not, where what is normalised may be.
+        KernelDeclined: they are not, where what is normalised may be.
     """
     if not np.isfinite(scale * inverse).all():
-        raise Declined("the product of scale and deviation is not finite")
+        raise KernelDeclined("the product of scale and deviation is not finite")
 
 
 def _by_batch(op: Any, primitive: Primitive, shape: tuple[int, ...], norm: BatchNormForward) -> Any:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ...opdef.prepared import Declined, Epilogues, Offer
+from ...opdef.prepared import Epilogues, KernelDeclined, Offer
 from .memory import ExecutionContext
 
 LOOSE = 1e12  #: a bound from which on a value is rather measured
@@ -51,10 +51,12 @@ def require(bound: float) -> None:
     """Let a kernel go on only where a bound shows that nothing can be hidden.
 
     Raises:
-        Declined: it does not.
+        KernelDeclined: it does not.
     """
     if not bound < LARGEST:
-        raise Declined("there may be an element that is not finite, which the kernel would hide")
+        raise KernelDeclined(
+            "there may be an element that is not finite, which the kernel would hide"
+        )
 
 
 def linear(*terms: tuple[int, Any, float]) -> Rule:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import DType
+from ...ground.dtypes import DType
 from ...kernels import threads
 from ...kernels.tuning import ThreadTuner
 from ...opdef.prepared import Epilogues, KernelLibrary, Offer, Prepared

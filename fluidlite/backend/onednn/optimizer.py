@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import Kind
+from ...ground.dtypes import Kind
 from ...opdef.prepared import Epilogues, Offer, Prepared
 from .elementwise import ADD, ALGORITHMS, OTHER
 from .memory import (

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...files import Source
+from ...ground.files import Source
 from ...proto.pickled import read_pickle
 from .homes import archive, fetch, file_of, is_synthetic
 from .made import TEST, TRAIN, Reader, images

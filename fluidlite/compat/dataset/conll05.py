@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
-from ...files import usable_path
+from ...ground.files import usable_path
 from .homes import archive, fetch, file_of, is_synthetic
 from .made import TEST, Reader, reader
 

@@ -14,9 +14,9 @@ import tarfile
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ... import state
 from ...errors import ArgumentError, FileError, FileFormatError
-from ...files import Path, file_error, read_bytes, usable_path
+from ...ground import state
+from ...ground.files import Path, file_error, read_bytes, usable_path
 from ..served import synthetic_data
 
 _home: state.StateSlot[str] = state.slot(

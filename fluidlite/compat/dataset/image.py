@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...files import read_bytes, usable_path
+from ...ground.files import read_bytes, usable_path
 from ..refused import NotServedError
 from .homes import archive
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...files import read_bytes
+from ...ground.files import read_bytes
 from ..refused import NotServedError
 from .homes import fetch, file_of, is_synthetic
 from .made import Reader, generator

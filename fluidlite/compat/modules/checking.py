@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...dtypes import as_dtype
 from ...errors import ArgumentError, DTypeError
+from ...ground.dtypes import as_dtype
 
 
 def convert_dtype(dtype: Any) -> str:

@@ -5,18 +5,18 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Any
 
-from ... import state
-from ...dtypes import as_dtype
 from ...dygraph.parallel import ParallelStrategy as ParallelStrategy
 from ...dygraph.tensor import BackwardStrategy as BackwardStrategy
 from ...dygraph.tensor import VarBase as VarBase
+from ...ground import state
+from ...ground.dtypes import as_dtype
+from ...ground.values import LoDTensor as Tensor
 from ...opdef.attribute import REQUIRED
 from ...opdef.definition import is_defined, lookup
 from ...profiler import reset_profiler as reset_profiler
 from ...profiler import start_profiler, stop_profiler
 from ...scope import Scope as _Scope
 from ...scope import ScopeVariable as Variable
-from ...values import LoDTensor as Tensor
 from .places import AnyPlace as Place
 from .places import CUDAPinnedPlace as CUDAPinnedPlace
 from .places import CUDAPlace as CUDAPlace

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import state
-from ...console import say
-from ...files import write_text
+from ...ground import state
+from ...ground.console import say
+from ...ground.files import write_text
 from ...inspect.exports import to_dot
 from ...ir.program import Program
 from ...ir.text import block_text, program_text

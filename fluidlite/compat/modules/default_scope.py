@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ... import state
+from ...ground import state
 from ...scope import Scope
 
 _stack: state.StateSlot[tuple[Scope, ...]] = state.slot("scopes", lambda: (Scope(),))

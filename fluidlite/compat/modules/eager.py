@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Any
 
-from ... import layers, state
+from ... import layers
+from ...ground import state
 from ...ir.program import Program, program_guard
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ...ground.values import LoDTensor as Tensor
 from ...ir.program import Program
-from ...values import LoDTensor as Tensor
 from ..served import notice
 from .places import CUDAPinnedPlace, CUDAPlace
 

@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from ... import state, unique_name
+from ... import unique_name
 from ...dygraph.tensor import ParamBase, VarBase
 from ...errors import ArgumentError
+from ...ground import state
+from ...ground.place import devices_said
 from ...ir import variable as variables
 from ...opdef.definition import is_defined, lookup
-from ...place import devices_said
 
 global_prog_seed = 0
 _current_device = None

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ... import layers
+from ...ground.place import CPUPlace, cpu_places
 from ...layers import autoincreased_step_counter, cast
-from ...place import CPUPlace, cpu_places
 from .decorators import deprecated
 from .patches import compare_ops
 

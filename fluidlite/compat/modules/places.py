@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...place import CPUPlace, Place
+from ...ground.place import CPUPlace, Place
 from ..served import notice
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import as_dtype
 from ...errors import ArgumentError
+from ...ground.dtypes import as_dtype
+from ...ground.values import LoDTensor, LoDTensorArray
 from ...scope import Scope, global_scope
-from ...values import LoDTensor, LoDTensorArray
 
 
 def as_numpy(tensor: Any) -> Any:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 
-from ... import state
 from ...errors import UnsupportedError
+from ...ground import state
 
 __version__ = "1.8.5"
 __git_commit__ = ""

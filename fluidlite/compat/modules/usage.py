@@ -6,8 +6,8 @@ from collections import Counter, OrderedDict
 from math import prod
 from typing import Any
 
-from ...dtypes import DType
 from ...errors import ArgumentError
+from ...ground.dtypes import DType
 from ...ir.program import Program
 
 DEBUG = False

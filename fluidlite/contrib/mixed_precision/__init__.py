@@ -1,13 +1,13 @@
 """Training in 16 bits where that is safe, by the names of fluid 1.8."""
 
-from ...absent import answer
-from ...namespace import listing
-from ...quiet import doors
+from ...ground.missing_names import answer
+from ...ground.public_names import listing
+from ...ground.tracebacks import api_boundaries
 from .decorator import decorate
 from .fp16_lists import AutoMixedPrecisionLists
 
 __all__ = ["AutoMixedPrecisionLists", "decorate"]
 
 __dir__ = listing(globals())
-doors(globals())
+api_boundaries(globals())
 answer(globals())

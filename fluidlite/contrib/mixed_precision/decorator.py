@@ -8,8 +8,8 @@ from contextlib import AbstractContextManager
 from numbers import Real
 from typing import Any
 
-from ...dtypes import DType
 from ...errors import ArgumentError
+from ...ground.dtypes import DType
 from ...ir.operator import Operator, OpRole
 from ...ir.program import Program, default_startup_program, program_guard
 from ...ir.rollback import all_or_nothing

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ...described import Described
 from ...errors import ArgumentError
+from ...ground.reprs import Described
 
 #: products of matrices: safe in float16, and most of the work
 WHITE = frozenset(["conv2d", "matmul", "mul"])

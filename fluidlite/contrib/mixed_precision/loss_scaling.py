@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ... import unique_name
-from ...dtypes import DType, Kind
+from ...ground.dtypes import DType, Kind
 from ...initializer import Constant
 from ...ir.program import Program
 from ...ir.variable import Variable

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from ...dtypes import DType, Kind
 from ...errors import FluidError
+from ...ground.dtypes import DType, Kind
 from ...ir.analysis import reads_of, writes_of
 from ...ir.block import Block
 from ...ir.operator import Operator, OpRole, located

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...namespace import listing
+from ...ground.public_names import listing
 from .conv import Conv2D, Conv2DTranspose, Conv3D, Conv3DTranspose, Pool2D
 from .dense import NCE, BilinearTensorProduct, Dropout, Embedding, Linear, PRelu
 from .losses import BCELoss, L1Loss, MSELoss, NLLLoss

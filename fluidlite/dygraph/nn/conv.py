@@ -6,7 +6,7 @@ from math import prod, sqrt
 from typing import Any, ClassVar
 
 from ...errors import ArgumentError
-from ...fields import from_fields
+from ...ground.fields import from_fields
 from ...initializer import Normal
 from ...layers.conv import conv2d, conv2d_transpose, pool2d
 from ...layers.conv3d import conv3d, conv3d_transpose

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
-from ...dtypes import DType
 from ...errors import ArgumentError, ShapeError
+from ...ground.dtypes import DType
 from ...initializer import Constant, Normal
 from ...ir.variable import Variable
 from ...layers.layer import LayerBuilder, layer, stopped

@@ -9,7 +9,7 @@ runs them among tensors, and ``translator`` is the public face.
 
 from __future__ import annotations
 
-from ...namespace import listing
+from ...ground.public_names import listing
 from .merging import TranslationError
 from .translator import ProgramTranslator, declarative, dygraph_to_static_func
 

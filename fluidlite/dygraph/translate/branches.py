@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...dtypes import DType
+from ...ground.dtypes import DType
 from ...ir.block import Block
 from ...ir.program import default_main_program
 from ...ir.variable import Variable

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ... import state
-from ...dtypes import as_dtype
-from ...imperative.recording import Handle
+from ...eager.recording import TensorRecord
+from ...ground import state
+from ...ground.dtypes import as_dtype
 from ...ir.program import Program, default_main_program, program_guard
 from ...ir.variable import Variable
 from ...layers.array import tensor_array_to_tensor
@@ -34,7 +34,7 @@ def key_of(found: Any) -> Any:
     """What a program depends on of an argument: shape and element type of tensors and arrays, other
     values as they are.
     """
-    if isinstance(found, Handle):
+    if isinstance(found, TensorRecord):
         return "tensor", found.array.shape, found.array.dtype.str, found.stop
     if isinstance(found, np.ndarray):
         return "array", found.shape, found.dtype.str
@@ -73,12 +73,12 @@ class Built:
             self.outputs: list[Variable] = []
             #: what the function gives, with the numbers of outputs in the place of variables
             self.structure = mapped(found, self._fetched)
-        self.held = mapped(self.held, lambda each: None if isinstance(each, Handle) else each)
+        self.held = mapped(self.held, lambda each: None if isinstance(each, TensorRecord) else each)
         if self.startup.global_block().ops:
             self._start()
 
     def _fed(self, found: Any) -> Any:
-        is_tensor = isinstance(found, Handle)
+        is_tensor = isinstance(found, TensorRecord)
         if not is_tensor and not isinstance(found, np.ndarray):
             return found
         array = found.array if is_tensor else found
@@ -100,7 +100,7 @@ class Built:
         return made
 
     def _fetched(self, found: Any) -> Any:
-        if isinstance(found, Handle):
+        if isinstance(found, TensorRecord):
             found = self.capture.variable(found)
         if isinstance(found, Maybe):
             raise found.error()

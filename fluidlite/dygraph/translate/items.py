@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...dtypes import DType
+from ...ground.dtypes import DType
 from ...ir.variable import Variable
 from ...layers.array import array_length, array_read
 from ...layers.creation import assign, fill_constant

@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import copy
 from typing import Any
 
-from ...dtypes import DType
+from ...ground.dtypes import DType
 from ...ir.variable import Variable
 from ...layers.array import array_length, array_read, array_write, create_array
 from ...layers.creation import assign, fill_constant

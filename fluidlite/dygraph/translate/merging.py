@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import DType, Kind, as_dtype
 from ...errors import UnsupportedError
+from ...ground.dtypes import DType, Kind, as_dtype
 from ...ir.block import Block
 from ...ir.callsite import caller
 from ...ir.program import default_main_program

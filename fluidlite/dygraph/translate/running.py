@@ -9,18 +9,18 @@ import numpy as np
 
 from ... import backend as backends
 from ...backward.program import gradients
-from ...dtypes import Kind
+from ...eager.function import PyLayerContext, recorded
+from ...eager.mode import thread
+from ...eager.recording import TensorRecord
 from ...errors import ArgumentError
-from ...imperative.function import PyLayerContext, recorded
-from ...imperative.mode import thread
-from ...imperative.recording import Handle
+from ...ground.dtypes import Kind
+from ...ground.state import eager
 from ...ir.analysis import reads_of
 from ...ir.operator import Operator, OpRole
 from ...ir.program import Program, program_guard
 from ...runtime.plan import Plan, ProgramPart
 from ...runtime.run_state import RunState, next_number
 from ...runtime.session import Session
-from ...state import eager
 from ..tensor import VarBase
 from .building import Built, Output, OutputParts
 from .merging import parts, rebuilt
@@ -110,12 +110,12 @@ class Runner:
             wanted = tuple(
                 n
                 for n, t in tensors.items()
-                if isinstance(t, Handle) and not t.stop and t.array.dtype.kind == "f"
+                if isinstance(t, TensorRecord) and not t.stop and t.array.dtype.kind == "f"
             )
         way = self._ways.get(wanted)
         if way is None:
             way = self._ways[wanted] = _Way(built, wanted)
-        env = {n: t.array if isinstance(t, Handle) else t for n, t in tensors.items()}
+        env = {n: t.array if isinstance(t, TensorRecord) else t for n, t in tensors.items()}
         start = dict(env)
         self._run(way.program, way.forward, env)
         outputs = [env[v.name] for v in built.outputs]
@@ -126,7 +126,7 @@ class Runner:
         if wanted:
             kept = {n: env.get(n, start.get(n)) for n in way.kept}
             outputs = self._connected(way, wanted, tensors, outputs, kept)
-        found = [e if isinstance(e, Handle) else VarBase(np.asarray(e)) for e in outputs]
+        found = [e if isinstance(e, TensorRecord) else VarBase(np.asarray(e)) for e in outputs]
         return _assembled(built.structure, found)
 
     def _run(self, program: Program, plan: Plan, env: dict[str, Any]) -> None:

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from ... import state
-from ...described import Described
+from ...eager.recording import TensorRecord
 from ...errors import ArgumentError
-from ...imperative.recording import Handle
+from ...ground import state
+from ...ground.reprs import Described
 from ...ir.program import Program
 from ...ir.variable import Variable
 from ...scope import Scope
@@ -277,7 +277,7 @@ def _fed(*structures: Any) -> list[Any]:
         elif isinstance(each, dict):
             found += _fed(*each.values())
         elif isinstance(each, np.ndarray) or (
-            isinstance(each, Handle) and not getattr(each, "persistable", False)
+            isinstance(each, TensorRecord) and not getattr(each, "persistable", False)
         ):
             found.append(each)
     return found

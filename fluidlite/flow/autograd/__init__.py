@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...imperative import engine
-from ...imperative.function import PyLayer, PyLayerContext, recorded
-from ...imperative.mode import (
+from ...eager import engine
+from ...eager.function import PyLayer, PyLayerContext, recorded
+from ...eager.mode import (
     RecordingGuard,
     enable_grad,
     is_grad_enabled,
     no_grad,
     set_grad_enabled,
 )
-from ...imperative.recording import Handle
-from ...namespace import listing
+from ...eager.recording import TensorRecord
+from ...ground.public_names import listing
 from ..tensor import need_start
 from . import functional
 
@@ -157,7 +157,7 @@ class Function(PyLayer):
         with RecordingGuard(False):
             outputs = cls.forward(context, *args, **kwargs)
         given = (*args, *kwargs.values())
-        are_tensors = [isinstance(each, Handle) for each in given]
+        are_tensors = [isinstance(each, TensorRecord) for each in given]
         backward = _of_tensors(cls.backward, are_tensors)
         return recorded(cls.__name__, backward, context, given, outputs)
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from ...eager import functional as by_arrays
+from ...eager.engine import check_bools, gradients_of, located
+from ...eager.mode import enable_grad
+from ...eager.recording import TensorRecord, eager
 from ...errors import ArgumentError, GradientStateError, ShapeError
-from ...imperative import functional as by_arrays
-from ...imperative.engine import check_bools, gradients_of, located
-from ...imperative.mode import enable_grad
-from ...imperative.recording import Handle, eager
-from ...imperative.shaping import reshape
-from ...namespace import listing
+from ...functions.shaping import reshape
+from ...ground.public_names import listing
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
 
@@ -220,7 +220,7 @@ def hvp(
 def _tensors(what: str, given: Any) -> list[Any]:
     listed = list(given) if isinstance(given, tuple) else [given]
     for each in listed:
-        if not isinstance(each, Handle):
+        if not isinstance(each, TensorRecord):
             raise located(
                 ArgumentError(
                     f"expected {what} to be a tensor or a tuple of tensors, got {each!r:.60} of "

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ...absent import answer
-from ...namespace import listing
-from ...quiet import doors
+from ...ground.missing_names import answer
+from ...ground.public_names import listing
+from ...ground.tracebacks import api_boundaries
 from . import functional, init, utils
 from .activation import (
     CELU,
@@ -152,5 +152,5 @@ __all__ = [
 ]  # fmt: skip
 
 __dir__ = listing(globals())
-doors(globals())
+api_boundaries(globals())
 answer(globals())

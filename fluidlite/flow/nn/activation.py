@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...fields import from_fields, options_of
-from ...imperative import creation
+from ...functions import creation
+from ...ground.fields import from_fields, options_of
 from ..devices import need_cpu
 from . import functional as F
 from .module import FunctionModule, Module, Parameter

@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+from ...eager.engine import located
 from ...errors import ArgumentError
-from ...imperative.engine import located
 from . import functional as F
 from .dense import near_zero, uniform_parameter
 from .functional.windows import each

@@ -6,14 +6,14 @@ import functools
 from math import prod, sqrt
 from typing import Any
 
-from ...dtypes import as_dtype
+from ...eager.engine import located
 from ...errors import ArgumentError
-from ...fields import from_fields, options_of
-from ...imperative import creation
-from ...imperative.arithmetic import add, get_default_dtype, matmul, multiply
-from ...imperative.engine import located
-from ...imperative.reduction import sum as total
-from ...imperative.shaping import reshape, unsqueeze
+from ...functions import creation
+from ...functions.arithmetic import add, get_default_dtype, matmul, multiply
+from ...functions.reduction import sum as total
+from ...functions.shaping import reshape, unsqueeze
+from ...ground.dtypes import as_dtype
+from ...ground.fields import from_fields, options_of
 from ..devices import need_cpu
 from ..shapes import flatten
 from . import functional as F

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from ...eager.engine import located
+from ...eager.mode import no_grad
+from ...eager.prepared import generator
 from ...errors import ArgumentError, ShapeError
-from ...imperative.engine import located
-from ...imperative.mode import no_grad
-from ...imperative.prepared import generator
-from ...namespace import listing
+from ...ground.public_names import listing
+from ...ground.tracebacks import api_boundaries
 from ...nn.initializer import calculate_gain, orthogonal
-from ...quiet import doors
 
 
 def _written(tensor: Any, array: Any) -> Any:
@@ -143,4 +143,4 @@ __all__ = [
 ]  # fmt: skip
 
 __dir__ = listing(globals())
-doors(globals())
+api_boundaries(globals())

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, NamedTuple
 
+from ...eager.engine import located
+from ...eager.hooks import HookHandle, Hooks
+from ...eager.owning import Kept, Owner, remembers
 from ...errors import ArgumentError, ShapeError, StateDictError, suggestion
-from ...fields import belongs
-from ...imperative.engine import located
-from ...imperative.hooks import HookHandle, Hooks
-from ...imperative.owning import Kept, Owner, remembers
-from ...quiet import cut, is_door
+from ...ground.fields import belongs
+from ...ground.tracebacks import cut, is_boundary
 from ...symbolic import appending, in_program
 from ..tensor import Tensor
 
@@ -82,7 +82,7 @@ class Module(Owner):
         """
         raise NotImplementedError(f"{type(self).__name__} needs a method forward(self, ...)")
 
-    @is_door
+    @is_boundary
     def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
         """``forward``, between the hooks."""
         try:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...eager.engine import located
 from ...errors import ShapeError
-from ...imperative import creation
-from ...imperative.arithmetic import divide
-from ...imperative.elementary import cast
-from ...imperative.engine import located
+from ...functions import creation
+from ...functions.arithmetic import divide
+from ...functions.elementary import cast
 from ..creation import ones, zeros
 from ..devices import need_cpu
 from ..tensor import tensor

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from ...eager.engine import located
 from ...errors import ArgumentError
-from ...imperative.creation import full
-from ...imperative.engine import located
-from ...namespace import listing
-from ...quiet import doors
+from ...functions.creation import full
+from ...ground.public_names import listing
+from ...ground.tracebacks import api_boundaries
 from ..shapes import cat, stack, transpose
 
 
@@ -55,4 +55,4 @@ def unpad_sequence(padded_sequences: Any, lengths: Any, batch_first: bool = Fals
 
 
 __dir__ = listing(globals())
-doors(globals())
+api_boundaries(globals())

@@ -5,14 +5,14 @@ from __future__ import annotations
 import functools
 from typing import Any, ClassVar
 
-from ...docstrings import Family
+from ...eager.engine import located
+from ...eager.recurrence import GATES, State, along, next_state
 from ...errors import ArgumentError, ShapeError
-from ...fields import from_fields
-from ...imperative.creation import full_like
-from ...imperative.engine import located
-from ...imperative.items import get_item
-from ...imperative.recurrence import GATES, State, along, next_state
-from ...imperative.shaping import fits, tile
+from ...functions.creation import full_like
+from ...functions.items import get_item
+from ...functions.shaping import fits, tile
+from ...ground.docstrings import Family
+from ...ground.fields import from_fields
 from ...symbolic import in_program
 from ..shapes import squeeze, stack, unbind, unsqueeze
 from . import functional as F

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from ...fields import from_fields, options_of
+from ...ground.fields import from_fields, options_of
 from . import functional as F
 from .functional.windows import each
 from .module import FunctionModule, Module

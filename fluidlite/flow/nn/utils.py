@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...absent import answer
+from ...eager.engine import located
 from ...errors import ArgumentError
-from ...imperative.arithmetic import divide, multiply
-from ...imperative.elementary import sqrt, square
-from ...imperative.engine import located
-from ...imperative.reduction import sum as total
-from ...namespace import listing
+from ...functions.arithmetic import divide, multiply
+from ...functions.elementary import sqrt, square
+from ...functions.reduction import sum as total
+from ...ground.missing_names import answer
+from ...ground.public_names import listing
+from ...ground.tracebacks import api_boundaries
 from ...nn.gradient_clips import clip_grad_norm_, clip_grad_value_
 from ...nn.utils import parameters_to_vector, vector_to_parameters
-from ...quiet import doors
 from . import packed as rnn
 from .module import Module, Parameter
 
@@ -98,5 +98,5 @@ __all__: Sequence[str] = [
 ]
 
 __dir__ = listing(globals())
-doors(globals())
+api_boundaries(globals())
 answer(globals())

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...fields import from_fields
+from ...ground.fields import from_fields
 from .optimizer import OPTIMIZERS, Arrays, Optimizer
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ...eager.engine import located
 from ...errors import ArgumentError
-from ...fields import from_fields
-from ...imperative.engine import located
+from ...ground.fields import from_fields
 from .optimizer import OPTIMIZERS, Arrays, Optimizer
 
 

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar
 
 from ... import schedules
-from ...docstrings import Family
+from ...eager.engine import located
 from ...errors import ArgumentError
-from ...fields import fields_of, from_fields
-from ...imperative.engine import located
-from ...namespace import listing
-from ...quiet import doors
+from ...ground.docstrings import Family
+from ...ground.fields import fields_of, from_fields
+from ...ground.public_names import listing
+from ...ground.tracebacks import api_boundaries
 from .optimizer import Optimizer
 from .plateau import ReduceLROnPlateau
 from .rates import SetsRates
@@ -440,4 +440,4 @@ def _one_optimizer(schedulers: Sequence[LRScheduler]) -> Any:
 
 
 __dir__ = listing(globals())
-doors(globals())
+api_boundaries(globals())

@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...docstrings import Family
+from ...eager.engine import located
+from ...eager.mode import no_grad
+from ...eager.recording import TensorRecord
 from ...errors import ArgumentError, StateDictError
-from ...imperative.engine import located
-from ...imperative.mode import no_grad
-from ...imperative.recording import Handle
+from ...ground.docstrings import Family
 from ..nn.utils import clip_grad_norm_
 
 Arrays = dict[str, Any]  #: what is kept of a parameter: arrays, and the number of its steps
@@ -55,7 +55,7 @@ class Optimizer:
     }
 
     def __init__(self, params: Iterable[Any], defaults: Mapping[str, Any]) -> None:
-        if isinstance(params, Handle):
+        if isinstance(params, TensorRecord):
             raise located(ArgumentError("expected a list of parameters, got one tensor"))
         self.defaults = dict(defaults)
         self.param_groups: list[dict[str, Any]] = []
@@ -82,10 +82,10 @@ class Optimizer:
             param_group: ``params``, and options that are not the defaults.
         """
         given = param_group.get("params", [])
-        params = [given] if isinstance(given, Handle) else list(given)
+        params = [given] if isinstance(given, TensorRecord) else list(given)
         seen = {id(p) for group in self.param_groups for p in group["params"]}
         for each in params:
-            if not isinstance(each, Handle):
+            if not isinstance(each, TensorRecord):
                 raise located(ArgumentError(f"expected parameters to be tensors, got {each!r:.60}"))
             if not each.is_leaf or each.array.dtype.kind != "f":  # type: ignore[attr-defined]
                 raise located(
@@ -259,7 +259,7 @@ def _arrays(param: Any, state: Mapping[str, Any]) -> Arrays:
     """A state of a parameter as arrays."""
     found = {}
     for name, value in state.items():
-        if isinstance(value, Handle):
+        if isinstance(value, TensorRecord):
             if value.array.shape != param.array.shape:
                 raise located(
                     StateDictError(

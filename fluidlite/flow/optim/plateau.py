@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ...eager.engine import located
 from ...errors import ArgumentError
-from ...imperative.engine import located
 from .rates import SetsRates
 
 

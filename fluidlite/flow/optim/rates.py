@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...described import Described
+from ...eager.engine import located
 from ...errors import StateDictError
-from ...imperative.engine import located
+from ...ground.reprs import Described
 
 
 class SetsRates(Described):

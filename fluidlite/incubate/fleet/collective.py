@@ -12,22 +12,22 @@ from typing import Any
 
 import numpy as np
 
-from ... import state
-from ...absent import PARAMETER_SERVERS
 from ...compiler import BuildStrategy, CompiledProgram, ExecutionStrategy, GradientScaleStrategy
 from ...contrib import mixed_precision
-from ...described import Described
 from ...distributed.rewriting import data_parallel
 from ...errors import ArgumentError, UnsupportedError
-from ...files import Path
+from ...ground import state
+from ...ground.files import Path
+from ...ground.missing_names import PARAMETER_SERVERS
+from ...ground.process_group import groups, joined
+from ...ground.public_names import listing
+from ...ground.reprs import Described
+from ...ground.tracebacks import api_boundaries
 from ...io import save_inference_model, save_persistables
 from ...ir.callsite import warn
 from ...ir.program import Program, default_startup_program
 from ...ir.variable import Variable
-from ...namespace import listing
 from ...optimizer import RecomputeOptimizer
-from ...process_group import groups, joined
-from ...quiet import doors
 from ...runtime.executor import Executor
 from ...transpiler import check_modes
 from .role_maker import PaddleCloudRoleMaker, RoleMakerBase
@@ -478,4 +478,4 @@ class Fleet(Described):
 fleet = Fleet()
 
 __dir__ = listing(globals())
-doors(globals())
+api_boundaries(globals())

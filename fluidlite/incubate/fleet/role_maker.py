@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ...absent import PARAMETER_SERVERS
-from ...described import Described
 from ...errors import ArgumentError, UnsupportedError
-from ...launched import launched
-from ...namespace import listing
-from ...process_group import groups
-from ...quiet import doors
+from ...ground.job_environment import launched
+from ...ground.missing_names import PARAMETER_SERVERS
+from ...ground.process_group import groups
+from ...ground.public_names import listing
+from ...ground.reprs import Described
+from ...ground.tracebacks import api_boundaries
 
 
 class Role:
@@ -188,4 +188,4 @@ class UserDefinedCollectiveRoleMaker(RoleMakerBase):
 
 
 __dir__ = listing(globals())
-doors(globals())
+api_boundaries(globals())

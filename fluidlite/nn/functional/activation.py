@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...imperative import elementary, reduction, shaping
-from ...imperative.arithmetic import add, greater_than, multiply, subtract
-from ...imperative.recording import eager
-from ...imperative.selection import where
-from ...imperative.tensor import Tensor
+from ...eager.recording import eager
+from ...eager.tensor import Tensor
+from ...functions import elementary, reduction, shaping
+from ...functions.arithmetic import add, greater_than, multiply, subtract
+from ...functions.selection import where
 
 
 def relu(x: Tensor, name: str | None = None) -> Tensor:

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import as_dtype
+from ...eager.recording import eager
+from ...eager.tensor import Tensor
 from ...errors import ArgumentError
-from ...imperative.arithmetic import add, matmul, multiply
-from ...imperative.elementary import cast
-from ...imperative.recording import eager
-from ...imperative.shaping import transpose
-from ...imperative.tensor import Tensor
+from ...functions.arithmetic import add, matmul, multiply
+from ...functions.elementary import cast
+from ...functions.shaping import transpose
+from ...ground.dtypes import as_dtype
 from ...opdef.operand import Operand
 from .activation import softmax
 from .projection import dropout

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from ...eager.recording import eager
+from ...eager.tensor import Tensor
 from ...errors import ArgumentError
-from ...imperative.arithmetic import add, multiply, subtract
-from ...imperative.recording import eager
-from ...imperative.tensor import Tensor
+from ...functions.arithmetic import add, multiply, subtract
 from .projection import dropout
 
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from ...eager.recording import eager
+from ...eager.tensor import Tensor
 from ...errors import ArgumentError, ShapeError
-from ...imperative.arithmetic import add, matmul, multiply, subtract
-from ...imperative.elementary import abs as size
-from ...imperative.elementary import clip, floor
-from ...imperative.elementary import round as rounded
-from ...imperative.recording import eager
-from ...imperative.shaping import numbers_in, reshape, transpose
-from ...imperative.tensor import Tensor
+from ...functions.arithmetic import add, matmul, multiply, subtract
+from ...functions.elementary import abs as size
+from ...functions.elementary import clip, floor
+from ...functions.elementary import round as rounded
+from ...functions.shaping import numbers_in, reshape, transpose
 
 
 def affine_grid(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...imperative.tensor import Tensor
+from ...eager.tensor import Tensor
 from .unpooling import places_of_parts, with_places
 from .windows import adaptive_pooling, convolution, pooling, transposed_convolution
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...imperative.tensor import Tensor
+from ...eager.tensor import Tensor
 from . import activation
 
 

@@ -6,9 +6,10 @@ from math import log as log_of
 from math import pi
 from typing import Any
 
-from ...docstrings import Family
+from ...eager.recording import eager
+from ...eager.tensor import Tensor
 from ...errors import ArgumentError
-from ...imperative.arithmetic import (
+from ...functions.arithmetic import (
     add,
     divide,
     equal,
@@ -18,14 +19,13 @@ from ...imperative.arithmetic import (
     multiply,
     subtract,
 )
-from ...imperative.arithmetic import pow as power
-from ...imperative.elementary import cast, exp, log, square
-from ...imperative.recording import eager
-from ...imperative.reduction import mean
-from ...imperative.reduction import sum as total
-from ...imperative.selection import where
-from ...imperative.shaping import reshape, squeeze, t
-from ...imperative.tensor import Tensor
+from ...functions.arithmetic import pow as power
+from ...functions.elementary import cast, exp, log, square
+from ...functions.reduction import mean
+from ...functions.reduction import sum as total
+from ...functions.selection import where
+from ...functions.shaping import reshape, squeeze, t
+from ...ground.docstrings import Family
 from .loss import binary_cross_entropy_with_logits, cross_entropy, reduced
 from .projection import one_hot
 

@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from ...eager.recording import eager
+from ...eager.tensor import Tensor
 from ...errors import ArgumentError
-from ...imperative.arithmetic import (
+from ...functions.arithmetic import (
     add,
     divide,
     greater_than,
@@ -17,14 +19,12 @@ from ...imperative.arithmetic import (
     not_equal,
     subtract,
 )
-from ...imperative.elementary import abs as size
-from ...imperative.elementary import cast, log, square
-from ...imperative.recording import eager
-from ...imperative.reduction import mean, rows_of
-from ...imperative.reduction import sum as total
-from ...imperative.selection import where
-from ...imperative.shaping import reshape, squeeze, unsqueeze
-from ...imperative.tensor import Tensor
+from ...functions.elementary import abs as size
+from ...functions.elementary import cast, log, square
+from ...functions.reduction import mean, rows_of
+from ...functions.reduction import sum as total
+from ...functions.selection import where
+from ...functions.shaping import reshape, squeeze, unsqueeze
 from ...opdef.operand import Operand
 from .projection import label_smooth, one_hot
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...docstrings import Family
+from ...eager.recording import eager
+from ...eager.tensor import Tensor
 from ...errors import ArgumentError
-from ...imperative.arithmetic import add, equal, maximum, minimum, multiply, pow, subtract
-from ...imperative.elementary import abs as size
-from ...imperative.elementary import cast, exp, log1p
-from ...imperative.recording import eager
-from ...imperative.reduction import max as largest
-from ...imperative.reduction import mean
-from ...imperative.reduction import sum as total
-from ...imperative.selection import where
-from ...imperative.shaping import reshape
-from ...imperative.tensor import Tensor
+from ...functions.arithmetic import add, equal, maximum, minimum, multiply, pow, subtract
+from ...functions.elementary import abs as size
+from ...functions.elementary import cast, exp, log1p
+from ...functions.reduction import max as largest
+from ...functions.reduction import mean
+from ...functions.reduction import sum as total
+from ...functions.selection import where
+from ...functions.shaping import reshape
+from ...ground.docstrings import Family
 from .loss import binary_cross_entropy_with_logits, reduced
 from .projection import cosine_similarity, one_hot
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from ...eager.recording import eager
+from ...eager.tensor import Tensor
 from ...errors import ArgumentError, ShapeError
-from ...imperative.arithmetic import add, divide, matmul, maximum, multiply
-from ...imperative.arithmetic import pow as power
-from ...imperative.elementary import square
-from ...imperative.recording import eager
-from ...imperative.reduction import norm
-from ...imperative.shaping import moveaxis, reshape
-from ...imperative.tensor import Tensor
+from ...functions.arithmetic import add, divide, matmul, maximum, multiply
+from ...functions.arithmetic import pow as power
+from ...functions.elementary import square
+from ...functions.reduction import norm
+from ...functions.shaping import moveaxis, reshape
 
 
 def layer_norm(

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from ...eager.prepared import generator
+from ...eager.recording import eager
+from ...eager.tensor import Tensor
 from ...errors import ArgumentError
-from ...imperative.arithmetic import add, divide, matmul, maximum, multiply
-from ...imperative.prepared import generator
-from ...imperative.recording import eager
-from ...imperative.reduction import norm
-from ...imperative.reduction import sum as total
-from ...imperative.tensor import Tensor
+from ...functions.arithmetic import add, divide, matmul, maximum, multiply
+from ...functions.reduction import norm
+from ...functions.reduction import sum as total
 from ...opdef.operand import Operand
 
 

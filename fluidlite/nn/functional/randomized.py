@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...eager.tensor import Tensor
 from ...errors import ArgumentError
-from ...imperative.arithmetic import add, divide, equal, greater_equal, multiply, subtract
-from ...imperative.elementary import cast, log
-from ...imperative.noise import uniform_like
-from ...imperative.reduction import max as largest
-from ...imperative.selection import where
-from ...imperative.tensor import Tensor
+from ...functions.arithmetic import add, divide, equal, greater_equal, multiply, subtract
+from ...functions.elementary import cast, log
+from ...functions.noise import uniform_like
+from ...functions.reduction import max as largest
+from ...functions.selection import where
 from .activation import leaky_relu, softmax
 
 

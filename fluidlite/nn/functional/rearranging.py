@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...eager.recording import eager
+from ...eager.tensor import Tensor
 from ...errors import ArgumentError, ShapeError
-from ...imperative.recording import eager
-from ...imperative.shaping import moveaxis, numbers_in, reshape, transpose
-from ...imperative.tensor import Tensor
+from ...functions.shaping import moveaxis, numbers_in, reshape, transpose
 from .windows import each
 
 

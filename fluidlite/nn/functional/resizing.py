@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...eager.recording import eager
+from ...eager.tensor import Tensor
 from ...errors import ArgumentError
-from ...imperative.recording import eager
-from ...imperative.shaping import known_in_run, numbers_in
-from ...imperative.tensor import Tensor
+from ...functions.shaping import known_in_run, numbers_in
 from ...opdef.operand import Operand
 
 #: by the number of dimensions of what is resized: how its sizes are called, last first

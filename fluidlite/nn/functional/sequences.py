@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...docstrings import Family
+from ...eager.tensor import Tensor
 from ...errors import ArgumentError
-from ...imperative.shaping import numbers_in, squeeze, unsqueeze
-from ...imperative.tensor import Tensor
+from ...functions.shaping import numbers_in, squeeze, unsqueeze
+from ...ground.docstrings import Family
 from . import images
 
 SEQUENCES = Family(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from ...docstrings import Family
+from ...eager.recording import eager
+from ...eager.tensor import Tensor
 from ...errors import ArgumentError, ShapeError
-from ...imperative.recording import eager
-from ...imperative.shaping import numbers_in, reshape
-from ...imperative.tensor import Tensor
+from ...functions.shaping import numbers_in, reshape
+from ...ground.docstrings import Family
 from .windows import each, windows_of
 
 UNPOOLING = Family(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...docstrings import Family
-from ...imperative.tensor import Tensor
+from ...eager.tensor import Tensor
+from ...ground.docstrings import Family
 from .unpooling import places_of_parts, with_places
 from .windows import adaptive_pooling, convolution, pooling, transposed_convolution
 

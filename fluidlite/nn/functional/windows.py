@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from ...eager.recording import eager
+from ...eager.tensor import Tensor
 from ...errors import ArgumentError
-from ...imperative.arithmetic import add, multiply
-from ...imperative.recording import eager
-from ...imperative.shaping import numbers_in, reshape
-from ...imperative.tensor import Tensor
+from ...functions.arithmetic import add, multiply
+from ...functions.shaping import numbers_in, reshape
 from ...opdef.windows import FORMATS, WindowArguments
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ... import layers
-from ...dtypes import Kind
 from ...errors import UnsupportedError
+from ...ground.dtypes import Kind
 from ..building import need_room
 from ..forms import operator
 from .sequences import GrowingSequence, StackedSequence, TensorSequence

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import as_dtype
 from ...errors import UnsupportedError
+from ...ground.dtypes import as_dtype
 from ..building import need_room
 from ..forms import operator
 from ..types import numpy_type

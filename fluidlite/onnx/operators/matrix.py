@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...errors import UnsupportedError
-from ...imperative.einsum import einsum as product_of
+from ...functions.einsum import einsum as product_of
 from ..building import Appending, TooLarge
 from ..forms import operator
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from ... import schedules
 from ...errors import ArgumentError
-from ...fields import from_fields
+from ...ground.fields import from_fields
 from ...layers.decay import positive
 from .scheduler import SCHEDULERS, LRScheduler, a_function, count, one_of, or_none, within
 

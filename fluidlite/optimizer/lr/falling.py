@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from ... import schedules
 from ...errors import ArgumentError
-from ...fields import from_fields
+from ...ground.fields import from_fields
 from ...layers.decay import finite, positive
 from .scheduler import SCHEDULERS, LRScheduler, a_function, numbers, rising, within
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
-from ...docstrings import Family
 from ...errors import ArgumentError
-from ...fields import fields_of
+from ...ground.docstrings import Family
+from ...ground.fields import fields_of
 from ...layers.decay import LearningRateDecay, finite, positive
 from ...layers.epoch_decay import ReduceLROnPlateau
 

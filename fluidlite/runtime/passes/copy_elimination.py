@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...opdef.looks import whole_of
+from ...opdef.view_analysis import whole_of
 from ..graph import Graph, Instruction
 from ..value import Value
 from .form import Context, Pass

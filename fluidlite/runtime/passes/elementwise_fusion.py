@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-from ...opdef.looks import look_of
 from ...opdef.prepared import KernelLibrary, Scratch
+from ...opdef.view_analysis import look_of
 from ..graph import Graph, Instruction
 from ..value import Value
 from .form import Context, Pass

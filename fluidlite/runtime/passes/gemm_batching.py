@@ -20,10 +20,10 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import Kind
-from ...opdef.looks import whole_of
+from ...ground.dtypes import Kind
 from ...opdef.prepared import Prepared
 from ...opdef.structure import MatrixProduct
+from ...opdef.view_analysis import whole_of
 from ..graph import Graph, Instruction
 from ..value import Value
 from .form import Context, Pass

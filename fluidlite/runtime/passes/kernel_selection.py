@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...dtypes import DType
+from ...ground.dtypes import DType
 from ...opdef.prepared import KernelLibrary, Offer
 from ...opdef.spec import Spec
 from ...opdef.structure import Structure

@@ -10,8 +10,8 @@ import numpy as np
 from jax import lax
 from jax import numpy as jnp
 
+from ...ground.values import LoDTensorArray
 from ...opdef.definition import Op
-from ...values import LoDTensorArray
 from .refusal import NotTraceable
 
 

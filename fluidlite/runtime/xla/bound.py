@@ -14,8 +14,8 @@ import jax
 import numpy as np
 
 from ...errors import OpError
+from ...ground.values import as_fetched, is_device_array, on_host
 from ...scope import Scope, ScopeVariable, at_once
-from ...values import as_fetched, is_device_array, on_host
 from ..run_state import RunState
 from .guard import guard_of
 from .mesh import is_own

@@ -13,11 +13,11 @@ import numpy as np
 from ... import backend as backends
 from ...backend.jax_ import PRECISIONS
 from ...errors import ArgumentError, UnsupportedError
+from ...ground.private_folders import private_folder
+from ...ground.weak_tables import WeakTable
 from ...ir.callsite import warn
 from ...ir.program import Program
-from ...private import private_folder
 from ...scope import Scope
-from ...weak import WeakTable
 from ..plan import Plan
 from ..run import Run
 from ..run_state import RunState

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import as_dtype
+from ...ground.dtypes import as_dtype
+from ...ground.values import SelectedRows
 from ...opdef.definition import Op, lookup
 from ...opdef.interpreter import Eval, kernel_of
 from ...opdef.spec import Spec
-from ...values import SelectedRows
 from .arrays import on_arrays
 
 #: constants of more elements than this are computed where the program runs

@@ -17,9 +17,9 @@ import numpy as np
 from jax import lax
 from jax import numpy as jnp
 
+from ...ground.values import LoDTensorArray, added
 from ...ir.operator import EMPTY
 from ...opdef.gradient import GRAD
-from ...values import LoDTensorArray, added
 from ..driver import Driver, Frame
 from ..step import Environment, Step
 from .arrays import StackedArray, spread, stacked

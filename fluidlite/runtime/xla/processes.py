@@ -16,9 +16,9 @@ import numpy as np
 from jax.experimental import multihost_utils
 
 from ...errors import ArgumentError, FeedError, UnsupportedError
+from ...ground.weak_tables import WeakTable
 from ...ir.program import Program
 from ...scope import Scope
-from ...weak import WeakTable
 from ..run_state import RunState
 from .mesh import MeshPlacement, is_own
 

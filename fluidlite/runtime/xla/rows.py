@@ -9,9 +9,9 @@ import numpy as np
 from jax import lax
 from jax import numpy as jnp
 
+from ...ground.values import SelectedRows, on_host
 from ...ir.operator import Operator
 from ...opdef.interpreter import Eval
-from ...values import SelectedRows, on_host
 from ..step import Step
 from .refusal import NotTraceable
 

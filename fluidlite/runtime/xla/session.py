@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import jax
 
 from ...errors import FluidError, OpError
+from ...ground.values import is_device_array, on_host
+from ...ground.weak_tables import WeakTable
 from ...ir.operator import located
 from ...profiler import clock
-from ...values import is_device_array, on_host
-from ...weak import WeakTable
 from ..plan import BlockPlan
 from ..session import Session
 from ..sharding import mesh_in_use

@@ -8,7 +8,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from ...values import arrays_in
+from ...ground.values import arrays_in
 from ..step import Environment, Step
 from .arrays import plain
 from .interpreter import TracedEval

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ...errors import OpError
+from ...ground.values import LoDTensor, LoDTensorArray, SelectedRows
 from ...ir.operator import EMPTY
 from ...opdef.rank_table import RankTable
-from ...values import LoDTensor, LoDTensorArray, SelectedRows
 from ..driver import Driver
 from ..plan import BlockPlan
 from ..step import Environment, Step

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from fluidlite.imperative.items import encode
+from fluidlite.functions.items import encode
 
 from .form import Sample, samples
 

@@ -7,7 +7,7 @@ from elementwise_graphs import Recording
 import fluidlite as fluid
 from fluidlite.backend.native import compiler as compilers
 from fluidlite.backend.native.channels import ChannelSpace, channels_of
-from fluidlite.backend.native.index_maps import Misfit
+from fluidlite.backend.native.index_maps import NotFusible
 from fluidlite.backend.native.layouts import relaid
 from fluidlite.backend.native.library import prepared
 from fluidlite.backend.native.source import kernel_source
@@ -37,7 +37,7 @@ def test_elements_are_numbered_by_what_is_reduced(shape, axes, expected):
 
 @pytest.mark.parametrize("shape, axes", [((2, 3, 4, 5, 6), (0, 2, 4)), ((2, 3), (0, 1))])
 def test_what_leaves_more_or_less_than_channels_does_not_fit(shape, axes):
-    with pytest.raises(Misfit):
+    with pytest.raises(NotFusible):
         channels_of(XP.sum(input_of(*shape), axis=axes, keepdims=True).node)
 
 

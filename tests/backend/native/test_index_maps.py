@@ -1,7 +1,7 @@
 import pytest
 
 from fluidlite.backend.native.index_maps import (
-    Misfit,
+    NotFusible,
     composed,
     cut,
     identity,
@@ -32,7 +32,7 @@ def test_a_stretch_of_a_stretch_leaves_out_both():
 
 
 def test_sizes_that_do_not_divide_do_not_fit():
-    with pytest.raises(Misfit):
+    with pytest.raises(NotFusible):
         composed(((4, 1), (3, 0)), ((2, 0), (3, 1)))
 
 
@@ -42,7 +42,7 @@ def test_rows_are_cut_off_where_steps_allow():
 
 
 def test_a_row_of_two_kinds_of_steps_does_not_fit():
-    with pytest.raises(Misfit):
+    with pytest.raises(NotFusible):
         split(((3, 1), (4, 0)), 12)
 
 
@@ -65,5 +65,5 @@ def test_what_lies_in_one_piece_is_found_there():
 
 
 def test_a_part_across_the_edge_of_a_row_does_not_fit():
-    with pytest.raises(Misfit):
+    with pytest.raises(NotFusible):
         composed(cut((4,), (6,), (18,)), stretched((6,), (3, 6)))

@@ -7,8 +7,8 @@ from elementwise_graphs import Recording
 import fluidlite as fluid
 from fluidlite.backend.native import tracing
 from fluidlite.backend.native.compiler import COMPILER, Compiler
-from fluidlite.dtypes import as_dtype
 from fluidlite.errors import FetchTypeError
+from fluidlite.ground.dtypes import as_dtype
 from fluidlite.opdef.definition import registered
 from fluidlite.opdef.interpreter import takes_rng
 from fluidlite.opdef.spec import Spec

@@ -3,7 +3,7 @@ import pytest
 
 from fluidlite.backend.native.symbols import XP, ArraySymbol, Expression, Untraceable
 from fluidlite.backend.native.tracing import traced
-from fluidlite.dtypes import DType
+from fluidlite.ground.dtypes import DType
 from fluidlite.opdef.definition import lookup
 from fluidlite.opdef.spec import Spec
 

@@ -5,7 +5,7 @@ from graphs import after
 
 import fluidlite as fluid
 from fluidlite.backend import get
-from fluidlite.backend.native import group_forms, groups
+from fluidlite.backend.native import fusion_groups, fusion_shapes
 from fluidlite.backend.native.library import NativeKernels
 from fluidlite.inspect.graph_text import parsed
 from fluidlite.opdef.prepared import KernelLibrary, Prepared
@@ -140,12 +140,12 @@ def long_chain(length):
 def test_a_group_like_another_is_not_worked_out_again(monkeypatch):
     made = []
 
-    class Counted(groups.Expressions):
+    class Counted(fusion_groups.Expressions):
         def __init__(self, *arguments):
             made.append(1)
             super().__init__(*arguments)
 
-    monkeypatch.setattr(group_forms, "Expressions", Counted)
+    monkeypatch.setattr(fusion_shapes, "Expressions", Counted)
     counts = []
     for length in (200, 400):
         made.clear()

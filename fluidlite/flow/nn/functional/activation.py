@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from ....eager.engine import located
+from ....eager.recording import eager
 from ....errors import ArgumentError, ShapeError
-from ....imperative import arithmetic, elementary, shaping
-from ....imperative.engine import located
-from ....imperative.recording import eager
-from ....imperative.selection import where
+from ....functions import arithmetic, elementary, shaping
+from ....functions.selection import where
 from ....nn.functional import activation
 from ...elementary import logsigmoid
 from ...functions import log_softmax, relu, softmax

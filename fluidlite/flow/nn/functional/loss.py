@@ -6,8 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from ....eager.engine import located
+from ....eager.flat import kinked
+from ....eager.recording import eager
 from ....errors import ArgumentError, ShapeError
-from ....imperative.arithmetic import (
+from ....functions.arithmetic import (
     add,
     divide,
     equal,
@@ -19,16 +22,13 @@ from ....imperative.arithmetic import (
     pow,
     subtract,
 )
-from ....imperative.counting import take
-from ....imperative.elementary import abs as size
-from ....imperative.elementary import cast, exp, log, neg, square
-from ....imperative.engine import located
-from ....imperative.flat import kinked
-from ....imperative.recording import eager
-from ....imperative.reduction import mean, rows_of
-from ....imperative.reduction import sum as total
-from ....imperative.selection import where
-from ....imperative.shaping import fits, reshape, squeeze, unsqueeze
+from ....functions.counting import take
+from ....functions.elementary import abs as size
+from ....functions.elementary import cast, exp, log, neg, square
+from ....functions.reduction import mean, rows_of
+from ....functions.reduction import sum as total
+from ....functions.selection import where
+from ....functions.shaping import fits, reshape, squeeze, unsqueeze
 from ....nn.functional import loss as lenient
 from ...functions import log_softmax
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from ....eager.engine import located
+from ....eager.recording import eager
 from ....errors import ArgumentError, ShapeError
-from ....imperative.arithmetic import add, divide, maximum, multiply, subtract
-from ....imperative.engine import located
-from ....imperative.recording import eager
-from ....imperative.reduction import counted, mean, norm, var
-from ....imperative.shaping import reshape
+from ....functions.arithmetic import add, divide, maximum, multiply, subtract
+from ....functions.reduction import counted, mean, norm, var
+from ....functions.shaping import reshape
 from ....nn.functional import normalization
 
 

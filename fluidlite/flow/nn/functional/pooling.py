@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from ....eager.engine import located
+from ....eager.flat import kinked
+from ....eager.recording import eager
 from ....errors import ArgumentError
-from ....imperative.arithmetic import add, multiply
-from ....imperative.engine import located
-from ....imperative.flat import kinked
-from ....imperative.items import get_item
-from ....imperative.recording import eager
-from ....imperative.reduction import argmax
-from ....imperative.shaping import flatten, reshape, squeeze, unsqueeze
+from ....functions.arithmetic import add, multiply
+from ....functions.items import get_item
+from ....functions.reduction import argmax
+from ....functions.shaping import flatten, reshape, squeeze, unsqueeze
 from ....opdef.windows import WindowArguments
 from .windows import batched, each
 

@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from ....eager.engine import located
+from ....eager.flat import kinked
+from ....eager.mode import no_grad
+from ....eager.prepared import generator
+from ....eager.recording import eager
 from ....errors import ArgumentError, ShapeError
-from ....imperative.arithmetic import add, divide, equal, matmul, multiply, not_equal
-from ....imperative.elementary import cast
-from ....imperative.engine import located
-from ....imperative.flat import kinked
-from ....imperative.mode import no_grad
-from ....imperative.prepared import generator
-from ....imperative.recording import eager
-from ....imperative.selection import gather, unique
-from ....imperative.shaping import reshape, swapaxes, unsqueeze
+from ....functions.arithmetic import add, divide, equal, matmul, multiply, not_equal
+from ....functions.elementary import cast
+from ....functions.selection import gather, unique
+from ....functions.shaping import reshape, swapaxes, unsqueeze
 from ....nn.functional import projection as lenient
 
 

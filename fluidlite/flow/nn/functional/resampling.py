@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from ....eager.engine import located
+from ....eager.recording import eager
 from ....errors import ArgumentError, ShapeError
-from ....imperative.arithmetic import add, divide, maximum, multiply
-from ....imperative.elementary import cast, isinf
-from ....imperative.engine import located
-from ....imperative.recording import eager
-from ....imperative.reduction import mean
-from ....imperative.reduction import sum as total
-from ....imperative.selection import where
-from ....imperative.shaping import fits, reshape
+from ....functions.arithmetic import add, divide, maximum, multiply
+from ....functions.elementary import cast, isinf
+from ....functions.reduction import mean
+from ....functions.reduction import sum as total
+from ....functions.selection import where
+from ....functions.shaping import fits, reshape
 from ....nn.functional import grids, likelihoods, rearranging
 from ...arranging import scatter
 from .pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d

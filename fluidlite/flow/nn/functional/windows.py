@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from ....eager.engine import located
+from ....eager.recording import eager
 from ....errors import ArgumentError, ShapeError
-from ....imperative.arithmetic import add
-from ....imperative.engine import located
-from ....imperative.recording import eager
-from ....imperative.shaping import reshape, squeeze, unsqueeze
+from ....functions.arithmetic import add
+from ....functions.shaping import reshape, squeeze, unsqueeze
 from ....opdef.windows import WindowArguments
 
 

@@ -1,0 +1,170 @@
+"""The expressions of a group of instructions, of what it reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import Any
+
+from ...opdef.view_analysis import Look, look_of, looks
+from .index_maps import NotFusible
+from .source import kernel_source
+from .symbols import Expression
+from .tracing import TracedResults, is_plain
+
+__all__ = ["Expressions", "NotFusible", "Trace"]
+MOST_ARRAYS, MOST_EXPRESSIONS = 40, 300
+#: functions that are only another look at something
+MOVES = frozenset(["view", "stretch", "index", "part", "concat"])
+
+Trace = Callable[[Any], TracedResults | None]
+
+
+class Expressions:
+    """What a group of instructions computes, as one kernel.
+
+    Args:
+        trace: gives the expressions of an instruction.
+        members: the instructions, in order.
+        outputs: the values that the kernel is to make.
+        cuts: whether parts of values are taken from these in the loops; else they are arrays that
+            the kernel is given.
+
+    Raises:
+        NotFusible: they do not fit into one loop.
+    """
+
+    def __init__(
+        self, trace: Trace, members: Sequence[Any], outputs: Sequence[Any], cuts: bool = True
+    ) -> None:
+        self._cuts = cuts
+        self._made = {value.number for member in members for value in member.results}
+        self._values: dict[int, Expression] = {}
+        self._given: dict[int, tuple[Any, Expression]] = {}
+        self._same: dict[Any, Expression] = {}
+        self._shared: dict[int, Expression] = {}
+        for member in members:
+            found = trace(member)
+            if found is None:
+                raise NotFusible
+            self._add(member, found)
+        made = [self._values[value.number] for value in outputs]
+        used = _below(made)
+        given = [(value, node) for value, node in self._given.values() if node.serial in used]
+        if not made or len(made) + len(given) > MOST_ARRAYS or len(set(made)) < len(made):
+            raise NotFusible
+        if len(used) > MOST_EXPRESSIONS:
+            raise NotFusible
+        self.inputs = [value for value, _ in given]
+        nodes = [used[s] for s in used]
+        #: functions that are not only another look at something
+        self.work = sum(
+            n.function not in MOVES and n.function not in ("input", "number", "cast") for n in nodes
+        )
+        self.source = kernel_source([node for _, node in given], made)
+
+    def _add(self, member: Any, trace: TracedResults) -> None:
+        known: dict[int, Expression] = {}
+        for operand, node in zip(member.operands, trace.operands, strict=True):
+            pairs = zip(operand, node) if isinstance(operand, list) else [(operand, node)]
+            for value, inner in pairs:
+                if value is not None:
+                    known[inner.serial] = self._seen(self._of(value), inner.shape)
+        for slot, results in trace.results.items():  # of what anything reads
+            value = member.outs[slot]
+            pairs = zip(value, results) if isinstance(value, list) else [(value, results)]
+            for each, node in pairs:
+                made = self._copied(node, known)
+                lying = tuple(each.stored[0])
+                self._values[each.number] = self._seen(made, lying)
+
+    def _seen(self, node: Expression, shape: Any) -> Expression:
+        """An expression in another shape."""
+        return node if node.shape == shape else self._node("view", (node,), shape, node.dtype, None)
+
+    def _of(self, value: Any) -> Expression:
+        """The expression of a value that a member reads."""
+        found = self._values.get(value.number)
+        if found is not None:
+            return found
+        if value.constant is not None and value.size == 1:
+            data = value.constant.reshape(()).item()
+            return self._node("number", (), tuple(value.shape), value.dtype, data)
+        look = self._look(value)
+        if look is not None:
+            below = self._of(look.whole)
+            if not look.is_all:
+                below = self._node("part", (below,), look.sizes, value.dtype, look.starts)
+            return self._node("view", (below,), tuple(value.shape), value.dtype, None)
+        if not is_plain(value.spec):
+            raise NotFusible
+        node = Expression("input", (), tuple(value.stored[0]), value.dtype)
+        self._values[value.number] = node
+        self._given[value.number] = value, node
+        return node
+
+    def _look(self, value: Any) -> Look | None:
+        """What a value shows of another one, where its elements are taken from that."""
+        look = look_of(value)
+        if look is None or look.whole.layout is not None:
+            return None
+        if look.is_all:
+            is_known = look.whole.number in self._values or self._look(look.whole) is not None
+        else:  # a part that is an array as it is taken stays one: wherever it begins
+            is_known = self._cuts and (look.begin is None or self._is_made(look.whole))
+        return look if is_known else None
+
+    def _is_made(self, value: Any) -> bool:
+        """Whether a value shows what a member makes."""
+        return value.number in self._made or any(
+            look.whole.number in self._made for look in looks(value)
+        )
+
+    def _node(
+        self, function: str, arguments: Sequence[Expression], shape: Any, dtype: Any, data: Any
+    ) -> Expression:
+        """An expression; the same for what is equal."""
+        if function == "view" and arguments[0].function == "view":
+            arguments = arguments[0].arguments
+        if function == "view" and arguments[0].shape == shape:
+            return arguments[0]
+        if function == "cast" and arguments[0].function == "number" and dtype.kind == "f":
+            function, data, arguments = "number", float(arguments[0].data), ()
+        key = function, tuple(a.serial for a in arguments), shape, dtype, repr(data)
+        found = self._same.get(key)
+        if found is None:
+            found = self._same[key] = Expression(function, arguments, shape, dtype, data)
+        return found
+
+    def _copied(self, node: Expression, known: dict[int, Expression]) -> Expression:
+        """An expression of what a member reads, in the group."""
+        stack = [node]
+        while stack:
+            at = stack[-1]
+            if at.serial in known:
+                stack.pop()
+                continue
+            missing = [a for a in at.arguments if a.serial not in known]
+            if missing:
+                stack += missing
+                continue
+            given = [known[a.serial] for a in at.arguments]
+            known[at.serial] = self._node(at.function, given, at.shape, at.dtype, at.data)
+            stack.pop()
+        return known[node.serial]
+
+
+def _below(outputs: Sequence[Expression]) -> dict[int, Expression]:
+    found: dict[int, Expression] = {}
+    stack = list(outputs)
+    while stack:
+        node = stack.pop()
+        if node.serial not in found:
+            found[node.serial] = node
+            stack += node.arguments
+    return found
+
+
+def elements(shape: Sequence[int]) -> int:
+    """How many elements there are in a shape."""
+    return prod(shape)

@@ -1,0 +1,125 @@
+"""The kernels of groups of instructions, each made once for all groups alike.
+
+Long programs repeat themselves, and a group is looked at anew with each instruction that joins it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from ...opdef.view_analysis import looks
+from .fusion_groups import Expressions, NotFusible, Trace
+from .source import KernelSource
+
+
+class GroupForm:
+    """All that decides the kernel of a group, and the values that it numbers: what each member is
+    like, which values it reads and makes, and what these are like.
+    """
+
+    def __init__(self, before: GroupForm | None = None) -> None:
+        self.count: int = 0 if before is None else before.count  #: of members
+        self.parts: list[int] = [] if before is None else before.parts[:]
+        self.values: list[Any] = [] if before is None else before.values[:]
+        self.places: dict[int, int] = {} if before is None else before.places.copy()
+
+    def add(self, feature: int, values: Sequence[tuple[Any, int]]) -> None:
+        """Add a member: what it is like, its values, and what each of these is like."""
+        self.count += 1
+        self.parts.append(feature)
+        for value, kind in values:
+            place = self.places.get(value.number)
+            if place is None:
+                place = self.places[value.number] = len(self.values)
+                self.values.append(value)
+                self.parts.append(kind)
+            self.parts.append(place)
+
+
+class GroupKernel(NamedTuple):
+    """The kernel of a group of instructions."""
+
+    form: GroupForm
+    inputs: list[Any]  #: the values that it reads
+    source: KernelSource
+    work: int  #: functions that are not only another look at something
+
+
+class GroupKernels:
+    """The kernels of groups, each made once.
+
+    Args:
+        trace: gives the expressions of an instruction, the same object for instructions alike.
+    """
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+        #: by form the kernel, its inputs as places among the values that the form numbers
+        self._made: dict[tuple[int, ...], tuple[list[int], KernelSource, int] | None] = {}
+        self._features: dict[Any, int] = {}  #: numbers of what values and instructions are like
+        self._members: dict[Any, tuple[int, list[tuple[Any, int]]]] = {}
+        self._uncut: set[Any] = set()  # members that read no parts of values
+
+    def of(
+        self, members: Sequence[Any], outputs: Sequence[Any], before: GroupKernel | None = None
+    ) -> GroupKernel | None:
+        """What instructions compute together; None where that is not one loop.
+
+        Args:
+            members: the instructions, in order.
+            outputs: the values that the kernel is to make.
+            before: the kernel of the first of them, where that is known.
+        """
+        form = GroupForm(before and before.form)
+        for member in members[form.count :]:
+            known = self._members.get(member)
+            if known is None:
+                known = self._members[member] = self._looked_at(member)
+            form.add(*known)
+        key = (*form.parts, -1, *(form.places[value.number] for value in outputs))
+        if key not in self._made:
+            self._made[key] = self._worked_out(members, outputs, form)
+        found = self._made[key]
+        if found is None:
+            return None
+        inputs, source, work = found
+        return GroupKernel(form, [form.values[place] for place in inputs], source, work)
+
+    def _worked_out(
+        self, members: Sequence[Any], outputs: Sequence[Any], form: GroupForm
+    ) -> tuple[list[int], KernelSource, int] | None:
+        """The kernel of instructions, which takes parts of values from these if that fits."""
+        has_parts = not self._uncut.issuperset(members)
+        for cuts in (True, False) if has_parts else (False,):
+            with suppress(NotFusible):
+                made = Expressions(self._trace, members, outputs, cuts)
+                return [form.places[v.number] for v in made.inputs], made.source, made.work
+        return None
+
+    def _looked_at(self, member: Any) -> tuple[int, list[tuple[Any, int]]]:
+        """What an instruction is like, and what each value is like that it reads, or that it reads
+        another look at, or makes.
+        """
+        trace = self._trace(member)
+        operands = [each if isinstance(each, list) else [each] for each in member.operands]
+        chains = [[[] if v is None else list(looks(v)) for v in each] for each in operands]
+        flat = [look for each in chains for chain in each for look in chain]
+        if all(look.is_all for look in flat):
+            self._uncut.add(member)
+        cuts = repr([[[(c.starts, c.sizes) for c in chain] for chain in each] for each in chains])
+        values = [v for each in operands for v in each if v is not None]
+        values += [*(look.whole for look in flat), *member.results]
+        feature = self._feature((id(trace), cuts, tuple(member.outs), len(values)))
+        return feature, [(value, self._feature(_kind_of(value))) for value in values]
+
+    def _feature(self, found: Any) -> int:
+        return self._features.setdefault(found, len(self._features))
+
+
+def _kind_of(value: Any) -> Any:
+    number = None
+    if value.constant is not None and value.size == 1:
+        number = repr(value.constant.reshape(()).item())
+    return tuple(value.shape), value.stored[0], str(value.dtype), value.kind, number

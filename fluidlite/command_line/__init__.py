@@ -1,0 +1,1 @@
+"""The command line: commands, the completion of their words, what they know of a machine."""

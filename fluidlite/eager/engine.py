@@ -1,0 +1,336 @@
+"""Differentiating what was recorded: ``backward`` and ``grad``."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..backend import numpy_
+from ..errors import (
+    ArgumentError,
+    FluidError,
+    GradientShapeError,
+    UnreachableError,
+    with_context,
+)
+from .mode import enable_grad
+from .recording import TensorRecord, call_site, eager
+from .sweep import BackwardPass, described, leading, node_of
+
+_lock = threading.Lock()  #: held while the gradients of leaves change
+
+
+def located(error: FluidError) -> FluidError:
+    """An error with the line of the user's that it belongs to."""
+    return with_context(error, f"  called at {call_site()}")
+
+
+def seed_of(tensor: Any, given: Any, recording: bool) -> Any:
+    """The cotangent that a sweep starts with at a tensor.
+
+    Args:
+        tensor: what is differentiated.
+        given: its cotangent; None for ones.
+        recording: whether it is wanted as a tensor.
+
+    Raises:
+        GradientShapeError: its shape is another.
+    """
+    if given is None:
+        ones = np.ones(tensor.array.shape, tensor.array.dtype)
+        return tensor.results(ones) if recording else ones
+    if given.array.shape != tensor.array.shape:
+        raise located(
+            GradientShapeError(
+                f"expected a gradient of shape {list(tensor.array.shape)} for "
+                f"{described(tensor)}, got one of shape {list(given.array.shape)}"
+            )
+        )
+    dtype = tensor.array.dtype
+    if recording:
+        if given.array.dtype == dtype:
+            return given
+        return eager.cast(given, in_dtype=given.array.dtype, out_dtype=dtype)
+    return numpy_.asarray(given.array).astype(dtype, copy=False)
+
+
+def sweep_back(
+    tensors: Sequence[Any],
+    seeds: Sequence[Any],
+    *,
+    retain_graph: bool,
+    create_graph: bool = False,
+    inputs: Sequence[Any] | None = None,
+) -> None:
+    """Add the gradients of tensors to ``.grad`` of the leaves that they depend on.
+
+    Args:
+        tensors: what is differentiated; those that stop gradients are passed over.
+        seeds: their cotangents, None for ones.
+        retain_graph: keep the graph, so that this can be done again.
+        create_graph: record the gradients, so that they can be differentiated.
+        inputs: the tensors that get a gradient, and no others; all leaves when None.
+    """
+    starts = [(t.edge, seed_of(t, s, create_graph)) for t, s in zip(tensors, seeds) if not t.stop]
+    if not starts:
+        return
+    wanted = frozenset(t.edge for t in inputs or () if t.edge is not None)
+    follow = None if inputs is None else leading([e for e, _ in starts], wanted, frozenset())
+    release = not retain_graph and not create_graph
+    sweep = BackwardPass(create_graph, release, follow, wanted, results=tensors[0].results)
+    _sweep(sweep, starts)
+    if inputs is None:
+        for leaf, gradient in sweep.leaves.items():
+            leaf.receive(gradient, sweep, _lock)
+        return
+    for t in inputs:
+        gradient = sweep.leaves.get(t) if t.origin is None else sweep.found.get(t.edge)
+        if gradient is not None:
+            t.receive(gradient, sweep, _lock)
+
+
+def _sweep(sweep: BackwardPass, starts: Sequence[tuple[Any, Any]]) -> None:
+    if sweep.recording:
+        with enable_grad():
+            for edge, seed in starts:
+                sweep.deliver(edge, seed)
+            sweep.run()
+        return
+    with np.errstate(all="ignore"):
+        for edge, seed in starts:
+            sweep.deliver(edge, seed)
+        sweep.run()
+
+
+def gradients_of(
+    outputs: Sequence[Any],
+    inputs: Sequence[Any],
+    seeds: Sequence[Any],
+    *,
+    retain_graph: bool,
+    create_graph: bool,
+    blocked: Iterable[Any] = (),
+) -> list[Any]:
+    """The gradients of outputs with respect to inputs, None for those that take no part.
+
+    Args:
+        outputs: what is differentiated; those that stop gradients are passed over.
+        inputs: with respect to what.
+        seeds: the cotangents of the outputs, None for ones.
+        retain_graph: keep the graph.
+        create_graph: record the gradients.
+        blocked: tensors through which nothing flows.
+    """
+    stops = frozenset(t.edge for t in blocked if t.edge is not None)
+    starts = [
+        (t.edge, seed_of(t, s, create_graph))
+        for t, s in zip(outputs, seeds)
+        if not t.stop and t.edge not in stops
+    ]
+    wanted = frozenset(t.edge for t in inputs if t.edge is not None) - stops
+    follow = leading([edge for edge, _ in starts], wanted, stops)
+    results = (outputs or inputs)[0].results
+    release = not retain_graph and not create_graph  # a recorded gradient leads on into the graph
+    sweep = BackwardPass(create_graph, release, follow, wanted, stops, results)
+    _sweep(sweep, [(e, s) for e, s in starts if e in wanted or node_of(e) in follow])
+    found = []
+    for t in inputs:
+        edge = t.edge
+        gradient = None
+        if edge in wanted:
+            gradient = sweep.leaves.get(edge) if t.origin is None else sweep.found.get(edge)
+        if gradient is not None and not isinstance(gradient, TensorRecord):
+            gradient = t.results(gradient)
+        found.append(gradient)
+    return found
+
+
+# -- paddle 2.x's functions ------------------------------------------------------------------------
+
+
+def backward(
+    tensors: Any, grad_tensors: Any = None, retain_graph: bool = False, inputs: Any = None
+) -> None:
+    """Add the gradients of tensors to ``.grad`` of the leaves that they depend on.
+
+    Args:
+        tensors: what is differentiated: a tensor or a list of them, none twice.
+        grad_tensors: their cotangents in their shapes, None for ones.
+        retain_graph: keep the graph, so that this can be done again.
+        inputs: the tensors that get a gradient, and no others; all leaves when None.
+
+    Raises:
+        ArgumentError: an argument is of another kind, or a list is of another length.
+        GradientShapeError: a cotangent is of another shape.
+        ReleasedError: the graph was released by an earlier call.
+
+    >>> x = fluid.to_tensor([1.0, 2.0], stop_gradient=False)
+    >>> fluid.autograd.backward([x * x, x * 3.0], [None, fluid.to_tensor([1.0, 10.0])])
+    >>> x.grad.numpy()
+    array([ 5., 34.], dtype=float32)
+    """
+    listed = tensors_in("tensors", tensors)
+    distinct("tensors", listed)
+    seeds = seeds_in("grad_tensors", grad_tensors, len(listed))
+    check_bools(retain_graph=retain_graph)
+    wanted = None if inputs is None else tensors_in("inputs", inputs)
+    sweep_back(listed, seeds, retain_graph=retain_graph, inputs=wanted)
+
+
+def grad(
+    outputs: Any,
+    inputs: Any,
+    grad_outputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    only_inputs: bool = True,
+    allow_unused: bool = False,
+    no_grad_vars: Any = None,
+) -> list[Any]:
+    """The gradients of outputs with respect to inputs; ``.grad`` of no tensor changes.
+
+    Args:
+        outputs: a tensor or a list of them, none twice.
+        inputs: a tensor or a list of them, none twice.
+        grad_outputs: the cotangents of the outputs in their shapes, None for ones.
+        retain_graph: keep the graph, so that it can be differentiated again; None: if
+            ``create_graph``.
+        create_graph: record the gradients, so that they can be differentiated.
+        only_inputs: True; other gradients are never computed.
+        allow_unused: give None for an input that takes no part, instead of an error.
+        no_grad_vars: tensors through which nothing flows, as a tensor, a list or a set.
+
+    Returns:
+        a list with a gradient for each input.
+
+    Raises:
+        ArgumentError: an argument is of another kind, or a list is of another length.
+        GradientShapeError: a cotangent is of another shape.
+        UnreachableError: an input takes no part.
+        ReleasedError: the graph was released by an earlier call.
+
+    >>> x = fluid.to_tensor(2.0, stop_gradient=False)
+    >>> (slope,) = fluid.grad(x * x * x, x, create_graph=True)
+    >>> float(slope), float(fluid.grad(slope, x)[0])
+    (12.0, 12.0)
+    """
+    outs = tensors_in("outputs", outputs)
+    distinct("outputs", outs)
+    ins = tensors_in("inputs", inputs)
+    distinct("inputs", ins)
+    seeds = seeds_in("grad_outputs", grad_outputs, len(outs))
+    check_bools(create_graph=create_graph, only_inputs=only_inputs, allow_unused=allow_unused)
+    if retain_graph is None:
+        retain_graph = create_graph
+    check_bools(retain_graph=retain_graph)
+    if not only_inputs:
+        raise located(ArgumentError("only_inputs=False is not supported; leave it at True"))
+    blocked = _blocked(no_grad_vars)
+    found = gradients_of(
+        outs, ins, seeds, retain_graph=retain_graph, create_graph=create_graph, blocked=blocked
+    )
+    if not allow_unused:
+        check_used(found, ins)
+    if create_graph and None in seeds:  # the ones that it starts with do not stop gradients
+        found = [each if each is None or not each.stop else _flowing(each) for each in found]
+    return found
+
+
+def _flowing(constant: Any) -> Any:
+    """A gradient that depends on nothing, as a leaf that wants a gradient."""
+    return constant.results(constant.array, None, False)
+
+
+def _blocked(given: Any) -> list[Any]:
+    if given is None:
+        return []
+    listed = list(given) if isinstance(given, (set, frozenset)) else given
+    return tensors_in("no_grad_vars", listed) if listed else []
+
+
+def check_used(found: Sequence[Any], inputs: Sequence[Any]) -> None:
+    """Refuse inputs that take no part.
+
+    Args:
+        found: the gradients, None where there is none.
+        inputs: with respect to what.
+
+    Raises:
+        UnreachableError: there is one.
+    """
+    for i, (gradient, tensor) in enumerate(zip(found, inputs)):
+        if gradient is None:
+            why = "it stops gradients" if tensor.stop else "the outputs do not depend on it"
+            raise located(
+                UnreachableError(
+                    f"inputs[{i}], {described(tensor)}, has no gradient: {why}; with "
+                    f"allow_unused=True its gradient is None"
+                )
+            )
+
+
+def tensors_in(what: str, given: Any) -> list[Any]:
+    """A tensor, or a list or tuple of them, as a list.
+
+    Raises:
+        ArgumentError: something else, or nothing.
+    """
+    listed = list(given) if isinstance(given, (list, tuple)) else [given]
+    for each in listed:
+        if not isinstance(each, TensorRecord):
+            raise located(
+                ArgumentError(
+                    f"expected {what} to be a tensor or a list of tensors, got {each!r:.60} of "
+                    f"type {type(each).__name__}"
+                )
+            )
+    if not listed:
+        raise located(ArgumentError(f"expected {what} to name at least one tensor, got none"))
+    return listed
+
+
+def distinct(what: str, tensors: Sequence[Any]) -> None:
+    """Refuse a tensor that is listed twice."""
+    if len({id(t) for t in tensors}) < len(tensors):
+        raise located(ArgumentError(f"expected {what} to be different tensors, got one twice"))
+
+
+def seeds_in(what: str, given: Any, count: int) -> list[Any]:
+    """Cotangents, one for each of ``count`` tensors, None for ones.
+
+    Raises:
+        ArgumentError: there are more or less of them, or they are no tensors.
+    """
+    if given is None:
+        return [None] * count
+    listed = list(given) if isinstance(given, (list, tuple)) else [given]
+    if not listed and isinstance(given, (list, tuple)):
+        return [None] * count
+    for each in listed:
+        if each is not None and not isinstance(each, TensorRecord):
+            raise located(
+                ArgumentError(
+                    f"expected {what} to be tensors or None, got {each!r:.60} of type "
+                    f"{type(each).__name__}; make it one first: fluidlite.to_tensor(...)"
+                )
+            )
+    if len(listed) != count:
+        raise located(
+            ArgumentError(f"expected {count} {what}, one for each tensor, got {len(listed)}")
+        )
+    return listed
+
+
+def check_bools(**flags: Any) -> None:
+    """Refuse flags that are no bools."""
+    for name, value in flags.items():
+        if not isinstance(value, bool):
+            raise located(
+                ArgumentError(
+                    f"expected {name} to be True or False, got {value!r:.60} of type "
+                    f"{type(value).__name__}"
+                )
+            )

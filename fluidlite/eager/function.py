@@ -1,0 +1,301 @@
+"""Operators of the user's own: a forward and a backward function."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..backend import numpy_
+from ..errors import ArgumentError, GradientShapeError, OverwrittenError
+from ..ground.reprs import Described
+from ..opdef.reverse_sweep import NodeOutput
+from .engine import located
+from .mode import RecordingGuard, thread
+from .recording import GradNode, TensorRecord, caller
+from .sweep import BackwardPass, described
+
+
+class _Saved(NamedTuple):
+    """A tensor that was saved, and its version then."""
+
+    tensor: Any
+    version: int
+
+
+class _Output(NamedTuple):
+    """A result that was saved: holding the tensor would be a cycle."""
+
+    array: Any
+    place: int
+    type: Any
+
+
+class PyLayerContext(Described):
+    """What the forward function of a :class:`PyLayer` hands to the backward function.
+
+    Any attribute may be set on it, besides what its methods keep.
+    """
+
+    def __init__(self) -> None:
+        self._saved: tuple[Any, ...] = ()
+        self._materialize = True
+        self._constant: set[int] = set()
+        self._node: Any = None
+
+    def save_for_backward(self, *tensors: Any) -> None:
+        """Keep tensors for the backward function; may be called once.
+
+        Args:
+            tensors: inputs, results, or any others; None among them stays None.
+        """
+        if self._saved:
+            raise located(ArgumentError("save_for_backward may be called once"))
+        for each in tensors:
+            if each is not None and not isinstance(each, TensorRecord):
+                raise located(ArgumentError(f"expected tensors to save, got {each!r:.60}"))
+        self._saved = tuple(
+            None if each is None else _Saved(each, each.version) for each in tensors
+        )
+
+    def saved_tensor(self) -> tuple[Any, ...]:
+        """The tensors that were kept.
+
+        Raises:
+            OverwrittenError: one was written in place since.
+        """
+        return tuple(self._restored(each) for each in self._saved)
+
+    @property
+    def saved_tensors(self) -> tuple[Any, ...]:
+        """The tensors that were kept."""
+        return self.saved_tensor()
+
+    def _restored(self, kept: Any) -> Any:
+        if isinstance(kept, _Output):
+            node = None if self._node is None else self._node()
+            origin = None if node is None else NodeOutput(node, kept.place)
+            return kept.type(kept.array, origin, origin is None)
+        if kept is None:
+            return None
+        if kept.tensor.version != kept.version:
+            raise OverwrittenError(
+                f"{described(kept.tensor)} was saved for backward at version {kept.version} and "
+                f"written in place since (it is at version {kept.tensor.version}); save a clone()"
+            )
+        return kept.tensor
+
+    def mark_not_inplace(self, *tensors: Any) -> None:
+        """Accepted: results are never the same tensors as inputs."""
+
+    def mark_non_differentiable(self, *tensors: Any) -> None:
+        """Say that no gradient flows through some results.
+
+        Args:
+            tensors: results of the forward function.
+        """
+        self._constant |= {id(each) for each in tensors}
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """Say what the backward function gets for a result that nothing came back to.
+
+        Args:
+            value: True: zeros; False: None.
+        """
+        self._materialize = bool(value)
+
+    def finish(self, results: Sequence[Any], made: Sequence[Any], node: GradNode) -> None:
+        """Connect results that were saved with what the user gets for them."""
+        places = {id(each): i for i, each in enumerate(results)}
+        self._saved = tuple(
+            _Output(each.tensor.array, places[id(each.tensor)], type(made[0]).results)
+            if each is not None and id(each.tensor) in places
+            else each
+            for each in self._saved
+        )
+        self._node = weakref.ref(node)
+
+    def is_constant(self, result: Any) -> bool:
+        """Whether a result was marked as not differentiable."""
+        return id(result) in self._constant
+
+    def cotangents(
+        self, sweep: BackwardPass, given: dict[int, Any], forms: Sequence[Any]
+    ) -> list[Any]:
+        """What the backward function gets: a tensor or None for each result."""
+        found: list[Any] = []
+        for index, (array_form, kind, constant) in enumerate(forms):
+            value = given.get(index)
+            if constant:
+                value = None
+            if value is None and self._materialize:
+                value = np.zeros(*array_form)
+            if value is not None and not isinstance(value, TensorRecord):
+                value = kind(value)
+            found.append(value)
+        return found
+
+
+class _Called:
+    """How cotangents pass a user's function: stands in the place of a gradient rule."""
+
+    __slots__ = ("backward", "forms", "op", "places", "single")
+
+    class _Op:
+        """Bears the name."""
+
+        def __init__(self, type: str) -> None:
+            self.type = type
+
+    def __init__(self, name: str, backward: Callable[..., Any], forms: Sequence[Any]) -> None:
+        self.op = self._Op(name)
+        self.backward = backward
+        self.forms = forms
+        self.places: Sequence[Any] = ()
+        self.single = False
+
+    def pull(
+        self, sweep: BackwardPass, node: GradNode, cotangent: dict[int, Any], take: Any
+    ) -> list[tuple[int, Any]]:
+        """Pairs of an input's place and its cotangent.
+
+        Raises:
+            ArgumentError: the backward function gives another number of gradients, or something
+                else.
+            GradientShapeError: one has another shape than its input.
+        """
+        context = node.out
+        given = context.cotangents(sweep, cotangent, self.forms)
+        with RecordingGuard(sweep.recording):
+            answer = self.backward(context, *given)
+        listed = list(answer) if isinstance(answer, (list, tuple)) else [answer]
+        shapes = node.saved
+        if len(listed) != len(shapes):
+            raise ArgumentError(
+                f"expected {self.op.type}.backward to give {len(shapes)} gradients, one for each "
+                f"tensor that forward takes, got {len(listed)}; it was applied at {node.site}"
+            )
+        found = []
+        for place, (gradient, shape) in enumerate(zip(listed, shapes)):
+            if gradient is None or (take is not None and not take[place]):
+                continue
+            if not isinstance(gradient, TensorRecord):
+                raise ArgumentError(
+                    f"expected {self.op.type}.backward to give tensors or None, got "
+                    f"{gradient!r:.60}; it was applied at {node.site}"
+                )
+            if node.edges is not None and node.edges[place] is None:
+                continue
+            if gradient.array.shape != shape:
+                raise GradientShapeError(
+                    f"expected {self.op.type}.backward to give a gradient of shape {list(shape)} "
+                    f"for tensor {place}, got {list(gradient.array.shape)}; it was applied at "
+                    f"{node.site}"
+                )
+            value = gradient if sweep.recording else numpy_.asarray(gradient.array)
+            found.append((place, value))
+        return found
+
+
+class PyLayer(Described):
+    """An operator with a forward and a backward function of the user's.
+
+    A subclass defines both as static methods; ``apply`` calls the first, unrecorded, and sees to it
+    that gradients go through the second.  What that computes can be differentiated itself.
+
+    >>> class Cube(fluid.autograd.PyLayer):
+    ...     @staticmethod
+    ...     def forward(ctx, x):
+    ...         ctx.save_for_backward(x)
+    ...         return x * x * x
+    ...
+    ...     @staticmethod
+    ...     def backward(ctx, gradient):
+    ...         (x,) = ctx.saved_tensor()
+    ...         return gradient * 3.0 * x * x
+    >>> x = fluid.to_tensor(2.0, stop_gradient=False)
+    >>> (slope,) = fluid.grad(Cube.apply(x), x, create_graph=True)
+    >>> float(slope), float(fluid.grad(slope, x)[0])
+    (12.0, 12.0)
+    """
+
+    @staticmethod
+    def forward(ctx: PyLayerContext, *args: Any, **kwargs: Any) -> Any:
+        """Compute the results: a tensor, or a tuple of them.
+
+        Args:
+            ctx: keeps what ``backward`` needs.
+            args, kwargs: what ``apply`` was called with.
+        """
+        raise NotImplementedError("a PyLayer needs a static method forward(ctx, *args)")
+
+    @staticmethod
+    def backward(ctx: PyLayerContext, *args: Any) -> Any:
+        """Compute the gradients of the tensors that ``forward`` takes, None where there is none.
+
+        Args:
+            ctx: what ``forward`` got.
+            args: the gradients of its results.
+        """
+        raise NotImplementedError("a PyLayer needs a static method backward(ctx, *gradients)")
+
+    @classmethod
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+        """Call the forward function on tensors and other arguments.
+
+        Returns:
+            what it returns, as tensors that gradients flow through.
+
+        Raises:
+            ArgumentError: it returns no tensors.
+        """
+        context = PyLayerContext()
+        with RecordingGuard(False):
+            outputs = cls.forward(context, *args, **kwargs)
+        return recorded(cls.__name__, cls.backward, context, (*args, *kwargs.values()), outputs)
+
+
+def recorded(
+    name: str,
+    backward: Callable[..., Any],
+    context: PyLayerContext,
+    given: Sequence[Any],
+    outputs: Any,
+) -> Any:
+    """What a user's function returned, connected with the tensors that it was given."""
+    listed = list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
+    tensors = [each for each in given if isinstance(each, TensorRecord)]
+    results = [each for each in listed if isinstance(each, TensorRecord)]
+    if not results:
+        raise located(
+            ArgumentError(
+                f"expected {name}.forward to return a tensor or a tuple of them, got "
+                f"{outputs!r:.60}"
+            )
+        )
+    cls = (tensors[0] if tensors else results[0]).results
+    flows = [r.array.dtype.kind == "f" and not context.is_constant(r) for r in results]
+    if not thread.recording or all(t.stop for t in tensors) or not any(flows):
+        made = [cls(r.array) for r in results]
+    else:
+        forms = [((r.array.shape, r.array.dtype), cls, not flow) for r, flow in zip(results, flows)]
+        node = GradNode(
+            _Called(name, backward, forms),
+            tuple([t.edge for t in tensors]),
+            [t.array.shape for t in tensors],
+            None,
+            context,
+            *caller(),
+        )
+        made = [
+            cls(r.array, NodeOutput(node, i), False) if flow else cls(r.array)
+            for i, (r, flow) in enumerate(zip(results, flows))
+        ]
+        context.finish(results, made, node)
+    rest = iter(made)
+    shown = [next(rest) if isinstance(each, TensorRecord) else each for each in listed]
+    if isinstance(outputs, (list, tuple)):
+        return type(outputs)(shown) if type(outputs) in (list, tuple) else tuple(shown)
+    return shown[0]

@@ -1,0 +1,60 @@
+"""What kind of elements a tensor has, and the same tensor with others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import ArgumentError
+from ..functions import elementary
+from ..opdef.operand import Operand
+from . import engine
+from .recording import TensorRecord
+
+
+class Kinds(TensorRecord, results=False):
+    """Tensors that are asked for the kind of their elements and their place."""
+
+    def element_size(self) -> int:
+        """How many bytes an element has."""
+        return int(self.array.dtype.itemsize)
+
+    def is_floating_point(self) -> bool:
+        """Whether the elements are fractions."""
+        return bool(self.array.dtype.kind == "f")
+
+    def cpu(self) -> Any:
+        """The tensor: there is one place."""
+        return self
+
+    def contiguous(self) -> Any:
+        """The tensor: how elements lie in memory does not show."""
+        return self
+
+    def to(self, *wishes: Any, **named: Any) -> Any:
+        """The tensor with another element type; there is one place.
+
+        Args:
+            wishes, named: an element type, "cpu", or a tensor whose type is taken, in any order;
+                ``dtype``, ``device`` and ``blocking`` by name.
+
+        Raises:
+            ArgumentError: the place is another, or an argument has another name.
+
+        >>> fluid.ones([2]).to("float64").dtype
+        VarType.FP64
+        """
+        others = {*named} - {"dtype", "device", "blocking"}
+        if others:
+            raise engine.located(ArgumentError(f"to: unexpected arguments {sorted(others)}"))
+        dtype = named.get("dtype")
+        for each in (*wishes, named.get("device")):
+            if isinstance(each, Operand):
+                dtype = str(each.array.dtype)
+            elif each is None or isinstance(each, bool) or "cpu" in str(each).lower():
+                continue
+            elif any(word in str(each).lower() for word in ("gpu", "cuda", "xpu")):
+                raise engine.located(ArgumentError(f"to: there is one place, 'cpu'; got {each!r}"))
+            else:
+                dtype = each
+        tensor: Any = self
+        return tensor if dtype is None else elementary.cast(tensor, dtype)

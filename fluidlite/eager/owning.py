@@ -1,0 +1,125 @@
+"""What owns parameters, buffers and further owners: it remembers what its attributes are given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+from ..errors import ArgumentError, suggestion
+from ..ground.tracebacks import quick_api_boundary
+from .engine import located
+
+
+class Kept(NamedTuple):
+    """One kind of things that are remembered."""
+
+    kinds: Any  #: their classes
+    said: str  #: one of them in messages
+    assigned: bool = True  #: whether any attribute that is given one becomes one of them
+
+
+class Owner:
+    """The base of layers and modules in all spellings; :func:`remembers` says what a class does."""
+
+    _keeps: ClassVar[Mapping[str, Kept]] = {}  #: attribute with the dictionary -> of what
+    _within: ClassVar[str]  #: that of further owners
+
+    def __init__(self) -> None:
+        for place in self._keeps:
+            object.__setattr__(self, place, {})
+
+    if TYPE_CHECKING:  # which :func:`remembers` gives a class
+
+        def __getattr__(self, name: str) -> Any: ...
+        def __setattr__(self, name: str, value: Any) -> None: ...
+
+    def __delattr__(self, name: str) -> None:
+        for place in self._keeps:
+            if name in self.__dict__[place]:
+                del self.__dict__[place][name]
+                return
+        object.__delattr__(self, name)
+
+    def __dir__(self) -> list[str]:
+        kept = (self.__dict__.get(place, ()) for place in self._keeps)
+        return sorted({*object.__dir__(self), *(name for names in kept for name in names)})
+
+    def _keep(self, place: str, name: str, value: Any) -> None:
+        if place not in self.__dict__:
+            raise located(
+                ArgumentError(
+                    f"call super().__init__() of {type(self).__name__} before assigning {name!r}: "
+                    f"it is where {self._keeps[place].said} is remembered"
+                )
+            )
+        self.__dict__.pop(name, None)
+        for other in self._keeps:
+            if other != place:
+                self.__dict__[other].pop(name, None)
+        self.__dict__[place][name] = value
+
+    def extra_repr(self) -> str:
+        """What ``repr`` says besides the class and what lies within."""
+        return ""
+
+    def __repr__(self) -> str:
+        within = self.__dict__[self._within].items()
+        shown = [f"({n}): {each!r}".replace("\n", "\n  ") for n, each in within if each is not None]
+        body = self.extra_repr()
+        if shown:
+            body = "\n  " + "\n  ".join([body, *shown] if body else shown) + "\n"
+        return f"{type(self).__name__}({body})"
+
+
+def remembers(owner: Any, keeps: Mapping[str, Kept], read_out: Callable[[Any], Any]) -> None:
+    """Let a class remember what its attributes are given.
+
+    Args:
+        owner: the class, an :class:`Owner`.
+        keeps: what, by the attribute that has the dictionary of it.
+        read_out: what an attribute gives for what is remembered.
+    """
+    owner._keeps = keeps
+    owner.__getattr__ = _reading(tuple(keeps), read_out)
+    owner.__setattr__ = quick_api_boundary(_assigning(keeps))
+
+
+def _reading(places: tuple[str, ...], read_out: Callable[[Any], Any]) -> Any:
+    def __getattr__(self: Any, name: str) -> Any:
+        for place in places:
+            found = self.__dict__.get(place)
+            if found is not None and name in found:
+                return read_out(found[name])
+        known = dir(self) if name.isidentifier() and name[0] != "_" else []
+        raise AttributeError(
+            f"{type(self).__name__} has no attribute {name!r}{suggestion(name, known)}"
+        )
+
+    return __getattr__
+
+
+def _assigning(keeps: Mapping[str, Kept]) -> Any:
+    assigned = tuple((place, kept.kinds) for place, kept in keeps.items() if kept.assigned)
+    places = tuple(keeps)
+
+    def __setattr__(self: Any, name: str, value: Any) -> None:
+        for place, kinds in assigned:
+            if isinstance(value, kinds):
+                self._keep(place, name, value)
+                return
+        for place in places:
+            found = self.__dict__.get(place)
+            if found is not None and name in found:
+                if value is not None and not isinstance(value, keeps[place].kinds):
+                    raise located(
+                        ArgumentError(
+                            f"attribute {name!r} of {type(self).__name__} holds "
+                            f"{keeps[place].said}: expected another one or None, got {value!r:.60} "
+                            f"of type {type(value).__name__}; delete it first, or use another name"
+                        )
+                    )
+                found[name] = value
+                return
+        object.__setattr__(self, name, value)
+
+    return __setattr__

@@ -1,0 +1,147 @@
+"""Parameters: leaves that want a gradient, and that optimizers update."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from .. import unique_name
+from ..errors import ArgumentError
+from ..ground.dtypes import DType, as_dtype
+from .prepared import kernels
+from .recording import TensorRecord
+from .tensor import Tensor
+from .tensor_core import need_differentiable
+
+
+class Parameter(Tensor, results=False):
+    """A leaf that is trained.  What operators make of it are tensors of the usual class.
+
+    Args:
+        array: the first value; not copied.
+        name: made up when it is first asked for, if None.
+        trainable: whether it wants a gradient.
+
+    >>> w = fluid.create_parameter([2, 3], "float32")
+    >>> w.stop_gradient, w.trainable, w.persistable, (w * 2.0).persistable
+    (False, True, True, False)
+    """
+
+    persistable = True
+    optimize_attr: dict[str, Any] = {"learning_rate": 1.0}  # noqa: RUF012 (replaced, never changed)
+    regularizer: Any = None
+    gradient_clip_attr: Any = None
+    do_model_average: Any = None
+    need_clip = True
+    is_distributed = False
+
+    def __init__(self, array: Any, name: str | None = None, trainable: bool = True) -> None:
+        TensorRecord.__init__(self, array, None, not trainable)
+        if trainable:
+            need_differentiable(self)
+        if name is not None:
+            self.given_name = name
+
+    @property
+    def name(self) -> str:
+        """The name; made up when it is first asked for."""
+        if self.given_name is None:
+            self.given_name = unique_name.generate("create_parameter")
+        return self.given_name
+
+    @name.setter
+    def name(self, value: str) -> None:
+        self.given_name = value
+
+    @property
+    def trainable(self) -> bool:
+        """Whether the parameter wants a gradient: the inverse of ``stop_gradient``."""
+        return not self.stop
+
+    @trainable.setter
+    def trainable(self, value: bool) -> None:
+        self.stop_gradient = not value
+
+    def __repr__(self) -> str:
+        return "Parameter containing:\n" + super().__repr__()
+
+
+class Initializes(Protocol):
+    """What gives a parameter its first value: says an operator and its attributes."""
+
+    def operator(self, var: Any, block: Any, dtype: DType) -> tuple[str, dict[str, Any]]:
+        """Type and attributes of the operator that makes the value."""
+        ...
+
+
+@dataclass(frozen=True)
+class _Unseeded:
+    random_seed: int = 0
+
+
+@dataclass(frozen=True)
+class Blank:
+    """A parameter before it has a value, as initializers see it: its shape, and its block."""
+
+    shape: tuple[int, ...]
+    dtype: DType
+    name: str = ""
+    program: Any = field(default_factory=_Unseeded)
+
+
+def initial_value(
+    initializer: Initializes, shape: Any, dtype: Any, program: Any = None
+) -> np.ndarray[Any, Any]:
+    """The array that an initializer makes.
+
+    Args:
+        initializer: says which operator makes it.
+        shape: sizes.
+        dtype: the element type.
+        program: whose ``random_seed`` counts where the initializer has none; None for no seed.
+    """
+    kind = as_dtype(dtype)
+    wide = DType.FP32 if kind is DType.FP16 else kind
+    owner = _Unseeded() if program is None else program
+    blank = Blank(tuple(int(n) for n in shape), wide, program=owner)
+    type, attrs = initializer.operator(blank, blank, wide)
+    found = getattr(kernels, type)(**attrs)
+    return np.asarray(found, kind.dtype).reshape(blank.shape)
+
+
+def parameter_of(
+    shape: Any,
+    dtype: Any,
+    initializer: Initializes,
+    attr: Any = None,
+    name: str | None = None,
+    kind: type[Parameter] = Parameter,
+    program: Any = None,
+) -> Parameter:
+    """A parameter with its first value.
+
+    Args:
+        shape: sizes.
+        dtype: the element type.
+        initializer: gives the value where ``attr`` names no initializer.
+        attr: what the user said about it: its name, initializer, learning rate, ...
+        name: where ``attr`` gives none.
+        kind: the class of the parameter.
+        program: as of :func:`initial_value`.
+
+    Raises:
+        ArgumentError: a size is unknown.
+    """
+    if any(not isinstance(n, (int, np.integer)) or n < 0 for n in shape):
+        raise ArgumentError(f"expected a shape of known sizes, got {shape!r:.60}")
+    own = getattr(attr, "initializer", None)
+    value = initial_value(initializer if own is None else own, shape, dtype, program)
+    given = getattr(attr, "name", None)
+    made = kind(value, name if given is None else given, getattr(attr, "trainable", True))
+    if attr is not None:
+        for field_name, kept in attr.parameter_arguments().items():
+            if field_name != "trainable":
+                setattr(made, field_name, kept)
+    return made

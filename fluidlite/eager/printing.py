@@ -1,0 +1,108 @@
+"""Tensors as text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..ground import state
+
+_INDENT = 7
+
+
+@dataclass
+class PrintOptions:
+    """How tensors are printed."""
+
+    precision: int = 8  #: digits behind the point
+    threshold: int = 1000  #: elements from which on only the outer ones are shown
+    edgeitems: int = 3  #: how many of them at each end
+    sci_mode: bool = False
+    linewidth: int = 80
+
+
+_options: state.StateSlot[PrintOptions] = state.slot("eager_printing", PrintOptions)
+
+
+def set_printoptions(
+    precision: int | None = None,
+    threshold: int | None = None,
+    edgeitems: int | None = None,
+    sci_mode: bool | None = None,
+    linewidth: int | None = None,
+) -> None:
+    """Say how tensors are printed; what is None stays as it is.
+
+    Args:
+        precision: digits behind the point.
+        threshold: the number of elements from which on only the outer ones are shown.
+        edgeitems: how many of them at each end of a dimension.
+        sci_mode: write numbers with exponents.
+        linewidth: characters in a line.
+    """
+    current = _options.get()
+    given = dict(
+        precision=precision,
+        threshold=threshold,
+        edgeitems=edgeitems,
+        sci_mode=sci_mode,
+        linewidth=linewidth,
+    )
+    for name, value in given.items():
+        if value is not None:
+            setattr(current, name, value)
+
+
+def tensor_text(array: Any, stop_gradient: bool, kind: str = "Tensor") -> str:
+    """A tensor in words: shape, type and elements.
+
+    Args:
+        array: its value.
+        stop_gradient: whether gradients stop at it.
+        kind: what it is called.
+    """
+    return (
+        f"{kind}(shape={list(array.shape)}, dtype={array.dtype.name}, place=Place(cpu), "
+        f"stop_gradient={stop_gradient},\n{' ' * _INDENT}{elements_text(np.asarray(array))})"
+    )
+
+
+def elements_text(array: np.ndarray[Any, Any]) -> str:
+    """The elements of an array, whole numbers written without digits behind the point."""
+    options = _options.get()
+    if array.ndim == 0:
+        return _number_text(array[()], options)
+    large = array.size > options.threshold
+    shown = _ends(array, options.edgeitems) if large else array
+    width = max((len(_number_text(v, options)) for v in shown.reshape(-1)), default=0)
+    return np.array2string(
+        array,
+        separator=", ",
+        prefix=" " * _INDENT,
+        threshold=options.threshold,
+        edgeitems=options.edgeitems,
+        max_line_width=options.linewidth,
+        formatter={"all": lambda v: _number_text(v, options).ljust(width)},
+    )
+
+
+def _ends(array: Any, count: int) -> Any:
+    for axis, n in enumerate(array.shape):
+        if n > 2 * count:
+            kept = [*range(count), *range(n - count, n)]
+            array = np.take(array, kept, axis=axis)
+    return array
+
+
+def _number_text(value: Any, options: PrintOptions) -> str:
+    if not isinstance(value, (float, np.floating)):
+        return str(value)
+    if not np.isfinite(value):
+        return str(float(value))
+    if options.sci_mode:
+        return f"{value:.{options.precision}e}"
+    if value == np.floor(value):
+        return f"{value:.0f}."
+    return f"{value:.{options.precision}f}"

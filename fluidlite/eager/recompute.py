@@ -1,0 +1,216 @@
+"""Computing a part again when its gradients are wanted, instead of keeping what they need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from ..errors import ArgumentError, OverwrittenError
+from ..opdef.reverse_sweep import NodeOutput
+from .engine import located, tensors_in
+from .mode import enable_grad, thread
+from .prepared import Generator, generator
+from .recording import GradNode, TensorRecord, caller
+from .sweep import BackwardPass, described, node_of
+
+
+def checkpoint(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Call a function without keeping what its gradients need: they call it again.
+
+    Less memory for a second forward pass. The second call draws the same random numbers as the
+    first one, and gives the same bits. Gradients reach arguments and other tensors that the
+    function reads, parameters for example, and can be differentiated.
+
+    Args:
+        function: gives a tensor or several; what it gives must depend on nothing that changes until
+            its gradients are computed.
+        args, kwargs: what it is called with.
+
+    Returns:
+        what it gives.
+
+    Raises:
+        ArgumentError: it gives something else, or writes an argument in place.
+        OverwrittenError: in ``backward``: a tensor that it reads was written in place since.
+
+    >>> x = fluid.to_tensor([1.0, 2.0], stop_gradient=False)
+    >>> y = fluid.autograd.checkpoint(lambda x: fluid.exp(x * x) * 2.0, x)
+    >>> again = fluid.exp(x * x) * 2.0
+    >>> fluid.grad(y, x)[0].tolist() == fluid.grad(again, x)[0].tolist()
+    True
+    """
+    if not callable(function):
+        raise located(ArgumentError(f"expected a function to call, got {function!r:.60}"))
+    if not thread.recording:
+        return function(*args, **kwargs)
+    part = _Part(function, args, kwargs)
+    before = GradNode(None, (), None, None, None, None, 0)  # what is older was there already
+    versions = [t.version for t in part.given]
+    found = function(*args, **kwargs)
+    if versions != [t.version for t in part.given]:
+        raise located(
+            ArgumentError(
+                "the function writes an argument in place, which it would do again in backward; "
+                "let it work on a clone()"
+            )
+        )
+    outs = tensors_in("what the function returns", found)
+    edges = _sources(outs, before.count)
+    if not edges:
+        return found
+    part.read(edges)
+    name = getattr(function, "__name__", type(function).__name__)
+    node = GradNode(_Again(name), tuple(edges), None, None, part, *caller())
+    made = [
+        out.results(out.array) if out.stop else out.results(out.array, NodeOutput(node, i), False)
+        for i, out in enumerate(outs)
+    ]
+    if not isinstance(found, (list, tuple)):
+        return made[0]
+    return type(found)(made) if type(found) in (list, tuple) else tuple(made)
+
+
+def _sources(outs: Iterable[Any], oldest: int) -> list[Any]:
+    """The edges to leaves and to what is older than a count, from which tensors were made."""
+    found: dict[Any, None] = {}
+    stack = [out.edge for out in outs]
+    seen: set[GradNode] = set()
+    while stack:
+        edge = stack.pop()
+        if type(edge) is tuple:
+            stack += edge
+        elif edge is not None:
+            node = node_of(edge)
+            if node is None or node.count < oldest:
+                found[edge] = None
+            elif node not in seen:
+                seen.add(node)
+                stack += node.edges or ()
+    return list(found)
+
+
+@contextmanager
+def _drawing(numbers: Mapping[str, Any]) -> Iterator[None]:
+    """Random operators draw what follows from a state; afterwards the stream goes on."""
+    again = Generator()
+    again.numpy.bit_generator.state = numbers
+    # not a guard of the slot: kernels run in a context of their own, which would not see it
+    before = generator.switch(again)
+    try:
+        yield
+    finally:
+        generator.switch(before)
+
+
+class _Read(NamedTuple):
+    """A tensor that was read, and its version then."""
+
+    tensor: Any
+    version: int
+
+
+class _Part:
+    """A call that can be repeated.
+
+    Args:
+        function: what is called.
+        args, kwargs: with what.
+    """
+
+    def __init__(
+        self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> None:
+        self._call = function, args, kwargs
+        self.given = [t for t in (*args, *kwargs.values()) if isinstance(t, TensorRecord)]
+        self._numbers = generator.get().numpy.bit_generator.state
+        self._reads: list[_Read] = []
+
+    def read(self, edges: Iterable[Any]) -> None:
+        """Note which tensors must stay as they are: arguments and leaves."""
+        leaves = [edge for edge in edges if isinstance(edge, TensorRecord)]
+        tensors = {id(t): t for t in (*self.given, *leaves)}
+        self._reads = [_Read(t, t.version) for t in tensors.values()]
+
+    def again(self) -> list[Any]:
+        """What the call gives, with what its gradients need.
+
+        Raises:
+            OverwrittenError: a tensor was written in place since.
+        """
+        for tensor, version in self._reads:
+            if tensor.version != version:
+                raise OverwrittenError(
+                    f"{described(tensor)} is needed to compute a checkpoint again, and has been "
+                    f"written in place since (it is at version {tensor.version}); work on a "
+                    f"clone() of it instead"
+                )
+        function, args, kwargs = self._call
+        with _drawing(self._numbers), enable_grad():
+            return tensors_in("what the function returns", function(*args, **kwargs))
+
+
+class _Inside(BackwardPass):
+    """A sweep through a part alone, which ends where cotangents leave it.
+
+    Args:
+        recording: whether it is recorded.
+        edges: where they leave it.
+        results: the class of tensors that are made.
+    """
+
+    def __init__(self, recording: bool, edges: Sequence[Any], results: type[TensorRecord]) -> None:
+        # nothing is released: the nodes at the ends belong to another sweep
+        super().__init__(recording, False, wanted=frozenset(edges), results=results)
+        self._ends = {node_of(edge) for edge in edges}
+
+    def pull(self, node: GradNode, cotangent: Any, take: tuple[bool, ...] | None) -> Any:
+        return [] if node in self._ends else super().pull(node, cotangent, take)
+
+    def hooked(self, node: GradNode, cotangent: Any) -> Any:
+        return cotangent if node in self._ends else super().hooked(node, cotangent)
+
+
+class _Again:
+    """How cotangents pass a checkpoint: stands in the place of a gradient rule."""
+
+    __slots__ = ("op", "places", "single")
+
+    class _Op:
+        """Bears the name."""
+
+        def __init__(self, type: str) -> None:
+            self.type = type
+
+    def __init__(self, name: str) -> None:
+        self.op = self._Op(f"checkpoint of {name}")
+        self.places: Sequence[Any] = ()
+        self.single = False
+
+    def pull(
+        self, sweep: BackwardPass, node: GradNode, cotangent: Mapping[int, Any], take: Any
+    ) -> list[tuple[int, Any]]:
+        """Pairs of a source's place and its cotangent.
+
+        Raises:
+            ArgumentError: the function gives something else than before.
+        """
+        outs = node.out.again()
+        inside = _Inside(sweep.recording, node.edges, sweep.results)
+        for index, value in cotangent.items():
+            if index >= len(outs) or outs[index].array.shape != value.shape:
+                raise ArgumentError(
+                    f"the function of a checkpoint gives something else when it is called again; "
+                    f"it was called at {node.site}"
+                )
+            edge = outs[index].edge
+            if edge is not None:
+                inside.deliver(edge, value)
+        inside.run()
+        found = []
+        for place, edge in enumerate(node.edges):
+            source = inside.leaves if node_of(edge) is None else inside.found
+            value = source.get(edge)
+            if value is not None and (take is None or take[place]):
+                found.append((place, value))
+        return found

@@ -1,0 +1,537 @@
+"""Operators on eager tensors: run at once, and remembered where gradients may flow.
+
+What is remembered is a node for each operator.  It is held by its outputs, and holds where its
+inputs came from (its edges) and the values that the gradient rule reads; what nobody can
+differentiate any more is thus freed at once.  An edge leads to the node of an operator with one
+output, to a :class:`NodeOutput` of one with several, or to a leaf: the tensor itself.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from ..backend import numpy_
+from ..errors import ArgumentError, FluidError, OpError, OutOfRangeError, with_context
+from ..ground.values import LoDTensorArray, SelectedRows
+from ..opdef.definition import Op, lookup
+from ..opdef.gradient import has_rule, is_constant
+from ..opdef.interpreter import Interpreter
+from ..opdef.operand import Operand, appends
+from ..opdef.reverse_sweep import NodeOutput
+from .mode import thread
+from .prepared import BoundOperator, PreparedCall, forgets_redefined, kernels, shaped_kernel
+from .pullback import Pullback, ShapeDtype, shape_dtype_of, spec_of
+from .source import SourceLine, call_site, caller, located_line
+
+MOST_PLANS = 512  #: of a variant of an operator that are kept, one for each combination of shapes
+_FLOATS = frozenset(np.dtype(name) for name in ("float16", "float32", "float64"))
+_count = itertools.count()
+_ndarray = np.ndarray
+_asarray = numpy_.asarray
+
+
+class TensorRecord(Operand):
+    """What the engine knows of an eager tensor.
+
+    Args:
+        array: the value, never written to: tensors that share it rely on that.
+        origin: where it came from: a node, a origin of one, or None for leaves and constants.
+        stop: whether no gradient flows through it.
+    """
+
+    __slots__ = ("__weakref__", "array", "origin", "stop", "version")
+
+    #: the class of what operators make of such tensors
+    results: ClassVar[type[TensorRecord]]
+    #: whether derivatives that are zero almost everywhere are zeros that one can go on with
+    flat_zeros: ClassVar[bool] = False
+    #: whether a sweep lets go of operators whose rules need no values, too
+    frees_all: ClassVar[bool] = False
+    #: methods of variables of programs where those of such tensors do not serve
+    of_variables: ClassVar[dict[str, Any]] = {}
+
+    def __init_subclass__(cls, results: bool = True, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        if results:
+            cls.results = cls
+
+    def __init__(self, array: Any, origin: Any = None, stop: bool = True) -> None:
+        self.array = array
+        self.origin = origin
+        self.stop = stop
+        self.version = 0  #: counts writes in place
+
+    @property
+    def edge(self) -> Any:
+        """Where a cotangent of this tensor goes; None where it stops."""
+        return None if self.stop else self if self.origin is None else self.origin
+
+
+class GradNode:
+    """An operator that was applied to something that wants a gradient."""
+
+    __slots__ = (
+        "__weakref__", "at", "code", "count", "edges", "hooks", "how", "out", "saved", "versions"
+    )  # fmt: skip
+
+    def __init__(
+        self, how: Any, edges: Any, saved: Any, versions: Any, out: Any, code: Any, at: int
+    ) -> None:
+        self.count = next(_count)  #: nodes that were made later have larger ones
+        self.how = how  #: a Pullback, or what else can pull a cotangent back
+        self.edges = edges  #: by input slot; None once the graph was released
+        self.saved = saved  #: values that the rule reads
+        self.versions = versions  #: what their versions were; None where all were 0
+        self.out = out  #: outputs that the rule reads
+        self.hooks: Any = None
+        self.code, self.at = code, at
+
+    @property
+    def type(self) -> str:
+        """The type of the operator."""
+        return self.how.op.type
+
+    @property
+    def site(self) -> SourceLine | None:
+        """Where the user called it."""
+        return located_line(self.code, self.at)
+
+    def release(self) -> None:
+        """Let go of everything that a gradient would need."""
+        self.edges = self.saved = self.out = None
+
+    def __repr__(self) -> str:
+        return f"<{self.type} called at {self.site}>"
+
+
+def moment() -> int:
+    """A number between those of the nodes that are there and of those that come."""
+    return next(_count)
+
+
+class Overwritten(NamedTuple):
+    """Stands for an output that was written in place after it was kept."""
+
+    site: SourceLine | None
+
+
+class Specialization:
+    """What is known of an operator on inputs of certain shapes and types.
+
+    Args:
+        op: the operator.
+        ins: forms of its inputs, in the order of the slots.
+        outs: its outputs by slot.
+        kernel: computes the output of an operator that has one.
+    """
+
+    __slots__ = ("flows", "ins", "kernel", "op", "outs", "places", "reverses")
+
+    def __init__(self, op: Op, ins: Sequence[Any], outs: Mapping[str, Any], kernel: Any) -> None:
+        self.op = op
+        self.kernel = kernel
+        self.ins = ins
+        self.outs = {slot: shape_dtype_of(value) for slot, value in outs.items()}
+        #: slot, and number in a list, of each output that has a gradient
+        self.places = [
+            (slot.name, k if slot.many else None)
+            for slot in op.outputs
+            if not slot.constant
+            for k, form in enumerate(_listed(self.outs.get(slot.name)))
+            if form is not None and form.dtype in _FLOATS
+        ]
+        self.flows = bool(self.places) and not is_constant(type(op))
+        self.reverses: dict[int, Pullback] = {}  #: by which inputs want a cotangent
+
+    def reverse(self, mask: int) -> Pullback:
+        """How cotangents pass.
+
+        Args:
+            mask: bit i says whether input i wants a cotangent.
+        """
+        found = self.reverses.get(mask)
+        if found is None:
+            wanted = tuple([bool(mask >> i & 1) for i in range(len(self.ins))])
+            found = Pullback(self.op, self.ins, self.outs, self.places, wanted)
+            self.reverses[mask] = found
+        return found
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+class EagerCall(PreparedCall):
+    """An operator type on eager tensors.
+
+    Bare arrays among the inputs are constants.  Where all are, so are the outputs.
+
+    Args:
+        definition: the type.
+        parts: runs the parts of compositions that need not be remembered.
+        checks: whether inputs are checked when their shapes are seen for the first time.
+    """
+
+    __slots__ = ("_checks", "_lists", "_single", "_sole", "_unruled")
+
+    def __init__(self, definition: type[Op], parts: Interpreter, checks: bool) -> None:
+        super().__init__(definition, parts)
+        self._checks = checks
+        self._lists = [i for i, slot in enumerate(definition.inputs) if slot.many]
+        self._single = len(definition.outputs) == 1 and not definition.outputs[0].many
+        #: its gradient is that of the parts
+        self._unruled = definition.expand is not None and not has_rule(definition)
+        self._sole = self._single and self.size == 1 and not self._lists and not self._unruled
+
+    def __call__(self, *inputs: Any, **named: Any) -> Any:
+        """The visible outputs: one, or a tuple of them."""
+        if self._sole and not named and len(inputs) == 1:
+            return self.sole(inputs[0])
+        prepared, ins = self.found(inputs, named)
+        if self._single and not (self._lists and any(ins[i] for i in self._lists)):
+            return self.one(prepared, ins)
+        outs = self.every(prepared, ins)
+        shown = [outs.get(slot.name) for slot in self.definition.outputs if not slot.hidden]
+        return shown[0] if len(shown) == 1 else tuple(shown)
+
+    def all(self, *inputs: Any, **named: Any) -> dict[str, Any]:
+        """All outputs by slot."""
+        prepared, ins = self.found(inputs, named)
+        return self.every(prepared, ins)
+
+    def sole(self, x: Any) -> Any:
+        """The output for the only input, without attributes: what ``one`` does, spelled out.
+
+        ``benchmarks/eager_forms.py`` measures what this form, ``pair`` and ``one`` save.
+        """
+        prepared = self.plain
+        if not isinstance(x, TensorRecord):
+            return self.one(prepared, (x,))
+        a = x.array
+        plan = prepared.plans.get((a.shape, a.dtype))
+        if plan is None:
+            return self.one(prepared, (x,))
+        try:
+            out = thread.run(plan.kernel, a)
+        except Exception as error:
+            out = self._again(error, prepared, (a,))
+        if type(out) is not _ndarray:
+            out = _asarray(out)
+        if x.stop or not thread.recording or not plan.flows:
+            return x.results(out)
+        reverse = plan.reverses.get(1) or plan.reverse(1)
+        edges = (x if x.origin is None else x.origin,)
+        return self._remembered(reverse, (x,), edges, out, x)
+
+    def pair(self, x: Any, y: Any) -> Any:
+        """The output for two inputs, at least one of them a tensor, without attributes.
+
+        What ``one`` does, spelled out for Python's arithmetic.
+        """
+        prepared = self.plain
+        edge = other = None
+        first = x
+        if isinstance(x, TensorRecord):
+            a = x.array
+            if not x.stop:
+                edge = x if x.origin is None else x.origin
+        else:
+            a, first = x, y
+        if isinstance(y, TensorRecord):
+            b = y.array
+            if not y.stop:
+                other = y if y.origin is None else y.origin
+        else:
+            b = y
+        plan = prepared.plans.get((a.shape, a.dtype, b.shape, b.dtype))
+        if plan is None:
+            return self.one(prepared, (x, y))
+        try:
+            out = thread.run(plan.kernel, a, b)
+        except Exception as error:
+            out = self._again(error, prepared, (a, b))
+        if type(out) is not _ndarray:
+            out = _asarray(out)
+        if (edge is None and other is None) or not thread.recording or not plan.flows:
+            return first.results(out)
+        mask = (edge is not None) | (other is not None) << 1
+        reverse = plan.reverses.get(mask) or plan.reverse(mask)
+        return self._remembered(reverse, (x, y), (edge, other), out, first)
+
+    def one(self, prepared: BoundOperator, ins: Sequence[Any]) -> Any:
+        """The output of an operator that has one, no list among its inputs."""
+        arrays: list[Any] = []
+        key: list[Any] = []
+        edges: list[Any] = []
+        first: Any = None
+        mask, bit = 0, 1
+        for t in ins:
+            edge = None
+            if isinstance(t, Operand):
+                a = t.array
+                if first is None:
+                    first = t
+                if not t.stop:
+                    edge = t if t.origin is None else t.origin
+                    mask |= bit
+            else:
+                a = t
+            bit <<= 1
+            arrays.append(a)
+            edges.append(edge)
+            if a is None:
+                key.append(None)
+            else:
+                try:
+                    key += (a.shape, a.dtype)
+                except AttributeError:
+                    raise self._no_tensor(a) from None
+        plan = prepared.plans.get(tuple(key))  # there is none for those of variables
+        if plan is None and (append := appends(ins)) is not None:
+            return append(prepared.op, dict(zip(self.slots, ins)))[self.definition.outputs[0].name]
+        if self._unruled and mask and thread.recording:
+            outs = prepared.op.outputs_for(rules, dict(zip(self.slots, ins)))
+            return outs[self.definition.outputs[0].name]
+        if plan is None:
+            self._check(prepared, arrays)
+        try:
+            out = thread.run(prepared.one if plan is None else plan.kernel, *arrays)
+        except Exception as error:
+            out = self._again(error, prepared, arrays)
+        if type(out) is not _ndarray:
+            out = _asarray(out)
+        if plan is None:
+            plan = self._plan(prepared, key, arrays, {self.definition.outputs[0].name: out})
+        if first is None:
+            return out
+        if not mask or not thread.recording or not plan.flows:
+            return first.results(out)
+        reverse = plan.reverses.get(mask) or plan.reverse(mask)
+        return self._remembered(reverse, ins, tuple(edges), out, first)
+
+    def _remembered(
+        self, reverse: Pullback, ins: Sequence[Any], edges: Any, out: Any, first: TensorRecord
+    ) -> Any:
+        """The tensor of an operator's only output, with a node behind it."""
+        versions: Any = None
+        saved: Any = reverse.forms
+        if saved is None:
+            saved = []
+            for place, form in reverse.keeps:
+                if form is None:
+                    t = ins[place]
+                    saved.append(t)
+                    if isinstance(t, TensorRecord) and t.version:
+                        versions = True
+                else:
+                    saved.append(form)
+            if versions:
+                versions = _versions(saved)
+        code, at = caller()
+        node = GradNode(
+            reverse, edges, saved, versions, out if reverse.keeps_out else None, code, at
+        )
+        if thread.packing is not None:
+            thread.packing(node, first.results)
+        return first.results(out, node, False)
+
+    def every(self, prepared: BoundOperator, ins: Sequence[Any]) -> dict[str, Any]:
+        """All outputs by slot."""
+        arrays = [_stripped(value) for value in ins]
+        handles = [t for t in _flat(ins) if isinstance(t, Operand)]
+        tracked = thread.recording and any(not t.stop for t in handles)
+        if (append := appends(handles)) is not None:
+            return append(prepared.op, dict(zip(self.slots, ins)))
+        if self._unruled and tracked:
+            return prepared.op.outputs_for(rules, dict(zip(self.slots, ins)))
+        key = [_key(value) for value in arrays]
+        for a in _flat(arrays):
+            if a is not None and not isinstance(a, _VALUES):
+                raise self._no_tensor(a)
+        plan = prepared.plans.get(tuple(key))
+        if plan is None:
+            self._check(prepared, arrays)
+        try:
+            outs: dict[str, Any] = thread.run(prepared.every, *arrays)
+        except Exception as error:
+            again = self._again(error, prepared, arrays)
+            outs = {self.definition.outputs[0].name: again} if self._single else again
+        if plan is None:
+            plan = self._plan(prepared, key, arrays, outs)
+        if not handles:
+            return outs
+        cls = handles[0].results
+        if not tracked or not plan.flows:
+            return {slot: _wrapped(cls, value) for slot, value in outs.items()}
+        edges = tuple([_edges(value) for value in ins])
+        mask = sum([1 << i for i, edge in enumerate(edges) if _any_edge(edge)])
+        reverse = plan.reverse(mask)
+        saved = [ins[place] if form is None else form for place, form in reverse.keeps]
+        versions = _versions(saved)
+        kept: Any = {slot: outs[slot] for slot in reverse.keeps_out}
+        if reverse.single:
+            kept = kept.get(prepared.op.outputs[0].name)
+        node = GradNode(reverse, edges, saved, versions, kept, *caller(3))
+        if thread.packing is not None:
+            thread.packing(node, cls)
+        if reverse.single:
+            (slot,) = outs
+            return {slot: cls(outs[slot], node, False)}
+        made = {
+            slot: list(value) if isinstance(value, list) else value for slot, value in outs.items()
+        }
+        for index, (slot, k) in enumerate(plan.places):
+            if k is None:
+                made[slot] = cls(made[slot], NodeOutput(node, index), False)
+            else:
+                made[slot][k] = cls(made[slot][k], NodeOutput(node, index), False)
+        return {slot: _wrapped(cls, value) for slot, value in made.items()}
+
+    def _check(self, prepared: BoundOperator, arrays: Sequence[Any]) -> None:
+        """Refuse inputs that do not fit."""
+        if not self._checks:
+            return
+        specs = {slot: _spec(value) for slot, value in zip(self.slots, arrays)}
+        try:
+            prepared.op.infer_outputs(specs)
+        except FluidError as error:
+            site = call_site()
+            raise with_context(error, f"  in {self.definition.type}, called at {site}") from None
+
+    def _plan(
+        self,
+        prepared: BoundOperator,
+        key: list[Any],
+        arrays: Sequence[Any],
+        outs: Mapping[str, Any],
+    ) -> Specialization:
+        kernel = shaped_kernel(prepared.op, arrays) if prepared.has_one else None
+        forms = [shape_dtype_of(a) for a in arrays]
+        plan = Specialization(prepared.op, forms, outs, kernel or prepared.one)
+        if not self.definition.host or self._single:  # shapes of outputs may depend on values
+            if len(prepared.plans) >= MOST_PLANS:
+                prepared.plans.clear()
+            prepared.plans[tuple(key)] = plan
+        return plan
+
+    def _again(self, error: Exception, prepared: BoundOperator, arrays: Sequence[Any]) -> Any:
+        """What the operator gives on whole tensors in the place of rows, or the error."""
+        whole = self.whole(arrays)
+        if whole is not arrays:
+            try:
+                outs: Any = prepared.one(*whole) if self._single else prepared.every(*whole)
+                return outs
+            except Exception as another:
+                error = another
+        self._check(prepared, arrays)
+        where = f"  in {self.definition.type}, called at {call_site()}"
+        if isinstance(error, FluidError):
+            raise with_context(error, where) from error.__cause__
+        if isinstance(error, IndexError):
+            raise OutOfRangeError(f"{error}\n{where}") from error
+        if isinstance(error, (TypeError, ValueError, ArithmeticError, MemoryError)):
+            inputs = ", ".join(f"{s} {_described(a)}" for s, a in zip(self.slots, arrays))
+            raise OpError(f"{error}\n{where}, with {inputs}") from error
+        raise error
+
+    def _no_tensor(self, value: Any) -> ArgumentError:
+        return ArgumentError(
+            f"{self.definition.type} takes tensors, got {value!r:.60} of type "
+            f"{type(value).__name__}; make it one first: fluidlite.to_tensor(...)\n"
+            f"  in {self.definition.type}, called at {call_site()}"
+        )
+
+
+_VALUES = (np.ndarray, np.generic, SelectedRows, LoDTensorArray)
+
+
+def _flat(values: Iterable[Any]) -> list[Any]:
+    flat: list[Any] = []
+    for value in values:
+        if isinstance(value, (list, tuple)):
+            flat += value
+        else:
+            flat.append(value)
+    return flat
+
+
+def _stripped(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return [t.array if isinstance(t, Operand) else t for t in value]
+    return value.array if isinstance(value, Operand) else value
+
+
+def _key(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple([(getattr(a, "shape", None), getattr(a, "dtype", None)) for a in value])
+    return None if value is None else (getattr(value, "shape", None), getattr(value, "dtype", None))
+
+
+def _spec(value: Any) -> Any:
+    return spec_of(shape_dtype_of(value))
+
+
+def _described(value: Any) -> str:
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_described, value)) + "]"
+    return "None" if value is None else f"{value.dtype}{list(value.shape)}"
+
+
+def _edges(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return tuple([t.edge if isinstance(t, TensorRecord) else None for t in value])
+    return value.edge if isinstance(value, TensorRecord) else None
+
+
+def _any_edge(edge: Any) -> bool:
+    return any(e is not None for e in edge) if type(edge) is tuple else edge is not None
+
+
+def _wrapped(cls: Any, value: Any) -> Any:
+    if isinstance(value, list):
+        return [_wrapped(cls, v) for v in value]
+    return value if value is None or isinstance(value, TensorRecord) else cls(value)
+
+
+def _versions(saved: Sequence[Any]) -> Any:
+    """The versions of kept tensors, None where all are 0."""
+    found = [
+        [getattr(t, "version", 0) for t in value]
+        if isinstance(value, (list, tuple)) and not isinstance(value, ShapeDtype)
+        else getattr(value, "version", 0)
+        for value in saved
+    ]
+    return found if any(v if isinstance(v, int) else any(v) for v in found) else None
+
+
+class Eager(Interpreter):
+    """Runs operators on eager tensors, and remembers them.
+
+    Args:
+        checks: whether inputs are checked when their shapes are seen for the first time.
+    """
+
+    def __init__(self, checks: bool) -> None:
+        self.checks = checks
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        call = self.__dict__[name] = EagerCall(lookup(name), kernels, self.checks)
+        return call
+
+    def apply(
+        self, op: Op, ins: Mapping[str, Any], want: Iterable[str] | None = None
+    ) -> dict[str, Any]:
+        call: EagerCall = getattr(self, op.type)
+        return call.every(call.of(op), [ins.get(slot) for slot in call.slots])
+
+
+eager = Eager(checks=True)
+rules = Eager(checks=False)  #: for gradient rules, which may go beyond what users may
+forgets_redefined(eager)
+forgets_redefined(rules)

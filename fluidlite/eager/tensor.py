@@ -1,0 +1,62 @@
+"""Eager tensors, with the methods of paddle 2."""
+
+from __future__ import annotations
+
+from ..ground.tracebacks import quick_api_boundary
+from . import engine
+from .methods import Methods
+from .printing import tensor_text
+from .tensor_core import TensorCore
+
+
+@quick_api_boundary
+class Tensor(Methods, TensorCore):
+    """An array that remembers how it was made, so that it can be differentiated.
+
+    Make one with ``to_tensor``.  Operators on tensors give tensors.
+
+    Args:
+        array: the value; not copied, and not to be written to any more.
+        origin: where it came from; None for a leaf or a constant.
+        stop: whether no gradient flows through it.
+
+    >>> x = fluid.to_tensor([1.0, 2.0], stop_gradient=False)
+    >>> fluid.sum(x * x).backward()
+    >>> x.grad
+    Tensor(shape=[2], dtype=float32, place=Place(cpu), stop_gradient=False,
+           [2., 4.])
+    """
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return int(self.array.size)
+
+    def __repr__(self) -> str:
+        if self.array is None:
+            return "Tensor(holds nothing)"
+        return tensor_text(self.array, self.stop)
+
+    def backward(self, grad_tensor: Tensor | None = None, retain_graph: bool = False) -> None:
+        """Add the gradients of this tensor to ``.grad`` of the leaves that it depends on.
+
+        Does nothing when the tensor stops gradients.
+
+        Args:
+            grad_tensor: the cotangent to begin with, of this tensor's shape; None for ones.
+            retain_graph: keep the graph, so that this can be done again.
+
+        Raises:
+            ArgumentError: an argument is of another kind.
+            GradientShapeError: the cotangent is of another shape.
+            ReleasedError: the graph was released by an earlier call.
+            OverwrittenError: a value that is needed was written over in place.
+
+        >>> x = fluid.to_tensor([1.0, 2.0], stop_gradient=False)
+        >>> (x * x).backward(fluid.to_tensor([1.0, 10.0]))
+        >>> x.grad.tolist()
+        [2.0, 40.0]
+        """
+        seeds = engine.seeds_in("grad_tensor", grad_tensor, 1)
+        engine.check_bools(retain_graph=retain_graph)
+        engine.sweep_back([self], seeds, retain_graph=retain_graph)

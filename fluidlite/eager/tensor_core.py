@@ -1,0 +1,548 @@
+"""What eager tensors have in common, however their functions are spelled."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from .. import unique_name
+from ..errors import (
+    ArgumentError,
+    GradientShapeError,
+    GradientStateError,
+    GradientTypeError,
+    ShapeError,
+)
+from ..functions import arithmetic, composed, elementary, shaping
+from ..functions.items import get_item, set_item
+from ..functions.sizes import TensorShape
+from ..ground.dtypes import DType, as_dtype
+from ..ground.tracebacks import quick_api_boundary
+from ..ground.values import SelectedRows
+from ..opdef.arithmetic import Arithmetic
+from ..opdef.reverse_sweep import NodeOutput
+from . import engine
+from .hooks import HookHandle, Hooks, called, keep_gradient
+from .kinds import Kinds
+from .methods import SharedMethods
+from .recording import GradNode, TensorRecord, eager
+from .sweep import BackwardPass, described, node_of
+from .writing import Writing
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from .tensor import Tensor
+    from .tensor_operators import TensorOperators
+else:
+    TensorOperators = Arithmetic
+
+_NUMBERS = (bool, int, float, np.generic)
+_PLAIN_NUMBERS = frozenset({int, float})
+#: methods that are one operator on floats of one type
+_DIRECT = frozenset(
+    {
+        *("__add__", "__radd__", "__sub__", "__rsub__", "__mul__", "__rmul__"),
+        *("__truediv__", "__rtruediv__"),
+        *("__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__"),
+    }
+)
+_FUNCTIONS: dict[str, Any] = {
+    "__add__": arithmetic.add,
+    "__sub__": arithmetic.subtract,
+    "__mul__": arithmetic.multiply,
+    "__truediv__": arithmetic.divide,
+    "__floordiv__": arithmetic.floor_divide,
+    "__mod__": arithmetic.remainder,
+    "__pow__": arithmetic.pow,
+    "__matmul__": arithmetic.matmul,
+    "__lt__": arithmetic.less_than,
+    "__le__": arithmetic.less_equal,
+    "__gt__": arithmetic.greater_than,
+    "__ge__": arithmetic.greater_equal,
+    "__eq__": arithmetic.equal,
+    "__ne__": arithmetic.not_equal,
+}
+
+
+#: functions of NumPy -> those of tensors, where their names differ
+_NUMPY_NAMES = {
+    "arcsin": "asin",
+    "arccos": "acos",
+    "arctan": "atan",
+    "negative": "neg",
+    "absolute": "abs",
+    "fabs": "abs",
+    "rint": "round",
+    "power": "pow",
+    "arctan2": "atan2",
+    "true_divide": "divide",
+    "mod": "remainder",
+    "greater": "greater_than",
+    "less": "less_than",
+}
+_SAME_NAMES = (
+    *("sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "expm1", "log", "log2", "log10", "log1p"),
+    *(
+        "sqrt",
+        "square",
+        "reciprocal",
+        "floor",
+        "ceil",
+        "trunc",
+        "sign",
+        "isfinite",
+        "isnan",
+        "isinf",
+    ),
+    *("add", "subtract", "multiply", "divide", "floor_divide", "remainder", "maximum", "minimum"),
+    *("matmul", "equal", "not_equal", "less_equal", "greater_equal"),
+    *("logical_and", "logical_or", "logical_xor", "logical_not"),
+)
+_UFUNCS: dict[str, Any] = {
+    theirs: getattr(elementary, ours, None) or getattr(arithmetic, ours)
+    for theirs, ours in {**{name: name for name in _SAME_NAMES}, **_NUMPY_NAMES}.items()
+}
+
+
+@quick_api_boundary
+class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
+    """What eager tensors of all spellings are.
+
+    Args:
+        array: the value; not copied, and not to be written to any more.
+        origin: where it came from; None for a leaf or a constant.
+        stop: whether no gradient flows through it.
+    """
+
+    #: whether a second backward adds to the gradients of leaves, or replaces them
+    accumulates: ClassVar[bool] = True
+    #: the same for gradients that ``retain_grads`` keeps
+    accumulates_kept: ClassVar[bool] = False
+    #: whether gradients stop gradients themselves
+    gradient_stops: ClassVar[bool] = False
+
+    # what few tensors have: class attributes until they are set
+    given_name: str | None = None
+    persistable = False
+    _gradient: Tensor | None = None
+    _hooks: Hooks | None = None
+
+    __hash__ = TensorRecord.__hash__
+
+    # -- what it is --------------------------------------------------------------------------------
+
+    @property
+    def shape(self) -> TensorShape:
+        """The sizes."""
+        return TensorShape(self.array.shape)
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return len(self.array.shape)
+
+    def dim(self) -> int:
+        """The number of dimensions."""
+        return len(self.array.shape)
+
+    @property
+    def dtype(self) -> DType:
+        """The element type."""
+        return as_dtype(self.array.dtype)
+
+    @property
+    def name(self) -> str:
+        """The name; made up when it is first asked for."""
+        if self.given_name is None:
+            self.given_name = unique_name.generate("generated_tensor")
+        return self.given_name
+
+    @name.setter
+    def name(self, value: str) -> None:
+        self.given_name = value
+
+    @property
+    def place(self) -> str:
+        """Where the elements are."""
+        return "Place(cpu)"
+
+    @property
+    def stop_gradient(self) -> bool:
+        """Whether no gradient flows through the tensor.
+
+        Raises:
+            GradientTypeError: when set to False on integers or truth values.
+        """
+        return self.stop
+
+    @stop_gradient.setter
+    def stop_gradient(self, value: bool) -> None:
+        if not isinstance(value, (bool, np.bool_)):
+            raise engine.located(ArgumentError(f"expected True or False, got {value!r:.60}"))
+        if not value:
+            need_differentiable(self)
+        self.stop = bool(value)
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether the tensor was made by the user, or nothing can be differentiated behind it."""
+        return self.stop or self.origin is None
+
+    @property
+    def grad_fn(self) -> GradNode | NodeOutput | None:
+        """The operator that gave the tensor; None for leaves."""
+        return None if self.stop else self.origin
+
+    @property
+    def inplace_version(self) -> int:
+        """How often the tensor was written in place."""
+        return self.version
+
+    @property
+    def T(self) -> Tensor:
+        """The tensor with its dimensions in reverse order."""
+        return shaping.transpose(self, tuple(reversed(range(self.ndim))))
+
+    # -- values ------------------------------------------------------------------------------------
+
+    def numpy(self) -> np.ndarray[Any, Any]:
+        """A copy of the elements, as an array."""
+        array = self.array
+        if array is None:  # a gradient that was dropped
+            return None  # type: ignore[return-value]
+        return array.to_dense() if isinstance(array, SelectedRows) else np.array(array)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        return self.numpy() if dtype is None else self.numpy().astype(dtype, copy=False)
+
+    def __array_ufunc__(
+        self, ufunc: Any, method: str, *inputs: Any, out: Any = (), **more: Any
+    ) -> Any:
+        """NumPy's functions of tensors, and ``array + tensor``, give tensors that are recorded."""
+        function = _UFUNCS.get(ufunc.__name__)
+        if function is None or method != "__call__" or more:
+            return NotImplemented
+        if out and out[0] is not inputs[0]:  # array += tensor makes the name a tensor's
+            return NotImplemented
+        return function(*inputs)
+
+    def item(self, *place: int) -> Any:
+        """One element as a Python number.
+
+        Args:
+            place: its number, or one for each dimension; may be left out where there is one.
+        """
+        if not place and self.array.size != 1:
+            raise engine.located(
+                ShapeError(f"expected one element, got shape {list(self.array.shape)}")
+            )
+        return self.array.item(*place)
+
+    def tolist(self) -> Any:
+        """The elements as lists of Python numbers."""
+        return self.array.tolist()
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __bool__(self) -> bool:
+        return bool(self.item())
+
+    def __complex__(self) -> complex:
+        return complex(self.item())
+
+    def __index__(self) -> int:
+        value = self.item()
+        if isinstance(value, float):
+            raise TypeError(f"only tensors of integers are indices, got {described(self)}")
+        return int(value)
+
+    def __len__(self) -> int:
+        if not self.array.shape:
+            raise TypeError("a tensor of shape [] has no length")
+        return int(self.array.shape[0])
+
+    def __iter__(self) -> Iterator[Tensor]:
+        if not self.array.shape:
+            raise TypeError("a tensor of shape [] cannot be iterated over")
+        return iter(shaping.unstack(self) if self.array.shape[0] else ())
+
+    def __contains__(self, value: Any) -> bool:
+        return bool(
+            np.any(self.array == (value.array if isinstance(value, TensorRecord) else value))
+        )
+
+    def __format__(self, spec: str) -> str:
+        return format(self.item(), spec) if spec and self.array.size == 1 else str(self)
+
+    def set_value(self, value: Any) -> None:
+        """Give the tensor other elements, of its shape and type.
+
+        This is no write in place: nobody notices, and gradients see the new elements.
+
+        Args:
+            value: a tensor, or what NumPy makes an array of.
+
+        Raises:
+            ShapeError: the shape is another.
+        """
+        array = np.array(value.array if isinstance(value, TensorRecord) else value)
+        if array.shape != self.array.shape:
+            raise engine.located(
+                ShapeError(
+                    f"expected a value of shape {list(self.array.shape)} for {described(self)}, "
+                    f"got {list(array.shape)}"
+                )
+            )
+        array = array.astype(self.array.dtype, copy=False)
+        for each in self._sharing or (self,):
+            each.array = array
+
+    # -- Python's operators ------------------------------------------------------------------------
+
+    def _combine(self, method: str, operator: str, other: Any, reflected: bool) -> Any:
+        dtype = self.array.dtype
+        if isinstance(other, TensorRecord):
+            if other.array.dtype is dtype and method in _DIRECT and dtype.kind == "f":
+                call = getattr(eager, operator)
+                return call.pair(other, self) if reflected else call.pair(self, other)
+        elif type(other) in _PLAIN_NUMBERS:
+            if method in _DIRECT and dtype.kind == "f":
+                call, number = getattr(eager, operator), np.asarray(other, dtype)
+                return call.pair(number, self) if reflected else call.pair(self, number)
+        elif not isinstance(other, _NUMBERS) and type(other) is not np.ndarray:
+            return NotImplemented
+        if reflected:
+            return _FUNCTIONS["__" + method[3:]](other, self)
+        return _FUNCTIONS[method](self, other)
+
+    def __neg__(self) -> Tensor:
+        return elementary.neg(self)
+
+    def __pos__(self) -> Self:
+        return self
+
+    def __abs__(self) -> Tensor:
+        return elementary.abs(self)
+
+    def __invert__(self) -> Tensor:
+        return composed.python_not(self)
+
+    def __and__(self, other: Any) -> Tensor:
+        return composed.python_and(self, other)
+
+    def __or__(self, other: Any) -> Tensor:
+        return composed.python_or(self, other)
+
+    def __xor__(self, other: Any) -> Tensor:
+        return composed.python_xor(self, other)
+
+    def __getitem__(self, item: Any) -> Tensor:
+        return get_item(self, item)
+
+    def __setitem__(self, item: Any, value: Any) -> None:
+        self.write(lambda old: set_item(old, item, value))
+
+    # -- gradients ---------------------------------------------------------------------------------
+
+    @property
+    def grad(self) -> Tensor | None:
+        """The gradient that ``backward`` found; None before.  May be set.
+
+        Raises:
+            GradientShapeError: when set to a tensor of another shape.
+        """
+        held = self._gradient
+        if held is not None and isinstance(held.array, SelectedRows):
+            held.array = held.array.to_dense()
+        return held
+
+    @grad.setter
+    def grad(self, value: Tensor | None) -> None:
+        if value is not None:
+            if not isinstance(value, TensorRecord):
+                raise engine.located(
+                    ArgumentError(f"expected a tensor or None as a gradient, got {value!r:.60}")
+                )
+            if value.array.shape != self.array.shape:
+                raise engine.located(
+                    GradientShapeError(
+                        f"expected a gradient of shape {list(self.array.shape)} for "
+                        f"{described(self)}, got {list(value.array.shape)}"
+                    )
+                )
+        self._gradient = value
+
+    @property
+    def raw_gradient(self) -> Any:
+        """The gradient as it is stored: an array, or rows of one; None where there is none."""
+        return None if self._gradient is None else self._gradient.array
+
+    def gradient(self) -> np.ndarray[Any, Any] | None:
+        """A copy of the gradient as an array; None where there is none."""
+        return None if self._gradient is None else self._gradient.numpy()
+
+    def receive(self, gradient: Any, sweep: BackwardPass, lock: Any) -> None:
+        """Take a gradient that a sweep found.
+
+        Args:
+            gradient: an array; a tensor where the sweep is recorded.
+            sweep: what found it.
+            lock: held while the stored gradient changes.
+        """
+        if self._hooks is not None and self.origin is None:
+            for hook in list(self._hooks.values()):
+                gradient = called(hook, sweep, type(self).results, gradient)
+        with lock:
+            self.accumulate(gradient, type(self).accumulates)
+
+    def accumulate(self, gradient: Any, adds: bool) -> None:
+        """Add to the stored gradient, or replace it.
+
+        Args:
+            gradient: an array, or a tensor that was recorded.
+            adds: whether to add to what is there.
+        """
+        held = self._gradient
+        if held is None:
+            if isinstance(gradient, TensorRecord):
+                self._gradient = self.results(gradient.array, gradient.origin, gradient.stop)  # type: ignore[assignment]
+            else:
+                if gradient.dtype != self.array.dtype:
+                    gradient = gradient.astype(self.array.dtype)
+                self._gradient = self.results(gradient, None, self.gradient_stops)  # type: ignore[assignment]
+            return
+        if adds and held.array is not None:
+            if isinstance(gradient, TensorRecord):
+                gradient = eager.elementwise_add(held.alias(), gradient)
+            else:
+                gradient = np.asarray(held.array + gradient)
+        if isinstance(gradient, TensorRecord):
+            held.array, held.origin, held.stop = gradient.array, gradient.origin, gradient.stop
+        else:
+            held.array, held.origin = gradient, None
+            held.stop = self.gradient_stops
+        held.version += 1
+
+    def clear_gradient(self, set_to_zero: bool = True) -> None:
+        """Make the gradient zero, or drop it.
+
+        Args:
+            set_to_zero: False: ``grad`` holds nothing until the next backward, and ``gradient()``
+                is None.
+        """
+        held = self._gradient
+        if held is not None:
+            zeros = np.zeros(self.array.shape, self.array.dtype) if set_to_zero else None
+            held.array, held.origin = zeros, None
+            held.version += 1
+
+    def clear_grad(self, set_to_zero: bool = True) -> None:
+        """Make the gradient zero, or drop it; the same as ``clear_gradient``."""
+        self.clear_gradient(set_to_zero)
+
+    def retain_grads(self) -> None:
+        """Keep the gradient of a tensor that is no leaf; nothing happens where gradients stop."""
+        if self.stop or self.origin is None:
+            return
+        self._hook(keep_gradient(weakref.ref(self)))
+
+    def register_hook(self, hook: Any) -> HookHandle:
+        """Call a function with every gradient of this tensor; what it returns takes its place.
+
+        Args:
+            hook: takes the gradient, and returns another one of its shape, or None.
+
+        Returns:
+            a handle with ``remove()``.
+
+        Raises:
+            GradientStateError: the tensor stops gradients.
+
+        >>> x = fluid.to_tensor([1.0, 2.0], stop_gradient=False)
+        >>> handle = x.register_hook(lambda gradient: gradient * 10.0)
+        >>> fluid.sum(x * x).backward()
+        >>> x.grad.tolist(), handle.remove()
+        ([20.0, 40.0], True)
+        """
+        if not callable(hook):
+            raise engine.located(ArgumentError(f"expected a function, got {hook!r:.60}"))
+        if self.stop:
+            raise engine.located(
+                GradientStateError(
+                    f"{described(self)} stops gradients, so that a hook would never be called; "
+                    f"set its stop_gradient to False first"
+                )
+            )
+        return self._hook(hook)
+
+    def _hook(self, hook: Any) -> HookHandle:
+        if self.origin is None:
+            if self._hooks is None:
+                self._hooks = {}
+            return HookHandle(self._hooks, hook)
+        node = node_of(self.origin)
+        assert node is not None
+        if node.hooks is None:
+            node.hooks = {}
+        index = self.origin.index if isinstance(self.origin, NodeOutput) else 0
+        return HookHandle(node.hooks, (index, type(self).results, hook))
+
+    # -- copies --------------------------------------------------------------
+
+    def __copy__(self) -> Tensor:
+        return self.alias()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        if not self.is_leaf:
+            raise GradientStateError(
+                f"{described(self)} is the result of an operator: only leaves are copied deeply; "
+                f"copy its detach(), or clone() it"
+            )
+        made = type(self).__new__(type(self))
+        TensorRecord.__init__(made, np.array(self.array), None, self.stop)
+        memo[id(self)] = made
+        for name, value in self.__dict__.items():
+            if name not in ("_hooks", "_sharing", "_gradient", "_origin"):
+                made.__dict__[name] = value
+        if self._gradient is not None:
+            made._gradient = self.results(self._gradient.numpy(), None, self._gradient.stop)  # type: ignore[assignment]
+        return made
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        kept = {
+            name: value
+            for name, value in self.__dict__.items()
+            if name in ("given_name", "persistable") or not name.startswith("_")
+        }
+        return rebuilt, (type(self), self.numpy(), self.is_leaf and self.stop, kept)
+
+
+def rebuilt(kind: Any, array: Any, stop: bool, kept: dict[str, Any]) -> Any:
+    """A tensor from what pickling it has kept."""
+    made = kind.__new__(kind)
+    TensorRecord.__init__(made, array, None, stop)
+    made.__dict__.update(kept)
+    return made
+
+
+def need_differentiable(tensor: Any) -> None:
+    """Refuse what has no gradient.
+
+    Raises:
+        GradientTypeError: it holds integers or truth values.
+    """
+    if tensor.array.dtype.kind != "f":
+        raise engine.located(
+            GradientTypeError(
+                f"{described(tensor)} has no gradient, only floats have; leave its stop_gradient "
+                f"at True, or cast it: x.astype('float32')"
+            )
+        )

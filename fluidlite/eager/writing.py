@@ -1,0 +1,308 @@
+"""Tensors that share their elements, and writing in place."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+import numpy as np
+
+from ..errors import InplaceError
+from ..functions import arithmetic, elementary, selection, shaping
+from ..functions.items import set_item
+from ..ground.dtypes import as_dtype
+from . import engine
+from .mode import thread
+from .prepared import generator
+from .recording import Overwritten, TensorRecord, call_site, eager
+from .sweep import described, node_of
+
+
+class Writing(TensorRecord, results=False):
+    """Tensors that can be written in place.
+
+    Arrays are never written to: a write gives the tensor, and those that share its elements,
+    another array, and counts their versions.
+    """
+
+    _sharing: weakref.WeakSet[Any] | None = None
+    #: whether writes change what gradients of others see, and do not count there
+    _unnoticed: bool = False
+
+    def alias(self) -> Any:
+        """Another handle of the same value with the same past."""
+        return self.results(self.array, self.origin, self.stop)
+
+    def detach(self) -> Any:
+        """A tensor of the same elements that stops gradients; what is written in one shows in both.
+
+        >>> x = fluid.to_tensor([1.0, 2.0])
+        >>> x.detach()[0] = 7.0
+        >>> x.tolist()
+        [7.0, 2.0]
+        """
+        made: Any = self.results(self.array)
+        if self._sharing is None:
+            self._sharing = weakref.WeakSet([self])
+        self._sharing.add(made)
+        made._sharing = self._sharing
+        made.version = self.version
+        return made
+
+    def detach_(self) -> Any:
+        """This tensor, cut off from what it was made of."""
+        self.origin, self.stop = None, True
+        return self
+
+    @property
+    def data(self) -> Any:
+        """A tensor of the same elements that stops gradients."""
+        return self.detach()
+
+    def write(self, change: Any, reshaped: bool = False) -> Any:
+        """Take what a function makes of this tensor in its place.
+
+        The function is recorded; what was recorded before still means the old elements.
+
+        Args:
+            change: takes an alias of this tensor, and gives a tensor of its shape.
+            reshaped: the shape may change.
+
+        Raises:
+            InplaceError: the tensor is a leaf that wants a gradient, or the shape would change.
+        """
+        if thread.recording and self.origin is None and not self.stop:
+            raise engine.located(
+                InplaceError(
+                    f"{described(self)} is a leaf that wants a gradient: it cannot be written in "
+                    f"place; do that under fluidlite.no_grad(), with set_value, or on a clone()"
+                )
+            )
+        made = change(self.alias() if self.origin is not None or self.stop else self)
+        if made.array.shape != self.array.shape and not reshaped:
+            raise engine.located(
+                InplaceError(
+                    f"a write in place cannot change the shape of {described(self)} to "
+                    f"{list(made.array.shape)}"
+                )
+            )
+        array = made.array
+        if array.dtype != self.array.dtype:
+            array = array.astype(self.array.dtype)
+            made = eager.cast(
+                made, in_dtype=as_dtype(made.array.dtype), out_dtype=as_dtype(self.array.dtype)
+            )
+        for each in self._sharing or (self,):
+            each.array = array
+            if not self._unnoticed:
+                each.version += 1
+                _mark_overwritten(each.origin)
+        if thread.recording:
+            self.origin, self.stop = made.origin, made.stop
+        return self
+
+    def write_shape(self, change: Any) -> Any:
+        """The same as ``write`` for a function that changes the shape."""
+        return self.write(change, reshaped=True)
+
+    def add_(self, y: Any) -> Any:
+        """Add to the tensor in place."""
+        return self.write(lambda old: arithmetic.add(old, y))
+
+    def subtract_(self, y: Any) -> Any:
+        """Subtract from the tensor in place."""
+        return self.write(lambda old: arithmetic.subtract(old, y))
+
+    def multiply_(self, y: Any) -> Any:
+        """Multiply the tensor in place."""
+        return self.write(lambda old: arithmetic.multiply(old, y))
+
+    def divide_(self, y: Any) -> Any:
+        """Divide the tensor in place."""
+        return self.write(lambda old: arithmetic.divide(old, y))
+
+    def scale_(self, scale: Any = 1.0, bias: float = 0.0, bias_after_scale: bool = True) -> Any:
+        """Scale the tensor in place; see ``scale``."""
+        return self.write(lambda old: elementary.scale(old, scale, bias, bias_after_scale))
+
+    def clip_(self, min: Any = None, max: Any = None) -> Any:
+        """Keep the tensor in [min, max], in place."""
+        return self.write(lambda old: elementary.clip(old, min, max))
+
+    def exp_(self) -> Any:
+        """e to the power of the tensor, in place."""
+        return self.write(elementary.exp)
+
+    def sqrt_(self) -> Any:
+        """The square root, in place."""
+        return self.write(elementary.sqrt)
+
+    def rsqrt_(self) -> Any:
+        """1 over the square root, in place."""
+        return self.write(elementary.rsqrt)
+
+    def reciprocal_(self) -> Any:
+        """1 over the tensor, in place."""
+        return self.write(elementary.reciprocal)
+
+    def tanh_(self) -> Any:
+        """The hyperbolic tangent, in place."""
+        return self.write(elementary.tanh)
+
+    def floor_(self) -> Any:
+        """Round down in place."""
+        return self.write(elementary.floor)
+
+    def ceil_(self) -> Any:
+        """Round up in place."""
+        return self.write(elementary.ceil)
+
+    def round_(self) -> Any:
+        """Round in place."""
+        return self.write(elementary.round)
+
+    def abs_(self) -> Any:
+        """The size, in place."""
+        return self.write(elementary.abs)
+
+    def neg_(self) -> Any:
+        """The opposite, in place."""
+        return self.write(elementary.neg)
+
+    def sin_(self) -> Any:
+        """The sine, in place."""
+        return self.write(elementary.sin)
+
+    def cos_(self) -> Any:
+        """The cosine, in place."""
+        return self.write(elementary.cos)
+
+    def log_(self) -> Any:
+        """The natural logarithm, in place."""
+        return self.write(elementary.log)
+
+    def square_(self) -> Any:
+        """The square, in place."""
+        return self.write(elementary.square)
+
+    def sigmoid_(self) -> Any:
+        """1 / (1 + e^-x), in place."""
+        return self.write(elementary.sigmoid)
+
+    def pow_(self, y: Any) -> Any:
+        """A power, in place."""
+        return self.write(lambda old: arithmetic.pow(old, y))
+
+    def remainder_(self, y: Any) -> Any:
+        """The remainder of a division, in place."""
+        return self.write(lambda old: arithmetic.remainder(old, y))
+
+    def floor_divide_(self, y: Any) -> Any:
+        """Divide and round down, in place."""
+        return self.write(lambda old: arithmetic.floor_divide(old, y))
+
+    def lerp_(self, y: Any, weight: Any) -> Any:
+        """Go a part of the way to another tensor, in place."""
+        return self.write(lambda old: arithmetic.lerp(old, y, weight))
+
+    def tril_(self, diagonal: int = 0) -> Any:
+        """Zeros above a diagonal, in place."""
+        return self.write(lambda old: shaping.tril(old, diagonal))
+
+    def triu_(self, diagonal: int = 0) -> Any:
+        """Zeros below a diagonal, in place."""
+        return self.write(lambda old: shaping.triu(old, diagonal))
+
+    def uniform_(self, min: float = -1.0, max: float = 1.0, seed: int = 0) -> Any:
+        """Draw all elements anew, equally likely in [min, max), in place.
+
+        Args:
+            min, max: the bounds.
+            seed: fixes them; with 0 they come from ``fluid.seed``'s stream.
+        """
+        return self._drawn(lambda draw, shape: draw.random(shape) * (max - min) + min, seed)
+
+    def normal_(self, mean: float = 0.0, std: float = 1.0) -> Any:
+        """Draw all elements anew, normally distributed, in place."""
+        return self._drawn(lambda draw, shape: draw.standard_normal(shape) * std + mean)
+
+    def exponential_(self, lam: float = 1.0) -> Any:
+        """Draw all elements anew, exponentially distributed with the mean ``1 / lam``, in place."""
+        return self._drawn(lambda draw, shape: draw.standard_exponential(shape) / lam)
+
+    def _drawn(self, function: Any, seed: int = 0) -> Any:
+        draw = generator.get()(seed) if seed else generator.get()()
+
+        def made(old: Any) -> Any:
+            return old.results(np.asarray(function(draw, old.array.shape), old.array.dtype))
+
+        return self.write(made)
+
+    def fill_diagonal_(self, value: Any, offset: int = 0, wrap: bool = False) -> Any:
+        """Make the elements on the diagonal of a matrix one number, in place.
+
+        Args:
+            value: the number.
+            offset: how far above the main diagonal.
+            wrap: begin anew below the square in matrices that are higher than wide.
+        """
+
+        def filled(old: Any) -> Any:
+            rows, columns = old.array.shape
+            high = rows if wrap else min(rows, columns + max(-offset, 0))
+            there = np.arange(high)
+            step = (there + offset) % (columns + 1) if wrap else there + offset
+            keep = (step >= 0) & (step < columns)
+            return set_item(old, (there[keep], step[keep]), value)
+
+        return self.write(filled)
+
+    def reshape_(self, shape: Any, *more: Any) -> Any:
+        """Change the shape in place."""
+        return self.write_shape(lambda old: shaping.reshape(old, shape, *more))
+
+    def zero_(self) -> Any:
+        """Make all elements 0, in place."""
+        return self.fill_(0)
+
+    def fill_(self, value: Any) -> Any:
+        """Make all elements one number, in place."""
+
+        def filled(old: Any) -> Any:
+            return old.results(np.full(old.array.shape, value, old.array.dtype))
+
+        return self.write(filled)
+
+    def masked_fill_(self, mask: Any, value: Any) -> Any:
+        """Write a number where a mask holds."""
+        return self.write(lambda old: selection.masked_fill(old, mask, value))
+
+    def scatter_(self, index: Any, updates: Any, overwrite: bool = True) -> Any:
+        """Replace some rows in place; see ``scatter``."""
+        return self.write(lambda old: selection.scatter(old, index, updates, overwrite))
+
+    def squeeze_(self, axis: Any = None) -> Any:
+        """Drop dimensions of size 1, in place."""
+        return self.write_shape(lambda old: shaping.squeeze(old, axis))
+
+    def unsqueeze_(self, axis: Any) -> Any:
+        """Insert dimensions of size 1, in place."""
+        return self.write_shape(lambda old: shaping.unsqueeze(old, axis))
+
+    def flatten_(self, start_axis: int = 0, stop_axis: int = -1) -> Any:
+        """Make some dimensions one, in place."""
+        return self.write_shape(lambda old: shaping.flatten(old, start_axis, stop_axis))
+
+
+def _mark_overwritten(origin: Any) -> None:
+    """Note that the value of an edge was written over, where a gradient rule has kept it."""
+    node = node_of(origin)
+    if node is None or node.out is None:
+        return
+    mark = Overwritten(call_site())
+    if isinstance(node.out, dict):
+        slot, k = node.how.places[origin.index]
+        if (slot in node.out and k is None) or (slot in node.out and k is not None):
+            node.out[slot] = mark
+    elif getattr(node.how, "keeps_out", None):
+        node.out = mark

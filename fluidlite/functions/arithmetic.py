@@ -1,0 +1,388 @@
+"""Arithmetic and comparisons of two tensors, or of a tensor and a number.
+
+Shapes broadcast from the last dimension.  Where element types differ, the wider float is taken;
+integers and truth values follow floats.  A Python number takes the type of the tensor; a fraction
+makes a float of integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..eager.recording import eager
+from ..errors import ArgumentError
+from ..ground import state
+from ..ground.dtypes import as_dtype
+from ..opdef.operand import Operand
+
+if TYPE_CHECKING:
+    from ..eager.tensor import Tensor
+    from ..eager.tensor_core import TensorCore
+
+_BOOL = np.dtype("bool")
+_INT = np.dtype("int64")
+
+
+class _Defaults:
+    """What tensors are made of where nothing is said."""
+
+    def __init__(self) -> None:
+        self.float = np.dtype("float32")
+
+
+_defaults: state.StateSlot[_Defaults] = state.slot("eager_defaults", _Defaults)
+
+
+def get_default_dtype() -> str:
+    """The name of the element type that fractions get: "float32", unless it was set."""
+    return _defaults.get().float.name
+
+
+def set_default_dtype(d: Any) -> None:
+    """Set the element type that fractions get.
+
+    Args:
+        d: float16, float32 or float64.
+
+    Raises:
+        ArgumentError: another type.
+
+    >>> fluid.set_default_dtype("float64")
+    >>> fluid.to_tensor(0.5).dtype
+    VarType.FP64
+    >>> fluid.set_default_dtype("float32")
+    """
+    dtype = as_dtype(d)
+    if not dtype.is_float:
+        raise ArgumentError(f"expected float16, float32 or float64, got {dtype}")
+    _defaults.get().float = dtype.dtype
+
+
+def default_float() -> np.dtype[Any]:
+    """The element type that fractions get."""
+    return _defaults.get().float
+
+
+def cast_to(x: Any, dtype: np.dtype[Any]) -> Any:
+    """A tensor or an array in another element type."""
+    if isinstance(x, Operand):
+        return eager.cast(x, in_dtype=as_dtype(x.array.dtype), out_dtype=as_dtype(dtype))
+    return x.astype(dtype)
+
+
+def common_type(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
+    """The element type of what two tensors make."""
+    if a == b:
+        return a
+    if (a.kind == "f") != (b.kind == "f"):
+        return a if a.kind == "f" else b
+    return np.promote_types(a, b)
+
+
+def number_type(dtype: np.dtype[Any], number: Any) -> np.dtype[Any]:
+    """The element type of what a tensor and a Python number make."""
+    if isinstance(number, bool):
+        return dtype
+    if isinstance(number, int):
+        return _INT if dtype == _BOOL else dtype
+    return dtype if dtype.kind == "f" else default_float()
+
+
+def operands(x: Any, y: Any, what: str) -> tuple[Any, Any]:
+    """Two operands in one element type, at least one of which is a tensor or an array.
+
+    Raises:
+        ArgumentError: one is neither that nor a number.
+    """
+    a, b = _operand(x, what), _operand(y, what)
+    if a is None or b is None:
+        given = y if a is not None else x
+        if a is None and b is None:
+            raise ArgumentError(
+                f"{what}: expected at least one tensor, got {x!r:.60} and {y!r:.60}; make one with "
+                f"fluidlite.to_tensor(...)"
+            )
+        known = a if b is None else b
+        number = given.item() if isinstance(given, np.generic) else given
+        dtype = number_type(known.dtype, number)
+        constant = np.asarray(number, dtype)
+        tensor = x if b is None else y
+        if known.dtype != dtype:
+            tensor = cast_to(tensor, dtype)
+        return (tensor, constant) if b is None else (constant, tensor)
+    if a.dtype is not b.dtype and a.dtype != b.dtype:
+        dtype = common_type(a.dtype, b.dtype)
+        x = x if a.dtype == dtype else cast_to(x, dtype)
+        y = y if b.dtype == dtype else cast_to(y, dtype)
+    return x, y
+
+
+def _operand(value: Any, what: str) -> Any:
+    """The array of an operand; None for numbers."""
+    if isinstance(value, Operand):
+        return value.array
+    if isinstance(value, (bool, int, float, np.generic)):
+        return None
+    if isinstance(value, np.ndarray):
+        return value
+    raise ArgumentError(
+        f"{what}: expected a tensor or a number, got {value!r:.60} of type {type(value).__name__}"
+    )
+
+
+def add(x: Tensor, y: Any, name: str | None = None) -> Tensor:
+    """x + y."""
+    x, y = operands(x, y, "add")
+    return eager.elementwise_add(x, y)
+
+
+def subtract(x: Tensor, y: Any, name: str | None = None) -> Tensor:
+    """x - y."""
+    x, y = operands(x, y, "subtract")
+    return eager.elementwise_sub(x, y)
+
+
+def multiply(x: Tensor, y: Any, name: str | None = None) -> Tensor:
+    """x * y, element by element.
+
+    >>> x = fluid.to_tensor([[1.0], [2.0]])
+    >>> fluid.multiply(x, fluid.to_tensor([1.0, 10.0])).tolist()
+    [[1.0, 10.0], [2.0, 20.0]]
+    """
+    x, y = operands(x, y, "multiply")
+    return eager.elementwise_mul(x, y)
+
+
+def divide(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x / y; integers make floats."""
+    x, y = operands(x, y, "divide")
+    if _dtype(x).kind != "f":
+        x, y = cast_to(x, default_float()), cast_to(y, default_float())
+    return eager.elementwise_div(x, y)
+
+
+def _dtype(x: Any) -> np.dtype[Any]:
+    return (x.array if isinstance(x, Operand) else x).dtype
+
+
+def floor_divide(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x / y, rounded down as by Python's ``//``."""
+    return eager.floor_divide(*operands(x, y, "floor_divide"))
+
+
+def remainder(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """What x // y leaves, with the sign of y as by Python's ``%``.
+
+    >>> fluid.remainder(fluid.to_tensor([7, -7]), 3).tolist()
+    [1, 2]
+    """
+    return eager.remainder(*operands(x, y, "remainder"))
+
+
+def pow(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x to the power of y.
+
+    Args:
+        x: a tensor, or a number where ``y`` is a tensor.
+        y: a tensor or a number.
+
+    >>> fluid.pow(fluid.to_tensor([1.0, 2.0]), 3).tolist()
+    [1.0, 8.0]
+    """
+    if not isinstance(y, (bool, int, float, np.generic)) or not isinstance(x, Operand):
+        return eager.elementwise_pow(*operands(x, y, "pow"))
+    x, exponent = operands(x, y, "pow")
+    number = float(exponent)
+    if float(np.float32(number)) == number:  # then the operator's attribute holds it exactly
+        return eager.pow(x, factor=number)
+    return eager.pow(x, exponent)
+
+
+def maximum(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """The larger of x and y, element by element; where they are equal, both share the gradient."""
+    return eager.maximum(*operands(x, y, "maximum"))
+
+
+def minimum(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """The smaller of x and y, element by element; where they are equal, both share the gradient."""
+    return eager.minimum(*operands(x, y, "minimum"))
+
+
+def atan2(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """The angle of the point (y, x) seen from the origin."""
+    return eager.arctan2(*operands(x, y, "atan2"))
+
+
+def matmul(
+    x: TensorCore,
+    y: TensorCore,
+    transpose_x: bool = False,
+    transpose_y: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The product of matrices, of stacks of them, or of vectors.
+
+    Args:
+        x: [..., m, k], or [k].
+        y: [..., k, n], or [k].
+        transpose_x, transpose_y: exchange the last two dimensions first.
+
+    Raises:
+        ShapeError: the sizes do not fit.
+
+    >>> x = fluid.to_tensor([[1.0, 2.0], [3.0, 4.0]])
+    >>> fluid.matmul(x, fluid.to_tensor([1.0, 10.0])).tolist()
+    [21.0, 43.0]
+    """
+    for each in (x, y):
+        if isinstance(each, (bool, int, float, np.generic)):
+            raise ArgumentError(f"matmul: expected two tensors, got {each!r}; multiply with x * y")
+    x, y = operands(x, y, "matmul")
+    vectors = _ndim(x) == 1 and _ndim(y) == 1 and not transpose_x and not transpose_y
+    out = eager.matmul(x, y, transpose_X=transpose_x, transpose_Y=transpose_y)
+    return eager.reshape(out, shape=()) if vectors else out
+
+
+def _ndim(x: Any) -> int:
+    return (x.array if isinstance(x, Operand) else x).ndim
+
+
+def dot(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
+    """The sum of the products of the elements, along the last dimension."""
+    return eager.reduce_sum(multiply(x, y), dim=(-1,), zero_d=True)
+
+
+def outer(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
+    """The products of every element of x with every element of y.
+
+    >>> fluid.outer(fluid.to_tensor([1.0, 2.0]), fluid.to_tensor([1.0, 10.0])).tolist()
+    [[1.0, 10.0], [2.0, 20.0]]
+    """
+    return multiply(eager.reshape(x, shape=(-1, 1)), eager.reshape(y, shape=(1, -1)))
+
+
+def lerp(x: Tensor, y: Tensor, weight: Any, name: str | None = None) -> Tensor:
+    """x + weight (y - x)."""
+    return add(x, multiply(subtract(y, x), weight))
+
+
+# -- comparisons and truth values ------------------------------------------------------------------
+
+
+def _comparison(type: str, what: str) -> Callable[..., Tensor]:
+    def compare(x: Any, y: Any, name: str | None = None) -> Any:
+        return getattr(eager, type)(*operands(x, y, what))
+
+    compare.__name__ = compare.__qualname__ = what
+    return compare
+
+
+equal = _comparison("equal", "equal")
+not_equal = _comparison("not_equal", "not_equal")
+less_than = _comparison("less_than", "less_than")
+less_equal = _comparison("less_equal", "less_equal")
+greater_than = _comparison("greater_than", "greater_than")
+greater_equal = _comparison("greater_equal", "greater_equal")
+for _function, _sign in (
+    (equal, "x == y"),
+    (not_equal, "x != y"),
+    (less_than, "x < y"),
+    (less_equal, "x <= y"),
+    (greater_than, "x > y"),
+    (greater_equal, "x >= y"),
+):
+    _function.__doc__ = f"{_sign}, element by element, as truth values."
+
+
+def truths(x: Any) -> Any:
+    """A tensor as truth values: what is not 0 is true."""
+    dtype = _dtype(x)
+    return x if dtype == _BOOL else cast_to(x, _BOOL)
+
+
+def _into(out: Any, made: Any) -> Any:
+    """A result; written to a tensor where one is given for it."""
+    return made if out is None else out.write(lambda old: made, reshaped=True)
+
+
+def logical_and(x: Tensor, y: Tensor, out: Any = None, name: str | None = None) -> Tensor:
+    """Whether x and y are both true; what is not 0 is true.
+
+    Given ``out``, a tensor, the result is written to that.
+    """
+    return _into(out, eager.logical_and(truths(x), truths(y)))
+
+
+def logical_or(x: Tensor, y: Tensor, out: Any = None, name: str | None = None) -> Tensor:
+    """Whether x or y is true; what is not 0 is true.
+
+    Given ``out``, a tensor, the result is written to that.
+    """
+    return _into(out, eager.logical_or(truths(x), truths(y)))
+
+
+def logical_xor(x: Tensor, y: Tensor, out: Any = None, name: str | None = None) -> Tensor:
+    """Whether one of x and y is true and the other not; what is not 0 is true.
+
+    Given ``out``, a tensor, the result is written to that.
+    """
+    return _into(out, eager.logical_xor(truths(x), truths(y)))
+
+
+def logical_not(x: Tensor, out: Any = None, name: str | None = None) -> Tensor:
+    """Whether x is not true; what is not 0 is true.
+
+    Given ``out``, a tensor, the result is written to that.
+    """
+    return _into(out, eager.logical_not(truths(x)))
+
+
+def isclose(
+    x: Tensor,
+    y: Tensor,
+    rtol: float = 1e-5,
+    atol: float = 1e-8,
+    equal_nan: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """Whether |x - y| <= atol + rtol |y|, element by element."""
+    x, y = operands(x, y, "isclose")
+    if _dtype(x).kind != "f":
+        x, y = cast_to(x, np.dtype("float64")), cast_to(y, np.dtype("float64"))
+    bound = add(multiply(eager.abs(y), rtol), atol)
+    near = logical_and(less_equal(eager.abs(subtract(x, y)), bound), eager.isfinite_v2(y))
+    close = logical_or(near, equal(x, y))
+    if not equal_nan:
+        return close
+    return logical_or(close, logical_and(eager.isnan_v2(x), eager.isnan_v2(y)))
+
+
+def allclose(
+    x: Tensor,
+    y: Tensor,
+    rtol: float = 1e-5,
+    atol: float = 1e-8,
+    equal_nan: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """Whether |x - y| <= atol + rtol |y| everywhere.
+
+    >>> bool(fluid.allclose(fluid.to_tensor([1.0]), fluid.to_tensor([1.0 + 1e-7])))
+    True
+    """
+    return _all(isclose(x, y, rtol, atol, equal_nan))
+
+
+def _all(x: Any) -> Any:
+    return eager.reduce_all(x, reduce_all=True, zero_d=True)
+
+
+def equal_all(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
+    """Whether x and y have one shape and are equal everywhere."""
+    shape, other = x.array.shape, y.array.shape
+    if len(shape) != len(other) or any(m != n and -1 not in (m, n) for m, n in zip(shape, other)):
+        return x.results(np.asarray(False))  # type: ignore[return-value]
+    return _all(equal(x, y))

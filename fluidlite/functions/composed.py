@@ -1,0 +1,356 @@
+"""Functions of elements, sums and products that are made of others."""
+
+from __future__ import annotations
+
+from math import pi, prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..eager.recording import eager
+from ..errors import ArgumentError, ShapeError
+from ..opdef.operand import Operand
+from ..opdef.spec import normal_axis
+from .arithmetic import (
+    add,
+    divide,
+    greater_equal,
+    logical_and,
+    logical_not,
+    logical_or,
+    logical_xor,
+    matmul,
+    maximum,
+    minimum,
+    multiply,
+    subtract,
+)
+from .elementary import abs as size
+from .elementary import cast, clip, exp, isnan, log, log1p, sign, sqrt, square, trunc
+from .items import get_item
+from .reduction import sum as total
+from .selection import where
+from .shaping import concat, fits, reshape, transpose
+
+if TYPE_CHECKING:
+    from ..eager.tensor import Tensor
+
+
+def asinh(x: Tensor, name: str | None = None) -> Tensor:
+    """The inverse hyperbolic sine.
+
+    >>> fluid.asinh(fluid.to_tensor([0.0, -1.0])).numpy().round(4).tolist()
+    [0.0, -0.8813999891281128]
+    """
+    above: Any = greater_equal(x, 0.0)
+    far = where(above, x, multiply(x, -1.0))
+    squares = square(far)
+    root = sqrt(add(squares, 1.0))
+    out = log1p(add(far, divide(squares, add(root, 1.0))))
+    return where(above, out, multiply(out, -1.0))
+
+
+def acosh(x: Tensor, name: str | None = None) -> Tensor:
+    """The inverse hyperbolic cosine."""
+    apart = subtract(x, 1.0)
+    return log1p(add(apart, sqrt(multiply(apart, add(apart, 2.0)))))
+
+
+def atanh(x: Tensor, name: str | None = None) -> Tensor:
+    """The inverse hyperbolic tangent."""
+    return multiply(subtract(log1p(x), log1p(multiply(x, -1.0))), 0.5)
+
+
+def frac(x: Tensor, name: str | None = None) -> Tensor:
+    """What is behind the point, with the sign of x."""
+    return subtract(x, trunc(x))
+
+
+def sgn(x: Tensor, name: str | None = None) -> Tensor:
+    """-1, 0 or 1."""
+    return sign(x)
+
+
+def deg2rad(x: Tensor, name: str | None = None) -> Tensor:
+    """Degrees as radians."""
+    return multiply(x, pi / 180)
+
+
+def rad2deg(x: Tensor, name: str | None = None) -> Tensor:
+    """Radians as degrees."""
+    return multiply(x, 180 / pi)
+
+
+def logit(x: Tensor, eps: float | None = None, name: str | None = None) -> Tensor:
+    """The logarithm of ``x / (1 - x)``.
+
+    Args:
+        x: probabilities.
+        eps: keeps them in [eps, 1 - eps]; None leaves them as they are.
+    """
+    kept = x if eps is None else clip(x, eps, 1 - eps)
+    return subtract(log(kept), log1p(multiply(kept, -1.0)))
+
+
+def stanh(
+    x: Tensor, scale_a: float = 0.67, scale_b: float = 1.7159, name: str | None = None
+) -> Tensor:
+    """``scale_b tanh(scale_a x)``."""
+    return eager.stanh(x, scale_a=float(scale_a), scale_b=float(scale_b))
+
+
+def logaddexp(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
+    """The logarithm of ``e^x + e^y``, without overflow.
+
+    >>> x = fluid.to_tensor([1000.0])
+    >>> fluid.logaddexp(x, x).numpy().round(3).tolist()
+    [1000.6929931640625]
+    """
+    apart = size(subtract(x, y))
+    return add(maximum(x, y), log1p(exp(multiply(apart, -1.0))))
+
+
+def hypot(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
+    """The length of the long side of right-angled triangles."""
+    return sqrt(add(square(x), square(y)))
+
+
+def fmax(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
+    """The larger of two elements, or the one that is a number."""
+    return where(isnan(x), y, where(isnan(y), x, maximum(x, y)))
+
+
+def fmin(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
+    """The smaller of two elements, or the one that is a number."""
+    return where(isnan(x), y, where(isnan(y), x, minimum(x, y)))
+
+
+def nan_to_num(
+    x: Tensor,
+    nan: float = 0.0,
+    posinf: float | None = None,
+    neginf: float | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """x with numbers in the place of NaN and infinities.
+
+    Args:
+        x: a tensor.
+        nan: in the place of NaN.
+        posinf, neginf: in the place of infinities; the largest and smallest numbers when None.
+    """
+    limits = np.finfo(x.array.dtype)
+    high = float(limits.max) if posinf is None else posinf
+    low = float(limits.min) if neginf is None else neginf
+    out = where(isnan(x), nan, x)
+    out = where(eager.equal(out, np.asarray(np.inf, x.array.dtype)), high, out)
+    return where(eager.equal(out, np.asarray(-np.inf, x.array.dtype)), low, out)
+
+
+def nansum(
+    x: Tensor, axis: Any = None, dtype: Any = None, keepdim: bool = False, name: str | None = None
+) -> Tensor:
+    """The sum of what is no NaN; arguments as of ``sum``.
+
+    >>> float(fluid.nansum(fluid.to_tensor([1.0, float("nan"), 2.0])))
+    3.0
+    """
+    return total(where(isnan(x), 0.0, x), axis, dtype, keepdim)
+
+
+def nanmean(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
+    """The mean of what is no NaN; arguments as of ``mean``."""
+    count = total(cast(logical_not(isnan(x)), x.dtype), axis, keepdim=keepdim)
+    return divide(nansum(x, axis, keepdim=keepdim), count)
+
+
+def add_n(inputs: Any, name: str | None = None) -> Tensor:
+    """The sum of tensors of one shape.
+
+    Args:
+        inputs: tensors, or one.
+    """
+    given = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
+    return eager.sum(given)
+
+
+def diff(
+    x: Tensor,
+    n: int = 1,
+    axis: int = -1,
+    prepend: Tensor | None = None,
+    append: Tensor | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """What each element is more than the one before it.
+
+    Args:
+        x: a tensor.
+        n: how often differences are taken.
+        axis: the dimension.
+        prepend, append: what x begins and ends with besides.
+
+    >>> fluid.to_tensor([1.0, 4.0, 9.0]).diff().tolist()
+    [3.0, 5.0]
+    """
+    if n < 1:
+        raise ArgumentError(f"expected n from 1, got {n!r}")
+    along = normal_axis(axis, x.array.ndim)
+    parts = [part for part in (prepend, x, append) if part is not None]
+    out = concat(parts, along) if len(parts) > 1 else x
+    before = (slice(None),) * along
+    for _ in range(n):
+        later, sooner = (get_item(out, (*before, s)) for s in (slice(1, None), slice(None, -1)))
+        out = subtract(later, sooner)
+    return out
+
+
+def inner(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
+    """Products of the vectors along the last dimensions; of numbers with what the other is."""
+    if not x.array.ndim or not y.array.ndim:
+        return multiply(x, y)
+    return tensordot(x, y, [[-1], [-1]])
+
+
+def tensordot(x: Tensor, y: Tensor, axes: Any = 2, name: str | None = None) -> Tensor:
+    """Sums of products over some dimensions of both tensors.
+
+    Args:
+        x, y: tensors.
+        axes: how many dimensions: the last of x and the first of y; or a list of dimensions of x
+            and one of dimensions of y.
+
+    Raises:
+        ShapeError: the dimensions are not of the same sizes.
+
+    >>> x = fluid.ones([2, 3, 4])
+    >>> fluid.tensordot(x, x, [[1, 2], [1, 2]]).tolist()
+    [[12.0, 12.0], [12.0, 12.0]]
+    """
+    if isinstance(axes, int):
+        first, second = [*range(x.array.ndim - axes, x.array.ndim)], [*range(axes)]
+    else:
+        pair = list(axes)
+        if isinstance(pair[0], int):
+            pair = [pair, pair]
+        one, other = pair[0], pair[-1]
+        first = [normal_axis(a, x.array.ndim) for a in one]
+        second = [normal_axis(a, y.array.ndim) for a in other]
+    sizes, others = [x.array.shape[a] for a in first], [y.array.shape[a] for a in second]
+    if not fits(sizes, others):
+        raise ShapeError(
+            f"tensordot: expected the same sizes along {first} of x and {second} of y, got shapes "
+            f"{list(x.array.shape)} and {list(y.array.shape)}"
+        )
+    rows = [a for a in range(x.array.ndim) if a not in first]
+    columns = [a for a in range(y.array.ndim) if a not in second]
+    left, right = transpose(x, [*rows, *first]), transpose(y, [*second, *columns])
+    sizes = [n if m == -1 else m for m, n in zip(sizes, others)]
+    inner, above, across = prod(sizes) if -1 not in sizes else -1, -1, -1
+    if inner == -1:
+        above, across = (prod(v.array.shape[a] for a in d) for v, d in ((x, rows), (y, columns)))
+    if not len(rows) == len(first) == 1:
+        left = reshape(left, [above, inner])
+    if not len(second) == len(columns) == 1:
+        right = reshape(right, [inner, across])
+    out = matmul(left, right)
+    if len(rows) == len(columns) == 1:
+        return out
+    shape = [*(x.array.shape[a] for a in rows), *(y.array.shape[a] for a in columns)]
+    return reshape(out, shape)
+
+
+def kron(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
+    """The products of all elements of x with y, in blocks.
+
+    >>> fluid.kron(fluid.to_tensor([1.0, 10.0]), fluid.to_tensor([1.0, 2.0])).tolist()
+    [1.0, 2.0, 10.0, 20.0]
+    """
+    return eager.kron(x, y)
+
+
+def addmm(
+    input: Tensor,
+    x: Tensor,
+    y: Tensor,
+    beta: float = 1.0,
+    alpha: float = 1.0,
+    name: str | None = None,
+) -> Tensor:
+    """``beta input + alpha x y`` with matrices x and y."""
+    return add(multiply(input, float(beta)), multiply(matmul(x, y), float(alpha)))
+
+
+def cross(x: Tensor, y: Tensor, axis: int = 9, name: str | None = None) -> Tensor:
+    """The products of vectors of three elements that are at right angles to both.
+
+    Args:
+        x, y: of one shape.
+        axis: the dimension of the vectors; the first of size 3 when 9.
+
+    Raises:
+        ShapeError: no dimension is of size 3.
+    """
+    if axis == 9:
+        found = [a for a, n in enumerate(x.array.shape) if n == 3]
+        if not found:
+            raise ShapeError(f"expected a dimension of size 3, got shape {list(x.array.shape)}")
+        axis = found[0]
+    return eager.cross(x, y, dim=normal_axis(axis, x.array.ndim))
+
+
+def bitwise_and(x: Tensor, y: Any, out: Tensor | None = None, name: str | None = None) -> Tensor:
+    """The bits that are set in both of two integers; of truth values whether both are true.
+
+    >>> fluid.bitwise_and(fluid.to_tensor([6]), fluid.to_tensor([3])).tolist()
+    [2]
+    """
+    return _of_bits("bitwise_and", x, y, out)
+
+
+def bitwise_or(x: Tensor, y: Any, out: Tensor | None = None, name: str | None = None) -> Tensor:
+    """The bits that are set in one of two integers, or in both."""
+    return _of_bits("bitwise_or", x, y, out)
+
+
+def bitwise_xor(x: Tensor, y: Any, out: Tensor | None = None, name: str | None = None) -> Tensor:
+    """The bits that are set in one of two integers and not in the other."""
+    return _of_bits("bitwise_xor", x, y, out)
+
+
+def bitwise_not(x: Tensor, out: Tensor | None = None, name: str | None = None) -> Tensor:
+    """The bits that are not set in integers; of truth values the others."""
+    if x.array.dtype.kind == "b":
+        return logical_not(x, out)
+    made = subtract(multiply(x, -1), 1)
+    return made if out is None else out.write(lambda old: made, reshaped=True)
+
+
+def _of_bits(type: str, x: Any, y: Any, out: Any) -> Any:
+    if not isinstance(x, Operand):
+        x, y = y, x
+    dtype = x.array.dtype
+    if not isinstance(y, Operand):
+        y = x.results(np.asarray(y, dtype))
+    if dtype.kind == "b" and y.array.dtype.kind == "b":
+        logical = {"bitwise_and": "logical_and", "bitwise_or": "logical_or"}
+        made = getattr(eager, logical.get(type, "logical_xor"))(x, y)
+    else:
+        common = np.promote_types(dtype, y.array.dtype)
+        x, y = (v if v.array.dtype == common else cast(v, str(common)) for v in (x, y))
+        made = getattr(eager, type)(x, y)
+    return made if out is None else out.write(lambda old: made, reshaped=True)
+
+
+def _python(bits: Any, logical: Any) -> Any:
+    """Python's operator: on bits where integers are given, else on truth values."""
+
+    def operator(x: Any, *y: Any) -> Any:
+        return (bits if x.array.dtype.kind in "iu" else logical)(x, *y)
+
+    return operator
+
+
+#: what Python's operators mean
+python_and, python_or = _python(bitwise_and, logical_and), _python(bitwise_or, logical_or)
+python_xor, python_not = _python(bitwise_xor, logical_xor), _python(bitwise_not, logical_not)

@@ -1,0 +1,462 @@
+"""How often values occur, where they lie in order, and what is drawn by their weights."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..eager.prepared import generator
+from ..eager.recording import eager
+from ..errors import ArgumentError, ShapeError
+from ..ground.dtypes import as_dtype
+from ..opdef.operand import Operand, appends
+from ..opdef.spec import normal_axis
+from .arithmetic import (
+    add,
+    equal,
+    greater_equal,
+    less_equal,
+    less_than,
+    logical_and,
+    logical_or,
+    maximum,
+    minimum,
+    multiply,
+    remainder,
+    subtract,
+)
+from .elementary import cast, log
+from .items import get_item, set_item
+from .noise import uniform_like
+from .reduction import argmax
+from .reduction import sum as total
+from .selection import nonzero, runs, scatter_nd_add, sort, topk, where
+from .shaping import (
+    broadcast_tensors,
+    moveaxis,
+    numel,
+    reshape,
+    squeeze,
+    stack,
+    transpose,
+    unsqueeze,
+    unstack,
+)
+
+if TYPE_CHECKING:
+    from ..eager.tensor import Tensor
+
+
+def bincount(
+    x: Tensor, weights: Tensor | None = None, minlength: int = 0, name: str | None = None
+) -> Tensor:
+    """How often each number from 0 occurs.
+
+    Args:
+        x: integers from 0, of shape [n].
+        weights: what each of them counts; 1 when None.
+        minlength: the least length of the result.
+
+    >>> fluid.bincount(fluid.to_tensor([1, 2, 2])).tolist()
+    [0, 1, 2]
+    """
+    if x.appends is not None:
+        most = add(eager.reduce_max(x, reduce_all=True), 1)
+        numbers = eager.range(
+            np.zeros(1, x.array.dtype), maximum(most, minlength), np.ones(1, x.array.dtype)
+        )
+        hits = equal(unsqueeze(x, 1), numbers)
+        if weights is None:
+            return total(hits, 0, "int64")
+        return total(multiply(cast(hits, weights.dtype), unsqueeze(weights.detach(), 1)), 0)
+    given = None if weights is None else weights.array
+    found = np.bincount(x.array, given, minlength)
+    return _like(x, found if given is None else found.astype(given.dtype))
+
+
+def histogram(
+    input: Tensor, bins: int = 100, min: float = 0, max: float = 0, name: str | None = None
+) -> Tensor:
+    """How many elements lie in each of some intervals of one length.
+
+    Args:
+        input: a tensor.
+        bins: how many intervals there are.
+        min, max: where they begin and end; the smallest and largest element when both are 0.
+    """
+    if input.appends is not None:
+        return _spread_over(input.detach(), bins, min, max)
+    array = input.array
+    ends = (float(array.min()), float(array.max())) if min == max == 0 else (min, max)
+    return _like(input, np.histogram(array, bins, ends)[0].astype("int64"))
+
+
+def _spread_over(x: Any, bins: int, low: Any, high: Any) -> Any:
+    """How many elements of a variable lie in each interval; arguments as of :func:`histogram`."""
+    x = cast(reshape(x, [-1, 1]), "float64")
+    if low == high == 0:
+        low, high = eager.reduce_min(x, reduce_all=True), eager.reduce_max(x, reduce_all=True)
+    else:
+        low, high = (x.results(np.asarray([float(each)])) for each in (low, high))
+    half = multiply(cast(equal(low, high), "float64"), 0.5)  # where all are equal
+    low, high = subtract(low, half), add(high, half)
+    shares = np.arange(bins + 1) / bins
+    edges = add(multiply(x.results(shares), subtract(high, low)), low)
+    edges = set_item(edges, -1, high)
+    above = greater_equal(x, get_item(edges, slice(None, -1)))
+    ends = get_item(edges, slice(1, None))
+    below = logical_or(less_than(x, ends), logical_and(equal(x, high), equal(ends, high)))
+    return total(logical_and(above, below), 0, "int64")
+
+
+def searchsorted(
+    sorted_sequence: Tensor,
+    values: Any,
+    out_int32: bool = False,
+    right: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """Where values would be put into a sequence, so that it stays in order.
+
+    Args:
+        sorted_sequence: in order along the last dimension.
+        values: of the same shape but there; or of any shape where the sequence is a vector.
+        out_int32: places are int32, not int64.
+        right: behind equal elements, not before them.
+
+    >>> fluid.searchsorted(fluid.to_tensor([1.0, 2.0, 3.0]), fluid.to_tensor([2.5])).tolist()
+    [2]
+    """
+    if appends((sorted_sequence, values)) is not None:
+        return _counted_below(sorted_sequence, values, "int32" if out_int32 else "int64", right)
+    sequence: Any = sorted_sequence.array
+    side: Any = "right" if right else "left"
+    wanted: Any = values.array if isinstance(values, Operand) else np.asarray(values)
+    if sequence.ndim == 1:
+        found: Any = np.searchsorted(sequence, wanted, side)
+    elif sequence.shape[:-1] == wanted.shape[:-1]:
+        rows = zip(sequence.reshape(-1, sequence.shape[-1]), wanted.reshape(-1, wanted.shape[-1]))
+        lines = [np.searchsorted(row, line, side) for row, line in rows]
+        found = np.reshape(lines, wanted.shape)
+    else:
+        raise ShapeError(
+            f"expected values of shape {[*sequence.shape[:-1], -1]}, got {list(wanted.shape)}"
+        )
+    return _like(sorted_sequence, np.asarray(found, "int32" if out_int32 else "int64"))
+
+
+def _counted_below(sequence: Any, values: Any, dtype: str, right: bool) -> Any:
+    """Places as counts of the elements before them; arguments as of :func:`searchsorted`."""
+    if not isinstance(values, Operand):
+        values = sequence.results(np.asarray(values, sequence.array.dtype))
+    if sequence.array.ndim > 1:
+        sequence = unsqueeze(sequence, -2)
+    before = (less_equal if right else less_than)(sequence, unsqueeze(values, -1))
+    return cast(total(before, -1), dtype)
+
+
+def bucketize(
+    x: Tensor,
+    sorted_sequence: Tensor,
+    out_int32: bool = False,
+    right: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """Where the elements of x would be put into a vector; arguments as of :func:`searchsorted`."""
+    return searchsorted(sorted_sequence, x, out_int32, right)
+
+
+def unique_consecutive(
+    x: Tensor,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: int | None = None,
+    dtype: Any = "int64",
+    name: str | None = None,
+) -> Any:
+    """The elements, or slices, that differ from the one before them.
+
+    Args:
+        x: a tensor.
+        return_inverse: also which of them each element is.
+        return_counts: also how often each occurs one behind the other.
+        axis: compare slices along this dimension; elements when None.
+        dtype: the element type of places and counts.
+
+    >>> fluid.unique_consecutive(fluid.to_tensor([1, 1, 2, 1])).tolist()
+    [1, 2, 1]
+    """
+    if x.appends is not None and axis is None:
+        values, _, inverse, counts = runs(x, False)
+        chosen = [
+            values,
+            *[cast(inverse, dtype)] * return_inverse,
+            *[cast(counts, dtype)] * return_counts,
+        ]
+        return tuple(chosen) if len(chosen) > 1 else values
+    along = 0 if axis is None else normal_axis(axis, x.array.ndim)
+    array = x.array.reshape(-1) if axis is None else np.moveaxis(x.array, along, 0)
+    new = np.ones(len(array), bool)
+    new[1:] = (array[1:] != array[:-1]).reshape(max(len(array) - 1, 0), -1).any(1)
+    kind, places = as_dtype(dtype).dtype, np.flatnonzero(new)
+    found = [_like(x, np.moveaxis(array[new], 0, along))]
+    if return_inverse:
+        found.append(_like(x, (np.cumsum(new) - 1).astype(kind)))
+    if return_counts:
+        found.append(_like(x, np.diff([*places, len(array)]).astype(kind)))
+    return tuple(found) if len(found) > 1 else found[0]
+
+
+def kthvalue(
+    x: Tensor, k: int, axis: int | None = None, keepdim: bool = False, name: str | None = None
+) -> tuple[Tensor, Tensor]:
+    """The k-th smallest elements along a dimension, and their places.
+
+    Args:
+        x: a tensor.
+        k: from 1.
+        axis: the dimension; the last one when None.
+        keepdim: keep it, with size 1.
+
+    >>> value, place = fluid.kthvalue(fluid.to_tensor([3.0, 1.0, 2.0]), 2)
+    >>> float(value), int(place)
+    (2.0, 2)
+    """
+    along = normal_axis(-1 if axis is None else axis, x.array.ndim)
+    if k < 1 or (x.array.shape[along] != -1 and k > x.array.shape[along]):
+        raise ShapeError(
+            f"expected k from 1 to the size {x.array.shape[along]} along {along}, got {k}"
+        )
+    order = eager.argsort(x, axis=along, descending=False)[1]
+    places = get_item(order, (slice(None),) * along + (slice(k - 1, k),))
+    values = eager.take_along(x, places, axis=along)
+    if keepdim:
+        return values, places
+    return squeeze(values, along), squeeze(places, along)
+
+
+def cummax(
+    x: Tensor, axis: int | None = None, dtype: Any = "int64", name: str | None = None
+) -> tuple[Tensor, Tensor]:
+    """The largest element up to each one, and its place.
+
+    Args:
+        x: a tensor.
+        axis: the dimension; all elements in a row when None.
+        dtype: the element type of places.
+
+    >>> fluid.cummax(fluid.to_tensor([1.0, 3.0, 2.0]))[0].tolist()
+    [1.0, 3.0, 3.0]
+    """
+    return _extreme_so_far(np.greater_equal, x, axis, dtype)
+
+
+def cummin(
+    x: Tensor, axis: int | None = None, dtype: Any = "int64", name: str | None = None
+) -> tuple[Tensor, Tensor]:
+    """The smallest element up to each one, and its place; arguments as of :func:`cummax`."""
+    return _extreme_so_far(np.less_equal, x, axis, dtype)
+
+
+def _extreme_so_far(better: Any, x: Any, axis: int | None, dtype: Any) -> Any:
+    x = reshape(x, [-1]) if axis is None else x
+    along = 0 if axis is None else normal_axis(axis, x.array.ndim)
+    if x.appends is not None:
+        return _unrolled_extreme(better, x, along, dtype)
+    array = np.moveaxis(x.array, along, 0)
+    places = np.zeros(array.shape, "int64")
+    if len(array):
+        best = array[0]
+        for k in range(1, len(array)):
+            here = better(array[k], best)
+            best = np.where(here, array[k], best)
+            places[k] = np.where(here, k, places[k - 1])
+    found: Any = x.results(np.ascontiguousarray(np.moveaxis(places, 0, along)))
+    return eager.take_along(x, found, axis=along), _like(
+        x, found.array.astype(as_dtype(dtype).dtype)
+    )
+
+
+def _unrolled_extreme(better: Any, x: Any, along: int, dtype: Any) -> Any:
+    """The same for a variable, whose size along the dimension is known."""
+    beats = greater_equal if better is np.greater_equal else less_equal
+    values = unstack(x, along)
+    numbers = [
+        eager.fill_any_like(each, value=float(k), dtype=as_dtype("int64"))
+        for k, each in enumerate(values)
+    ]
+    for k in range(1, len(values)):
+        here = beats(values[k], values[k - 1])
+        values[k] = where(here, values[k], values[k - 1])
+        numbers[k] = where(here, numbers[k], numbers[k - 1])
+    return stack(values, along), cast(stack(numbers, along), dtype)
+
+
+def quantile(x: Tensor, q: Any, axis: Any = None, keepdim: bool = False) -> Tensor:
+    """The value below which a share of the elements lies, interpolated between two, float64.
+
+    Args:
+        x: a tensor.
+        q: the share, from 0 to 1, or a list of them, which makes a first dimension.
+        axis: one dimension or several; all when None.
+        keepdim: keep them, with size 1.
+
+    >>> float(fluid.quantile(fluid.to_tensor([1.0, 2.0, 4.0]), 0.75))
+    3.0
+    """
+    shares = np.atleast_1d(np.asarray(q, "float64"))
+    if ((shares < 0) | (shares > 1)).any():
+        raise ArgumentError(f"expected q in [0, 1], got {q!r}")
+    rank = x.array.ndim
+    given = [*range(rank)] if axis is None else axis if isinstance(axis, (list, tuple)) else [axis]
+    axes = [normal_axis(a, rank) for a in given]
+    rest = [a for a in range(rank) if a not in axes]
+    kept = [x.array.shape[a] for a in rest]
+    row = transpose(x, [*rest, *axes])
+    row = sort(row if len(axes) == 1 else reshape(row, [*kept, -1]), -1)
+    count = row.array.shape[-1]
+    made = []
+    for share in shares:
+        place = share * (count - 1)
+        low = int(place)
+        high, part = min(low + 1, count - 1), place - low
+        ends = [total(get_item(row, (Ellipsis, slice(k, k + 1))), -1) for k in (low, high)]
+        value = cast(add(multiply(ends[0], 1 - part), multiply(ends[1], part)), "float64")
+        if keepdim:
+            value = reshape(value, [1 if a in axes else x.array.shape[a] for a in range(rank)])
+        made.append(value)
+    return made[0] if np.ndim(q) == 0 else stack(made, 0)
+
+
+def multinomial(
+    x: Tensor, num_samples: int = 1, replacement: bool = False, name: str | None = None
+) -> Tensor:
+    """Places that are drawn by their weights.
+
+    Args:
+        x: weights from 0, of shape [n] or [rows, n].
+        num_samples: how many are drawn of each row.
+        replacement: whether one may be drawn again.
+
+    Raises:
+        ArgumentError: weights are below 0, or fewer than ``num_samples`` are not 0.
+
+    >>> fluid.multinomial(fluid.to_tensor([0.0, 1.0]), 3, replacement=True).tolist()
+    [1, 1, 1]
+    """
+    if x.appends is not None:
+        return _drawn_places(x, num_samples, replacement)
+    weights = x.array.astype("float64")
+    rows = weights.reshape(-1, weights.shape[-1])
+    if (rows < 0).any() or not np.isfinite(rows).all() or not (rows.sum(1) > 0).all():
+        raise ArgumentError("multinomial: expected finite weights from 0, not all of a row 0")
+    if not replacement and (np.count_nonzero(rows, 1) < num_samples).any():
+        raise ArgumentError(
+            f"multinomial: expected at least num_samples={num_samples} weights that are not 0, or "
+            f"replacement=True"
+        )
+    draw = generator.get()()
+    drawn = [draw.choice(len(row), num_samples, replacement, row / row.sum()) for row in rows]
+    shape = (*weights.shape[:-1], num_samples)
+    return _like(x, np.asarray(drawn, "int64").reshape(shape))
+
+
+def _drawn_places(x: Any, num_samples: int, replacement: bool) -> Any:
+    """The places of the largest logarithms of a variable's weights, each with noise of Gumbel's
+    distribution: so are places drawn by their weights.
+    """
+    chances = log(unsqueeze(x, -2)) if replacement else log(x)
+    if replacement:
+        chances = eager.concat([chances] * num_samples, axis=x.array.ndim - 1)
+    noise = multiply(log(multiply(log(uniform_like(chances, 1e-12, 1.0)), -1.0)), -1.0)
+    noisy = add(chances, noise)
+    return argmax(noisy, -1) if replacement else topk(noisy, num_samples)[1]
+
+
+def index_add(
+    x: Tensor, index: Tensor, axis: int, value: Tensor, name: str | None = None
+) -> Tensor:
+    """x with slices added at places along a dimension; what is named twice gets both.
+
+    Args:
+        x: a tensor.
+        index: places, of shape [n].
+        axis: the dimension.
+        value: the slices: of x's shape, with n along the dimension.
+
+    >>> x, ones = fluid.zeros([3]), fluid.ones([2])
+    >>> fluid.index_add(x, fluid.to_tensor([1, 1]), 0, ones).tolist()
+    [0.0, 2.0, 0.0]
+    """
+    along = normal_axis(axis, x.array.ndim)
+    rows, added = (moveaxis(v, along, 0) if along else v for v in (x, value))
+    out = scatter_nd_add(rows, reshape(index, [-1, 1]), added)
+    return moveaxis(out, 0, along) if along else out
+
+
+def index_fill(x: Tensor, index: Tensor, axis: int, value: Any, name: str | None = None) -> Tensor:
+    """x with a number at places along a dimension.
+
+    Args:
+        x: a tensor.
+        index: places, of shape [n].
+        axis: the dimension.
+        value: the number.
+    """
+    along = normal_axis(axis, x.array.ndim)
+    return set_item(x, (slice(None),) * along + (index,), value)
+
+
+def index_put(
+    x: Tensor, indices: Any, value: Tensor, accumulate: bool = False, name: str | None = None
+) -> Tensor:
+    """x with elements written, or added, at places.
+
+    Args:
+        x: a tensor.
+        indices: a tensor of places for each of the first dimensions, or one of truth values.
+        value: what is written; spreads over the places.
+        accumulate: add; what is named twice gets both.
+    """
+    places = tuple(indices)
+    if not accumulate:
+        return set_item(x, places, value)
+    numbers = _as_numbers(places)
+    if len(numbers) > 1 and any(n.array.shape != numbers[0].array.shape for n in numbers):
+        numbers = broadcast_tensors(numbers)
+    index = stack(numbers, -1)
+    like = get_item(x, tuple(numbers)).detach()
+    return scatter_nd_add(x, index, add(multiply(like, 0.0), value))
+
+
+def _as_numbers(places: tuple[Any, ...]) -> list[Any]:
+    found: list[Any] = []
+    for each in places:
+        found.extend(nonzero(each, True) if each.array.dtype.kind == "b" else [each])
+    return found
+
+
+def take(x: Tensor, index: Tensor, mode: str = "raise", name: str | None = None) -> Tensor:
+    """Elements by their number in a row of all.
+
+    Args:
+        x: a tensor.
+        index: numbers, of any shape.
+        mode: what to do with numbers out of range: raise, wrap (count around) or clip.
+
+    >>> fluid.take(fluid.to_tensor([[1.0, 2.0], [3.0, 4.0]]), fluid.to_tensor([3, 0])).tolist()
+    [4.0, 1.0]
+    """
+    if mode not in ("raise", "wrap", "clip"):
+        raise ArgumentError(f"expected mode to be raise, wrap or clip, got {mode!r}")
+    if mode == "wrap":
+        index = remainder(index, numel(x))
+    elif mode == "clip":
+        index = minimum(maximum(index, 0), subtract(numel(x), 1))
+    return get_item(reshape(x, [-1]), index)
+
+
+def _like(x: Any, array: Any) -> Any:
+    """A tensor of an array, of the same spelling."""
+    return x.results(array)

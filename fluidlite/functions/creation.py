@@ -1,0 +1,365 @@
+"""Tensors from nothing: from Python's values, filled with a number, or with random ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..eager.engine import located
+from ..eager.prepared import generator
+from ..eager.recording import TensorRecord, eager
+from ..eager.tensor import Tensor
+from ..eager.tensor_core import TensorCore, need_differentiable
+from ..errors import ArgumentError, DTypeError, ShapeError
+from ..ground.dtypes import DType, as_dtype
+from ..ground.values import LoDTensor
+from ..opdef.operand import Operand, appends
+from .arithmetic import add, cast_to, default_float, less_than, multiply
+from .items import set_item
+from .noise import normal_like, uniform_like
+from .shaping import numbers_in
+
+
+def to_tensor(
+    data: Any, dtype: Any = None, place: Any = None, stop_gradient: bool = True
+) -> Tensor:
+    """A tensor with a copy of some values.
+
+    Args:
+        data: a number, a list, an array, or a tensor: no gradient flows to that.
+        dtype: the element type; when None, that of an array, int64 for integers, bool for truth
+            values, and the default type for fractions.
+        place: accepted for old scripts; there is one place.
+        stop_gradient: False: gradients with respect to it are wanted.
+
+    Raises:
+        ArgumentError: NumPy makes no array of numbers of it.
+        GradientTypeError: a gradient of integers or truth values is wanted.
+
+    >>> fluid.to_tensor([[1, 2], [3, 4]])
+    Tensor(shape=[2, 2], dtype=int64, place=Place(cpu), stop_gradient=True,
+           [[1, 2],
+            [3, 4]])
+    """
+    if not isinstance(stop_gradient, (bool, np.bool_)):
+        raise located(ArgumentError(f"expected stop_gradient to be a bool, got {stop_gradient!r}"))
+    made = Tensor(array_of(data, dtype))
+    if not stop_gradient:
+        need_differentiable(made)
+        made.stop = False
+    return made
+
+
+def array_of(data: Any, dtype: Any = None) -> Any:
+    """A new array with some values; see ``to_tensor``."""
+    wanted = None if dtype is None else as_dtype(dtype).dtype
+    if isinstance(data, (TensorRecord, LoDTensor)):
+        return np.array(data, dtype=wanted)
+    if isinstance(data, (np.ndarray, np.generic)):
+        found = np.array(data, dtype=wanted)
+    else:
+        found = _array_from_python(data)
+        if wanted is not None:
+            found = found.astype(wanted, copy=False)
+        elif found.dtype == np.float64:
+            found = found.astype(default_float())
+        elif found.dtype.kind == "i":
+            found = found.astype("int64", copy=False)
+    try:
+        as_dtype(found.dtype)
+    except DTypeError:
+        raise located(
+            ArgumentError(f"expected numbers or truth values, got {data!r:.60} of {found.dtype}")
+        ) from None
+    return found
+
+
+def _array_from_python(data: Any) -> np.ndarray[Any, Any]:
+    try:
+        return np.array(_without_tensors(data))
+    except (ValueError, Warning):  # NumPy 1.23 warns
+        raise located(
+            ArgumentError(f"expected lists of the same length within each other, got {data!r:.60}")
+        ) from None
+
+
+def _without_tensors(data: Any) -> Any:
+    if isinstance(data, (list, tuple)):
+        return [_without_tensors(each) for each in data]
+    return data.numpy() if isinstance(data, TensorRecord) else data  # type: ignore[attr-defined]
+
+
+def _sizes(shape: Any) -> tuple[int, ...]:
+    sizes = numbers_in("shape", shape)
+    if any(n < 0 for n in sizes):
+        raise located(ShapeError(f"expected sizes of at least 0, got {list(sizes)}"))
+    return sizes
+
+
+def _type(dtype: Any, default: Any = None) -> np.dtype[Any]:
+    if dtype is not None:
+        if isinstance(dtype, (int, np.integer)) and not isinstance(dtype, DType):
+            raise located(
+                ArgumentError(
+                    f"expected dtype to be an element type, such as 'float32', got {dtype!r}; "
+                    f"sizes are given as one list: [2, 3]"
+                )
+            )
+        return as_dtype(dtype).dtype
+    return default_float() if default is None else default
+
+
+def zeros(shape: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+    """A tensor of zeros.
+
+    >>> fluid.zeros([2, 3]).shape
+    [2, 3]
+    """
+    return Tensor(np.zeros(_sizes(shape), _type(dtype)))
+
+
+def ones(shape: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+    """A tensor of ones."""
+    return Tensor(np.ones(_sizes(shape), _type(dtype)))
+
+
+def full(shape: Any, fill_value: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+    """A tensor of one number.
+
+    Args:
+        shape: sizes.
+        fill_value: a number, or a tensor of one element.
+        dtype: the element type; when None, bool or int64 for such values, else the default type.
+    """
+    value = fill_value.array.item() if isinstance(fill_value, Operand) else fill_value
+    kind = {bool: np.dtype("bool"), int: np.dtype("int64")}.get(type(value))
+    return Tensor(np.full(_sizes(shape), value, _type(dtype, kind)))
+
+
+def empty(shape: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+    """A tensor of zeros; nothing is ever left uninitialised."""
+    return zeros(shape, dtype)
+
+
+def zeros_like(x: Tensor, dtype: Any = None, name: str | None = None) -> Tensor:
+    """Zeros in the shape and element type of x."""
+    return full_like(x, 0, dtype)
+
+
+def ones_like(x: Tensor, dtype: Any = None, name: str | None = None) -> Tensor:
+    """Ones in the shape and element type of x."""
+    return full_like(x, 1, dtype)
+
+
+def full_like(x: Tensor, fill_value: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+    """One number in the shape and element type of x."""
+    kind = _type(dtype, x.array.dtype)
+    if x.appends is not None:
+        return eager.fill_any_like(x, value=float(fill_value), dtype=as_dtype(kind))
+    return x.results(np.full(x.array.shape, fill_value, kind))  # type: ignore[return-value]
+
+
+def empty_like(x: Tensor, dtype: Any = None, name: str | None = None) -> Tensor:
+    """Zeros in the shape and element type of x; nothing is ever left uninitialised."""
+    return zeros_like(x, dtype)
+
+
+def eye(
+    num_rows: int, num_columns: int | None = None, dtype: Any = None, name: str | None = None
+) -> Tensor:
+    """Ones where row and column are the same, zeros elsewhere."""
+    return Tensor(np.eye(num_rows, num_columns, dtype=_type(dtype)))
+
+
+def arange(
+    start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None, name: str | None = None
+) -> Tensor:
+    """start, start + step, start + 2 step, ... as long as they lie before end.
+
+    Args:
+        start: a number; 0 where it is the only one, which is ``end`` then.
+        end: a number.
+        step: a number other than 0.
+        dtype: the element type; when None, int64 where all are integers, else the default type.
+
+    >>> fluid.arange(3).tolist(), fluid.arange(1, 2, 0.5).tolist()
+    ([0, 1, 2], [1.0, 1.5])
+    """
+    if end is None:
+        start, end = 0, start
+    bounds = start, end, step
+    if appends(bounds) is not None:
+        return _range_in_run(*bounds, dtype)
+    start, end, step = (v.array.item() if isinstance(v, Operand) else v for v in bounds)
+    whole = all(isinstance(v, (int, np.integer)) for v in (start, end, step))
+    kind = _type(dtype, np.dtype("int64") if whole else None)
+    return Tensor(np.arange(start, end, step).astype(kind))
+
+
+def _range_in_run(start: Any, end: Any, step: Any, dtype: Any) -> Any:
+    """:func:`arange` of numbers some of which a program computes."""
+    like = next(v for v in (start, end, step) if appends([v]) is not None)
+    kind = _type(dtype, like.array.dtype)
+    ends = [
+        cast_to(v, kind) if isinstance(v, Operand) else like.results(np.asarray([v], kind))
+        for v in (start, end, step)
+    ]
+    return eager.range(*ends)
+
+
+def linspace(start: Any, stop: Any, num: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+    """Numbers from start to stop, both included, at equal distances."""
+    start, stop, num = (v.array.item() if isinstance(v, Operand) else v for v in (start, stop, num))
+    return Tensor(np.linspace(start, stop, int(num)).astype(_type(dtype)))
+
+
+def diag(x: Tensor, offset: int = 0, padding_value: float = 0, name: str | None = None) -> Tensor:
+    """A matrix with a vector on a diagonal, or the diagonal of a matrix.
+
+    >>> fluid.diag(fluid.to_tensor([1.0, 2.0])).tolist()
+    [[1.0, 0.0], [0.0, 2.0]]
+    """
+    array: Any = x.array
+    if array.ndim == 2:
+        return eager.take_diagonal(x, offset=offset)
+    size = array.shape[0] + abs(offset)
+    rows = np.arange(+array.shape[0])
+    base = x.results(np.full((size, size), padding_value, array.dtype))
+    return set_item(base, (rows - min(offset, 0), rows + max(offset, 0)), x)
+
+
+def assign(x: Any, output: Tensor | None = None) -> Tensor:
+    """A copy of a tensor that gradients flow through, or a tensor of other values.
+
+    Args:
+        x: a tensor, or what ``to_tensor`` takes.
+        output: a tensor to write to.
+    """
+    made = eager.assign(x) if isinstance(x, Operand) else to_tensor(x)
+    if output is None:
+        return made
+    output.write(lambda old: made, reshaped=True)
+    return output
+
+
+# -- random numbers --------------------------------------------------------------------------------
+
+
+def seed(seed: int) -> None:
+    """Begin the stream of random numbers of eager tensors anew.
+
+    >>> fluid.seed(7)
+    >>> a = fluid.rand([2])
+    >>> fluid.seed(7)
+    >>> bool((a == fluid.rand([2])).all())
+    True
+    """
+    generator.get().restart(int(seed))
+
+
+def rand(shape: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+    """Random numbers, equally likely everywhere in [0, 1)."""
+    return uniform(shape, dtype, 0.0, 1.0)
+
+
+def uniform(
+    shape: Any,
+    dtype: Any = None,
+    min: float = -1.0,
+    max: float = 1.0,
+    seed: int = 0,
+    name: str | None = None,
+) -> Tensor:
+    """Random numbers, equally likely everywhere in [min, max)."""
+    kind = _type(dtype)
+    drawn = generator.get()(seed).random(_sizes(shape))
+    return Tensor((min + drawn * (max - min)).astype(kind))
+
+
+def randn(shape: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+    """Random numbers of the normal distribution with mean 0 and deviation 1."""
+    return Tensor(generator.get()().standard_normal(_sizes(shape)).astype(_type(dtype)))
+
+
+def normal(mean: Any = 0.0, std: Any = 1.0, shape: Any = None, name: str | None = None) -> Tensor:
+    """Random numbers of the normal distribution.
+
+    Args:
+        mean, std: numbers, or tensors of one shape.
+        shape: sizes; those of ``mean`` or ``std`` when None.
+    """
+    like = next((v for v in (mean, std) if appends([v]) is not None), None)
+    if like is not None:
+        return add(multiply(normal_like(like), std), mean)
+    mean, std = (v.array if isinstance(v, TensorRecord) else np.asarray(v) for v in (mean, std))
+    sizes = np.broadcast_shapes(mean.shape, std.shape) if shape is None else _sizes(shape)
+    drawn = mean + std * generator.get()().standard_normal(sizes)
+    return Tensor(np.asarray(drawn).astype(default_float()))
+
+
+def randint(
+    low: int = 0,
+    high: int | None = None,
+    shape: Any = (1,),
+    dtype: Any = None,
+    name: str | None = None,
+) -> Tensor:
+    """Random integers in [low, high); in [0, low) where ``high`` is None."""
+    if high is None:
+        low, high = 0, low
+    drawn = generator.get()().integers(low, high, _sizes(shape))
+    return Tensor(np.asarray(drawn).astype(_type(dtype, np.dtype("int64"))))
+
+
+def randperm(n: int, dtype: Any = "int64", name: str | None = None) -> Tensor:
+    """The integers from 0 to n - 1 in random order."""
+    return Tensor(generator.get()().permutation(n).astype(_type(dtype)))
+
+
+def bernoulli(x: Tensor, name: str | None = None) -> Tensor:
+    """1 with the probabilities in x, 0 otherwise."""
+    if x.appends is not None:
+        return cast_to(less_than(uniform_like(x), x), x.array.dtype)
+    drawn = generator.get()().random(x.array.shape) < x.array
+    return x.results(drawn.astype(x.array.dtype))  # type: ignore[return-value]
+
+
+def tril_indices(row: int, col: int | None = None, offset: int = 0, dtype: Any = "int64") -> Tensor:
+    """The places on and below a diagonal of a matrix: a row of rows, and a row of columns.
+
+    >>> fluid.tril_indices(2, 2).tolist()
+    [[0, 1, 1], [0, 0, 1]]
+    """
+    return to_tensor(np.stack(np.tril_indices(row, offset, row if col is None else col)), dtype)
+
+
+def triu_indices(row: int, col: int | None = None, offset: int = 0, dtype: Any = "int64") -> Tensor:
+    """The places on and above a diagonal of a matrix: a row of rows, and a row of columns."""
+    return to_tensor(np.stack(np.triu_indices(row, offset, row if col is None else col)), dtype)
+
+
+def standard_normal(shape: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+    """Normally distributed numbers; the same as ``randn``."""
+    return randn(shape, dtype)
+
+
+def logspace(
+    start: Any, stop: Any, num: Any, base: float = 10.0, dtype: Any = None, name: str | None = None
+) -> Tensor:
+    """Powers of a base whose exponents are at equal distances.
+
+    >>> fluid.logspace(0, 2, 3).tolist()
+    [1.0, 10.0, 100.0]
+    """
+    return to_tensor(np.logspace(float(start), float(stop), int(num), base=base), _type(dtype))
+
+
+def is_tensor(x: Any) -> bool:
+    """Whether something is an eager tensor."""
+    return isinstance(x, TensorCore)
+
+
+float16, float32, float64 = DType.FP16, DType.FP32, DType.FP64
+int8, int16, int32, int64, uint8 = DType.INT8, DType.INT16, DType.INT32, DType.INT64, DType.UINT8
+bool_ = DType.BOOL

@@ -1,0 +1,170 @@
+"""Diagonals and triangles of matrices, and the same elements in other shapes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..eager.recording import eager
+from ..errors import ArgumentError
+from ..ground.dtypes import as_dtype
+from ..opdef.operand import Operand
+from ..opdef.spec import normal_axis
+from .arithmetic import multiply
+from .items import get_item
+from .reduction import sum as total
+from .shaping import concat, flip, numbers_in, reshape, split, swapaxes, transpose, unsqueeze
+
+if TYPE_CHECKING:
+    from ..eager.tensor import Tensor
+
+
+def diagonal(
+    x: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, name: str | None = None
+) -> Tensor:
+    """The elements on a diagonal of matrices, in the last dimension.
+
+    Args:
+        x: of 2 or more dimensions.
+        offset: how far above the main diagonal.
+        axis1, axis2: the dimensions of rows and columns.
+
+    >>> fluid.diagonal(fluid.to_tensor([[1.0, 2.0], [3.0, 4.0]])).tolist()
+    [1.0, 4.0]
+    """
+    return eager.take_diagonal(x, offset=offset, dim1=axis1, dim2=axis2)
+
+
+def trace(
+    x: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, name: str | None = None
+) -> Tensor:
+    """The sum of a diagonal of matrices; arguments as of :func:`diagonal`."""
+    return total(diagonal(x, offset, axis1, axis2), -1)
+
+
+def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
+    """Square matrices of zeros with the last dimension of a tensor on a diagonal.
+
+    Args:
+        input: of 1 or more dimensions.
+        offset: how far above the main diagonal.
+        dim1, dim2: the dimensions of rows and columns in the result.
+
+    >>> fluid.diag_embed(fluid.to_tensor([1.0, 2.0])).tolist()
+    [[1.0, 0.0], [0.0, 2.0]]
+    """
+    rank, size = input.array.ndim + 1, +input.array.shape[-1]
+    places = np.eye(size, size + abs(offset), max(offset, 0), input.array.dtype)
+    ones: Any = input.results(places)
+    rows = multiply(unsqueeze(input, -1), ones)
+    if offset:
+        empty = [multiply(get_item(rows, (Ellipsis, slice(0, 1), slice(None))), 0)] * abs(offset)
+        rows = concat([rows, *empty] if offset > 0 else [*empty, rows], -2)
+    order = [*range(rank - 2)]
+    pair = (normal_axis(dim1, rank), rank - 2), (normal_axis(dim2, rank), rank - 1)
+    for place, axis in sorted(pair):
+        order.insert(place, axis)
+    return rows if order == [*range(rank)] else transpose(rows, order)
+
+
+def diagflat(x: Tensor, offset: int = 0, name: str | None = None) -> Tensor:
+    """A matrix of zeros with all elements of a tensor on a diagonal."""
+    return diag_embed(reshape(x, [-1]), offset)
+
+
+def rot90(x: Tensor, k: int = 1, axes: Any = (0, 1), name: str | None = None) -> Tensor:
+    """A tensor turned by right angles in the plane of two dimensions.
+
+    Args:
+        x: of 2 or more dimensions.
+        k: how often: from the first dimension to the second.
+        axes: the two dimensions.
+
+    >>> fluid.rot90(fluid.to_tensor([[1, 2], [3, 4]])).tolist()
+    [[2, 4], [1, 3]]
+    """
+    first, second = (normal_axis(a, x.array.ndim) for a in axes)
+    if first == second:
+        raise ArgumentError(f"expected two dimensions, got {list(axes)}")
+    turns = k % 4
+    if turns == 0:
+        return x.clone()
+    if turns == 2:
+        return flip(x, [first, second])
+    if turns == 1:
+        return swapaxes(flip(x, [second]), first, second)
+    return flip(swapaxes(x, first, second), [second])
+
+
+def view(x: Tensor, shape_or_dtype: Any, *more: Any, name: str | None = None) -> Tensor:
+    """The elements in another shape; what is written in one tensor does not show in the other.
+
+    Args:
+        x: a tensor.
+        shape_or_dtype: sizes, one of which may be -1; or an element type as wide as x's.
+    """
+    if isinstance(shape_or_dtype, (int, list, tuple)):
+        return reshape(x, shape_or_dtype, *more)
+    wanted = as_dtype(shape_or_dtype).dtype
+    if wanted.itemsize != x.array.dtype.itemsize:
+        raise ArgumentError(
+            f"expected an element type as wide as {x.array.dtype}, got {shape_or_dtype!r}"
+        )
+    made: Any = x.results(np.ascontiguousarray(x.array).view(wanted))
+    return made
+
+
+def view_as(x: Tensor, other: Tensor, name: str | None = None) -> Tensor:
+    """The elements in the shape of another tensor."""
+    return reshape(x, list(other.array.shape))
+
+
+def unflatten(x: Tensor, axis: int, shape: Any, name: str | None = None) -> Tensor:
+    """One dimension as several.
+
+    Args:
+        x: a tensor.
+        axis: the dimension.
+        shape: their sizes; -1 for one that follows from the others.
+
+    >>> fluid.unflatten(fluid.ones([3, 6]), 1, [2, -1]).shape
+    [3, 2, 3]
+    """
+    sizes = list(x.array.shape)
+    along = normal_axis(axis, len(sizes))
+    parts = list(numbers_in("shape", shape))
+    if -1 in parts:
+        known = -int(np.prod(parts))
+        parts[parts.index(-1)] = sizes[along] // known
+    return reshape(x, [*sizes[:along], *parts, *sizes[along + 1 :]])
+
+
+def vsplit(x: Tensor, num_or_sections: Any, name: str | None = None) -> list[Tensor]:
+    """A tensor cut into parts along its first dimension; arguments as of ``split``."""
+    return split(x, num_or_sections, 0)
+
+
+def _widened(rank: int, inputs: tuple[Any, ...]) -> Any:
+    given = inputs[0] if len(inputs) == 1 and isinstance(inputs[0], (list, tuple)) else inputs
+    found = []
+    for each in given:
+        while each.array.ndim < rank:
+            each = unsqueeze(each, 0 if each.array.ndim < 2 else 2)
+        found.append(each)
+    return found[0] if len(inputs) == 1 and isinstance(inputs[0], Operand) else found
+
+
+def atleast_1d(*inputs: Any, name: str | None = None) -> Any:
+    """Tensors of at least 1 dimension; a list of several."""
+    return _widened(1, inputs)
+
+
+def atleast_2d(*inputs: Any, name: str | None = None) -> Any:
+    """Tensors of at least 2 dimensions: vectors become rows; a list of several."""
+    return _widened(2, inputs)
+
+
+def atleast_3d(*inputs: Any, name: str | None = None) -> Any:
+    """Tensors of at least 3 dimensions; a list of several."""
+    return _widened(3, inputs)

@@ -1,0 +1,49 @@
+# ruff: noqa: F401
+"""The functions of tensors that stand at the top level, by the names of paddle 2.x.
+
+``fluidlite.__getattr__`` finds them here, so that a script that only builds programs does not load
+them.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from ..eager.engine import grad
+from ..eager.mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from ..eager.parameter import Parameter
+from ..eager.printing import set_printoptions
+from ..eager.tensor import Tensor
+from ..ground.public_names import listing, public_names
+from ..ground.tracebacks import api_boundaries
+from .arithmetic import matmul, remainder
+from .creation import float16, float32, float64, int8, int16, int32, int64, uint8
+
+#: the modules of this package whose public functions these are
+_MODULES = (
+    "arithmetic", "composed", "counting", "creation", "diagonals", "einsum", "elementary",
+    "reduction", "selection", "shaping",
+)  # fmt: skip
+#: those of them that are for other modules of the package
+_INNER = frozenset([
+    "array_of", "cast_to", "clip", "common_type", "counted", "default_float", "dims_of", "fits",
+    "floats", "known_in_run", "number_type", "numbers_in", "operands", "python_and", "python_not",
+    "python_or", "python_xor", "rows_of", "runs", "spread_alike", "tensors_of", "trace", "truths",
+])  # fmt: skip
+#: further names of functions
+_RENAMED = {"bmm": matmul, "mm": matmul, "mv": matmul, "floor_mod": remainder, "mod": remainder}
+
+#: public name -> the module that it comes from, and its name there
+_PLACES = {name: (".functions.arithmetic", made.__name__) for name, made in _RENAMED.items()}
+for _module in _MODULES:
+    _found = vars(import_module(f".{_module}", __package__))
+    _names = [name for name in public_names(_found) if name not in _INNER]
+    _PLACES.update({name: (f".functions.{_module}", name) for name in _names})
+    globals().update({name: _found[name] for name in _names})
+globals().update(_RENAMED)
+
+_IMPORTED = ("annotations", "api_boundaries", "import_module", "listing", "public_names")
+__all__ = [name for name in globals() if name[0] != "_" and name not in _IMPORTED]
+
+__dir__ = listing(globals())
+api_boundaries(globals(), quick=True, imported=True, but=("Parameter", "Tensor"))

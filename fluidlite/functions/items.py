@@ -1,0 +1,94 @@
+"""What stands at an index of a tensor, and what is put there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..eager.recording import eager
+from ..errors import ArgumentError
+from ..opdef.operand import Operand
+from .arithmetic import cast_to
+
+_NUMBER, _SLICE, _ELLIPSIS, _NEW, _TENSOR = range(5)  # as operator `take_item` writes them
+_ABSENT = -(2**31)
+_FAR = 2**31 - 1
+
+
+def encode(item: Any) -> tuple[tuple[int, ...], list[Any] | None]:
+    """An index as operators take it: four numbers for each entry, and the tensors in it.
+
+    Raises:
+        ArgumentError: an entry is no integer, slice, ``...``, None, tensor, array or list.
+    """
+    codes: list[int] = []
+    tensors: list[Any] = []
+    for each in item if isinstance(item, tuple) else (item,):
+        if isinstance(each, (int, np.integer)) and not isinstance(each, (bool, np.bool_)):
+            codes += (_NUMBER, int(each), 0, 0)
+        elif isinstance(each, slice):
+            codes += (_SLICE, *map(_bound, (each.start, each.stop, each.step)))
+        elif each is None:
+            codes += (_NEW, 0, 0, 0)
+        elif each is Ellipsis:
+            codes += (_ELLIPSIS, 0, 0, 0)
+        else:
+            index = _index(each)
+            if isinstance(index, int):
+                codes += (_NUMBER, index, 0, 0)
+            else:
+                codes += (_TENSOR, 0, 0, 0)
+                tensors.append(index)
+    return tuple(codes), tensors or None
+
+
+def _bound(value: Any) -> int:
+    if value is None:
+        return _ABSENT
+    if isinstance(value, Operand):
+        value = value.array.item()
+    try:
+        return max(min(value.__index__(), _FAR), -_FAR)
+    except (AttributeError, TypeError):
+        raise ArgumentError(f"a slice takes integers, got {value!r:.60}") from None
+
+
+def _index(value: Any) -> Any:
+    """An entry that is a tensor, or a list of numbers: an array; an integer where it is one."""
+    array = value.array if isinstance(value, Operand) else np.asarray(value)
+    if not isinstance(value, (Operand, np.ndarray)) and array.size == 0:
+        array = array.astype("int64")
+    if array.dtype.kind not in "iub":
+        raise ArgumentError(
+            f"a tensor is indexed by integers, slices, ..., None, masks, and tensors or lists of "
+            f"integers; got {value!r:.60} of type {type(value).__name__}"
+        )
+    if isinstance(value, Operand) and value.appends is not None:
+        return value
+    if array.ndim == 0 and array.dtype.kind != "b":
+        return int(array)
+    return array
+
+
+def get_item(x: Any, item: Any) -> Any:
+    """``x[item]``."""
+    codes, tensors = encode(item)
+    return eager.take_item(x, tensors, item=codes)
+
+
+def set_item(x: Any, item: Any, value: Any) -> Any:
+    """A tensor like ``x`` but for ``value`` at an index.
+
+    Args:
+        x: a tensor.
+        item: the index.
+        value: a tensor, an array or a number; broadcasts to what the index takes.
+    """
+    codes, tensors = encode(item)
+    dtype = x.array.dtype
+    if isinstance(value, Operand):
+        value = value if value.array.dtype == dtype else cast_to(value, dtype)
+    else:
+        value = np.asarray(value).astype(dtype)
+    return eager.put_item(x, value, tensors, item=codes)

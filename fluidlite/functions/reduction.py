@@ -1,0 +1,358 @@
+"""Functions that make one number of many: sums, means, extremes, norms; and running sums."""
+
+from __future__ import annotations
+
+import builtins
+from math import prod as product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..eager.recording import eager
+from ..errors import ArgumentError, ShapeError
+from ..ground.dtypes import as_dtype
+from ..opdef.operand import Operand
+from .arithmetic import add, divide, multiply, subtract, truths
+from .elementary import cast, exp, floats, log, sqrt, square
+
+if TYPE_CHECKING:
+    from ..eager.tensor import Tensor
+
+_NARROW = frozenset(map(np.dtype, ("bool", "int8", "uint8", "int16", "int32")))
+
+
+def dims_of(x: Any, axis: Any) -> tuple[int, ...] | None:
+    """The dimensions that ``axis`` names, counted from the front; None for all.
+
+    Raises:
+        ShapeError: there is no such dimension.
+    """
+    if axis is None:
+        return None
+    if isinstance(axis, Operand):
+        axis = axis.array.tolist()
+    listed = list(axis) if isinstance(axis, (list, tuple, range)) else [axis]
+    ndim = x.array.ndim
+    found = []
+    for each in listed:
+        if isinstance(each, Operand):
+            each = each.array.item()
+        if isinstance(each, bool) or not isinstance(each, (int, np.integer)):
+            raise ArgumentError(f"expected axis to be an integer or a list of them, got {axis!r}")
+        if not -ndim <= each < builtins.max(ndim, 1):
+            raise ShapeError(
+                f"expected axis in [{-ndim}, {ndim}) for shape {list(x.array.shape)}, got {each}"
+            )
+        found.append(int(each) % builtins.max(ndim, 1))
+    return tuple(found) or None
+
+
+def _reduced(type: str, x: Any, axis: Any, keepdim: bool) -> Any:
+    """A reduction by an operator of that type."""
+    if not isinstance(x, Operand):
+        raise ArgumentError(
+            f"expected a tensor to reduce, got {x!r:.60}; make it one: fluidlite.to_tensor(...)"
+        )
+    call = getattr(eager, type)
+    if axis is None or x.array.ndim == 0:
+        return call(x, reduce_all=True, keep_dim=bool(keepdim), zero_d=True)
+    dims = dims_of(x, axis)
+    if dims is None:
+        return call(x, reduce_all=True, keep_dim=bool(keepdim), zero_d=True)
+    return call(x, dim=dims, keep_dim=bool(keepdim), zero_d=True)
+
+
+def sum(
+    x: Tensor,
+    axis: Any = None,
+    dtype: Any = None,
+    keepdim: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The sum of the elements, over some dimensions or all.
+
+    Args:
+        x: a tensor; truth values and narrow integers are summed as int64.
+        axis: a dimension or a list of them; all when None.
+        dtype: the element type to sum in.
+        keepdim: the dimensions stay, with size 1.
+
+    >>> x = fluid.to_tensor([[1.0, 2.0], [3.0, 4.0]])
+    >>> float(fluid.sum(x)), fluid.sum(x, axis=0).tolist()
+    (10.0, [4.0, 6.0])
+    """
+    if dtype is not None:
+        x = cast(x, dtype)
+    elif isinstance(x, Operand) and x.array.dtype in _NARROW:
+        x = cast(x, "int64")
+    return _reduced("reduce_sum", x, axis, keepdim)
+
+
+def mean(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
+    """The mean of the elements, over some dimensions or all.
+
+    Args:
+        x: a tensor; integers count as floats.
+        axis: a dimension or a list of them; all when None.
+        keepdim: the dimensions stay, with size 1.
+    """
+    return _reduced("reduce_mean", floats(x), axis, keepdim)
+
+
+def max(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
+    """The largest element, over some dimensions or all; equal ones share the gradient.
+
+    >>> x = fluid.to_tensor([1.0, 3.0, 3.0], stop_gradient=False)
+    >>> fluid.max(x).backward()
+    >>> x.grad.tolist()
+    [0.0, 0.5, 0.5]
+    """
+    return _reduced("amax", x, axis, keepdim)
+
+
+def min(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
+    """The smallest element, over some dimensions or all; equal ones share the gradient."""
+    return _reduced("amin", x, axis, keepdim)
+
+
+amax = max
+amin = min
+
+
+def prod(
+    x: Tensor, axis: Any = None, keepdim: bool = False, dtype: Any = None, name: str | None = None
+) -> Tensor:
+    """The product of the elements, over some dimensions or all; its gradient is right at zeros."""
+    if dtype is not None:
+        x = cast(x, dtype)
+    elif isinstance(x, Operand) and x.array.dtype in _NARROW:
+        x = cast(x, "int64")
+    return _reduced("reduce_prod", x, axis, keepdim)
+
+
+def all(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
+    """Whether all elements are true."""
+    return _reduced("reduce_all", truths(x), axis, keepdim)
+
+
+def any(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
+    """Whether some element is true."""
+    return _reduced("reduce_any", truths(x), axis, keepdim)
+
+
+def count_nonzero(
+    x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None = None
+) -> Tensor:
+    """How many elements are not 0."""
+    return sum(truths(x), axis, "int64", keepdim)
+
+
+def counted(x: Any, axis: Any, keepdim: bool) -> Any:
+    """How many elements a reduction makes one of; a tensor where it is known in a run only."""
+    dims = dims_of(x, axis)
+    shape = x.array.shape if dims is None else [x.array.shape[d] for d in dims]
+    if -1 in shape:
+        return sum(eager.fill_any_like(x, value=1.0), axis, keepdim=keepdim)
+    return float(product(shape))
+
+
+def rows_of(x: Any) -> Any:
+    """How many rows there are; a tensor where it is known in a run only."""
+    rows = x.array.shape[0]
+    if rows != -1:
+        return float(rows)
+    return cast(eager.slice(eager.shape(x), axes=(0,), starts=(0,), ends=(1,)), x.dtype)
+
+
+def var(
+    x: Tensor,
+    axis: Any = None,
+    unbiased: bool = True,
+    keepdim: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The mean square distance from the mean.
+
+    Args:
+        x: a tensor.
+        axis: a dimension or a list of them; all when None.
+        unbiased: divide by one less than the number of elements.
+        keepdim: the dimensions stay, with size 1.
+    """
+    x = floats(x)
+    squares = square(subtract(x, mean(x, axis, True)))
+    if not unbiased:
+        return mean(squares, axis, keepdim)
+    return divide(sum(squares, axis, keepdim=keepdim), counted(x, axis, keepdim) - 1.0)
+
+
+def std(
+    x: Tensor,
+    axis: Any = None,
+    unbiased: bool = True,
+    keepdim: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The root of the mean square distance from the mean; see ``var``."""
+    return sqrt(var(x, axis, unbiased, keepdim))
+
+
+def logsumexp(
+    x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None = None
+) -> Tensor:
+    """The logarithm of the sum of e^x, without overflow.
+
+    >>> float(fluid.logsumexp(fluid.to_tensor([1000.0, 1000.0])))
+    1000.693...
+    """
+    x = floats(x)
+    dims = dims_of(x, axis)
+    axes = tuple(range(x.array.ndim)) if dims is None else dims
+    if x.appends is not None:
+        highest = max(x.detach(), axis, True)
+        out = add(log(sum(exp(subtract(x, highest)), axis, keepdim=True)), highest)
+        if keepdim or not axes:
+            return out
+        whole = len(axes) == x.array.ndim
+        return eager.reshape(out, shape=(1,)) if whole else eager.squeeze(out, axes=axes)
+    top = x.array.max(axis=axes, keepdims=True)
+    top = np.where(np.isfinite(top), top, np.zeros((), x.array.dtype))
+    out = log(sum(exp(subtract(x, top)), axis, keepdim=keepdim))
+    return add(out, top if keepdim else np.squeeze(top, axes))
+
+
+def norm(
+    x: Tensor, p: Any = "fro", axis: Any = None, keepdim: bool = False, name: str | None = None
+) -> Tensor:
+    """The p-norm of the elements: (the sum of |x|^p)^(1/p).
+
+    Args:
+        x: a tensor.
+        p: a number, inf and -inf among them; "fro" is 2.
+        axis: a dimension or a list of them; all when None.
+        keepdim: the dimensions stay, with size 1.
+
+    >>> float(fluid.norm(fluid.to_tensor([3.0, 4.0])))
+    5.0
+    """
+    order = 2.0 if p == "fro" else float(p)
+    dims = dims_of(x, axis)
+    if order == 2.0 and (dims is None or len(dims) > 1):
+        return _reduced("frobenius_norm", x, axis, keepdim)
+    if dims is None:
+        out = eager.p_norm(eager.reshape(x, shape=(-1,)), porder=order, axis=0)
+        return eager.reshape(out, shape=(1,) * x.array.ndim if keepdim else ())
+    if len(dims) > 1:
+        raise ArgumentError(f"expected axis to be one dimension for p={p!r}, got {list(dims)}")
+    return eager.p_norm(x, porder=order, axis=dims[0], keepdim=keepdim)
+
+
+def dist(x: Tensor, y: Tensor, p: float = 2, name: str | None = None) -> Tensor:
+    """The p-norm of x - y."""
+    return norm(subtract(x, y), p)
+
+
+def cumsum(
+    x: Tensor, axis: int | None = None, dtype: Any = None, name: str | None = None
+) -> Tensor:
+    """The sums of all elements up to each one.
+
+    Args:
+        x: a tensor.
+        axis: along which dimension; when None, x is flattened.
+        dtype: the element type to sum in.
+
+    >>> fluid.cumsum(fluid.to_tensor([1.0, 2.0, 3.0])).tolist()
+    [1.0, 3.0, 6.0]
+    """
+    if dtype is not None:
+        x = cast(x, dtype)
+    if axis is None:
+        return eager.cumsum(eager.reshape(x, shape=(-1,)), axis=0)
+    return eager.cumsum(x, axis=axis)
+
+
+def cumprod(
+    x: Tensor, dim: int | None = None, dtype: Any = None, name: str | None = None
+) -> Tensor:
+    """The products of all elements up to each one.
+
+    Args:
+        x: a tensor.
+        dim: along which dimension; when None, x is flattened.
+        dtype: the element type to multiply in.
+    """
+    if dtype is not None:
+        x = cast(x, dtype)
+    if dim is None:
+        x, dim = eager.reshape(x, shape=(-1,)), 0
+    size = +x.array.shape[dim]
+    parts = eager.unstack(x, axis=dim, num=size) if size else []
+    for i in range(1, size):
+        parts[i] = multiply(parts[i - 1], parts[i])
+    return eager.stack(parts, axis=dim) if size else x
+
+
+def median(
+    x: Tensor, axis: int | None = None, keepdim: bool = False, name: str | None = None
+) -> Tensor:
+    """The element in the middle of the order, or the mean of the two that are.
+
+    Args:
+        x: a tensor.
+        axis: along which dimension; all elements when None.
+        keepdim: the dimension stays, with size 1.
+    """
+    x = floats(x)
+    ndim = x.array.ndim
+    if axis is None:
+        flat = eager.reshape(x, shape=(-1,))
+        out = median(flat, 0)
+        return eager.reshape(out, shape=(1,) * ndim) if keepdim else out
+    (dim,) = dims_of(x, axis) or (0,)
+    size = +x.array.shape[dim]
+    ordered, _ = eager.argsort(x, axis=dim)
+    low, high = (size - 1) // 2, size // 2
+    index = np.asarray([low, high])
+    middle = eager.index_select(ordered, index, dim=dim)
+    return mean(middle, dim, keepdim)
+
+
+def argmax(
+    x: Tensor,
+    axis: int | None = None,
+    keepdim: bool = False,
+    dtype: Any = "int64",
+    name: str | None = None,
+) -> Tensor:
+    """The place of the largest element; the first one where several are.
+
+    Args:
+        x: a tensor.
+        axis: along which dimension; of the flattened tensor when None.
+        keepdim: the dimension stays, with size 1.
+        dtype: int64 or int32.
+
+    >>> fluid.argmax(fluid.to_tensor([[1.0, 3.0], [5.0, 2.0]]), axis=1).tolist()
+    [1, 0]
+    """
+    return _place("arg_max", x, axis, keepdim, dtype)
+
+
+def argmin(
+    x: Tensor,
+    axis: int | None = None,
+    keepdim: bool = False,
+    dtype: Any = "int64",
+    name: str | None = None,
+) -> Tensor:
+    """The place of the smallest element; the first one where several are.  See ``argmax``."""
+    return _place("arg_min", x, axis, keepdim, dtype)
+
+
+def _place(type: str, x: Any, axis: int | None, keepdim: bool, dtype: Any) -> Any:
+    call, kind = getattr(eager, type), as_dtype(dtype)
+    if axis is None:
+        out = call(eager.reshape(x, shape=(-1,)), axis=0, dtype=kind)
+        return eager.reshape(out, shape=(1,) * x.array.ndim if keepdim else ())
+    return call(x, axis=axis, keepdims=keepdim, dtype=kind)

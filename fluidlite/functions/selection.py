@@ -1,0 +1,316 @@
+"""What selects elements by place, by value or by condition, and what puts them back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..eager.recording import eager
+from ..errors import ArgumentError, ShapeError
+from ..ground.dtypes import as_dtype
+from ..opdef.operand import Operand
+from ..opdef.spec import normal_axis
+from .arithmetic import cast_to, not_equal, operands, truths
+from .items import get_item, set_item
+from .shaping import broadcast_to, numbers_in, spread_alike
+
+if TYPE_CHECKING:
+    from ..eager.tensor import Tensor
+
+_INT = np.dtype("int64")
+
+
+def where(condition: Tensor, x: Any = None, y: Any = None, name: str | None = None) -> Any:
+    """The elements of x where a condition holds, and those of y elsewhere.
+
+    Args:
+        condition: truth values; broadcast against x and y.
+        x, y: tensors or numbers; without both, the places where the condition holds.
+
+    >>> x = fluid.to_tensor([-1.0, 2.0])
+    >>> fluid.where(x > 0, x, 0.0).tolist()
+    [0.0, 2.0]
+    """
+    if x is None and y is None:
+        return nonzero(condition, True)
+    if x is None or y is None:
+        raise ArgumentError("where: expected both x and y, or none of them")
+    if not isinstance(x, Operand) and not isinstance(y, Operand):
+        x = condition.results(np.asarray(x, np.result_type(np.float32, type(x))))
+    x, y = operands(x, y, "where")
+    mask = truths(condition)
+    shapes = [_array(v).shape for v in (mask, x, y)]
+    if any(-1 in shape for shape in shapes):  # a size that is known in a run only
+        return eager.where(*spread_alike([mask, x, y]))
+    full = np.broadcast_shapes(*shapes)
+    mask, x, y = (v if _array(v).shape == full else _spread(v, full) for v in (mask, x, y))
+    return eager.where(mask, x, y)
+
+
+def _array(v: Any) -> Any:
+    return v.array if isinstance(v, Operand) else v
+
+
+def _spread(v: Any, shape: tuple[int, ...]) -> Any:
+    return broadcast_to(v, shape) if isinstance(v, Operand) else np.broadcast_to(v, shape)  # type: ignore[arg-type]
+
+
+def nonzero(x: Tensor, as_tuple: bool = False) -> Any:
+    """The places of the elements that are not 0.
+
+    Args:
+        x: a tensor.
+        as_tuple: give a vector for each dimension instead of a row for each place.
+
+    >>> fluid.nonzero(fluid.to_tensor([[0, 1], [2, 0]])).tolist()
+    [[0, 1], [1, 0]]
+    """
+    if x.array.ndim == 0:
+        places = x.results(np.argwhere(x.array).astype("int64"))
+    else:
+        places = eager.where_index(truths(x))
+    if not as_tuple:
+        return places
+    return tuple(get_item(places, (slice(None), i)) for i in range(x.array.ndim))
+
+
+def gather(x: Tensor, index: Tensor, axis: Any = 0, name: str | None = None) -> Tensor:
+    """The slices of x along a dimension that an index names; those named twice add up backwards.
+
+    Args:
+        x: a tensor.
+        index: integers, of shape [n].
+        axis: the dimension.
+
+    >>> fluid.gather(fluid.to_tensor([1.0, 2.0, 3.0]), fluid.to_tensor([2, 0])).tolist()
+    [3.0, 1.0]
+    """
+    (along,) = numbers_in("axis", axis)
+    if index.array.ndim == 0:
+        return get_item(x, (slice(None),) * normal_axis(along, x.array.ndim) + (index,))
+    return eager.index_select(x, index, dim=along)
+
+
+def index_select(x: Tensor, index: Tensor, axis: int = 0, name: str | None = None) -> Tensor:
+    """The slices of x along a dimension that an index names; the same as ``gather``."""
+    return eager.index_select(x, index, dim=axis)
+
+
+def gather_nd(x: Tensor, index: Tensor, name: str | None = None) -> Tensor:
+    """What stands at places of x, whose numbers are in the last dimension of the index."""
+    return eager.gather_nd(x, index)
+
+
+def index_sample(x: Tensor, index: Tensor) -> Tensor:
+    """For each row of x the elements that the same row of the index names."""
+    return eager.take_along(x, index, axis=1)
+
+
+def take_along_axis(arr: Tensor, indices: Tensor, axis: int, broadcast: bool = True) -> Tensor:
+    """The elements at indices along a dimension.
+
+    Args:
+        arr: a tensor.
+        indices: as many dimensions; of the same sizes, or 1, but along ``axis``.
+        axis: the dimension.
+        broadcast: stretch sizes of 1.
+    """
+    indices = _aligned(arr, indices, axis) if broadcast else indices
+    return eager.take_along(arr, indices, axis=axis)
+
+
+def _aligned(arr: Any, indices: Any, axis: int) -> Any:
+    shape = list(arr.array.shape)
+    along = normal_axis(axis, len(shape))
+    shape[along] = indices.array.shape[along]
+    return indices if list(indices.array.shape) == shape else broadcast_to(indices, shape)
+
+
+def put_along_axis(
+    arr: Tensor, indices: Tensor, values: Any, axis: int, reduce: str = "assign"
+) -> Tensor:
+    """A tensor with other elements at indices along a dimension.
+
+    Args:
+        arr: a tensor.
+        indices: as many dimensions; of the same sizes, or 1, but along ``axis``.
+        values: a number, or a tensor that broadcasts to the shape of ``indices``.
+        axis: the dimension.
+        reduce: "assign", or "add" to what is there.
+    """
+    indices = _aligned(arr, indices, axis)
+    shape = tuple(+n for n in indices.array.shape)  # which have to be known
+    along = normal_axis(axis, arr.array.ndim)
+    if not isinstance(values, Operand):
+        values = arr.results(np.full(shape, values, arr.array.dtype))
+    values = broadcast_to(values, shape)
+    if reduce == "add":
+        flow = eager.add_along(indices, values, axis=along, size=arr.array.shape[along])
+        return eager.elementwise_add(arr, flow)
+    if reduce != "assign":
+        raise ArgumentError(f"expected reduce to be 'assign' or 'add', got {reduce!r}")
+    places: list[Any] = list(np.indices(shape, sparse=True))
+    places[along] = indices
+    return set_item(arr, tuple(places), values)
+
+
+def scatter(
+    x: Tensor, index: Tensor, updates: Tensor, overwrite: bool = True, name: str | None = None
+) -> Tensor:
+    """x with some rows replaced.
+
+    Args:
+        x: a tensor.
+        index: numbers of rows, of shape [n].
+        updates: the new rows, n of them.
+        overwrite: of rows named twice the last one stays; if not, they add up.
+    """
+    return eager.scatter(x, index, updates, overwrite=overwrite)
+
+
+def scatter_nd_add(x: Tensor, index: Tensor, updates: Tensor, name: str | None = None) -> Tensor:
+    """x with updates added at places, whose numbers are in the last dimension of the index."""
+    return eager.scatter_nd_add(x, index, updates)
+
+
+def scatter_nd(index: Tensor, updates: Tensor, shape: Any, name: str | None = None) -> Tensor:
+    """Zeros with updates added at places."""
+    zeros = updates.results(np.zeros(numbers_in("shape", shape), updates.array.dtype))
+    return eager.scatter_nd_add(zeros, index, updates)
+
+
+def masked_select(x: Tensor, mask: Tensor, name: str | None = None) -> Tensor:
+    """The elements of x where a mask holds, as a vector.
+
+    >>> x = fluid.to_tensor([1.0, -2.0, 3.0])
+    >>> fluid.masked_select(x, x > 0).tolist()
+    [1.0, 3.0]
+    """
+    if x.array.shape == mask.array.shape:
+        return get_item(x, mask)
+    shapes = x.array.shape, mask.array.shape
+    if -1 in (*shapes[0], *shapes[1]):
+        return get_item(*spread_alike([x, mask]))
+    shape = np.broadcast_shapes(*shapes)
+    return get_item(broadcast_to(x, shape), broadcast_to(mask, shape))
+
+
+def masked_fill(x: Tensor, mask: Tensor, value: Any, name: str | None = None) -> Tensor:
+    """x with a number, or a tensor of one element, where a mask holds."""
+    return where(mask, value, x)
+
+
+def sort(x: Tensor, axis: int = -1, descending: bool = False, name: str | None = None) -> Tensor:
+    """x with its elements in order along a dimension.
+
+    >>> fluid.sort(fluid.to_tensor([3.0, 1.0, 2.0])).tolist()
+    [1.0, 2.0, 3.0]
+    """
+    return eager.argsort(x, axis=axis, descending=descending)[0]
+
+
+def argsort(x: Tensor, axis: int = -1, descending: bool = False, name: str | None = None) -> Tensor:
+    """The places of the elements in order along a dimension; equal ones stay in theirs."""
+    return eager.argsort(x, axis=axis, descending=descending)[1]
+
+
+def topk(
+    x: Tensor,
+    k: Any,
+    axis: int | None = None,
+    largest: bool = True,
+    sorted: bool = True,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor]:
+    """The k largest or smallest elements along a dimension, and their places.
+
+    Args:
+        x: a tensor.
+        k: how many.
+        axis: the dimension; the last one when None.
+        largest: False: the smallest.
+        sorted: accepted; they always are in order.
+
+    >>> values, places = fluid.topk(fluid.to_tensor([1.0, 3.0, 2.0]), 2)
+    >>> values.tolist(), places.tolist()
+    ([3.0, 2.0], [1, 2])
+    """
+    (count,) = numbers_in("k", k)
+    along = normal_axis(-1 if axis is None else axis, x.array.ndim)
+    if count < 1 or (x.array.shape[along] != -1 and count > x.array.shape[along]):
+        raise ShapeError(
+            f"expected k from 1 to the size {x.array.shape[along]} along {along}, got {count}"
+        )
+    order = eager.argsort(x, axis=along, descending=largest)[1]
+    places = get_item(order, (slice(None),) * along + (slice(count),))
+    return eager.take_along(x, places, axis=along), places
+
+
+def runs(x: Any, ordered: bool) -> tuple[Any, Any, Any, Any]:
+    """Of the elements of a variable, each that differs from the one before it, the place of that,
+    which of them each element is, and how many stand one behind the other.
+
+    Args:
+        x: a variable of a program.
+        ordered: bring the elements in order first; places are those before it.
+    """
+    flat = eager.reshape(x.detach(), shape=(-1,))
+    order = None
+    if ordered:
+        flat, order = eager.argsort(flat, axis=0)
+    differs = not_equal(get_item(flat, slice(1, None)), get_item(flat, slice(None, -1)))
+    new = eager.concat(
+        [get_item(eager.fill_any_like(flat, value=1.0), slice(1)), cast_to(differs, x.array.dtype)],
+        axis=0,
+    )
+    starts = eager.reshape(eager.where_index(new), shape=(-1,))
+    number = eager.elementwise_sub(eager.cumsum(cast_to(new, _INT), axis=0), np.asarray([1]))
+    ends = eager.concat([get_item(starts, slice(1, None)), eager.size(flat)], axis=0)
+    counts = eager.elementwise_sub(ends, starts)
+    if order is None:
+        return eager.gather(flat, starts), starts, number, counts
+    inverse = eager.scatter(eager.fill_any_like(number, value=0.0), order, number)
+    return eager.gather(flat, starts), eager.gather(order, starts), inverse, counts
+
+
+def unique(
+    x: Tensor,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: int | None = None,
+    dtype: Any = "int64",
+    name: str | None = None,
+) -> Any:
+    """The values that occur, in ascending order.
+
+    Args:
+        x: a tensor.
+        return_index: also the first place of each.
+        return_inverse: also which of them each element is.
+        return_counts: also how often each occurs.
+        axis: compare slices along this dimension; elements when None.
+        dtype: the element type of places and counts.
+
+    Returns:
+        the values, or a tuple of them and what else was asked for.
+    """
+    if x.appends is not None and axis is None:
+        parts = runs(x, True)
+        chosen = (True, return_index, return_inverse, return_counts)
+        made = [v if v is parts[0] else cast_to(v, as_dtype(dtype).dtype) for v in parts]
+        kept = [v for v, wanted in zip(made, chosen) if wanted]
+        return kept[0] if len(kept) == 1 else tuple(kept)
+    found: Any = np.unique(  # type: ignore[call-overload]
+        x.array,
+        return_index=return_index,
+        return_inverse=return_inverse,
+        return_counts=return_counts,
+        axis=axis,
+    )
+    if not isinstance(found, tuple):
+        return x.results(found)
+    kind = as_dtype(dtype).dtype
+    rest = [x.results(v.reshape(-1).astype(kind)) for v in found[1:]]
+    return (x.results(found[0]), *rest)

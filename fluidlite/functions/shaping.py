@@ -1,0 +1,459 @@
+"""Other shapes and orders of the same elements; tensors joined and parted."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..eager.recording import eager
+from ..errors import ArgumentError, ShapeError
+from ..opdef.operand import Operand, appends
+from ..opdef.spec import normal_axis
+from .arithmetic import cast_to, common_type
+
+if TYPE_CHECKING:
+    from ..eager.tensor import Tensor
+    from ..eager.tensor_core import TensorCore
+
+_INT = np.dtype("int32")
+
+
+def numbers_in(what: str, given: Any) -> tuple[int, ...]:
+    """Integers from a list, a tensor, or a list with tensors of one element in it.
+
+    Raises:
+        ArgumentError: something else is among them.
+    """
+    if isinstance(given, Operand):
+        given = given.array.reshape(-1).tolist()
+    listed = list(given) if isinstance(given, (list, tuple, np.ndarray, range)) else [given]
+    found = []
+    for each in listed:
+        if isinstance(each, Operand):
+            each = each.array.item()
+        if isinstance(each, bool) or not isinstance(each, (int, np.integer)):
+            raise ArgumentError(f"expected {what} to be integers, got {given!r:.60}")
+        found.append(int(each))
+    return tuple(found)
+
+
+def known_in_run(what: str, given: Any) -> Any:
+    """Sizes of which a program computes some: each as a variable of one element, or all as a
+    vector; None where all are known.
+
+    Args:
+        what: for messages.
+        given: as of :func:`numbers_in`.
+
+    Raises:
+        ArgumentError: a size is neither a variable nor an integer.
+    """
+    if appends([given]) is not None:
+        return given if given.array.size != 1 else [given]
+    listed = given if isinstance(given, (list, tuple)) else ()
+    first = next((each for each in listed if appends([each]) is not None), None)
+    if first is None:
+        return None
+    return [
+        each
+        if isinstance(each, Operand)
+        else first.results(np.asarray(numbers_in(what, each), "int32"))
+        for each in listed
+    ]
+
+
+def fits(shape: Sequence[int], wanted: Sequence[int]) -> bool:
+    """Whether a shape is the one that is expected, as far as both are known before a run."""
+    return len(shape) == len(wanted) and all(m == n or -1 in (m, n) for m, n in zip(shape, wanted))
+
+
+def reshape(x: Tensor, shape: Any, *more: Any, name: str | None = None) -> Tensor:
+    """The elements of x, in their order, in another shape.
+
+    Args:
+        x: a tensor.
+        shape: sizes; 0 copies the size of x there, one of -1 takes what is left.
+        more: further sizes, where ``shape`` is the first of them.
+
+    Raises:
+        ShapeError: the number of elements is another.
+
+    >>> fluid.reshape(fluid.to_tensor([1, 2, 3, 4]), [2, -1]).tolist()
+    [[1, 2], [3, 4]]
+    """
+    given = (shape, *more) if more else shape
+    late = None if x.appends is None else known_in_run("shape", given)
+    if late is None:
+        return eager.reshape(x, shape=numbers_in("shape", given))
+    if isinstance(late, list):
+        return eager.reshape2(x, ShapeTensor=late, shape=_declared(given))
+    return eager.reshape2(x, late)
+
+
+def _declared(sizes: Any) -> tuple[int, ...]:
+    """Sizes, -1 where a variable stands for one."""
+    listed = sizes if isinstance(sizes, (list, tuple)) else [sizes]
+    return tuple(-1 if isinstance(each, Operand) else int(each) for each in listed)
+
+
+def flatten(x: Tensor, start_axis: int = 0, stop_axis: int = -1, name: str | None = None) -> Tensor:
+    """x with some dimensions, from the first to the last that is named, made one.
+
+    >>> fluid.flatten(fluid.ones([2, 3, 4]), 1).shape
+    [2, 12]
+    """
+    shape = x.array.shape
+    if not shape:
+        return eager.reshape(x, shape=(1,))
+    start, stop = normal_axis(start_axis, len(shape)), normal_axis(stop_axis, len(shape))
+    if stop < start:
+        raise ShapeError(f"expected start_axis before stop_axis, got {start_axis} and {stop_axis}")
+    middle = -1 if -1 in shape[start : stop + 1] else prod(shape[start : stop + 1])
+    return eager.reshape(x, shape=_exact((*shape[:start], middle, *shape[stop + 1 :]), x))
+
+
+def _exact(shape: Sequence[int], x: Any) -> tuple[int, ...]:
+    """A shape for `reshape`, where a size of 0 would copy that of x."""
+    old = x.array.shape
+    if shape.count(-1) > 1:  # 0 copies what is known in a run only
+        return tuple(0 if n == -1 and old[i : i + 1] == (-1,) else n for i, n in enumerate(shape))
+    return tuple(-1 if n == 0 and (i >= len(old) or old[i]) else n for i, n in enumerate(shape))
+
+
+def squeeze(x: Tensor, axis: Any = None, name: str | None = None) -> Tensor:
+    """x without dimensions of size 1.
+
+    Args:
+        x: a tensor.
+        axis: the dimensions to drop, as far as their size is 1; all of size 1 when None.
+
+    >>> fluid.squeeze(fluid.ones([1, 2, 1])).shape
+    [2]
+    """
+    shape = x.array.shape
+    if axis is None:
+        kept = tuple(n for n in shape if n != 1)
+    else:
+        named = {normal_axis(a, len(shape)) for a in numbers_in("axis", axis)}
+        kept = tuple(n for i, n in enumerate(shape) if n != 1 or i not in named)
+    return eager.reshape(x, shape=_exact(kept, x))
+
+
+def unsqueeze(x: Tensor, axis: Any, name: str | None = None) -> Tensor:
+    """x with further dimensions of size 1.
+
+    Args:
+        x: a tensor.
+        axis: where they are in the result; each counted when those before it are there.
+
+    >>> fluid.unsqueeze(fluid.ones([2, 3]), [0, 2]).shape
+    [1, 2, 1, 3]
+    """
+    shape = list(x.array.shape)
+    for a in numbers_in("axis", axis):
+        shape.insert(normal_axis(a, len(shape) + 1), 1)
+    return eager.reshape(x, shape=_exact(shape, x))
+
+
+def transpose(x: TensorCore, perm: Any, *more: Any, name: str | None = None) -> Tensor:
+    """x with its dimensions in another order.
+
+    Args:
+        x: a tensor.
+        perm: which dimension of x each one of the result is.
+        more: further ones, where ``perm`` is the first of them.
+
+    >>> fluid.transpose(fluid.ones([2, 3, 4]), [2, 0, 1]).shape
+    [4, 2, 3]
+    """
+    return eager.transpose(x, axis=numbers_in("perm", (perm, *more) if more else perm))
+
+
+def t(input: Tensor, name: str | None = None) -> Tensor:
+    """The transpose of a matrix; vectors and numbers as they are."""
+    if input.array.ndim > 2:
+        raise ShapeError(
+            f"expected at most 2 dimensions, got shape {list(input.array.shape)}; use transpose"
+        )
+    return eager.transpose(input, axis=(1, 0)) if input.array.ndim == 2 else input
+
+
+def moveaxis(x: Tensor, source: Any, destination: Any, name: str | None = None) -> Tensor:
+    """x with some dimensions moved to other places."""
+    ndim = x.array.ndim
+    sources = [normal_axis(a, ndim) for a in numbers_in("source", source)]
+    targets = [normal_axis(a, ndim) for a in numbers_in("destination", destination)]
+    if len(sources) != len(targets):
+        raise ArgumentError(
+            f"expected as many places as dimensions, got {source} and {destination}"
+        )
+    order = [d for d in range(ndim) if d not in sources]
+    for target, origin in sorted(zip(targets, sources)):
+        order.insert(target, origin)
+    return eager.transpose(x, axis=tuple(order))
+
+
+def swapaxes(x: Tensor, axis0: int, axis1: int, name: str | None = None) -> Tensor:
+    """x with two dimensions exchanged."""
+    order = list(range(x.array.ndim))
+    a, b = normal_axis(axis0, len(order)), normal_axis(axis1, len(order))
+    order[a], order[b] = order[b], order[a]
+    return eager.transpose(x, axis=tuple(order))
+
+
+def tensors_of(what: str, given: Any) -> list[Any]:
+    """Several tensors in one element type.
+
+    Raises:
+        ArgumentError: something else is among them, or there is none.
+    """
+    listed = list(given) if isinstance(given, (list, tuple)) else None
+    if not listed or not all(isinstance(each, Operand) for each in listed):
+        raise ArgumentError(f"expected {what} to be a list of tensors, got {given!r:.60}")
+    types = {each.array.dtype for each in listed}
+    if len(types) > 1:
+        dtype = listed[0].array.dtype
+        for other in types:
+            dtype = common_type(dtype, other)
+        listed = [e if e.array.dtype == dtype else cast_to(e, dtype) for e in listed]
+    return listed
+
+
+def concat(x: Any, axis: Any = 0, name: str | None = None) -> Tensor:
+    """Tensors, one behind the other along a dimension.
+
+    Args:
+        x: a list of tensors of the same sizes but along ``axis``.
+        axis: the dimension.
+
+    >>> fluid.concat([fluid.ones([2, 1]), fluid.zeros([2, 2])], axis=1).shape
+    [2, 3]
+    """
+    (along,) = numbers_in("axis", axis)
+    return eager.concat(tensors_of("x", x), axis=along)
+
+
+def stack(x: Any, axis: int = 0, name: str | None = None) -> Tensor:
+    """Tensors of one shape, side by side along a new dimension.
+
+    >>> fluid.stack([fluid.ones([3]), fluid.zeros([3])], axis=1).shape
+    [3, 2]
+    """
+    return eager.stack(tensors_of("x", x), axis=axis)
+
+
+def split(x: Tensor, num_or_sections: Any, axis: Any = 0, name: str | None = None) -> list[Tensor]:
+    """The parts of x along a dimension.
+
+    Args:
+        x: a tensor.
+        num_or_sections: how many parts of one size, or a list of their sizes, one of which may be
+            -1.
+        axis: the dimension.
+
+    >>> [part.tolist() for part in fluid.split(fluid.to_tensor([1, 2, 3]), [1, 2])]
+    [[1], [2, 3]]
+    """
+    (along,) = numbers_in("axis", axis)
+    if isinstance(num_or_sections, (list, tuple)):
+        sections = numbers_in("num_or_sections", num_or_sections)
+        return eager.split(x, sections=sections, axis=along)
+    (num,) = numbers_in("num_or_sections", num_or_sections)
+    return eager.split(x, num=num, axis=along)
+
+
+def chunk(x: Tensor, chunks: int, axis: Any = 0, name: str | None = None) -> list[Tensor]:
+    """``chunks`` parts of one size along a dimension."""
+    return split(x, chunks, axis)
+
+
+def unstack(x: TensorCore, axis: int = 0, num: int | None = None) -> list[Tensor]:
+    """The slices of x along a dimension, which they do not have.
+
+    >>> [row.tolist() for row in fluid.unstack(fluid.to_tensor([[1, 2], [3, 4]]))]
+    [[1, 2], [3, 4]]
+    """
+    along = normal_axis(axis, x.array.ndim)
+    return eager.unstack(x, axis=along, num=+x.array.shape[along] if num is None else num)
+
+
+def unbind(input: Tensor, axis: int = 0) -> list[Tensor]:
+    """The slices of a tensor along a dimension; the same as ``unstack``."""
+    return unstack(input, axis)
+
+
+def broadcast_to(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
+    """x repeated along dimensions of size 1, and new ones in front.
+
+    Args:
+        x: a tensor.
+        shape: the sizes of the result; -1 keeps that of x.
+
+    Raises:
+        ShapeError: the sizes do not fit.
+
+    >>> fluid.broadcast_to(fluid.to_tensor([1.0, 2.0]), [3, 2]).shape
+    [3, 2]
+    """
+    wanted, old = numbers_in("shape", shape), x.array.shape
+    if wanted == old:
+        return eager.assign(x)
+    lead = len(wanted) - len(old)
+    full = (1,) * lead + old
+    if lead < 0 or any(n not in (1, m, -1) and m != -1 for n, m in zip(full, wanted)):
+        raise ShapeError(f"cannot broadcast shape {list(old)} to {list(wanted)}")
+    if any(n == -1 and m != -1 for n, m in zip(full, wanted)):  # it may be 1 in a run
+        return _spread_like(x, x.results(np.zeros([1 if m == -1 else m for m in wanted], _INT)))
+    times = tuple(1 if m in (-1, n) else m for n, m in zip(full, wanted))
+    if 0 in times:
+        return x.results(np.zeros(wanted, x.array.dtype))  # type: ignore[return-value]
+    x = eager.reshape(x, shape=_exact(full, x)) if lead else x
+    return eager.expand(x, expand_times=times)
+
+
+def expand(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
+    """x repeated along dimensions of size 1, and new ones; the same as ``broadcast_to``."""
+    return broadcast_to(x, shape)
+
+
+def expand_as(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
+    """x broadcast to the shape of y."""
+    if -1 in y.array.shape:  # known in a run only
+        return _spread_like(x, cast_to(eager.fill_any_like(y, value=0.0), _INT))
+    return broadcast_to(x, y.array.shape)
+
+
+def broadcast_shape(x_shape: Sequence[int], y_shape: Sequence[int]) -> list[int]:
+    """The shape that two shapes broadcast to."""
+    return list(np.broadcast_shapes(tuple(x_shape), tuple(y_shape)))
+
+
+def spread_alike(values: Sequence[Any]) -> list[Any]:
+    """Variables and arrays in the shape that they all broadcast to when the program runs.
+
+    Args:
+        values: of any element types.
+    """
+    zeros = [
+        cast_to(eager.fill_any_like(each, value=0.0), _INT)
+        if isinstance(each, Operand)
+        else np.zeros(each.shape, _INT)
+        for each in values
+    ]
+    like = functools.reduce(eager.elementwise_add, zeros)
+    return [_spread_like(each, like) for each in values]
+
+
+def _spread_like(x: Any, zeros: Any) -> Any:
+    """A variable or an array in the shape of a variable of zeros."""
+    dtype = (x.array if isinstance(x, Operand) else x).dtype
+    if dtype.kind == "b":
+        return cast_to(_spread_like(cast_to(x, zeros.array.dtype), zeros), dtype)
+    return eager.elementwise_add(cast_to(zeros, dtype), x)
+
+
+def broadcast_tensors(input: Any, name: str | None = None) -> list[Tensor]:
+    """Tensors in the shape that they all broadcast to."""
+    listed = tensors_of("input", input)
+    if any(-1 in each.array.shape for each in listed):  # a size that is known in a run only
+        return spread_alike(listed)
+    shape = np.broadcast_shapes(*[each.array.shape for each in listed])
+    return [broadcast_to(each, shape) for each in listed]
+
+
+def tile(x: Tensor, repeat_times: Any, name: str | None = None) -> Tensor:
+    """x repeated along its dimensions.
+
+    Args:
+        x: a tensor.
+        repeat_times: how often along each dimension, the last one last.
+
+    >>> fluid.tile(fluid.to_tensor([1, 2]), [2, 2]).tolist()
+    [[1, 2, 1, 2], [1, 2, 1, 2]]
+    """
+    late = None if x.appends is None else known_in_run("repeat_times", repeat_times)
+    if isinstance(late, list) and len(late) == x.array.ndim:
+        return eager.expand(x, expand_times_tensor=late, expand_times=_declared(repeat_times))
+    times, old = numbers_in("repeat_times", repeat_times), x.array.shape
+    ndim = max(len(times), len(old))
+    times = (1,) * (ndim - len(times)) + times
+    full = (1,) * (ndim - len(old)) + old
+    x = eager.reshape(x, shape=_exact(full, x)) if full != old else x
+    return eager.expand(x, expand_times=times) if ndim else eager.assign(x)
+
+
+def flip(x: Tensor, axis: Any, name: str | None = None) -> Tensor:
+    """x with its elements in reverse order along some dimensions."""
+    return eager.flip(x, dims=numbers_in("axis", axis))
+
+
+def roll(x: Tensor, shifts: Any, axis: Any = None, name: str | None = None) -> Tensor:
+    """x with its elements moved, those that fall off one end coming back at the other.
+
+    Args:
+        x: a tensor.
+        shifts: how far, for each dimension.
+        axis: the dimensions; of the flattened tensor when None.
+    """
+    far = numbers_in("shifts", shifts)
+    if axis is None:
+        flat = eager.roll(eager.reshape(x, shape=(-1,)), shifts=far, dims=(0,))
+        return eager.reshape(flat, shape=_exact(x.array.shape, flat))
+    return eager.roll(x, shifts=far, dims=numbers_in("axis", axis))
+
+
+def tril(x: Tensor, diagonal: int = 0, name: str | None = None) -> Tensor:
+    """x with zeros above a diagonal of its last two dimensions."""
+    return eager.tril_triu(x, diagonal=diagonal, lower=True)
+
+
+def triu(x: Tensor, diagonal: int = 0, name: str | None = None) -> Tensor:
+    """x with zeros below a diagonal of its last two dimensions."""
+    return eager.tril_triu(x, diagonal=diagonal, lower=False)
+
+
+def meshgrid(*args: Any, name: str | None = None) -> list[Tensor]:
+    """Vectors as the axes of a grid: each in the shape of the whole.
+
+    >>> a, b = fluid.meshgrid(fluid.to_tensor([1, 2]), fluid.to_tensor([10, 20, 30]))
+    >>> b.tolist()
+    [[10, 20, 30], [10, 20, 30]]
+    """
+    vectors = list(args[0]) if len(args) == 1 and isinstance(args[0], (list, tuple)) else list(args)
+    shape = [v.array.size for v in vectors]
+    grids = []
+    for i, v in enumerate(vectors):
+        along = [1] * len(shape)
+        along[i] = shape[i]
+        grids.append(broadcast_to(eager.reshape(v, shape=tuple(along)), shape))
+    return grids
+
+
+def repeat_interleave(
+    x: Tensor, repeats: int, axis: int | None = None, name: str | None = None
+) -> Tensor:
+    """x with each element repeated in its place, along a dimension, or flattened when None."""
+    if axis is None:
+        x, axis = eager.reshape(x, shape=(-1,)), 0
+    if x.array.shape[axis] == -1:
+        along = normal_axis(axis, x.array.ndim)
+        parts = concat([unsqueeze(x, along + 1)] * repeats, along + 1)
+        return flatten(parts, along, along + 1)
+    index = np.repeat(np.arange(+x.array.shape[axis]), repeats)
+    return eager.index_select(x, index, dim=axis)
+
+
+def numel(x: Tensor, name: str | None = None) -> Tensor:
+    """The number of elements of x."""
+    if -1 in x.array.shape:  # known in a run only
+        return eager.size(x)
+    return x.results(np.asarray(x.array.size, "int64"))  # type: ignore[return-value]
+
+
+def rank(input: Tensor) -> Tensor:
+    """The number of dimensions of a tensor."""
+    return input.results(np.asarray(input.array.ndim, "int32"))  # type: ignore[return-value]

@@ -1,0 +1,1 @@
+"""What the other packages stand on, and what knows none of them."""

@@ -1,0 +1,113 @@
+"""Element types and kinds of variables: name, NumPy type and wire number are one enumeration."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+
+from ..errors import DTypeError, suggestion
+
+
+class DType(IntEnum):
+    """An element type.  Its value is the number in program files; ``numpy.dtype(member)`` works."""
+
+    BOOL = 0
+    INT16 = 1
+    INT32 = 2
+    INT64 = 3
+    FP16 = 4
+    FP32 = 5
+    FP64 = 6
+    UINT8 = 20
+    INT8 = 21
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The NumPy type."""
+        return _NUMPY[self]
+
+    @property
+    def is_float(self) -> bool:
+        """Whether values of this type can be differentiated."""
+        return self in _FLOATS
+
+    def __str__(self) -> str:
+        return _NUMPY[self].name
+
+    def __repr__(self) -> str:
+        return f"VarType.{self.name}"
+
+
+class Kind(IntEnum):
+    """What a variable holds.  Its value is the number in program files."""
+
+    LOD_TENSOR = 7
+    SELECTED_ROWS = 8
+    FEED_MINIBATCH = 9
+    FETCH_LIST = 10
+    STEP_SCOPES = 11
+    LOD_RANK_TABLE = 12
+    LOD_TENSOR_ARRAY = 13
+    PLACE_LIST = 14
+    READER = 15
+    RAW = 17
+    TUPLE = 18
+
+    def __repr__(self) -> str:
+        return f"VarType.{self.name}"
+
+    __str__ = __repr__
+
+
+_NAMES = {
+    DType.BOOL: "bool",
+    DType.INT16: "int16",
+    DType.INT32: "int32",
+    DType.INT64: "int64",
+    DType.FP16: "float16",
+    DType.FP32: "float32",
+    DType.FP64: "float64",
+    DType.UINT8: "uint8",
+    DType.INT8: "int8",
+}
+_NUMPY: dict[DType, np.dtype[Any]] = {member: np.dtype(name) for member, name in _NAMES.items()}
+_FLOATS = frozenset({DType.FP16, DType.FP32, DType.FP64})
+_KNOWN: dict[Any, DType] = {}
+for _member, _numpy in _NUMPY.items():
+    _KNOWN.update({_numpy: _member, _numpy.name: _member, _numpy.type: _member, _member: _member})
+_KNOWN.update({bool: DType.BOOL, int: DType.INT64, float: DType.FP64})
+
+
+def as_dtype(value: Any) -> DType:
+    """The element type that ``value`` means.
+
+    Args:
+        value: a member, its wire number, a NumPy type or its name, or ``bool``, ``int``, ``float``.
+
+    Raises:
+        DTypeError: nothing of the kind.
+
+    >>> as_dtype("float32")
+    VarType.FP32
+    >>> as_dtype(3)
+    VarType.INT64
+    """
+    try:
+        return _KNOWN[value]
+    except (KeyError, TypeError):
+        pass
+    try:
+        return _KNOWN[np.dtype(value)]
+    except (KeyError, TypeError):
+        raise unknown_dtype(value) from None
+
+
+def unknown_dtype(value: Any) -> DTypeError:
+    """The error that lists the element types there are."""
+    names = [str(member) for member in DType]
+    return DTypeError(
+        f"expected an element type, one of {', '.join(names)}; got {value!r}"
+        + (suggestion(value, names) if isinstance(value, str) else "")
+    )

@@ -1,0 +1,188 @@
+"""Constructors that are made of fields: a class lists names, types and defaults, in order.
+
+>>> @from_fields
+... class Point:
+...     x: float
+...     y: float = 0.0
+...
+...     def begin(self, given):
+...         self.place = tuple(given.values())
+>>> Point(1.0).place, Point(y=2.0, x=3.0).place
+((1.0, 0.0), (3.0, 2.0))
+
+They are what data classes have, but for what is done with the arguments: the class says it in
+``begin``.  Constructors are written once for each number of fields, not for each class.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+from collections.abc import Callable, Mapping
+from types import FunctionType
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Concatenate,
+    Literal,
+    NamedTuple,
+    ParamSpec,
+    TypeVar,
+    overload,
+)
+
+if TYPE_CHECKING:
+    from typing_extensions import dataclass_transform
+else:
+
+    def dataclass_transform(**told: Any) -> Any:
+        """What tells type checkers that a decorator makes constructors."""
+        return lambda decorator: decorator
+
+
+T = TypeVar("T", bound=type)
+P = ParamSpec("P")
+_NONE: Any = object()
+#: what constructors are compiled as: a file of the package, whose frames users do not see
+_WRITTEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "<constructor>")
+
+
+class _Field(NamedTuple):
+    """A field that is more than a type and a default."""
+
+    default: Any
+    kw_only: bool
+
+
+def field(*, default: Any = _NONE, kw_only: bool = False) -> Any:
+    """A field that is given by name only.
+
+    Args:
+        default: its value where it is not given.
+        kw_only: whether it has to be named.
+    """
+    return _Field(default, kw_only)
+
+
+@dataclass_transform(eq_default=False, field_specifiers=(field,))
+def from_fields(cls: T) -> T:
+    """Give a class a constructor that takes its fields, and those of its bases, and calls ``begin``
+    with a dictionary of them.
+
+    Args:
+        cls: the class; names with an annotation are its fields, but ``ClassVar``.
+    """
+    found: dict[str, tuple[_Field, Any]] = {}
+    for base in reversed(cls.__mro__[1:]):
+        found.update(vars(base).get("_fields", {}))
+    for name, annotation in cls.__annotations__.items():
+        if not str(annotation).startswith("ClassVar"):
+            value = vars(cls).get(name, _NONE)
+            own = value if isinstance(value, _Field) else _Field(value, False)
+            found[name] = own, annotation
+            if value is not _NONE:
+                delattr(cls, name)
+    kind: Any = cls
+    kind._fields, kind.__init__ = found, _constructor(found)
+    belongs(kind.__init__, cls)
+    return cls
+
+
+@overload
+def options_of(
+    function: Callable[Concatenate[Any, P], Any], inputs: Literal[1] = 1
+) -> Callable[[Any], Callable[Concatenate[Any, P], None]]: ...
+@overload
+def options_of(
+    function: Callable[Concatenate[Any, Any, P], Any], inputs: Literal[2]
+) -> Callable[[Any], Callable[Concatenate[Any, P], None]]: ...
+@overload
+def options_of(
+    function: Callable[Concatenate[Any, Any, Any, P], Any], inputs: Literal[3]
+) -> Callable[[Any], Callable[Concatenate[Any, P], None]]: ...
+def options_of(function: Callable[..., Any], inputs: int = 1) -> Any:
+    """Have a constructor take what a function does behind its inputs, and call ``begin`` with a
+    dictionary of that.
+
+    Args:
+        function: what objects of the class call; they find it in ``__init__.function``.
+        inputs: how many of its parameters are given by that call.
+
+    >>> from fluidlite.ground.fields import options_of
+    >>> class Power:
+    ...     @options_of(lambda x, exponent, scale=1.0: scale * x**exponent)
+    ...     def __init__(self): ...
+    ...
+    ...     def begin(self, given):
+    ...         self.options = given
+    >>> Power(2).options
+    {'exponent': 2, 'scale': 1.0}
+    """
+    plain: Any = inspect.unwrap(function)
+    names = plain.__code__.co_varnames[inputs : plain.__code__.co_argcount]
+    defaults = plain.__defaults__ or ()
+    given = dict(zip(reversed(names), reversed(defaults)))
+    made: Any = _constructor(
+        {
+            n: (_Field(given.get(n, _NONE), False), plain.__annotations__.get(n, "Any"))
+            for n in names
+        }
+    )
+    made.function = function
+    return lambda unwritten: made
+
+
+def defaults_of(constructor: Any) -> dict[str, Any]:
+    """The defaults of what a constructor of this file takes by place, by name."""
+    code, defaults = constructor.__code__, constructor.__defaults__
+    names = code.co_varnames[: code.co_argcount]
+    return dict(zip(reversed(names), reversed(defaults)))
+
+
+def belongs(constructor: Any, cls: type) -> None:
+    """Let messages and ``help`` say whose a constructor is."""
+    constructor.__qualname__ = f"{cls.__qualname__}.__init__"
+    constructor.__module__ = cls.__module__
+
+
+def _constructor(fields: Mapping[str, tuple[_Field, Any]]) -> FunctionType:
+    """A constructor that takes these fields."""
+    named = [name for name, (each, _) in fields.items() if each.kw_only]
+    placed = [name for name in fields if name not in named]
+    names = (*placed, *named)
+    made = _template(len(placed), len(named))(names)
+    code = made.__code__
+    made.__code__ = code.replace(co_varnames=("self", *names, *code.co_varnames[len(names) + 1 :]))
+    defaults = {name: each.default for name, (each, _) in fields.items()}
+    made.__defaults__ = tuple(defaults[n] for n in placed if defaults[n] is not _NONE)
+    made.__kwdefaults__ = {n: defaults[n] for n in named if defaults[n] is not _NONE}
+    made.__annotations__ = {**{name: fields[name][1] for name in names}, "return": "None"}
+    return made
+
+
+def fields_of(kind: Any) -> Mapping[str, str]:
+    """The fields of a class, and their types as they stand in its source."""
+    return _told(kind)
+
+
+@functools.cache
+def _told(kind: Any) -> Mapping[str, str]:
+    return {name: str(told) for name, (_, told) in getattr(kind, "_fields", {}).items()}
+
+
+@functools.cache
+def _template(placed: int, named: int) -> Callable[[tuple[str, ...]], FunctionType]:
+    """What makes a constructor of so many fields, of which some are given by name only."""
+    words = [f"p{k}" for k in range(placed + named)]
+    told = ", ".join(["self", *words[:placed], *["*"] * bool(named), *words[placed:]])
+    text = (
+        f"def make(names):\n"
+        f"    def __init__({told}):\n"
+        f"        self.begin(dict(zip(names, [{', '.join(words)}])))\n"
+        f"    return __init__\n"
+    )
+    scope: dict[str, Any] = {}
+    exec(compile(text, _WRITTEN, "exec", dont_inherit=True), scope)
+    maker: Callable[[tuple[str, ...]], FunctionType] = scope["make"]
+    return maker

@@ -1,0 +1,149 @@
+"""Public names of fluid 1.8 that are not here: why, and what to use instead.
+
+A module that is asked for one of them says so; for another name it says which module has one like
+it.  ``docs/coverage.py`` lists the same names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+from ..errors import ExplainedError, suggestion
+from .tracebacks import api_boundary
+
+#: what there is in the place of processes that keep parameters
+PARAMETER_SERVERS = (
+    "fluid.incubate.fleet.collective, or fluid.DistributeTranspiler with config.mode = 'nccl2', in "
+    "which every process has all parameters (docs/distributed.md)"
+)
+
+#: reason -> ``MODULE.NAME`` -> what to use instead; the module of ``fluid`` itself is empty
+LEFT_OUT: dict[str, dict[str, str]] = {
+    "parameter servers and pipelines of processes": {
+        "optimizer.DGCMomentumOptimizer": "fluid.optimizer.Momentum",
+        "optimizer.PipelineOptimizer": "the optimizer that it was given",
+    },
+    "inner workings of fluid that mean nothing here": {
+        ".ComplexVariable": "two variables: the real part and the imaginary one",
+        ".load_op_library": "fluidlite.custom_op, an operator written in Python",
+        ".monkey_patch_varbase": "tensors as they are: they have all methods",
+        ".monkey_patch_variable": "variables as they are: they have all methods",
+    },
+}
+#: the same of names of paddle 2
+LEFT_OUT_OF_PADDLE_2: dict[str, dict[str, str]] = {
+    "kernels of one kind of machine, or for models in many processes": {
+        "nn.RNNTLoss": "fluid.nn.CTCLoss",
+        "nn.SyncBatchNorm": "fluid.nn.BatchNorm2D, whose statistics are those of each process",
+        "nn.functional.class_center_sample": "all classes",
+        "nn.functional.margin_cross_entropy": "fluid.nn.functional.cross_entropy of scaled cosines",
+        "nn.functional.rnnt_loss": "fluid.nn.functional.ctc_loss",
+        "nn.functional.sparse_attention": "fluid.nn.functional.scaled_dot_product_attention",
+    },
+}
+#: modules of fluid 1.8, and of paddle 2, that are not here -> what to use instead
+MODULES: dict[str, str] = {
+    "static": "fluid itself: fluid.Program, fluid.Executor, fluid.data",
+    "jit": "fluid.dygraph.to_static and fluid.dygraph.TracedLayer",
+    "amp": "fluid.contrib.mixed_precision",
+    "device": "CPUs: there is one place",
+    "set_device": "no function: there is one place, the CPU",
+    "get_device": "'cpu': there is one place",
+    "distribution": "fluid.layers.Normal, Uniform, Categorical and MultivariateNormalDiag",
+    "vision": "fluid.dataset, and a tool of today for images, such as Pillow",
+    "text": "fluid.dataset",
+}
+#: where else a name is looked for, in this order
+_PLACES = (
+    "layers",
+    "optimizer",
+    "initializer",
+    "regularizer",
+    "clip",
+    "nets",
+    "io",
+    "metrics",
+    "dygraph",
+    "nn",
+    "nn.functional",
+    "contrib.layers",
+    "profiler",
+    "unique_name",
+    "inspect",
+)
+_PACKAGE = __name__.partition(".")[0]
+
+
+class AbsentNameError(ExplainedError):
+    """A module has no such name; says why, and what to use."""
+
+
+def answer(namespace: dict[str, Any], *later: str) -> None:
+    """Have a module say why it has not a name that it is asked for.
+
+    It is no function ``__getattr__`` in the module's text, which would tell type checkers that the
+    module has every name.
+
+    Args:
+        namespace: of the module: what ``globals()`` gives at its end.
+        later: modules below it that are loaded when they are first asked for.
+    """
+    module = namespace["__name__"]
+    before: Callable[[str], Any] | None = namespace.get("__getattr__")
+
+    def __getattr__(name: str) -> Any:
+        if name in later:
+            return import_module(f"{module}.{name}")
+        if name.startswith("_") or before is None:
+            raise absent(module, name)
+        return before(name)
+
+    namespace["__getattr__"] = api_boundary(__getattr__)
+
+
+def absent(module: str, name: str) -> AttributeError:
+    """The error that a module has not a name.
+
+    Args:
+        module: its full name.
+        name: what it was asked for.
+    """
+    if name.startswith("_"):
+        return AttributeError(f"module {module!r} has no attribute {name!r}")
+    return AbsentNameError(explained, module, name, name=name)
+
+
+def explained(module: str, name: str) -> str:
+    """Why a module has not a name, and what to use instead.
+
+    Args:
+        module: its full name.
+        name: what it was asked for.
+
+    >>> explained("fluidlite", "fc")
+    "module 'fluidlite' has no attribute 'fc'; fluid.layers.fc is there"
+    """
+    place = module.partition(".")[2]
+    begin = f"module {module!r} has no attribute {name!r}"
+    for reason, names in (*LEFT_OUT.items(), *LEFT_OUT_OF_PADDLE_2.items()):
+        use = names.get(f"{place}.{name}")
+        if use is not None:
+            return f"{begin}: it is left out ({reason}); use {use}"
+    if not place and name in MODULES:
+        return f"{begin}; use {MODULES[name]}"
+    for other in ("", *_PLACES):
+        if other != place and name in _names_of(f"{_PACKAGE}.{other}".rstrip(".")):
+            return f"{begin}; fluid{'.' * bool(other)}{other}.{name} is there"
+    return begin + suggestion(name, _names_of(module))
+
+
+def _names_of(module: str) -> list[str]:
+    found = import_module(module)
+    return [
+        name
+        for name in dir(found)
+        if name[:1] != "_" and not isinstance(vars(found).get(name), ModuleType)
+    ]

@@ -1,0 +1,98 @@
+"""Where programs run: the CPU, and the names of places that are not there."""
+
+from __future__ import annotations
+
+import os
+
+from ..errors import ArgumentError
+from .reprs import Described
+
+
+class Place:
+    """A device.  Only the CPU is there."""
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other)
+
+    def __hash__(self) -> int:
+        return hash(type(self))
+
+    def __repr__(self) -> str:
+        return type(self).__name__
+
+
+class CPUPlace(Place):
+    """The CPU."""
+
+
+class CUDAPlace(Described, Place):
+    """A CUDA device, for old scripts that name one; an executor refuses it.
+
+    Args:
+        device_id: the device's number.
+    """
+
+    def __init__(self, device_id: int = 0) -> None:
+        self.device_id = device_id
+
+    def get_device_id(self) -> int:
+        """The device's number."""
+        return self.device_id
+
+
+class CUDAPinnedPlace(Place):
+    """Page-locked memory, for old scripts that name it; an executor refuses it."""
+
+
+def checked(place: Place | None) -> Place:
+    """The place to run at; the CPU when None.
+
+    Raises:
+        ArgumentError: it is no place, or one that is not there.
+    """
+    if place is None:
+        return CPUPlace()
+    if not isinstance(place, Place):
+        raise ArgumentError(f"expected a place such as CPUPlace(), got {place!r:.60}")
+    if not isinstance(place, CPUPlace):
+        raise ArgumentError(f"{place!r} is not there: programs run on the CPU; use CPUPlace()")
+    return place
+
+
+def is_compiled_with_cuda() -> bool:
+    """False: there is no CUDA."""
+    return False
+
+
+def cpu_places(device_count: int | None = None) -> list[CPUPlace]:
+    """The CPU as a list of places.
+
+    Args:
+        device_count: how many; as ``CPU_NUM`` in the environment says when None, or 1.
+
+    Raises:
+        ArgumentError: ``CPU_NUM`` is no number.
+    """
+    return [CPUPlace() for _ in range(device_count or devices_said())]
+
+
+def devices_said() -> int:
+    """How many devices ``CPU_NUM`` in the environment says that there are; 1 where it says nothing.
+
+    Raises:
+        ArgumentError: it is no number.
+    """
+    said = os.environ.get("CPU_NUM", "") or "1"
+    if not said.isdigit() or said == "0":
+        raise ArgumentError(f"expected CPU_NUM to be a number of devices, got {said!r}")
+    return int(said)
+
+
+def cuda_places(device_ids: list[int] | None = None) -> list[CUDAPlace]:
+    """No places: there is no CUDA."""
+    return []
+
+
+def cuda_pinned_places(device_count: int | None = None) -> list[CUDAPinnedPlace]:
+    """No places: there is no CUDA."""
+    return []
