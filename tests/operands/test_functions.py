@@ -8,6 +8,7 @@ import pytest
 import fluidlite as fluid
 from fluidlite import flow
 from fluidlite.errors import ArgumentError
+from fluidlite.functions import exports
 from fluidlite.ground.public_names import public_names
 from operands import calls
 from operands.comparing import Spelling, compare, strict_tensor, tensor
@@ -66,7 +67,12 @@ def functions_of(module):
 
 
 SPELLINGS = {
-    "fluid": Spelling(functions_of(fluid.eager), calls.PADDLE, tensor, LEFT_OUT),
+    "fluid": Spelling(
+        {**functions_of(exports), "create_parameter": fluid.create_parameter},
+        calls.PADDLE,
+        tensor,
+        LEFT_OUT,
+    ),
     "fluid.nn.functional": Spelling(
         functions_of(fluid.nn.functional),
         calls.FUNCTIONAL,

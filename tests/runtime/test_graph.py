@@ -147,7 +147,7 @@ return "y"=%2, "g"=%1
 %0: float32[2] = input "x"
 %1: uint8[] = relu.start(X=%0)
 %2: float32[2] = tanh(X=%0)
-%3: float32[2] = relu.wait(TensorRecord=%1)
+%3: float32[2] = relu.wait(Handle=%1)
 return "y"=%2, "z"=%3
 """,
     "fused and laid out": """\

@@ -43,7 +43,7 @@ def c_allreduce_start(rng):
 @samples("c_allreduce_wait")
 def c_allreduce_wait(rng):
     shapes = dict(shape_concat=[2, 3, 4], ranks=[2, 1])
-    yield Sample(dict(TensorRecord=rng.normal(size=[10])), shapes, order=0, why=WHY)
+    yield Sample(dict(Handle=rng.normal(size=[10])), shapes, order=0, why=WHY)
 
 
 @samples("c_allgather_rows")
