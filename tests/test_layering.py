@@ -57,6 +57,7 @@ IMPORTERS = {"__import__", "import_module"}
 #: where the name of the module follows from what is asked for: who names it, and why that is no
 #: import upwards
 NAMED_BY_THE_CALLER = {
+    "fluidlite.ground.moved_modules": "users import modules by their old names",
     "fluidlite.ground.missing_names": "modules name themselves; all names may be suggested",
     "fluidlite.distributed.mesh": "names of JAX",
 }

@@ -219,7 +219,7 @@ def test_a_layer_trains_in_a_program_as_at_once():
         eager.append(float(value))
     np.testing.assert_allclose(static, eager, rtol=1e-4)
     mean = np.array(fluid.global_scope().find_var(net[1]._mean.name).get_tensor())
-    np.testing.assert_allclose(mean, net[1]._mean.numpy(), rtol=1e-4)
+    np.testing.assert_allclose(mean, net[1]._mean.numpy(), rtol=1e-4, atol=1e-6)
 
 
 @pytest.mark.parametrize(
