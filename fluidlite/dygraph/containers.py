@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ..eager.holding import HeldInOrder
 from ..eager.parameter import Parameter
 from ..errors import ArgumentError, OutOfRangeError, suggestion
 from ..ground.public_names import listing
+from ..modules.holding import HeldInOrder
 from .capture import value
 from .layer import Layer
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..eager.owning import Kept, Owner, remembers
 from ..eager.parameter import Parameter
 from ..eager.tensor import Tensor
 from ..eager.tensor_core import TensorCore
 from ..errors import ArgumentError
 from ..ir.variable import Parameter as StaticParameter
+from ..modules.owning import Kept, Owner, remembers
 from .capture import value as taken_up
 
 PARAMETERS = (Parameter, StaticParameter)  #: of layers that run at once, and of those of programs

@@ -117,6 +117,23 @@ class Family:
         return "\n".join(["Args:", *(text for _, text in entries)]) if entries else ""
 
 
+def prose_of(text: str) -> str:
+    """What a clean docstring says before its first section."""
+    blocks = text.split("\n\n")
+    ends = (at for at, block in enumerate(blocks) if _section(block))
+    return "\n\n".join(blocks[: next(ends, None)])
+
+
+def arguments_of(text: str) -> dict[str, str]:
+    """What a clean docstring says of each argument, in one line."""
+    block = next((each for each in text.split("\n\n") if each.startswith("Args:")), "")
+    found: dict[str, str] = {}
+    for entry in re.split(r"\n    (?=\S)", block)[1:]:
+        names, _, said = entry.partition(":")
+        found.update(dict.fromkeys(names.split(", "), " ".join(said.split())))
+    return found
+
+
 def _parameters_of(it: Any) -> Iterable[str]:
     """The names of the parameters of a function or class, in order; of a layer those of the
     function that it is made of.

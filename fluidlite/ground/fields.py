@@ -123,21 +123,34 @@ def options_of(function: Callable[..., Any], inputs: int = 1) -> Any:
     names = plain.__code__.co_varnames[inputs : plain.__code__.co_argcount]
     defaults = plain.__defaults__ or ()
     given = dict(zip(reversed(names), reversed(defaults)))
-    made: Any = _constructor(
-        {
-            n: (_Field(given.get(n, _NONE), False), plain.__annotations__.get(n, "Any"))
-            for n in names
-        }
-    )
-    made.function = function
+    found = {
+        n: (_Field(given.get(n, _NONE), False), plain.__annotations__.get(n, "Any")) for n in names
+    }
+    made: Any = _constructor(found)
+    made.function, made.fields = function, found
     return lambda unwritten: made
 
 
-def defaults_of(constructor: Any) -> dict[str, Any]:
-    """The defaults of what a constructor of this file takes by place, by name."""
-    code, defaults = constructor.__code__, constructor.__defaults__
-    names = code.co_varnames[: code.co_argcount]
-    return dict(zip(reversed(names), reversed(defaults)))
+def takes_options(cls: Any) -> Callable[..., Any] | None:
+    """The function whose options a class takes by :func:`options_of`; None for another class, or
+    one whose base does that.
+    """
+    constructor: Any = vars(cls).get("__init__")
+    if not hasattr(constructor, "function"):
+        return None
+    belongs(constructor, cls)
+    cls._fields = constructor.fields
+    function: Callable[..., Any] = constructor.function
+    return function
+
+
+def usual_options(cls: Any) -> dict[str, Any]:
+    """The defaults of fields that ``cls.function`` has, too."""
+    plain: Any = inspect.unwrap(cls.function)
+    names = plain.__code__.co_varnames[: plain.__code__.co_argcount]
+    defaults = dict(zip(reversed(names), reversed(plain.__defaults__ or ())))
+    known = ((name, each.default) for name, (each, _) in cls._fields.items())
+    return {name: value for name, value in known if defaults.get(name, _NONE) is value}
 
 
 def belongs(constructor: Any, cls: type) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .. import dygraph
-from ..eager.holding import HeldByName
+from ..modules.holding import HeldByName
 from .layer import Layer, TensorLayer
 
 

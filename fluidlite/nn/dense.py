@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,21 @@ from ..errors import ArgumentError
 from ..functions.arithmetic import add, matmul, multiply
 from ..functions.reduction import sum as total
 from ..functions.shaping import flatten, unsqueeze
-from ..ground.fields import options_of
+from ..ground.docstrings import Family
+from ..ground.fields import from_fields, options_of
 from . import functional as F
-from .activation import FunctionLayer
+from .activation import FunctionLayer, TrainedFunction
 from .layer import TensorLayer
+
+DROPOUTS = Family(
+    {
+        "p": "the probability of 0.",
+        "axis": "dimensions along which elements are chosen; all when None.",
+        "mode": "as of :func:`~fluidlite.nn.functional.dropout`.",
+        "data_format": "ends in C where the channels come last.",
+        "name": "stands in the names of programs' variables.",
+    }
+)
 
 
 class Linear(TensorLayer):
@@ -129,14 +141,10 @@ class Embedding(TensorLayer):
         return "{}, {}".format(*self.weight.shape)
 
 
-class Dropout(TensorLayer):
+@DROPOUTS
+@from_fields
+class Dropout(TrainedFunction):
     """The input with random elements set to 0 while the layer trains.
-
-    Args:
-        p: the probability of 0.
-        axis: dimensions along which elements are chosen; all when None.
-        mode: as of :func:`~fluidlite.nn.functional.dropout`.
-        name: stands in the names of programs' variables.
 
     >>> drop = fluid.nn.Dropout(0.5)
     >>> drop.eval()
@@ -144,90 +152,48 @@ class Dropout(TensorLayer):
     [1.0, 1.0]
     """
 
-    def __init__(
-        self,
-        p: float = 0.5,
-        axis: Any = None,
-        mode: str = "upscale_in_train",
-        name: str | None = None,
-    ) -> None:
-        super().__init__(name)
-        self._options = {"p": p, "axis": axis, "mode": mode}
-
-    def forward(self, x: Any) -> Any:
-        """The input with random elements set to 0."""
-        return F.dropout(x, training=self.training, **self._options)
-
-    def extra_repr(self) -> str:
-        return f"p={self._options['p']}"
+    p: float = 0.5
+    axis: int | Sequence[int] | None = None
+    mode: str = "upscale_in_train"
+    name: str | None = None
+    function = staticmethod(F.dropout)
 
 
-class _Channels(TensorLayer):
-    """Dropout of whole channels."""
+@DROPOUTS
+@from_fields
+class Dropout2D(TrainedFunction):
+    """The input, [N, C, H, W], with random channels set to 0 while the layer trains."""
 
-    _function = staticmethod(F.dropout2d)
-
-    def __init__(self, p: float, data_format: str, name: str | None) -> None:
-        super().__init__(name)
-        self._p, self._format = p, data_format
-
-    def forward(self, x: Any) -> Any:
-        """The input with random channels set to 0."""
-        return self._function(x, self._p, self.training, self._format)
-
-    def extra_repr(self) -> str:
-        return f"p={self._p}"
+    p: float = 0.5
+    data_format: str = "NCHW"
+    name: str | None = None
+    function = staticmethod(F.dropout2d)
 
 
-class Dropout2D(_Channels):
-    """The input, [N, C, H, W], with random channels set to 0 while the layer trains.
+@DROPOUTS
+@from_fields
+class Dropout3D(TrainedFunction):
+    """The input, [N, C, D, H, W], with random channels set to 0 while the layer trains."""
 
-    Args:
-        p: the probability of 0.
-        data_format: NCHW or NHWC.
-        name: stands in the names of programs' variables.
-    """
-
-    def __init__(self, p: float = 0.5, data_format: str = "NCHW", name: str | None = None) -> None:
-        super().__init__(p, data_format, name)
+    p: float = 0.5
+    data_format: str = "NCDHW"
+    name: str | None = None
+    function = staticmethod(F.dropout3d)
 
 
-class Dropout3D(_Channels):
-    """The input, [N, C, D, H, W], with random channels set to 0 while the layer trains.
-
-    Args:
-        p: the probability of 0.
-        data_format: NCDHW or NDHWC.
-        name: stands in the names of programs' variables.
-    """
-
-    _function = staticmethod(F.dropout3d)
-
-    def __init__(self, p: float = 0.5, data_format: str = "NCDHW", name: str | None = None) -> None:
-        super().__init__(p, data_format, name)
-
-
-class AlphaDropout(TensorLayer):
+@DROPOUTS
+@from_fields
+class AlphaDropout(TrainedFunction):
     """Dropout that keeps a mean of 0 and a variance of 1, for networks with SELU:
     :func:`~fluidlite.nn.functional.alpha_dropout`.
-
-    Args:
-        p: the probability that an element is dropped.
-        name: stands in the names of programs' variables.
     """
 
-    def __init__(self, p: float = 0.5, name: str | None = None) -> None:
-        super().__init__(name)
-        self._p = p
-
-    def forward(self, x: Any) -> Any:
-        """The input with random elements dropped."""
-        return F.alpha_dropout(x, self._p, self.training)
-
-    def extra_repr(self) -> str:
-        return f"p={self._p}"
+    p: float = 0.5
+    name: str | None = None
+    function = staticmethod(F.alpha_dropout)
 
 
+@from_fields
 class Flatten(FunctionLayer):
     """The input with some dimensions made one.
 
@@ -235,13 +201,9 @@ class Flatten(FunctionLayer):
     [2, 12]
     """
 
-    @staticmethod
-    def function(x: Any, start_axis: int = 1, stop_axis: int = -1) -> Any:
-        """The input flattened."""
-        return flatten(x, start_axis, stop_axis)
-
-    @options_of(function)
-    def __init__(self) -> None: ...
+    start_axis: int = 1
+    stop_axis: int = -1
+    function = staticmethod(flatten)
 
 
 class Identity(TensorLayer):
@@ -260,15 +222,11 @@ class Identity(TensorLayer):
 
 
 class CosineSimilarity(FunctionLayer):
-    """The cosine of the angle between vectors along ``axis``."""
-
     @options_of(F.cosine_similarity, 2)
     def __init__(self) -> None: ...
 
 
 class PairwiseDistance(FunctionLayer):
-    """The distance of each two vectors: :func:`~fluidlite.nn.functional.pairwise_distance`."""
-
     @options_of(F.pairwise_distance, 2)
     def __init__(self) -> None: ...
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from .. import dygraph, unique_name
@@ -116,3 +117,13 @@ def checked(what: str, given: Any, *allowed: Any) -> Any:
             f"expected {what} to be {' or '.join(map(repr, allowed))}, got {given!r}"
         )
     return given
+
+
+def format_of(given: str | None, allowed: Sequence[str]) -> str:
+    """A data format; the first one when None.
+
+    Raises:
+        ArgumentError: it is another.
+    """
+    form: str = checked("data_format", given or allowed[0], *allowed)
+    return form

@@ -26,138 +26,86 @@ class CrossEntropyLoss(FunctionLayer):
 
 
 class MSELoss(FunctionLayer):
-    """The square of the difference: :func:`~fluidlite.nn.functional.mse_loss`."""
-
     @options_of(F.mse_loss, 2)
     def __init__(self) -> None: ...
 
 
 class L1Loss(FunctionLayer):
-    """The size of the difference: :func:`~fluidlite.nn.functional.l1_loss`."""
-
     @options_of(F.l1_loss, 2)
     def __init__(self) -> None: ...
 
 
 class SmoothL1Loss(FunctionLayer):
-    """Half the square of small differences: :func:`~fluidlite.nn.functional.smooth_l1_loss`."""
-
     @options_of(F.smooth_l1_loss, 2)
     def __init__(self) -> None: ...
 
 
 class NLLLoss(FunctionLayer):
-    """Minus the logarithm of the right class: :func:`~fluidlite.nn.functional.nll_loss`."""
-
     @options_of(F.nll_loss, 2)
     def __init__(self) -> None: ...
 
 
 class BCELoss(FunctionLayer):
-    """The cross entropy of probabilities of one class:
-    :func:`~fluidlite.nn.functional.binary_cross_entropy`.
-    """
-
     @options_of(F.binary_cross_entropy, 2)
     def __init__(self) -> None: ...
 
 
 class BCEWithLogitsLoss(FunctionLayer):
-    """The cross entropy of logits of one class:
-    :func:`~fluidlite.nn.functional.binary_cross_entropy_with_logits`.
-    """
-
     @options_of(F.binary_cross_entropy_with_logits, 2)
     def __init__(self) -> None: ...
 
 
 class KLDivLoss(FunctionLayer):
-    """The divergence of distributions: :func:`~fluidlite.nn.functional.kl_div`."""
-
     @options_of(F.kl_div, 2)
     def __init__(self) -> None: ...
 
 
 class SoftMarginLoss(FunctionLayer):
-    """``log(1 + exp(-label input))``: :func:`~fluidlite.nn.functional.soft_margin_loss`."""
-
     @options_of(F.soft_margin_loss, 2)
     def __init__(self) -> None: ...
 
 
 class HingeEmbeddingLoss(FunctionLayer):
-    """Distances, and what of a margin they leave:
-    :func:`~fluidlite.nn.functional.hinge_embedding_loss`.
-    """
-
     @options_of(F.hinge_embedding_loss, 2)
     def __init__(self) -> None: ...
 
 
 class MarginRankingLoss(FunctionLayer):
-    """Which of two is larger, by a margin: :func:`~fluidlite.nn.functional.margin_ranking_loss`."""
-
     @options_of(F.margin_ranking_loss, 3)
     def __init__(self) -> None: ...
 
 
 class CosineEmbeddingLoss(FunctionLayer):
-    """The angles of vectors: :func:`~fluidlite.nn.functional.cosine_embedding_loss`."""
-
     @options_of(F.cosine_embedding_loss, 3)
     def __init__(self) -> None: ...
 
 
 class TripletMarginLoss(FunctionLayer):
-    """What belongs together is nearer, by a margin:
-    :func:`~fluidlite.nn.functional.triplet_margin_loss`.
-    """
-
     @options_of(F.triplet_margin_loss, 3)
     def __init__(self) -> None: ...
 
 
 class TripletMarginWithDistanceLoss(FunctionLayer):
-    """What belongs together is nearer, by a margin and a distance of your own:
-    :func:`~fluidlite.nn.functional.triplet_margin_with_distance_loss`.
-    """
-
     @options_of(F.triplet_margin_with_distance_loss, 3)
     def __init__(self) -> None: ...
 
 
 class MultiMarginLoss(FunctionLayer):
-    """The right class is larger than all others, by a margin:
-    :func:`~fluidlite.nn.functional.multi_margin_loss`.
-    """
-
     @options_of(F.multi_margin_loss, 2)
     def __init__(self) -> None: ...
 
 
 class MultiLabelSoftMarginLoss(FunctionLayer):
-    """Which classes are there:
-    :func:`~fluidlite.nn.functional.multi_label_soft_margin_loss`.
-    """
-
     @options_of(F.multi_label_soft_margin_loss, 2)
     def __init__(self) -> None: ...
 
 
 class GaussianNLLLoss(FunctionLayer):
-    """Minus the logarithm of normal densities:
-    :func:`~fluidlite.nn.functional.gaussian_nll_loss`.
-    """
-
     @options_of(F.gaussian_nll_loss, 3)
     def __init__(self) -> None: ...
 
 
 class PoissonNLLLoss(FunctionLayer):
-    """Minus the logarithm of the probability of counts:
-    :func:`~fluidlite.nn.functional.poisson_nll_loss`.
-    """
-
     @options_of(F.poisson_nll_loss, 2)
     def __init__(self) -> None: ...
 

@@ -223,9 +223,5 @@ class InstanceNorm3D(_InstanceNorm):
 
 
 class LocalResponseNorm(FunctionLayer):
-    """Channels divided by what is around them:
-    :func:`~fluidlite.nn.functional.local_response_norm`.
-    """
-
     @options_of(F.local_response_norm)
     def __init__(self) -> None: ...

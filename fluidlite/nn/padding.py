@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
 from ..ground.docstrings import Family
-from ..ground.fields import options_of
+from ..ground.fields import from_fields, options_of
 from . import functional as F
 from .activation import FunctionLayer
-from .layer import TensorLayer, checked
+from .layer import format_of
 
 PADS = Family(
     {
@@ -20,32 +21,26 @@ PADS = Family(
 )
 
 
-class _Pad(TensorLayer):
+@from_fields
+class _Pad(FunctionLayer):
     """What the paddings have in common."""
 
-    _formats: tuple[str, str] = ("NCHW", "NHWC")
+    padding: int | Sequence[int]
+    mode: str = "constant"
+    value: float = 0.0
+    data_format: str | None = None
+    name: str | None = None
+    _formats: ClassVar[tuple[str, ...]] = ("NCHW", "NHWC")
+    function = staticmethod(F.pad)
 
-    def __init__(
-        self,
-        padding: Any,
-        mode: str = "constant",
-        value: float = 0.0,
-        data_format: str | None = None,
-        name: str | None = None,
-    ) -> None:
-        super().__init__(name)
-        form = data_format or self._formats[0]
-        checked("data_format", form, *self._formats)
-        sides = 2 * (len(form) - 2)
-        self._amounts = [padding] * sides if isinstance(padding, int) else list(padding)
-        self._options: dict[str, Any] = {"mode": mode, "value": value, "data_format": form}
-
-    def forward(self, x: Any) -> Any:
-        """The padded input."""
-        return F.pad(x, self._amounts, **self._options)
+    def begin(self, given: dict[str, Any]) -> None:
+        """Check the arguments."""
+        padding, form = given.pop("padding"), format_of(given.pop("data_format"), self._formats)
+        amounts = [padding] * (2 * len(form) - 4) if isinstance(padding, int) else list(padding)
+        super().begin({"pad": amounts, "data_format": form, **given})
 
     def extra_repr(self) -> str:
-        return f"padding={self._amounts}, mode={self._options['mode']}"
+        return f"padding={self._options['pad']}, mode={self._options.get('mode', 'constant')}"
 
 
 @PADS
@@ -83,7 +78,5 @@ class Pad3D(_Pad):
 
 
 class ZeroPad2D(FunctionLayer):
-    """Images with zeros around them: :func:`~fluidlite.nn.functional.zeropad2d`."""
-
     @options_of(F.zeropad2d)
     def __init__(self) -> None: ...

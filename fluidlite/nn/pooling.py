@@ -19,110 +19,70 @@ class MaxPool2D(FunctionLayer):
 
 
 class AvgPool2D(FunctionLayer):
-    """The average under a window: :func:`~fluidlite.nn.functional.avg_pool2d`."""
-
     @options_of(F.avg_pool2d)
     def __init__(self) -> None: ...
 
 
 class AdaptiveAvgPool2D(FunctionLayer):
-    """Averages of so many parts of an image:
-    :func:`~fluidlite.nn.functional.adaptive_avg_pool2d`.
-    """
-
     @options_of(F.adaptive_avg_pool2d)
     def __init__(self) -> None: ...
 
 
 class AdaptiveMaxPool2D(FunctionLayer):
-    """The largest elements of so many parts of an image:
-    :func:`~fluidlite.nn.functional.adaptive_max_pool2d`.
-    """
-
     @options_of(F.adaptive_max_pool2d)
     def __init__(self) -> None: ...
 
 
 class MaxPool1D(FunctionLayer):
-    """The largest element under a window: :func:`~fluidlite.nn.functional.max_pool1d`."""
-
     @options_of(F.max_pool1d)
     def __init__(self) -> None: ...
 
 
 class AvgPool1D(FunctionLayer):
-    """The average under a window: :func:`~fluidlite.nn.functional.avg_pool1d`."""
-
     @options_of(F.avg_pool1d)
     def __init__(self) -> None: ...
 
 
 class AdaptiveAvgPool1D(FunctionLayer):
-    """Averages of so many parts of a sequence:
-    :func:`~fluidlite.nn.functional.adaptive_avg_pool1d`.
-    """
-
     @options_of(F.adaptive_avg_pool1d)
     def __init__(self) -> None: ...
 
 
 class AdaptiveMaxPool1D(FunctionLayer):
-    """The largest elements of so many parts of a sequence:
-    :func:`~fluidlite.nn.functional.adaptive_max_pool1d`.
-    """
-
     @options_of(F.adaptive_max_pool1d)
     def __init__(self) -> None: ...
 
 
 class MaxPool3D(FunctionLayer):
-    """The largest element under a window: :func:`~fluidlite.nn.functional.max_pool3d`."""
-
     @options_of(F.max_pool3d)
     def __init__(self) -> None: ...
 
 
 class AvgPool3D(FunctionLayer):
-    """The average under a window: :func:`~fluidlite.nn.functional.avg_pool3d`."""
-
     @options_of(F.avg_pool3d)
     def __init__(self) -> None: ...
 
 
 class AdaptiveAvgPool3D(FunctionLayer):
-    """Averages of so many parts of a volume:
-    :func:`~fluidlite.nn.functional.adaptive_avg_pool3d`.
-    """
-
     @options_of(F.adaptive_avg_pool3d)
     def __init__(self) -> None: ...
 
 
 class AdaptiveMaxPool3D(FunctionLayer):
-    """The largest elements of so many parts of a volume:
-    :func:`~fluidlite.nn.functional.adaptive_max_pool3d`.
-    """
-
     @options_of(F.adaptive_max_pool3d)
     def __init__(self) -> None: ...
 
 
 class MaxUnPool1D(FunctionLayer):
-    """Max pooling of sequences undone: :func:`~fluidlite.nn.functional.max_unpool1d`."""
-
     @options_of(F.max_unpool1d, 2)
     def __init__(self) -> None: ...
 
 
 class MaxUnPool2D(FunctionLayer):
-    """Max pooling of images undone: :func:`~fluidlite.nn.functional.max_unpool2d`."""
-
     @options_of(F.max_unpool2d, 2)
     def __init__(self) -> None: ...
 
 
 class MaxUnPool3D(FunctionLayer):
-    """Max pooling of volumes undone: :func:`~fluidlite.nn.functional.max_unpool3d`."""
-
     @options_of(F.max_unpool3d, 2)
     def __init__(self) -> None: ...

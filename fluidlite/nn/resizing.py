@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
-from ..ground.fields import options_of
+from ..ground.fields import from_fields, options_of
 from . import functional as F
 from .activation import FunctionLayer
 
@@ -20,97 +21,68 @@ class Upsample(FunctionLayer):
     def __init__(self) -> None: ...
 
 
-class UpsamplingNearest2D(FunctionLayer):
+@from_fields
+class _Upsampling(FunctionLayer):
+    """Images of another size, by one mode."""
+
+    size: Any = None
+    scale_factor: Any = None
+    data_format: str = "NCHW"
+    name: str | None = None
+    _fixed: ClassVar[dict[str, Any]]
+    function = staticmethod(F.interpolate)
+
+    def begin(self, given: dict[str, Any]) -> None:
+        super().begin({**given, **self._fixed})
+
+
+class UpsamplingNearest2D(_Upsampling):
     """Images of another size, of the nearest elements."""
 
-    @staticmethod
-    def function(
-        x: Any,
-        size: Any = None,
-        scale_factor: Any = None,
-        data_format: str = "NCHW",
-        name: str | None = None,
-    ) -> Any:
-        """The images in the other size."""
-        return F.interpolate(x, size, scale_factor, "nearest", data_format=data_format)
-
-    @options_of(function)
-    def __init__(self) -> None: ...
+    _fixed: ClassVar = {"mode": "nearest"}
 
 
-class UpsamplingBilinear2D(FunctionLayer):
+class UpsamplingBilinear2D(_Upsampling):
     """Images of another size, by bilinear interpolation between corners that stay."""
 
-    @staticmethod
-    def function(
-        x: Any,
-        size: Any = None,
-        scale_factor: Any = None,
-        data_format: str = "NCHW",
-        name: str | None = None,
-    ) -> Any:
-        """The images in the other size."""
-        return F.interpolate(x, size, scale_factor, "bilinear", True, data_format=data_format)
-
-    @options_of(function)
-    def __init__(self) -> None: ...
+    _fixed: ClassVar = {"mode": "bilinear", "align_corners": True}
 
 
 class PixelShuffle(FunctionLayer):
-    """Channels laid out as pixels: :func:`~fluidlite.nn.functional.pixel_shuffle`."""
-
     @options_of(F.pixel_shuffle)
     def __init__(self) -> None: ...
 
 
+@from_fields
 class Unfold(FunctionLayer):
     """What lies under a window, as columns: :func:`~fluidlite.nn.functional.unfold`."""
 
-    @staticmethod
-    def function(
-        x: Any,
-        kernel_sizes: Any,
-        dilations: Any = 1,
-        paddings: Any = 0,
-        strides: Any = 1,
-        name: str | None = None,
-    ) -> Any:
-        """The columns."""
-        return F.unfold(x, kernel_sizes, strides, paddings, dilations)
-
-    @options_of(function)
-    def __init__(self) -> None: ...
+    kernel_sizes: int | Sequence[int]
+    dilations: int | Sequence[int] = 1
+    paddings: int | Sequence[int] = 0
+    strides: int | Sequence[int] = 1
+    name: str | None = None
+    function = staticmethod(F.unfold)
 
 
 class PixelUnshuffle(FunctionLayer):
-    """Pixels laid out as channels: :func:`~fluidlite.nn.functional.pixel_unshuffle`."""
-
     @options_of(F.pixel_unshuffle)
     def __init__(self) -> None: ...
 
 
 class ChannelShuffle(FunctionLayer):
-    """Channels of groups dealt out: :func:`~fluidlite.nn.functional.channel_shuffle`."""
-
     @options_of(F.channel_shuffle)
     def __init__(self) -> None: ...
 
 
+@from_fields
 class Fold(FunctionLayer):
     """Images of columns, added up where they overlap: :func:`~fluidlite.nn.functional.fold`."""
 
-    @staticmethod
-    def function(
-        x: Any,
-        output_sizes: Any,
-        kernel_sizes: Any,
-        dilations: Any = 1,
-        paddings: Any = 0,
-        strides: Any = 1,
-        name: str | None = None,
-    ) -> Any:
-        """The images."""
-        return F.fold(x, output_sizes, kernel_sizes, strides, paddings, dilations)
-
-    @options_of(function)
-    def __init__(self) -> None: ...
+    output_sizes: int | Sequence[int]
+    kernel_sizes: int | Sequence[int]
+    dilations: int | Sequence[int] = 1
+    paddings: int | Sequence[int] = 0
+    strides: int | Sequence[int] = 1
+    name: str | None = None
+    function = staticmethod(F.fold)

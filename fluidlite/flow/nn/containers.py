@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ...eager.holding import HeldByName, HeldInOrder
+from ...modules.holding import HeldByName, HeldInOrder
 from .module import Module, Parameter
 
 

@@ -181,8 +181,6 @@ class Flatten(FunctionModule):
 
 
 class CosineSimilarity(FunctionModule):
-    """The cosine of the angle between vectors."""
-
     @options_of(F.cosine_similarity, 2)
     def __init__(self) -> None: ...
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 from ...eager.engine import located
 from ...eager.hooks import HookHandle, Hooks
-from ...eager.owning import Kept, Owner, remembers
 from ...errors import ArgumentError, ShapeError, StateDictError, suggestion
-from ...ground.fields import belongs
 from ...ground.tracebacks import cut, is_boundary
+from ...modules.calling import FunctionCaller
+from ...modules.owning import Kept, Owner, remembers
 from ...symbolic import appending, in_program
 from ..tensor import Tensor
+from . import functional as F
 
 
 class Parameter(Tensor, results=False):
@@ -348,20 +349,13 @@ remembers(
 )
 
 
-class FunctionModule(Module):
+class FunctionModule(FunctionCaller, Module):
     """A module without parameters: a function, and options for it.
 
     A subclass says in ``function`` which, or takes the options of one as its constructor.
     """
 
-    function: ClassVar[Callable[..., Any]]
-
-    def __init_subclass__(cls, **more: Any) -> None:
-        super().__init_subclass__(**more)
-        constructor: Any = vars(cls).get("__init__")
-        if hasattr(constructor, "function"):
-            belongs(constructor, cls)
-            cls.function = staticmethod(constructor.function)
+    _functions = F.__name__
 
     def __init__(self) -> None:
         self.begin({})
@@ -378,11 +372,9 @@ class FunctionModule(Module):
 
     def forward(self, *inputs: Any) -> Any:
         """What the function gives; with ``inplace`` written to the input."""
-        function = type(self).function
         if self._inplace:
-            return inputs[0].write(lambda old: function(old, **self._options))
-        return function(*inputs, **self._options)
+            return inputs[0].write(lambda old: type(self).function(old, **self._options))
+        return type(self).function(*inputs, **self._options)
 
     def extra_repr(self) -> str:
-        named = [f"{name}={value!r}" for name, value in self._options.items()]
-        return ", ".join([*named, *["inplace=True"] * self._inplace])
+        return ", ".join(filter(None, [super().extra_repr(), "inplace=True" * self._inplace]))

@@ -8,84 +8,60 @@ from .module import FunctionModule
 
 
 class MaxPool1d(FunctionModule):
-    """The largest element under a window that moves over sequences."""
-
     @options_of(F.max_pool1d)
     def __init__(self) -> None: ...
 
 
 class MaxPool2d(FunctionModule):
-    """The largest element under a window that moves over images."""
-
     @options_of(F.max_pool2d)
     def __init__(self) -> None: ...
 
 
 class MaxPool3d(FunctionModule):
-    """The largest element under a window that moves over volumes."""
-
     @options_of(F.max_pool3d)
     def __init__(self) -> None: ...
 
 
 class AvgPool1d(FunctionModule):
-    """The mean under a window that moves over sequences."""
-
     @options_of(F.avg_pool1d)
     def __init__(self) -> None: ...
 
 
 class AvgPool2d(FunctionModule):
-    """The mean under a window that moves over images."""
-
     @options_of(F.avg_pool2d)
     def __init__(self) -> None: ...
 
 
 class AvgPool3d(FunctionModule):
-    """The mean under a window that moves over volumes."""
-
     @options_of(F.avg_pool3d)
     def __init__(self) -> None: ...
 
 
 class AdaptiveAvgPool1d(FunctionModule):
-    """Means of as many parts of sequences as are asked for."""
-
     @options_of(F.adaptive_avg_pool1d)
     def __init__(self) -> None: ...
 
 
 class AdaptiveMaxPool1d(FunctionModule):
-    """The largest elements of as many parts of sequences as are asked for."""
-
     @options_of(F.adaptive_max_pool1d)
     def __init__(self) -> None: ...
 
 
 class AdaptiveAvgPool2d(FunctionModule):
-    """Means of as many parts of images as are asked for."""
-
     @options_of(F.adaptive_avg_pool2d)
     def __init__(self) -> None: ...
 
 
 class AdaptiveMaxPool2d(FunctionModule):
-    """The largest elements of as many parts of images as are asked for."""
-
     @options_of(F.adaptive_max_pool2d)
     def __init__(self) -> None: ...
 
 
 class AdaptiveAvgPool3d(FunctionModule):
-    """Means of as many parts of volumes as are asked for."""
-
     @options_of(F.adaptive_avg_pool3d)
     def __init__(self) -> None: ...
 
 
 class AdaptiveMaxPool3d(FunctionModule):
-    """The largest elements of as many parts of volumes as are asked for."""
-
     @options_of(F.adaptive_max_pool3d)
     def __init__(self) -> None: ...

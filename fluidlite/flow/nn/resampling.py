@@ -12,12 +12,6 @@ from .module import FunctionModule, Module
 
 @from_fields
 class Upsample(FunctionModule):
-    """Lines, images or volumes of another size.
-
-    Args:
-        size, scale_factor, mode, align_corners: as of ``functional.interpolate``.
-    """
-
     size: Any = None
     scale_factor: Any = None
     mode: str = "nearest"
@@ -50,22 +44,16 @@ class UpsamplingBilinear2d(FunctionModule):
 
 
 class Unfold(FunctionModule):
-    """The windows of images, a column each."""
-
     @options_of(F.unfold)
     def __init__(self) -> None: ...
 
 
 class Fold(FunctionModule):
-    """The images that windows make, summed where they overlap."""
-
     @options_of(F.fold)
     def __init__(self) -> None: ...
 
 
 class PixelShuffle(FunctionModule):
-    """[N, C r r, H, W] as [N, C, H r, W r]."""
-
     @options_of(F.pixel_shuffle)
     def __init__(self) -> None: ...
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+from ..eager.engine import located
 from ..errors import ArgumentError, suggestion
 from ..ground.tracebacks import quick_api_boundary
-from .engine import located
 
 
 class Kept(NamedTuple):
