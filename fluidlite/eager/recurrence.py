@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
+from ..errors import ArgumentError, ShapeError
 from ..functions.arithmetic import matmul
+from ..functions.creation import full_like
 from ..functions.elementary import sigmoid, tanh
-from ..functions.shaping import chunk, concat
+from ..functions.items import get_item
+from ..functions.shaping import chunk, concat, fits, stack, tile, unbind
+from .engine import located
 from .recording import eager
 
 State = tuple[Any, ...]  #: what goes from step to step: the output, and the memory of an LSTM
@@ -46,6 +52,42 @@ def _linear(x: Any, weight: Any, bias: Any) -> Any:
     return product if bias is None else product + bias
 
 
+def steps_of(net: object, inputs: Any, axis: int) -> list[Any]:
+    """The steps of sequences.
+
+    Args:
+        net: runs along them.
+        inputs: [N, T, ...] or [T, N, ...].
+        axis: the dimension of steps.
+
+    Raises:
+        ShapeError: their number is unknown.
+    """
+    if int(inputs.array.shape[axis]) < 1:
+        raise ShapeError(
+            f"{type(net).__name__}: expected a known number of steps in dimension {axis}, got "
+            f"shape {list(inputs.array.shape)}; declare it, or use fluid.layers.rnn"
+        )
+    return unbind(inputs, axis)
+
+
+def kept(here: Any, old: Any, new: Any) -> Any:
+    """The new states where a row has the step, else the old ones.
+
+    Args:
+        here: [N], whether a row has it.
+        old, new: tensors, or lists and tuples of them.
+    """
+    if isinstance(new, (list, tuple)):
+        return type(new)(kept(here, a, b) for a, b in zip(old, new))
+    return old + (new - old) * _share(here, new)
+
+
+def _share(here: Any, x: Any) -> Any:
+    """1 in rows that have a step, else 0, beside ``x``."""
+    return here.cast(str(x.dtype.dtype)).reshape([-1] + [1] * (len(x.shape) - 1))
+
+
 def along(
     kind: str,
     steps: Sequence[Any],
@@ -79,11 +121,131 @@ def along(
                 after = next_state(kind, steps[t], state, made)
                 outs[t] = after[0]
                 if lengths is not None:
-                    here = (lengths > t).cast(str(after[0].dtype.dtype)).reshape([-1, 1])
-                    outs[t] = after[0] * here
-                    after = tuple(old + (new - old) * here for old, new in zip(state, after))
+                    here = lengths > t
+                    outs[t] = after[0] * _share(here, after[0])
+                    after = kept(here, state, after)
                 state = after
             sides.append(outs)
             finals.append(state)
         steps = sides[0] if len(sides) == 1 else [concat(list(pair), -1) for pair in zip(*sides)]
     return steps, finals
+
+
+class RecurrentNet:
+    """What cells and layers of cells are in every face.
+
+    A face says in ``make_weights`` and in ``weights`` how parameters are made and read.
+    """
+
+    kind: str  #: of the cells; see :func:`next_state`
+    input_size: int
+    hidden_size: int
+    proj_size: int = 0  #: elements of an LSTM's output, where it is a projection
+
+    def make_weights(self, input_size: int, ending: str, given: dict[str, Any]) -> None:
+        """Make the weights of one cell; their names end as said.
+
+        Args:
+            input_size: elements of its input.
+            ending: of the names.
+            given: the arguments of the constructor.
+        """
+        raise NotImplementedError
+
+    def weights(self, ending: str) -> Sequence[Any]:
+        """The weights of one cell, as :func:`next_state` takes them."""
+        raise NotImplementedError
+
+    def weight_shapes(self, input_size: int) -> dict[str, list[int]]:
+        """The shapes of the weights of one cell, by name."""
+        rows = GATES[self.kind] * self.hidden_size
+        shapes = {"weight_ih": [rows, input_size], "weight_hh": [rows, self.state_sizes[0]]}
+        shapes |= {"bias_ih": [rows], "bias_hh": [rows]}
+        if self.proj_size:
+            shapes["weight_hr"] = [self.proj_size, self.hidden_size]
+        return shapes
+
+    @property
+    def state_sizes(self) -> tuple[int, ...]:
+        """How many elements a row of each state has."""
+        shown = self.proj_size or self.hidden_size
+        return (shown, self.hidden_size) if self.kind == "LSTM" else (shown,)
+
+    def zeros(self, x: Any) -> State:
+        """The state to begin with, for each row of [N, I]."""
+        if x.appends is None:
+            rows, dtype = x.array.shape[0], x.array.dtype
+            return tuple(x.results(np.zeros((rows, size), dtype)) for size in self.state_sizes)
+        column = full_like(get_item(x, (slice(None), slice(1))), 0)
+        return tuple(tile(column, [1, size]) for size in self.state_sizes)
+
+
+class StackedCells(RecurrentNet):
+    """Cells along time, one layer on the other."""
+
+    _cells: list[list[str]]
+
+    def make_cells(self, layers: int, both_ways: bool, given: dict[str, Any]) -> None:
+        """Make the weights of all cells.
+
+        Args:
+            layers: how many stand one on the other.
+            both_ways: whether each goes back as well.
+            given: the arguments of the constructor.
+        """
+        ways = ("", "_reverse") if both_ways else ("",)
+        self._cells = [[f"_l{k}{way}" for way in ways] for k in range(layers)]
+        for number, layer in enumerate(self._cells):
+            width = self.state_sizes[0] * len(ways) if number else self.input_size
+            for cell in layer:
+                self.make_weights(width, cell, given)
+
+    def through(
+        self,
+        steps: Sequence[Any],
+        states: Any,
+        between: Callable[[Any], Any] | None,
+        lengths: Any = None,
+    ) -> tuple[Sequence[Any], tuple[Any, ...]]:
+        """The outputs of the last layer in each step, and the last states of all cells.
+
+        Args:
+            steps: the inputs, [N, I] each.
+            states: to begin with, [layers x directions, N, H] each; zeros when None.
+            between, lengths: as of :func:`along`.
+
+        Raises:
+            ArgumentError: ``states`` are more or fewer.
+            ShapeError: one has another shape.
+        """
+        given = None if states is None else self._by_cell(states, steps[0].array.shape[0])
+
+        def start(x: Any, number: int) -> State:
+            return self.zeros(x) if given is None else given[number]
+
+        outs, finals = along(self.kind, steps, self._cells, self.weights, start, between, lengths)
+        return outs, tuple(stack(list(each)) for each in zip(*finals))
+
+    def _by_cell(self, states: Any, rows: int) -> list[State]:
+        parts = tuple(states) if isinstance(states, (list, tuple)) else (states,)
+        sizes = self.state_sizes
+        if len(parts) != len(sizes):
+            raise located(
+                ArgumentError(
+                    f"{type(self).__name__}: expected {len(sizes)} initial states, got {len(parts)}"
+                )
+            )
+        for part, size in zip(parts, sizes):
+            wanted = [sum(map(len, self._cells)), rows, size]
+            if not fits(part.array.shape, wanted):
+                raise located(
+                    ShapeError(
+                        f"expected a state of shape {wanted}, got {list(part.array.shape)}"
+                    )
+                )
+        return list(zip(*(unbind(part, 0) for part in parts)))
+
+
+def alone_or_all(states: tuple[Any, ...]) -> Any:
+    """A state, where a network has one; a tuple of several."""
+    return states if len(states) > 1 else states[0]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 from typing import Any
 
-from ..errors import ShapeError
+from ..eager.recurrence import kept, steps_of
 from ..functions.creation import full
 from ..functions.shaping import concat, stack
 from .layer import Layer
@@ -55,7 +56,7 @@ class RNNCellBase(Layer):
         zeros = column.cast(kind) * 0.0
 
         def filled(sizes: list[int]) -> Any:
-            start = zeros + full([1, _product(sizes)], init_value, kind)
+            start = zeros + full([1, prod(sizes)], init_value, kind)
             return start if len(sizes) == 1 else start.reshape([-1, *sizes])
 
         return _shaped(self.state_shape if shape is None else shape, filled)
@@ -93,21 +94,15 @@ class RNN(Layer):
             ShapeError: the number of steps is unknown.
         """
         axis = 0 if self.time_major else 1
-        steps = int(inputs.shape[axis])
-        if steps < 1:
-            raise ShapeError(
-                f"RNN: expected a known number of steps in dimension {axis}, got shape "
-                f"{list(inputs.shape)}; declare it, or use fluid.layers.rnn"
-            )
+        steps = steps_of(self, inputs, axis)
         states = initial_states
         if states is None:
             states = self.cell.get_initial_states(inputs, batch_dim_idx=1 - axis)
-        outs: list[Any] = [None] * steps
-        times = range(steps)
+        outs: list[Any] = [None] * len(steps)
+        times = range(len(steps))
         for t in reversed(times) if self.is_reverse else times:
-            out, after = self.cell(inputs[t] if self.time_major else inputs[:, t], states, **kwargs)
-            states = after if sequence_length is None else _kept(sequence_length > t, states, after)
-            outs[t] = out
+            outs[t], after = self.cell(steps[t], states, **kwargs)
+            states = after if sequence_length is None else kept(sequence_length > t, states, after)
         return _joined(outs, lambda parts: stack(parts, axis)), states
 
 
@@ -144,13 +139,6 @@ class BiRNN(Layer):
         return _joined(outs, lambda parts: concat(parts, -1)), tuple(last)
 
 
-def _product(sizes: list[int]) -> int:
-    found = 1
-    for n in sizes:
-        found *= n
-    return found
-
-
 def _shaped(shape: Any, made: Callable[[list[int]], Any]) -> Any:
     """What is made of each list of sizes, nested as they are."""
     if isinstance(shape, int):
@@ -158,14 +146,6 @@ def _shaped(shape: Any, made: Callable[[list[int]], Any]) -> Any:
     if all(isinstance(n, int) for n in shape):
         return made(list(shape))
     return type(shape)(_shaped(each, made) for each in shape)
-
-
-def _kept(here: Any, old: Any, new: Any) -> Any:
-    """The new states where a row has the step, else the old ones."""
-    if isinstance(new, (list, tuple)):
-        return type(new)(_kept(here, a, b) for a, b in zip(old, new))
-    share = here.cast(str(new.dtype.dtype)).reshape([-1] + [1] * (len(new.shape) - 1))
-    return old + (new - old) * share
 
 
 def _joined(outs: list[Any], function: Callable[[list[Any]], Any]) -> Any:

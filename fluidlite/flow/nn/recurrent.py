@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import functools
-from typing import Any, ClassVar
+from typing import Any
 
 from ...eager.engine import located
-from ...eager.recurrence import GATES, State, along, next_state
+from ...eager.recurrence import RecurrentNet, StackedCells, alone_or_all, next_state
 from ...errors import ArgumentError, ShapeError
-from ...functions.creation import full_like
-from ...functions.items import get_item
-from ...functions.shaping import fits, tile
 from ...ground.docstrings import Family
 from ...ground.fields import from_fields
 from ...symbolic import in_program
@@ -37,39 +33,65 @@ RECURRENT = Family(
 )
 
 
-class _Recurrent(Module):
+class _Recurrent(RecurrentNet, Module):
     """What cells and layers of them have in common."""
 
-    kind: str
-    input_size: int
-    hidden_size: int
     bias: bool
-    proj_size: int = 0
 
-    def make_weights(self, input_size: int, ending: str, dtype: Any, device: Any) -> None:
-        """Make the weights of one cell; their names end as said."""
-        rows, out = GATES[self.kind] * self.hidden_size, self.proj_size or self.hidden_size
-        made = functools.partial(uniform_parameter, near_zero(self.hidden_size), dtype, device)
-        setattr(self, "weight_ih" + ending, made(rows, input_size))
-        setattr(self, "weight_hh" + ending, made(rows, out))
-        for name in ("bias_ih", "bias_hh"):
-            self.register_parameter(name + ending, made(rows) if self.bias else None)
-        if self.proj_size:
-            setattr(self, "weight_hr" + ending, made(out, self.hidden_size))
+    def _take(self, given: dict[str, Any]) -> None:
+        """Keep the arguments, as attributes, but for where weights are made."""
+        function = given.get("nonlinearity", "tanh")
+        if function not in ("tanh", "relu"):
+            raise located(
+                ArgumentError(f"expected nonlinearity 'tanh' or 'relu', got {function!r:.60}")
+            )
+        Module.__init__(self)
+        vars(self).update({n: v for n, v in given.items() if n not in ("device", "dtype")})
+        if "nonlinearity" in given:
+            vars(self)["kind"] = function
+
+    def make_weights(self, input_size: int, ending: str, given: dict[str, Any]) -> None:
+        bound, placed = near_zero(self.hidden_size), (given["dtype"], given["device"])
+        for name, shape in self.weight_shapes(input_size).items():
+            is_there = self.bias or not name.startswith("bias")
+            made = uniform_parameter(bound, *placed, *shape) if is_there else None
+            self.register_parameter(name + ending, made)
 
     def weights(self, ending: str) -> list[Any]:
-        """The weights of one cell."""
         names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")
         return [in_program(self.own_parameters.get(name + ending)) for name in names]
 
-    def zeros(self, x: Any) -> State:
-        """The state to begin with, for each row of [N, I]."""
-        rows, out = x.array.shape[0], self.proj_size or self.hidden_size
-        sizes = (out, self.hidden_size) if self.kind == "LSTM" else (out,)
-        if x.appends is not None:
-            first = get_item(x, (slice(None), slice(1)))
-            return tuple(tile(full_like(first, 0), [1, size]) for size in sizes)
-        return tuple(x.new_zeros(rows, size) for size in sizes)
+    def _need_input(self, input: Any, *ranks: int) -> None:
+        shape = list(input.array.shape)
+        if len(shape) not in ranks or shape[-1] != self.input_size:
+            raise located(
+                ShapeError(
+                    f"expected an input of {ranks[0]} or {ranks[1]} dimensions, the last one of "
+                    f"size {self.input_size}, got shape {shape}"
+                )
+            )
+
+
+@from_fields
+class _Sizes:
+    input_size: int
+    hidden_size: int
+
+
+@from_fields
+class _Bias:
+    bias: bool = True
+
+
+@from_fields
+class _Nonlinearity:
+    nonlinearity: str = "tanh"
+
+
+@from_fields
+class _Placing:
+    device: Any = None
+    dtype: Any = None
 
 
 class _Cell(_Recurrent):
@@ -81,8 +103,8 @@ class _Cell(_Recurrent):
         Args:
             given: the arguments by name.
         """
-        _take(self, given)
-        self.make_weights(self.input_size, "", given["dtype"], given["device"])
+        self._take(given)
+        self.make_weights(self.input_size, "", given)
 
     def forward(self, input: Any, hx: Any = None) -> Any:
         """The next state, of [N, I] or [I] and the state before; zeros when None.
@@ -90,45 +112,22 @@ class _Cell(_Recurrent):
         Raises:
             ShapeError: the input has another rank or size.
         """
-        _need_input(input, self.input_size, (1, 2))
+        self._need_input(input, 1, 2)
         alone = len(input.array.shape) == 1
         x = unsqueeze(input, 0) if alone else input
         given = hx if isinstance(hx, (list, tuple)) else (hx,)
         parts = [unsqueeze(s, 0) if alone else s for s in given if s is not None]
         state = tuple(parts) or self.zeros(x)
         after = next_state(self.kind, x, state, self.weights(""))
-        found = tuple(squeeze(s, 0) if alone else s for s in after)
-        return found if len(found) > 1 else found[0]
+        return alone_or_all(tuple(squeeze(s, 0) if alone else s for s in after))
 
     def extra_repr(self) -> str:
         return f"{self.input_size}, {self.hidden_size}" + ("" if self.bias else ", bias=False")
 
 
-def _need_input(input: Any, size: int, ranks: tuple[int, int]) -> None:
-    shape = list(input.array.shape)
-    if len(shape) not in ranks or shape[-1] != size:
-        raise located(
-            ShapeError(
-                f"expected an input of {ranks[0]} or {ranks[1]} dimensions, the last one of size "
-                f"{size}, got shape {shape}"
-            )
-        )
-
-
-@from_fields
-class _GatedCell(_Cell):
-    """One step, of gates."""
-
-    input_size: int
-    hidden_size: int
-    bias: bool = True
-    device: Any = None
-    dtype: Any = None
-
-
 @RECURRENT
 @from_fields
-class LSTMCell(_GatedCell):
+class LSTMCell(_Cell, _Placing, _Bias, _Sizes):
     """A step of an LSTM: gates i, f, g, o; the state is a pair, output and memory.
 
     >>> h, c = fluid.flow.nn.LSTMCell(3, 4)(fluid.flow.ones(2, 3))
@@ -141,7 +140,7 @@ class LSTMCell(_GatedCell):
 
 @RECURRENT
 @from_fields
-class GRUCell(_GatedCell):
+class GRUCell(_Cell, _Placing, _Bias, _Sizes):
     """A step of a GRU: gates r, z, n."""
 
     kind = "GRU"
@@ -149,31 +148,28 @@ class GRUCell(_GatedCell):
 
 @RECURRENT
 @from_fields
-class RNNCell(_Cell):
+class RNNCell(_Cell, _Placing, _Nonlinearity, _Bias, _Sizes):
     """A step of a network whose next state is a function of the input and of the state."""
 
-    input_size: int
-    hidden_size: int
-    bias: bool = True
-    nonlinearity: str = "tanh"
-    device: Any = None
-    dtype: Any = None
+
+@from_fields
+class _Layers(_Sizes):
+    num_layers: int = 1
 
 
-def _take(module: _Recurrent, given: dict[str, Any]) -> None:
-    """Keep the arguments of a module, as attributes, but for where weights are made."""
-    function = given.get("nonlinearity", "tanh")
-    if function not in ("tanh", "relu"):
-        raise located(
-            ArgumentError(f"expected nonlinearity 'tanh' or 'relu', got {function!r:.60}")
-        )
-    Module.__init__(module)
-    vars(module).update({n: v for n, v in given.items() if n not in ("device", "dtype")})
-    if "nonlinearity" in given:
-        vars(module)["kind"] = function
+@from_fields
+class _Ways(_Bias):
+    batch_first: bool = False
+    dropout: float = 0.0
+    bidirectional: bool = False
 
 
-class _Along(_Recurrent):
+@from_fields
+class _Projection:
+    proj_size: int = 0
+
+
+class _Along(StackedCells, _Recurrent):
     """Cells along time, one layer on the other."""
 
     num_layers: int
@@ -190,15 +186,8 @@ class _Along(_Recurrent):
         size, hidden = given.get("proj_size", 0), given["hidden_size"]
         if not 0 <= size < hidden:
             raise located(ArgumentError(f"expected proj_size in [0, {hidden}), got {size!r:.60}"))
-        _take(self, given)
-        ways = ("", "_reverse") if self.bidirectional else ("",)
-        self._cells = [[f"_l{k}{way}" for way in ways] for k in range(self.num_layers)]
-        for number, layer in enumerate(self._cells):
-            width = (size or hidden) * len(ways) if number else self.input_size
-            for cell in layer:
-                self.make_weights(width, cell, given["dtype"], given["device"])
-
-    _pair: ClassVar[bool] = False
+        self._take(given)
+        self.make_cells(self.num_layers, self.bidirectional, given)
 
     def forward(self, input: Any, hx: Any = None) -> Any:
         """The outputs of the last layer, and the states of all layers behind the last step.
@@ -208,43 +197,22 @@ class _Along(_Recurrent):
             hx: [layers x directions, N, H], a pair of them for an LSTM; zeros when None.
 
         Raises:
+            ArgumentError: there are more or fewer states.
             ShapeError: the input or a state has another rank or size.
         """
-        _need_input(input, self.input_size, (2, 3))
+        self._need_input(input, 2, 3)
         alone = len(input.array.shape) == 2
         time = 1 if self.batch_first and not alone else 0
-        row = [unsqueeze(x, 0) if alone else x for x in unbind(input, time)]
-        given = self._states(hx, row[0].array.shape[0], alone)
-
-        def start(x: Any, number: int) -> State:
-            return self.zeros(x) if given is None else given[number]
+        steps = [unsqueeze(x, 0) if alone else x for x in unbind(input, time)]
+        if alone and hx is not None:
+            hx = [unsqueeze(s, 1) for s in (hx if isinstance(hx, (list, tuple)) else [hx])]
 
         def drop(x: Any) -> Any:
             return F.dropout(x, self.dropout, self.training)
 
-        between = drop if self.dropout else None
-        shown, finals = along(self.kind, row, self._cells, self.weights, start, between)
-        joined = map(stack, zip(*finals))
-        states = tuple(squeeze(part, 1) if alone else part for part in joined)
+        shown, states = self.through(steps, hx, drop if self.dropout else None)
         out = stack([squeeze(x, 0) for x in shown] if alone else shown, time)
-        return out, (states if self._pair else states[0])
-
-    def _states(self, hx: Any, rows: int, alone: bool) -> list[State] | None:
-        """The given states of each layer and direction."""
-        if hx is None:
-            return None
-        parts = [unsqueeze(s, 1) if alone else s for s in (hx if self._pair else (hx,))]
-        count = sum(map(len, self._cells))
-        out = self.proj_size or self.hidden_size
-        for part, size in zip(parts, (out, self.hidden_size)):
-            if not fits(part.array.shape, [count, rows, size]):
-                raise located(
-                    ShapeError(
-                        f"expected a state of shape {[count, rows, size]}, got "
-                        f"{list(part.array.shape)}"
-                    )
-                )
-        return list(zip(*(unbind(part, 0) for part in parts)))
+        return out, alone_or_all(tuple(squeeze(s, 1) if alone else s for s in states))
 
     def extra_repr(self) -> str:
         shown = [f"{self.input_size}, {self.hidden_size}"]
@@ -257,7 +225,7 @@ class _Along(_Recurrent):
 
 @RECURRENT
 @from_fields
-class LSTM(_Along):
+class LSTM(_Along, _Placing, _Projection, _Ways, _Layers):
     """An LSTM along time: gates i, f, g, o; the state is a pair, output and memory.
 
     >>> out, (h, c) = fluid.flow.nn.LSTM(3, 4, num_layers=2)(fluid.flow.ones(5, 2, 3))
@@ -266,50 +234,17 @@ class LSTM(_Along):
     """
 
     kind = "LSTM"
-    _pair = True
-
-    input_size: int
-    hidden_size: int
-    num_layers: int = 1
-    bias: bool = True
-    batch_first: bool = False
-    dropout: float = 0.0
-    bidirectional: bool = False
-    proj_size: int = 0
-    device: Any = None
-    dtype: Any = None
 
 
 @RECURRENT
 @from_fields
-class GRU(_Along):
+class GRU(_Along, _Placing, _Ways, _Layers):
     """A GRU along time: gates r, z, n."""
 
     kind = "GRU"
 
-    input_size: int
-    hidden_size: int
-    num_layers: int = 1
-    bias: bool = True
-    batch_first: bool = False
-    dropout: float = 0.0
-    bidirectional: bool = False
-    device: Any = None
-    dtype: Any = None
-
 
 @RECURRENT
 @from_fields
-class RNN(_Along):
+class RNN(_Along, _Placing, _Ways, _Nonlinearity, _Layers):
     """A network along time whose next state is a function of the input and of the state."""
-
-    input_size: int
-    hidden_size: int
-    num_layers: int = 1
-    nonlinearity: str = "tanh"
-    bias: bool = True
-    batch_first: bool = False
-    dropout: float = 0.0
-    bidirectional: bool = False
-    device: Any = None
-    dtype: Any = None
