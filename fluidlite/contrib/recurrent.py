@@ -2,39 +2,70 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-from ..dygraph.layer import PARAMETERS, Layer
+from ..dygraph.layer import Layer
 from ..errors import ArgumentError, ShapeError
 from ..ground.docstrings import Family
+from ..ground.fields import from_fields
 from ..ir.variable import Variable
-from ..layers.activation import sigmoid, tanh
-from ..layers.creation import fill_constant
+from ..layers.gated_units import (
+    GRU_UNITS,
+    LSTM_UNITS,
+    Activation,
+    GatedUnit,
+    GRUGates,
+    LSTMGates,
+    WithType,
+    check_rows,
+    checked_size,
+    named,
+)
 from ..layers.joining import concat
 from ..layers.nn import dropout
 from ..layers.recurrence import check_lengths, flipped, kept, steps_mask
 from ..layers.reshaping import reshape, reverse
-from ..layers.rnn_cell import check_rows, checked_size, gru_step, lstm_step, named
 from ..layers.static_rnn import StaticRNN
 from ..opdef.spec import agree
 
-Activation = Callable[[Any], Any]
+
+@from_fields
+class _Scope:
+    name_scope: str
 
 
-@PARAMETERS
-class BasicLSTMUnit(Layer):
+class _BasicUnit(Layer, GatedUnit):
+    """A unit that owns its parameters, and makes them at its first step."""
+
+    def begin(self, given: dict[str, Any]) -> None:
+        """Keep the arguments.
+
+        Args:
+            given: the arguments by name.
+        """
+        Layer.__init__(self, f"{given['name_scope']}/{type(self).__name__}", given["dtype"])
+        self.take(given)
+
+    def _build_once(self, input: Any, *states: Any) -> None:
+        check_rows("input", input)
+        for part, (attr, shape, is_bias) in zip(self.parts, self.wanted(input.shape[1])):
+            setattr(self, part.name, self.create_parameter(shape, attr, is_bias=is_bias))
+
+    def _after(self, input: Any, **before: Any) -> tuple[Any, ...]:
+        """The states behind a step, of the states before by their names."""
+        parameters = [getattr(self, part.name) for part in self.parts]
+        check_rows("input", input, parameters[0].shape[0] - self.hidden_size)
+        for what, each in before.items():
+            check_rows(what, each, self.hidden_size)
+        return self.step(parameters, input, *before.values())
+
+
+@LSTM_UNITS
+@from_fields
+class BasicLSTMUnit(_BasicUnit, WithType, LSTMGates, _Scope):
     """A step of a long short-term memory: ``c = f * c + i * g``, ``h = o * tanh(c)``.
 
     Hochreiter and Schmidhuber, Long short-term memory, Neural Computation 9(8), 1997.
-
-    Args:
-        name_scope: the stem of the parameters' names.
-        hidden_size: the size of the state and of the cell.
-        param_attr: of the weight, [input + hidden_size, 4 * hidden_size]: of i, g, f and o.
-        gate_activation: a layer for the gates; sigmoid when None.
-        activation: a layer for the candidate and the cell; tanh when None.
-        forget_bias: what is added to f.
 
     >>> with fluid.dygraph.guard():
     ...     unit = fluid.contrib.layers.BasicLSTMUnit("unit", 3)
@@ -43,31 +74,6 @@ class BasicLSTMUnit(Layer):
     >>> state.shape, cell.shape
     ([2, 3], [2, 3])
     """
-
-    def __init__(
-        self,
-        name_scope: str,
-        hidden_size: int,
-        param_attr: Any = None,
-        bias_attr: Any = None,
-        gate_activation: Activation | None = None,
-        activation: Activation | None = None,
-        forget_bias: float = 1.0,
-        dtype: Any = "float32",
-    ) -> None:
-        super().__init__(f"{name_scope}/{type(self).__name__}", dtype)
-        self._hidden_size = checked_size(hidden_size)
-        self._attrs = (param_attr, bias_attr)
-        self._activations = (gate_activation or sigmoid, activation or tanh)
-        self._forget_bias = fill_constant([1], self._dtype, float(forget_bias))
-        self._forget_bias.stop_gradient = False
-
-    def _build_once(self, input: Any, pre_hidden: Any, pre_cell: Any) -> None:
-        check_rows("input", input)
-        size = self._hidden_size
-        width = input.shape[1] + size
-        self._weight = self.create_parameter([width, 4 * size], self._attrs[0])
-        self._bias = self.create_parameter([4 * size], self._attrs[1], is_bias=True)
 
     def forward(self, input: Any, pre_hidden: Any, pre_cell: Any) -> tuple[Any, Any]:
         """The next state and the next cell.
@@ -79,27 +85,16 @@ class BasicLSTMUnit(Layer):
         Raises:
             ShapeError: sizes do not fit.
         """
-        check_rows("input", input, self._weight.shape[0] - self._hidden_size)
-        check_rows("pre_hidden", pre_hidden, self._hidden_size)
-        check_rows("pre_cell", pre_cell, self._hidden_size)
-        parameters = (self._weight, self._bias, self._forget_bias)
-        return lstm_step(input, pre_hidden, pre_cell, *parameters, *self._activations)
+        state, cell = self._after(input, pre_hidden=pre_hidden, pre_cell=pre_cell)
+        return state, cell
 
 
-@PARAMETERS
-class BasicGRUUnit(Layer):
+@GRU_UNITS
+@from_fields
+class BasicGRUUnit(_BasicUnit, WithType, GRUGates, _Scope):
     """A step of a gated recurrent unit: ``u * hidden + (1 - u) * candidate``.
 
     Cho et al., Learning phrase representations using RNN encoder-decoder, EMNLP 2014.
-
-    Args:
-        name_scope: the stem of the parameters' names.
-        hidden_size: the size of the state.
-        param_attr: of the weights, [input + hidden_size, 2 * hidden_size] of the gates r and u, and
-            [input + hidden_size, hidden_size] of the candidate; a name gets the endings ``_gate``
-            and ``_candidate``.
-        gate_activation: a layer for the gates; sigmoid when None.
-        activation: a layer for the candidate; tanh when None.
 
     >>> with fluid.dygraph.guard():
     ...     unit = fluid.contrib.layers.BasicGRUUnit("unit", 3)
@@ -108,32 +103,6 @@ class BasicGRUUnit(Layer):
     >>> state.shape
     [2, 3]
     """
-
-    def __init__(
-        self,
-        name_scope: str,
-        hidden_size: int,
-        param_attr: Any = None,
-        bias_attr: Any = None,
-        gate_activation: Activation | None = None,
-        activation: Activation | None = None,
-        dtype: Any = "float32",
-    ) -> None:
-        super().__init__(f"{name_scope}/{type(self).__name__}", dtype)
-        self._hidden_size = checked_size(hidden_size)
-        self._attrs = (param_attr, bias_attr)
-        self._activations = (gate_activation or sigmoid, activation or tanh)
-
-    def _build_once(self, input: Any, pre_hidden: Any) -> None:
-        check_rows("input", input)
-        size, (weight, bias) = self._hidden_size, self._attrs
-        width = input.shape[1] + size
-        self._gate_weight = self.create_parameter([width, 2 * size], named(weight, "gate"))
-        own = named(weight, "candidate")
-        self._candidate_weight = self.create_parameter([width, size], own)
-        self._gate_bias = self.create_parameter([2 * size], named(bias, "gate"), is_bias=True)
-        own = named(bias, "candidate")
-        self._candidate_bias = self.create_parameter([size], own, is_bias=True)
 
     def forward(self, input: Any, pre_hidden: Any) -> Any:
         """The next state.
@@ -145,11 +114,8 @@ class BasicGRUUnit(Layer):
         Raises:
             ShapeError: sizes do not fit.
         """
-        check_rows("input", input, self._gate_weight.shape[0] - self._hidden_size)
-        check_rows("pre_hidden", pre_hidden, self._hidden_size)
-        weights = (self._gate_weight, self._candidate_weight)
-        biases = (self._gate_bias, self._candidate_bias)
-        return gru_step(input, pre_hidden, weights, biases, *self._activations)
+        (state,) = self._after(input, pre_hidden=pre_hidden)
+        return state
 
 
 _STACKS = Family(

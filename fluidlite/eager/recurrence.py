@@ -239,9 +239,7 @@ class StackedCells(RecurrentNet):
             wanted = [sum(map(len, self._cells)), rows, size]
             if not fits(part.array.shape, wanted):
                 raise located(
-                    ShapeError(
-                        f"expected a state of shape {wanted}, got {list(part.array.shape)}"
-                    )
+                    ShapeError(f"expected a state of shape {wanted}, got {list(part.array.shape)}")
                 )
         return list(zip(*(unbind(part, 0) for part in parts)))
 

@@ -72,7 +72,20 @@ class DecodeHelper(Described):
         raise NotImplementedError(f"{type(self).__name__} needs a method next_inputs(self, ...)")
 
 
-class TrainingHelper(DecodeHelper):
+class _Greedy(DecodeHelper):
+    """A helper that takes the token with the largest score."""
+
+    def sample(self, time: Any, outputs: Any, states: Any) -> Any:
+        """The token with the largest score.
+
+        Args:
+            time, states: accepted, as of every helper.
+            outputs: scores of tokens, [batch, tokens].
+        """
+        return argmax(outputs, axis=-1)
+
+
+class TrainingHelper(_Greedy):
     """Inputs from sequences that are known, whatever was sampled; tokens by the largest score.
 
     Args:
@@ -123,15 +136,6 @@ class TrainingHelper(DecodeHelper):
         first = mapped_leaves(lambda x: x[0] if self.time_major else x[:, 0], self.inputs)
         return first, finished
 
-    def sample(self, time: Any, outputs: Any, states: Any) -> Any:
-        """The token with the largest score.
-
-        Args:
-            time, states: accepted, as of every helper.
-            outputs: scores of tokens, [batch, tokens].
-        """
-        return argmax(outputs, axis=-1)
-
     def next_inputs(
         self, time: Any, outputs: Any, states: Any, sample_ids: Any
     ) -> tuple[Any, Any, Any]:
@@ -142,7 +146,7 @@ class TrainingHelper(DecodeHelper):
                 accepted.
         """
         given: tuple[Any, Any] = (time, self.sequence_length)
-        now, lengths = (x if x.dtype is DType.INT32 else _as_int32(x) for x in given)
+        now, lengths = (x if x.dtype is DType.INT32 else cast(x, "int32") for x in given)
         after = now + 1
         finished = less_equal(lengths, after)
 
@@ -153,7 +157,7 @@ class TrainingHelper(DecodeHelper):
         return finished, mapped_leaves(step, self._padded), states
 
 
-class GreedyEmbeddingHelper(DecodeHelper):
+class GreedyEmbeddingHelper(_Greedy):
     """The token with the largest score; its embedding is the next input.
 
     Args:
@@ -186,15 +190,6 @@ class GreedyEmbeddingHelper(DecodeHelper):
             self.start_tokens, [-1], "bool", False, force_cpu=True
         )
         return self.embedding_fn(self.start_tokens), finished
-
-    def sample(self, time: Any, outputs: Any, states: Any) -> Any:
-        """The token with the largest score.
-
-        Args:
-            time, states: accepted, as of every helper.
-            outputs: scores of tokens, [batch, tokens].
-        """
-        return argmax(outputs, axis=-1)
 
     def next_inputs(
         self, time: Any, outputs: Any, states: Any, sample_ids: Any
@@ -319,7 +314,3 @@ class BasicDecoder(Decoder):
             time=time, outputs=outputs, states=states, sample_ids=tokens
         )
         return self.OutputWrapper(outputs, tokens), states, inputs, finished
-
-
-def _as_int32(x: Any) -> Any:
-    return cast(x, "int32")

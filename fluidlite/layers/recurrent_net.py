@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..errors import ArgumentError
@@ -67,21 +68,23 @@ def dynamic_lstm(
     ((-1, 2), 1)
     """
     width, bias = _sizes(size, bias_attr, use_peepholes)
-    ins: dict[str, Any] = {"Input": input, "H0": h_0, "C0": c_0}
-    ins["Weight"] = f.weight(param_attr, [width, 4 * width], dtype)
-    ins["Bias"] = f.bias_parameter(bias_attr, [1, bias], dtype)
-    state, cell, gates, activated = (f.new_variable() for _ in range(4))
-    f.into(
+    return _net(
+        f,
         "lstm",
-        _given(ins),
-        {"Hidden": state, "Cell": cell, "BatchGate": gates, "BatchCellPreAct": activated},
+        {
+            "Input": input,
+            "H0": h_0,
+            "C0": c_0,
+            "Weight": f.weight(param_attr, [width, 4 * width], dtype),
+            "Bias": f.bias_parameter(bias_attr, [1, bias], dtype),
+        },
+        ["Hidden", "Cell", "BatchGate", "BatchCellPreAct"],
         use_peepholes=use_peepholes,
         is_reverse=is_reverse,
         gate_activation=gate_activation,
         cell_activation=cell_activation,
         candidate_activation=candidate_activation,
     )
-    return state, cell
 
 
 @_NETS
@@ -136,31 +139,27 @@ def dynamic_lstmp(
     (-1, 2)
     """
     width, bias = _sizes(size, bias_attr, use_peepholes)
-    ins: dict[str, Any] = {"Input": input, "H0": h_0, "C0": c_0}
-    ins["Weight"] = f.weight(param_attr, [proj_size, 4 * width], dtype)
-    ins["ProjWeight"] = f.weight(param_attr, [width, proj_size], dtype)
-    ins["Bias"] = f.bias_parameter(bias_attr, [1, bias], dtype)
-    projection, cell, _, hidden, gates, activated = (f.new_variable() for _ in range(6))
-    clips = dict(cell_clip=cell_clip, proj_clip=proj_clip)
-    f.into(
+    return _net(
+        f,
         "lstmp",
-        _given(ins),
         {
-            "Projection": projection,
-            "Cell": cell,
-            "BatchHidden": hidden,
-            "BatchGate": gates,
-            "BatchCellPreAct": activated,
+            "Input": input,
+            "H0": h_0,
+            "C0": c_0,
+            "Weight": f.weight(param_attr, [proj_size, 4 * width], dtype),
+            "ProjWeight": f.weight(param_attr, [width, proj_size], dtype),
+            "Bias": f.bias_parameter(bias_attr, [1, bias], dtype),
         },
+        ["Projection", "Cell", "", "BatchHidden", "BatchGate", "BatchCellPreAct"],
         use_peepholes=use_peepholes,
         is_reverse=is_reverse,
         gate_activation=gate_activation,
         cell_activation=cell_activation,
         candidate_activation=candidate_activation,
         proj_activation=proj_activation,
-        **{key: value or 0.0 for key, value in clips.items()},
+        cell_clip=cell_clip or 0.0,
+        proj_clip=proj_clip or 0.0,
     )
-    return projection, cell
 
 
 @_NETS
@@ -200,25 +199,38 @@ def dynamic_gru(
     >>> fluid.layers.dynamic_gru(x, 2, is_reverse=True).shape
     (-1, 2)
     """
-    ins: dict[str, Any] = {"Input": input, "H0": h_0}
-    ins["Weight"] = f.weight(param_attr, [size, 3 * size], input.dtype)
-    ins["Bias"] = f.bias_parameter(bias_attr, [1, 3 * size], input.dtype)
-    state, gates, reset, states = (f.new_variable() for _ in range(4))
-    f.into(
+    state, _ = _net(
+        f,
         "gru",
-        _given(ins),
         {
-            "Hidden": state,
-            "BatchGate": gates,
-            "BatchResetHiddenPrev": reset,
-            "BatchHidden": states,
+            "Input": input,
+            "H0": h_0,
+            "Weight": f.weight(param_attr, [size, 3 * size], input.dtype),
+            "Bias": f.bias_parameter(bias_attr, [1, 3 * size], input.dtype),
         },
+        ["Hidden", "BatchGate", "BatchResetHiddenPrev", "BatchHidden"],
         is_reverse=is_reverse,
         gate_activation=gate_activation,
         activation=candidate_activation,
         origin_mode=origin_mode,
     )
     return state
+
+
+def _net(
+    f: LayerBuilder, type: str, ins: Mapping[str, Any], slots: Sequence[str], **attrs: Any
+) -> tuple[Variable, Variable]:
+    """The first two results of a network.
+
+    Args:
+        f: the interpreter.
+        type, ins, attrs: of the operator.
+        slots: of its outputs, in the order of their names; empty for a name that fluid leaves out.
+    """
+    made = [(slot, f.new_variable()) for slot in slots]
+    outs = {slot: variable for slot, variable in made if slot}
+    f.into(type, {slot: value for slot, value in ins.items() if value is not None}, outs, **attrs)
+    return made[0][1], made[1][1]
 
 
 def _sizes(size: Any, bias_attr: Any, use_peepholes: bool) -> tuple[int, int]:
@@ -229,7 +241,3 @@ def _sizes(size: Any, bias_attr: Any, use_peepholes: bool) -> tuple[int, int]:
         raise ArgumentError("expected a bias, which a long short-term memory needs, got False")
     width = int(size) // 4
     return width, (7 if use_peepholes else 4) * width
-
-
-def _given(ins: dict[str, Any]) -> dict[str, Any]:
-    return {slot: value for slot, value in ins.items() if value is not None}

@@ -18,10 +18,17 @@ from .nn import fc
 _ACTIVATIONS = {"identity": 0, "sigmoid": 1, "tanh": 2, "relu": 3}
 
 
-def _number(name: Any, what: str) -> int:
-    if not isinstance(name, str) or name not in _ACTIVATIONS:
-        raise ArgumentError(f"expected {what} to be one of {sorted(_ACTIVATIONS)}, got {name!r}")
-    return _ACTIVATIONS[name]
+def numbers_of(**activations: str) -> dict[str, int]:
+    """What the operator calls activations that a user gave.
+
+    Raises:
+        ArgumentError: one is none.
+    """
+    for what, name in activations.items():
+        if not isinstance(name, str) or name not in _ACTIVATIONS:
+            known = ", ".join(_ACTIVATIONS)
+            raise ArgumentError(f"expected {what} to be one of {known}, got {name!r:.60}")
+    return {what: _ACTIVATIONS[name] for what, name in activations.items()}
 
 
 @layer
@@ -65,20 +72,12 @@ def gru_unit(
     """
     if isinstance(size, bool) or not isinstance(size, int) or size <= 0 or size % 3:
         raise ArgumentError(f"expected size to be 3 times that of the state, got {size!r}")
-    numbers = dict(
-        activation=_number(activation, "activation"),
-        gate_activation=_number(gate_activation, "gate_activation"),
-    )
+    numbers = numbers_of(activation=activation, gate_activation=gate_activation)
     width = size // 3
-    ins: dict[str, Any] = {"Input": input, "HiddenPrev": hidden}
-    ins["Weight"] = f.weight(param_attr, [width, size], input.dtype)
+    weight = f.weight(param_attr, [width, size], input.dtype)
     bias = f.bias_parameter(bias_attr, [1, size], input.dtype)
-    if bias is not None:
-        ins["Bias"] = bias
-    gate, reset, out = f.new_variable(), f.new_variable(), f.new_variable()
-    outs = {"Gate": gate, "ResetHiddenPrev": reset, "Hidden": out}
-    f.into("gru_unit", ins, outs, **numbers, origin_mode=origin_mode)
-    return out, reset, gate
+    outs = f.gru_unit.all(input, hidden, weight, bias, **numbers, origin_mode=origin_mode)
+    return outs["Hidden"], outs["ResetHiddenPrev"], outs["Gate"]
 
 
 @layer

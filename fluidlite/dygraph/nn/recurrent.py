@@ -7,17 +7,8 @@ from typing import Any
 from ...errors import ArgumentError
 from ...ir.variable import Variable
 from ...layers.layer import LayerBuilder, layer
+from ...layers.recurrent_unit import numbers_of
 from ..layer import Layer
-
-_ACTIVATIONS = ("identity", "sigmoid", "tanh", "relu")
-
-
-def _number(what: str, given: str) -> int:
-    if given not in _ACTIVATIONS:
-        raise ArgumentError(
-            f"expected {what} to be one of {', '.join(_ACTIVATIONS)}, got {given!r:.60}"
-        )
-    return _ACTIVATIONS.index(given)
 
 
 @layer("gru_unit")
@@ -77,8 +68,7 @@ class GRUUnit(Layer):
                 f"{size!r:.60}"
             )
         self._attrs = {
-            "activation": _number("activation", activation),
-            "gate_activation": _number("gate_activation", gate_activation),
+            **numbers_of(activation=activation, gate_activation=gate_activation),
             "origin_mode": origin_mode,
         }
         self.weight = self.create_parameter([size // 3, size], param_attr)
