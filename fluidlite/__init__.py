@@ -41,6 +41,7 @@ from .framework import (
     reset_default_programs,
 )
 from .ground.missing_names import absent as _absent
+from .ground.moved_modules import MOVED as _MOVED
 from .ground.moved_modules import serve as _serve_moved_modules
 from .ground.place import (
     CPUPlace,
@@ -136,6 +137,8 @@ def __getattr__(name: str) -> Any:
         return import_module(f".{name}", __name__)
     home = import_module(f".{_NAMES.get(name, 'functions.exports')}", __name__)
     found = getattr(home, name, None)
+    if found is None and name in _MOVED:
+        return import_module(f".{_MOVED[name]}", __name__)
     if found is None:
         raise _absent(__name__, name)
     globals()[name] = found

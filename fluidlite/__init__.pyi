@@ -108,6 +108,7 @@ from .functions.arithmetic import remainder as floor_mod
 from .functions.arithmetic import get_default_dtype
 from .functions.arithmetic import greater_equal
 from .functions.arithmetic import greater_than
+from .functions.arithmetic import is_empty
 from .functions.arithmetic import isclose
 from .functions.arithmetic import lerp
 from .functions.arithmetic import less_equal
@@ -562,6 +563,7 @@ __all__ = [
     "int8",
     "io",
     "is_compiled_with_cuda",
+    "is_empty",
     "is_grad_enabled",
     "is_tensor",
     "isclose",

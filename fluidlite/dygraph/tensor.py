@@ -157,7 +157,7 @@ class VarBase(Tensor):
             self.asks_in_vain = vain
 
     def backward(  # type: ignore[override]
-        self, backward_strategy: BackwardStrategy | None = None, retain_graph: bool = False
+        self, backward_strategy: BackwardStrategy | None = None, retain_graph: bool | None = False
     ) -> None:
         """Store the gradients of this tensor in the tensors that it was made of, in the place of
         those of an earlier call.

@@ -152,7 +152,7 @@ def gradients_of(
 
 
 def backward(
-    tensors: Any, grad_tensors: Any = None, retain_graph: bool = False, inputs: Any = None
+    tensors: Any, grad_tensors: Any = None, retain_graph: bool | None = False, inputs: Any = None
 ) -> None:
     """Add the gradients of tensors to ``.grad`` of the leaves that they depend on.
 
@@ -325,9 +325,9 @@ def seeds_in(what: str, given: Any, count: int) -> list[Any]:
 
 
 def check_bools(**flags: Any) -> None:
-    """Refuse flags that are no bools."""
+    """Refuse flags that are no bools; ``retain_graph`` may be None, which means False."""
     for name, value in flags.items():
-        if not isinstance(value, bool):
+        if not isinstance(value, bool) and (value is not None or name != "retain_graph"):
             raise located(
                 ArgumentError(
                     f"expected {name} to be True or False, got {value!r:.60} of type "

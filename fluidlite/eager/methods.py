@@ -148,6 +148,7 @@ class Methods(SharedMethods):
     equal = arithmetic.equal
     isclose = arithmetic.isclose
     allclose = arithmetic.allclose
+    is_empty = arithmetic.is_empty
 
     clip = elementary.clip
 

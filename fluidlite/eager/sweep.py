@@ -41,8 +41,6 @@ def node_of(edge: Any) -> GradNode | None:
 def described(tensor: Any) -> str:
     """A tensor in words: its name where it has one, its type and shape."""
     name = getattr(tensor, "given_name", None)
-    if tensor.array is None:
-        return "a tensor that holds nothing"
     form = f"{tensor.array.dtype}{list(tensor.array.shape)}"
     return f"tensor {name!r} ({form})" if name else f"a tensor of type {form}"
 

@@ -33,11 +33,11 @@ class Tensor(Methods, TensorCore):
         return int(self.array.size)
 
     def __repr__(self) -> str:
-        if self.array is None:
-            return "Tensor(holds nothing)"
         return tensor_text(self.array, self.stop)
 
-    def backward(self, grad_tensor: Tensor | None = None, retain_graph: bool = False) -> None:
+    def backward(
+        self, grad_tensor: Tensor | None = None, retain_graph: bool | None = False
+    ) -> None:
         """Add the gradients of this tensor to ``.grad`` of the leaves that it depends on.
 
         Does nothing when the tensor stops gradients.

@@ -172,19 +172,13 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
 
     @property
     def stop_gradient(self) -> bool:
-        """Whether no gradient flows through the tensor.
-
-        Raises:
-            GradientTypeError: when set to False on integers or truth values.
-        """
+        """Whether no gradient flows through the tensor; none flows to integers in any case."""
         return self.stop
 
     @stop_gradient.setter
     def stop_gradient(self, value: bool) -> None:
         if not isinstance(value, (bool, np.bool_)):
             raise engine.located(ArgumentError(f"expected True or False, got {value!r:.60}"))
-        if not value:
-            need_differentiable(self)
         self.stop = bool(value)
 
     @property
@@ -212,8 +206,6 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
     def numpy(self) -> np.ndarray[Any, Any]:
         """A copy of the elements, as an array."""
         array = self.array
-        if array is None:  # a gradient that was dropped
-            return None  # type: ignore[return-value]
         return array.to_dense() if isinstance(array, SelectedRows) else np.array(array)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
@@ -419,7 +411,7 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
                     gradient = gradient.astype(self.array.dtype)
                 self._gradient = self.results(gradient, None, self.gradient_stops)  # type: ignore[assignment]
             return
-        if adds and held.array is not None:
+        if adds:
             if isinstance(gradient, TensorRecord):
                 gradient = eager.elementwise_add(held.alias(), gradient)
             else:
@@ -435,13 +427,13 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
         """Make the gradient zero, or drop it.
 
         Args:
-            set_to_zero: False: ``grad`` holds nothing until the next backward, and ``gradient()``
-                is None.
+            set_to_zero: False: ``grad`` is None until the next backward.
         """
         held = self._gradient
-        if held is not None:
-            zeros = np.zeros(self.array.shape, self.array.dtype) if set_to_zero else None
-            held.array, held.origin = zeros, None
+        if not set_to_zero:
+            self._gradient = None
+        elif held is not None:
+            held.array, held.origin = np.zeros(self.array.shape, self.array.dtype), None
             held.version += 1
 
     def clear_grad(self, set_to_zero: bool = True) -> None:

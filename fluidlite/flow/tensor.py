@@ -8,7 +8,7 @@ import numpy as np
 
 from ..eager import engine
 from ..eager.printing import elements_text
-from ..eager.sweep import described
+from ..eager.sweep import BackwardPass, described
 from ..eager.tensor_core import TensorCore, need_differentiable
 from ..errors import ArgumentError, GradientShapeError, GradientStateError
 from ..functions.creation import array_of
@@ -124,10 +124,15 @@ class Tensor(Conversion, Viewing, MoreMethods, InPlace, TensorCore):
         self.requires_grad = requires_grad
         return self
 
+    def receive(self, gradient: Any, sweep: BackwardPass, lock: Any) -> None:
+        """Take a gradient that a sweep found; a leaf that is frozen by now takes none."""
+        if not self.stop:
+            super().receive(gradient, sweep, lock)
+
     def backward(
         self,
         gradient: TensorCore | None = None,
-        retain_graph: bool = False,
+        retain_graph: bool | None = False,
         create_graph: bool = False,
     ) -> None:
         """Add the gradients of this tensor to ``.grad`` of the leaves that it depends on.

@@ -228,7 +228,7 @@ def matmul(
     Args:
         x: [..., m, k], or [k].
         y: [..., k, n], or [k].
-        transpose_x, transpose_y: exchange the last two dimensions first.
+        transpose_x, transpose_y: exchange the last two dimensions of matrices first.
 
     Raises:
         ShapeError: the sizes do not fit.
@@ -241,9 +241,9 @@ def matmul(
         if isinstance(each, (bool, int, float, np.generic)):
             raise ArgumentError(f"matmul: expected two tensors, got {each!r}; multiply with x * y")
     x, y = operands(x, y, "matmul")
-    vectors = _ndim(x) == 1 and _ndim(y) == 1 and not transpose_x and not transpose_y
+    transpose_x, transpose_y = transpose_x and _ndim(x) > 1, transpose_y and _ndim(y) > 1
     out = eager.matmul(x, y, transpose_X=transpose_x, transpose_Y=transpose_y)
-    return eager.reshape(out, shape=()) if vectors else out
+    return eager.reshape(out, shape=()) if _ndim(x) == _ndim(y) == 1 else out
 
 
 def _ndim(x: Any) -> int:
@@ -386,3 +386,12 @@ def equal_all(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     if len(shape) != len(other) or any(m != n and -1 not in (m, n) for m, n in zip(shape, other)):
         return x.results(np.asarray(False))  # type: ignore[return-value]
     return _all(equal(x, y))
+
+
+def is_empty(x: Tensor, name: str | None = None) -> Tensor:
+    """Whether x has no elements.
+
+    >>> bool(fluid.is_empty(fluid.zeros([0, 3])))
+    True
+    """
+    return eager.reshape(eager.is_empty(x), shape=())

@@ -10,7 +10,7 @@ from ..eager.engine import located
 from ..eager.prepared import generator
 from ..eager.recording import TensorRecord, eager
 from ..eager.tensor import Tensor
-from ..eager.tensor_core import TensorCore, need_differentiable
+from ..eager.tensor_core import TensorCore
 from ..errors import ArgumentError, DTypeError, ShapeError
 from ..ground.dtypes import DType, as_dtype
 from ..ground.values import LoDTensor
@@ -31,11 +31,10 @@ def to_tensor(
         dtype: the element type; when None, that of an array, int64 for integers, bool for truth
             values, and the default type for fractions.
         place: accepted for old scripts; there is one place.
-        stop_gradient: False: gradients with respect to it are wanted.
+        stop_gradient: False: it gets a gradient; none flows to integers and truth values.
 
     Raises:
         ArgumentError: NumPy makes no array of numbers of it.
-        GradientTypeError: a gradient of integers or truth values is wanted.
 
     >>> fluid.to_tensor([[1, 2], [3, 4]])
     Tensor(shape=[2, 2], dtype=int64, place=Place(cpu), stop_gradient=True,
@@ -45,9 +44,7 @@ def to_tensor(
     if not isinstance(stop_gradient, (bool, np.bool_)):
         raise located(ArgumentError(f"expected stop_gradient to be a bool, got {stop_gradient!r}"))
     made = Tensor(array_of(data, dtype))
-    if not stop_gradient:
-        need_differentiable(made)
-        made.stop = False
+    made.stop = bool(stop_gradient)
     return made
 
 

@@ -315,6 +315,9 @@ class VariableMethods(Arithmetic):
     def inner(self, y: Any, name: str | None = None) -> Variable:
         """Products of the vectors along the last dimensions; of numbers with what the other is."""
 
+    def is_empty(self, name: str | None = None) -> Variable:
+        """Whether x has no elements."""
+
     def is_floating_point(self) -> bool:
         """Whether the elements are fractions."""
 

@@ -3,9 +3,16 @@
 An index is that of an array in Python: numbers, slices with steps, ``...``, new dimensions, and
 tensors of numbers or truth values.  As an attribute it is a list of four numbers for each entry:
 its sort, and what that needs.
+
+Numbers, and tensors of one number, take their place first; what the other tensors stand for comes
+where the first of them is, if nothing is between them, and else in front.  So Paddle and PyTorch
+have it.  NumPy takes numbers for tensors: where a slice lies between a number and a tensor, it puts
+what they stand for in front.  :func:`moved` says where that differs.
 """
 
 from __future__ import annotations
+
+import math
 
 from ..errors import DTypeError, OutOfRangeError, ShapeError
 from ..ground.dtypes import DType
@@ -39,6 +46,47 @@ def key_of(item, tensors):
     return tuple(key)
 
 
+def is_number(tensor):
+    """Whether a tensor in an index stands for a number."""
+    return tensor.ndim == 0 and tensor.dtype != DType.BOOL
+
+
+def moved(item, tensors, ndim):
+    """The dimensions in which an index of NumPy puts what tensors stand for, and those where it
+    belongs; None where they are the same.
+
+    Args:
+        item: the index.
+        tensors: those in it.
+        ndim: of what it is taken from.
+    """
+    if not tensors:
+        return None
+    entries, rest = entries_of(item), iter(tensors)
+    used = ndim - sum(1 for sort, *_ in entries if sort in (NUMBER, SLICE))
+    used -= sum(t.ndim if t.dtype == DType.BOOL else 1 for t in tensors)
+    count = block = 0  # dimensions of the result so far, and those that tensors stand for
+    arrays, theirs = (
+        [],
+        [],
+    )  # where tensors are for NumPy, and where here, among what makes dimensions
+    for position, (sort, *_) in enumerate(entries):
+        if sort == TENSOR:
+            tensor = next(rest)
+            arrays.append(position)
+            if not is_number(tensor):
+                theirs.append(count)
+                block = max(block, 1 if tensor.dtype == DType.BOOL else tensor.ndim)
+        elif sort == NUMBER:
+            arrays.append(position)
+        else:
+            count += used if sort == ELLIPSIS else 1
+    in_front = arrays != list(range(arrays[0], arrays[0] + len(arrays)))
+    if not (in_front and theirs and theirs[0] == theirs[-1] and theirs[0]):
+        return None
+    return tuple(range(block)), tuple(range(theirs[0], theirs[0] + block))
+
+
 def taken(shape, item, tensors):
     """The shape of what an index takes from a tensor; -1 where values say.
 
@@ -65,7 +113,7 @@ def taken(shape, item, tensors):
     if all(sort != ELLIPSIS for sort, *_ in entries):
         entries = [*entries, (ELLIPSIS, 0, 0, 0)]
     out, block, places, axis = [], (), [], 0
-    for position, (sort, a, b, c) in enumerate(entries):
+    for sort, a, b, c in entries:
         if sort == ELLIPSIS:
             count = len(shape) - used
             out += shape[axis : axis + count]
@@ -85,19 +133,15 @@ def taken(shape, item, tensors):
                     f"expected an index in [{-n}, {n}) along dimension {axis} of shape "
                     f"{list(shape)}, got {a}"
                 )
-            if tensors:
-                places.append((position, len(out)))
             axis += 1
         else:
-            size, width = chosen(next(rest), shape[axis:])
+            tensor = next(rest)
+            size, width = chosen(tensor, shape[axis:])
             block = broadcast(block, size)
-            places.append((position, len(out)))
             axis += width
-    if not places:
-        return tuple(out)
-    numbers = [p for p, _ in places]
-    together = numbers == list(range(numbers[0], numbers[0] + len(numbers)))
-    at = places[0][1] if together else 0
+            if not is_number(tensor):
+                places.append(len(out))
+    at = places[0] if places and places[0] == places[-1] else 0
     return (*out[:at], *block, *out[at:])
 
 
@@ -126,6 +170,16 @@ class Item(Op, abstract=True):
     host = True
     lod = None
 
+    def value_at(self, xp, X, Index):
+        """What stands at the index of an array."""
+        value, axes = X[key_of(self.item, Index)], moved(self.item, Index, X.ndim)
+        return value if axes is None else xp.moveaxis(value, *axes)
+
+    def as_placed(self, xp, X, Index, value):
+        """A value for the index of an array, in the order of dimensions that NumPy has there."""
+        axes = moved(self.item, Index, X.ndim)
+        return value if axes is None else xp.moveaxis(value, *reversed(axes))
+
     def need_taken(self, shape, name, value, Index):
         """Check the shape of what belongs at the index."""
         wanted = taken(shape, self.item, Index)
@@ -145,7 +199,7 @@ class take_item(Item):
         return X.with_shape(taken(X.shape, self.item, Index))
 
     def run(self, xp, X, Index):
-        return X[key_of(self.item, Index)]
+        return self.value_at(xp, X, Index)
 
     def prepare(self, X, Index):
         if Index:
@@ -174,7 +228,7 @@ class add_item(Item):
     def run(self, xp, G, Index):
         zeros, key = xp.zeros(self.size, G.dtype), key_of(self.item, Index)
         add = xp.scatter_add if Index else xp.add_at
-        return add(zeros, key, G)
+        return add(zeros, key, self.as_placed(xp, zeros, Index, G))
 
     def grad(self, f, Index, dOut):
         return dict(G=lambda: f.take_item(dOut, Index, item=self.item))
@@ -204,9 +258,12 @@ class put_item(Item):
         return X
 
     def run(self, xp, X, Value, Index):
-        key = key_of(self.item, Index)
-        spare = Value.ndim - len(X[key].shape)
+        key, axes = key_of(self.item, Index), moved(self.item, Index, X.ndim)
+        shape = self.value_at(xp, X, Index).shape
+        spare = Value.ndim - len(shape)
         Value = Value.reshape(Value.shape[spare:]) if spare > 0 else Value
+        if axes is not None:
+            Value = self.as_placed(xp, X, Index, xp.broadcast_to(Value, shape))
         return xp.scatter_set(X, key, Value)
 
     def grad(self, f, Value, Index, dOut):
@@ -239,9 +296,7 @@ class last_item(Item):
     def run(self, xp, X, Index):
         key = key_of(self.item, Index)
         shape = X[key].shape
-        count = 1
-        for n in shape:
-            count *= n
-        numbers = xp.reshape(xp.arange(count), shape)
+        numbers = xp.reshape(xp.arange(math.prod(shape)), shape)
         marks = xp.scatter_set(xp.zeros(X.shape, numbers.dtype), key, numbers)
-        return marks[key] == numbers
+        last, axes = marks[key] == numbers, moved(self.item, Index, X.ndim)
+        return last if axes is None else xp.moveaxis(last, *axes)

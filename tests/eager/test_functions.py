@@ -51,6 +51,19 @@ SMOOTH = {
     "outer": (fluid.outer, np.outer),
     "matmul": (lambda x, y: fluid.matmul(x, y, transpose_y=True), lambda x, y: x @ y.T),
     "matmul_x": (lambda x, y: fluid.matmul(x, y, transpose_x=True), lambda x, y: x.T @ y),
+    **{
+        f"matmul_vectors_{x_too}_{y_too}": (
+            lambda x, x_too=x_too, y_too=y_too: fluid.matmul(x[1], x[0], x_too, y_too),
+            lambda x: x[1] @ x[0],
+        )
+        for x_too in (False, True)
+        for y_too in (False, True)
+    },
+    "matmul_vector_and_transposed": (
+        lambda x: fluid.matmul(x[:, 0], x, transpose_x=True),
+        lambda x: x[:, 0] @ x,
+    ),
+    "matmul_transposed_vector": (lambda x: fluid.matmul(x, x[0], False, True), lambda x: x @ x[0]),
     "matmul_vector": (lambda x: fluid.matmul(x, x[0]), lambda x: x @ x[0]),
     "matmul_vectors": (lambda x: fluid.matmul(x[1], x[0]), lambda x: x[1] @ x[0]),
     "sum": (fluid.sum, np.sum),

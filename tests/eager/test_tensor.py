@@ -173,9 +173,11 @@ def test_gradients_can_be_set_and_cleared():
     x.clear_gradient()
     assert held.tolist() == [0, 0]
     x.clear_gradient(set_to_zero=False)
-    assert x.gradient() is None
+    assert (x.grad, x.gradient()) == (None, None)
     (x * 5.0).backward()
-    assert held.tolist() == x.grad.tolist() == [5, 5]
+    assert (held.tolist(), x.grad.tolist()) == ([0, 0], [5, 5])
+    x.clear_grad(set_to_zero=False)
+    assert x.grad is None
     x.grad = None
     assert x.grad is None
     with pytest.raises(GradientShapeError, match=r"expected a gradient of shape \[2\]"):

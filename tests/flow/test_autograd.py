@@ -2,11 +2,13 @@
 
 import pytest
 
+import fluidlite as fluid
 from fluidlite import flow
 from fluidlite.errors import (
     ArgumentError,
     GradientShapeError,
     GradientStateError,
+    ReleasedError,
     UnreachableError,
 )
 
@@ -88,3 +90,48 @@ def test_inference_mode(x):
         assert not (x * x).requires_grad
         with flow.inference_mode(False):
             assert (x * x).requires_grad
+
+
+def freeze_by_method(w):
+    w.requires_grad_(False)
+
+
+def freeze_by_attribute(w):
+    w.requires_grad = False
+
+
+@pytest.mark.parametrize("freeze", [freeze_by_method, freeze_by_attribute])
+def test_a_leaf_that_is_frozen_behind_the_forward_pass_gets_no_gradient(freeze):
+    w, v = (flow.tensor([1.0, 2.0], requires_grad=True) for _ in range(2))
+    loss = (w * v).sum()
+    freeze(w)
+    loss.backward()
+    assert (w.grad, v.grad.tolist()) == (None, [1, 2])
+
+
+def test_a_module_that_is_frozen_for_one_of_two_steps_keeps_its_gradient():
+    critic, x = flow.nn.Linear(2, 1), flow.tensor([[1.0, 2.0]], requires_grad=True)
+    critic(x).sum().backward()
+    before = critic.weight.grad.tolist()
+    loss = critic(x * 3.0).sum()
+    for parameter in critic.parameters():
+        parameter.requires_grad_(False)
+    loss.backward()
+    assert critic.weight.grad.tolist() == before == [[1, 2]]
+    for parameter in critic.parameters():
+        parameter.requires_grad_(True)
+    critic(x * 3.0).sum().backward()
+    assert critic.weight.grad.tolist() == [[4, 8]]
+
+
+def test_retain_graph_may_be_none():
+    x = flow.tensor(2.0, requires_grad=True)
+    y = x * x
+    assert flow.autograd.grad(y, x, retain_graph=None)[0].item() == 4
+    z = x * x
+    z.backward(retain_graph=None)
+    w = fluid.to_tensor(2.0, stop_gradient=False)
+    (w * w).backward(retain_graph=None)
+    assert x.grad.item() == w.grad.item() == 4
+    with pytest.raises(ReleasedError):
+        z.backward()

@@ -140,6 +140,7 @@ PADDLE = {
     "index_sample": "X, FEW",
     "increment": ["HALF", "HALF, 2.0"],
     "kthvalue": ["X, 2", "X, 1, 0", "X, 2, 1, True"],
+    "is_empty": "X",
     "lerp": ["X, Y, 0.25", "X, Y, W"],
     "logit": ["X", "X, 0.2"],
     **_alike(["logical_and", "logical_or", "logical_xor"], ["MASK, MASK2", "X, TRUTHS"]),

@@ -9,6 +9,7 @@ import pytest
 import fluidlite as fluid
 from fluidlite import dygraph, layers
 from fluidlite.errors import ArgumentError, ParameterListError, ShapeError, StateDictError
+from fluidlite.ground import state
 
 
 @pytest.fixture(autouse=True)
@@ -119,7 +120,7 @@ def test_programs_and_tensors_do_not_mix():
     sgd = fluid.optimizer.SGD(0.1, parameter_list=[w])
     with pytest.raises(ArgumentError, match="expected the loss to be an eager tensor"):
         sgd.minimize(fluid.data("x", [1]))
-    with fluid.state.eager.guard(False):
+    with state.eager.guard(False):
         of_programs = fluid.optimizer.SGD(0.1)
     with pytest.raises(ArgumentError, match="one of programs"):
         of_programs.step()
@@ -211,7 +212,7 @@ class TestTheRate:
     def test_a_decay_is_for_eager_parameters(self):
         rate = dygraph.NoamDecay(4, 3)
         with (
-            fluid.state.eager.guard(False),
+            state.eager.guard(False),
             pytest.raises(ArgumentError, match="schedule of fluid"),
         ):
             fluid.optimizer.SGD(rate)
@@ -275,7 +276,7 @@ class TestStates:
             assert [step(*again) for _ in range(3)] == expected
 
     def test_an_optimizer_of_programs_is_copied_without_them(self):
-        with fluid.state.eager.guard(False):
+        with state.eager.guard(False):
             x = fluid.data("x", [None, 3])
             loss = layers.mean(layers.fc(x, 1))
             adam = fluid.optimizer.Adam(0.1)

@@ -7,6 +7,7 @@ import pytest
 
 import fluidlite as fluid
 from fluidlite.errors import DTypeError, FeedError, FeedTypeError, FetchError, ShapeError
+from fluidlite.ground import state
 
 layers = fluid.layers
 
@@ -220,7 +221,7 @@ def test_fetching_a_variable_without_a_value_gives_none():
 def test_flags_of_the_environment_are_read(monkeypatch, said, is_on):
     monkeypatch.setenv("FLAGS_check_nan_inf", said)
     monkeypatch.setenv("FLAGS_eager_delete_tensor_gb", "1.5")
-    fluid.state.reset()
+    state.reset()
     assert fluid.get_flags(["FLAGS_check_nan_inf", "FLAGS_eager_delete_tensor_gb"]) == {
         "FLAGS_check_nan_inf": is_on,
         "FLAGS_eager_delete_tensor_gb": 1.5,
@@ -229,6 +230,6 @@ def test_flags_of_the_environment_are_read(monkeypatch, said, is_on):
 
 def test_a_flag_that_is_no_truth_says_what_it_may_be(monkeypatch):
     monkeypatch.setenv("FLAGS_check_nan_inf", "on")
-    fluid.state.reset()
+    state.reset()
     with pytest.raises(ValueError, match="FLAGS_check_nan_inf to be one of 1, true, .* got 'on'"):
         fluid.get_flags("FLAGS_check_nan_inf")

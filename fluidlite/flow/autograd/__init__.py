@@ -26,7 +26,10 @@ __all__ = [
 
 
 def backward(
-    tensors: Any, grad_tensors: Any = None, retain_graph: bool = False, create_graph: bool = False
+    tensors: Any,
+    grad_tensors: Any = None,
+    retain_graph: bool | None = False,
+    create_graph: bool = False,
 ) -> None:
     """Add the gradients of tensors to ``.grad`` of the leaves that they depend on.
 
@@ -59,7 +62,7 @@ def grad(
     outputs: Any,
     inputs: Any,
     grad_outputs: Any = None,
-    retain_graph: bool = False,
+    retain_graph: bool | None = False,
     create_graph: bool = False,
     allow_unused: bool = False,
 ) -> tuple[Any, ...]:

@@ -33,6 +33,13 @@ def places():
         yield name, item, dict(item=codes), {} if tensors is None else dict(Index=tensors)
 
 
+def size_at(item):
+    """The shape of what stands at an index: numbers take their place first."""
+    if item is INDICES["number_and_list"]:
+        return np.zeros(X)[item[0]][item[1:]].shape
+    return np.zeros(X)[item].shape
+
+
 @samples("take_item")
 def take_item(rng):
     for name, _, attrs, index in places():
@@ -42,7 +49,7 @@ def take_item(rng):
 @samples("add_item")
 def add_item(rng):
     for name, item, attrs, index in places():
-        shape = np.zeros(X)[item].shape
+        shape = size_at(item)
         ins = dict(G=rng.normal(size=shape), **index)
         yield Sample(ins, dict(**attrs, size=X), name=name)
 
@@ -50,7 +57,7 @@ def add_item(rng):
 @samples("put_item")
 def put_item(rng):
     for name, item, attrs, index in places():
-        shape = np.zeros(X)[item].shape
+        shape = size_at(item)
         ins = dict(X=rng.normal(size=X), Value=rng.normal(size=shape), **index)
         yield Sample(ins, attrs, name=name)
     codes, _ = encode(slice(1, 3))
