@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 
 from .. import unique_name
-from ..eager.hooks import HookHandle, Hooks
+from ..eager.hooks import HookHandle
 from ..eager.layering import blank
 from ..eager.recording import TensorRecord
 from ..eager.tensor import Tensor
 from ..errors import ArgumentError, ShapeError, StateDictError, UnsupportedError, suggestion
 from ..ground import state
 from ..ground.docstrings import Family
-from ..ground.dtypes import Kind, as_dtype
+from ..ground.dtypes import DType, Kind, as_dtype
 from ..ground.public_names import listing
 from ..ground.tracebacks import cut, is_boundary
 from ..initializer import Constant, Xavier
@@ -71,12 +71,9 @@ class Layer(Registry):
     def __init__(self, name_scope: str | None = None, dtype: Any = "float32") -> None:
         super().__init__()
         stem = _snake_case(type(self).__name__) if name_scope is None else name_scope
-        self.training = True
         self._full_name = unique_name.generate(stem)
         self._dtype = as_dtype(dtype)
         self._built = False
-        self._pre_hooks: Hooks = {}
-        self._post_hooks: Hooks = {}
 
     @property
     def _helper(self) -> ObjectHelper:
@@ -86,11 +83,7 @@ class Layer(Registry):
     # -- computing -------------------------------------------------------------------------------
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
-        """What the layer computes: written by subclasses.
-
-        Args:
-            inputs, kwargs: what the layer is called with.
-        """
+        """What the layer computes: written by subclasses."""
         raise UnsupportedError(f"{type(self).__name__} needs a method forward(self, ...)")
 
     @is_boundary
@@ -110,20 +103,14 @@ class Layer(Registry):
             forward: the function.
             inputs, kwargs: what the layer is called with.
         """
-        for hook in list(self._pre_hooks.values()):
-            changed = hook(self, inputs)
-            if changed is not None:
-                inputs = changed if isinstance(changed, tuple) else (changed,)
+        if self._pre_hooks:
+            inputs = self._before(inputs)
         if not self._built:
             self._build_once(*inputs, **kwargs)
             self._built = True
         with self._mode():
             outputs = forward(*inputs, **kwargs)
-        for hook in list(self._post_hooks.values()):
-            changed = hook(self, inputs, outputs)
-            if changed is not None:
-                outputs = changed
-        return outputs
+        return self._behind(inputs, outputs) if self._post_hooks else outputs
 
     def _mode(self) -> AbstractContextManager[Any]:
         if state.training.get() is self.training:
@@ -185,33 +172,6 @@ class Layer(Registry):
         """Let this layer and its sublayers be tested."""
         self._train(False)
 
-    def _train(self, training: bool) -> None:
-        self.training = training
-        for layer in self.sublayers():
-            layer.training = training
-
-    def apply(self, fn: Callable[[Layer], Any]) -> Layer:
-        """Call a function with each layer within, the innermost first, and with this one last.
-
-        Args:
-            fn: takes a layer; what it returns is dropped.
-
-        Returns:
-            this layer.
-
-        >>> def zero(layer):
-        ...     if isinstance(layer, fluid.nn.Linear):
-        ...         layer.weight.set_value(np.zeros(layer.weight.shape))
-        >>> net = fluid.nn.Sequential(fluid.nn.Linear(2, 1), fluid.nn.ReLU()).apply(zero)
-        >>> net(fluid.ones([1, 2])).tolist()
-        [[0.0]]
-        """
-        for layer in self.own_sublayers.values():
-            if layer is not None:
-                layer.apply(fn)
-        fn(self)
-        return self
-
     def to(self, device: Any = None, dtype: Any = None, blocking: bool | None = None) -> Layer:
         """Cast the parameters and buffers of fractions; there is one place.
 
@@ -244,7 +204,7 @@ class Layer(Registry):
             if each.array.dtype.kind == "f":
                 each.array = each.array.astype(kind.dtype)
                 each.clear_gradient(False)
-        for _, layer in self.located_layers("", True):
+        for _, layer in self._walk():
             layer._dtype = kind
         return self
 
@@ -290,16 +250,26 @@ class Layer(Registry):
             ArgumentError: a size is unknown, or ``attr`` is something else.
         """
         start = default_initializer or (Constant(0.0) if is_bias else Xavier())
-        suffix = "b" if is_bias else "w"
         kind = self._dtype if dtype is None else as_dtype(dtype)
+        suffix = "b" if is_bias else "w"
         if not state.in_dygraph_mode():
-            program = LayerBuilder(self._full_name, self._full_name)
-            return program.parameter(attr, shape, kind, suffix, start)
+            return self._parameter(attr, shape, kind, suffix, start)
+        return self._tensor(new_parameter, attr, shape, kind, suffix, start)
+
+    def _parameter(self, attr: Any, shape: Any, dtype: DType, suffix: str, start: Any) -> Any:
+        """A parameter that is made without a guard."""
+        program = LayerBuilder(self._full_name, self._full_name)
+        return program.parameter(attr, shape, dtype, suffix, start)
+
+    def _tensor(
+        self, made: Callable[..., Any], attr: Any, shape: Any, dtype: DType, suffix: str, start: Any
+    ) -> Any:
+        """A parameter that runs at once; None when ``attr`` is False."""
         given = as_eager_attr(attr)
         if given is None:
             return None
         name = given.name or unique_name.generate(f"{self._full_name}.{suffix}")
-        return new_parameter(shape, kind, start, given, name)
+        return made(shape, dtype, start, given, name)
 
     def create_variable(
         self,
@@ -355,7 +325,7 @@ class Layer(Registry):
         ['0.weight', '0.bias']
         """
         found = OrderedDict() if destination is None else destination
-        for prefix, layer in self.located_layers(structured_name_prefix, include_sublayers):
+        for prefix, layer in self._walk(structured_name_prefix, include_sublayers):
             for name, parameter in layer.own_parameters.items():
                 if parameter is not None:
                     found[prefix + name] = parameter

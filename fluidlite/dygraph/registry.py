@@ -9,14 +9,21 @@ from ..eager.parameter import Parameter
 from ..eager.tensor import Tensor
 from ..eager.tensor_core import TensorCore
 from ..errors import ArgumentError
+from ..ground.docstrings import Family
 from ..ir.variable import Parameter as StaticParameter
-from ..modules.owning import Kept, Owner, remembers
+from ..modules.module import Module
+from ..modules.owning import Kept, remembers
 from .capture import value as taken_up
 
 PARAMETERS = (Parameter, StaticParameter)  #: of layers that run at once, and of those of programs
 
 
-class Registry(Owner):
+_WITHIN = Family(
+    {"prefix": "what names begin with.", "include_sublayers": "also those of sublayers."}
+)
+
+
+class Registry(Module):
     """Remembers the parameters, layers and buffers that are assigned to its attributes."""
 
     own_parameters: dict[str, Any]
@@ -98,11 +105,7 @@ class Registry(Owner):
             prefix: what names begin with.
             include_sublayers: False for this layer alone.
         """
-        yield prefix, self
-        if include_sublayers:
-            for name, layer in self.own_sublayers.items():
-                if layer is not None:
-                    yield from layer.located_layers(f"{prefix}{name}.")
+        return self._walk(prefix, include_sublayers)
 
     def named_sublayers(
         self,
@@ -148,55 +151,34 @@ class Registry(Owner):
         """The layers directly within this one, each once."""
         return (layer for _, layer in self.named_children())
 
+    @_WITHIN
     def named_parameters(
         self, prefix: str = "", include_sublayers: bool = True
     ) -> Iterator[tuple[str, Any]]:
         """Pairs of where a parameter is found, and the parameter; each once.
 
-        Args:
-            prefix: what names begin with.
-            include_sublayers: also those of sublayers.
-
         >>> with fluid.dygraph.guard():
         ...     [name for name, _ in fluid.dygraph.Linear(2, 3).named_parameters("head")]
         ['head.weight', 'head.bias']
         """
-        yield from self._named("own_parameters", prefix, include_sublayers)
+        return self._named("own_parameters", prefix, include_sublayers)
 
+    @_WITHIN
     def parameters(self, include_sublayers: bool = True) -> list[Any]:
-        """The parameters, each once.
-
-        Args:
-            include_sublayers: also those of sublayers.
-        """
+        """The parameters, each once."""
         return [p for _, p in self.named_parameters("", include_sublayers)]
 
+    @_WITHIN
     def named_buffers(
         self, prefix: str = "", include_sublayers: bool = True
     ) -> Iterator[tuple[str, Any]]:
-        """Pairs of where a buffer is found, and the buffer; each once.
+        """Pairs of where a buffer is found, and the buffer; each once."""
+        return self._named("own_buffers", prefix, include_sublayers)
 
-        Args:
-            prefix: what names begin with.
-            include_sublayers: also those of sublayers.
-        """
-        yield from self._named("own_buffers", prefix, include_sublayers)
-
+    @_WITHIN
     def buffers(self, include_sublayers: bool = True) -> list[Any]:
-        """The buffers, each once.
-
-        Args:
-            include_sublayers: also those of sublayers.
-        """
+        """The buffers, each once."""
         return [b for _, b in self.named_buffers("", include_sublayers)]
-
-    def _named(self, kept: str, prefix: str, within: bool) -> Iterator[tuple[str, Any]]:
-        seen: set[int] = set()
-        for start, layer in self.located_layers(f"{prefix}." if prefix else "", within):
-            for name, value in layer.__dict__[kept].items():
-                if value is not None and id(value) not in seen:
-                    seen.add(id(value))
-                    yield start + name, value
 
 
 remembers(

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from .. import dygraph, unique_name
-from ..eager.parameter import Parameter, parameter_of
+from .. import dygraph
+from ..eager.parameter import parameter_of
 from ..eager.tensor import Tensor
 from ..errors import ArgumentError
 from ..functions.arithmetic import get_default_dtype
 from ..ground import state
-from ..ground.dtypes import as_dtype
+from ..ground.dtypes import DType
 from ..ground.tracebacks import cut, is_boundary
-from ..initializer import Constant, Xavier
 from ..ir.variable import Variable
-from ..param_attr import as_eager_attr
 from ..symbolic import appending, in_program
 
 T = TypeVar("T", Tensor, Variable)
@@ -63,35 +61,9 @@ class Layer(dygraph.Layer):
     def __getattr__(self, name: str) -> Any:
         return in_program(super().__getattr__(name))
 
-    def create_parameter(
-        self,
-        shape: Any,
-        attr: Any = None,
-        dtype: Any = None,
-        is_bias: bool = False,
-        default_initializer: Any = None,
-    ) -> Any:
-        """A parameter called ``<layer>.w_<n>``, or ``<layer>.b_<n>``; None when ``attr`` is False.
-
-        Args:
-            shape: sizes.
-            attr: what the user said about it: a ParamAttr, a name, an initializer, False for no
-                parameter.
-            dtype: element type; the layer's when None.
-            is_bias: name it and start it as a bias.
-            default_initializer: gives the value where ``attr`` does not; Xavier's, or 0 for a bias,
-                when None.
-        """
-        if state.in_dygraph_mode():
-            return super().create_parameter(shape, attr, dtype, is_bias, default_initializer)
-        given = as_eager_attr(attr)
-        if given is None:
-            return None
-        start = first_values.get()[is_bias] or default_initializer
-        start = start or (Constant(0.0) if is_bias else Xavier())
-        kind = self._dtype if dtype is None else as_dtype(dtype)
-        name = given.name or unique_name.generate(f"{self._full_name}.{'b' if is_bias else 'w'}")
-        return parameter_of(shape, kind, start, given, name, kind=Parameter)
+    def _parameter(self, attr: Any, shape: Any, dtype: DType, suffix: str, start: Any) -> Any:
+        start = first_values.get()[suffix == "b"] or start
+        return self._tensor(parameter_of, attr, shape, dtype, suffix, start)
 
 
 class TensorLayer(Layer):

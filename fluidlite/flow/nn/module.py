@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ...eager.engine import located
-from ...eager.hooks import HookHandle, Hooks
+from ...eager.hooks import HookHandle
 from ...errors import ArgumentError, ShapeError, StateDictError, suggestion
 from ...ground.tracebacks import cut, is_boundary
 from ...modules.calling import FunctionCaller
-from ...modules.owning import Kept, Owner, remembers
+from ...modules.module import Module as CommonModule
+from ...modules.owning import Kept, remembers
 from ...symbolic import appending, in_program
 from ..tensor import Tensor
 from . import functional as F
@@ -44,7 +45,7 @@ class LoadedKeys(NamedTuple):
     unexpected_keys: list[str]
 
 
-class Module(Owner):
+class Module(CommonModule):
     """The base of all modules: a subclass makes parameters and other modules in ``__init__``, after
     ``super().__init__()``, and says in ``forward`` what it computes.
 
@@ -64,47 +65,25 @@ class Module(Owner):
     own_parameters: dict[str, Any]
     own_buffers: dict[str, Any]
     own_modules: dict[str, Any]
-    training: bool
 
     def __init__(self) -> None:
         super().__init__()
-        object.__setattr__(self, "training", True)
         self._fleeting: set[str] = set()  # buffers that are no part of the state
-        self._pre_hooks: Hooks = {}
-        self._hooks: Hooks = {}
 
     # -- computing ---------------------------------------------------------------------------------
-
-    def forward(self, *inputs: Any, **kwargs: Any) -> Any:
-        """What the module computes: written by subclasses.
-
-        Args:
-            inputs, kwargs: what the module is called with.
-        """
-        raise NotImplementedError(f"{type(self).__name__} needs a method forward(self, ...)")
 
     @is_boundary
     def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
         """``forward``, between the hooks."""
         try:
             with appending(Tensor, *inputs, kwargs):
-                if not self._pre_hooks and not self._hooks:
+                if not self._pre_hooks and not self._post_hooks:
                     return self.forward(*inputs, **kwargs)
-                return self._called(inputs, kwargs)
+                inputs = self._before(inputs)
+                return self._behind(inputs, self.forward(*inputs, **kwargs))
         except Exception as error:
             cut(error)
             raise
-
-    def _called(self, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        for hook in list(self._pre_hooks.values()):
-            changed = hook(self, inputs)
-            if changed is not None:
-                inputs = changed if isinstance(changed, tuple) else (changed,)
-        outputs = self.forward(*inputs, **kwargs)
-        for hook in list(self._hooks.values()):
-            changed = hook(self, inputs, outputs)
-            outputs = outputs if changed is None else changed
-        return outputs
 
     def register_forward_pre_hook(self, hook: Callable[..., Any]) -> HookHandle:
         """Call a function with the module and its inputs before ``forward``; what it returns takes
@@ -116,7 +95,7 @@ class Module(Owner):
         """Call a function with the module, its inputs and outputs after ``forward``; what it
         returns takes the place of the outputs, unless it is None.
         """
-        return HookHandle(self._hooks, hook)
+        return HookHandle(self._post_hooks, hook)
 
     # -- attributes --------------------------------------------------------------------------------
 
@@ -146,16 +125,8 @@ class Module(Owner):
 
     def named_modules(self, prefix: str = "") -> Iterator[tuple[str, Module]]:
         """Pairs of where a module is found, and the module, this one first; each once."""
-        yield from self._located(prefix, set())
-
-    def _located(self, prefix: str, seen: set[Any]) -> Iterator[tuple[str, Module]]:
-        if self in seen:
-            return
-        seen.add(self)
-        yield prefix, self
-        for name, module in self.own_modules.items():
-            if module is not None:
-                yield from module._located(f"{prefix}.{name}" if prefix else name, seen)
+        start = f"{prefix}." if prefix else ""
+        return ((place[:-1], module) for place, module in self._walk(start, True, set()))
 
     def modules(self) -> Iterator[Module]:
         """This module and those within, each once."""
@@ -168,14 +139,6 @@ class Module(Owner):
     def children(self) -> Iterator[Module]:
         """The modules directly within this one."""
         return (module for _, module in self.named_children())
-
-    def _named(self, kept: str, prefix: str, recurse: bool) -> Iterator[tuple[str, Any]]:
-        seen: set[int] = set()
-        for place, module in self.named_modules(prefix) if recurse else [(prefix, self)]:
-            for name, value in module.__dict__[kept].items():
-                if value is not None and id(value) not in seen:
-                    seen.add(id(value))
-                    yield f"{place}.{name}" if place else name, value
 
     def named_parameters(self, prefix: str = "", recurse: bool = True) -> Iterator[tuple[str, Any]]:
         """Pairs of where a parameter is found, and the parameter; each once.
@@ -281,8 +244,7 @@ class Module(Owner):
 
     def train(self, mode: bool = True) -> Any:
         """Let this module and those within train, or be tested.  Returns the module."""
-        for module in self.modules():
-            object.__setattr__(module, "training", bool(mode))
+        self._train(bool(mode))
         return self
 
     def eval(self) -> Any:
@@ -301,13 +263,6 @@ class Module(Owner):
         """Say of all parameters whether they want gradients.  Returns the module."""
         for parameter in self.parameters():
             parameter.requires_grad = requires_grad
-        return self
-
-    def apply(self, fn: Callable[[Module], Any]) -> Any:
-        """Call a function with each module within, and with this one last.  Returns the module."""
-        for module in self.children():
-            module.apply(fn)
-        fn(self)
         return self
 
     def to(self, *args: Any, **kwargs: Any) -> Any:
