@@ -5,16 +5,17 @@
 
 The first parameter is an interpreter, the next ones are the node's inputs: None for one that is
 absent, ``*xs`` for any number.  Those behind the star are its attributes with their defaults, with
-an underscore where an input has the name; what :data:`TOLD` lists tells of the node, where the
-function asks for it.  It gives the output, or a tuple of them; ``NotImplemented`` where the
-standard's own definition, a function, is to be used.
+an underscore where an input has the name; a default that is a dataclass stands for all of its
+fields, which are attributes that several operators share.  What :data:`TOLD` lists tells of the
+node, where the function asks for it.  It gives the output, or a tuple of them; ``NotImplemented``
+where the standard's own definition, a function, is to be used.
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
 from ..errors import UnsupportedError
@@ -36,6 +37,7 @@ class NodeForm:
     told: frozenset[str]
     aside: frozenset[str]  #: parameters with an underscore behind the attribute's name
     fixed: frozenset[int]  #: inputs that are settings
+    shared: dict[str, Any]  #: parameter -> the attributes that it gathers, with their defaults
 
     def call(self, f: Any, ins: list[Any], attrs: dict[str, Any], **told: Any) -> Any:
         """What the operator gives.
@@ -61,6 +63,11 @@ class NodeForm:
         if missing:
             raise UnsupportedError(f"expected the attribute {missing[0]!r}")
         named = {name + "_" * (name + "_" in self.aside): v for name, v in attrs.items()}
+        for parameter, default in self.shared.items():
+            own = {
+                each.name: named.pop(each.name) for each in fields(default) if each.name in named
+            }
+            named[parameter] = replace(default, **own)
         return self.build(f, *ins, **named, **{name: told[name] for name in self.told})
 
 
@@ -87,7 +94,9 @@ def _form(build: Callable[..., Any], fixed: Sequence[str]) -> NodeForm:
     parameters = list(inspect.signature(build).parameters.values())[1:]
     named = [p for p in parameters if p.kind is p.KEYWORD_ONLY]
     variadic = any(p.kind is p.VAR_POSITIONAL for p in parameters)
-    attributes = {p.name.rstrip("_") for p in named} - TOLD
+    shared = {p.name: p.default for p in named if is_dataclass(p.default)}
+    attributes = {p.name.rstrip("_") for p in named if p.name not in shared} - TOLD
+    attributes.update(each.name for group in shared.values() for each in fields(group))
     return NodeForm(
         build,
         -1 if variadic else len(parameters) - len(named),
@@ -96,4 +105,5 @@ def _form(build: Callable[..., Any], fixed: Sequence[str]) -> NodeForm:
         frozenset(p.name for p in named) & TOLD,
         frozenset(p.name for p in named if p.name.endswith("_")),
         frozenset(i for i, p in enumerate(parameters) if p.name in fixed),
+        shared,
     )

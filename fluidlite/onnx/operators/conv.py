@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -30,28 +31,43 @@ def same_pads(
     return before + behind
 
 
-def spread_attrs(rank: int, *given: Sequence[int] | None) -> list[list[int]]:
-    """Attributes of windows, 1 in each dimension where they are absent."""
-    return [list(g) if g else [1] * rank for g in given]
+@dataclass(frozen=True)
+class WindowMoves:
+    """Attributes of windows that move over images: 1 and no padding where they are absent."""
+
+    dilations: Sequence[int] | None = None
+    pads: Sequence[int] | None = None
+    strides: Sequence[int] | None = None
+
+    def spacing(self, rank: int) -> tuple[list[int], list[int]]:
+        """Dilations and strides, one for each dimension."""
+        return list(self.dilations or [1] * rank), list(self.strides or [1] * rank)
+
+    def sides(self, rank: int) -> list[int]:
+        """What is put around the dimensions of an image: before them, then behind them."""
+        return list(self.pads or [0] * (2 * rank))
 
 
-def pads_of(
-    f: Any,
-    x: Any,
-    kernel: Sequence[int],
-    strides: Sequence[int],
-    dilations: Sequence[int],
-    auto_pad: str,
-    pads: Sequence[int] | None,
-) -> list[int]:
-    """What is put around the dimensions of an image: before them, then behind them."""
-    if auto_pad in ("SAME_UPPER", "SAME_LOWER"):
+@dataclass(frozen=True)
+class Windows(WindowMoves):
+    """The same, where the padding may follow from sizes."""
+
+    auto_pad: str = "NOTSET"
+
+    def around(self, f: Any, x: Any, kernel: Sequence[int]) -> list[int]:
+        """What is put around the dimensions of an image: before them, then behind them."""
+        rank = len(kernel)
+        if self.auto_pad not in ("SAME_UPPER", "SAME_LOWER"):
+            return self.sides(rank)
+        dilations, strides = self.spacing(rank)
         spans = [(k - 1) * d + 1 for k, d in zip(kernel, dilations)]
-        found = same_pads(f, f.sizes(x)[2:], spans, strides, auto_pad)
+        found = same_pads(f, f.sizes(x)[2:], spans, strides, self.auto_pad)
         if found is None:
             f.known_sizes(x, range(2, f.ndim(x)))
         return found or []
-    return list(pads) if pads else [0] * (2 * len(kernel))
+
+
+DENSE_MOVES, DENSE = WindowMoves(), Windows()  #: each element, and nothing around
 
 
 @operator("Conv")
@@ -61,17 +77,14 @@ def conv(
     w: Any,
     b: Any = None,
     *,
-    auto_pad: str = "NOTSET",
-    dilations: Any = None,
     group: int = 1,
     kernel_shape: Any = None,
-    pads: Any = None,
-    strides: Any = None,
+    windows: Windows = DENSE,
 ) -> Any:
     rank = f.ndim(x) - 2
     kernel = f.known_sizes(w, range(2, rank + 2))
-    dilations, strides = spread_attrs(rank, dilations, strides)
-    sides = pads_of(f, x, kernel, strides, dilations, auto_pad, pads)
+    dilations, strides = windows.spacing(rank)
+    sides = windows.around(f, x, kernel)
     if rank == 1:
         out = _conv(
             f,
@@ -104,22 +117,19 @@ def conv_transpose(
     w: Any,
     b: Any = None,
     *,
-    auto_pad: str = "NOTSET",
-    dilations: Any = None,
     group: int = 1,
     kernel_shape: Any = None,
     output_padding: Any = None,
     output_shape: Any = None,
-    pads: Any = None,
-    strides: Any = None,
+    windows: Windows = DENSE,
 ) -> Any:
     """The whole result of a convolution that is turned round, cut and padded at its edges."""
     rank = f.ndim(x) - 2
     kernel = f.known_sizes(w, range(2, rank + 2))
-    dilations, strides = spread_attrs(rank, dilations, strides)
+    dilations, strides = windows.spacing(rank)
     more = list(output_padding or [0] * rank)
     spans = [(k - 1) * d + 1 for k, d in zip(kernel, dilations)]
-    sides = list(pads or [0] * (2 * rank))
+    sides, auto_pad = windows.sides(rank), windows.auto_pad
     if output_shape or auto_pad.startswith("SAME"):
         sizes = f.known_sizes(x, range(2, rank + 2)) if output_shape else [0] * rank
         wanted = list(output_shape[-rank:]) if output_shape else [0] * rank
@@ -170,15 +180,12 @@ def conv_integer(
     x_zero_point: Any = None,
     w_zero_point: Any = None,
     *,
-    auto_pad: str = "NOTSET",
-    dilations: Any = None,
     group: int = 1,
     kernel_shape: Any = None,
-    pads: Any = None,
-    strides: Any = None,
+    windows: Windows = DENSE,
 ) -> Any:
-    attrs = dict(auto_pad=auto_pad, dilations=dilations, group=group, pads=pads, strides=strides)
-    out = conv(f, less_zero(f, x, x_zero_point), less_zero(f, w, w_zero_point), **attrs)
+    x, w = less_zero(f, x, x_zero_point), less_zero(f, w, w_zero_point)
+    out = conv(f, x, w, group=group, windows=windows)
     return f.to(out, "int32")
 
 
@@ -189,16 +196,14 @@ def col2im(
     image_shape: Any,
     block_shape: Any,
     *,
-    dilations: Any = None,
-    pads: Any = None,
-    strides: Any = None,
+    moves: WindowMoves = DENSE_MOVES,
 ) -> Any:
     """Sums of blocks at the places that a convolution reads them from."""
     image = f.numbers(image_shape, "the shape of the image")
     block = f.numbers(block_shape, "the shape of the blocks")
     rank = len(image)
-    dilations, strides = spread_attrs(rank, dilations, strides)
-    sides = list(pads or [0] * (2 * rank))
+    dilations, strides = moves.spacing(rank)
+    sides = moves.sides(rank)
     whole = [n + sides[i] + sides[rank + i] for i, n in enumerate(image)]
     counts = [
         (n - (k - 1) * d - 1) // s + 1 for n, k, d, s in zip(whole, block, dilations, strides)

@@ -9,7 +9,7 @@ import numpy as np
 from ...errors import UnsupportedError
 from ..building import Appending, TooLarge, need_room
 from ..forms import operator
-from .conv import spread_attrs
+from .conv import DENSE_MOVES, WindowMoves
 from .gathering import gather_nd
 
 
@@ -22,15 +22,13 @@ def deform_conv(
     b: Any = None,
     mask: Any = None,
     *,
-    dilations: Any = None,
     group: int = 1,
     kernel_shape: Any = None,
     offset_group: int = 1,
-    pads: Any = None,
-    strides: Any = None,
+    moves: WindowMoves = DENSE_MOVES,
 ) -> Any:
-    dilations, strides = spread_attrs(2, dilations, strides)
-    sides = list(pads or [0] * 4)
+    dilations, strides = moves.spacing(2)
+    sides = moves.sides(2)
     if f.ndim(x) != 4 or sides[:2] != sides[2:]:
         raise UnsupportedError("expected images with the same padding on both sides")
     attrs = dict(

@@ -12,7 +12,7 @@ import numpy as np
 from ...errors import UnsupportedError
 from ..building import need_room
 from ..forms import operator
-from .conv import pads_of, spread_attrs
+from .conv import Windows
 from .elementwise import lowest
 
 
@@ -54,26 +54,27 @@ class PoolWindows:
         return ((places >= first) & (places < last)).sum(1)
 
 
-def windows_of(
-    f: Any,
-    x: Any,
-    kernel: Sequence[int],
-    strides: Any,
-    dilations: Any,
-    auto_pad: str,
-    pads: Any,
-    ceil_mode: int,
-) -> list[PoolWindows]:
-    """The windows along each dimension of an image."""
-    rank = len(kernel)
-    sides = pads_of(f, x, kernel, strides, dilations, auto_pad, pads)
-    sizes = f.known_sizes(x, range(2, rank + 2))
-    return [
-        PoolWindows(
-            size, kernel[i], strides[i], dilations[i], sides[i], sides[rank + i], bool(ceil_mode)
-        )
-        for i, size in enumerate(sizes)
-    ]
+@dataclass(frozen=True)
+class Pooling(Windows):
+    """How the windows of a pool move."""
+
+    ceil_mode: int = 0
+
+    def windows(self, f: Any, x: Any, kernel: Sequence[int]) -> list[PoolWindows]:
+        """The windows along each dimension of an image."""
+        rank, sides = len(kernel), self.around(f, x, kernel)
+        sizes = f.known_sizes(x, range(2, rank + 2))
+        dilations, strides = self.spacing(rank)
+        along = zip(sizes, kernel, strides, dilations, sides[:rank], sides[rank:])
+        return [PoolWindows(*each, bool(self.ceil_mode)) for each in along]
+
+    def is_plain(self, f: Any, x: Any, kernel: Any, sides: Sequence[int]) -> bool:
+        """Whether fluid's operator does the same."""
+        rank = len(kernel)
+        fits = all(max(sides[i], sides[rank + i]) < kernel[i] for i in range(rank))
+        big = all(n == -1 or n >= k for n, k in zip(f.sizes(x)[2:], kernel))
+        dense = set(self.spacing(rank)[0]) == {1} and not self.ceil_mode
+        return rank <= 3 and dense and fits and big and f.type_of(x).kind == "f"
 
 
 def taken(f: Any, x: Any, axis: int, windows: PoolWindows, around: float) -> Any:
@@ -109,10 +110,11 @@ def pooled(f: Any, x: Any, windows: list[PoolWindows], kind: str) -> Any:
     return x
 
 
-def _direct(f: Any, x: Any, kind: str, windows: Any, **more: Any) -> Any:
+def _direct(
+    f: Any, x: Any, kind: str, kernel: Any, pooling: Pooling, sides: Sequence[int], **more: Any
+) -> Any:
     """By fluid's operator, which knows neither dilations nor windows that reach beyond."""
-    kernel, strides, sides = windows
-    rank = len(kernel)
+    rank, (_, strides) = len(kernel), pooling.spacing(len(kernel))
     one = rank == 1
     pairs = [n for i in range(rank) for n in (sides[i], sides[rank + i])] + [0, 0] * one
     attrs = dict(
@@ -127,43 +129,25 @@ def _direct(f: Any, x: Any, kind: str, windows: Any, **more: Any) -> Any:
     return f.dropped(out, 3) if one else out
 
 
-def is_plain(
-    f: Any, x: Any, kernel: Any, dilations: Any, ceil_mode: int, sides: Sequence[int]
-) -> bool:
-    """Whether fluid's operator does the same."""
-    rank = len(kernel)
-    fits = all(max(sides[i], sides[rank + i]) < kernel[i] for i in range(rank))
-    big = all(n == -1 or n >= k for n, k in zip(f.sizes(x)[2:], kernel))
-    is_float = f.type_of(x).kind == "f"
-    return rank <= 3 and set(dilations) == {1} and not ceil_mode and fits and big and is_float
-
-
 @operator("MaxPool")
 def max_pool(
     f: Any,
     x: Any,
     *,
     kernel_shape: Any,
-    auto_pad: str = "NOTSET",
-    ceil_mode: int = 0,
-    dilations: Any = None,
-    pads: Any = None,
     storage_order: int = 0,
-    strides: Any = None,
+    pooling: Pooling = Pooling(),
     wanted: Any,
 ) -> Any:
-    rank = len(kernel_shape)
-    dilations, strides = spread_attrs(rank, dilations, strides)
-    args = (kernel_shape, strides, dilations, auto_pad, pads)
     if len(wanted) > 1 and wanted[1]:
-        windows = windows_of(f, x, *args, ceil_mode)
+        windows = pooling.windows(f, x, kernel_shape)
         return pooled(f, x, windows, "max"), _largest_at(f, x, windows, bool(storage_order))
-    sides = pads_of(f, x, *args)
-    if is_plain(f, x, kernel_shape, dilations, ceil_mode, sides):
-        return _direct(f, x, "max", (kernel_shape, strides, sides))
+    sides = pooling.around(f, x, kernel_shape)
+    if pooling.is_plain(f, x, kernel_shape, sides):
+        return _direct(f, x, "max", kernel_shape, pooling, sides)
     kind = f.type_of(x)
     wide = x if kind.kind == "f" else f.to(x, "float32")
-    return f.to(pooled(f, wide, windows_of(f, x, *args, ceil_mode), "max"), kind)
+    return f.to(pooled(f, wide, pooling.windows(f, x, kernel_shape), "max"), kind)
 
 
 def _largest_at(f: Any, x: Any, windows: list[PoolWindows], columns_first: bool) -> Any:
@@ -199,20 +183,14 @@ def average_pool(
     x: Any,
     *,
     kernel_shape: Any,
-    auto_pad: str = "NOTSET",
-    ceil_mode: int = 0,
     count_include_pad: int = 0,
-    dilations: Any = None,
-    pads: Any = None,
-    strides: Any = None,
+    pooling: Pooling = Pooling(),
 ) -> Any:
-    rank = len(kernel_shape)
-    dilations, strides = spread_attrs(rank, dilations, strides)
-    args = (kernel_shape, strides, dilations, auto_pad, pads)
-    sides = pads_of(f, x, *args)
-    if is_plain(f, x, kernel_shape, dilations, ceil_mode, sides):
-        return _direct(f, x, "avg", (kernel_shape, strides, sides), exclusive=not count_include_pad)
-    windows = windows_of(f, x, *args, ceil_mode)
+    rank, sides = len(kernel_shape), pooling.around(f, x, kernel_shape)
+    if pooling.is_plain(f, x, kernel_shape, sides):
+        exclusive = not count_include_pad
+        return _direct(f, x, "avg", kernel_shape, pooling, sides, exclusive=exclusive)
+    windows = pooling.windows(f, x, kernel_shape)
     total = pooled(f, x, windows, "sum")
     need_room(*(each.count for each in windows))
     count = np.ones((), f.type_of(x))
@@ -225,20 +203,8 @@ def average_pool(
 
 
 @operator("LpPool")
-def lp_pool(
-    f: Any,
-    x: Any,
-    *,
-    kernel_shape: Any,
-    auto_pad: str = "NOTSET",
-    ceil_mode: int = 0,
-    dilations: Any = None,
-    p: int = 2,
-    pads: Any = None,
-    strides: Any = None,
-) -> Any:
-    dilations, strides = spread_attrs(len(kernel_shape), dilations, strides)
-    windows = windows_of(f, x, kernel_shape, strides, dilations, auto_pad, pads, ceil_mode)
+def lp_pool(f: Any, x: Any, *, kernel_shape: Any, p: int = 2, pooling: Pooling = Pooling()) -> Any:
+    windows = pooling.windows(f, x, kernel_shape)
     return _root(f, pooled(f, _powers(f, x, p), windows, "sum"), p)
 
 
@@ -278,7 +244,7 @@ def max_unpool(
 ) -> Any:
     """Elements at the places where they were the largest, zeros elsewhere."""
     rank = len(kernel_shape)
-    (strides,) = spread_attrs(rank, strides)
+    strides = strides or [1] * rank
     sides = list(pads or [0] * (2 * rank))
     sizes = f.known_sizes(x)
     shape = [

@@ -10,7 +10,7 @@ from ..building import need_room
 from ..forms import operator
 from ..types import numpy_type
 from ..widened import HELD, ROUNDED, Widened, bare
-from .conv import conv, less_zero
+from .conv import DENSE, Windows, conv, less_zero
 from .elementwise import clipped, rounded, to_short_floats
 from .matrix import matmul
 
@@ -130,16 +130,13 @@ def q_linear_conv(
     y_zero: Any,
     b: Any = None,
     *,
-    auto_pad: str = "NOTSET",
-    dilations: Any = None,
     group: int = 1,
     kernel_shape: Any = None,
-    pads: Any = None,
-    strides: Any = None,
+    windows: Windows = DENSE,
 ) -> Any:
-    attrs = dict(auto_pad=auto_pad, dilations=dilations, group=group, pads=pads, strides=strides)
     bias = None if b is None else f.to(b, "float64")
-    out = conv(f, less_zero(f, x, x_zero), less_zero(f, w, w_zero), bias, **attrs)
+    x, w = less_zero(f, x, x_zero), less_zero(f, w, w_zero)
+    out = conv(f, x, w, bias, group=group, windows=windows)
     if f.ndim(w_scale) == 1 and f.sizes(w_scale) != (1,):
         w_scale = f.reshaped(w_scale, [-1, *[1] * (f.ndim(x) - 2)])
     return _requantized(f, out, x_scale, w_scale, y_scale, y_zero)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -33,51 +34,63 @@ class Weights:
     b_h: Any
 
 
-def _activation(f: Any, name: str, alpha: float | None, beta: float | None) -> Any:
-    """An activation by the name that ONNX gives it."""
-    a = {} if alpha is None else {"alpha": alpha}
-    plain = dict(
-        Relu="relu", Tanh="tanh", Sigmoid="sigmoid", Softsign="softsign", Softplus="softplus"
-    )
-    lower = {name.lower(): v for name, v in plain.items()}
-    if name.lower() in lower:
-        return getattr(f, lower[name.lower()])
-    if name.lower() == "affine":
-        return lambda x: f.scale(x, scale=1.0 if alpha is None else alpha, bias=beta or 0.0)
-    if name.lower() == "leakyrelu":
-        return lambda x: f.leaky_relu(x, alpha=a.get("alpha", 0.01))
-    if name.lower() == "thresholdedrelu":
-        return lambda x: f.thresholded_relu(x, threshold=a.get("alpha", 1.0))
-    if name.lower() == "scaledtanh":
-        attrs = dict(scale_a=1.0 if beta is None else beta, scale_b=1.0 if alpha is None else alpha)
-        return lambda x: f.stanh(x, **attrs)
-    if name.lower() == "hardsigmoid":
-        attrs = dict(slope=a.get("alpha", 0.2), offset=0.5 if beta is None else beta)
-        return lambda x: f.hard_sigmoid(x, **attrs)
-    if name.lower() == "elu":
-        return lambda x: f.elu(x, **a)
-    raise UnsupportedError(f"the activation {name!r} is not known")
+#: activation -> its name in fluid, and what alpha and beta are called there, with their defaults
+_ACTIVATIONS: dict[str, tuple[str, dict[str, float], dict[str, float]]] = {
+    **{name: (name, {}, {}) for name in ("relu", "tanh", "sigmoid", "softsign", "softplus")},
+    "affine": ("scale", {"scale": 1.0}, {"bias": 0.0}),
+    "leakyrelu": ("leaky_relu", {"alpha": 0.01}, {}),
+    "thresholdedrelu": ("thresholded_relu", {"threshold": 1.0}, {}),
+    "scaledtanh": ("stanh", {"scale_b": 1.0}, {"scale_a": 1.0}),
+    "hardsigmoid": ("hard_sigmoid", {"slope": 0.2}, {"offset": 0.5}),
+    "elu": ("elu", {"alpha": 1.0}, {}),
+}
 
 
-_WITH_ALPHA = {"affine", "leakyrelu", "thresholdedrelu", "scaledtanh", "hardsigmoid", "elu"}
-_WITH_BETA = {"affine", "scaledtanh", "hardsigmoid"}
+@dataclass(frozen=True)
+class Network:
+    """Attributes of all recurrent operators."""
 
+    activation_alpha: Sequence[float] | None = None
+    activation_beta: Sequence[float] | None = None
+    activations: Sequence[str] | None = None
+    clip: float | None = None
+    direction: str = "forward"
+    hidden_size: int | None = None
+    layout: int = 0
+    output_sequence: int = 0
 
-def _activations(
-    f: Any, names: Any, default: list[str], directions: int, alphas: Any, betas: Any
-) -> list[list[Any]]:
-    """The activations of each direction."""
-    names = list(names or default * directions)
-    if len(names) != len(default) * directions:
-        raise UnsupportedError(f"expected {len(default) * directions} activations, got {names}")
-    alphas, betas = list(alphas or []), list(betas or [])
-    found = []
-    for name in names:
-        low = name.lower()
-        alpha = alphas.pop(0) if low in _WITH_ALPHA and alphas else None
-        beta = betas.pop(0) if low in _WITH_BETA and betas else None
-        found.append(_activation(f, name, alpha, beta))
-    return [found[i * len(default) : (i + 1) * len(default)] for i in range(directions)]
+    def of(self, f: Any, x: Any, lengths: Any, r: Any) -> Net:
+        """How data is taken through time."""
+        if not isinstance(f, Appending):
+            raise TooLarge("recurrent networks are not computed before a run")
+        ways = {"forward": [False], "reverse": [True], "bidirectional": [False, True]}
+        if self.direction.lower() not in ways:
+            raise UnsupportedError(f"the direction {self.direction!r} is not known")
+        x = f.transposed(x, [1, 0, 2]) if self.layout else x
+        hidden = self.hidden_size or f.known_sizes(r)[2]
+        return Net(f, x, lengths, hidden, ways[self.direction.lower()], self)
+
+    def functions(self, f: Any, *default: str) -> list[list[Any]]:
+        """The activations of each direction."""
+        count = 2 if self.direction.lower() == "bidirectional" else 1
+        names = list(self.activations or default * count)
+        if len(names) != len(default) * count:
+            raise UnsupportedError(f"expected {len(default) * count} activations, got {names}")
+        numbers = [list(self.activation_alpha or []), list(self.activation_beta or [])]
+        found = []
+        for name in names:
+            if name.lower() not in _ACTIVATIONS:
+                raise UnsupportedError(f"the activation {name!r} is not known")
+            type, *parameters = _ACTIVATIONS[name.lower()]
+            attrs: dict[str, float] = {}
+            for parameter, given in zip(parameters, numbers):
+                attrs.update((key, given.pop(0) if given else n) for key, n in parameter.items())
+            found.append(partial(getattr(f, type), **attrs))
+        return [found[i * len(default) : (i + 1) * len(default)] for i in range(count)]
+
+    def clipped(self, f: Any, x: Any) -> Any:
+        """A value within the bounds, if there are any."""
+        return f.clip(x, min=-self.clip, max=self.clip) if self.clip else x
 
 
 @dataclass
@@ -89,7 +102,7 @@ class Net:
     lengths: Any
     hidden: int
     directions: list[bool]  #: of each, whether it goes backwards
-    layout: int
+    network: Network
 
     def weights(self, w: Any, r: Any, b: Any, at: int) -> Weights:
         """The parameters of a direction."""
@@ -106,7 +119,7 @@ class Net:
         """The state that a direction begins with."""
         f = self.f
         if given is not None:
-            if self.layout:
+            if self.network.layout:
                 given = f.transposed(given, [1, 0, 2])
             return f.dropped(f.cut(given, 0, at, at + 1), 0)
         if f.sizes(self.x)[1] != -1:
@@ -173,33 +186,16 @@ class Net:
         f = self.f
         stacked = lambda vs, axis: f.concat([f.added(v, axis) for v in vs], axis=axis)
         whole = stacked([y for y, _ in found], 1)
-        whole = f.transposed(whole, [2, 0, 1, 3]) if self.layout else whole
+        whole = f.transposed(whole, [2, 0, 1, 3]) if self.network.layout else whole
         last = [
-            stacked([states[i] for _, states in found], 1 if self.layout else 0)
+            stacked([states[i] for _, states in found], 1 if self.network.layout else 0)
             for i in range(len(found[0][1]))
         ]
         return [whole, *last]
 
 
-def _net(
-    f: Any, x: Any, lengths: Any, hidden_size: Any, r: Any, direction: str, layout: int
-) -> Net:
-    if not isinstance(f, Appending):
-        raise TooLarge("recurrent networks are not computed before a run")
-    ways = {"forward": [False], "reverse": [True], "bidirectional": [False, True]}
-    if direction.lower() not in ways:
-        raise UnsupportedError(f"the direction {direction!r} is not known")
-    x = f.transposed(x, [1, 0, 2]) if layout else x
-    hidden = hidden_size or f.known_sizes(r)[2]
-    return Net(f, x, lengths, hidden, ways[direction.lower()], layout)
-
-
-def _gates(f: Any, x: Any, count: int, hidden: int) -> list[Any]:
-    return [f.cut(x, 1, i * hidden, (i + 1) * hidden) for i in range(count)]
-
-
-def _clipped(f: Any, x: Any, clip: float | None) -> Any:
-    return x if not clip else f.clip(x, min=-clip, max=clip)
+def _gates(f: Any, x: Any, count: int, hidden: int, axis: int = 1) -> list[Any]:
+    return [f.cut(x, axis, i * hidden, (i + 1) * hidden) for i in range(count)]
 
 
 def _projected(f: Any, x: Any, weights: Any, bias: Any) -> Any:
@@ -218,26 +214,16 @@ def rnn(
     lengths: Any = None,
     initial_h: Any = None,
     *,
-    activation_alpha: Any = None,
-    activation_beta: Any = None,
-    activations: Any = None,
-    clip: float | None = None,
-    direction: str = "forward",
-    hidden_size: int | None = None,
-    layout: int = 0,
-    output_sequence: int = 0,
+    network: Network = Network(),
 ) -> Any:
-    net = _net(f, x, lengths, hidden_size, r, direction, layout)
-    acts = _activations(
-        f, activations, ["Tanh"], len(net.directions), activation_alpha, activation_beta
-    )
+    net, acts = network.of(f, x, lengths, r), network.functions(f, "Tanh")
     found = []
     for at in range(len(net.directions)):
         own, (g,) = net.weights(w, r, b, at), acts[at]
         bias = None if b is None else f.elementwise_add(own.b_x, own.b_h)
 
         def step(now: Any, states: list[Any], own: Any = own, g: Any = g) -> list[Any]:
-            return [g(_clipped(f, f.elementwise_add(now, f.matmul(states[0], own.h)), clip))]
+            return [g(network.clipped(f, f.elementwise_add(now, f.matmul(states[0], own.h))))]
 
         states = [net.initial(initial_h, at)]
         found.append(net.run(at, _projected(f, net.x, own.x, bias), states, step))
@@ -254,56 +240,41 @@ def gru(
     lengths: Any = None,
     initial_h: Any = None,
     *,
-    activation_alpha: Any = None,
-    activation_beta: Any = None,
-    activations: Any = None,
-    clip: float | None = None,
-    direction: str = "forward",
-    hidden_size: int | None = None,
-    layout: int = 0,
     linear_before_reset: int = 0,
-    output_sequence: int = 0,
+    network: Network = Network(),
 ) -> Any:
-    net = _net(f, x, lengths, hidden_size, r, direction, layout)
-    names = ["Sigmoid", "Tanh"]
-    acts = _activations(
-        f, activations, names, len(net.directions), activation_alpha, activation_beta
-    )
+    net, acts = network.of(f, x, lengths, r), network.functions(f, "Sigmoid", "Tanh")
     found = []
     for at in range(len(net.directions)):
         own = net.weights(w, r, b, at)
 
         def step(now: Any, states: list[Any], own: Weights = own, at: int = at) -> list[Any]:
-            return [
-                _gru_step(f, now, states[0], own, acts[at], net.hidden, clip, linear_before_reset)
-            ]
+            return [_gru_step(net, now, states[0], own, acts[at], linear_before_reset)]
 
         states = [net.initial(initial_h, at)]
         found.append(net.run(at, _projected(f, net.x, own.x, own.b_x), states, step))
     return net.joined(found)
 
 
-def _gru_step(
-    f: Any, now: Any, h: Any, own: Weights, acts: list[Any], n: int, clip: Any, linear: int
-) -> Any:
-    sigmoid, tanh = acts
+def _gru_step(net: Net, now: Any, h: Any, own: Weights, acts: list[Any], linear: int) -> Any:
+    f, n, (sigmoid, tanh) = net.f, net.hidden, acts
     parts = _gates(f, now, 3, n)
     weights = _gates(f, own.h, 3, n)
-    bias = (
-        [None] * 3 if own.b_h is None else [f.cut(own.b_h, 0, i * n, i * n + n) for i in range(3)]
-    )
+    bias = [None] * 3 if own.b_h is None else _gates(f, own.b_h, 3, n, 0)
 
     def recurrent(v: Any, i: int) -> Any:
         out = f.matmul(v, weights[i])
         return out if bias[i] is None else f.elementwise_add(out, bias[i])
 
-    z = sigmoid(_clipped(f, f.elementwise_add(parts[0], recurrent(h, 0)), clip))
-    r = sigmoid(_clipped(f, f.elementwise_add(parts[1], recurrent(h, 1)), clip))
+    def clipped(x: Any, y: Any) -> Any:
+        return net.network.clipped(f, f.elementwise_add(x, y))
+
+    z, r = (sigmoid(clipped(parts[i], recurrent(h, i))) for i in range(2))
     if linear:
         inner = f.elementwise_mul(r, recurrent(h, 2))
     else:
         inner = recurrent(f.elementwise_mul(r, h), 2)
-    new = tanh(_clipped(f, f.elementwise_add(parts[2], inner), clip))
+    new = tanh(clipped(parts[2], inner))
     left = f.scale(z, scale=-1.0, bias=1.0)
     return f.elementwise_add(f.elementwise_mul(left, new), f.elementwise_mul(z, h))
 
@@ -320,37 +291,24 @@ def lstm(
     initial_c: Any = None,
     p: Any = None,
     *,
-    activation_alpha: Any = None,
-    activation_beta: Any = None,
-    activations: Any = None,
-    clip: float | None = None,
-    direction: str = "forward",
-    hidden_size: int | None = None,
     input_forget: int = 0,
-    layout: int = 0,
-    output_sequence: int = 0,
+    network: Network = Network(),
 ) -> Any:
-    net = _net(f, x, lengths, hidden_size, r, direction, layout)
-    names = ["Sigmoid", "Tanh", "Tanh"]
-    acts = _activations(
-        f, activations, names, len(net.directions), activation_alpha, activation_beta
-    )
-    n, found = net.hidden, []
+    net, acts = network.of(f, x, lengths, r), network.functions(f, "Sigmoid", "Tanh", "Tanh")
+    found = []
     for at in range(len(net.directions)):
         own = net.weights(w, r, b, at)
         bias = None if b is None else f.elementwise_add(own.b_x, own.b_h)
         peeps = None
         if p is not None:
             row = f.dropped(f.cut(p, 0, at, at + 1), 0)
-            peeps = [f.cut(row, 0, i * n, (i + 1) * n) for i in range(3)]
+            peeps = _gates(f, row, 3, net.hidden, 0)
 
         def step(
             now: Any, states: list[Any], own: Any = own, peeps: Any = peeps, at: int = at
         ) -> list[Any]:
             gates = f.elementwise_add(now, f.matmul(states[0], own.h))
-            return _lstm_step(
-                f, _gates(f, gates, 4, n), states[1], peeps, acts[at], clip, input_forget
-            )
+            return _lstm_step(net, gates, states[1], peeps, acts[at], input_forget)
 
         states = [net.initial(initial_h, at), net.initial(initial_c, at)]
         found.append(net.run(at, _projected(f, net.x, own.x, bias), states, step))
@@ -358,20 +316,20 @@ def lstm(
 
 
 def _lstm_step(
-    f: Any, gates: list[Any], c: Any, peeps: Any, acts: list[Any], clip: Any, coupled: int
+    net: Net, gates: Any, c: Any, peeps: Any, acts: list[Any], coupled: int
 ) -> list[Any]:
-    sigmoid, tanh, last = acts
-    i, o, forget, new = gates
+    f, (sigmoid, tanh, last) = net.f, acts
+    i, o, forget, new = _gates(f, gates, 4, net.hidden)
 
     def seen(gate: Any, cell: Any, at: int) -> Any:
         if peeps is not None:
             gate = f.elementwise_add(gate, f.elementwise_mul(cell, peeps[at]))
-        return sigmoid(_clipped(f, gate, clip))
+        return sigmoid(net.network.clipped(f, gate))
 
     i_gate = seen(i, c, 0)
     f_gate = f.scale(i_gate, scale=-1.0, bias=1.0) if coupled else seen(forget, c, 2)
     cell = f.elementwise_add(
         f.elementwise_mul(f_gate, c),
-        f.elementwise_mul(i_gate, tanh(_clipped(f, new, clip))),
+        f.elementwise_mul(i_gate, tanh(net.network.clipped(f, new))),
     )
     return [f.elementwise_mul(seen(o, cell, 1), last(cell)), cell]
