@@ -15,7 +15,7 @@ from . import library
 from .literals import operand
 from .numpy_text import PRODUCT
 from .statements import SourceGraph
-from .writing import forms
+from .writing import FORMS, forms
 
 
 def flat(x: Any, rows: int) -> Any:
@@ -141,19 +141,13 @@ def selected_rows(graph: SourceGraph, op: Any, Ids: Any, Updates: Any) -> Any:
     return out
 
 
-@forms("bare_rows")
-def bare_rows(graph: SourceGraph, op: Any, X: Any) -> Any:
-    return X.bare()
-
-
-@forms("like_rows")
-def like_rows(graph: SourceGraph, op: Any, X: Any, Like: Any) -> Any:
-    return X.having(lod_of(Like))
-
-
-@forms("assign")
-def assign(graph: SourceGraph, op: Any, X: Any) -> Any:
-    return X
+FORMS.update(
+    {
+        "bare_rows": lambda graph, op, X: X.bare(),
+        "like_rows": lambda graph, op, X, Like: X.having(lod_of(Like)),
+        "assign": lambda graph, op, X: X,
+    }
+)
 
 
 def _is_plain(op: Any) -> bool:

@@ -94,14 +94,28 @@ FORMS.update({function: _of_truths(type) for function, type in _TRUTHS.items()})
 FORMS.update({function: _of_bits(types) for function, types in _BITS.items()})
 
 
-@form_of(np.maximum)
-def _maximum(graph: OnnxGraph, x: Any, y: Any) -> Any:
-    return _extreme(graph, "Max", x, y)
-
-
-@form_of(np.minimum)
-def _minimum(graph: OnnxGraph, x: Any, y: Any) -> Any:
-    return _extreme(graph, "Min", x, y)
+FORMS.update(
+    {
+        np.maximum: lambda graph, x, y: _extreme(graph, "Max", x, y),
+        np.minimum: lambda graph, x, y: _extreme(graph, "Min", x, y),
+        np.not_equal: lambda graph, x, y: graph.Not(graph.node("Equal", together(graph, x, y))),
+        np.invert: lambda graph, x: graph.Not(x) if x.dtype == bool else graph.BitwiseNot(x),
+        np.isnan: lambda graph, x: graph.IsNaN(
+            x if x.dtype.kind == "f" else graph.like(x, np.float32)
+        ),
+        np.isinf: lambda graph, x: graph.IsInf(
+            x if x.dtype.kind == "f" else graph.like(x, np.float32)
+        ),
+        np.isfinite: lambda graph, x: graph.Not(graph.Or(np.isnan(x), np.isinf(x))),
+        np.square: lambda graph, x: graph.Mul(x, x),
+        np.positive: lambda graph, x: x,
+        np.log2: lambda graph, x: graph.Div(graph.Log(x), graph.like(math.log(2), x.dtype)),
+        np.log10: lambda graph, x: graph.Div(graph.Log(x), graph.like(math.log(10), x.dtype)),
+        np.trunc: lambda graph, x: np.sign(x) * np.floor(np.abs(x)),
+        np.copysign: lambda graph, x, y: np.where(np.less(y, 0), -np.abs(x), np.abs(x)),
+        np.fmod: lambda graph, x, y: graph.node("Mod", together(graph, x, y), fmod=1),
+    }
+)
 
 
 def _extreme(graph: OnnxGraph, type: str, x: Any, y: Any) -> Any:
@@ -113,54 +127,9 @@ def _extreme(graph: OnnxGraph, type: str, x: Any, y: Any) -> Any:
     return graph.Cast(wide, to=tensor_type(x.dtype))
 
 
-@form_of(np.not_equal)
-def _not_equal(graph: OnnxGraph, x: Any, y: Any) -> Any:
-    return graph.Not(graph.node("Equal", together(graph, x, y)))
-
-
-@form_of(np.invert)
-def _invert(graph: OnnxGraph, x: Any) -> Any:
-    return graph.Not(x) if x.dtype == bool else graph.BitwiseNot(x)
-
-
-@form_of(np.isnan)
-def _isnan(graph: OnnxGraph, x: Any) -> Any:
-    return graph.IsNaN(x if x.dtype.kind == "f" else graph.like(x, np.float32))
-
-
-@form_of(np.isinf)
-def _isinf(graph: OnnxGraph, x: Any) -> Any:
-    return graph.IsInf(x if x.dtype.kind == "f" else graph.like(x, np.float32))
-
-
-@form_of(np.isfinite)
-def _isfinite(graph: OnnxGraph, x: Any) -> Any:
-    return graph.Not(graph.Or(np.isnan(x), np.isinf(x)))
-
-
 @form_of(np.right_shift)
 def _right_shift(graph: OnnxGraph, x: Any, places: Any) -> Any:
     return np.floor_divide(x, np.left_shift(np.ones((), x.dtype), places))
-
-
-@form_of(np.square)
-def _square(graph: OnnxGraph, x: Any) -> Any:
-    return graph.Mul(x, x)
-
-
-@form_of(np.positive)
-def _positive(graph: OnnxGraph, x: Any) -> Any:
-    return x
-
-
-@form_of(np.log2)
-def _log2(graph: OnnxGraph, x: Any) -> Any:
-    return graph.Div(graph.Log(x), graph.like(math.log(2), x.dtype))
-
-
-@form_of(np.log10)
-def _log10(graph: OnnxGraph, x: Any) -> Any:
-    return graph.Div(graph.Log(x), graph.like(math.log(10), x.dtype))
 
 
 @form_of(np.expm1)
@@ -185,24 +154,9 @@ def _logaddexp(graph: OnnxGraph, x: Any, y: Any) -> Any:
     return np.maximum(x, y) + np.log1p(np.exp(-gap))
 
 
-@form_of(np.trunc)
-def _trunc(graph: OnnxGraph, x: Any) -> Any:
-    return np.sign(x) * np.floor(np.abs(x))
-
-
 @form_of(np.round)
 def _round(graph: OnnxGraph, x: Any, decimals: int = 0) -> Any:
     return np.rint(x) if decimals == 0 else np.rint(x * 10.0**decimals) / 10.0**decimals
-
-
-@form_of(np.copysign)
-def _copysign(graph: OnnxGraph, x: Any, y: Any) -> Any:
-    return np.where(np.less(y, 0), -np.abs(x), np.abs(x))
-
-
-@form_of(np.fmod)
-def _fmod(graph: OnnxGraph, x: Any, y: Any) -> Any:
-    return graph.node("Mod", together(graph, x, y), fmod=1)
 
 
 @form_of(np.remainder)

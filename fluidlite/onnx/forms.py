@@ -14,7 +14,7 @@ where the standard's own definition, a function, is to be used.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
@@ -88,6 +88,12 @@ def operator(
         return build
 
     return register
+
+
+def operators(builds: Mapping[str, Callable[..., Any]]) -> None:
+    """The same for a table of them: type of an operator -> the function that builds it."""
+    for type, build in builds.items():
+        operator(type)(build)
 
 
 def _form(build: Callable[..., Any], fixed: Sequence[str]) -> NodeForm:

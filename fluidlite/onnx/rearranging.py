@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import UnsupportedError
 from .elementwise import together
 from .graph import OnnxGraph
-from .tracing import TracedArray, form_of
+from .tracing import FORMS, TracedArray, form_of
 
 
 def numbers(values: Any) -> Any:
@@ -104,9 +104,22 @@ def _reshape(graph: OnnxGraph, x: Any, shape: Any = None, **named: Any) -> Any:
     return graph.Reshape(x, numbers(shape), allowzero=1 if 0 in np.atleast_1d(shape) else None)
 
 
-@form_of(np.ravel)
-def _ravel(graph: OnnxGraph, x: Any) -> Any:
-    return graph.Reshape(x, numbers([-1]))
+FORMS.update(
+    {
+        np.ravel: lambda graph, x: graph.Reshape(x, numbers([-1])),
+        np.expand_dims: lambda graph, x, axis: graph.Unsqueeze(x, numbers(axis)),
+        np.broadcast_to: lambda graph, x, shape: graph.Expand(x, numbers(shape)),
+        np.matmul: lambda graph, x, y: graph.node("MatMul", together(graph, x, y)),
+        np.dot: lambda graph, x, y: graph.node("MatMul", together(graph, x, y)),
+        np.zeros_like: lambda graph, x, dtype=None, **named: _filled(graph, x, 0, dtype),
+        np.empty_like: lambda graph, x, dtype=None, **named: _filled(graph, x, 0, dtype),
+        np.ones_like: lambda graph, x, dtype=None, **named: _filled(graph, x, 1, dtype),
+        np.full_like: lambda graph, x, value, dtype=None, **named: _filled(graph, x, value, dtype),
+        np.copy: lambda graph, x, *args, **named: TracedArray(graph, x.spec, x.cell),
+        np.ascontiguousarray: lambda graph, x, *args, **named: TracedArray(graph, x.spec, x.cell),
+        np.asfortranarray: lambda graph, x, *args, **named: TracedArray(graph, x.spec, x.cell),
+    }
+)
 
 
 @form_of(np.transpose)
@@ -139,21 +152,11 @@ def _stack(graph: OnnxGraph, arrays: Any, axis: int = 0) -> Any:
     return graph.node("Concat", widened, axis=int(axis))
 
 
-@form_of(np.expand_dims)
-def _expand_dims(graph: OnnxGraph, x: Any, axis: Any) -> Any:
-    return graph.Unsqueeze(x, numbers(axis))
-
-
 @form_of(np.squeeze)
 def _squeeze(graph: OnnxGraph, x: Any, axis: Any = None) -> Any:
     return graph.Squeeze(
         x, numbers([i for i, n in enumerate(x.shape) if n == 1] if axis is None else axis)
     )
-
-
-@form_of(np.broadcast_to)
-def _broadcast_to(graph: OnnxGraph, x: Any, shape: Any) -> Any:
-    return graph.Expand(x, numbers(shape))
 
 
 @form_of(np.tile)
@@ -221,34 +224,9 @@ def _cumsum(graph: OnnxGraph, x: Any, axis: int | None = None, dtype: Any = None
     return graph.CumSum(x, np.asarray(axis, np.int64))
 
 
-@form_of(np.matmul)
-def _matmul(graph: OnnxGraph, x: Any, y: Any) -> Any:
-    return graph.node("MatMul", together(graph, x, y))
-
-
-@form_of(np.dot)
-def _dot(graph: OnnxGraph, x: Any, y: Any) -> Any:
-    return graph.node("MatMul", together(graph, x, y))
-
-
 @form_of(np.einsum)
 def _einsum(graph: OnnxGraph, equation: str, *values: Any, **named: Any) -> Any:
     return graph.node("Einsum", together(graph, *values), equation=equation)
-
-
-@form_of(np.zeros_like, np.empty_like)
-def _zeros_like(graph: OnnxGraph, x: Any, dtype: Any = None, **named: Any) -> Any:
-    return _filled(graph, x, 0, dtype)
-
-
-@form_of(np.ones_like)
-def _ones_like(graph: OnnxGraph, x: Any, dtype: Any = None, **named: Any) -> Any:
-    return _filled(graph, x, 1, dtype)
-
-
-@form_of(np.full_like)
-def _full_like(graph: OnnxGraph, x: Any, value: Any, dtype: Any = None, **named: Any) -> Any:
-    return _filled(graph, x, value, dtype)
 
 
 def _filled(graph: OnnxGraph, x: Any, value: Any, dtype: Any) -> Any:
@@ -275,11 +253,6 @@ def _take_along_axis(graph: OnnxGraph, x: Any, index: Any, axis: int) -> Any:
 
 form_of(np.tril)(lambda graph, x, k=0: graph.Trilu(x, np.asarray(k, np.int64), upper=0))
 form_of(np.triu)(lambda graph, x, k=0: graph.Trilu(x, np.asarray(k, np.int64), upper=1))
-
-
-@form_of(np.copy, np.ascontiguousarray, np.asfortranarray)
-def _copy(graph: OnnxGraph, x: Any, *args: Any, **named: Any) -> Any:
-    return TracedArray(graph, x.spec, x.cell)
 
 
 @form_of(np.diff)

@@ -9,12 +9,23 @@ import numpy as np
 from ..graph import OnnxGraph
 from ..rearranging import in_shape, numbers, sizes_of
 from ..tracing import SizesNeeded
-from ..writing import maps
+from ..writing import MAPS, maps
 
-
-@maps("relu")
-def relu(graph: OnnxGraph, op: Any, X: Any) -> Any:
-    return graph.Relu(X)
+MAPS.update(
+    {
+        "relu": lambda graph, op, X: graph.Relu(X),
+        "logsigmoid": lambda graph, op, X: graph.Neg(graph.Softplus(graph.Neg(X))),
+        "softplus": lambda graph, op, X: graph.Softplus(X),
+        "softsign": lambda graph, op, X: graph.Softsign(X),
+        "swish": lambda graph, op, X: graph.Mul(
+            X, graph.Sigmoid(X if op.beta == 1 else X * op.beta)
+        ),
+        "selu": lambda graph, op, X: graph.Selu(X, alpha=float(op.alpha), gamma=float(op.scale)),
+        "thresholded_relu": lambda graph, op, X: graph.ThresholdedRelu(
+            X, alpha=float(op.threshold)
+        ),
+    }
+)
 
 
 @maps("sigmoid")
@@ -22,39 +33,9 @@ def sigmoid(graph: OnnxGraph, op: Any, X: Any) -> Any:
     return graph.Sigmoid(X)
 
 
-@maps("logsigmoid")
-def logsigmoid(graph: OnnxGraph, op: Any, X: Any) -> Any:
-    return graph.Neg(graph.Softplus(graph.Neg(X)))
-
-
-@maps("softplus")
-def softplus(graph: OnnxGraph, op: Any, X: Any) -> Any:
-    return graph.Softplus(X)
-
-
-@maps("softsign")
-def softsign(graph: OnnxGraph, op: Any, X: Any) -> Any:
-    return graph.Softsign(X)
-
-
-@maps("swish")
-def swish(graph: OnnxGraph, op: Any, X: Any) -> Any:
-    return graph.Mul(X, graph.Sigmoid(X if op.beta == 1 else X * op.beta))
-
-
-@maps("selu")
-def selu(graph: OnnxGraph, op: Any, X: Any) -> Any:
-    return graph.Selu(X, alpha=float(op.alpha), gamma=float(op.scale))
-
-
 @maps("hard_sigmoid")
 def hard_sigmoid(graph: OnnxGraph, op: Any, X: Any) -> Any:
     return graph.HardSigmoid(X, alpha=float(op.slope), beta=float(op.offset))
-
-
-@maps("thresholded_relu")
-def thresholded_relu(graph: OnnxGraph, op: Any, X: Any) -> Any:
-    return graph.ThresholdedRelu(X, alpha=float(op.threshold))
 
 
 @maps("prelu")

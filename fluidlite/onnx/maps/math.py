@@ -11,7 +11,7 @@ from ...opdef.definition import lookup
 from ..graph import OnnxGraph
 from ..rearranging import numbers, sizes_of
 from ..tracing import SizesNeeded
-from ..writing import maps
+from ..writing import MAPS, maps
 
 
 def rows_and_columns(graph: OnnxGraph, x: Any, rows: int) -> Any:
@@ -30,9 +30,15 @@ def product(graph: OnnxGraph, x: Any, y: Any, rows: int, columns: int) -> Any:
     return graph.Reshape(out, graph.node("Concat", parts, axis=0))
 
 
-@maps("mul")
-def mul(graph: OnnxGraph, op: Any, X: Any, Y: Any) -> Any:
-    return product(graph, X, Y, op.x_num_col_dims, op.y_num_col_dims)
+MAPS.update(
+    {
+        "mul": lambda graph, op, X, Y: product(graph, X, Y, op.x_num_col_dims, op.y_num_col_dims),
+        "sum": lambda graph, op, X: (
+            graph.node("Sum", X) if X[0].dtype.kind == "f" else NotImplemented
+        ),
+        "mean": lambda graph, op, X: graph.Reshape(graph.ReduceMean(X, keepdims=0), numbers([1])),
+    }
+)
 
 
 @maps("fc")
@@ -52,16 +58,6 @@ def matmul(graph: OnnxGraph, op: Any, X: Any, Y: Any) -> Any:
     y = np.swapaxes(Y, -1, -2) if op.transpose_Y else Y
     out = graph.MatMul(x, y)
     return out if op.alpha == 1 else graph.Mul(out, graph.like(op.alpha, X.dtype))
-
-
-@maps("sum")
-def sum_of(graph: OnnxGraph, op: Any, X: Any) -> Any:
-    return graph.node("Sum", X) if X[0].dtype.kind == "f" else NotImplemented
-
-
-@maps("mean")
-def mean(graph: OnnxGraph, op: Any, X: Any) -> Any:
-    return graph.Reshape(graph.ReduceMean(X, keepdims=0), numbers([1]))
 
 
 @maps("reduce_mean")

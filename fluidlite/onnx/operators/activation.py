@@ -4,13 +4,27 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..forms import operator
+from ..forms import operator, operators
 from .elementwise import is_float
 
-
-@operator("Relu")
-def relu(f: Any, x: Any) -> Any:
-    return f.relu(x) if is_float(f, x) else f.maximum(x, f.like(0, x))
+operators(
+    {
+        "Relu": lambda f, x: f.relu(x) if is_float(f, x) else f.maximum(x, f.like(0, x)),
+        "Elu": lambda f, x, *, alpha=1.0: f.elu(x, alpha=alpha),
+        "Celu": lambda f, x, *, alpha=1.0: f.scale(
+            f.elu(f.scale(x, scale=1.0 / alpha)), scale=alpha
+        ),
+        "ThresholdedRelu": lambda f, x, *, alpha=1.0: f.thresholded_relu(x, threshold=alpha),
+        "HardSigmoid": lambda f, x, *, alpha=0.2, beta=0.5: f.hard_sigmoid(
+            x, slope=alpha, offset=beta
+        ),
+        "HardSwish": lambda f, x: f.hard_swish(x),
+        "Softplus": lambda f, x: f.softplus(x),
+        "Mish": lambda f, x: f.elementwise_mul(x, f.tanh(f.softplus(x))),
+        "Swish": lambda f, x, *, alpha=1.0: f.swish(x, beta=alpha),
+        "Gelu": lambda f, x, *, approximate="none": f.gelu(x, approximate=approximate == "tanh"),
+    }
+)
 
 
 @operator("LeakyRelu")
@@ -18,26 +32,11 @@ def leaky_relu(f: Any, x: Any, *, alpha: float = 0.01) -> Any:
     return f.leaky_relu(x, alpha=alpha)
 
 
-@operator("Elu")
-def elu(f: Any, x: Any, *, alpha: float = 1.0) -> Any:
-    return f.elu(x, alpha=alpha)
-
-
-@operator("Celu")
-def celu(f: Any, x: Any, *, alpha: float = 1.0) -> Any:
-    return f.scale(f.elu(f.scale(x, scale=1.0 / alpha)), scale=alpha)
-
-
 @operator("Selu")
 def selu(
     f: Any, x: Any, *, alpha: float = 1.6732631921768188, gamma: float = 1.0507010221481323
 ) -> Any:
     return f.selu(x, alpha=alpha, scale=gamma)
-
-
-@operator("ThresholdedRelu")
-def thresholded_relu(f: Any, x: Any, *, alpha: float = 1.0) -> Any:
-    return f.thresholded_relu(x, threshold=alpha)
 
 
 @operator("Shrink")
@@ -49,36 +48,6 @@ def shrink(f: Any, x: Any, *, bias: float = 0.0, lambd: float = 0.5) -> Any:
     high = f.elementwise_mul(above, f.scale(wide, scale=1.0, bias=-bias))
     low = f.elementwise_mul(below, f.scale(wide, scale=1.0, bias=bias))
     return f.to(f.elementwise_add(high, low), kind)
-
-
-@operator("HardSigmoid")
-def hard_sigmoid(f: Any, x: Any, *, alpha: float = 0.2, beta: float = 0.5) -> Any:
-    return f.hard_sigmoid(x, slope=alpha, offset=beta)
-
-
-@operator("HardSwish")
-def hard_swish(f: Any, x: Any) -> Any:
-    return f.hard_swish(x)
-
-
-@operator("Softplus")
-def softplus(f: Any, x: Any) -> Any:
-    return f.softplus(x)
-
-
-@operator("Mish")
-def mish(f: Any, x: Any) -> Any:
-    return f.elementwise_mul(x, f.tanh(f.softplus(x)))
-
-
-@operator("Swish")
-def swish(f: Any, x: Any, *, alpha: float = 1.0) -> Any:
-    return f.swish(x, beta=alpha)
-
-
-@operator("Gelu")
-def gelu(f: Any, x: Any, *, approximate: str = "none") -> Any:
-    return f.gelu(x, approximate=approximate == "tanh")
 
 
 # -- along a dimension; before version 13 along all from one on ------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from ...errors import UnsupportedError
 from ...ground.dtypes import as_dtype
 from ..building import need_room
-from ..forms import operator
+from ..forms import operator, operators
 from ..types import numpy_type
 from .elementwise import cast_to
 
@@ -78,20 +79,32 @@ _window("HammingWindow", 25 / 46, -21 / 46)
 _window("BlackmanWindow", 0.42, -0.5, 0.08)
 
 
-@operator("RandomNormal")
-def random_normal(
-    f: Any, *, shape: Any, dtype: int = 1, mean: float = 0.0, scale: float = 1.0, seed: float = 0.0
-) -> Any:
-    attrs = dict(dtype=as_dtype(numpy_type(dtype)), seed=int(seed))
-    return f.gaussian_random(shape=shape, mean=mean, std=scale, **attrs)
+@dataclass(frozen=True)
+class Normal:
+    """Random numbers around a mean."""
+
+    mean: float = 0.0
+    scale: float = 1.0
+    seed: float = 0.0
+
+    def drawn(self, f: Any, dtype: Any, **shape: Any) -> Any:
+        """A tensor of them."""
+        attrs = dict(mean=self.mean, std=self.scale, seed=int(self.seed))
+        return f.gaussian_random(**shape, **attrs, dtype=as_dtype(dtype))
 
 
-@operator("RandomUniform")
-def random_uniform(
-    f: Any, *, shape: Any, dtype: int = 1, low: float = 0.0, high: float = 1.0, seed: float = 0.0
-) -> Any:
-    attrs = dict(dtype=as_dtype(numpy_type(dtype)), seed=int(seed))
-    return f.uniform_random(shape=shape, min=low, max=high, **attrs)
+@dataclass(frozen=True)
+class Uniform:
+    """Random numbers between bounds."""
+
+    low: float = 0.0
+    high: float = 1.0
+    seed: float = 0.0
+
+    def drawn(self, f: Any, dtype: Any, **shape: Any) -> Any:
+        """A tensor of them."""
+        attrs = dict(min=self.low, max=self.high, seed=int(self.seed))
+        return f.uniform_random(**shape, **attrs, dtype=as_dtype(dtype))
 
 
 def _shape_of(f: Any, x: Any) -> dict[str, Any]:
@@ -101,38 +114,26 @@ def _shape_of(f: Any, x: Any) -> dict[str, Any]:
     return dict(ShapeTensor=f.shape(x), shape=list(f.sizes(x)))
 
 
-@operator("RandomNormalLike")
-def random_normal_like(
-    f: Any,
-    x: Any,
-    *,
-    dtype: int | None = None,
-    mean: float = 0.0,
-    scale: float = 1.0,
-    seed: float = 0.0,
-) -> Any:
-    kind = as_dtype(f.type_of(x) if dtype is None else numpy_type(dtype))
-    return f.gaussian_random(**_shape_of(f, x), mean=mean, std=scale, dtype=kind, seed=int(seed))
+def _random(name: str, numbers: Normal | Uniform) -> None:
+    """Random numbers of a shape, and of that of a value."""
+
+    def build(f: Any, *, shape: Any, dtype: int = 1, how: Any = numbers) -> Any:
+        return how.drawn(f, numpy_type(dtype), shape=shape)
+
+    def build_like(f: Any, x: Any, *, dtype: int | None = None, how: Any = numbers) -> Any:
+        kind = f.type_of(x) if dtype is None else numpy_type(dtype)
+        return how.drawn(f, kind, **_shape_of(f, x))
+
+    operators({f"Random{name}": build, f"Random{name}Like": build_like})
 
 
-@operator("RandomUniformLike")
-def random_uniform_like(
-    f: Any,
-    x: Any,
-    *,
-    dtype: int | None = None,
-    low: float = 0.0,
-    high: float = 1.0,
-    seed: float = 0.0,
-) -> Any:
-    kind = as_dtype(f.type_of(x) if dtype is None else numpy_type(dtype))
-    return f.uniform_random(**_shape_of(f, x), min=low, max=high, dtype=kind, seed=int(seed))
+_random("Normal", Normal())
+_random("Uniform", Uniform())
 
 
 @operator("Bernoulli")
 def bernoulli(f: Any, x: Any, *, dtype: int | None = None, seed: float = 0.0) -> Any:
-    kind = as_dtype(f.type_of(x))
-    drawn = f.uniform_random(**_shape_of(f, x), min=0.0, max=1.0, dtype=kind, seed=int(seed))
+    drawn = Uniform(seed=seed).drawn(f, f.type_of(x), **_shape_of(f, x))
     found = f.less_than(drawn, x)
     return cast_to(f, found, f.type_of(x) if dtype is None else numpy_type(dtype))
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..building import need_room
-from ..forms import operator
+from ..forms import operator, operators
 from ..types import numpy_type
 from ..widened import BFLOAT16, HELD, Widened, bare, magnitudes, wrapped
 from .gathering import gather
@@ -43,8 +43,7 @@ def _direct(name: str) -> Callable[..., Any]:
     return lambda f, x: getattr(f, name)(x)
 
 
-for _type, _name in _SAME.items():
-    operator(_type)(_direct(_name))
+operators({type: _direct(name) for type, name in _SAME.items()})
 
 
 def is_float(f: Any, x: Any) -> bool:
@@ -52,9 +51,18 @@ def is_float(f: Any, x: Any) -> bool:
     return f.type_of(x).kind == "f"
 
 
-@operator("Identity")
-def identity(f: Any, x: Any) -> Any:
-    return x
+operators(
+    {
+        "Identity": lambda f, x: x,
+        "Floor": lambda f, x: f.floor(x) if is_float(f, x) else x,
+        "Ceil": lambda f, x: f.ceil(x) if is_float(f, x) else x,
+        "IsNaN": lambda f, x: f.isnan_v2(x),
+        "BitwiseNot": lambda f, x: f.bitwise_xor(x, np.invert(f.like(0, x))),
+        "Max": lambda f, *xs: reduce(f.maximum, xs),
+        "Min": lambda f, *xs: reduce(f.minimum, xs),
+        "Mean": lambda f, *xs: f.scale(total(f, *xs), scale=1.0 / len(xs)),
+    }
+)
 
 
 @operator("Neg")
@@ -75,16 +83,6 @@ def sign(f: Any, x: Any) -> Any:
         return f.sign(x)
     zero, kind = f.like(0, x), f.type_of(x)
     return f.elementwise_sub(f.to(f.greater_than(x, zero), kind), f.to(f.less_than(x, zero), kind))
-
-
-@operator("Floor")
-def floor(f: Any, x: Any) -> Any:
-    return f.floor(x) if is_float(f, x) else x
-
-
-@operator("Ceil")
-def ceil(f: Any, x: Any) -> Any:
-    return f.ceil(x) if is_float(f, x) else x
 
 
 @operator("Round")
@@ -119,11 +117,6 @@ def acosh(f: Any, x: Any) -> Any:
 def atanh(f: Any, x: Any) -> Any:
     above, below = f.scale(x, scale=1.0, bias=1.0), f.scale(x, scale=-1.0, bias=1.0)
     return f.scale(f.log(f.elementwise_div(above, below)), scale=0.5)
-
-
-@operator("IsNaN")
-def is_nan(f: Any, x: Any) -> Any:
-    return f.isnan_v2(x)
 
 
 @operator("IsInf")
@@ -202,16 +195,18 @@ def _pair(name: str) -> Callable[..., Any]:
     return build
 
 
-for _type, _name in {
-    "Add": "elementwise_add",
-    "Sub": "elementwise_sub",
-    "Mul": "elementwise_mul",
-    "Less": "less_than",
-    "LessOrEqual": "less_equal",
-    "Greater": "greater_than",
-    "GreaterOrEqual": "greater_equal",
-}.items():
-    operator(_type)(_pair(_name))
+operators(
+    {
+        "Add": _pair("elementwise_add"),
+        "Sub": _pair("elementwise_sub"),
+        "Mul": _pair("elementwise_mul"),
+        "Less": _pair("less_than"),
+        "LessOrEqual": _pair("less_equal"),
+        "Greater": _pair("greater_than"),
+        "GreaterOrEqual": _pair("greater_equal"),
+        **{f"Bitwise{name}": _pair(f"bitwise_{name.lower()}") for name in ("And", "Or", "Xor")},
+    }
+)
 
 
 @operator("Equal")
@@ -249,15 +244,6 @@ def mod(f: Any, x: Any, y: Any, *, fmod: int = 0) -> Any:
     return f.elementwise_sub(x, f.elementwise_mul(f.elementwise_floordiv(x, y), y))
 
 
-for _type in ("And", "Or", "Xor"):
-    operator(f"Bitwise{_type}")(_pair(f"bitwise_{_type.lower()}"))
-
-
-@operator("BitwiseNot")
-def bitwise_not(f: Any, x: Any) -> Any:
-    return f.bitwise_xor(x, np.invert(f.like(0, x)))
-
-
 @operator("BitShift")
 def bit_shift(f: Any, x: Any, y: Any, *, direction: str) -> Any:
     """Shifts by at least the width, or by less than 0, leave nothing but the sign."""
@@ -284,8 +270,7 @@ def _logical(name: str) -> Callable[..., Any]:
     return build
 
 
-for _type in ("And", "Or", "Xor"):
-    operator(_type)(_logical(f"logical_{_type.lower()}"))
+operators({name: _logical(f"logical_{name.lower()}") for name in ("And", "Or", "Xor")})
 
 
 @operator("PRelu")
@@ -303,24 +288,9 @@ def prelu(f: Any, x: Any, slope: Any, *, opset: int) -> Any:
 # -- of several ------------------------------------------------------------------------------------
 
 
-@operator("Max")
-def largest(f: Any, *xs: Any) -> Any:
-    return reduce(f.maximum, xs)
-
-
-@operator("Min")
-def smallest(f: Any, *xs: Any) -> Any:
-    return reduce(f.minimum, xs)
-
-
 @operator("Sum")
 def total(f: Any, *xs: Any) -> Any:
     return reduce(f.elementwise_add, xs)
-
-
-@operator("Mean")
-def mean(f: Any, *xs: Any) -> Any:
-    return f.scale(total(f, *xs), scale=1.0 / len(xs))
 
 
 @operator("Where")

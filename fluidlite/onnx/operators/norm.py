@@ -18,6 +18,12 @@ def per_channel(f: Any, v: Any, rank: int) -> Any:
     return f.reshaped(v, [-1, *[1] * (rank - 2)]) if rank > 2 else v
 
 
+def scaled(f: Any, x: Any, scale: Any, bias: Any) -> Any:
+    """A value times one vector and plus another, which have an element per channel."""
+    factor, term = (per_channel(f, v, f.ndim(x)) for v in (scale, bias))
+    return f.elementwise_add(f.elementwise_mul(x, factor), term)
+
+
 def normalised(f: Any, x: Any, axes: Iterable[int], epsilon: float) -> tuple[Any, Any, Any]:
     """A value less its mean, divided by its deviation; the mean, and one over the deviation."""
     axes = list(axes)
@@ -59,11 +65,9 @@ def batch_norm(
         f.append(lookup("batch_norm")(attrs), given, outs)
         return out
     kind = f.type_of(x)
-    scale, bias, mean, variance = (
-        per_channel(f, f.to(v, kind), rank) for v in (scale, bias, mean, variance)
-    )
+    scale, bias, mean, variance = (f.to(v, kind) for v in (scale, bias, mean, variance))
     slope = f.elementwise_mul(scale, f.rsqrt(f.scale(variance, scale=1.0, bias=epsilon)))
-    return f.elementwise_add(f.elementwise_mul(f.elementwise_sub(x, mean), slope), bias)
+    return scaled(f, f.elementwise_sub(x, per_channel(f, mean, rank)), slope, bias)
 
 
 def _by_batch(
@@ -73,24 +77,18 @@ def _by_batch(
     axes = [i for i in range(rank) if i != 1]
     found, center, _ = normalised(f, x, axes, epsilon)
     spread = f.summed(f.square(f.elementwise_sub(x, center)), axes, kind="mean")
-    out = f.elementwise_add(
-        f.elementwise_mul(found, per_channel(f, scale, rank)), per_channel(f, bias, rank)
-    )
 
     def after(old: Any, new: Any) -> Any:
         new = f.reshaped(new, [-1])
         return f.elementwise_add(f.scale(old, scale=momentum), f.scale(new, scale=1.0 - momentum))
 
-    return out, after(mean, center), after(variance, spread)
+    return scaled(f, found, scale, bias), after(mean, center), after(variance, spread)
 
 
 @operator("InstanceNormalization")
 def instance_norm(f: Any, x: Any, scale: Any, bias: Any, *, epsilon: float = 1e-5) -> Any:
-    rank = f.ndim(x)
-    found, _, _ = normalised(f, x, range(2, rank), epsilon)
-    return f.elementwise_add(
-        f.elementwise_mul(found, per_channel(f, scale, rank)), per_channel(f, bias, rank)
-    )
+    found, _, _ = normalised(f, x, range(2, f.ndim(x)), epsilon)
+    return scaled(f, found, scale, bias)
 
 
 @operator("LayerNormalization")

@@ -65,8 +65,11 @@ class Pooling(Windows):
         rank, sides = len(kernel), self.around(f, x, kernel)
         sizes = f.known_sizes(x, range(2, rank + 2))
         dilations, strides = self.spacing(rank)
-        along = zip(sizes, kernel, strides, dilations, sides[:rank], sides[rank:])
-        return [PoolWindows(*each, bool(self.ceil_mode)) for each in along]
+        around = zip(sides[:rank], sides[rank:])
+        return [
+            PoolWindows(size, k, stride, dilation, *pads, bool(self.ceil_mode))
+            for size, k, stride, dilation, pads in zip(sizes, kernel, strides, dilations, around)
+        ]
 
     def is_plain(self, f: Any, x: Any, kernel: Any, sides: Sequence[int]) -> bool:
         """Whether fluid's operator does the same."""

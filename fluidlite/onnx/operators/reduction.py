@@ -9,7 +9,7 @@ import numpy as np
 
 from ..building import need_room
 from ..forms import operator
-from .elementwise import highest, is_float, lowest
+from .elementwise import absolute, highest, is_float, lowest
 
 
 def _dims(f: Any, x: Any, axes: Any, keepdims: int, noop_with_empty_axes: int) -> list[int] | None:
@@ -53,31 +53,17 @@ def _reduction(build: Callable[..., Any]) -> Callable[..., Any]:
     return form
 
 
-def _plain(kind: str) -> Callable[..., Any]:
-    return lambda f, x, dims, keepdims: _reduced(f, x, dims, keepdims, kind)
+def _plain(kind: str, of: Callable[[Any, Any], Any] = lambda f, x: x) -> Callable[..., Any]:
+    return lambda f, x, dims, keepdims: _reduced(f, of(f, x), dims, keepdims, kind)
 
 
-for _type in ("Sum", "Mean", "Max", "Min", "Prod"):
-    operator(f"Reduce{_type}")(_reduction(_plain(_type.lower())))
-
-
-def _l1(f: Any, x: Any, dims: list[int], keepdims: int) -> Any:
-    size = f.abs(x) if is_float(f, x) else f.maximum(x, f.elementwise_sub(f.like(0, x), x))
-    return _reduced(f, size, dims, keepdims, "sum")
-
-
-def _sum_square(f: Any, x: Any, dims: list[int], keepdims: int) -> Any:
-    return _reduced(f, f.elementwise_mul(x, x), dims, keepdims, "sum")
+_sum_square = _plain("sum", lambda f, x: f.elementwise_mul(x, x))
 
 
 def _l2(f: Any, x: Any, dims: list[int], keepdims: int) -> Any:
     kind = f.type_of(x)
     total = _sum_square(f, x if is_float(f, x) else f.to(x, "float64"), dims, keepdims)
     return f.to(f.sqrt(total), kind)
-
-
-def _log_sum(f: Any, x: Any, dims: list[int], keepdims: int) -> Any:
-    return f.log(_reduced(f, x, dims, keepdims, "sum"))
 
 
 def _log_sum_exp(f: Any, x: Any, dims: list[int], keepdims: int) -> Any:
@@ -90,10 +76,11 @@ def _log_sum_exp(f: Any, x: Any, dims: list[int], keepdims: int) -> Any:
 
 
 for _type, _build in {
-    "L1": _l1,
+    **{kind: _plain(kind.lower()) for kind in ("Sum", "Mean", "Max", "Min", "Prod")},
+    "L1": _plain("sum", absolute),
     "L2": _l2,
     "SumSquare": _sum_square,
-    "LogSum": _log_sum,
+    "LogSum": lambda f, x, dims, keepdims: f.log(_reduced(f, x, dims, keepdims, "sum")),
     "LogSumExp": _log_sum_exp,
 }.items():
     operator(f"Reduce{_type}")(_reduction(_build))
