@@ -49,7 +49,7 @@ class WindowMoves:
 
 
 @dataclass(frozen=True)
-class Windows(WindowMoves):
+class NodeWindows(WindowMoves):
     """The same, where the padding may follow from sizes."""
 
     auto_pad: str = "NOTSET"
@@ -67,7 +67,7 @@ class Windows(WindowMoves):
         return found or []
 
 
-DENSE_MOVES, DENSE = WindowMoves(), Windows()  #: each element, and nothing around
+DENSE_MOVES, DENSE = WindowMoves(), NodeWindows()  #: each element, and nothing around
 
 
 @operator("Conv")
@@ -79,7 +79,7 @@ def conv(
     *,
     group: int = 1,
     kernel_shape: Any = None,
-    windows: Windows = DENSE,
+    windows: NodeWindows = DENSE,
 ) -> Any:
     rank = f.ndim(x) - 2
     kernel = f.known_sizes(w, range(2, rank + 2))
@@ -121,7 +121,7 @@ def conv_transpose(
     kernel_shape: Any = None,
     output_padding: Any = None,
     output_shape: Any = None,
-    windows: Windows = DENSE,
+    windows: NodeWindows = DENSE,
 ) -> Any:
     """The whole result of a convolution that is turned round, cut and padded at its edges."""
     rank = f.ndim(x) - 2
@@ -182,7 +182,7 @@ def conv_integer(
     *,
     group: int = 1,
     kernel_shape: Any = None,
-    windows: Windows = DENSE,
+    windows: NodeWindows = DENSE,
 ) -> Any:
     x, w = less_zero(f, x, x_zero_point), less_zero(f, w, w_zero_point)
     out = conv(f, x, w, group=group, windows=windows)

@@ -80,7 +80,7 @@ _window("BlackmanWindow", 0.42, -0.5, 0.08)
 
 
 @dataclass(frozen=True)
-class Normal:
+class NormalNumbers:
     """Random numbers around a mean."""
 
     mean: float = 0.0
@@ -94,7 +94,7 @@ class Normal:
 
 
 @dataclass(frozen=True)
-class Uniform:
+class UniformNumbers:
     """Random numbers between bounds."""
 
     low: float = 0.0
@@ -114,7 +114,7 @@ def _shape_of(f: Any, x: Any) -> dict[str, Any]:
     return dict(ShapeTensor=f.shape(x), shape=list(f.sizes(x)))
 
 
-def _random(name: str, numbers: Normal | Uniform) -> None:
+def _random(name: str, numbers: NormalNumbers | UniformNumbers) -> None:
     """Random numbers of a shape, and of that of a value."""
 
     def build(f: Any, *, shape: Any, dtype: int = 1, how: Any = numbers) -> Any:
@@ -127,13 +127,13 @@ def _random(name: str, numbers: Normal | Uniform) -> None:
     operators({f"Random{name}": build, f"Random{name}Like": build_like})
 
 
-_random("Normal", Normal())
-_random("Uniform", Uniform())
+_random("Normal", NormalNumbers())
+_random("Uniform", UniformNumbers())
 
 
 @operator("Bernoulli")
 def bernoulli(f: Any, x: Any, *, dtype: int | None = None, seed: float = 0.0) -> Any:
-    drawn = Uniform(seed=seed).drawn(f, f.type_of(x), **_shape_of(f, x))
+    drawn = UniformNumbers(seed=seed).drawn(f, f.type_of(x), **_shape_of(f, x))
     found = f.less_than(drawn, x)
     return cast_to(f, found, f.type_of(x) if dtype is None else numpy_type(dtype))
 

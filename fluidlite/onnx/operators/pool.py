@@ -12,7 +12,7 @@ import numpy as np
 from ...errors import UnsupportedError
 from ..building import need_room
 from ..forms import operator
-from .conv import Windows
+from .conv import NodeWindows
 from .elementwise import lowest
 
 
@@ -55,7 +55,7 @@ class PoolWindows:
 
 
 @dataclass(frozen=True)
-class Pooling(Windows):
+class PoolNode(NodeWindows):
     """How the windows of a pool move."""
 
     ceil_mode: int = 0
@@ -114,7 +114,7 @@ def pooled(f: Any, x: Any, windows: list[PoolWindows], kind: str) -> Any:
 
 
 def _direct(
-    f: Any, x: Any, kind: str, kernel: Any, pooling: Pooling, sides: Sequence[int], **more: Any
+    f: Any, x: Any, kind: str, kernel: Any, pooling: PoolNode, sides: Sequence[int], **more: Any
 ) -> Any:
     """By fluid's operator, which knows neither dilations nor windows that reach beyond."""
     rank, (_, strides) = len(kernel), pooling.spacing(len(kernel))
@@ -139,7 +139,7 @@ def max_pool(
     *,
     kernel_shape: Any,
     storage_order: int = 0,
-    pooling: Pooling = Pooling(),
+    pooling: PoolNode = PoolNode(),
     wanted: Any,
 ) -> Any:
     if len(wanted) > 1 and wanted[1]:
@@ -187,7 +187,7 @@ def average_pool(
     *,
     kernel_shape: Any,
     count_include_pad: int = 0,
-    pooling: Pooling = Pooling(),
+    pooling: PoolNode = PoolNode(),
 ) -> Any:
     rank, sides = len(kernel_shape), pooling.around(f, x, kernel_shape)
     if pooling.is_plain(f, x, kernel_shape, sides):
@@ -206,7 +206,9 @@ def average_pool(
 
 
 @operator("LpPool")
-def lp_pool(f: Any, x: Any, *, kernel_shape: Any, p: int = 2, pooling: Pooling = Pooling()) -> Any:
+def lp_pool(
+    f: Any, x: Any, *, kernel_shape: Any, p: int = 2, pooling: PoolNode = PoolNode()
+) -> Any:
     windows = pooling.windows(f, x, kernel_shape)
     return _root(f, pooled(f, _powers(f, x, p), windows, "sum"), p)
 

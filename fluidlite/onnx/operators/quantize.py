@@ -10,7 +10,7 @@ from ..building import need_room
 from ..forms import operator
 from ..types import numpy_type
 from ..widened import HELD, ROUNDED, Widened, bare
-from .conv import DENSE, Windows, conv, less_zero
+from .conv import DENSE, NodeWindows, conv, less_zero
 from .elementwise import clipped, rounded, to_short_floats
 from .matrix import matmul
 
@@ -132,7 +132,7 @@ def q_linear_conv(
     *,
     group: int = 1,
     kernel_shape: Any = None,
-    windows: Windows = DENSE,
+    windows: NodeWindows = DENSE,
 ) -> Any:
     bias = None if b is None else f.to(b, "float64")
     x, w = less_zero(f, x, x_zero), less_zero(f, w, w_zero)

@@ -47,7 +47,7 @@ _ACTIVATIONS: dict[str, tuple[str, dict[str, float], dict[str, float]]] = {
 
 
 @dataclass(frozen=True)
-class Network:
+class RecurrentNetwork:
     """Attributes of all recurrent operators."""
 
     activation_alpha: Sequence[float] | None = None
@@ -102,7 +102,7 @@ class Net:
     lengths: Any
     hidden: int
     directions: list[bool]  #: of each, whether it goes backwards
-    network: Network
+    network: RecurrentNetwork
 
     def weights(self, w: Any, r: Any, b: Any, at: int) -> Weights:
         """The parameters of a direction."""
@@ -214,7 +214,7 @@ def rnn(
     lengths: Any = None,
     initial_h: Any = None,
     *,
-    network: Network = Network(),
+    network: RecurrentNetwork = RecurrentNetwork(),
 ) -> Any:
     net, acts = network.of(f, x, lengths, r), network.functions(f, "Tanh")
     found = []
@@ -241,7 +241,7 @@ def gru(
     initial_h: Any = None,
     *,
     linear_before_reset: int = 0,
-    network: Network = Network(),
+    network: RecurrentNetwork = RecurrentNetwork(),
 ) -> Any:
     net, acts = network.of(f, x, lengths, r), network.functions(f, "Sigmoid", "Tanh")
     found = []
@@ -292,7 +292,7 @@ def lstm(
     p: Any = None,
     *,
     input_forget: int = 0,
-    network: Network = Network(),
+    network: RecurrentNetwork = RecurrentNetwork(),
 ) -> Any:
     net, acts = network.of(f, x, lengths, r), network.functions(f, "Sigmoid", "Tanh", "Tanh")
     found = []
