@@ -197,13 +197,15 @@ def through_rows(f, g, centred, inverse, dmean=None, dvariance=None):
     by_row = lambda v, per_row: f.elementwise_mul(v, per_row, axis=0)
     total = lambda v: f.reduce_sum(v, dim=[1])
     share = 1.0 / g.shape[1]
-    g = by_row(g, inverse)
-    to_mean = -total(g) if dmean is None else dmean - total(g)
-    to_variance = -inverse * inverse * total(g * centred)
+    # sums of shares: those of large numbers may be beyond the range where their means are not
+    shares = by_row(g, inverse * share)
+    to_mean, to_variance = -total(shares), -inverse * inverse * total(shares * centred)
+    if dmean is not None:
+        to_mean = to_mean + dmean * share
     if dvariance is not None:
-        to_variance = to_variance + dvariance
-    out = g + by_row(centred, to_variance * share)
-    return f.elementwise_add(out, to_mean * share, axis=0)
+        to_variance = to_variance + dvariance * share
+    out = by_row(g, inverse) + by_row(centred, to_variance)
+    return f.elementwise_add(out, to_mean, axis=0)
 
 
 class layer_norm(Op):

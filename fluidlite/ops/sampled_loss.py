@@ -47,20 +47,29 @@ class RowsOfTable(Op, abstract=True):
             return out
         return out + xp.squeeze(look_up(xp, xp.reshape(bias, (-1, 1)), ids, absent), 2)
 
-    def cotangents(self, f, X, table, bias, ids, dscores):
+    def cotangents(self, f, X, table, bias, ids, slopes, dloss, more=None):
         """What flows to the input, the table and the bias; a function for each.
 
         Args:
             ids: as of ``scores``.
-            dscores: a function that gives the cotangent of the scores.
+            slopes, dloss, more: functions that give the derivatives of the loss by the scores, its
+                cotangent, [N, 1], and what arrives at the scores beside that; the last may be None.
         """
         height = table.shape[0]
         flat_ids = lambda: f.reshape(ids, shape=[-1])
 
-        def dx():
+        def dscores():
+            g = slopes() * dloss()
+            return g if more is None else g + more()
+
+        def through_rows(v):
             rows = f.lookup_table_v2(table, ids, padding_idx=height)
-            found = f.matmul(f.unsqueeze(dscores(), axes=[1]), rows)
-            return f.squeeze(found, axes=[1])
+            return f.squeeze(f.matmul(f.unsqueeze(v, axes=[1]), rows), axes=[1])
+
+        def dx():
+            # by the cotangent last: terms of the sum may be beyond the range where it is not
+            out = through_rows(slopes()) * dloss()
+            return out if more is None else out + through_rows(more())
 
         def dtable():
             rows = f.matmul(f.unsqueeze(dscores(), axes=[2]), f.unsqueeze(X, axes=[1]))
@@ -234,22 +243,25 @@ class nce(RowsOfTable):
         dCost,
         dSampleLogits=None,
     ):
-        def dscores():
-            o, labels = SampleLogits, Label.shape[1] if len(Label.shape) == 2 else 1
+        o = SampleLogits
+
+        def slopes():
+            labels = Label.shape[1] if len(Label.shape) == 2 else 1
             b = self.expected_by(f, SampleLabels, CustomDistProbs, o)
             parts = dict(axis=1, sections=[labels, self.num_neg_samples])
             # the cost falls with the score of a label, and rises with that of another class
             falls, rises = f.split((1.0 - o) / (o + b), **parts)
-            slope = f.concat(
+            return f.concat(
                 [-falls * f.split(b, **parts)[0], rises * f.split(o, **parts)[1]], axis=1
             )
-            g = dCost
-            if SampleWeight is not None:
-                g = g * f.reshape(SampleWeight, shape=[-1, 1])
-            g = slope * g
-            return g if dSampleLogits is None else g + dSampleLogits * o * (1.0 - o)
 
-        dx, dtable, dbias = self.cotangents(f, Input, Weight, Bias, SampleLabels, dscores)
+        def dloss():
+            return dCost if SampleWeight is None else dCost * f.reshape(SampleWeight, shape=[-1, 1])
+
+        more = None if dSampleLogits is None else (lambda: dSampleLogits * o * (1.0 - o))
+        dx, dtable, dbias = self.cotangents(
+            f, Input, Weight, Bias, SampleLabels, slopes, dloss, more
+        )
         return dict(Input=dx, Weight=dtable, Bias=dbias)
 
     def expected_by(self, f, ids, CustomDistProbs, like):
@@ -386,16 +398,18 @@ class hierarchical_sigmoid(RowsOfTable):
             attrs = dict(num_classes=self.num_classes, absent=W.shape[0])
             return f.tree_path(Label, PathTable, PathCode, **attrs)
 
-        def dscores():
-            turns = f.cast(way()[1], in_dtype=DType.INT64, out_dtype=PreOut.dtype)
-            s = 1.0 - f.exp(-PreOut)  # the sigmoid of the score
-            g = (s - turns) * dOut
-            return g if dPreOut is None else g + s * dPreOut
+        sigmoid = lambda: 1.0 - f.exp(-PreOut)  # of the scores
 
-        return {
-            slot: (lambda k=k: self.cotangents(f, X, W, Bias, way()[0], dscores)[k]())
-            for k, slot in enumerate(("X", "W", "Bias"))
-        }
+        def slopes():
+            turns = f.cast(way()[1], in_dtype=DType.INT64, out_dtype=PreOut.dtype)
+            return sigmoid() - turns
+
+        more = None if dPreOut is None else (lambda: sigmoid() * dPreOut)
+
+        def rule(k):
+            return self.cotangents(f, X, W, Bias, way()[0], slopes, lambda: dOut, more)[k]()
+
+        return {slot: functools.partial(rule, k) for k, slot in enumerate(("X", "W", "Bias"))}
 
 
 class sample_logits(Op):

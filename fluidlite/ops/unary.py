@@ -311,7 +311,9 @@ class Pow(Op, type="pow"):
 
     def run(self, xp, X, FactorTensor):
         if FactorTensor is None:
-            return xp.asarray(X**self.factor, X.dtype)
+            # by one half as a root in every tier: C's power of -inf is inf, and NumPy's NaN
+            out = xp.sqrt(X) if self.factor == 0.5 else X**self.factor
+            return xp.asarray(out, X.dtype)
         return xp.asarray(X ** xp.reshape(FactorTensor, ()), X.dtype)
 
     def grad(self, f, X, FactorTensor, dOut):

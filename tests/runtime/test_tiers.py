@@ -15,6 +15,11 @@ layers = fluid.layers
 SHARE = 40  #: of the trials of all operators one in so many, by a digest of their names
 #: that have disagreed
 ALWAYS = ("pool2d", "pool3d", "gelu", "swish", "brelu", "relu6")
+#: those of sums of large numbers, and a sample of each
+SUMS = {
+    "group_norm": "1", "instance_norm": "1", "hierarchical_sigmoid": "custom",
+    "fusion_repeated_fc_relu": "0",
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -47,18 +52,28 @@ def test_operators_that_have_disagreed_agree(type, with_compiler):
     assert not [found for trial in given for found in compared(trial, names)]
 
 
+@pytest.mark.parametrize("type", SUMS)
+def test_sums_of_large_numbers_agree(type, with_compiler, monkeypatch):
+    monkeypatch.setattr(tiers, "EXTREMES", {k: tiers.EXTREMES[k] for k in ("3e38", "-3e38", "-0")})
+    given = [t for t in trials([type], batches=()) if t.name == f"{type}-{SUMS[type]}"]
+    names = [name for name in engines() if name != "jax"]
+    compile_kernels(given, names, "-O2")  # below, products are summed otherwise than BLAS does
+    assert given
+    assert not [found for trial in given for found in compared(trial, names, runs=6)]
+
+
 def test_samples_agree_on_jax():
     pytest.importorskip("jax", reason='the backend "jax" needs fluidlite[jax]')
     given = list(trials(["amin", "relu", "swish"], batches=()))[:4]
     assert not [found for trial in given for found in compared(trial, ["jax"], runs=3)]
 
 
-def runs_of(make, feed, times=4):
+def runs_of(make, feed, times=4, backend="numpy"):
     """What a net gives in some runs."""
     main = fluid.Program()
     with fluid.unique_name.guard(), fluid.program_guard(main, fluid.Program()):
         fetches = make()
-    exe = fluid.Executor()
+    exe = fluid.Executor(backend=backend)
     return [exe.run(main, feed, fetches) for _ in range(times)]
 
 
@@ -128,6 +143,45 @@ def test_gelu_of_the_largest_numbers_is_themselves():
     feed = {"x": np.array([3e38, -3e38], "float32")}
     for (found,) in runs_of(lambda: [layers.gelu(fluid.data("x", [2], "float32"))], feed):
         np.testing.assert_array_equal(found, np.array([3e38, 0], "float32"))
+
+
+@pytest.mark.parametrize("backend", ["numpy", "jax"])
+def test_a_power_of_one_half_is_a_root(backend):
+    if backend == "jax":
+        pytest.importorskip("jax", reason='the backend "jax" needs fluidlite[jax]')
+    x = np.array([-np.inf, -4, -0.0, 0, 4, np.inf], "float32")
+    net = lambda: [layers.pow(fluid.data("x", [6], "float32"), 0.5)]
+    for (found,) in runs_of(net, {"x": x}, backend=backend):
+        assert str(found) == "[nan nan -0.  0.  2. inf]"
+
+
+@pytest.mark.parametrize(
+    "follow",
+    [
+        *(layers.relu, layers.sigmoid, layers.tanh, layers.abs, layers.square, layers.elu),
+        *(lambda v: layers.scale(v, -2.0), lambda v: layers.scale(v, -2.0, 1.0)),
+        *(lambda v: layers.scale(v, 0.0), lambda v: layers.leaky_relu(v, 0.1)),
+        *(lambda v: layers.gelu(v, approximate=True), lambda v: layers.scale(layers.relu(v), -2.0)),
+    ],
+)
+def test_what_follows_a_product_keeps_what_is_not_finite_and_the_signs_of_zeros(follow):
+    if onednn.description() is None:
+        pytest.skip("oneDNN needs fluidlite[fast]")
+    x = np.zeros([10, 6], "float32")
+    x[:, 0] = [0, 1, -1, np.nan, np.inf, -np.inf, 3e38, -3e38, 2e19, -2e19]
+
+    feed = {"x": x, "eye": np.eye(6, dtype="float32")}
+
+    def net():
+        operands = [fluid.data(name, value.shape, "float32") for name, value in feed.items()]
+        return [follow(layers.matmul(*operands))]
+
+    found = {}
+    for engine in ("interpreted", "onednn"):
+        with tiers.running(engine):
+            found[engine] = runs_of(net, feed)
+    (want,), *_ = found["interpreted"]
+    assert not [how for (out,) in found["onednn"] if (how := apart(out, want, 1.0))]
 
 
 @pytest.mark.parametrize("kernels", ["numpy", "native", "onednn", "auto"])

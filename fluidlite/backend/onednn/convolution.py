@@ -124,7 +124,8 @@ class ConvolutionForward:
         posts: Sequence[PostOp],
     ) -> PrimitiveDescriptor:
         """A descriptor in the same layouts, with what follows."""
-        listed = [(*p.how, self._out) if p.value is not None else p.how for p in posts]
+        outs = [() if post.value is None else (self._out,) for post in posts]
+        listed = [(*step, *out) for post, out in zip(posts, outs) for step in post.steps]
         return self._made(onednn, g, self._image, self._filter, self._out, bias, listed)
 
     def _made(
@@ -246,7 +247,8 @@ def convolution(
         seen = Layout(onednn.library, row_major(bias.shape))
         numbers.append((BIAS, (OF_WEIGHTS, 1)))
         chosen_layouts.append(None)
-    others = [(place, post.value) for place, post in enumerate(posts) if post.value is not None]
+    values = [post.value for post in posts for _ in post.steps]
+    others = [(place, value) for place, value in enumerate(values) if value is not None]
     numbers += [(POST * (place + 1) | OTHER, (OF_TARGET, 0)) for place, _ in others]
     chosen_layouts += [forward.out for _ in others]
     if posts or bias is not None:
@@ -270,7 +272,7 @@ def convolution(
     if bias is not None:
         terms.append((given if behind else 2, bias, positions**0.5))
     rule = product(image, filter, g.gain, linear(*terms) if terms else None)
-    hides = any(post.how[1:] == RELU for post in posts)
+    hides = any(step[1:] == RELU for post in posts for step in post.steps)
     return bounded(offer, made_by(instruction, epilogues, fused), rule, hides=hides)
 
 
@@ -289,7 +291,7 @@ def _posts(chain: Iterable[tuple[Epilogue, Any]], result: Any) -> list[PostOp]:
     found = []
     for epilogue, instruction in chain:
         if epilogue.function == "relu":
-            found.append(PostOp(("eltwise", *RELU)))
+            found.append(PostOp([("eltwise", *RELU)]))
         elif _is_bounded(epilogue, result.shape):
             found += post_ops([(epilogue, instruction)], result)
         else:

@@ -6,8 +6,8 @@ takes NaN for zero, and its swish is NaN at -inf, where it vanishes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 from ...opdef.structure import Epilogue
 from .elementwise import ALGORITHMS
@@ -22,26 +22,29 @@ BINARY = {
 LEAKY_RELU, TANH, ELU, SQUARE, ABS = 0x20, 0x21, 0x22, 0x23, 0x24
 LINEAR, LOGISTIC, GELU_TANH = 0x26, 0x29, 0x2B
 
-#: by function of one value, the library's with its two numbers; None where it has none
-UNARY: dict[str, Callable[..., tuple[int, float, float] | None]] = {
-    # x above zero, -0 (e^x - 1) = 0 below, and NaN stays
-    "relu": lambda: (ELU, -0.0, 0.0),
-    "leaky_relu": lambda alpha: (LEAKY_RELU, alpha, 0.0) if alpha else None,
-    "elu": lambda alpha: (ELU, alpha, 0.0),
-    "sigmoid": lambda: (LOGISTIC, 0.0, 0.0),
-    "tanh": lambda: (TANH, 0.0, 0.0),
-    "abs": lambda: (ABS, 0.0, 0.0),
-    "square": lambda: (SQUARE, 0.0, 0.0),
+KEEPS_ZERO = -0.0  #: what can be added to zeros of both signs without a change
+#: one of the library's functions and its two numbers
+Function: TypeAlias = tuple[int, float, float]
+#: by function of one value, the library's in order; none where it has none
+UNARY: dict[str, Callable[..., list[Function]]] = {
+    # x above zero, -0 (e^x - 1) = 0 below, -0 at zero, and NaN stays; -0 + 0 = 0
+    "relu": lambda: [(ELU, -0.0, 0.0), (LINEAR, 1.0, 0.0)],
+    "leaky_relu": lambda alpha: [(LEAKY_RELU, alpha, 0.0)] if alpha else [],
+    "elu": lambda alpha: [(ELU, alpha, 0.0)],
+    "sigmoid": lambda: [(LOGISTIC, 0.0, 0.0)],
+    "tanh": lambda: [(TANH, 0.0, 0.0)],
+    "abs": lambda: [(ABS, 0.0, 0.0)],
+    "square": lambda: [(SQUARE, 0.0, 0.0)],
     # in the exact one erf is 1.5e-7 off, which near zero is many units in the last place
-    "gelu": lambda approximate: (GELU_TANH, 0.0, 0.0) if approximate else None,
-    "scale": lambda factor, bias: (LINEAR, factor, bias),
+    "gelu": lambda approximate: [(GELU_TANH, 0.0, 0.0)] if approximate else [],
+    "scale": lambda factor, bias: [(LINEAR, factor, bias or KEEPS_ZERO)],
 }
 
 
 class PostOp(NamedTuple):
     """An epilogue as the library takes it."""
 
-    how: tuple[Any, ...]  #: without the layout of the other value
+    steps: Sequence[tuple[Any, ...]]  #: without the layout of the other value
     value: Any = None  #: the other value, of a function of two
     shape: tuple[int, ...] = ()  #: its shape, aligned with the result's
 
@@ -57,13 +60,13 @@ def post_ops(chain: Iterable[tuple[Epilogue, Any]], result: Any) -> list[PostOp]
     for epilogue, instruction in chain:
         if epilogue.function in BINARY:
             (other,) = (v for v in instruction.inputs if v is not result)
-            how = ("binary", BINARY[epilogue.function])
-            found.append(PostOp(how, other, epilogue.shape))
+            steps = [("binary", BINARY[epilogue.function])]
+            found.append(PostOp(steps, other, epilogue.shape))
         else:
             make = UNARY.get(epilogue.function)
-            made = None if make is None else make(*epilogue.numbers)
-            if made is None:
+            functions = [] if make is None else make(*epilogue.numbers)
+            if not functions:
                 break
-            found.append(PostOp(("eltwise", *made)))
+            found.append(PostOp([("eltwise", *function) for function in functions]))
         result = instruction.result
     return found

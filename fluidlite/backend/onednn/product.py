@@ -33,7 +33,7 @@ from .offers import (
     serves,
     whole,
 )
-from .post_ops import LINEAR, POST, PostOp, post_ops
+from .post_ops import KEEPS_ZERO, LINEAR, POST, PostOp, post_ops
 
 #: operations from which on a product is faster here on one thread, and there with Y transposed,
 #: and of a stack, of which NumPy multiplies one after the other
@@ -197,17 +197,17 @@ class Product:
         self._posts: list[tuple[Any, ...]] = []
         self._others: list[tuple[int, Layout]] = []
         if geometry.factor != 1.0:
-            self._posts.append(("eltwise", LINEAR, geometry.factor, 0.0))
+            self._posts.append(("eltwise", LINEAR, geometry.factor, KEEPS_ZERO))
         for post in posts:
-            how = post.how
+            steps = post.steps
             if post.value is not None:
                 sizes = geometry.aligned(post.shape)
                 if sizes is None:
                     raise NotDone("a post-op of another shape")
                 layout = Layout(library, row_major(sizes))
                 self._others.append((POST * (len(self._posts) + 1) | OTHER, layout))
-                how = (*how, layout)
-            self._posts.append(how)
+                steps = [(*step, layout) for step in steps]
+            self._posts += steps
         is_alone = not (self._posts or order or len(geometry.sizes) > 2)
         self._suits_gemm = is_alone and geometry.operations >= LARGE_TURNED
         #: by the strides of the operands, which are known when they come; None for plain ones
