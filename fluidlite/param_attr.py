@@ -139,6 +139,10 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, Real) and math.isfinite(value)
 
 
+#: what layers' ``param_attr``, ``weight_attr`` and ``bias_attr`` may be
+Attr = ParamAttr | Initializer | WeightDecayRegularizer | str | bool | None
+
+
 def as_param_attr(value: Any) -> ParamAttr | None:
     """What a layer's ``param_attr`` or ``bias_attr`` means; None for False: no parameter.
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from math import prod, sqrt
-from typing import Any
+from typing import Any, ClassVar
 
-from ..errors import ArgumentError
 from ..ground.docstrings import Family
+from ..ground.fields import from_fields
 from ..initializer import Normal
+from ..modules.convolution import Ints, filter_shape, need_groups, taken_around
+from ..param_attr import Attr
 from . import functional as F
 from .functional.windows import each
-from .layer import TensorLayer, checked
+from .layer import TensorLayer, checked, format_of
 
 CONVOLUTIONS = Family(
     {
@@ -32,78 +35,63 @@ CONVOLUTIONS = Family(
 )
 
 
-class _Conv(TensorLayer):
-    """What convolutions have in common."""
+class _Filters(TensorLayer):
+    """Filters, a bias, and how they are moved."""
 
-    _formats: tuple[str, ...] = ("NCHW", "NHWC")
-    _transposed = False
+    function: ClassVar[Callable[..., Any]] = staticmethod(F.conv2d)
+    _formats: ClassVar[Sequence[str]] = ("NCHW", "NHWC")
+    _transposed: ClassVar[bool] = False
 
-    def _make(
-        self,
-        channels: tuple[int, int],
-        kernel_size: Any,
-        weight_attr: Any,
-        bias_attr: Any,
-        data_format: str | None,
-        options: dict[str, Any],
-    ) -> None:
-        form = data_format or self._formats[0]
-        checked("data_format", form, *self._formats)
-        self._options: dict[str, Any] = {**options, "data_format": form}
-        sizes = each("kernel_size", kernel_size, len(form) - 2)
-        given, made = channels
-        groups = options["groups"]
-        if given % groups or made % groups:
-            raise ArgumentError(
-                f"expected groups to divide {given} and {made} channels, got {groups}"
-            )
-        first = [given, made // groups] if self._transposed else [made, given // groups]
-        std = sqrt(2.0 / (given * prod(sizes)))
-        default = None if self._transposed else Normal(0.0, std)
-        self.weight = self.create_parameter(
-            [*first, *sizes], weight_attr, default_initializer=default
-        )
-        self.bias = self.create_parameter([made], bias_attr, is_bias=True)
+    def begin(self, given: dict[str, Any]) -> None:
+        """Make the filters and the bias.
+
+        Args:
+            given: the arguments by name.
+        """
+        TensorLayer.__init__(self)
+        form = given["data_format"] = format_of(given.pop("data_format"), self._formats)
+        sizes = each("kernel_size", given.pop("kernel_size"), len(form) - 2)
+        channels, filters = given.pop("in_channels"), given.pop("out_channels")
+        need_groups(channels, filters, given["groups"])
+        shape = filter_shape(channels, filters, given["groups"], sizes, self._transposed)
+        start = None if self._transposed else Normal(0.0, sqrt(2.0 / (channels * prod(sizes))))
+        attr, bias_attr = given.pop("weight_attr"), given.pop("bias_attr")
+        self.weight = self.create_parameter(shape, attr, default_initializer=start)
+        self.bias = self.create_parameter([filters], bias_attr, is_bias=True)
+        self._options = given
 
     def extra_repr(self) -> str:
         return f"weight {list(self.weight.shape)}"
 
 
-class _Convolution(_Conv):
+@from_fields
+class _Convolution(_Filters):
     """What is convolved with learned filters."""
 
-    _function: Any = staticmethod(F.conv2d)
+    in_channels: int
+    out_channels: int
+    kernel_size: Ints
+    stride: Ints = 1
+    padding: Ints | str | Sequence[Sequence[int]] = 0
+    dilation: Ints = 1
+    groups: int = 1
+    padding_mode: str = "zeros"
+    weight_attr: Attr = None
+    bias_attr: Attr = None
+    data_format: str | None = None
 
-    def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
-        groups: int = 1,
-        padding_mode: str = "zeros",
-        weight_attr: Any = None,
-        bias_attr: Any = None,
-        data_format: str | None = None,
-    ) -> None:
-        super().__init__()
-        self._padding_mode = checked("padding_mode", padding_mode, "zeros", "reflect", "replicate")
-        self._around: list[int] = []
-        if padding_mode != "zeros":
-            around = each("padding", padding, len(self._formats[0]) - 2)
-            self._around, padding = [n for n in reversed(around) for _ in range(2)], 0
-        options = {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
-        channels = in_channels, out_channels
-        self._make(channels, kernel_size, weight_attr, bias_attr, data_format, options)
+    def begin(self, given: dict[str, Any]) -> None:
+        checked("padding_mode", given["padding_mode"], "zeros", "reflect", "replicate")
+        around = taken_around(given, each, len(self._formats[0]) - 2)
+        super().begin(given)
+        self._around, self._padding_mode = around
 
     def forward(self, x: Any) -> Any:
         """What is convolved."""
         if self._around:
             form = self._options["data_format"]
             x = F.pad(x, self._around, self._padding_mode, data_format=form)
-        return self._function(x, self.weight, self.bias, **self._options)
+        return type(self).function(x, self.weight, self.bias, **self._options)
 
 
 @CONVOLUTIONS
@@ -115,7 +103,7 @@ class Conv1D(_Convolution):
     """
 
     _formats = ("NCL", "NLC")
-    _function = staticmethod(F.conv1d)
+    function = staticmethod(F.conv1d)
 
 
 @CONVOLUTIONS
@@ -136,43 +124,30 @@ class Conv3D(_Convolution):
     """
 
     _formats = ("NCDHW", "NDHWC")
-    _function = staticmethod(F.conv3d)
+    function = staticmethod(F.conv3d)
 
 
-class _Adjoint(_Conv):
+@from_fields
+class _Adjoint(_Filters):
     """The adjoint of a convolution, with learned filters."""
 
+    in_channels: int
+    out_channels: int
+    kernel_size: Ints
+    stride: Ints = 1
+    padding: Ints | str | Sequence[Sequence[int]] = 0
+    output_padding: Ints = 0
+    dilation: Ints = 1
+    groups: int = 1
+    weight_attr: Attr = None
+    bias_attr: Attr = None
+    data_format: str | None = None
     _transposed = True
-    _function: Any = staticmethod(F.conv2d_transpose)
 
-    def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        output_padding: Any = 0,
-        dilation: Any = 1,
-        groups: int = 1,
-        weight_attr: Any = None,
-        bias_attr: Any = None,
-        data_format: str | None = None,
-    ) -> None:
-        super().__init__()
-        options = {
-            "stride": stride,
-            "padding": padding,
-            "output_padding": output_padding,
-            "dilation": dilation,
-            "groups": groups,
-        }
-        channels = in_channels, out_channels
-        self._make(channels, kernel_size, weight_attr, bias_attr, data_format, options)
-
-    def forward(self, x: Any, output_size: Any = None) -> Any:
+    def forward(self, x: Any, output_size: Ints | None = None) -> Any:
         """What comes out, of that size where it is given."""
-        return self._function(x, self.weight, self.bias, output_size=output_size, **self._options)
+        options = self._options
+        return type(self).function(x, self.weight, self.bias, output_size=output_size, **options)
 
 
 @CONVOLUTIONS
@@ -187,7 +162,7 @@ class Conv1DTranspose(_Adjoint):
     """
 
     _formats = ("NCL", "NLC")
-    _function = staticmethod(F.conv1d_transpose)
+    function = staticmethod(F.conv1d_transpose)
 
 
 @CONVOLUTIONS
@@ -197,6 +172,8 @@ class Conv2DTranspose(_Adjoint):
     >>> fluid.nn.Conv2DTranspose(4, 1, 2, stride=2)(fluid.ones([2, 4, 3, 3])).shape
     [2, 1, 6, 6]
     """
+
+    function = staticmethod(F.conv2d_transpose)
 
 
 @CONVOLUTIONS
@@ -208,4 +185,4 @@ class Conv3DTranspose(_Adjoint):
     """
 
     _formats = ("NCDHW", "NDHWC")
-    _function = staticmethod(F.conv3d_transpose)
+    function = staticmethod(F.conv3d_transpose)

@@ -3,83 +3,112 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 from ...eager.engine import located
 from ...errors import ArgumentError
+from ...ground.fields import from_fields
+from ...modules.convolution import Ints, filter_shape, need_groups, taken_around
 from . import functional as F
-from .dense import near_zero, uniform_parameter
+from .dense import PARAMETERS, near_zero, uniform_parameter
 from .functional.windows import each
 from .module import Module
 
+CONVOLUTIONS = PARAMETERS.extended(
+    {
+        "in_channels": "of the input.",
+        "out_channels": "of the output.",
+        "kernel_size": "sizes of a filter: a number, or one for each dimension.",
+        **dict.fromkeys(
+            ["stride", "padding", "output_padding", "dilation", "groups"], "as of the function."
+        ),
+        "padding_mode": '"zeros"; or "reflect", "replicate" or "circular", which repeat elements.',
+    },
+    raises="ArgumentError: the groups do not divide the channels, or there is no such mode.",
+)
+#: options that ``repr`` shows where they are others
+_PLAIN = {"padding": 0, "dilation": 1, "output_padding": 0}
 
-class _Convolution(Module):
-    """Filters, a bias, and how they are moved.
 
-    Args:
-        in_channels, out_channels: of the input and the output.
-        kernel_size: sizes of a filter: a number, or one for each dimension.
-        stride, padding, dilation, groups: as of the function.
-        bias: whether there is one.
-        padding_mode: "zeros"; or "reflect", "replicate" or "circular", which repeat elements.
-        device: the CPU, or None.
-        dtype: element type of the parameters.
+class _Filters(Module):
+    """Filters, a bias, and how they are moved."""
 
-    Raises:
-        ArgumentError: the groups do not divide the channels, or there is no such mode.
-    """
+    dimensions: ClassVar[int] = 2
+    function: ClassVar[Callable[..., Any]]
+    transposed: ClassVar[bool] = False
 
-    dimensions = 2
-    function: Any
+    def begin(self, given: dict[str, Any]) -> None:
+        """Make the filters and the bias.
 
-    def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
-        groups: int = 1,
-        bias: bool = True,
-        padding_mode: str = "zeros",
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__()
-        _need_groups(in_channels, out_channels, groups)
-        if padding_mode not in ("zeros", "reflect", "replicate", "circular"):
-            raise located(ArgumentError(f"there is no padding_mode {padding_mode!r:.60}"))
-        if padding_mode != "zeros" and isinstance(padding, str):
-            raise located(ArgumentError(f"padding_mode {padding_mode!r} needs padding in numbers"))
-        sizes = each("kernel_size", kernel_size, self.dimensions)
-        bound = near_zero(in_channels // groups, *sizes)
-        made = functools.partial(uniform_parameter, bound, dtype, device)
-        self.weight = made(out_channels, in_channels // groups, *sizes)
-        self.register_parameter("bias", made(out_channels) if bias else None)
-        self._padding, self._padding_mode = padding, padding_mode
-        self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
-        self.kernel_size, self.padding_mode = sizes, padding_mode
-        self.stride = each("stride", stride, self.dimensions)
-        self.dilation = each("dilation", dilation, self.dimensions)
-        named = isinstance(padding, str)
-        self.padding = padding if named else each("padding", padding, self.dimensions)
-        self._moved = dict(stride=stride, dilation=dilation, groups=groups)
+        Args:
+            given: the arguments by name.
+        """
+        Module.__init__(self)
+        names = ("in_channels", "out_channels", "kernel_size", "bias", "device", "dtype")
+        channels, filters, size, biased, device, dtype = (given.pop(name) for name in names)
+        groups, self._moved = given["groups"], given
+        need_groups(channels, filters, groups)
+        self.kernel_size = each("kernel_size", size, self.dimensions)
+        shape = filter_shape(channels, filters, groups, self.kernel_size, self.transposed)
+        made = functools.partial(uniform_parameter, near_zero(*shape[1:]), dtype, device)
+        self.weight = made(*shape)
+        self.register_parameter("bias", made(filters) if biased else None)
+        self.in_channels, self.out_channels, self.groups = channels, filters, groups
+        for name in {"stride", "dilation", "padding", "output_padding"} & {*given}:
+            named = isinstance(given[name], str)
+            value = given[name] if named else each(name, given[name], self.dimensions)
+            setattr(self, name, value)
+
+    def extra_repr(self) -> str:
+        shown = [f"{self.in_channels}, {self.out_channels}", f"kernel_size={self.kernel_size}"]
+        shown.append(f"stride={self.stride}")
+        for name, usual in _PLAIN.items():
+            value = getattr(self, name, (usual,))
+            if isinstance(value, str) or any(n != usual for n in value):
+                shown.append(f"{name}={value}")
+        shown += [f"groups={self.groups}"] * (self.groups != 1)
+        shown += ["bias=False"] * (self.bias is None)
+        mode = getattr(self, "padding_mode", "zeros")
+        return ", ".join([*shown, *[f"padding_mode={mode}"] * (mode != "zeros")])
+
+
+@from_fields
+class _Convolution(_Filters):
+    """What is convolved with filters."""
+
+    in_channels: int
+    out_channels: int
+    kernel_size: Ints
+    stride: Ints = 1
+    padding: Ints | str = 0
+    dilation: Ints = 1
+    groups: int = 1
+    bias: bool = True
+    padding_mode: str = "zeros"
+    device: Any = None
+    dtype: Any = None
+
+    def begin(self, given: dict[str, Any]) -> None:
+        padding, mode = given["padding"], given["padding_mode"]
+        if mode not in ("zeros", "reflect", "replicate", "circular"):
+            raise located(ArgumentError(f"there is no padding_mode {mode!r:.60}"))
+        if mode != "zeros" and isinstance(padding, str):
+            raise located(ArgumentError(f"padding_mode {mode!r} needs padding in numbers"))
+        around, _ = taken_around(given, each, self.dimensions)
+        super().begin(given)
+        self._around, self.padding_mode = around, mode
+        if around:
+            self.padding = each("padding", padding, self.dimensions)
 
     def forward(self, input: Any) -> Any:
         """The convolved input."""
-        padding = self._padding
-        if self._padding_mode != "zeros":
-            sides = each("padding", padding, self.dimensions)
-            around = [n for side in reversed(sides) for n in (side, side)]
-            input, padding = F.pad(input, around, self._padding_mode), 0
-        function = type(self).function
-        return function(input, self.weight, self.bias, padding=padding, **self._moved)
-
-    def extra_repr(self) -> str:
-        return _shown(self)
+        if self._around:
+            input = F.pad(input, self._around, self.padding_mode)
+        return type(self).function(input, self.weight, self.bias, **self._moved)
 
 
+@CONVOLUTIONS
 class Conv1d(_Convolution):
     """Sequences convolved with filters, plus a bias.
 
@@ -91,12 +120,14 @@ class Conv1d(_Convolution):
     function = staticmethod(F.conv1d)
 
 
+@CONVOLUTIONS
 class Conv2d(_Convolution):
     """Images convolved with filters, plus a bias; see :class:`Conv1d`."""
 
     function = staticmethod(F.conv2d)
 
 
+@CONVOLUTIONS
 class Conv3d(_Convolution):
     """Volumes convolved with filters, plus a bias; see :class:`Conv1d`."""
 
@@ -104,82 +135,29 @@ class Conv3d(_Convolution):
     function = staticmethod(F.conv3d)
 
 
-def _shown(module: Any) -> str:
-    """What a convolution shows of itself."""
-    lines = [f"{module.in_channels}, {module.out_channels}", f"kernel_size={module.kernel_size}"]
-    lines.append(f"stride={module.stride}")
-    plain = {"padding": 0, "dilation": 1, "output_padding": 0}
-    for name, usual in plain.items():
-        value = getattr(module, name, (usual,))
-        if isinstance(value, str) or any(n != usual for n in value):
-            lines.append(f"{name}={value}")
-    lines += [f"groups={module.groups}"] * (module.groups != 1)
-    lines += ["bias=False"] * (module.bias is None)
-    mode = getattr(module, "padding_mode", "zeros")
-    return ", ".join([*lines, *[f"padding_mode={mode}"] * (mode != "zeros")])
+@from_fields
+class _Transposed(_Filters):
+    """The adjoint of a convolution, plus a bias."""
 
-
-class _Transposed(Module):
-    """The adjoint of a convolution, plus a bias.
-
-    Args:
-        in_channels, out_channels: of the input and the output.
-        kernel_size: sizes of a filter: a number, or one for each dimension.
-        stride, padding, output_padding, groups, dilation: as of the function.
-        bias: whether there is one.
-        device: the CPU, or None.
-        dtype: element type of the parameters.
-
-    Raises:
-        ArgumentError: the groups do not divide the channels.
-    """
-
-    dimensions = 2
-    function: Any
-
-    def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        output_padding: Any = 0,
-        groups: int = 1,
-        bias: bool = True,
-        dilation: Any = 1,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__()
-        _need_groups(in_channels, out_channels, groups)
-        sizes = each("kernel_size", kernel_size, self.dimensions)
-        bound = near_zero(out_channels // groups, *sizes)
-        made = functools.partial(uniform_parameter, bound, dtype, device)
-        self.weight = made(in_channels, out_channels // groups, *sizes)
-        self.register_parameter("bias", made(out_channels) if bias else None)
-        self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
-        self.kernel_size = sizes
-        self.stride = each("stride", stride, self.dimensions)
-        self.padding = each("padding", padding, self.dimensions)
-        self.output_padding = each("output_padding", output_padding, self.dimensions)
-        self.dilation = each("dilation", dilation, self.dimensions)
-        self._moved = dict(
-            stride=stride,
-            padding=padding,
-            output_padding=output_padding,
-            groups=groups,
-            dilation=dilation,
-        )
+    in_channels: int
+    out_channels: int
+    kernel_size: Ints
+    stride: Ints = 1
+    padding: Ints = 0
+    output_padding: Ints = 0
+    groups: int = 1
+    bias: bool = True
+    dilation: Ints = 1
+    device: Any = None
+    dtype: Any = None
+    transposed = True
 
     def forward(self, input: Any) -> Any:
         """The enlarged input."""
         return type(self).function(input, self.weight, self.bias, **self._moved)
 
-    def extra_repr(self) -> str:
-        return _shown(self)
 
-
+@CONVOLUTIONS
 class ConvTranspose1d(_Transposed):
     """The adjoint of a convolution of sequences, plus a bias."""
 
@@ -187,24 +165,16 @@ class ConvTranspose1d(_Transposed):
     function = staticmethod(F.conv_transpose1d)
 
 
+@CONVOLUTIONS
 class ConvTranspose2d(_Transposed):
     """The adjoint of a convolution of images, plus a bias."""
 
     function = staticmethod(F.conv_transpose2d)
 
 
+@CONVOLUTIONS
 class ConvTranspose3d(_Transposed):
     """The adjoint of a convolution of volumes, plus a bias."""
 
     dimensions = 3
     function = staticmethod(F.conv_transpose3d)
-
-
-def _need_groups(in_channels: int, out_channels: int, groups: int) -> None:
-    if groups < 1 or in_channels % groups or out_channels % groups:
-        raise located(
-            ArgumentError(
-                f"expected groups to divide {in_channels} and {out_channels} channels, got "
-                f"{groups!r:.60}"
-            )
-        )

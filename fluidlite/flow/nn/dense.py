@@ -12,12 +12,22 @@ from ...functions import creation
 from ...functions.arithmetic import add, get_default_dtype, matmul, multiply
 from ...functions.reduction import sum as total
 from ...functions.shaping import reshape, unsqueeze
+from ...ground.docstrings import Family
 from ...ground.dtypes import as_dtype
 from ...ground.fields import from_fields, options_of
 from ..devices import need_cpu
 from ..shapes import flatten
 from . import functional as F
 from .module import FunctionModule, Module, Parameter
+
+#: modules with parameters of their own
+PARAMETERS = Family(
+    {
+        "bias": "whether there is one.",
+        "device": "the CPU, or None.",
+        "dtype": "element type of the parameters.",
+    }
+)
 
 
 def uniform_parameter(bound: float, dtype: Any, device: Any, *shape: int) -> Parameter:
@@ -39,15 +49,13 @@ def near_zero(*sizes: int) -> float:
     return 1.0 / sqrt(prod(sizes)) if prod(sizes) else 0.0
 
 
+@PARAMETERS
 class Linear(Module):
     """``x weight^T + bias``, along the last dimension.
 
     Args:
         in_features: the last size of the input.
         out_features: the last size of the output.
-        bias: whether there is one.
-        device: the CPU, or None.
-        dtype: element type of the parameters.
 
     >>> fluid.flow.nn.Linear(4, 3).weight.shape
     [3, 4]
@@ -77,15 +85,13 @@ class Linear(Module):
         return f"{sizes}, bias={self.bias is not None}"
 
 
+@PARAMETERS
 class Bilinear(Module):
     """``x1^T weight[k] x2 + bias[k]``, for each k.
 
     Args:
         in1_features, in2_features: the last sizes of the inputs.
         out_features: the last size of the output.
-        bias: whether there is one.
-        device: the CPU, or None.
-        dtype: element type of the parameters.
     """
 
     def __init__(
