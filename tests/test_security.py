@@ -413,6 +413,32 @@ def test_a_command_that_looks_runs_nothing(command, tmp_path, monkeypatch, capsy
 
 
 @promise(
+    "`fluidlite plan`, which runs it on zeros, stops in front of an operator that would make more "
+    "than 1 GiB with those before it, or more than `--limit` says, and names it."
+)
+@pytest.mark.parametrize(
+    "limit, times, named",
+    [
+        ([], 1 << 27, "y = expand"),
+        (["--limit", "0.001"], 1 << 18, "y = expand"),
+        (["--limit", "0.001"], 1 << 17, "z = relu"),
+    ],
+)
+def test_a_plan_stops_in_front_of_what_passes_its_limit(limit, times, named, tmp_path, capsys):
+    path = tmp_path / "program.txt"
+    expanded = f"y = expand(X=x, expand_times=[{times}])\n    z = relu(X=y)"
+    path.write_text(PROGRAM.replace("LINE", f"var z: float32[-1]\n    {expanded}"))
+    tracemalloc.start()
+    try:
+        assert main(["plan", str(path), "--fetch", "z", *limit]) == 1
+        assert tracemalloc.get_traced_memory()[1] < 50e6
+    finally:
+        tracemalloc.stop()
+    message = capsys.readouterr().err
+    assert named in message and "--limit" in message
+
+
+@promise(
     "Pages made by `fluid.inspect` show names and attributes as text and forbid their browser "
     "every script but their own."
 )
