@@ -158,14 +158,18 @@ from .comparing import (
 )
 from .creation import (
     arange,
+    empty,
+    empty_like,
     eye,
     full,
     full_like,
     linspace,
+    logspace,
     ones,
     ones_like,
     rand,
     randn,
+    randperm,
     zeros,
     zeros_like,
 )
@@ -223,14 +227,11 @@ from .functions import (
 from .sampling import (
     as_tensor,
     bernoulli,
-    empty,
-    empty_like,
     from_numpy,
     get_default_dtype,
     is_floating_point,
     is_nonzero,
     is_tensor,
-    logspace,
     multinomial,
     normal,
     numel,
@@ -238,7 +239,6 @@ from .sampling import (
     randint,
     randint_like,
     randn_like,
-    randperm,
     set_default_dtype,
 )
 from .shapes import (

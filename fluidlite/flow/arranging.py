@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,38 +14,39 @@ from ..errors import ShapeError
 from ..functions import arithmetic, counting, creation, diagonals, reduction, selection, shaping
 from ..functions.items import get_item, set_item
 from ..opdef.operand import Operand, appends
-from .functions import Found
 from .shapes import cat, numbers, split, transpose
+from .spelling import ONEFLOW, Found, found
+
+if TYPE_CHECKING:
+    from .spelling import Function, Picking, Several
+    from .tensor import Tensor
+
+Tensors = Sequence["Tensor"]
 
 swapaxes = swapdims = transpose
+broadcast_to: Function = ONEFLOW(shaping.broadcast_to)
+tile: Function = ONEFLOW(shaping.tile, order="input, *dims", repeat_times="dims")
+movedim: Function = ONEFLOW(shaping.moveaxis, "movedim")
+unflatten: Function = ONEFLOW(diagonals.unflatten, shape="sizes")
+argwhere: Function = ONEFLOW(selection.nonzero, "argwhere", fixed={"as_tuple": False})
+take: Function = ONEFLOW(counting.take, fixed={"mode": "raise"})
+index_fill: Function = ONEFLOW(counting.index_fill, order="input, dim, index, value")
+cumprod: Function = ONEFLOW(reduction.cumprod, fixed={"dtype": None}, defaults={"dim": ...})
+count_nonzero: Function = ONEFLOW(reduction.count_nonzero, fixed={"keepdim": False})
+searchsorted: Function = ONEFLOW(
+    counting.searchsorted, order="sorted_sequence, values, *, out_int32, right"
+)
+bincount: Function = ONEFLOW(counting.bincount)
+kthvalue: Picking = ONEFLOW(counting.kthvalue, then=found, defaults={"dim": -1})
+quantile: Function = ONEFLOW(counting.quantile)
 
 
-def broadcast_to(input: Any, shape: Any) -> Any:
-    """The tensor repeated along dimensions of size 1, and along new ones in front."""
-    return shaping.broadcast_to(input, shape)
-
-
-def broadcast_tensors(*tensors: Any) -> tuple[Any, ...]:
+def broadcast_tensors(*tensors: Tensor | Tensors) -> tuple[Tensor, ...]:
     """Tensors, each in the shape that they have together."""
-    return tuple(shaping.broadcast_tensors(list(numbers(tensors))))
+    return tuple(shaping.broadcast_tensors(numbers(tensors)))
 
 
-def tile(input: Any, *dims: Any) -> Any:
-    """The tensor repeated along its last dimensions, and along new ones in front.
-
-    Args:
-        input: a tensor.
-        dims: how often along each dimension, the last one last; or a list of that.
-    """
-    return shaping.tile(input, list(numbers(dims)))
-
-
-def movedim(input: Any, source: Any, destination: Any) -> Any:
-    """Some dimensions moved to other places."""
-    return shaping.moveaxis(input, source, destination)
-
-
-def narrow(input: Any, dim: int, start: int, length: int) -> Any:
+def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
     """So many elements along a dimension, from a place on.
 
     >>> fluid.flow.narrow(fluid.flow.arange(5), 0, 1, 3).tolist()
@@ -60,39 +62,39 @@ def narrow(input: Any, dim: int, start: int, length: int) -> Any:
     return input[(*[slice(None)] * dim, slice(first, first + length))]
 
 
-def select(input: Any, dim: int, index: int) -> Any:
+def select(input: Tensor, dim: int, index: int) -> Tensor:
     """One slice along a dimension, without it."""
     dim %= len(input.array.shape)
     return input[(*[slice(None)] * dim, int(index))]
 
 
-def hstack(tensors: Any) -> Any:
+def hstack(tensors: Tensors) -> Tensor:
     """Tensors side by side: along the second dimension, vectors along the only one."""
     listed = _widened(1, tensors)
     return cat(listed, 0 if len(listed[0].array.shape) == 1 else 1)
 
 
-def vstack(tensors: Any) -> Any:
+def vstack(tensors: Tensors) -> Tensor:
     """Tensors one below the other; vectors count as rows."""
     return cat(_widened(2, tensors), 0)
 
 
-def dstack(tensors: Any) -> Any:
+def dstack(tensors: Tensors) -> Tensor:
     """Tensors behind each other, along the third dimension."""
     return cat(_widened(3, tensors), 2)
 
 
-def column_stack(tensors: Any) -> Any:
+def column_stack(tensors: Tensors) -> Tensor:
     """Tensors side by side; vectors count as columns."""
     return cat([t if len(t.array.shape) > 1 else shaping.reshape(t, [-1, 1]) for t in tensors], 1)
 
 
-def _widened(rank: int, tensors: Any) -> list[Any]:
+def _widened(rank: int, tensors: Tensors) -> list[Tensor]:
     made = [diagonals.atleast_1d, diagonals.atleast_2d, diagonals.atleast_3d][rank - 1]
     return [made(each) for each in tensors]
 
 
-def tensor_split(input: Any, indices_or_sections: Any, dim: int = 0) -> tuple[Any, ...]:
+def tensor_split(input: Tensor, indices_or_sections: int | Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
     """The parts of a tensor along a dimension.
 
     Args:
@@ -113,17 +115,17 @@ def tensor_split(input: Any, indices_or_sections: Any, dim: int = 0) -> tuple[An
     return split(input, [size + (k < more) for k in range(int(given))], dim)
 
 
-def hsplit(input: Any, indices_or_sections: Any) -> tuple[Any, ...]:
+def hsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
     """The parts of a tensor along the second dimension, of a vector along the only one."""
     return tensor_split(input, indices_or_sections, 0 if len(input.array.shape) == 1 else 1)
 
 
-def vsplit(input: Any, indices_or_sections: Any) -> tuple[Any, ...]:
-    """The parts of a tensor along the first dimension."""
-    return tensor_split(input, indices_or_sections, 0)
+vsplit: Several = ONEFLOW(
+    tensor_split, "vsplit", "The parts of a tensor along the first dimension.", fixed={"dim": 0}
+)
 
 
-def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Any, ...]:
+def meshgrid(*tensors: Tensor | Tensors, indexing: str = "ij") -> tuple[Tensor, ...]:
     """The coordinates of the points of a grid.
 
     Args:
@@ -138,7 +140,7 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Any, ...]:
     return tuple(shaping.meshgrid(*listed))
 
 
-def repeat_interleave(input: Any, repeats: Any, dim: int | None = None) -> Any:
+def repeat_interleave(input: Tensor, repeats: int | Tensor, dim: int | None = None) -> Tensor:
     """Each slice along a dimension repeated; of all elements when None."""
     if not isinstance(repeats, Operand):
         return shaping.repeat_interleave(input, repeats, dim)
@@ -146,7 +148,7 @@ def repeat_interleave(input: Any, repeats: Any, dim: int | None = None) -> Any:
     return selection.index_select(x, _repeated_places(x, repeats, dim or 0), dim or 0)
 
 
-def _repeated_places(x: Any, repeats: Any, dim: int) -> Any:
+def _repeated_places(x: Tensor, repeats: Tensor, dim: int) -> Tensor:
     """Each place along a dimension as often as a number, or one for all, says."""
     if appends([x, repeats]) is None:
         times = np.broadcast_to(repeats.array, (x.array.shape[dim],))
@@ -156,12 +158,7 @@ def _repeated_places(x: Any, repeats: Any, dim: int) -> Any:
     return counting.searchsorted(ends, numbers, right=True)
 
 
-def unflatten(input: Any, dim: int, sizes: Any) -> Any:
-    """A dimension made several."""
-    return diagonals.unflatten(input, dim, list(sizes))
-
-
-def unfold(input: Any, dimension: int, size: int, step: int) -> Any:
+def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
     """The windows along a dimension; what is in one becomes the last dimension.
 
     >>> fluid.flow.arange(5).unfold(0, 3, 2).tolist()
@@ -180,18 +177,13 @@ def unfold(input: Any, dimension: int, size: int, step: int) -> Any:
     return movedim(found, dim + 1, -1)
 
 
-def argwhere(input: Any) -> Any:
-    """The places of what is not 0, a row each."""
-    return selection.nonzero(input)
-
-
 def unique(
-    input: Any,
+    input: Tensor,
     sorted: bool = True,
     return_inverse: bool = False,
     return_counts: bool = False,
     dim: int | None = None,
-) -> Any:
+) -> Tensor:
     """The different elements, in order.
 
     Args:
@@ -208,26 +200,21 @@ def unique(
     return given[0] if len(given) == 1 else tuple(given)
 
 
-def take(input: Any, index: Any) -> Any:
-    """The elements at places of the tensor as a vector."""
-    return counting.take(input, index, "raise")
-
-
-def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Any:
+def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
     """The elements at indices along a dimension; of the tensor as a vector when None."""
     if dim is None:
         return take(input, indices)
     return selection.take_along_axis(input, indices, dim)
 
 
-def _places(index: Any, dim: int) -> tuple[Any, ...]:
+def _places(index: Tensor, dim: int) -> tuple[Tensor, ...]:
     """An index of all dimensions, from one along a dimension."""
     made: list[Any] = list(np.indices([+n for n in index.array.shape]))
     made[dim] = index
     return tuple(made)
 
 
-def scatter(input: Any, dim: int, index: Any, src: Any, *, reduce: str | None = None) -> Any:
+def scatter(input: Tensor, dim: int, index: Tensor, src: Tensor | float, *, reduce: str | None = None) -> Tensor:
     """The tensor with elements of another one, or a number, at indices along a dimension.
 
     Args:
@@ -255,7 +242,7 @@ def scatter(input: Any, dim: int, index: Any, src: Any, *, reduce: str | None = 
     return set_item(input, places, arithmetic.multiply(there, values))
 
 
-def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
+def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor | float) -> Tensor:
     """The tensor plus elements of another one at indices along a dimension."""
     sizes, dim = [+n for n in input.array.shape], dim % len(input.array.shape)
     strides = [prod(sizes[d + 1 :]) for d in range(len(sizes))]
@@ -271,39 +258,12 @@ def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
     return shaping.reshape(out, sizes)
 
 
-def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: float = 1) -> Any:
+def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1) -> Tensor:
     """The tensor plus slices of another one at places along a dimension."""
     return counting.index_add(input, index, dim, source if alpha == 1 else source * alpha)
 
 
-def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
-    """The tensor with a number at places along a dimension."""
-    return counting.index_fill(input, index, dim, value)
-
-
-def cumprod(input: Any, dim: int) -> Any:
-    """The products of the elements up to each one along a dimension."""
-    return reduction.cumprod(input, dim)
-
-
-def count_nonzero(input: Any, dim: Any = None) -> Any:
-    """How many elements are not 0."""
-    return reduction.count_nonzero(input, dim)
-
-
-def searchsorted(
-    sorted_sequence: Any, values: Any, *, out_int32: bool = False, right: bool = False
-) -> Any:
-    """Where values would be put into a sequence in order; see ``fluid.searchsorted``."""
-    return counting.searchsorted(sorted_sequence, values, out_int32, right)
-
-
-def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
-    """How often each number from 0 on occurs, or the sum of its weights."""
-    return counting.bincount(input, weights, minlength)
-
-
-def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """The element in the middle, the lower one of two; along a dimension with its place.
 
     >>> float(fluid.flow.median(fluid.flow.tensor([3.0, 1.0, 2.0, 9.0])))
@@ -315,12 +275,3 @@ def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     return kthvalue(input, (input.array.shape[dim] + 1) // 2, dim, keepdim)
 
 
-def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any:
-    """The k-th smallest element along a dimension, from 1 on, and its place."""
-    return Found(*counting.kthvalue(input, k, dim, keepdim))
-
-
-def quantile(input: Any, q: Any, dim: int | None = None, keepdim: bool = False) -> Any:
-    """The value below which a share of the elements lies."""
-    share = q.array.tolist() if isinstance(q, Operand) else q
-    return counting.quantile(input, share, dim, keepdim)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Union
 
 from ..eager import engine
 from ..errors import ArgumentError
@@ -24,7 +24,7 @@ class device:
 
     __slots__ = ("index", "type")
 
-    def __init__(self, type: Any = "cpu", index: int | None = None) -> None:
+    def __init__(self, type: DeviceLike = "cpu", index: int | None = None) -> None:
         given = str(type) if isinstance(type, (str, device)) else ""
         name, _, number = given.partition(":")
         if name != "cpu" or number not in ("", "0") or index not in (None, 0):
@@ -51,7 +51,11 @@ class device:
         return hash(self.type)
 
 
-def need_cpu(given: Any) -> None:
+#: what users write for a place
+DeviceLike = Union[str, device]
+
+
+def need_cpu(given: DeviceLike | None) -> None:
     """Refuse a place that is none of tensors.
 
     Args:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,64 +14,89 @@ from ..eager.recording import eager
 from ..errors import ArgumentError
 from ..functions import arithmetic, composed, elementary, selection
 from ..functions.elementary import floats, rsqrt, square
-from ..functions.selection import where as choose
+from ..nn.functional import activation
 from ..opdef.operand import Operand
+from .spelling import ONEFLOW
+
+if TYPE_CHECKING:
+    from ..functions.arguments import Other
+    from .spelling import Function
+    from .tensor import Tensor
 
 
 def _smooth(
     compute: Callable[[Any], Any],
     slope: Callable[[Any], Any],
-    composition: Callable[[Any], Any],
+    composition: Callable[..., Any],
     name: str,
-) -> Any:
+    doc: str,
+) -> Function:
     """A function of tensors, from one of arrays, its derivative, one of tensors, and the same
     composed of others, which variables of programs take.
     """
 
-    def forward(ctx: Any, x: Any) -> Any:
+    def forward(ctx: Any, x: Any) -> Tensor:
         ctx.save_for_backward(x)
         return x.results(np.asarray(compute(x.array), x.array.dtype))
 
-    def backward(ctx: Any, gradient: Any) -> Any:
+    def backward(ctx: Any, gradient: Any) -> Tensor:
         (x,) = ctx.saved_tensor()
         return arithmetic.multiply(gradient, slope(x))
 
     members = {"forward": staticmethod(forward), "backward": staticmethod(backward)}
     at_once: Any = type(name, (PyLayer,), members)
-    return lambda x: at_once.apply(x) if x.appends is None else composition(x)
+
+    def smooth(input: Tensor) -> Tensor:
+        x = floats(input)
+        return at_once.apply(x) if x.appends is None else composition(x)
+
+    smooth.__name__ = smooth.__qualname__ = name
+    smooth.__doc__ = doc
+    return smooth
 
 
-def _more(x: Any, number: float) -> Any:
+def _more(x: Any, number: float) -> Tensor:
     return arithmetic.add(x, number)
 
 
-_asinh = _smooth(np.arcsinh, lambda x: rsqrt(_more(square(x), 1.0)), composed.asinh, "asinh")
-_acosh = _smooth(np.arccosh, lambda x: rsqrt(_more(square(x), -1.0)), composed.acosh, "acosh")
-_atanh = _smooth(np.arctanh, lambda x: 1.0 / _more(-square(x), 1.0), composed.atanh, "atanh")
-_exp2 = _smooth(
+asinh: Function = _smooth(
+    np.arcsinh,
+    lambda x: rsqrt(_more(square(x), 1.0)),
+    composed.asinh,
+    "asinh",
+    "The number whose hyperbolic sine is x.",
+)
+acosh: Function = _smooth(
+    np.arccosh,
+    lambda x: rsqrt(_more(square(x), -1.0)),
+    composed.acosh,
+    "acosh",
+    "The number whose hyperbolic cosine is x; NaN below 1.",
+)
+atanh: Function = _smooth(
+    np.arctanh,
+    lambda x: 1.0 / _more(-square(x), 1.0),
+    composed.atanh,
+    "atanh",
+    "The number whose hyperbolic tangent is x; NaN outside of [-1, 1].",
+)
+exp2: Function = _smooth(
     np.exp2,
     lambda x: arithmetic.multiply(exp2(x), math.log(2.0)),
     lambda x: arithmetic.pow(2.0, x),
     "exp2",
+    """2 to the power of x.
+
+    >>> fluid.flow.exp2(fluid.flow.tensor([3.0]))
+    tensor([8.], dtype=float32)
+    """,
 )
+log10: Function = ONEFLOW(elementary.log10)
+mul: Function = ONEFLOW(arithmetic.multiply, "mul")
+logsigmoid: Function = ONEFLOW(activation.log_sigmoid, "logsigmoid", into={"x": floats})
 
 
-def asinh(input: Any) -> Any:
-    """The number whose hyperbolic sine is x."""
-    return _asinh(floats(input))
-
-
-def acosh(input: Any) -> Any:
-    """The number whose hyperbolic cosine is x; NaN below 1."""
-    return _acosh(floats(input))
-
-
-def atanh(input: Any) -> Any:
-    """The number whose hyperbolic tangent is x; NaN outside of [-1, 1]."""
-    return _atanh(floats(input))
-
-
-def erfc(input: Any) -> Any:
+def erfc(input: Tensor) -> Tensor:
     """1 - erf(x), which stays exact where that is small.
 
     >>> float(fluid.flow.erfc(fluid.flow.tensor(3.0)))
@@ -80,36 +105,9 @@ def erfc(input: Any) -> Any:
     return eager.erfc(floats(input))
 
 
-def exp2(input: Any) -> Any:
-    """2 to the power of x.
-
-    >>> fluid.flow.exp2(fluid.flow.tensor([3.0]))
-    tensor([8.], dtype=float32)
-    """
-    return _exp2(floats(input))
-
-
-def clamp_min(input: Any, min: Any) -> Any:
-    """The elements, but at least a number."""
-    return clamp(input, min=min)
-
-
-def clamp_max(input: Any, max: Any) -> Any:
-    """The elements, but at most a number."""
-    return clamp(input, max=max)
-
-
-def log10(input: Any) -> Any:
-    """The logarithm to the base 10."""
-    return elementary.log10(input)
-
-
-def logsigmoid(input: Any) -> Any:
-    """log(sigmoid(x)), without overflow."""
-    return eager.logsigmoid(floats(input))
-
-
-def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
+def clamp(
+    input: Tensor, min: Tensor | float | None = None, max: Tensor | float | None = None
+) -> Tensor:
     """The elements kept in [min, max]; what lies outside becomes the bound.
 
     Args:
@@ -125,31 +123,44 @@ def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
     if min is None and max is None:
         raise engine.located(ArgumentError("clamp: expected min, max or both, got neither"))
     if any(isinstance(bound, Operand) and bound.array.size != 1 for bound in (min, max)):
-        low = input if min is None else choose(arithmetic.less_than(input, min), min, input)
+        low = input if min is None else selection.where(arithmetic.less_than(input, min), min, input)
         return low if max is None else selection.where(arithmetic.greater_than(low, max), max, low)
     return elementary.clip(input, min, max)
 
 
-def add(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+clamp_min: Function = ONEFLOW(
+    clamp,
+    "clamp_min",
+    "The elements, but at least a number.",
+    fixed={"max": None},
+    defaults={"min": ...},
+)
+clamp_max: Function = ONEFLOW(
+    clamp,
+    "clamp_max",
+    "The elements, but at most a number.",
+    fixed={"min": None},
+    defaults={"max": ...},
+)
+log10: Function = ONEFLOW(elementary.log10)
+mul: Function = ONEFLOW(arithmetic.multiply, "mul")
+
+
+def add(input: Tensor, other: Other, *, alpha: float = 1) -> Tensor:
     """input + alpha * other."""
     return arithmetic.add(input, _times(other, alpha))
 
 
-def sub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+def sub(input: Tensor, other: Other, *, alpha: float = 1) -> Tensor:
     """input - alpha * other."""
     return arithmetic.subtract(input, _times(other, alpha))
 
 
-def _times(other: Any, alpha: Any) -> Any:
+def _times(other: Other, alpha: float) -> Tensor:
     return other if alpha == 1 else arithmetic.multiply(other, alpha)
 
 
-def mul(input: Any, other: Any) -> Any:
-    """input * other."""
-    return arithmetic.multiply(input, other)
-
-
-def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
+def div(input: Tensor, other: Other, *, rounding_mode: str | None = None) -> Tensor:
     """input / other.
 
     Args:
@@ -170,7 +181,7 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
     return modes[rounding_mode](quotient)
 
 
-def where(condition: Any, x: Any = None, y: Any = None) -> Any:
+def where(condition: Tensor, x: Other | None = None, y: Other | None = None) -> Tensor | tuple[Tensor, ...]:
     """x where a condition holds, y elsewhere; the places where it holds when they are left out.
 
     Args:

@@ -281,17 +281,19 @@ def addmm(
     return add(multiply(input, float(beta)), multiply(matmul(x, y), float(alpha)))
 
 
-def cross(x: Tensor, y: Tensor, axis: int = 9, name: str | None = None) -> Tensor:
+def cross(
+    x: Tensor, y: Tensor, axis: int | None = 9, name: str | None = None
+) -> Tensor:
     """The products of vectors of three elements that are at right angles to both.
 
     Args:
         x, y: of one shape.
-        axis: the dimension of the vectors; the first of size 3 when 9.
+        axis: the dimension of the vectors; the first of size 3 when 9 or None.
 
     Raises:
         ShapeError: no dimension is of size 3.
     """
-    if axis == 9:
+    if axis in (9, None):
         found = [a for a, n in enumerate(x.array.shape) if n == 3]
         if not found:
             raise ShapeError(f"expected a dimension of size 3, got shape {list(x.array.shape)}")

@@ -298,13 +298,14 @@ def quantile(x: Tensor, q: Any, axis: Any = None, keepdim: bool = False) -> Tens
 
     Args:
         x: a tensor.
-        q: the share, from 0 to 1, or a list of them, which makes a first dimension.
+        q: the share, from 0 to 1, or a list or tensor of them, which makes a first dimension.
         axis: one dimension or several; all when None.
         keepdim: keep them, with size 1.
 
     >>> float(fluid.quantile(fluid.to_tensor([1.0, 2.0, 4.0]), 0.75))
     3.0
     """
+    q = q.array if isinstance(q, Operand) else q
     shares = np.atleast_1d(np.asarray(q, "float64"))
     if ((shares < 0) | (shares > 1)).any():
         raise ArgumentError(f"expected q in [0, 1], got {q!r}")

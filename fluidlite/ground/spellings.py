@@ -24,12 +24,14 @@ import re
 import sys
 from collections.abc import Callable, Collection, Mapping
 from types import FunctionType
-from typing import Any, TypeVar
+from typing import Any
 
-R = TypeVar("R")
 #: what spelled functions are compiled as: a file of the package, whose frames users do not see
 _WRITTEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "<spelling>")
-_STARS = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
+_NONE: Any = object()  #: the default of what has none
+_LITERALS = (type(None), bool, int, float, str)
+#: what a user wrote as ``f(2, 3)`` or ``f([2, 3])``: the numbers
+_NUMBERS = "{0}[0] if len({0}) == 1 and isinstance({0}[0], (list, tuple)) else {0}"
 
 
 class Spelling:
@@ -38,86 +40,116 @@ class Spelling:
     Args:
         names: a parameter's name -> its name there.
         without: parameters that it does not have; they keep their defaults.
+        types: a type's name in annotations -> its name there.
     """
 
-    def __init__(self, names: Mapping[str, str], without: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        names: Mapping[str, str],
+        without: Collection[str] = (),
+        types: Mapping[str, str] | None = None,
+    ) -> None:
         self._names = dict(names)
         self._without = frozenset(without)
+        self._types = dict(types or {})
 
     def __call__(
         self,
-        function: Callable[..., R],
+        function: Callable[..., Any],
         name: str | None = None,
         doc: str | None = None,
         *,
         order: str | None = None,
         fixed: Mapping[str, Any] | None = None,
         defaults: Mapping[str, Any] | None = None,
+        into: Mapping[str, Callable[[Any], Any]] | None = None,
+        then: Callable[..., Any] | None = None,
+        words: Mapping[str, str] | None = None,
         **names: str,
-    ) -> Callable[..., R]:
+    ) -> Callable[..., Any]:
         """The function in this spelling; it belongs to the module that calls this.
 
         Args:
-            function: takes no ``*args`` and no ``**kwargs``.
+            function: takes no ``**kwargs``; what it takes as ``*args`` is left out.
             name: of the result; the function's when None.
-            doc: the prose of its docstring; the function's when None.
+            doc: the prose of its docstring, and an example; the function's prose when None.
             order: the new names in their order, if it is another one, as in ``"input, dim, *,
-                keepdim"``; behind the star they are given by name only.
+                keepdim"``; behind the star they are given by name only.  A name with a star before
+                it, as in ``"input, *shape"``, takes one list or several numbers.
             fixed: values of parameters that the result does not have.
-            defaults: other defaults, by new name.
+            defaults: other defaults, by new name; ``...`` for none.
+            into: by parameter, what is done with an argument first.
+            then: what is done with the result.  Its parameters but the first one become parameters
+                that are given by name.
+            words: words of the docstring -> those in their place.
             names: a parameter's name -> its new one, beside those of the spelling.
 
         Raises:
             TypeError: the function has no parameter of such a name.
         """
         plain: Any = inspect.unwrap(function)
+        fixed, into, defaults = fixed or {}, into or {}, defaults or {}
         parameters = _parameters(plain)
+        after: Any = then if isinstance(then, FunctionType) else None
+        more = dict([*_parameters(after).items()][1:]) if after else {}
         renamed = {old: new for old, new in {**self._names, **names}.items() if old in parameters}
-        fixed = dict(fixed or {})
         gone = {*fixed, *(self._without & {*parameters})}
         new = {old: renamed.get(old, old) for old in parameters if old not in gone}
-        old_of = {each: old for old, each in new.items()}
-        unknown = {*names, *fixed} - {*parameters} | {*(defaults or ())} - {*old_of}
+        taken = {new[old]: parameters[old] for old in new}
+        taken.update({each: (default, True) for each, (default, _) in more.items()})
+        unknown = {*names, *fixed, *into} - {*parameters} | {*defaults} - {*taken}
         if unknown:
             raise TypeError(f"{plain.__name__} has no parameter {', '.join(sorted(unknown))}")
-        if order is None:
-            placed = [n for old, n in new.items() if not parameters[old][1]]
-            named = [n for old, n in new.items() if parameters[old][1]]
-        else:
-            before, _, behind_star = order.partition("*")
-            placed, named = re.findall(r"\w+", before), re.findall(r"\w+", behind_star)
-        listed = [*placed, *named]
-        if sorted(listed) != sorted(old_of):
-            raise TypeError(f"{plain.__name__} takes {', '.join(old_of)}, got the order {order!r}")
-        given = []
-        behind = False  # whether what comes is given by name
-        for old, (_, keyword) in parameters.items():
-            if old in self._without and old not in fixed:
-                behind = True
-                continue
-            behind = behind or keyword
-            value = f"fixed[{old!r}]" if old in fixed else f"p{listed.index(new[old])}"
-            given.append(f"{old}={value}" if behind else value)
-        made = _template(len(placed), len(named), ", ".join(given))(function, fixed)
-        code = made.__code__
-        made.__name__ = made.__qualname__ = name or plain.__name__
-        made.__code__ = code.replace(
-            co_varnames=(*listed, *code.co_varnames[len(listed) :]), co_name=made.__name__
-        )
-        values = {new[old]: value for old, (value, _) in parameters.items() if old in new}
-        values.update(defaults or {})
-        made.__defaults__ = tuple(values[n] for n in placed if values[n] is not _NONE) or None
-        made.__kwdefaults__ = {n: values[n] for n in named if values[n] is not _NONE} or None
-        annotations = plain.__annotations__
-        told = {n: annotations[old_of[n]] for n in listed if old_of[n] in annotations}
-        result = {"return": annotations["return"]} if "return" in annotations else {}
-        made.__annotations__ = {**told, **result}
-        made.__module__ = sys._getframe(1).f_globals["__name__"]
-        made.__doc__ = _documented(plain.__doc__, doc, renamed, gone)
-        return made
+        placed, named, starred = _ordered(taken, order)
+        listed = [*placed, *named, *starred]
+        if sorted(listed) != sorted(taken):
+            raise TypeError(f"{plain.__name__} takes {', '.join(taken)}, got the order {order!r}")
+        words_of = {each: f"p{place}" for place, each in enumerate(listed)}
+        given = {old: words_of[each] for old, each in new.items()}
+        given.update({old: _NUMBERS.format(given[old]) for old in new if new[old] in starred})
+        constants: list[Any] = [plain]
+        given.update({old: _constant(value, constants) for old, value in fixed.items()})
+        given.update({k: f"{_constant(f, constants)}({given[k]})" for k, f in into.items()})
+        call = f"c0({_arguments(parameters, given)})"
+        if then is not None:
+            rest = "".join(f", {each}={words_of[each]}" for each in more)
+            call = f"{_constant(then, constants)}({call}{rest})"
+        template = _template(len(placed), len(named), len(starred), len(constants), call)
+        made = template(*constants)
+        its_name = name or plain.__name__
+        code = made.__code__.replace(co_varnames=tuple(listed), co_name=its_name)
+        scope = sys._getframe(1).f_globals
+        spelled = FunctionType(code, scope, its_name, None, made.__closure__)
+        spelled.__qualname__ = its_name
+        last = {each: default for each, (default, _) in taken.items()}
+        last.update({each: _NONE if value is ... else value for each, value in defaults.items()})
+        spelled.__defaults__ = tuple(last[n] for n in placed if last[n] is not _NONE) or None
+        spelled.__kwdefaults__ = {n: last[n] for n in named if last[n] is not _NONE} or None
+        spelled.__annotations__ = self._annotations(plain, new, listed, then)
+        said = _documented(plain.__doc__, doc, renamed, gone, after and after.__doc__)
+        for word, other in (words or {}).items():
+            said = said and said.replace(word, other)
+        spelled.__doc__ = said
+        return spelled
 
-
-_NONE: Any = object()
+    def _annotations(
+        self, plain: FunctionType, new: Mapping[str, str], listed: list[str], then: Any
+    ) -> dict[str, str]:
+        """Those of the result, with the types that it is told of."""
+        told = plain.__annotations__
+        notes = {new[old]: text for old, text in told.items() if old in new}
+        if isinstance(then, FunctionType):
+            notes.update(then.__annotations__)
+        elif "return" in told:
+            made = then is not None and then.__name__
+            notes["return"] = (
+                told["return"].replace("list[", "tuple[").replace("]", ", ...]")
+                if then is tuple
+                else made or told["return"]
+            )
+        for old, other in self._types.items():
+            notes = {each: text.replace(old, other) for each, text in notes.items()}
+        return {each: notes[each] for each in (*listed, "return") if each in notes}
 
 
 def _parameters(function: FunctionType) -> dict[str, tuple[Any, bool]]:
@@ -125,7 +157,7 @@ def _parameters(function: FunctionType) -> dict[str, tuple[Any, bool]]:
     named.
     """
     code = function.__code__
-    if code.co_flags & _STARS:
+    if code.co_flags & inspect.CO_VARKEYWORDS:
         raise TypeError(f"{function.__name__} takes any arguments: it has no spelling")
     count = code.co_argcount
     placed, named = (
@@ -137,25 +169,80 @@ def _parameters(function: FunctionType) -> dict[str, tuple[Any, bool]]:
     return {n: (defaults.get(n, _NONE), n in named) for n in (*placed, *named)}
 
 
+def _ordered(
+    taken: Mapping[str, tuple[Any, bool]], order: str | None
+) -> tuple[list[str], list[str], list[str]]:
+    """The names that may be given by place, those by name only, and that of what takes several."""
+    if order is None:
+        placed = [each for each, (_, keyword) in taken.items() if not keyword]
+        return placed, [each for each, (_, keyword) in taken.items() if keyword], []
+    before, _, behind = order.partition("*")
+    starred = re.findall(r"^\w+", behind)
+    placed, named = re.findall(r"\w+", before), re.findall(r"\w+", behind)[len(starred) :]
+    said = {*placed, *named, *starred}  # parameters that are given by name need not be
+    more = [each for each, (_, keyword) in taken.items() if keyword and each not in said]
+    return placed, [*named, *more], starred
+
+
+def _constant(value: Any, constants: list[Any]) -> str:
+    """A value as the text of a call: a literal, or the name of a variable around the function."""
+    if type(value) in _LITERALS:
+        return repr(value)
+    constants.append(value)
+    return f"c{len(constants) - 1}"
+
+
+def _arguments(parameters: Mapping[str, tuple[Any, bool]], given: Mapping[str, str]) -> str:
+    """The text of the arguments of a call: by their places as long as none is left out."""
+    told: list[str] = []
+    behind = False
+    for each, (_, keyword) in parameters.items():
+        behind = behind or keyword
+        if each not in given:
+            behind = True
+        else:
+            told.append(f"{each}={given[each]}" if behind else given[each])
+    return ", ".join(told)
+
+
 @functools.cache
-def _template(placed: int, named: int, given: str) -> Callable[[Any, Any], FunctionType]:
+def _template(
+    placed: int, named: int, starred: int, constants: int, call: str
+) -> Callable[..., FunctionType]:
     """What makes a function of so many parameters, of which some are given by name only."""
-    words = [f"p{k}" for k in range(placed + named)]
-    told = ", ".join([*words[:placed], *["*"] * bool(named), *words[placed:]])
+    words = [f"p{k}" for k in range(placed + named + starred)]
+    stars = [f"*{word}" for word in words[placed + named :]] or ["*"] * bool(named)
+    told = ", ".join([*words[:placed], *stars, *words[placed : placed + named]])
     text = (
-        f"def make(target, fixed):\n"
+        f"def make({', '.join(f'c{k}' for k in range(constants))}):\n"
         f"    def spelled({told}):\n"
-        f"        return target({given})\n"
+        f"        return {call}\n"
         f"    return spelled\n"
     )
     scope: dict[str, Any] = {}
     exec(compile(text, _WRITTEN, "exec", dont_inherit=True), scope)
-    maker: Callable[[Any, Any], FunctionType] = scope["make"]
+    maker: Callable[..., FunctionType] = scope["make"]
     return maker
 
 
+_HEADS = ("Args", "Returns", "Raises")
+
+
+def _blocks(text: str) -> tuple[list[str], dict[str, str], list[str]]:
+    """The prose of a docstring, its sections by their heads, and its examples."""
+    blocks = (inspect.cleandoc(text) if "\n" in text else text).split("\n\n")
+    heads = {each.partition(":")[0]: each for each in blocks if each.partition(":")[0] in _HEADS}
+    examples = [each for each in blocks if each.startswith(">>>")]
+    rest = [*heads.values(), *examples]
+    return [each for each in blocks if each not in rest], heads, examples
+
+
 def _documented(
-    text: str | None, doc: str | None, renamed: Mapping[str, str], gone: Collection[str]
+    text: str | None,
+    doc: str | None,
+    renamed: Mapping[str, str],
+    gone: Collection[str],
+    after: str | None,
 ) -> str | None:
     """The docstring with the new names: those of its arguments, and those in backticks.
 
@@ -163,21 +250,18 @@ def _documented(
     """
     if text is None:  # Python leaves docstrings out when told to
         return None
-    blocks = inspect.cleandoc(text).split("\n\n")
-    prose = [b for b in blocks if not b.startswith(("Args:", "Returns:", "Raises:", ">>>"))]
-    rest = [b for b in blocks if b.startswith(("Args:", "Returns:", "Raises:"))]
-    found = []
-    for block in [doc] if doc is not None else prose:
-        found.append(_ticked(block, renamed))
-    for block in rest:
-        if block.startswith("Args:"):
-            entries = re.split(r"\n    (?=\S)", block)[1:]
-            lines = [_entry(entry, renamed, gone) for entry in entries]
-            block = "\n    ".join(["Args:", *filter(None, lines)])
-            if block == "Args:":
-                continue
-        found.append(_ticked(block, renamed))
-    return "\n\n".join(found)
+    prose, heads, _ = _blocks(text)
+    examples: list[str] = []
+    if doc is not None:
+        prose, own, examples = _blocks(doc)
+        heads = {**heads, **own}
+    entries = re.split(r"\n    (?=\S)", heads.get("Args", ""))[1:]
+    lines = [_entry(entry, renamed, gone) for entry in entries]
+    if after:
+        lines += re.split(r"\n    (?=\S)", _blocks(after)[1].get("Args", ""))[2:]
+    heads["Args"] = "\n    ".join(["Args:", *filter(None, lines)])
+    sections = [heads[each] for each in _HEADS if heads.get(each, "Args:") != "Args:"]
+    return "\n\n".join([*(_ticked(each, renamed) for each in (*prose, *sections)), *examples])
 
 
 def _entry(text: str, renamed: Mapping[str, str], gone: Collection[str]) -> str:

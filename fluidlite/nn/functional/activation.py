@@ -10,6 +10,9 @@ from ...functions import elementary, reduction, shaping
 from ...functions.arithmetic import add, greater_than, multiply, subtract
 from ...functions.selection import where
 
+#: what keeps mean and variance (Klambauer et al. 2017, "Self-normalizing neural networks")
+SELU_SCALE, SELU_ALPHA = 1.0507009873554805, 1.6732632423543772
+
 
 def relu(x: Tensor, name: str | None = None) -> Tensor:
     """max(x, 0); its gradient at 0 is 0.
@@ -118,8 +121,8 @@ def thresholded_relu(x: Tensor, threshold: float = 1.0, name: str | None = None)
 
 def selu(
     x: Tensor,
-    scale: float = 1.0507009873554805,
-    alpha: float = 1.6732632423543772,
+    scale: float = SELU_SCALE,
+    alpha: float = SELU_ALPHA,
     name: str | None = None,
 ) -> Tensor:
     """scale x where it is positive, scale alpha (e^x - 1) elsewhere."""

@@ -6,6 +6,7 @@ from ...eager.recording import eager
 from ...eager.tensor import Tensor
 from ...errors import ArgumentError
 from ...functions.arithmetic import add, multiply, subtract
+from .activation import SELU_ALPHA, SELU_SCALE
 from .projection import dropout
 
 
@@ -51,8 +52,8 @@ def _channels(given: str, first: str, last: str) -> int:
     return 1 if given == first else len(last) - 1
 
 
-#: what SELU makes of values far below 0 (Klambauer et al. 2017, "Self-normalizing neural networks")
-_SATURATED = -1.0507009873554805 * 1.6732632423543772
+#: what SELU makes of values far below 0
+_SATURATED = -SELU_SCALE * SELU_ALPHA
 
 
 def alpha_dropout(

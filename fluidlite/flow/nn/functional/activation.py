@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ....eager.engine import located
 from ....eager.recording import eager
@@ -12,6 +12,11 @@ from ....functions.selection import where
 from ....nn.functional import activation
 from ...elementary import logsigmoid
 from ...functions import log_softmax, relu, softmax
+from ...spelling import ONEFLOW
+
+if TYPE_CHECKING:
+    from ...spelling import Function
+    from ...tensor import Tensor
 
 __all__ = [
     "celu", "elu", "gelu", "glu", "hardshrink", "hardsigmoid", "hardswish", "hardtanh",
@@ -19,61 +24,34 @@ __all__ = [
     "silu", "softmax", "softplus", "softshrink", "softsign", "tanh", "threshold",
 ]  # fmt: skip
 
-sigmoid = elementary.sigmoid
-tanh = elementary.tanh
+sigmoid: Function = elementary.sigmoid
+tanh: Function = elementary.tanh
+relu6: Function = ONEFLOW(activation.relu6)
+silu: Function = ONEFLOW(activation.silu)
+mish: Function = ONEFLOW(activation.mish)
+softsign: Function = ONEFLOW(activation.softsign)
+hardswish: Function = ONEFLOW(activation.hardswish)
+hardsigmoid: Function = ONEFLOW(
+    activation.hardsigmoid,
+    "hardsigmoid",
+    "min(max(x / 6 + 1 / 2, 0), 1).",
+    fixed={"slope": 1.0 / 6.0, "offset": 0.5},
+)
+leaky_relu: Function = ONEFLOW(activation.leaky_relu)
+elu: Function = ONEFLOW(activation.elu)
+celu: Function = ONEFLOW(activation.celu)
+selu: Function = ONEFLOW(
+    activation.selu,
+    "selu",
+    "An elu whose scale and alpha keep mean and variance (Klambauer et al., 2017).",
+    fixed={"scale": activation.SELU_SCALE, "alpha": activation.SELU_ALPHA},
+)
+hardshrink: Function = ONEFLOW(activation.hardshrink, threshold="lambd")
+softshrink: Function = ONEFLOW(activation.softshrink, threshold="lambd")
+softplus: Function = ONEFLOW(activation.softplus)
 
 
-def relu6(input: Any) -> Any:
-    """min(max(x, 0), 6)."""
-    return eager.relu6(input)
-
-
-def silu(input: Any) -> Any:
-    """x sigmoid(x)."""
-    return activation.silu(input)
-
-
-def mish(input: Any) -> Any:
-    """x tanh(softplus(x))."""
-    return activation.mish(input)
-
-
-def softsign(input: Any) -> Any:
-    """x / (1 + |x|)."""
-    return activation.softsign(input)
-
-
-def hardswish(input: Any) -> Any:
-    """x min(max(x + 3, 0), 6) / 6."""
-    return activation.hardswish(input)
-
-
-def hardsigmoid(input: Any) -> Any:
-    """min(max(x / 6 + 1 / 2, 0), 1)."""
-    return activation.hardsigmoid(input, 1.0 / 6.0)
-
-
-def leaky_relu(input: Any, negative_slope: float = 0.01) -> Any:
-    """x, or negative_slope x where x is negative."""
-    return activation.leaky_relu(input, negative_slope)
-
-
-def elu(input: Any, alpha: float = 1.0) -> Any:
-    """x, or alpha (e^x - 1) where x is negative."""
-    return activation.elu(input, alpha)
-
-
-def selu(input: Any) -> Any:
-    """An elu whose scale and alpha keep mean and variance (Klambauer et al., 2017)."""
-    return activation.selu(input)
-
-
-def celu(input: Any, alpha: float = 1.0) -> Any:
-    """x, or alpha (e^(x / alpha) - 1) where x is negative."""
-    return activation.celu(input, alpha)
-
-
-def gelu(input: Any, approximate: str = "none") -> Any:
+def gelu(input: Tensor, approximate: str = "none") -> Tensor:
     """x times the probability of a normal number below x.
 
     Args:
@@ -90,7 +68,7 @@ def gelu(input: Any, approximate: str = "none") -> Any:
     return activation.gelu(input, approximate == "tanh")
 
 
-def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Any:
+def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
     """x, kept in [min_val, max_val].
 
     >>> fluid.flow.nn.functional.hardtanh(fluid.flow.tensor([-3.0, 1.5]), 0.0, 1.0)
@@ -101,17 +79,7 @@ def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Any:
     return activation.hardtanh(input, min_val, max_val)
 
 
-def hardshrink(input: Any, lambd: float = 0.5) -> Any:
-    """x, or 0 where x lies in [-lambd, lambd]."""
-    return activation.hardshrink(input, lambd)
-
-
-def softshrink(input: Any, lambd: float = 0.5) -> Any:
-    """x moved towards 0 by lambd, and 0 where x lies in [-lambd, lambd]."""
-    return activation.softshrink(input, lambd)
-
-
-def threshold(input: Any, threshold: float, value: float) -> Any:
+def threshold(input: Tensor, threshold: float, value: float) -> Tensor:
     """x where it is above the threshold, and the value elsewhere.
 
     >>> fluid.flow.nn.functional.threshold(fluid.flow.tensor([0.5, 2.0]), 1.0, -7.0).tolist()
@@ -121,24 +89,18 @@ def threshold(input: Any, threshold: float, value: float) -> Any:
     return where(above, eager.thresholded_relu(input, threshold=float(threshold)), float(value))
 
 
-def softplus(input: Any, beta: float = 1.0, threshold: float = 20.0) -> Any:
-    """log(1 + e^(beta x)) / beta; x itself where beta x is above the threshold."""
-    return activation.softplus(input, beta, threshold)
-
-
-def prelu(input: Any, weight: Any) -> Any:
+def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """x, or weight x where x is negative.
 
     Args:
         input: a tensor.
         weight: one slope, or one for each channel.
     """
-    if weight.array.size == 1:
-        return eager.prelu(input, shaping.reshape(weight, [1]), mode="all")
-    return activation.prelu(input, weight)
+    slopes = shaping.reshape(weight, [1]) if weight.array.size == 1 else weight
+    return activation.prelu(input, slopes)
 
 
-def glu(input: Any, dim: int = -1) -> Any:
+def glu(input: Tensor, dim: int = -1) -> Tensor:
     """The first half along a dimension, times the sigmoid of the second.
 
     Raises:

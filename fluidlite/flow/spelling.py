@@ -1,0 +1,41 @@
+"""How OneFlow calls what functions of tensors take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..ground.spellings import Spelling
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
+
+    Function = Callable[..., Tensor]
+    Several = Callable[..., tuple[Tensor, ...]]
+    Picking = Callable[..., "Found"]
+
+ONEFLOW = Spelling(
+    {"x": "input", "y": "other", "axis": "dim", "label": "target", "epsilon": "eps"},
+    without=["name"],
+    types={"TensorCore": "Tensor"},
+)
+
+
+class Found(NamedTuple):
+    """Elements that were looked for along a dimension, and their places."""
+
+    values: Tensor
+    indices: Tensor
+
+    def __repr__(self) -> str:
+        return f"({self.values!r}, {self.indices!r})"
+
+
+def found(pair: tuple[Tensor, Tensor]) -> Found:
+    """Elements and their places, by their names."""
+    return Found(*pair)
+
+
+def truth(value: Tensor) -> bool:
+    """A truth value; what a program computes stays a variable."""
+    return bool(value.array) if value.appends is None else value  # type: ignore[return-value]
