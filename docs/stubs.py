@@ -64,7 +64,10 @@ def place(name: str) -> tuple[str, str]:
         return ".", name
     if name in fluid._NAMES:
         return f".{fluid._NAMES[name]}", name
-    return exports._PLACES.get(name) or imports_of(PACKAGE / "functions" / "exports.py")[name]
+    if name in exports._PLACES:
+        return exports._PLACES[name]
+    module, theirs = imports_of(PACKAGE / "functions" / "exports.py")[name]
+    return (module[1:] if module[:2] == ".." else f".functions{module}"), theirs
 
 
 def lines_of(

@@ -62,12 +62,16 @@ def mv(input: Tensor, vec: Tensor) -> Tensor:
     return _product(input, vec, (2, 1))
 
 
-def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
+def addmm(
+    input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1
+) -> Tensor:
     """beta * input + alpha * (mat1 @ mat2)."""
     return add(_times(input, beta), _times(mm(mat1, mat2), alpha))
 
 
-def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
+def baddbmm(
+    input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1
+) -> Tensor:
     """beta * input + alpha * (batch1 @ batch2), for each matrix of a batch."""
     return add(_times(input, beta), _times(bmm(batch1, batch2), alpha))
 
@@ -114,5 +118,3 @@ def fmod(input: Tensor, other: Tensor | float) -> Tensor:
 def rsub(input: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
     """other - alpha * input."""
     return arithmetic.add(multiply(input, -alpha), other)
-
-

@@ -15,7 +15,7 @@ from ..functions import arithmetic, counting, creation, diagonals, reduction, se
 from ..functions.items import get_item, set_item
 from ..opdef.operand import Operand, appends
 from .shapes import cat, numbers, split, transpose
-from .spelling import ONEFLOW, Found, found
+from .spelling import ONEFLOW, found
 
 if TYPE_CHECKING:
     from .spelling import Function, Picking, Several
@@ -94,7 +94,9 @@ def _widened(rank: int, tensors: Tensors) -> list[Tensor]:
     return [made(each) for each in tensors]
 
 
-def tensor_split(input: Tensor, indices_or_sections: int | Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
+def tensor_split(
+    input: Tensor, indices_or_sections: int | Sequence[int], dim: int = 0
+) -> tuple[Tensor, ...]:
     """The parts of a tensor along a dimension.
 
     Args:
@@ -214,7 +216,9 @@ def _places(index: Tensor, dim: int) -> tuple[Tensor, ...]:
     return tuple(made)
 
 
-def scatter(input: Tensor, dim: int, index: Tensor, src: Tensor | float, *, reduce: str | None = None) -> Tensor:
+def scatter(
+    input: Tensor, dim: int, index: Tensor, src: Tensor | float, *, reduce: str | None = None
+) -> Tensor:
     """The tensor with elements of another one, or a number, at indices along a dimension.
 
     Args:
@@ -258,7 +262,9 @@ def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor | float) -> 
     return shaping.reshape(out, sizes)
 
 
-def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1) -> Tensor:
+def index_add(
+    input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1
+) -> Tensor:
     """The tensor plus slices of another one at places along a dimension."""
     return counting.index_add(input, index, dim, source if alpha == 1 else source * alpha)
 
@@ -273,5 +279,3 @@ def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tens
         flat = shaping.reshape(input, [-1])
         return kthvalue(flat, (flat.array.shape[0] + 1) // 2, 0)[0]
     return kthvalue(input, (input.array.shape[dim] + 1) // 2, dim, keepdim)
-
-

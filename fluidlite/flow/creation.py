@@ -14,9 +14,7 @@ if TYPE_CHECKING:
     from .spelling import Function
 
 
-def made(
-    lenient: Tensor, device: DeviceLike | None = None, requires_grad: bool = False
-) -> Tensor:
+def made(lenient: Tensor, device: DeviceLike | None = None, requires_grad: bool = False) -> Tensor:
     """The tensor of this spelling for one of another.
 
     Args:
@@ -31,8 +29,6 @@ def made(
     if requires_grad:
         found.requires_grad = True
     return found
-
-
 
 
 zeros: Function = ONEFLOW(
@@ -78,7 +74,9 @@ arange: Function = ONEFLOW(
 linspace: Function = ONEFLOW(
     creation.linspace, order="start, end, steps, *, dtype", then=made, stop="end", num="steps"
 )
-logspace: Function = ONEFLOW(creation.logspace, order="start, end, steps, base, *, dtype", then=made, stop="end", num="steps")
+logspace: Function = ONEFLOW(
+    creation.logspace, order="start, end, steps, base, *, dtype", then=made, stop="end", num="steps"
+)
 zeros_like: Function = ONEFLOW(creation.zeros_like, order="input, *, dtype", then=made)
 ones_like: Function = ONEFLOW(creation.ones_like, order="input, *, dtype", then=made)
 empty_like: Function = ONEFLOW(creation.empty_like, order="input, *, dtype", then=made)

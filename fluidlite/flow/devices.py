@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Union
-
 from ..eager import engine
 from ..errors import ArgumentError
 
@@ -52,7 +50,7 @@ class device:
 
 
 #: what users write for a place
-DeviceLike = Union[str, device]
+DeviceLike = str | device
 
 
 def need_cpu(given: DeviceLike | None) -> None:

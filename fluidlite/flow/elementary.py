@@ -123,7 +123,9 @@ def clamp(
     if min is None and max is None:
         raise engine.located(ArgumentError("clamp: expected min, max or both, got neither"))
     if any(isinstance(bound, Operand) and bound.array.size != 1 for bound in (min, max)):
-        low = input if min is None else selection.where(arithmetic.less_than(input, min), min, input)
+        low = (
+            input if min is None else selection.where(arithmetic.less_than(input, min), min, input)
+        )
         return low if max is None else selection.where(arithmetic.greater_than(low, max), max, low)
     return elementary.clip(input, min, max)
 
@@ -142,8 +144,6 @@ clamp_max: Function = ONEFLOW(
     fixed={"min": None},
     defaults={"max": ...},
 )
-log10: Function = ONEFLOW(elementary.log10)
-mul: Function = ONEFLOW(arithmetic.multiply, "mul")
 
 
 def add(input: Tensor, other: Other, *, alpha: float = 1) -> Tensor:
@@ -181,7 +181,9 @@ def div(input: Tensor, other: Other, *, rounding_mode: str | None = None) -> Ten
     return modes[rounding_mode](quotient)
 
 
-def where(condition: Tensor, x: Other | None = None, y: Other | None = None) -> Tensor | tuple[Tensor, ...]:
+def where(
+    condition: Tensor, x: Other | None = None, y: Other | None = None
+) -> Tensor | tuple[Tensor, ...]:
     """x where a condition holds, y elsewhere; the places where it holds when they are left out.
 
     Args:

@@ -47,9 +47,7 @@ def mean(
     input: Tensor, dim: Axes = None, keepdim: bool = False, *, dtype: DTypeLike | None = None
 ) -> Tensor:
     """The mean of the elements, over some dimensions or all; see :func:`sum`."""
-    return reduction.mean(
-        input if dtype is None else elementary.cast(input, dtype), dim, keepdim
-    )
+    return reduction.mean(input if dtype is None else elementary.cast(input, dtype), dim, keepdim)
 
 
 def var(input: Tensor, dim: Axes = None, unbiased: bool = True, keepdim: bool = False) -> Tensor:
@@ -83,9 +81,7 @@ def amin(input: Tensor, dim: Axes = None, keepdim: bool = False) -> Tensor:
     return elementary.cast(made, "bool") if input.array.dtype.kind == "b" else made
 
 
-def max(
-    input: Tensor, dim: int | Tensor | None = None, keepdim: bool = False
-) -> Tensor | Found:
+def max(input: Tensor, dim: int | Tensor | None = None, keepdim: bool = False) -> Tensor | Found:
     """The largest element; or those along a dimension, and their places.
 
     Equal ones share the gradient of the first form; that of the second goes to the one whose place
@@ -104,9 +100,7 @@ def max(
     return amax(input) if dim is None else _picked(input, argmax(input, dim, True), dim, keepdim)
 
 
-def min(
-    input: Tensor, dim: int | Tensor | None = None, keepdim: bool = False
-) -> Tensor | Found:
+def min(input: Tensor, dim: int | Tensor | None = None, keepdim: bool = False) -> Tensor | Found:
     """The smallest element; or those along a dimension, and their places; see :func:`max`."""
     if isinstance(dim, Operand):
         return arithmetic.minimum(input, dim)

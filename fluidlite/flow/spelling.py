@@ -38,4 +38,4 @@ def found(pair: tuple[Tensor, Tensor]) -> Found:
 
 def truth(value: Tensor) -> bool:
     """A truth value; what a program computes stays a variable."""
-    return bool(value.array) if value.appends is None else value  # type: ignore[return-value]
+    return bool(value.array) if value.appends is None else value

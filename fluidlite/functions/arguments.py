@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Union
+from typing import Any
 
 import numpy as np
 
 from ..ground.dtypes import DType
 from ..opdef.operand import Operand
 
-#: one dimension or several; all where None is allowed
-Axes = Union[int, Sequence[int], None]
-#: integers of which a program may compute some
-Numbers = Union[int, Operand, Sequence[Union[int, Operand]]]
+#: one dimension or several; None for all
+Axes = int | Sequence[int] | None
+#: integers, of which a program may compute some
+Numbers = int | Operand | Sequence[int | Operand]
 #: the second operand: a tensor, an array or a number
-Other = Union[Operand, "np.ndarray[Any, Any]", float]
+Other = Operand | np.ndarray[Any, Any] | float
 #: what NumPy makes an array of
-ArrayLike = Union[Operand, "np.ndarray[Any, Any]", float, Sequence[Any]]
+ArrayLike = Operand | np.ndarray[Any, Any] | float | Sequence[Any]
 #: an element type, or its name
-DTypeLike = Union[str, type, DType, "np.dtype[Any]"]
+DTypeLike = str | type | DType | np.dtype[Any]

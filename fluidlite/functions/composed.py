@@ -281,9 +281,7 @@ def addmm(
     return add(multiply(input, float(beta)), multiply(matmul(x, y), float(alpha)))
 
 
-def cross(
-    x: Tensor, y: Tensor, axis: int | None = 9, name: str | None = None
-) -> Tensor:
+def cross(x: Tensor, y: Tensor, axis: int | None = 9, name: str | None = None) -> Tensor:
     """The products of vectors of three elements that are at right angles to both.
 
     Args:

@@ -65,9 +65,10 @@ class Spelling:
         into: Mapping[str, Callable[[Any], Any]] | None = None,
         then: Callable[..., Any] | None = None,
         words: Mapping[str, str] | None = None,
+        scope: dict[str, Any] | None = None,
         **names: str,
     ) -> Callable[..., Any]:
-        """The function in this spelling; it belongs to the module that calls this.
+        """The function in this spelling.
 
         Args:
             function: takes no ``**kwargs``; what it takes as ``*args`` is left out.
@@ -82,6 +83,7 @@ class Spelling:
             then: what is done with the result.  Its parameters but the first one become parameters
                 that are given by name.
             words: words of the docstring -> those in their place.
+            scope: globals of the module that the result belongs to; the caller's when None.
             names: a parameter's name -> its new one, beside those of the spelling.
 
         Raises:
@@ -118,7 +120,7 @@ class Spelling:
         made = template(*constants)
         its_name = name or plain.__name__
         code = made.__code__.replace(co_varnames=tuple(listed), co_name=its_name)
-        scope = sys._getframe(1).f_globals
+        scope = sys._getframe(1).f_globals if scope is None else scope
         spelled = FunctionType(code, scope, its_name, None, made.__closure__)
         spelled.__qualname__ = its_name
         last = {each: default for each, (default, _) in taken.items()}

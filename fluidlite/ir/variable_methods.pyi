@@ -158,7 +158,7 @@ class VariableMethods(Arithmetic):
     def cpu(self) -> Any:
         """The tensor: there is one place."""
 
-    def cross(self, y: Any, axis: int = 9, name: str | None = None) -> Variable:
+    def cross(self, y: Any, axis: int | None = 9, name: str | None = None) -> Variable:
         """The products of vectors of three elements that are at right angles to both."""
 
     def cummax(self, axis: int | None = None, dtype: Any = "int64", name: str | None = None) -> tuple[Variable, Variable]:

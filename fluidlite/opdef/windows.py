@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 #: by the number of dimensions that a window has: the formats, that with the channels last behind
-FORMATS = {2: ("NCHW", "NHWC"), 3: ("NCDHW", "NDHWC")}
+FORMATS = {1: ("NCL", "NLC"), 2: ("NCHW", "NHWC"), 3: ("NCDHW", "NDHWC")}
 
 
 @dataclass(frozen=True)
@@ -85,4 +85,5 @@ class WindowArguments:
             steps=(1, *self.steps),
             padding=((0, 0) if len(self.padding) > self.rank else (0,)) + self.padding,
             dilation=(1, *self.dilation),
+            data_format="NHWC" if self.is_channels_last else "NCHW",
         )

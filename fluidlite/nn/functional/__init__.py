@@ -35,16 +35,16 @@ from .activation import (
     thresholded_relu,
 )
 from .attention import scaled_dot_product_attention, sequence_mask
-from .dropping import alpha_dropout, dropout2d, dropout3d
-from .grids import affine_grid, grid_sample
-from .images import (
-    adaptive_avg_pool2d,
-    adaptive_max_pool2d,
-    avg_pool2d,
+from .convolutions import (
+    conv1d,
+    conv1d_transpose,
     conv2d,
     conv2d_transpose,
-    max_pool2d,
+    conv3d,
+    conv3d_transpose,
 )
+from .dropping import alpha_dropout, dropout2d, dropout3d
+from .grids import affine_grid, grid_sample
 from .inplace import elu_, hardtanh_, leaky_relu_, relu_, softmax_, tanh_, thresholded_relu_
 from .likelihoods import (
     ctc_loss,
@@ -88,6 +88,20 @@ from .normalization import (
     normalize,
 )
 from .padding import pad, zeropad2d
+from .pooling import (
+    adaptive_avg_pool1d,
+    adaptive_avg_pool2d,
+    adaptive_avg_pool3d,
+    adaptive_max_pool1d,
+    adaptive_max_pool2d,
+    adaptive_max_pool3d,
+    avg_pool1d,
+    avg_pool2d,
+    avg_pool3d,
+    max_pool1d,
+    max_pool2d,
+    max_pool3d,
+)
 from .projection import (
     bilinear,
     cosine_similarity,
@@ -107,23 +121,7 @@ from .rearranging import (
     unfold,
 )
 from .resizing import interpolate, upsample
-from .sequences import (
-    adaptive_avg_pool1d,
-    adaptive_max_pool1d,
-    avg_pool1d,
-    conv1d,
-    conv1d_transpose,
-    max_pool1d,
-)
 from .unpooling import max_unpool1d, max_unpool2d, max_unpool3d
-from .volumes import (
-    adaptive_avg_pool3d,
-    adaptive_max_pool3d,
-    avg_pool3d,
-    conv3d,
-    conv3d_transpose,
-    max_pool3d,
-)
 
 __all__ = [
     "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "adaptive_max_pool1d",

@@ -1,26 +1,96 @@
-"""Windows that move over images and through volumes: what their convolutions and poolings share."""
+"""Windows that move along sequences, over images and through volumes: what their convolutions and
+poolings share.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import re
+import sys
+from collections.abc import Callable
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
-import numpy as np
-
-from ...eager.recording import eager
-from ...eager.tensor import Tensor
 from ...errors import ArgumentError
-from ...functions.arithmetic import add, multiply
-from ...functions.shaping import numbers_in, reshape
+from ...functions.arguments import Numbers
+from ...functions.shaping import numbers_in
+from ...ground.spellings import Spelling
 from ...opdef.windows import FORMATS, WindowArguments
+
+P = ParamSpec("P")
+R = TypeVar("R")
+_SPELLING = Spelling({})
+#: by the number of dimensions: words of docstrings of images -> those in their place
+_WORDS: dict[int, dict[str, str]] = {
+    1: {
+        "an image": "a sequence",
+        "image": "sequence",
+        "Image": "Sequence",
+        "C, H, W]": "C, L]",
+        "NCHW": "NCL",
+        "NHWC": "NLC",
+        "a number, or two": "a number",
+        "a number, two or four": "a number, or two",
+    },
+    2: {},
+    3: {
+        "an image": "a volume",
+        "image": "volume",
+        "Image": "Volume",
+        "C, H, W]": "C, D, H, W]",
+        "NCHW": "NCDHW",
+        "NHWC": "NDHWC",
+        "a number, or two": "a number, or three",
+        "a number, two or four": "a number, three or six",
+    },
+}
+
+
+def of_rank(
+    rank: int,
+    function: Callable[Concatenate[int, P], R],
+    name: str,
+    example: str = "",
+    **options: Any,
+) -> Callable[P, R]:
+    """A function of windows of some rank: its docstring and defaults are those of images.
+
+    Args:
+        rank: how many dimensions windows have: 1, 2 or 3.
+        function: takes the rank, and then the arguments of the result.
+        name: of the result.
+        example: for the docstring; ``{3}`` in it stands for the rest of a shape: ``, 3, 3``, and
+            ``{name}`` for the name.
+        options: as of :class:`~fluidlite.ground.spellings.Spelling`.
+    """
+    text = re.sub(r"\{(\d+)\}", lambda found: f", {found[1]}" * rank, example)
+    text = text.replace("{name}", name)
+    prose = str(function.__doc__).split("\n\n")[0]
+    fixed = {"rank": rank, **options.pop("fixed", {})}
+    if "data_format" in function.__annotations__ and "data_format" not in fixed:
+        options["defaults"] = {"data_format": FORMATS[rank][0]}
+    made: Any = _SPELLING(
+        function,
+        name,
+        f"{prose}\n\n{text}" if function.__doc__ else None,
+        fixed=fixed,
+        words=_WORDS[rank],
+        scope=sys._getframe(1).f_globals,
+        **options,
+    )
+    return made
 
 
 def windows_of(
-    rank: int, sizes: Any, stride: Any, padding: Any, data_format: str, dilation: Any = 1
+    rank: int,
+    sizes: Numbers,
+    stride: Numbers | None,
+    padding: Numbers | str,
+    data_format: str,
+    dilation: Numbers = 1,
 ) -> WindowArguments:
     """Windows, from what users of paddle 2 write.
 
     Args:
-        rank: how many dimensions they have: 2 or 3.
+        rank: how many dimensions they have.
         sizes: a number, or one for every dimension.
         stride: the same; the sizes when None.
         padding: a number, one or two for every dimension, pairs, or SAME or VALID.
@@ -54,24 +124,7 @@ def _padding(rank: int, given: Any, data_format: str) -> tuple[tuple[int, ...], 
     return numbers * rank if len(numbers) == 1 else numbers, "EXPLICIT"
 
 
-def _counts(windows: WindowArguments, x: Tensor, out: Tensor) -> Any:
-    """How many elements of ``x`` lie under each window, in a form that spreads over ``out``."""
-    found: Any = np.ones((), "int64")
-    for i, place in enumerate(windows.places):
-        size, step = windows.sizes[i], windows.steps[i]
-        length, count = x.array.shape[place], out.array.shape[place]
-        before = windows.sides[i][0]
-        if windows.algorithm == "SAME":
-            before = max((count - 1) * step + size - length, 0) // 2
-        first = np.arange(count) * step - before
-        inside = np.minimum(first + size, length) - np.maximum(first, 0)
-        along = [1] * (windows.rank + 2)
-        along[place] = -1
-        found = found * inside.reshape(along)
-    return found
-
-
-def each(what: str, given: Any, rank: int) -> tuple[int, ...]:
+def each(what: str, given: Numbers, rank: int) -> tuple[int, ...]:
     """A number for every dimension.
 
     Raises:
@@ -81,95 +134,3 @@ def each(what: str, given: Any, rank: int) -> tuple[int, ...]:
     if len(numbers) not in (1, rank):
         raise ArgumentError(f"expected {what} to be a number, or {rank}, got {given!r}")
     return numbers * rank if len(numbers) == 1 else numbers
-
-
-def _with_bias(out: Tensor, bias: Tensor | None, windows: WindowArguments) -> Tensor:
-    if bias is None:
-        return out
-    return add(out, bias if windows.is_channels_last else reshape(bias, [-1, *[1] * windows.rank]))
-
-
-def convolution(
-    rank: int,
-    x: Tensor,
-    weight: Tensor,
-    bias: Tensor | None,
-    stride: Any,
-    padding: Any,
-    dilation: Any,
-    groups: int,
-    data_format: str,
-) -> Tensor:
-    """The convolution of images or volumes; arguments as of ``conv2d`` and ``conv3d``."""
-    windows = windows_of(rank, weight.array.shape[2:], stride, padding, data_format, dilation)
-    out = getattr(eager, f"conv{rank}d")(
-        x, weight, dilations=windows.dilation, groups=groups, **windows.attributes()
-    )
-    return _with_bias(out, bias, windows)
-
-
-def transposed_convolution(
-    rank: int,
-    x: Tensor,
-    weight: Tensor,
-    bias: Tensor | None,
-    stride: Any,
-    padding: Any,
-    output_padding: Any,
-    dilation: Any,
-    groups: int,
-    output_size: Any,
-    data_format: str,
-) -> Tensor:
-    """The adjoint of a convolution; arguments as of ``conv2d_transpose``."""
-    windows = windows_of(rank, weight.array.shape[2:], stride, padding, data_format, dilation)
-    extra = each("output_padding", output_padding, rank)
-    attrs: dict[str, Any] = {}
-    if output_size is not None:
-        attrs["output_size"] = each("output_size", output_size, rank)
-    elif any(extra):
-        attrs["output_size"] = windows.spread(x.array.shape, extra)
-    out = getattr(eager, f"conv{rank}d_transpose")(
-        x, weight, dilations=windows.dilation, groups=groups, **windows.attributes(), **attrs
-    )
-    return _with_bias(out, bias, windows)
-
-
-def pooling(
-    rank: int,
-    kind: str,
-    x: Tensor,
-    kernel_size: Any,
-    stride: Any,
-    padding: Any,
-    data_format: str,
-    divisor_override: int | None = None,
-    **attrs: Any,
-) -> Tensor:
-    """The largest elements, or averages, under windows; arguments as of ``avg_pool2d``."""
-    if divisor_override == 0:
-        raise ArgumentError(
-            f"avg_pool{rank}d: expected divisor_override other than 0, or None, got 0"
-        )
-    windows = windows_of(rank, kernel_size, stride, padding, data_format)
-    if divisor_override is not None:
-        attrs["exclusive"] = True
-    out: Tensor = getattr(eager, f"pool{rank}d")(
-        x, pooling_type=kind, ksize=windows.sizes, **windows.attributes(), **attrs
-    )
-    if divisor_override is None:
-        return out
-    factors = _counts(windows, x, out) / divisor_override
-    return multiply(out, x.results(factors.astype(x.array.dtype)))
-
-
-def adaptive_pooling(rank: int, kind: str, x: Tensor, output_size: Any, data_format: str) -> Tensor:
-    """The same of as many parts as are asked for, as of ``adaptive_avg_pool2d``."""
-    out: Tensor = getattr(eager, f"pool{rank}d")(
-        x,
-        pooling_type=kind,
-        ksize=each("output_size", output_size, rank),
-        adaptive=True,
-        data_format=data_format,
-    )
-    return out

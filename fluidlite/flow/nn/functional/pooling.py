@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,9 +16,14 @@ from ....errors import ArgumentError
 from ....functions.arithmetic import add, multiply
 from ....functions.items import get_item
 from ....functions.reduction import argmax
-from ....functions.shaping import flatten, reshape, squeeze, unsqueeze
-from ....opdef.windows import WindowArguments
-from .windows import batched, each
+from ....functions.shaping import flatten, reshape, squeeze
+from ....nn.functional.pooling import parts_of, pooled, with_places
+from ....nn.functional.windows import of_rank
+from ....opdef.windows import FORMATS, WindowArguments
+from .windows import Integers, batched, each
+
+if TYPE_CHECKING:
+    from ...tensor import Tensor
 
 
 @dataclass(frozen=True)
@@ -32,7 +38,12 @@ class _Windows(WindowArguments):
 
 
 def _windows(
-    shape: tuple[int, ...], kernel: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
+    shape: tuple[int, ...],
+    kernel: Integers,
+    stride: Integers | None,
+    padding: Integers,
+    dilation: Integers,
+    ceil_mode: bool,
 ) -> _Windows:
     dims = len(shape)
     size = each("kernel_size", kernel, dims)
@@ -53,48 +64,56 @@ def _windows(
                 ArgumentError(f"the window {size} does not fit an image of sizes {list(shape)}")
             )
         counts.append(count)
-    return _Windows(size, step, pad, spread, counts=tuple(counts))
+    return _Windows(size, step, pad, spread, FORMATS[dims][0], counts=tuple(counts))
 
 
-def _flat_pool(kind: str, x: Any, w: _Windows, **attrs: Any) -> Any:
+def _flat(kind: str, x: Tensor, w: _Windows, **attrs: Any) -> Tensor:
     """The pool of an operator, padded at the end as far as the last window reaches."""
-    dims = len(w.sizes)
-    size, step = w.sizes, w.steps
-    pads = []
+    pads: list[int] = []
     for d, n in enumerate(x.array.shape[2:]):
-        pads += [w.padding[d], max((w.counts[d] - 1) * step[d] + size[d] - n - w.padding[d], 0)]
-    if dims == 1:
-        x, size, step, pads = unsqueeze(x, 2), (1, *size), (1, *step), [0, 0, *pads]
-    call = eager.pool3d if dims == 3 else eager.pool2d
-    out = call(x, pooling_type=kind, ksize=size, strides=step, paddings=pads, **attrs)
-    return squeeze(out, 2) if dims == 1 else out
-
-
-# -- maxima ----------------------------------------------------------------------------------------
+        last = (w.counts[d] - 1) * w.steps[d] + w.sizes[d]
+        pads += [w.padding[d], max(last - n - w.padding[d], 0)]
+    return pooled(kind, x, replace(w, padding=tuple(pads)), **attrs)
 
 
 def _max_pool(
-    dims: int,
-    x: Any,
-    kernel: Any,
-    stride: Any,
-    padding: Any,
-    dilation: Any,
-    return_indices: bool,
-    ceil_mode: bool,
-) -> Any:
-    x, alone = batched(x, dims)
-    w = _windows(x.array.shape[2:], kernel, stride, padding, dilation, ceil_mode)
+    rank: int,
+    input: Tensor,
+    kernel_size: Integers,
+    stride: Integers | None = None,
+    padding: Integers = 0,
+    dilation: Integers = 1,
+    return_indices: bool = False,
+    ceil_mode: bool = False,
+) -> Tensor | tuple[Tensor, Tensor]:
+    """The largest element under a window that moves over an image.
+
+    Args:
+        input: [N, C, H, W], or [C, H, W].
+        kernel_size: of the window: a number, or two.
+        stride: its steps; its size when None.
+        padding: around the image; at most half the window.
+        dilation: steps of its elements.
+        return_indices: also give the places of these elements, counted by rows.
+        ceil_mode: also a window that reaches beyond the end.
+    """
+    x, alone = batched(input, rank)
+    w = _windows(x.array.shape[2:], kernel_size, stride, padding, dilation, ceil_mode)
     if not return_indices and set(w.dilation) == {1}:
-        out = _flat_pool("max", x, w)
+        out = _flat("max", x, w)
         return squeeze(out, 0) if alone else out
-    out, places = _max_and_places(kinked(x), w)
-    if alone:
-        out, places = squeeze(out, 0), squeeze(places, 0)
+    return _chosen(_max_and_places(kinked(x), w), alone, return_indices)
+
+
+def _chosen(
+    pair: tuple[Tensor, Tensor], alone: bool, return_indices: bool
+) -> Tensor | tuple[Tensor, Tensor]:
+    """Elements, and their places where they are asked for."""
+    out, places = (squeeze(each, 0) for each in pair) if alone else pair
     return (out, places) if return_indices else out
 
 
-def _max_and_places(x: Any, w: _Windows) -> tuple[Any, Any]:
+def _max_and_places(x: Tensor, w: _Windows) -> tuple[Tensor, Tensor]:
     """The largest element of each window, and its number in the image, by rows."""
     sizes = tuple(+n for n in x.array.shape[2:])
     numbers, outside = [], []
@@ -117,87 +136,38 @@ def _max_and_places(x: Any, w: _Windows) -> tuple[Any, Any]:
     return reshape(taken, shape), reshape(number, shape)
 
 
-def max_pool1d(
-    input: Any,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    dilation: Any = 1,
-    return_indices: bool = False,
+def _avg_pool(
+    rank: int,
+    input: Tensor,
+    kernel_size: Integers,
+    stride: Integers | None = None,
+    padding: Integers = 0,
     ceil_mode: bool = False,
-) -> Any:
-    """The largest element under a window that moves over a sequence.
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Tensor:
+    """The mean under a window that moves over an image.
 
     Args:
-        input: [N, C, L], or [C, L].
-        kernel_size: of the window.
+        input: [N, C, H, W], or [C, H, W].
+        kernel_size: of the window: a number, or two.
         stride: its steps; its size when None.
-        padding: around the sequence; at most half the window.
-        dilation: steps of its elements.
-        return_indices: also give the places of these elements, counted by rows.
+        padding: zeros around the image; at most half the window.
         ceil_mode: also a window that reaches beyond the end.
-
-    >>> x = fluid.flow.tensor([[[1.0, 3.0, 2.0, 5.0]]])
-    >>> out, places = fluid.flow.nn.functional.max_pool1d(x, 2, return_indices=True)
-    >>> out.tolist(), places.tolist()
-    ([[[3.0, 5.0]]], [[[1, 3]]])
+        count_include_pad: whether these zeros count.
+        divisor_override: what sums are divided by, in the place of the number of elements.
     """
-    options = stride, padding, dilation, return_indices, ceil_mode
-    return _max_pool(1, input, kernel_size, *options)
-
-
-def max_pool2d(
-    input: Any,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    dilation: Any = 1,
-    return_indices: bool = False,
-    ceil_mode: bool = False,
-) -> Any:
-    """The largest element under a window that moves over an image; see :func:`max_pool1d`."""
-    options = stride, padding, dilation, return_indices, ceil_mode
-    return _max_pool(2, input, kernel_size, *options)
-
-
-def max_pool3d(
-    input: Any,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    dilation: Any = 1,
-    return_indices: bool = False,
-    ceil_mode: bool = False,
-) -> Any:
-    """The largest element under a window that moves over a volume; see :func:`max_pool1d`."""
-    options = stride, padding, dilation, return_indices, ceil_mode
-    return _max_pool(3, input, kernel_size, *options)
-
-
-# -- means -----------------------------------------------------------------------------------------
-
-
-def _avg_pool(
-    dims: int,
-    x: Any,
-    kernel: Any,
-    stride: Any,
-    padding: Any,
-    ceil_mode: bool,
-    count_include_pad: bool,
-    divisor_override: int | None,
-) -> Any:
     if divisor_override is not None and not divisor_override:
         raise located(ArgumentError("expected a divisor_override other than 0, or None"))
-    x, alone = batched(x, dims)
+    x, alone = batched(input, rank)
     shape = x.array.shape[2:]
-    w = _windows(shape, kernel, stride, padding, 1, ceil_mode)
-    out = _flat_pool("avg", kinked(x), w, exclusive=True)
+    w = _windows(shape, kernel_size, stride, padding, 1, ceil_mode)
+    out = _flat("avg", kinked(x), w, exclusive=True)
     inside = divisor = np.ones((), "int64")
     for d, n in enumerate(shape):
         first = w.starts(d)
         last = np.minimum(first + w.sizes[d], n + w.padding[d])
-        along = [-1 if i == d else 1 for i in range(dims)]
+        along = [-1 if i == d else 1 for i in range(rank)]
         inside = inside * (np.minimum(last, n) - np.maximum(first, 0)).reshape(along)
         divisor = divisor * (last - first).reshape(along)
     if divisor_override is not None:
@@ -206,126 +176,65 @@ def _avg_pool(
         divisor = inside
     share = inside / divisor
     if (share != 1).any():
-        factors: Any = out.results(share.astype(x.array.dtype))
-        out = multiply(out, factors)
+        out = multiply(out, out.results(share.astype(x.array.dtype)))
     return squeeze(out, 0) if alone else out
 
 
-def avg_pool1d(
-    input: Any,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    ceil_mode: bool = False,
-    count_include_pad: bool = True,
-) -> Any:
-    """The mean under a window that moves over a sequence.
-
-    Args:
-        input: [N, C, L], or [C, L].
-        kernel_size: of the window.
-        stride: its steps; its size when None.
-        padding: zeros around the sequence; at most half the window.
-        ceil_mode: also a window that reaches beyond the end.
-        count_include_pad: whether these zeros count.
-    """
-    return _avg_pool(1, input, kernel_size, stride, padding, ceil_mode, count_include_pad, None)
+def _parts(rank: int, x: Tensor, output_size: Any) -> WindowArguments:
+    """As many windows as are asked for; None keeps a size."""
+    listed = list(output_size) if isinstance(output_size, (list, tuple)) else [output_size] * rank
+    sizes = [n if given is None else given for given, n in zip(listed, x.array.shape[2:])]
+    return parts_of(rank, each("output_size", sizes, rank), FORMATS[rank][0])
 
 
-def avg_pool2d(
-    input: Any,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    ceil_mode: bool = False,
-    count_include_pad: bool = True,
-    divisor_override: int | None = None,
-) -> Any:
-    """The mean under a window that moves over an image; see :func:`avg_pool1d`.
+def _adaptive_avg_pool(
+    rank: int, input: Tensor, output_size: int | Sequence[int | None] | None
+) -> Tensor:
+    """Means of as many parts of an image as are asked for.
 
     Args:
         input: [N, C, H, W], or [C, H, W].
-        kernel_size, stride, padding, ceil_mode, count_include_pad: as there.
-        divisor_override: what sums are divided by, in the place of the number of elements.
+        output_size: how many parts there are: a number, or two; None keeps a size.
     """
-    options = stride, padding, ceil_mode, count_include_pad, divisor_override
-    return _avg_pool(2, input, kernel_size, *options)
-
-
-def avg_pool3d(
-    input: Any,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    ceil_mode: bool = False,
-    count_include_pad: bool = True,
-    divisor_override: int | None = None,
-) -> Any:
-    """The mean under a window that moves over a volume; see :func:`avg_pool2d`."""
-    options = stride, padding, ceil_mode, count_include_pad, divisor_override
-    return _avg_pool(3, input, kernel_size, *options)
-
-
-# -- as many parts as are asked for ----------------------------------------------------------------
-
-
-def _parts(dims: int, x: Any, output_size: Any) -> tuple[Any, bool, tuple[int, ...]]:
-    x, alone = batched(x, dims)
-    listed = list(output_size) if isinstance(output_size, (list, tuple)) else [output_size] * dims
-    shape = x.array.shape[2:]
-    sizes = [n if given is None else given for given, n in zip(listed, shape)]
-    return x, alone, each("output_size", sizes, dims)
-
-
-def _adaptive_avg(dims: int, input: Any, output_size: Any) -> Any:
-    x, alone, sizes = _parts(dims, input, output_size)
-    x = kinked(x)
-    if dims == 1:
-        x, sizes = unsqueeze(x, 2), (1, *sizes)
-    call = eager.pool3d if dims == 3 else eager.pool2d
-    out = call(x, pooling_type="avg", ksize=sizes, adaptive=True)
-    out = squeeze(out, 2) if dims == 1 else out
+    x, alone = batched(input, rank)
+    out = pooled("avg", kinked(x), _parts(rank, x, output_size), adaptive=True)
     return squeeze(out, 0) if alone else out
 
 
-def _adaptive_max(dims: int, input: Any, output_size: Any, return_indices: bool) -> Any:
-    x, alone, sizes = _parts(dims, input, output_size)
-    x = kinked(x)
-    if dims == 1:
-        x, sizes = unsqueeze(x, 2), (1, *sizes)
-    call = eager.max_pool3d_with_index if dims == 3 else eager.max_pool2d_with_index
-    outs = call.all(x, ksize=sizes, adaptive=True)
-    found = [outs["Out"], eager.cast(outs["Mask"], in_dtype="int32", out_dtype="int64")]
-    found = [squeeze(each, 2) for each in found] if dims == 1 else found
-    out, places = [squeeze(each, 0) for each in found] if alone else found
-    return (out, places) if return_indices else out
+def _adaptive_max_pool(
+    rank: int,
+    input: Tensor,
+    output_size: int | Sequence[int | None] | None,
+    return_indices: bool = False,
+) -> Tensor | tuple[Tensor, Tensor]:
+    """The largest elements of as many parts of an image as are asked for.
+
+    Args:
+        input: [N, C, H, W], or [C, H, W].
+        output_size: how many parts there are: a number, or two; None keeps a size.
+        return_indices: also give the places of these elements, counted by rows.
+    """
+    x, alone = batched(input, rank)
+    out, places = with_places(kinked(x), _parts(rank, x, output_size), adaptive=True)
+    pair = out, eager.cast(places, in_dtype="int32", out_dtype="int64")
+    return _chosen(pair, alone, return_indices)
 
 
-def adaptive_avg_pool1d(input: Any, output_size: Any) -> Any:
-    """Means of as many parts of a sequence as are asked for."""
-    return _adaptive_avg(1, input, output_size)
+_PLACES = """>>> out, places = fluid.flow.nn.functional.{name}(
+...     fluid.flow.ones(1, 1{2}), 2, return_indices=True
+... )
+>>> out.shape, int(places.sum())
+([1, 1{1}], 0)"""
 
-
-def adaptive_avg_pool2d(input: Any, output_size: Any) -> Any:
-    """Means of as many parts of an image as are asked for; None keeps a size."""
-    return _adaptive_avg(2, input, output_size)
-
-
-def adaptive_avg_pool3d(input: Any, output_size: Any) -> Any:
-    """Means of as many parts of a volume as are asked for; None keeps a size."""
-    return _adaptive_avg(3, input, output_size)
-
-
-def adaptive_max_pool1d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
-    """The largest elements of as many parts of a sequence as are asked for, and their places."""
-    return _adaptive_max(1, input, output_size, return_indices)
-
-
-def adaptive_max_pool2d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
-    """The largest elements of as many parts of an image as are asked for, and their places."""
-    return _adaptive_max(2, input, output_size, return_indices)
-
-
-def adaptive_max_pool3d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
-    """The largest elements of as many parts of a volume as are asked for, and their places."""
-    return _adaptive_max(3, input, output_size, return_indices)
+max_pool1d = of_rank(1, _max_pool, "max_pool1d", _PLACES)
+max_pool2d = of_rank(2, _max_pool, "max_pool2d", _PLACES)
+max_pool3d = of_rank(3, _max_pool, "max_pool3d", _PLACES)
+avg_pool1d = of_rank(1, _avg_pool, "avg_pool1d", fixed={"divisor_override": None})
+avg_pool2d = of_rank(2, _avg_pool, "avg_pool2d")
+avg_pool3d = of_rank(3, _avg_pool, "avg_pool3d")
+adaptive_avg_pool1d = of_rank(1, _adaptive_avg_pool, "adaptive_avg_pool1d")
+adaptive_avg_pool2d = of_rank(2, _adaptive_avg_pool, "adaptive_avg_pool2d")
+adaptive_avg_pool3d = of_rank(3, _adaptive_avg_pool, "adaptive_avg_pool3d")
+adaptive_max_pool1d = of_rank(1, _adaptive_max_pool, "adaptive_max_pool1d")
+adaptive_max_pool2d = of_rank(2, _adaptive_max_pool, "adaptive_max_pool2d")
+adaptive_max_pool3d = of_rank(3, _adaptive_max_pool, "adaptive_max_pool3d")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,22 +19,36 @@ from ....functions.reduction import sum as total
 from ....functions.selection import where
 from ....functions.shaping import fits, reshape
 from ....nn.functional import grids, likelihoods, rearranging
+from ....nn.functional.windows import of_rank
 from ...arranging import scatter
+from ...spelling import ONEFLOW
 from .pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
-from .windows import each
+from .windows import Integers, each
+
+if TYPE_CHECKING:
+    from ...spelling import Function
+    from ...tensor import Tensor
 
 _LINEAR = {"linear": 1, "bilinear": 2, "trilinear": 3}
+_FIRST = {"data_format": "NCHW"}
+_WINDOW = "kernel_size, dilation, padding, stride"
+_OF_WINDOWS = {
+    "kernel_sizes": "kernel_size",
+    "dilations": "dilation",
+    "paddings": "padding",
+    "strides": "stride",
+}
 _CUBIC = -0.75  # the free number of cubic convolution, as others have it
 
 
 def interpolate(
-    input: Any,
-    size: Any = None,
-    scale_factor: Any = None,
+    input: Tensor,
+    size: Integers | None = None,
+    scale_factor: float | Sequence[float] | None = None,
     mode: str = "nearest",
     align_corners: bool | None = None,
     recompute_scale_factor: bool | None = None,
-) -> Any:
+) -> Tensor:
     """Lines, images or volumes of another size.
 
     Args:
@@ -116,7 +131,7 @@ def _taps(old: int, new: int, step: float, mode: str, corners: bool) -> list[Tap
     return [(np.clip(low + k - 1, 0, old - 1), w) for k, w in enumerate(weights)]
 
 
-def _resampled(x: Any, dim: int, taps: list[Tap]) -> Any:
+def _resampled(x: Tensor, dim: int, taps: list[Tap]) -> Tensor:
     """The sum of slices along a dimension, with weights."""
     parts = []
     for places, weights in taps:
@@ -131,97 +146,46 @@ def _resampled(x: Any, dim: int, taps: list[Tap]) -> Any:
     return found
 
 
-def unfold(
-    input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
-) -> Any:
-    """The windows of images, a column each: [N, C kh kw, L].
+pixel_shuffle: Function = ONEFLOW(rearranging.pixel_shuffle, fixed=_FIRST)
+pixel_unshuffle: Function = ONEFLOW(rearranging.pixel_unshuffle, fixed=_FIRST)
+grid_sample: Function = ONEFLOW(grids.grid_sample, defaults={"align_corners": False})
+affine_grid: Function = ONEFLOW(
+    grids.affine_grid, defaults={"align_corners": False}, out_shape="size"
+)
+unfold: Function = ONEFLOW(rearranging.unfold, order=f"input, {_WINDOW}", **_OF_WINDOWS)
+fold: Function = ONEFLOW(
+    rearranging.fold,
+    order=f"input, output_size, {_WINDOW}",
+    output_sizes="output_size",
+    **_OF_WINDOWS,
+)
+
+
+def _max_unpool(
+    rank: int,
+    input: Tensor,
+    indices: Tensor,
+    kernel_size: Integers,
+    stride: Integers | None = None,
+    padding: Integers = 0,
+    output_size: Sequence[int] | None = None,
+) -> Tensor:
+    """Zeros, and the largest elements of windows over an image where they were.
 
     Args:
-        input: [N, C, H, W].
-        kernel_size, dilation, padding, stride: of the windows: a number, or one for each dimension.
+        input: what the pooling gave.
+        indices: the places that it gave.
+        kernel_size, stride, padding: as it was called with.
+        output_size: the sizes before, where the windows leave that open.
     """
-    return rearranging.unfold(input, **_window(kernel_size, dilation, padding, stride))
-
-
-def fold(
-    input: Any,
-    output_size: Any,
-    kernel_size: Any,
-    dilation: Any = 1,
-    padding: Any = 0,
-    stride: Any = 1,
-) -> Any:
-    """The images that windows make, summed where they overlap; see :func:`unfold`.
-
-    Args:
-        input: [N, C kh kw, L].
-        output_size: of the images.
-        kernel_size, dilation, padding, stride: as of :func:`unfold`.
-    """
-    sizes = list(each("output_size", output_size, 2))
-    return rearranging.fold(input, sizes, **_window(kernel_size, dilation, padding, stride))
-
-
-def _window(kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> dict[str, Any]:
-    return {
-        "kernel_sizes": list(each("kernel_size", kernel_size, 2)),
-        "dilations": list(each("dilation", dilation, 2)),
-        "paddings": list(each("padding", padding, 2)),
-        "strides": list(each("stride", stride, 2)),
-    }
-
-
-def pixel_shuffle(input: Any, upscale_factor: int) -> Any:
-    """[N, C r r, H, W] as [N, C, H r, W r]."""
-    return rearranging.pixel_shuffle(input, upscale_factor)
-
-
-def pixel_unshuffle(input: Any, downscale_factor: int) -> Any:
-    """[N, C, H r, W r] as [N, C r r, H, W]."""
-    return rearranging.pixel_unshuffle(input, downscale_factor)
-
-
-def affine_grid(theta: Any, size: Any, align_corners: bool = False) -> Any:
-    """Where the points of images come from under affine maps.
-
-    Args:
-        theta: [N, 2, 3].
-        size: [N, C, H, W] of the images.
-        align_corners: -1 and 1 mean the centres of the outermost elements, not their edges.
-    """
-    return grids.affine_grid(theta, list(size), align_corners)
-
-
-def grid_sample(
-    input: Any,
-    grid: Any,
-    mode: str = "bilinear",
-    padding_mode: str = "zeros",
-    align_corners: bool = False,
-) -> Any:
-    """Images with elements taken from where a grid says.
-
-    Args:
-        input: [N, C, H, W].
-        grid: [N, H', W', 2], places x and y in [-1, 1].
-        mode: "bilinear" or "nearest".
-        padding_mode: "zeros", "border" or "reflection": what is outside.
-        align_corners: as of :func:`affine_grid`.
-    """
-    return grids.grid_sample(input, grid, mode, padding_mode, align_corners)
-
-
-def _unpooled(
-    dims: int, input: Any, indices: Any, kernel_size: Any, stride: Any, padding: Any, size: Any
-) -> Any:
-    window = each("kernel_size", kernel_size, dims)
-    steps = window if stride is None else each("stride", stride, dims)
-    around = each("padding", padding, dims)
+    window = each("kernel_size", kernel_size, rank)
+    steps = window if stride is None else each("stride", stride, rank)
+    around = each("padding", padding, rank)
     shape = input.array.shape
-    lead, inner = [+n for n in shape[:-dims]], shape[-dims:]
+    lead, inner = [+n for n in shape[:-rank]], shape[-rank:]
     sizes = [(n - 1) * s - 2 * p + k for n, s, p, k in zip(inner, steps, around, window)]
-    if size is not None:
-        sizes = [int(n) for n in list(size)[-dims:]]
+    if output_size is not None:
+        sizes = [int(n) for n in list(output_size)[-rank:]]
     if not fits(indices.array.shape, shape):
         raise located(
             ShapeError(f"expected indices of shape {list(shape)}, got {list(indices.array.shape)}")
@@ -232,58 +196,20 @@ def _unpooled(
     return reshape(found, [*lead, *sizes])
 
 
-def max_unpool1d(
-    input: Any,
-    indices: Any,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    output_size: Any = None,
-) -> Any:
-    """Zeros, and the largest elements of windows where they were.
-
-    Args:
-        input: what ``max_pool1d`` gave.
-        indices: the places that it gave.
-        kernel_size, stride, padding: as it was called with.
-        output_size: the sizes before, where the windows leave that open.
-    """
-    return _unpooled(1, input, indices, kernel_size, stride, padding, output_size)
-
-
-def max_unpool2d(
-    input: Any,
-    indices: Any,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    output_size: Any = None,
-) -> Any:
-    """The same for images; see :func:`max_unpool1d`."""
-    return _unpooled(2, input, indices, kernel_size, stride, padding, output_size)
-
-
-def max_unpool3d(
-    input: Any,
-    indices: Any,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    output_size: Any = None,
-) -> Any:
-    """The same for volumes; see :func:`max_unpool1d`."""
-    return _unpooled(3, input, indices, kernel_size, stride, padding, output_size)
+max_unpool1d = of_rank(1, _max_unpool, "max_unpool1d")
+max_unpool2d = of_rank(2, _max_unpool, "max_unpool2d")
+max_unpool3d = of_rank(3, _max_unpool, "max_unpool3d")
 
 
 def ctc_loss(
-    log_probs: Any,
-    targets: Any,
-    input_lengths: Any,
-    target_lengths: Any,
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Tensor,
+    target_lengths: Tensor,
     blank: int = 0,
     reduction: str = "mean",
     zero_infinity: bool = False,
-) -> Any:
+) -> Tensor:
     """How unlikely labels are, whatever their alignment to steps.
 
     Args:

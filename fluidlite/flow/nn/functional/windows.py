@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ....eager.engine import located
-from ....eager.recording import eager
 from ....errors import ArgumentError, ShapeError
-from ....functions.arithmetic import add
-from ....functions.shaping import reshape, squeeze, unsqueeze
-from ....opdef.windows import WindowArguments
+from ....functions.shaping import squeeze, unsqueeze
+from ....nn.functional.convolutions import convolved
+from ....nn.functional.windows import of_rank
+from ....opdef.windows import FORMATS, WindowArguments
+
+if TYPE_CHECKING:
+    from ...tensor import Tensor
+
+Integers = int | Sequence[int]
 
 
-def each(what: str, given: Any, count: int) -> tuple[int, ...]:
+def each(what: str, given: Integers, count: int) -> tuple[int, ...]:
     """A number for each dimension.
 
     Args:
@@ -30,7 +36,7 @@ def each(what: str, given: Any, count: int) -> tuple[int, ...]:
     return tuple(int(n) for n in listed)
 
 
-def batched(x: Any, dims: int) -> tuple[Any, bool]:
+def batched(x: Tensor, dims: int) -> tuple[Tensor, bool]:
     """A batch of images, and whether it was one image without the dimension of a batch.
 
     Raises:
@@ -48,7 +54,13 @@ def batched(x: Any, dims: int) -> tuple[Any, bool]:
     )
 
 
-def _sides(padding: Any, dims: int, kernel: tuple[int, ...], stride: Any, dilation: Any) -> Any:
+def _sides(
+    padding: Integers | str,
+    dims: int,
+    kernel: tuple[int, ...],
+    stride: tuple[int, ...],
+    dilation: tuple[int, ...],
+) -> tuple[int, ...]:
     """The paddings before and after each dimension."""
     if isinstance(padding, str):
         if padding not in ("valid", "same"):
@@ -64,109 +76,62 @@ def _sides(padding: Any, dims: int, kernel: tuple[int, ...], stride: Any, dilati
     return tuple(n for number in each("padding", padding, dims) for n in (number, number))
 
 
-def _convolved(
-    dims: int, x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int
-) -> Any:
-    x, alone = batched(x, dims)
-    if weight.array.ndim != dims + 2:
+def _convolution(
+    rank: int,
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Integers = 1,
+    padding: Integers | str = 0,
+    dilation: Integers = 1,
+    groups: int = 1,
+) -> Tensor:
+    """Images convolved with filters.
+
+    Args:
+        input: [N, C, H, W], or [C, H, W].
+        weight: [filters, C / groups, *sizes].
+        bias: [filters].
+        stride, dilation: steps of the window and of its elements: a number, or two.
+        padding: zeros at both ends: a number, or two, or "same" or "valid".
+        groups: the channels are cut into so many groups, which do not mix.
+    """
+    x, alone = batched(input, rank)
+    if weight.array.ndim != rank + 2:
         raise located(
-            ShapeError(f"expected a weight of {dims + 2} dimensions, got {list(weight.shape)}")
+            ShapeError(f"expected a weight of {rank + 2} dimensions, got {list(weight.shape)}")
         )
-    steps, spread = each("stride", stride, dims), each("dilation", dilation, dims)
+    steps, spread = each("stride", stride, rank), each("dilation", dilation, rank)
     sizes = weight.array.shape[2:]
-    windows = WindowArguments(sizes, steps, _sides(padding, dims, sizes, steps, spread), spread)
-    return _applied("conv{}d", x, weight, bias, windows, alone, groups=groups)
-
-
-def _applied(
-    name: str,
-    x: Any,
-    weight: Any,
-    bias: Any,
-    windows: WindowArguments,
-    alone: bool,
-    **attrs: Any,
-) -> Any:
-    """What an operator of windows gives, plus the bias."""
-    dims = windows.rank
-    if dims == 1:
-        x, weight, windows = unsqueeze(x, 2), unsqueeze(weight, 2), windows.of_images()
-    call = getattr(eager, name.format(windows.rank))
-    moved = dict(strides=windows.steps, paddings=windows.padding, dilations=windows.dilation)
-    out = call(x, weight, **moved, **attrs)
-    if dims == 1:
-        out = squeeze(out, 2)
-    if bias is not None:
-        out = add(out, reshape(bias, [-1] + [1] * dims))
+    sides = _sides(padding, rank, sizes, steps, spread)
+    windows = WindowArguments(sizes, steps, sides, spread, FORMATS[rank][0])
+    out = convolved("conv{}d", x, weight, bias, windows, groups=groups)
     return squeeze(out, 0) if alone else out
 
 
-def conv1d(
-    input: Any,
-    weight: Any,
-    bias: Any = None,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
+def _transposed_convolution(
+    rank: int,
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Integers = 1,
+    padding: Integers = 0,
+    output_padding: Integers = 0,
     groups: int = 1,
-) -> Any:
-    """Sequences convolved with filters.
+    dilation: Integers = 1,
+) -> Tensor:
+    """The adjoint of a convolution: each element of an image spreads a filter.
 
     Args:
-        input: [N, C, L], or [C, L].
-        weight: [filters, C / groups, size].
+        input: [N, C, H, W], or [C, H, W].
+        weight: [C, filters / groups, *sizes].
         bias: [filters].
-        stride, dilation: steps of the window and of its elements.
-        padding: zeros at both ends: a number, or "same" or "valid".
-        groups: the channels are cut into so many groups, which do not mix.
-
-    >>> x, w = fluid.flow.ones(1, 1, 5), fluid.flow.ones(2, 1, 3)
-    >>> fluid.flow.nn.functional.conv1d(x, w, padding="same").shape
-    [1, 2, 5]
+        stride, padding, groups, dilation: those of the convolution.
+        output_padding: how much longer the result is than the shortest one that leads back.
     """
-    return _convolved(1, input, weight, bias, stride, padding, dilation, groups)
-
-
-def conv2d(
-    input: Any,
-    weight: Any,
-    bias: Any = None,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
-    groups: int = 1,
-) -> Any:
-    """Images, [N, C, H, W], convolved with filters; see :func:`conv1d`."""
-    return _convolved(2, input, weight, bias, stride, padding, dilation, groups)
-
-
-def conv3d(
-    input: Any,
-    weight: Any,
-    bias: Any = None,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
-    groups: int = 1,
-) -> Any:
-    """Volumes, [N, C, D, H, W], convolved with filters; see :func:`conv1d`."""
-    return _convolved(3, input, weight, bias, stride, padding, dilation, groups)
-
-
-def _transposed(
-    dims: int,
-    x: Any,
-    weight: Any,
-    bias: Any,
-    stride: Any,
-    padding: Any,
-    output_padding: Any,
-    groups: int,
-    dilation: Any,
-) -> Any:
-    x, alone = batched(x, dims)
-    steps, spread = each("stride", stride, dims), each("dilation", dilation, dims)
-    pads, extra = each("padding", padding, dims), each("output_padding", output_padding, dims)
+    x, alone = batched(input, rank)
+    steps, spread = each("stride", stride, rank), each("dilation", dilation, rank)
+    pads, extra = each("padding", padding, rank), each("output_padding", output_padding, rank)
     if any(more >= max(s, d) for more, s, d in zip(extra, steps, spread)):
         raise located(
             ArgumentError(
@@ -174,57 +139,19 @@ def _transposed(
                 f"{spread}"
             )
         )
-    windows = WindowArguments(weight.array.shape[2:], steps, pads, spread)
-    size = windows.spread(x.array.shape, extra)
-    attrs = dict(groups=groups, output_size=(1, *size) if dims == 1 else size)
-    return _applied("conv{}d_transpose", x, weight, bias, windows, alone, **attrs)
+    windows = WindowArguments(weight.array.shape[2:], steps, pads, spread, FORMATS[rank][0])
+    attrs = dict(groups=groups, output_size=windows.spread(x.array.shape, extra))
+    out = convolved("conv{}d_transpose", x, weight, bias, windows, **attrs)
+    return squeeze(out, 0) if alone else out
 
 
-def conv_transpose1d(
-    input: Any,
-    weight: Any,
-    bias: Any = None,
-    stride: Any = 1,
-    padding: Any = 0,
-    output_padding: Any = 0,
-    groups: int = 1,
-    dilation: Any = 1,
-) -> Any:
-    """The adjoint of a convolution: each element spreads a filter.
+_SAME = """>>> x, w = fluid.flow.ones(1, 1{5}), fluid.flow.ones(2, 1{3})
+>>> fluid.flow.nn.functional.{name}(x, w, padding="same").shape
+[1, 2{5}]"""
 
-    Args:
-        input: [N, C, L], or [C, L].
-        weight: [C, filters / groups, size].
-        bias: [filters].
-        stride, padding, groups, dilation: those of the convolution.
-        output_padding: how much longer the result is than the shortest one that leads back.
-    """
-    return _transposed(1, input, weight, bias, stride, padding, output_padding, groups, dilation)
-
-
-def conv_transpose2d(
-    input: Any,
-    weight: Any,
-    bias: Any = None,
-    stride: Any = 1,
-    padding: Any = 0,
-    output_padding: Any = 0,
-    groups: int = 1,
-    dilation: Any = 1,
-) -> Any:
-    """The adjoint of a convolution of images; see :func:`conv_transpose1d`."""
-    return _transposed(2, input, weight, bias, stride, padding, output_padding, groups, dilation)
-
-
-def conv_transpose3d(
-    input: Any,
-    weight: Any,
-    bias: Any = None,
-    stride: Any = 1,
-    padding: Any = 0,
-    output_padding: Any = 0,
-    groups: int = 1,
-    dilation: Any = 1,
-) -> Any:
-    """The adjoint of a convolution of volumes; see :func:`conv_transpose1d`."""
-    return _transposed(3, input, weight, bias, stride, padding, output_padding, groups, dilation)
+conv1d = of_rank(1, _convolution, "conv1d", _SAME)
+conv2d = of_rank(2, _convolution, "conv2d", _SAME)
+conv3d = of_rank(3, _convolution, "conv3d", _SAME)
+conv_transpose1d = of_rank(1, _transposed_convolution, "conv_transpose1d")
+conv_transpose2d = of_rank(2, _transposed_convolution, "conv_transpose2d")
+conv_transpose3d = of_rank(3, _transposed_convolution, "conv_transpose3d")

@@ -1,0 +1,226 @@
+"""Poolings of sequences, images and volumes: the largest elements, or averages, under windows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...eager.recording import eager
+from ...eager.tensor import Tensor
+from ...errors import ArgumentError
+from ...functions.arguments import Numbers
+from ...functions.arithmetic import multiply
+from ...functions.shaping import squeeze, unsqueeze
+from ...opdef.windows import FORMATS, WindowArguments
+from .windows import each, of_rank, windows_of
+
+
+def max_pooling(
+    rank: int,
+    x: Tensor,
+    kernel_size: Numbers,
+    stride: Numbers | None = None,
+    padding: Numbers | str = 0,
+    return_mask: bool = False,
+    ceil_mode: bool = False,
+    data_format: str = "NCHW",
+    name: str | None = None,
+) -> Any:
+    """The largest element under a window that moves over an image.
+
+    Args:
+        rank: how many dimensions windows have.
+        x: [N, C, H, W].
+        kernel_size: of the window: a number, or two.
+        stride: its steps; its sizes when None.
+        padding: around the image: a number, two or four, or "SAME" or "VALID".
+        return_mask: also give the places of the elements, counted by rows.
+        ceil_mode: also windows that reach beyond the image.
+        data_format: NCHW, or NHWC for images whose channels come last.
+
+    Raises:
+        ArgumentError: an option is of another form.
+    """
+    windows = windows_of(rank, kernel_size, stride, padding, data_format)
+    if not return_mask:
+        return pooled("max", x, windows, ceil_mode=ceil_mode)
+    if ceil_mode or windows.is_channels_last or windows.algorithm != "EXPLICIT":
+        raise ArgumentError(
+            f"max_pool{rank}d with return_mask=True: expected ceil_mode=False, channels first, and "
+            f"padding in numbers"
+        )
+    return with_places(x, windows)
+
+
+def avg_pooling(
+    rank: int,
+    x: Tensor,
+    kernel_size: Numbers,
+    stride: Numbers | None = None,
+    padding: Numbers | str = 0,
+    ceil_mode: bool = False,
+    exclusive: bool = True,
+    divisor_override: int | None = None,
+    data_format: str = "NCHW",
+    name: str | None = None,
+) -> Tensor:
+    """The average under a window that moves over an image.
+
+    Args:
+        rank: how many dimensions windows have.
+        x: [N, C, H, W].
+        kernel_size: of the window: a number, or two.
+        stride: its steps; its sizes when None.
+        padding: around the image: a number, two or four, or "SAME" or "VALID".
+        ceil_mode: also windows that reach beyond the image.
+        exclusive: padding does not count.
+        divisor_override: what sums are divided by, in the place of the number of elements.
+        data_format: NCHW, or NHWC for images whose channels come last.
+
+    Raises:
+        ArgumentError: an option is of another form, or ``divisor_override`` is 0.
+    """
+    if divisor_override == 0:
+        raise ArgumentError(
+            f"avg_pool{rank}d: expected divisor_override other than 0, or None, got 0"
+        )
+    windows = windows_of(rank, kernel_size, stride, padding, data_format)
+    if divisor_override is None:
+        return pooled("avg", x, windows, ceil_mode=ceil_mode, exclusive=exclusive)
+    out = pooled("avg", x, windows, ceil_mode=ceil_mode, exclusive=True)
+    factors = _counts(windows, x, out) / divisor_override
+    return multiply(out, x.results(factors.astype(x.array.dtype)))
+
+
+def _counts(windows: WindowArguments, x: Tensor, out: Tensor) -> Any:
+    """How many elements of ``x`` lie under each window, in a form that spreads over ``out``."""
+    found: Any = np.ones((), "int64")
+    for i, place in enumerate(windows.places):
+        size, step = windows.sizes[i], windows.steps[i]
+        length, count = x.array.shape[place], out.array.shape[place]
+        before = windows.sides[i][0]
+        if windows.algorithm == "SAME":
+            before = max((count - 1) * step + size - length, 0) // 2
+        first = np.arange(count) * step - before
+        inside = np.minimum(first + size, length) - np.maximum(first, 0)
+        along = [1] * (windows.rank + 2)
+        along[place] = -1
+        found = found * inside.reshape(along)
+    return found
+
+
+def pooled(kind: str, x: Tensor, windows: WindowArguments, **attrs: Any) -> Tensor:
+    """What an operator of pooling gives.
+
+    Args:
+        kind: max or avg.
+        x: [N, C, ...], or with the channels last.
+        windows: with sizes and steps; those of sequences are moved along rows.
+        attrs: further attributes of the operator.
+    """
+    row, axis = windows.rank == 1, windows.places[0]
+    if row:
+        x, windows = unsqueeze(x, axis), windows.of_images()
+    call = getattr(eager, f"pool{windows.rank}d")
+    out = call(x, pooling_type=kind, ksize=windows.sizes, **windows.attributes(), **attrs)
+    return squeeze(out, axis) if row else out
+
+
+def with_places(
+    x: Tensor, windows: WindowArguments, adaptive: bool = False
+) -> tuple[Tensor, Tensor]:
+    """The largest elements under windows, and their places, counted by rows.
+
+    Args:
+        x: [N, C, ...].
+        windows: with sizes, steps and paddings.
+        adaptive: the sizes are those of the result.
+    """
+    row = windows.rank == 1
+    if row:
+        x, windows = unsqueeze(x, 2), windows.of_images()
+    call = getattr(eager, f"max_pool{windows.rank}d_with_index")
+    moved = {} if adaptive else {"strides": windows.steps, "paddings": windows.padding}
+    made = call.all(x, ksize=windows.sizes, adaptive=adaptive, **moved)
+    out, places = made["Out"], made["Mask"]
+    return (squeeze(out, 2), squeeze(places, 2)) if row else (out, places)
+
+
+def parts_of(rank: int, output_size: Numbers, data_format: str) -> WindowArguments:
+    """As many windows as there are to be parts."""
+    sizes, ones = each("output_size", output_size, rank), (1,) * rank
+    return WindowArguments(sizes, ones, (0,) * rank, ones, data_format)
+
+
+def adaptive_avg_pooling(
+    rank: int,
+    x: Tensor,
+    output_size: Numbers,
+    data_format: str = "NCHW",
+    name: str | None = None,
+) -> Tensor:
+    """Averages of as many parts of an image as are asked for.
+
+    Args:
+        rank: how many dimensions are cut.
+        x: [N, C, H, W].
+        output_size: how many parts there are: a number, or two.
+        data_format: NCHW, or NHWC for images whose channels come last.
+
+    Raises:
+        ArgumentError: an option is of another form.
+    """
+    return pooled("avg", x, parts_of(rank, output_size, data_format), adaptive=True)
+
+
+def adaptive_max_pooling(
+    rank: int,
+    x: Tensor,
+    output_size: Numbers,
+    return_mask: bool = False,
+    name: str | None = None,
+) -> Any:
+    """The largest elements of as many parts of an image as are asked for.
+
+    Args:
+        rank: how many dimensions are cut.
+        x: [N, C, H, W].
+        output_size: how many parts there are: a number, or two.
+        return_mask: also give the places of the elements, counted by rows.
+
+    Raises:
+        ArgumentError: an option is of another form.
+    """
+    windows = parts_of(rank, output_size, FORMATS[rank][0])
+    if return_mask:
+        return with_places(x, windows, adaptive=True)
+    return pooled("max", x, windows, adaptive=True)
+
+
+_SEQUENCE: dict[str, Any] = {"data_format": "NCL"}
+_POOLED = """>>> fluid.nn.functional.{name}(fluid.ones([1, 1{4}]), 2).shape
+[1, 1{2}]"""
+_DIVIDED = """>>> x = fluid.full([1, 1{2}], 0.5)
+>>> float(fluid.nn.functional.{name}(x, 2, divisor_override=16)) < 0.5
+True"""
+
+max_pool1d = of_rank(1, max_pooling, "max_pool1d", _POOLED, fixed=_SEQUENCE)
+max_pool2d = of_rank(2, max_pooling, "max_pool2d", _POOLED)
+max_pool3d = of_rank(3, max_pooling, "max_pool3d", _POOLED)
+avg_pool1d = of_rank(
+    1,
+    avg_pooling,
+    "avg_pool1d",
+    _POOLED,
+    fixed={**_SEQUENCE, "divisor_override": None},
+    order="x, kernel_size, stride, padding, exclusive, ceil_mode, name",
+)
+avg_pool2d = of_rank(2, avg_pooling, "avg_pool2d", _DIVIDED)
+avg_pool3d = of_rank(3, avg_pooling, "avg_pool3d", _DIVIDED)
+adaptive_avg_pool1d = of_rank(1, adaptive_avg_pooling, "adaptive_avg_pool1d", fixed=_SEQUENCE)
+adaptive_avg_pool2d = of_rank(2, adaptive_avg_pooling, "adaptive_avg_pool2d")
+adaptive_avg_pool3d = of_rank(3, adaptive_avg_pooling, "adaptive_avg_pool3d")
+adaptive_max_pool1d = of_rank(1, adaptive_max_pooling, "adaptive_max_pool1d")
+adaptive_max_pool2d = of_rank(2, adaptive_max_pooling, "adaptive_max_pool2d")
+adaptive_max_pool3d = of_rank(3, adaptive_max_pooling, "adaptive_max_pool3d")
