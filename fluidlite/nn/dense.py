@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentError
-from ..functions.arithmetic import add, matmul, multiply
-from ..functions.reduction import sum as total
-from ..functions.shaping import flatten, unsqueeze
+from ..functions.shaping import flatten
 from ..ground.docstrings import Family
 from ..ground.fields import from_fields, options_of
+from ..modules.convolution import Ints
+from ..modules.embedding import need_row
+from ..param_attr import Attr
 from . import functional as F
 from .activation import FunctionLayer, TrainedFunction
 from .layer import TensorLayer
@@ -28,6 +27,15 @@ DROPOUTS = Family(
 )
 
 
+PARAMETERS = Family(
+    {
+        "bias_attr": "of the bias; False for none.",
+        "name": "stands in the names of the parameters.",
+    }
+)
+
+
+@PARAMETERS
 class Linear(TensorLayer):
     """``x weight + bias``, along the last dimension.
 
@@ -35,8 +43,6 @@ class Linear(TensorLayer):
         in_features: the last size of the input.
         out_features: the last size of the output.
         weight_attr: of the weight, [in_features, out_features].
-        bias_attr: of the bias; False for none.
-        name: stands in the names of the parameters.
 
     >>> fluid.nn.Linear(4, 3)(fluid.ones([2, 4])).shape
     [2, 3]
@@ -46,8 +52,8 @@ class Linear(TensorLayer):
         self,
         in_features: int,
         out_features: int,
-        weight_attr: Any = None,
-        bias_attr: Any = None,
+        weight_attr: Attr = None,
+        bias_attr: Attr = None,
         name: str | None = None,
     ) -> None:
         super().__init__(name)
@@ -63,6 +69,7 @@ class Linear(TensorLayer):
         return f"in_features={rows}, out_features={columns}"
 
 
+@PARAMETERS
 class Bilinear(TensorLayer):
     """``x1 weight[k] x2^T + bias[k]``, for each k.
 
@@ -71,7 +78,6 @@ class Bilinear(TensorLayer):
         out_features: the last size of the output.
         weight_attr: of the weight, [out_features, in1_features, in2_features].
         bias_attr: of the bias, [1, out_features]; False for none.
-        name: stands in the names of the parameters.
     """
 
     def __init__(
@@ -79,8 +85,8 @@ class Bilinear(TensorLayer):
         in1_features: int,
         in2_features: int,
         out_features: int,
-        weight_attr: Any = None,
-        bias_attr: Any = None,
+        weight_attr: Attr = None,
+        bias_attr: Attr = None,
         name: str | None = None,
     ) -> None:
         super().__init__(name)
@@ -89,9 +95,7 @@ class Bilinear(TensorLayer):
 
     def forward(self, x1: Any, x2: Any) -> Any:
         """The output, [N, out_features]."""
-        left = matmul(unsqueeze(unsqueeze(x1, 1), 1), self.weight).squeeze(2)  # [N, out, in2]
-        out = total(multiply(left, unsqueeze(x2, 1)), -1)
-        return out if self.bias is None else add(out, self.bias)
+        return F.bilinear(x1, x2, self.weight, self.bias)
 
 
 class Embedding(TensorLayer):
@@ -118,14 +122,11 @@ class Embedding(TensorLayer):
         embedding_dim: int,
         padding_idx: int | None = None,
         sparse: bool = False,
-        weight_attr: Any = None,
+        weight_attr: Attr = None,
         name: str | None = None,
     ) -> None:
         super().__init__(name)
-        if padding_idx is not None and not -num_embeddings <= padding_idx < num_embeddings:
-            raise ArgumentError(
-                f"expected padding_idx in [{-num_embeddings}, {num_embeddings}), got {padding_idx}"
-            )
+        need_row(padding_idx, num_embeddings)
         self._padding_idx, self._sparse = padding_idx, bool(sparse)
         self.weight = self.create_parameter([num_embeddings, embedding_dim], weight_attr)
         if padding_idx is not None:
@@ -141,9 +142,16 @@ class Embedding(TensorLayer):
         return "{}, {}".format(*self.weight.shape)
 
 
+@from_fields
+class _Dropout(TrainedFunction):
+    """Something set to 0 while the layer trains."""
+
+    p: float = 0.5
+
+
 @DROPOUTS
 @from_fields
-class Dropout(TrainedFunction):
+class Dropout(_Dropout):
     """The input with random elements set to 0 while the layer trains.
 
     >>> drop = fluid.nn.Dropout(0.5)
@@ -152,43 +160,43 @@ class Dropout(TrainedFunction):
     [1.0, 1.0]
     """
 
-    p: float = 0.5
-    axis: int | Sequence[int] | None = None
+    axis: Ints | None = None
     mode: str = "upscale_in_train"
     name: str | None = None
     function = staticmethod(F.dropout)
 
 
-@DROPOUTS
 @from_fields
-class Dropout2D(TrainedFunction):
-    """The input, [N, C, H, W], with random channels set to 0 while the layer trains."""
+class _ChannelDropout(_Dropout):
+    """Whole channels set to 0 while the layer trains."""
 
-    p: float = 0.5
     data_format: str = "NCHW"
     name: str | None = None
+
+
+@DROPOUTS
+class Dropout2D(_ChannelDropout):
+    """The input, [N, C, H, W], with random channels set to 0 while the layer trains."""
+
     function = staticmethod(F.dropout2d)
 
 
 @DROPOUTS
 @from_fields
-class Dropout3D(TrainedFunction):
+class Dropout3D(_ChannelDropout):
     """The input, [N, C, D, H, W], with random channels set to 0 while the layer trains."""
 
-    p: float = 0.5
     data_format: str = "NCDHW"
-    name: str | None = None
     function = staticmethod(F.dropout3d)
 
 
 @DROPOUTS
 @from_fields
-class AlphaDropout(TrainedFunction):
+class AlphaDropout(_Dropout):
     """Dropout that keeps a mean of 0 and a variance of 1, for networks with SELU:
     :func:`~fluidlite.nn.functional.alpha_dropout`.
     """
 
-    p: float = 0.5
     name: str | None = None
     function = staticmethod(F.alpha_dropout)
 

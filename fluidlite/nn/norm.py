@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..eager.tensor import Tensor
+from ..functions.shaping import numbers_in
 from ..ground.docstrings import Family
-from ..ground.fields import options_of
+from ..ground.fields import from_fields, options_of
 from ..initializer import Constant
+from ..modules.convolution import Ints
+from ..param_attr import Attr
 from . import functional as F
 from .activation import FunctionLayer
-from .layer import TensorLayer, checked
+from .layer import TensorLayer, format_of
 
 NORMS = Family(
     {
@@ -31,40 +35,42 @@ NORMS = Family(
 class _Scaled(TensorLayer):
     """A layer with a scale and a shift."""
 
-    def _make(self, shape: Any, weight_attr: Any, bias_attr: Any) -> None:
-        start = Constant(1.0)
-        self.weight = self.create_parameter(shape, weight_attr, default_initializer=start)
+    _formats: ClassVar[Sequence[str]] = ("NCHW", "NHWC")
+
+    def _make(self, given: dict[str, Any], shape: list[int]) -> None:
+        """Make the scale and the shift.
+
+        Args:
+            given: the arguments by name.
+            shape: of both.
+        """
+        TensorLayer.__init__(self, given.pop("name"))
+        if "data_format" in given:
+            given["data_format"] = format_of(given["data_format"], self._formats)
+        attr, bias_attr = given.pop("weight_attr"), given.pop("bias_attr")
+        self.weight = self.create_parameter(shape, attr, default_initializer=Constant(1.0))
         self.bias = self.create_parameter(shape, bias_attr, is_bias=True)
+        self._options = given
 
 
+@from_fields
 class _BatchNorm(_Scaled):
     """Normalisation of each channel over a batch; running statistics are used in tests."""
 
-    _formats: tuple[str, ...] = ("NCHW", "NHWC")
+    num_features: int
+    momentum: float = 0.9
+    epsilon: float = 1e-5
+    weight_attr: Attr = None
+    bias_attr: Attr = None
+    data_format: str | None = None
+    use_global_stats: bool | None = None
+    name: str | None = None
 
-    def __init__(
-        self,
-        num_features: int,
-        momentum: float = 0.9,
-        epsilon: float = 1e-5,
-        weight_attr: Any = None,
-        bias_attr: Any = None,
-        data_format: str | None = None,
-        use_global_stats: bool | None = None,
-        name: str | None = None,
-    ) -> None:
-        super().__init__(name)
-        form = data_format or self._formats[0]
-        checked("data_format", form, *self._formats)
-        self._options: dict[str, Any] = {
-            "momentum": momentum,
-            "epsilon": epsilon,
-            "data_format": form,
-            "use_global_stats": use_global_stats,
-        }
-        self._make([num_features], weight_attr, bias_attr)
+    def begin(self, given: dict[str, Any]) -> None:
+        channels = given.pop("num_features")
+        self._make(given, [channels])
         for what, value in (("mean", 0.0), ("variance", 1.0)):
-            kept = Tensor(np.full([num_features], value, self._dtype.dtype))
+            kept = Tensor(np.full([channels], value, self._dtype.dtype))
             kept.name, kept.persistable = f"{self.full_name()}.{what}", True
             self.register_buffer(f"_{what}", kept)
 
@@ -110,6 +116,7 @@ class BatchNorm3D(_BatchNorm):
 
 
 @NORMS
+@from_fields
 class LayerNorm(_Scaled):
     """Normalisation of each sample over its last dimensions.
 
@@ -120,29 +127,26 @@ class LayerNorm(_Scaled):
     array([[-1.,  1.]], dtype=float32)
     """
 
-    def __init__(
-        self,
-        normalized_shape: Any,
-        epsilon: float = 1e-5,
-        weight_attr: Any = None,
-        bias_attr: Any = None,
-        name: str | None = None,
-    ) -> None:
-        super().__init__(name)
-        one = isinstance(normalized_shape, int)
-        self._sizes = [normalized_shape] if one else list(normalized_shape)
-        self._epsilon = epsilon
-        self._make(self._sizes, weight_attr, bias_attr)
+    normalized_shape: Ints
+    epsilon: float = 1e-5
+    weight_attr: Attr = None
+    bias_attr: Attr = None
+    name: str | None = None
+
+    def begin(self, given: dict[str, Any]) -> None:
+        self._sizes = list(numbers_in("normalized_shape", given.pop("normalized_shape")))
+        self._make(given, self._sizes)
 
     def forward(self, x: Any) -> Any:
         """The normalised input."""
-        return F.layer_norm(x, self._sizes, self.weight, self.bias, self._epsilon)
+        return F.layer_norm(x, self._sizes, self.weight, self.bias, **self._options)
 
     def extra_repr(self) -> str:
         return f"{self._sizes}"
 
 
 @NORMS
+@from_fields
 class GroupNorm(_Scaled):
     """Normalisation of each group of channels of each sample.
 
@@ -151,47 +155,38 @@ class GroupNorm(_Scaled):
         num_channels: how many channels there are.
     """
 
-    def __init__(
-        self,
-        num_groups: int,
-        num_channels: int,
-        epsilon: float = 1e-5,
-        weight_attr: Any = None,
-        bias_attr: Any = None,
-        data_format: str = "NCHW",
-        name: str | None = None,
-    ) -> None:
-        super().__init__(name)
-        checked("data_format", data_format, "NCHW", "NHWC")
-        self._options: dict[str, Any] = {"epsilon": epsilon, "data_format": data_format}
-        self._groups = num_groups
-        self._make([num_channels], weight_attr, bias_attr)
+    num_groups: int
+    num_channels: int
+    epsilon: float = 1e-5
+    weight_attr: Attr = None
+    bias_attr: Attr = None
+    data_format: str = "NCHW"
+    name: str | None = None
+
+    def begin(self, given: dict[str, Any]) -> None:
+        self._make(given, [given.pop("num_channels")])
 
     def forward(self, x: Any) -> Any:
         """The normalised input."""
-        return F.group_norm(x, self._groups, weight=self.weight, bias=self.bias, **self._options)
+        return F.group_norm(x, weight=self.weight, bias=self.bias, **self._options)
 
 
+@from_fields
 class _InstanceNorm(_Scaled):
     """What the normalisations of single samples have in common."""
 
-    _formats = ("NCHW", "NHWC")
+    num_features: int
+    epsilon: float = 1e-5
+    momentum: float = 0.9
+    weight_attr: Attr = None
+    bias_attr: Attr = None
+    data_format: str | None = None
+    name: str | None = None
 
-    def __init__(
-        self,
-        num_features: int,
-        epsilon: float = 1e-5,
-        momentum: float = 0.9,
-        weight_attr: Any = None,
-        bias_attr: Any = None,
-        data_format: str | None = None,
-        name: str | None = None,
-    ) -> None:
-        super().__init__(name)
-        data_format = self._formats[0] if data_format is None else data_format
-        checked("data_format", data_format, *self._formats)
-        self._options: dict[str, Any] = {"eps": epsilon, "data_format": data_format}
-        self._make([num_features], weight_attr, bias_attr)
+    def begin(self, given: dict[str, Any]) -> None:
+        self._make(given, [given.pop("num_features")])
+        del given["momentum"]
+        given["eps"] = given.pop("epsilon")
 
     def forward(self, x: Any) -> Any:
         """The normalised input."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -11,7 +10,7 @@ from ...errors import ArgumentError
 from ...ground.fields import from_fields
 from ...modules.convolution import Ints, filter_shape, need_groups, taken_around
 from . import functional as F
-from .dense import PARAMETERS, near_zero, uniform_parameter
+from .dense import PARAMETERS, Learned
 from .functional.windows import each
 from .module import Module
 
@@ -31,11 +30,12 @@ CONVOLUTIONS = PARAMETERS.extended(
 _PLAIN = {"padding": 0, "dilation": 1, "output_padding": 0}
 
 
-class _Filters(Module):
+class _Filters(Learned):
     """Filters, a bias, and how they are moved."""
 
     dimensions: ClassVar[int] = 2
     function: ClassVar[Callable[..., Any]]
+    kernel_size: Ints
     transposed: ClassVar[bool] = False
 
     def begin(self, given: dict[str, Any]) -> None:
@@ -46,14 +46,13 @@ class _Filters(Module):
         """
         Module.__init__(self)
         names = ("in_channels", "out_channels", "kernel_size", "bias", "device", "dtype")
-        channels, filters, size, biased, device, dtype = (given.pop(name) for name in names)
-        groups, self._moved = given["groups"], given
+        channels, filters, size, *options = (given.pop(name) for name in names)
+        groups = given["groups"]
         need_groups(channels, filters, groups)
-        self.kernel_size = each("kernel_size", size, self.dimensions)
-        shape = filter_shape(channels, filters, groups, self.kernel_size, self.transposed)
-        made = functools.partial(uniform_parameter, near_zero(*shape[1:]), dtype, device)
-        self.weight = made(*shape)
-        self.register_parameter("bias", made(filters) if biased else None)
+        sizes = each("kernel_size", size, self.dimensions)
+        shape = filter_shape(channels, filters, groups, sizes, self.transposed)
+        self._make(shape, filters, *options)
+        self.kernel_size, self._moved = sizes, given
         self.in_channels, self.out_channels, self.groups = channels, filters, groups
         for name in {"stride", "dilation", "padding", "output_padding"} & {*given}:
             named = isinstance(given[name], str)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from math import prod, sqrt
 from typing import Any
 
@@ -15,6 +14,7 @@ from ...functions.shaping import reshape, unsqueeze
 from ...ground.docstrings import Family
 from ...ground.dtypes import as_dtype
 from ...ground.fields import from_fields, options_of
+from ...modules.embedding import need_row
 from ..devices import need_cpu
 from ..shapes import flatten
 from . import functional as F
@@ -49,8 +49,19 @@ def near_zero(*sizes: int) -> float:
     return 1.0 / sqrt(prod(sizes)) if prod(sizes) else 0.0
 
 
+class Learned(Module):
+    """A module with a weight, and perhaps a bias, of random numbers around 0."""
+
+    def _make(self, shape: list[int], outputs: int, bias: bool, device: Any, dtype: Any) -> None:
+        """Make them, the weight in a shape whose first size numbers what it makes."""
+        bound = near_zero(*shape[1:])
+        self.weight = uniform_parameter(bound, dtype, device, *shape)
+        made = uniform_parameter(bound, dtype, device, outputs) if bias else None
+        self.register_parameter("bias", made)
+
+
 @PARAMETERS
-class Linear(Module):
+class Linear(Learned):
     """``x weight^T + bias``, along the last dimension.
 
     Args:
@@ -71,10 +82,7 @@ class Linear(Module):
     ) -> None:
         super().__init__()
         self.in_features, self.out_features = in_features, out_features
-        bound = near_zero(in_features)
-        made = functools.partial(uniform_parameter, bound, dtype, device)
-        self.weight = made(out_features, in_features)
-        self.register_parameter("bias", made(out_features) if bias else None)
+        self._make([out_features, in_features], out_features, bias, device, dtype)
 
     def forward(self, input: Any) -> Any:
         """The output."""
@@ -86,7 +94,7 @@ class Linear(Module):
 
 
 @PARAMETERS
-class Bilinear(Module):
+class Bilinear(Learned):
     """``x1^T weight[k] x2 + bias[k]``, for each k.
 
     Args:
@@ -104,10 +112,8 @@ class Bilinear(Module):
         dtype: Any = None,
     ) -> None:
         super().__init__()
-        bound = near_zero(in1_features)
-        made = functools.partial(uniform_parameter, bound, dtype, device)
-        self.weight = made(out_features, in1_features, in2_features)
-        self.register_parameter("bias", made(out_features) if bias else None)
+        shape = [out_features, in1_features, in2_features]
+        self._make(shape, out_features, bias, device, dtype)
 
     def forward(self, input1: Any, input2: Any) -> Any:
         """The output."""
@@ -117,6 +123,7 @@ class Bilinear(Module):
         return out if self.bias is None else add(out, self.bias)
 
 
+@PARAMETERS
 class Embedding(Module):
     """The rows of a table that numbers select.
 
@@ -125,7 +132,6 @@ class Embedding(Module):
         embedding_dim: their width.
         padding_idx: the number whose row is 0, and gets no gradient.
         max_norm, norm_type, scale_grad_by_freq: as of ``functional.embedding``.
-        device: the CPU, or None.
         dtype: element type of the table.
 
     Raises:
@@ -145,13 +151,7 @@ class Embedding(Module):
     ) -> None:
         super().__init__()
         need_cpu(device)
-        if padding_idx is not None and not -num_embeddings <= padding_idx < num_embeddings:
-            raise located(
-                ArgumentError(
-                    f"expected padding_idx in [{-num_embeddings}, {num_embeddings}), got "
-                    f"{padding_idx!r:.60}"
-                )
-            )
+        need_row(padding_idx, num_embeddings)
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
         self.padding_idx = padding_idx
         self._options = (max_norm, norm_type, scale_grad_by_freq)
