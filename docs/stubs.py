@@ -133,6 +133,7 @@ def variables_stub() -> str:
     head += "from .variable import Variable\n\nclass VariableMethods(Arithmetic):\n"
     note = "    # Layers give tensors where they run at once, which have these, too.\n"
     lines = [f"    {name}: Any\n" for name in AT_ONCE]
+    lines += [f"    def __{kind}__(self) -> {kind}: ...\n" for kind in ("int", "float")]
     return (
         head
         + _operators("Variable")
@@ -152,7 +153,7 @@ def tensors_stub() -> str:
 
 def _operators(result: str) -> str:
     """The methods of the tables of ``opdef/arithmetic.py``."""
-    lines = []
+    lines = ["    def __hash__(self) -> int: ...\n"]
     for name in (*BINARY, *REFLECTED):
         of_objects = "  # type: ignore[override]" if name in vars(object) else ""
         of_objects = of_objects if name in ("__eq__", "__ne__") else ""

@@ -15,7 +15,7 @@ from .eager.mode import (
 from .eager.recompute import checkpoint
 from .eager.saving import saved_tensors_hooks
 from .ground.missing_names import answer
-from .ground.public_names import listing
+from .ground.public_names import list_public_names
 from .ground.tracebacks import api_boundaries
 
 __all__ = [
@@ -24,6 +24,6 @@ __all__ = [
     "set_grad_enabled", "value_and_grad", "vjp", "vmap",
 ]  # fmt: skip
 
-__dir__ = listing(globals())
+list_public_names(globals())
 api_boundaries(globals(), quick=True, but=("Tensor",))
 answer(globals())

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from .ground.public_names import listing
+from .ground.public_names import list_public_names
 from .ground.tracebacks import api_boundaries
 from .io.checkpoint import Checkpoint, latest, load, save
 
 __all__ = ["Checkpoint", "latest", "load", "save"]
 
-__dir__ = listing(globals())
+list_public_names(globals())
 api_boundaries(globals())

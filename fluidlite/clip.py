@@ -14,7 +14,7 @@ from . import unique_name
 from .errors import ArgumentError
 from .ground.dtypes import Kind
 from .ground.missing_names import answer
-from .ground.public_names import listing
+from .ground.public_names import list_public_names
 from .ground.tracebacks import api_boundaries
 from .ground.values import SelectedRows
 from .ir.block import Block
@@ -498,6 +498,6 @@ __all__ = [
     "set_gradient_clip",
 ]  # fmt: skip
 
-__dir__ = listing(globals())
+list_public_names(globals())
 api_boundaries(globals())
 answer(globals())

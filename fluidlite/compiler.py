@@ -18,7 +18,7 @@ import numpy as np
 from .errors import ArgumentError, FeedTypeError
 from .ground.place import devices_said
 from .ground.process_group import joined
-from .ground.public_names import listing
+from .ground.public_names import list_public_names
 from .ground.reprs import Described
 from .ground.tracebacks import api_boundaries
 from .ir.program import Program, default_main_program
@@ -57,6 +57,9 @@ class GradientScaleStrategy(Enum):
     Customized = 2
 
 
+_Scales = GradientScaleStrategy
+
+
 @dataclass(slots=True)
 class BuildStrategy:
     """How a program would be rewritten before it runs; kept, not read.
@@ -65,8 +68,8 @@ class BuildStrategy:
     >>> strategy.reduce_strategy = fluid.BuildStrategy.ReduceStrategy.Reduce
     """
 
-    ReduceStrategy: ClassVar = _ReduceStrategy
-    GradientScaleStrategy: ClassVar = GradientScaleStrategy
+    ReduceStrategy: ClassVar[type[_ReduceStrategy]] = _ReduceStrategy
+    GradientScaleStrategy: ClassVar[type[_Scales]] = GradientScaleStrategy
     async_mode: bool = False
     cache_runtime_context: bool = False
     debug_graphviz_path: str = ""
@@ -138,12 +141,12 @@ class CompiledProgram:
                 f"{type(program_or_graph).__name__}"
             )
         self.program = program_or_graph
-        self.build_strategy = _strategy(build_strategy, BuildStrategy, "build_strategy")
+        self.build_strategy: Any = _strategy(build_strategy, BuildStrategy, "build_strategy")
         self.exec_strategy: ExecutionStrategy | None = None
-        self.data_parallel = False
+        self.data_parallel: bool = False
         self._places: Sequence[Any] | None = None
         #: what devices behind the first keep from run to run; those of the first are the scope's
-        self.kept = KeptByDevices()
+        self.kept: KeptByDevices = KeptByDevices()
 
     def with_data_parallel(
         self,
@@ -255,5 +258,5 @@ def _strategy(given: Any, kind: type, what: str) -> Any:
     return given
 
 
-__dir__ = listing(globals())
+list_public_names(globals())
 api_boundaries(globals())

@@ -11,7 +11,7 @@ from .errors import EOFException
 from .errors import FluidError as EnforceNotMet
 from .ground.dtypes import DType, Kind
 from .ground.place import CPUPlace, CUDAPinnedPlace, CUDAPlace, is_compiled_with_cuda
-from .ground.public_names import listing
+from .ground.public_names import list_public_names
 from .ground.values import LoDTensor, LoDTensorArray, SelectedRows
 from .ir.descriptions import BlockDesc, OpDesc
 from .ir.descriptions import VarDesc as _VarDesc
@@ -127,4 +127,4 @@ __all__ = [
     "kGradVarSuffix", "op_proto_and_checker_maker",
 ]  # fmt: skip
 
-__dir__ = listing(globals())
+list_public_names(globals())

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .errors import ArgumentError, FeedError
-from .ground.public_names import listing
+from .ground.public_names import list_public_names
 from .ground.reprs import Described
 from .ground.tracebacks import api_boundaries
 from .ground.values import LoDTensor
@@ -303,5 +303,5 @@ class _Column:
 
 __all__ = ["DataFeeder"]
 
-__dir__ = listing(globals())
+list_public_names(globals())
 api_boundaries(globals())

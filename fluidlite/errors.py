@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from .ground.public_names import listing
+from .ground.public_names import list_public_names
 from .ground.quoting import terminal_text
 
 
@@ -272,4 +272,4 @@ def with_text(error: FluidError, text: str) -> FluidError:
     return said
 
 
-__dir__ = listing(globals())
+list_public_names(globals())

@@ -14,7 +14,7 @@ from .ground.place import (
     cuda_places,
     is_compiled_with_cuda,
 )
-from .ground.public_names import listing
+from .ground.public_names import list_public_names
 from .ground.state import get_flags, in_dygraph_mode, set_flags
 from .ground.tracebacks import api_boundaries
 from .ir.block import Block
@@ -171,5 +171,5 @@ def release_memory(input_program: Program, skip_opt_set: Iterable[str] | None = 
     """
 
 
-__dir__ = listing(globals())
+list_public_names(globals())
 api_boundaries(globals(), but=("Block", "Operator", "Parameter", "Program", "Variable"))

@@ -18,7 +18,7 @@ from . import unique_name
 from .errors import ArgumentError, DTypeError, ShapeError
 from .ground.dtypes import DType
 from .ground.missing_names import answer
-from .ground.public_names import listing
+from .ground.public_names import list_public_names
 from .ground.reprs import Described
 from .ground.tracebacks import api_boundaries
 from .ir.block import Block
@@ -487,6 +487,6 @@ XavierInitializer = Xavier
 MSRAInitializer = MSRA
 BilinearInitializer = Bilinear
 
-__dir__ = listing(globals())
+list_public_names(globals())
 api_boundaries(globals())
 answer(globals())

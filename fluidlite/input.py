@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .ground.public_names import listing
+from .ground.public_names import list_public_names
 from .ground.tracebacks import api_boundaries
 from .ir.variable import Variable
 from .layers.io import as_sizes, fed_variable
@@ -88,5 +88,5 @@ def one_hot(
     return f.one_hot_v2(input, **depth_of(depth), allow_out_of_range=allow_out_of_range)
 
 
-__dir__ = listing(globals())
+list_public_names(globals())
 api_boundaries(globals())

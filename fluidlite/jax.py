@@ -9,7 +9,7 @@ from typing import Any
 
 from . import backend as backends
 from .errors import ArgumentError, FeedError, FluidError, NotInitializedError, UnsupportedError
-from .ground.public_names import listing
+from .ground.public_names import list_public_names
 from .ground.values import LoDTensor
 from .ir.operator import located
 from .ir.program import Program, default_main_program
@@ -42,9 +42,10 @@ class ProgramFunction:
         self, program: Program, feeds: Sequence[str], fetches: Sequence[str], precision: str
     ) -> None:
         plan = Plan(program, fetches, Pruned(frozenset(), frozenset(feeds)))
-        self.feeds, self.fetches = list(feeds), list(fetches)
+        self.feeds: list[str] = list(feeds)
+        self.fetches: list[str] = list(fetches)
         #: the names of the parameters
-        self.parameters = [
+        self.parameters: list[str] = [
             name for name in plan.needs if name in plan.persistable and name not in feeds
         ]
         for name in plan.needs:
@@ -186,4 +187,4 @@ def _jax() -> Any:
         ) from None
 
 
-__dir__ = listing(globals())
+list_public_names(globals())

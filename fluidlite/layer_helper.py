@@ -14,7 +14,7 @@ from . import unique_name
 from .errors import ArgumentError, DTypeError
 from .ground import state
 from .ground.dtypes import DType, as_dtype
-from .ground.public_names import listing
+from .ground.public_names import list_public_names
 from .ground.reprs import Described
 from .ground.tracebacks import api_boundaries
 from .initializer import Constant, Initializer, Xavier
@@ -37,7 +37,7 @@ class ObjectHelper(Described):
 
     def __init__(self, name: str, layer_type: str | None = None) -> None:
         self.name = name
-        self.layer_type = layer_type or name
+        self.layer_type: str = layer_type or name
         self.kwargs: dict[str, Any] = {"name": name}
 
     @property
@@ -398,5 +398,5 @@ def _attr_of(given: Any) -> Any:
 
 __all__ = ["LayerHelper"]
 
-__dir__ = listing(globals())
+list_public_names(globals())
 api_boundaries(globals())

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .errors import ArgumentError
-from .ground.public_names import listing
+from .ground.public_names import list_public_names
 from .ground.tracebacks import api_boundaries
 from .ground.values import LoDTensor
 
@@ -92,5 +92,5 @@ def create_random_int_lodtensor(
     return create_lod_tensor(data, recursive_seq_lens, place)
 
 
-__dir__ = listing(globals())
+list_public_names(globals())
 api_boundaries(globals())

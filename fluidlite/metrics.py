@@ -10,7 +10,7 @@ import numpy as np
 
 from .errors import ArgumentError
 from .ground.missing_names import answer
-from .ground.public_names import listing
+from .ground.public_names import list_public_names
 from .ground.reprs import Described
 from .ground.tracebacks import api_boundaries
 from .layers.mean_precision import DetectionMAP as DetectionMAP
@@ -124,8 +124,8 @@ class Precision(MetricBase):
 
     def __init__(self, name: str | None = None) -> None:
         super().__init__(name)
-        self.tp = 0  #: true positives
-        self.fp = 0  #: false positives
+        self.tp: int = 0  #: true positives
+        self.fp: int = 0  #: false positives
 
     def update(self, preds: Any, labels: Any) -> None:
         """Count a batch.
@@ -157,8 +157,8 @@ class Recall(MetricBase):
 
     def __init__(self, name: str | None = None) -> None:
         super().__init__(name)
-        self.tp = 0  #: true positives
-        self.fn = 0  #: false negatives
+        self.tp: int = 0  #: true positives
+        self.fn: int = 0  #: false negatives
 
     def update(self, preds: Any, labels: Any) -> None:
         """Count a batch.
@@ -191,8 +191,8 @@ class Accuracy(MetricBase):
 
     def __init__(self, name: str | None = None) -> None:
         super().__init__(name)
-        self.value = 0.0  #: the weighted sum
-        self.weight = 0.0
+        self.value: float = 0.0  #: the weighted sum
+        self.weight: float = 0.0
 
     def update(self, value: Any, weight: Any) -> None:
         """Count a batch.
@@ -285,9 +285,9 @@ class EditDistance(MetricBase):
 
     def __init__(self, name: str | None) -> None:
         super().__init__(name)
-        self.total_distance = 0.0
-        self.seq_num = 0
-        self.instance_error = 0  #: pairs that differ
+        self.total_distance: float = 0.0
+        self.seq_num: int = 0
+        self.instance_error: int = 0  #: pairs that differ
 
     def update(self, distances: Any, seq_num: Any) -> None:
         """Count a batch.
@@ -353,8 +353,8 @@ class Auc(MetricBase):
     def reset(self) -> None:
         """Forget all batches."""
         #: how many samples of each class have a probability between two thresholds
-        self.stat_pos = np.zeros(self._num_thresholds + 1, "int64")
-        self.stat_neg = np.zeros(self._num_thresholds + 1, "int64")
+        self.stat_pos: Array = np.zeros(self._num_thresholds + 1, "int64")
+        self.stat_neg: Array = np.zeros(self._num_thresholds + 1, "int64")
 
     def update(self, preds: Any, labels: Any) -> None:
         """Count a batch.
@@ -470,6 +470,6 @@ __all__ = [
     "MetricBase", "Precision", "Recall",
 ]  # fmt: skip
 
-__dir__ = listing(globals())
+list_public_names(globals())
 api_boundaries(globals())
 answer(globals())

@@ -7,7 +7,7 @@ from typing import Any
 
 from .errors import ArgumentError, ShapeError
 from .ground.missing_names import answer
-from .ground.public_names import listing
+from .ground.public_names import list_public_names
 from .ground.tracebacks import api_boundaries
 from .ir.variable import Variable
 from .layers import activation, conv, elementwise, joining, math, nn, norm, reshaping, sequence
@@ -285,6 +285,6 @@ def sequence_conv_pool(
     return sequence.sequence_pool(convolved, pool_type)
 
 
-__dir__ = listing(globals())
+list_public_names(globals())
 api_boundaries(globals())
 answer(globals())

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .compiler import BuildStrategy, CompiledProgram, ExecutionStrategy
-from .ground.public_names import listing
+from .ground.public_names import list_public_names
 from .ground.reprs import Described
 from .ground.tracebacks import api_boundaries
 from .ir.program import Program, default_main_program
@@ -96,5 +96,5 @@ class ParallelExecutor(Described):
         """Nothing: there are no scopes but the one given."""
 
 
-__dir__ = listing(globals())
+list_public_names(globals())
 api_boundaries(globals())

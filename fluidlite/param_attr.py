@@ -8,7 +8,7 @@ from typing import Any
 
 from .errors import ArgumentError
 from .ground.missing_names import answer
-from .ground.public_names import listing
+from .ground.public_names import list_public_names
 from .ground.reprs import Described
 from .ground.tracebacks import api_boundaries
 from .initializer import Constant, Initializer, Xavier
@@ -190,6 +190,6 @@ def as_eager_attr(value: Any) -> ParamAttr | None:
 
 __all__ = ["ParamAttr", "WeightNormParamAttr"]
 
-__dir__ = listing(globals())
+list_public_names(globals())
 api_boundaries(globals())
 answer(globals())

@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +17,7 @@ from .ground import state as slots
 from .ground.console import say
 from .ground.files import Transaction
 from .ground.missing_names import answer
-from .ground.public_names import listing
+from .ground.public_names import list_public_names
 from .ground.quoting import escaping
 from .ground.tracebacks import api_boundaries
 from .ir.callsite import warn
@@ -39,7 +39,7 @@ SORTED_BY = {
     "ave": "average call",
 }
 
-clock = time.perf_counter_ns
+clock: Callable[[], int] = time.perf_counter_ns
 
 
 @dataclass
@@ -98,7 +98,9 @@ class Profile:
             self._dropped = 0
             self._threads: dict[int, int] = {}
             #: how many programs ran; microseconds of that, and of making plans
-            self.runs, self.run_time, self.planning = 0, 0.0, 0.0
+            self.runs: int = 0
+            self.run_time: float = 0.0
+            self.planning: float = 0.0
 
     # -- what the runtime tells --------------------------------------------------------------------
 
@@ -394,6 +396,6 @@ def cuda_profiler(
     yield
 
 
-__dir__ = listing(globals())
+list_public_names(globals())
 api_boundaries(globals())
 answer(globals())

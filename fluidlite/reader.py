@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .errors import ArgumentError, FluidError
-from .ground.public_names import listing
+from .ground.public_names import list_public_names
 from .ground.tracebacks import api_boundaries
 
 if TYPE_CHECKING:
@@ -364,5 +364,5 @@ __all__ = [
     "shuffle", "xmap_readers",
 ]  # fmt: skip
 
-__dir__ = listing(globals())
+list_public_names(globals())
 api_boundaries(globals())

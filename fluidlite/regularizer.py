@@ -11,7 +11,7 @@ from typing import Any
 from .errors import ArgumentError
 from .ground.dtypes import Kind
 from .ground.missing_names import answer
-from .ground.public_names import listing
+from .ground.public_names import list_public_names
 from .ground.reprs import Described
 from .ground.tracebacks import api_boundaries
 from .ground.values import SelectedRows
@@ -217,6 +217,6 @@ def _like(param: Variable, block: Block) -> Variable:
 L1DecayRegularizer = L1Decay
 L2DecayRegularizer = L2Decay
 
-__dir__ = listing(globals())
+list_public_names(globals())
 api_boundaries(globals())
 answer(globals())

@@ -9,13 +9,15 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 
 class Numbers:
     """The functions that formulas use, for numbers."""
 
-    cos, exp, minimum = math.cos, math.exp, min
+    cos: ClassVar[Callable[[float], float]] = math.cos
+    exp: ClassVar[Callable[[float], float]] = math.exp
+    minimum: ClassVar[Callable[..., float]] = min
 
 
 def noam(rate: Any, step: Any, d_model: float, warmup_steps: float, m: Any = Numbers) -> Any:

@@ -28,8 +28,8 @@ class ScopeVariable:
     __slots__ = ("name", "value")
 
     def __init__(self, name: str, value: Any = None) -> None:
-        self.name = name
-        self.value = value
+        self.name: str = name
+        self.value: Any = value
 
     def get_tensor(self) -> LoDTensor:
         """The value as a tensor that reads and writes this variable.  Arrays made from it are

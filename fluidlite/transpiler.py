@@ -10,7 +10,7 @@ from .distributed.rewriting import data_parallel
 from .errors import ArgumentError, UnsupportedError
 from .ground.missing_names import PARAMETER_SERVERS
 from .ground.process_group import joined
-from .ground.public_names import listing
+from .ground.public_names import list_public_names
 from .ground.reprs import Described
 from .ground.tracebacks import api_boundaries
 from .ir.program import Program, default_main_program
@@ -184,5 +184,5 @@ def check_modes(where: str, mode: str, collective_mode: str | None) -> None:
         )
 
 
-__dir__ = listing(globals())
+list_public_names(globals())
 api_boundaries(globals())

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from .ground import state
 from .ground.missing_names import answer
-from .ground.public_names import listing
+from .ground.public_names import list_public_names
 from .ground.reprs import Described
 from .ground.tracebacks import api_boundaries, is_boundary
 
@@ -78,6 +78,6 @@ def guard(new_generator: NameGenerator | str | bytes | None = None) -> Iterator[
         yield new_generator
 
 
-__dir__ = listing(globals())
+list_public_names(globals())
 api_boundaries(globals(), quick=True)
 answer(globals())

@@ -150,9 +150,10 @@ class CommandFunctions:
 
         self._library = library  # so that it stays
         #: of a tuple of arrays and a command buffer; gives 0, or why it did not do all
-        self.run, self.run_free = found(library), found(free)
+        self.run: Any = found(library)
+        self.run_free: Any = found(free)
         #: the address of what runs primitives
-        self.primitive = address_of_function(library.run_primitive)
+        self.primitive: int = address_of_function(library.run_primitive)
 
 
 def address_of_function(function: Any) -> int:

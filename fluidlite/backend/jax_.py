@@ -194,7 +194,9 @@ def _identity(x: Any, *_: Any, **__: Any) -> Any:
     return jnp.asarray(x)
 
 
-xp = SimpleNamespace(**{k: v for k, v in vars(jnp).items() if not k.startswith("_")})
+xp: SimpleNamespace = SimpleNamespace(
+    **{k: v for k, v in vars(jnp).items() if not k.startswith("_")}
+)
 xp.add_at = scatter_add
 xp.asarray = asarray
 xp.adjoint = adjoint

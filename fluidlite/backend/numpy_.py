@@ -212,7 +212,9 @@ def _zeros_signed(found: Any, x: Any, axis: Any, keepdims: bool, which: Callable
     return np.where(found == 0, zero, found)[()]
 
 
-xp = SimpleNamespace(**{k: v for k, v in vars(np).items() if not k.startswith("_")})
+xp: SimpleNamespace = SimpleNamespace(
+    **{k: v for k, v in vars(np).items() if not k.startswith("_")}
+)
 xp.matmul = matmul
 xp.sum = total
 xp.max = xp.amax = largest

@@ -30,7 +30,7 @@ class Joined:
         gradients = program.blocks[op.attrs["sub_block"]]
         forward = program.blocks[gradients.forward_block_idx]
         before = self._position_of(forward, op)
-        self.block = program.add_block(sweep.target.idx)
+        self.block: Block = program.add_block(sweep.target.idx)
         #: outer values that the block reads: its name for them -> the name, and before which
         #: operator they are read
         self.outer: dict[str, tuple[str, int]] = {}
@@ -46,7 +46,7 @@ class Joined:
             if name in written:
                 self.block.append_op("assign", {"X": inside[name]}, {"Out": written[name]})
         self._take(forward, self.block, {**inside, **written})
-        self.inside = self._inside(gradients, position, forward)
+        self.inside: dict[str, str] = self._inside(gradients, position, forward)
         self._take(gradients, self.block, self.inside)
 
     def _position_of(self, forward: Block, op: Operator) -> int:

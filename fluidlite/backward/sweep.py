@@ -40,10 +40,10 @@ class Ref:
     __slots__ = ("kind", "like", "name", "shape")
 
     def __init__(self, like: Variable, name: str = "", kind: Kind | None = None) -> None:
-        self.like = like
+        self.like: Variable = like
         self.shape: Shape = like.shape
-        self.kind = gradient_kind(like) if kind is None else kind
-        self.name = name
+        self.kind: Kind = gradient_kind(like) if kind is None else kind
+        self.name: str = name
 
     @property
     def dtype(self) -> DType:
@@ -208,14 +208,14 @@ class ReverseSweep:
         self.no_grad = no_grad
         self.parent = parent
         self.position = position
-        self.end = len(block.ops) if end is None else end
+        self.end: int = len(block.ops) if end is None else end
         #: the sweep that goes on where this one ends
-        self.next = parent if goes_on else None
+        self.next: ReverseSweep | None = parent if goes_on else None
         #: the sweep that this one goes on from
         self.before: ReverseSweep | None = None
         #: the block that the gradient operators are appended to, where it is there already
         self.target = block
-        self.history = History(block, parent is not None, self.end)
+        self.history: History = History(block, parent is not None, self.end)
         self.records: list[PendingOp] = []
         self.groups: list[Contributions] = []
         self.contributions: dict[Key, list[Ref]] = {}

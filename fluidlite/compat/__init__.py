@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from importlib.machinery import PathFinder
 
 from ..errors import FluidError
-from ..ground.public_names import listing
+from ..ground.public_names import list_public_names
 from ..ir.foreign import OWN, allowed, checked_kinds
 from . import children, dropped, served
 from .alias import PACKAGE, AliasFinder, forget
@@ -107,4 +107,4 @@ def _refuse_another() -> None:
         )
 
 
-__dir__ = listing(globals())
+list_public_names(globals())

@@ -14,18 +14,24 @@ import math
 import os
 import sys
 import time
-from collections import namedtuple
 from collections.abc import Callable
 from importlib import import_module
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from . import rewriting
 from .served import notice
 
-ArgSpec = namedtuple("ArgSpec", "args varargs keywords defaults")
+
+class ArgSpec(NamedTuple):
+    """What ``inspect.getargspec`` gave."""
+
+    args: list[str]
+    varargs: str | None
+    keywords: str | None
+    defaults: tuple[Any, ...] | None
 
 
 def _argspec(function: Callable[..., Any]) -> ArgSpec:

@@ -122,7 +122,7 @@ class RefusedValue:
     """A value that is refused: whatever is asked of it says so."""
 
     def __init__(self, module: str, name: str) -> None:
-        self.__refused__ = (module, name)
+        self.__refused__: tuple[str, str] = (module, name)
 
     def _refused(self, *args: Any) -> NoReturn:
         _refuse(*self.__refused__)
@@ -135,8 +135,9 @@ class RefusedValue:
     def __repr__(self) -> str:
         return f"<{'.'.join(self.__refused__)}: not there in fluidlite>"
 
-    __call__ = __getitem__ = __iter__ = __len__ = __contains__ = __bool__ = _refused
-    __int__ = __float__ = __index__ = _refused
+
+for _name in ("call", "getitem", "iter", "len", "contains", "bool", "int", "float", "index"):
+    setattr(RefusedValue, f"__{_name}__", RefusedValue._refused)
 
 
 def refused(kind: str, module: str, name: str) -> Any:

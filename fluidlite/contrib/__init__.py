@@ -1,8 +1,8 @@
 """What fluid 1.8 keeps under ``contrib``."""
 
-from ..ground.public_names import listing
+from ..ground.public_names import list_public_names
 from . import layers, mixed_precision, reader
 
 __all__ = ["layers", "mixed_precision", "reader"]
 
-__dir__ = listing(globals())
+list_public_names(globals())

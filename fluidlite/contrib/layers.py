@@ -7,7 +7,7 @@ from typing import Any
 
 from ..errors import ArgumentError, ShapeError
 from ..ground.missing_names import answer
-from ..ground.public_names import listing
+from ..ground.public_names import list_public_names
 from ..ir.variable import Variable
 from ..layers.layer import LayerBuilder, activation_of, layer
 from ..layers.reshaping import reshape
@@ -278,6 +278,6 @@ def tree_conv(
     return f.activation(f.bias(out, bias_attr, out.shape[1:]), activation_of(act))
 
 
-__dir__ = listing(globals())
+list_public_names(globals())
 
 answer(globals())

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..errors import ArgumentError
 from ..ground.job_environment import launched
-from ..ground.public_names import listing
+from ..ground.public_names import list_public_names
 
 Reader = Callable[[], Iterable[Any]]
 
@@ -52,4 +52,4 @@ def distributed_batch_reader(batch_reader: Reader) -> Reader:
 
 __all__ = ["distributed_batch_reader"]
 
-__dir__ = listing(globals())
+list_public_names(globals())

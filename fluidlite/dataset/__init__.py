@@ -4,9 +4,9 @@ A data set is a module with ``train()`` and ``test()``.  Each returns a reader c
 that, called without arguments, yields the samples one by one from the beginning.
 """
 
-from ..ground.public_names import listing
+from ..ground.public_names import list_public_names
 from . import digits, iris, made, spoken_numbers, sunspots, wine
 
 __all__ = ["digits", "iris", "made", "spoken_numbers", "sunspots", "wine"]
 
-__dir__ = listing(globals())
+list_public_names(globals())

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError
-from ..ground.public_names import listing
+from ..ground.public_names import list_public_names
 
 __all__ = ["arrays", "test", "train"]
 
@@ -77,4 +77,4 @@ def _reader(split: str) -> Reader:
 
 test.__test__ = False  # type: ignore[attr-defined]  # pytest: not a test, whoever imports it
 
-__dir__ = listing(globals())
+list_public_names(globals())

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError
-from ..ground.public_names import listing
+from ..ground.public_names import list_public_names
 
 __all__ = ["SHAPES", "sequences", "shapes", "spirals"]
 
@@ -128,4 +128,4 @@ def sequences(
     return read, said
 
 
-__dir__ = listing(globals())
+list_public_names(globals())

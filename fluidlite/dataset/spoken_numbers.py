@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 import numpy as np
 
 from ..errors import ArgumentError
-from ..ground.public_names import listing
+from ..ground.public_names import list_public_names
 
 __all__ = ["WORDS", "said", "test", "text", "train"]
 
@@ -79,4 +79,4 @@ def _reader(split: slice) -> Callable[[], Iterator[Sample]]:
     return read
 
 
-__dir__ = listing(globals())
+list_public_names(globals())

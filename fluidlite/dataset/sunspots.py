@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from ..errors import ArgumentError
-from ..ground.public_names import listing
+from ..ground.public_names import list_public_names
 from .tables import Array, numbers
 
 __all__ = ["arrays", "series", "test", "train"]
@@ -72,4 +72,4 @@ def test(window: int = 12) -> Callable[[], Iterator[tuple[Array, Array]]]:  # no
 
 test.__test__ = False  # type: ignore[attr-defined]  # pytest: not a test, whoever imports it
 
-__dir__ = listing(globals())
+list_public_names(globals())

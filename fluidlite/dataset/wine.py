@@ -13,7 +13,7 @@ samples stand in an order shuffled once; the first 142 are for training, the oth
 
 from __future__ import annotations
 
-from ..ground.public_names import listing
+from ..ground.public_names import list_public_names
 from .tables import Array, Reader, Table
 
 __all__ = ["CLASSES", "FEATURES", "arrays", "test", "train"]
@@ -55,4 +55,4 @@ def arrays(split: str) -> tuple[Array, Array]:
 
 test.__test__ = False  # type: ignore[attr-defined]  # pytest: not a test, whoever imports it
 
-__dir__ = listing(globals())
+list_public_names(globals())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..ground.public_names import listing
+from ..ground.public_names import list_public_names
 from .joining import join
 from .mesh import initialize, mesh, shard
 from .rewriting import data_parallel
@@ -10,4 +10,4 @@ from .shares import shard_reader
 
 __all__ = ["data_parallel", "initialize", "join", "mesh", "shard", "shard_reader"]
 
-__dir__ = listing(globals())
+list_public_names(globals())

@@ -78,7 +78,7 @@ class MpiGroup:
         self.size: int = world.Get_size()
         self.rank: int = world.Get_rank()
         self.timeouts = timeouts
-        self.traffic = Traffic()
+        self.traffic: Traffic = Traffic()
         self._rings: dict[int, Any] = {}
         self._control = world.Dup()  # for what processes tell each other beside programs
         near = world.Split_type(mpi.COMM_TYPE_SHARED)

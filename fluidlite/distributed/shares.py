@@ -12,7 +12,7 @@ import numpy as np
 
 from ..errors import ArgumentError
 from ..ground.process_group import joined
-from ..ground.public_names import listing
+from ..ground.public_names import list_public_names
 from ..ground.reprs import Described
 from ..ground.tracebacks import api_boundaries
 from ..ir.callsite import warn
@@ -207,5 +207,5 @@ def _part(batch: Any, first: int, last: int) -> Any:
     return batch[first:last]
 
 
-__dir__ = listing(globals())
+list_public_names(globals())
 api_boundaries(globals())

@@ -28,10 +28,12 @@ class Timeouts:
     """
 
     name = VARIABLE
+    seconds: float
+    first: float
 
     def __init__(self, text: str | None = None) -> None:
         said = os.environ.get(VARIABLE, "") if text is None else text
-        self.text = said or f"{SECONDS:g}"
+        self.text: str = said or f"{SECONDS:g}"
         try:
             numbers = [float(word) for word in self.text.split(",")]
             self.seconds, self.first = (*numbers, numbers[0] * LONGER)[:2]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..ground.missing_names import answer
-from ..ground.public_names import listing
+from ..ground.public_names import list_public_names
 from ..ground.tracebacks import api_boundaries
 from . import checkpoint, jit, learning_rate_scheduler, nn, parallel
 from . import containers as container
@@ -84,6 +84,6 @@ __all__ = [
     "learning_rate_scheduler", "nn", "parallel",
 ]  # fmt: skip
 
-__dir__ = listing(globals())
+list_public_names(globals())
 api_boundaries(globals(), but=("ParamBase", "VarBase"))
 answer(globals())

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..errors import ArgumentError, FileError
 from ..ground.files import Path
-from ..ground.public_names import listing
+from ..ground.public_names import list_public_names
 from ..io.states import write_tensors
 from ..proto.state import (
     NAME_TABLE,
@@ -77,4 +77,4 @@ def load_dygraph(
     return parameters, read_state(path + OPTIMIZER)
 
 
-__dir__ = listing(globals())
+list_public_names(globals())

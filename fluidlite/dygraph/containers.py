@@ -7,7 +7,7 @@ from typing import Any
 
 from ..eager.parameter import Parameter
 from ..errors import ArgumentError, OutOfRangeError, suggestion
-from ..ground.public_names import listing
+from ..ground.public_names import list_public_names
 from ..modules.holding import HeldInOrder
 from .capture import value
 from .layer import Layer
@@ -172,4 +172,4 @@ class ParameterList(HeldInOrder, Layer):
         return self
 
 
-__dir__ = listing(globals())
+list_public_names(globals())

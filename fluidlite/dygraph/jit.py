@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ..ground.public_names import listing
+from ..ground.public_names import list_public_names
 from .traced import TracedLayer
 from .translate import ProgramTranslator, declarative, dygraph_to_static_func
 
 __all__ = ["ProgramTranslator", "TracedLayer", "declarative", "dygraph_to_static_func"]
 
-__dir__ = listing(globals())
+list_public_names(globals())

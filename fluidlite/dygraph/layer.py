@@ -19,7 +19,7 @@ from ..errors import ArgumentError, ShapeError, StateDictError, UnsupportedError
 from ..ground import state
 from ..ground.docstrings import Family
 from ..ground.dtypes import DType, Kind, as_dtype
-from ..ground.public_names import listing
+from ..ground.public_names import list_public_names
 from ..ground.tracebacks import cut, is_boundary
 from ..initializer import Constant, Xavier
 from ..ir.program import default_main_program
@@ -409,4 +409,4 @@ def _checked_hook(hook: Any) -> Any:
     return hook
 
 
-__dir__ = listing(globals())
+list_public_names(globals())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..ground.public_names import listing
+from ..ground.public_names import list_public_names
 from ..layers.decay import (
     CosineDecay,
     ExponentialDecay,
@@ -22,4 +22,4 @@ __all__ = [
     "PolynomialDecay", "ReduceLROnPlateau", "StepDecay",
 ]  # fmt: skip
 
-__dir__ = listing(globals())
+list_public_names(globals())

@@ -14,7 +14,7 @@ from ..eager.recording import TensorRecord
 from ..errors import ArgumentError
 from ..functions.creation import array_of
 from ..ground import state
-from ..ground.public_names import listing
+from ..ground.public_names import list_public_names
 from ..ground.state import in_dygraph_mode as enabled
 from ..ground.values import LoDTensor
 from ..ir.program import Program, program_guard
@@ -183,4 +183,4 @@ def grad(
     )
 
 
-__dir__ = listing(globals())
+list_public_names(globals())

@@ -13,7 +13,7 @@ import numpy as np
 from ..errors import ArgumentError
 from ..ground.job_environment import launched
 from ..ground.process_group import BUCKET_BYTES, ProcessGroup, groups, joined
-from ..ground.public_names import listing
+from ..ground.public_names import list_public_names
 from ..ground.reprs import Described
 from ..ground.values import SelectedRows
 from .layer import Layer
@@ -239,4 +239,4 @@ def _buckets(gradients: list[tuple[Any, Any]]) -> Iterator[list[tuple[Any, Any]]
         yield bucket
 
 
-__dir__ = listing(globals())
+list_public_names(globals())

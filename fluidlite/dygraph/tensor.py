@@ -19,7 +19,7 @@ from ..eager.tensor import Tensor
 from ..errors import ArgumentError
 from ..functions.shaping import reshape
 from ..ground.dtypes import Kind
-from ..ground.public_names import listing
+from ..ground.public_names import list_public_names
 from ..ground.values import SelectedRows, as_fetched
 from ..initializer import NumpyArrayInitializer
 from ..ir.block import Block
@@ -316,4 +316,4 @@ def new_parameter(shape: Any, dtype: Any, default: Any, attr: Any, name: str) ->
     return made  # type: ignore[return-value]
 
 
-__dir__ = listing(globals())
+list_public_names(globals())

@@ -33,7 +33,7 @@ class Thread(threading.local):
     packing: Callable[..., None] | None = None
 
     def __init__(self) -> None:
-        self.run = _quiet()
+        self.run: Callable[..., Any] = _quiet()
 
 
 def _quiet() -> Callable[..., Any]:
@@ -55,7 +55,7 @@ def _quietly(function: Callable[..., Any], *arguments: Any) -> Any:
         return function(*arguments)
 
 
-thread = Thread()
+thread: Thread = Thread()
 
 
 class RecordingGuard:

@@ -42,7 +42,7 @@ class Parameter(Tensor, results=False):
         if trainable:
             need_differentiable(self)
         if name is not None:
-            self.given_name = name
+            self.given_name: str | None = name
 
     @property
     def name(self) -> str:

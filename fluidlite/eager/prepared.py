@@ -5,7 +5,7 @@ kernel.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from ..opdef.interpreter import Eval, Interpreter, kernel_of
 from ..opdef.prepared import preparation_of
 from ..opdef.redefinition import redefinitions
 from ..opdef.spec import Spec
+
+if TYPE_CHECKING:
+    from ..opdef.signature import Slot
 
 MOST_VARIANTS = 1024  #: of an operator that are kept; attributes may differ from call to call
 MOST_SHAPES = 512  #: of the inputs of a variant for which kernels are kept
@@ -38,7 +41,7 @@ class Generator:
     def restart(self, seed: int) -> None:
         """Begin anew."""
         self.initial = seed
-        self.numpy = numpy_.generators(seed)(0)
+        self.numpy: np.random.Generator = numpy_.generators(seed)(0)
 
     def __call__(self, own: int = 0) -> np.random.Generator:
         """A source of random numbers: the stream itself, or the one that an operator's own seed
@@ -74,13 +77,13 @@ class BoundOperator:
     __slots__ = ("_shaped", "has_one", "one", "op", "plans", "shaped_better", "size")
 
     def __init__(self, op: Op, parts: Interpreter) -> None:
-        self.op = op
-        self.size = len(op.inputs)
+        self.op: Op = op
+        self.size: int = len(op.inputs)
         self.plans: dict[Any, Any] = {}
-        self.has_one = len(op.outputs) == 1 and not op.outputs[0].many
+        self.has_one: bool = len(op.outputs) == 1 and not op.outputs[0].many
         self.one: Callable[..., Any] = _kernel(op, parts)
         #: whether there may be faster kernels for inputs of known shapes
-        self.shaped_better = self.has_one and preparation_of(op.type) is not None
+        self.shaped_better: bool = self.has_one and preparation_of(op.type) is not None
         self._shaped: dict[Any, Callable[..., Any]] = {}
 
     def for_shapes(self, inputs: Sequence[Any]) -> Callable[..., Any]:
@@ -189,10 +192,10 @@ class PreparedCall:
 
     def __init__(self, definition: type[Op], parts: Interpreter) -> None:
         self.definition = definition
-        self.slots = definition.input_slots
-        self.size = len(definition.inputs)
+        self.slots: dict[str, Slot] = definition.input_slots
+        self.size: int = len(definition.inputs)
         needed = [i for i, slot in enumerate(definition.inputs) if not slot.optional]
-        self.least = needed[-1] + 1 if needed else 0
+        self.least: int = needed[-1] + 1 if needed else 0
         self.variants: dict[Any, BoundOperator] = {}
         self._parts = parts
         self._made: BoundOperator | None = None
@@ -353,5 +356,5 @@ def forgets_redefined(interpreter: Interpreter) -> None:
     redefinitions.listeners.append(forget)
 
 
-kernels = Kernels()
+kernels: Kernels = Kernels()
 forgets_redefined(kernels)

@@ -84,12 +84,13 @@ class Pullback:
         wanted: tuple[bool, ...],
     ) -> None:
         definition = type(op)
-        self.op, self.ins = op, ins
+        self.op = op
+        self.ins = ins
         self._rule: Callable[..., dict[str, Any]] = op.grad if has_rule(definition) else self.refuse
-        self.outs = outs
-        self.places = places
-        self.single = len(op.outputs) == 1 and not op.outputs[0].many
-        self.wanted = tuple(
+        self.outs: Mapping[str, Any] = outs
+        self.places: Sequence[tuple[str, int | None]] = places
+        self.single: bool = len(op.outputs) == 1 and not op.outputs[0].many
+        self.wanted: tuple[tuple[int, str], ...] = tuple(
             (i, slot.name)
             for i, (slot, want) in enumerate(zip(op.inputs, wanted))
             if want and not slot.constant
@@ -100,15 +101,17 @@ class Pullback:
         taken = [a.of for a in arguments if a.source == "in"]
         places_in = list(op.input_slots)
         #: for each input that is read: its place, and its form where that is enough
-        self.keeps = tuple(
+        self.keeps: tuple[tuple[int, Any | None], ...] = tuple(
             (places_in.index(slot), None if slot in needed else given[slot]) for slot in taken
         )
         #: the same where forms are enough of all, else None
-        self.forms = (
+        self.forms: list[Any | None] | None = (
             [f for _, f in self.keeps] if all(f is not None for _, f in self.keeps) else None
         )
         #: the outputs whose values are read
-        self.keeps_out = tuple(a.of for a in arguments if a.source == "out" and a.of in needed)
+        self.keeps_out: tuple[str, ...] = tuple(
+            a.of for a in arguments if a.source == "out" and a.of in needed
+        )
         #: the slots of several outputs whose values, and whose cotangents, the rule takes
         self._outputs: Sequence[str] = [a.of for a in arguments if a.source == "out"]
         self._cotangents = [(a.of, a.optional) for a in arguments if a.source == "cotangent"]
@@ -314,7 +317,9 @@ class AbstractValue(Arithmetic):
     __array_ufunc__ = None
 
     def __init__(self, spy: ReadAnalysis, spec: Spec, origin: str | None) -> None:
-        self.spy, self.spec, self.origin = spy, spec, origin
+        self.spy = spy
+        self.spec = spec
+        self.origin = origin
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -60,10 +60,10 @@ class TensorRecord(Operand):
             cls.results = cls
 
     def __init__(self, array: Any, origin: Any = None, stop: bool = True) -> None:
-        self.array = array
-        self.origin = origin
-        self.stop = stop
-        self.version = 0  #: counts writes in place
+        self.array: Any = array
+        self.origin: Any = origin
+        self.stop: bool = stop
+        self.version: int = 0  #: counts writes in place
 
     @property
     def edge(self) -> Any:
@@ -81,14 +81,15 @@ class GradNode:
     def __init__(
         self, how: Any, edges: Any, saved: Any, versions: Any, out: Any, code: Any, at: int
     ) -> None:
-        self.count = next(_count)  #: nodes that were made later have larger ones
-        self.how = how  #: a Pullback, or what else can pull a cotangent back
-        self.edges = edges  #: by input slot; None once the graph was released
-        self.saved = saved  #: values that the rule reads
-        self.versions = versions  #: what their versions were; None where all were 0
-        self.out = out  #: outputs that the rule reads
+        self.count: int = next(_count)  #: nodes that were made later have larger ones
+        self.how: Any = how  #: a Pullback, or what else can pull a cotangent back
+        self.edges: Any = edges  #: by input slot; None once the graph was released
+        self.saved: Any = saved  #: values that the rule reads
+        self.versions: Any = versions  #: what their versions were; None where all were 0
+        self.out: Any = out  #: outputs that the rule reads
         self.hooks: Any = None
-        self.code, self.at = code, at
+        self.code = code
+        self.at = at
 
     @property
     def type(self) -> str:
@@ -132,19 +133,19 @@ class Specialization:
     __slots__ = ("flows", "ins", "kernel", "op", "outs", "places", "reverses")
 
     def __init__(self, op: Op, ins: Sequence[Any], outs: Mapping[str, Any], kernel: Any) -> None:
-        self.op = op
-        self.kernel = kernel
-        self.ins = ins
-        self.outs = {slot: shape_dtype_of(value) for slot, value in outs.items()}
+        self.op: Op = op
+        self.kernel: Any = kernel
+        self.ins: Sequence[Any] = ins
+        self.outs: dict[str, Any] = {slot: shape_dtype_of(value) for slot, value in outs.items()}
         #: slot, and number in a list, of each output that has a gradient
-        self.places = [
+        self.places: list[tuple[str, int | None]] = [
             (slot.name, k if slot.many else None)
             for slot in op.outputs
             if not slot.constant
             for k, form in enumerate(_listed(self.outs.get(slot.name)))
             if form is not None and form.dtype in _FLOATS
         ]
-        self.flows = bool(self.places) and not is_constant(type(op))
+        self.flows: bool = bool(self.places) and not is_constant(type(op))
         self.reverses: dict[int, Pullback] = {}  #: by which inputs want a cotangent
 
     def reverse(self, mask: int) -> Pullback:
@@ -531,7 +532,7 @@ class Eager(Interpreter):
         return call.every(call.of(op), [ins.get(slot) for slot in call.slots])
 
 
-eager = Eager(checks=True)
-rules = Eager(checks=False)  #: for gradient rules, which may go beyond what users may
+eager: Eager = Eager(checks=True)
+rules: Eager = Eager(checks=False)  #: for gradient rules, which may go beyond what users may
 forgets_redefined(eager)
 forgets_redefined(rules)

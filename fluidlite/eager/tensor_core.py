@@ -179,7 +179,7 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
     def stop_gradient(self, value: bool) -> None:
         if not isinstance(value, (bool, np.bool_)):
             raise engine.located(ArgumentError(f"expected True or False, got {value!r:.60}"))
-        self.stop = bool(value)
+        self.stop: bool = bool(value)
 
     @property
     def is_leaf(self) -> bool:

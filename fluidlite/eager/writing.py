@@ -51,7 +51,8 @@ class Writing(TensorRecord, results=False):
 
     def detach_(self) -> Any:
         """This tensor, cut off from what it was made of."""
-        self.origin, self.stop = None, True
+        self.origin = None
+        self.stop = True
         return self
 
     @property

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ..ground.public_names import listing
+from ..ground.public_names import list_public_names
 from ..ground.tracebacks import api_boundaries
 from .exporting import NumpySource, numpy_source
 from .stablehlo import stablehlo
 
 __all__ = ["NumpySource", "numpy_source", "stablehlo"]
 
-__dir__ = listing(globals())
+list_public_names(globals())
 api_boundaries(globals())

@@ -29,6 +29,8 @@ class KernelClass:
         UnsupportedError: the kernel asks for more of an operator than its attributes and methods.
     """
 
+    __name__: str
+
     def __init__(self, op: Op, name: str) -> None:
         self.name = self.__name__ = name
         self.values: dict[str, str] = {}  #: attributes and their texts
@@ -42,7 +44,7 @@ class KernelClass:
                 queue += self._take(member)
         doc = inspect.cleandoc(type(op).__doc__ or "").split("\n\n")[0]
         lines = textwrap.wrap(python_docstring(" ".join(doc.split())), 84)
-        self.doc = "\n    ".join(lines[:1] if len(lines) == 1 else [*lines, ""]).rstrip()
+        self.doc: str = "\n    ".join(lines[:1] if len(lines) == 1 else [*lines, ""]).rstrip()
 
     @property
     def key(self) -> Any:

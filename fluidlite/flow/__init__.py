@@ -85,7 +85,7 @@ from ..functions.selection import nonzero
 from ..functions.shaping import t
 from ..functions.sizes import TensorShape as Size
 from ..ground.missing_names import answer
-from ..ground.public_names import listing
+from ..ground.public_names import list_public_names
 from ..ground.tracebacks import api_boundaries
 from . import autograd, nn, optim
 from .algebra import (
@@ -306,6 +306,6 @@ __all__ = [
     "trunc", "uint8", "unbind", "unsqueeze", "var", "zeros", "zeros_like",
 ]  # fmt: skip
 
-__dir__ = listing(globals())
+list_public_names(globals())
 api_boundaries(globals(), quick=True, but=("Tensor",))
 answer(globals())

@@ -14,7 +14,7 @@ from ..eager.mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from ..eager.parameter import Parameter
 from ..eager.printing import set_printoptions
 from ..eager.tensor import Tensor
-from ..ground.public_names import listing, public_names
+from ..ground.public_names import list_public_names, public_names
 from ..ground.tracebacks import api_boundaries
 from .arithmetic import matmul, remainder
 from .creation import float16, float32, float64, int8, int16, int32, int64, uint8
@@ -42,8 +42,8 @@ for _module in _MODULES:
     globals().update({name: _found[name] for name in _names})
 globals().update(_RENAMED)
 
-_IMPORTED = ("annotations", "api_boundaries", "import_module", "listing", "public_names")
+_IMPORTED = ("annotations", "api_boundaries", "import_module", "list_public_names", "public_names")
 __all__ = [name for name in globals() if name[0] != "_" and name not in _IMPORTED]
 
-__dir__ = listing(globals())
+list_public_names(globals())
 api_boundaries(globals(), quick=True, imported=True, but=("Parameter", "Tensor"))

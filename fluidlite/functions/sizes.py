@@ -14,7 +14,9 @@ class TensorShape(tuple[int, ...]):
     """
 
     __slots__ = ()
-    __hash__ = tuple.__hash__
+
+    def __hash__(self) -> int:
+        return tuple.__hash__(self)
 
     def __eq__(self, other: object) -> bool:
         return tuple.__eq__(self, tuple(other) if isinstance(other, list) else other)

@@ -127,7 +127,7 @@ class Source:
         self._file = file
         self.size = size
         self.name = name
-        self.position = 0
+        self.position: int = 0
 
     @classmethod
     def of(cls, data: bytes, name: str) -> Source:

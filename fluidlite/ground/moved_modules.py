@@ -80,4 +80,4 @@ class MovedModules:
 
 def serve() -> None:
     """Have old names found."""
-    sys.meta_path.append(MovedModules())  # type: ignore[arg-type]
+    sys.meta_path.append(MovedModules())

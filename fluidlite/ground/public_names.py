@@ -7,7 +7,7 @@ defines classes and functions has no such list, and means all of them.
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 #: what a module's ``def`` and ``class`` make; what decorators make of them has a ``__wrapped__``
@@ -29,25 +29,17 @@ def public_names(module: Mapping[str, Any]) -> list[str]:
     return [name for name, value in module.items() if _is_defined(name, value, module["__name__"])]
 
 
-def listing(module: dict[str, Any]) -> Callable[[], list[str]]:
-    """A module's ``__dir__``; the module gets the same names as its ``__all__``, for ``import *``.
+def list_public_names(module: dict[str, Any]) -> None:
+    """Give a module its ``__dir__``, and the same names as its ``__all__``, for ``import *``.
 
     Args:
         module: its ``globals()``, at its end; ``__all__`` stays where it has one.
 
-    Returns:
-        a function that gives the public names, sorted.
-
     >>> "fc" in dir(fluid.layers), "Variable" in dir(fluid.nets), "annotations" in dir(fluid.nets)
     (True, False, False)
     """
-
     module.setdefault("__all__", public_names(module))
-
-    def public() -> list[str]:
-        return sorted(public_names(module))
-
-    return public
+    module["__dir__"] = lambda: sorted(public_names(module))
 
 
 def _is_defined(name: str, value: Any, where: str) -> bool:

@@ -17,10 +17,10 @@ class Turns:
     def __init__(self) -> None:
         #: held while values are taken, computed and replaced; nobody who holds it waits for another
         #: thread
-        self.updates = RLock()
+        self.updates: RLock = RLock()
         #: held in place of it by a run that calls the user's functions, or reads what they make:
         #: these may wait for runs of other threads
-        self.calls = RLock()
+        self.calls: RLock = RLock()
         #: whether runs have met here: until then the shortest ones do without a lock, and look
         #: whether anything has changed when they commit
         self.have_met = False

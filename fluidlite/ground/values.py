@@ -198,7 +198,7 @@ class LoDTensorArray:
     __slots__ = ("items",)
 
     def __init__(self, items: Iterable[Any] = ()) -> None:
-        self.items = tuple(items)
+        self.items: tuple[Any, ...] = tuple(items)
 
     def item(self, index: int) -> Any:
         """The element at a position; None when it is missing or beyond the end."""
@@ -317,10 +317,10 @@ class SelectedRows:
     __array_ufunc__ = None  # so that array + rows asks the rows
 
     def __init__(self, rows: Any = (), height: int = 0, value: Any = None) -> None:
-        self.numbers = np.asarray(rows, "int64").reshape(-1)
+        self.numbers: np.ndarray[Any, Any] = np.asarray(rows, "int64").reshape(-1)
         self._height = int(height)
         if value is None:
-            self.value = np.zeros((len(self.numbers), 0), "float32")
+            self.value: Any = np.zeros((len(self.numbers), 0), "float32")
             return
         self.value = np.asarray(value)
         if self.value.shape[:1] != self.numbers.shape:

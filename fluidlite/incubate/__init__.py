@@ -1,8 +1,8 @@
 """What fluid 1.8 keeps under ``incubate``: ``fleet``, training in many processes."""
 
-from ..ground.public_names import listing
+from ..ground.public_names import list_public_names
 from . import fleet
 
 __all__ = ["fleet"]
 
-__dir__ = listing(globals())
+list_public_names(globals())

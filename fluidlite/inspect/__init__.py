@@ -5,7 +5,7 @@ where do they come from.
 from __future__ import annotations
 
 from ..ground.missing_names import answer
-from ..ground.public_names import listing
+from ..ground.public_names import list_public_names
 from ..ground.tracebacks import api_boundaries
 from .debugging import Debugger, debug
 from .diff import Difference, diff
@@ -31,6 +31,6 @@ __all__ = [
     "gradcheck", "Report", "scan", "Scan",
 ]  # fmt: skip
 
-__dir__ = listing(globals())
+list_public_names(globals())
 api_boundaries(globals())
 answer(globals())

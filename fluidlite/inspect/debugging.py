@@ -108,8 +108,8 @@ class Debugger(Observer):
         feed: Mapping[str, Any] | None = None,
         scope: Scope | None = None,
     ) -> None:
-        self.program = default_main_program() if program is None else program
-        self.trace = Trace(self.program)
+        self.program: Program = default_main_program() if program is None else program
+        self.trace: Trace = Trace(self.program)
         self.breakpoints: list[Breakpoint] = []
         self.stopped: Pause | None = None
         #: what the run failed with

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..errors import ArgumentError
 from ..ground.quoting import dot_string, mermaid_string
@@ -25,7 +25,7 @@ _DOT_STYLES = {
 }
 
 
-def to_networkx(program: Program) -> networkx.MultiDiGraph:
+def to_networkx(program: Program) -> networkx.MultiDiGraph[Any]:
     """A program as a networkx graph, with a node for each operator and each variable.
 
     Nodes are ``("op", block, position)`` and ``("var", block, name)``.  An operator has the

@@ -89,7 +89,7 @@ class Folding:
         self._put_inner(root)
         self.groups: list[Group] = []
         self._finish()
-        self.open = self._opened(visible)
+        self.open: set[int] = self._opened(visible)
 
     # -- making ------------------------------------------------------------------------------------
 

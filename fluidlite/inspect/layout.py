@@ -50,7 +50,7 @@ class Placing:
     """
 
     def __init__(self, scene: Scene) -> None:
-        self.boxes = [_box(node) for node in scene.nodes]
+        self.boxes: list[PlacedNode] = [_box(node) for node in scene.nodes]
         self.links: list[Link] = [edge for edge in scene.edges if edge.kind != "reads"]
         computing = [k for k, box in enumerate(self.boxes) if box.column < 2]
         updating = [k for k, box in enumerate(self.boxes) if box.column == 2]
@@ -75,8 +75,8 @@ class Placing:
             if width:
                 left += width + (_GAP if column == 0 else _ASIDE)
         right = max((box.x + box.width / 2 for box in self.boxes), default=0.0)
-        self.width = max(right, _MARGIN + 120.0) + _MARGIN
-        self.height = height + 2 * _MARGIN
+        self.width: float = max(right, _MARGIN + 120.0) + _MARGIN
+        self.height: float = height + 2 * _MARGIN
 
     def is_aside(self, link: Link) -> bool:
         """Whether an edge leads sideways: to what updates, or to a gradient."""

@@ -64,7 +64,7 @@ class Scene:
             a, b = self._stands_for[forward], self._stands_for[gradient]
             if a != b and links.get((a, b), "reads") == "reads":
                 links[a, b] = "gradient"
-        self.edges = [Link(a, b, kind) for (a, b), kind in links.items()]
+        self.edges: list[Link] = [Link(a, b, kind) for (a, b), kind in links.items()]
 
     def _add_data(self, links: dict[tuple[int, int], str]) -> None:
         """Nodes for what is fed, where forward operators read it."""

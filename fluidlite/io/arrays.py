@@ -10,13 +10,16 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
 from ..errors import DTypeError
 from ..ground.files import LARGEST, Source, excerpt, with_short_quotes
 from ..proto.tensor import write_array
+
+if TYPE_CHECKING:
+    from zipfile import ZipFile, ZipInfo
 
 NPY_MAGIC = b"\x93NUMPY"
 ZIP_MAGIC = b"PK\x03\x04"
@@ -117,10 +120,10 @@ class Archive:
 
     def __init__(self, file: BinaryIO, source: Source, unpacked: int | None = None) -> None:
         self.source = source
-        self.name = source.name
+        self.name: str = source.name
         with self._refusing("a zip file"):
-            self.zip = zipfile.ZipFile(file)
-            self.members = {info.filename: info for info in self.zip.infolist()}
+            self.zip: ZipFile = zipfile.ZipFile(file)
+            self.members: dict[str, ZipInfo] = {info.filename: info for info in self.zip.infolist()}
             packed = sum(info.compress_size for info in self.members.values())
             size = sum(info.file_size for info in self.members.values())
         if packed > source.size:

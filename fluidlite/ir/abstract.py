@@ -28,12 +28,14 @@ def _need_size(*others: Any) -> NoReturn:
 class UnknownSize(int):
     """A size that is known when the program runs: -1, with which nothing can be computed."""
 
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __pos__ = _need_size
-    __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = _need_size
-    __mod__ = __rmod__ = __divmod__ = __rdivmod__ = __neg__ = __pow__ = __abs__ = _need_size
-    __lt__ = __le__ = __gt__ = __ge__ = _need_size
-    __eq__ = int.__eq__
-    __hash__ = int.__hash__
+
+#: Python's methods that compute with a value
+_OPERATORS = (
+    "lt", "le", "gt", "ge", "add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv",
+    "floordiv", "rfloordiv", "mod", "pow", "neg",
+)  # fmt: skip
+for _name in (*_OPERATORS, "rmod", "divmod", "rdivmod", "pos", "abs"):
+    setattr(UnknownSize, f"__{_name}__", _need_size)
 
 
 class AbstractShape(tuple[int, ...]):
@@ -59,7 +61,7 @@ class AbstractArray:
     __slots__ = ("variable",)
 
     def __init__(self, variable: Variable) -> None:
-        self.variable = variable
+        self.variable: Variable = variable
 
     @property
     def shape(self) -> AbstractShape:
@@ -92,12 +94,13 @@ class AbstractArray:
             raise AttributeError(name)
         self._no_elements()
 
-    __array__ = __iter__ = __len__ = __getitem__ = _no_elements
-    __int__ = __float__ = __bool__ = __index__ = __array_ufunc__ = __array_function__ = _no_elements
-    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __neg__ = __invert__ = _no_elements
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __mod__ = _no_elements
-    __truediv__ = __rtruediv__ = __floordiv__ = __pow__ = __and__ = __or__ = _no_elements
-    __hash__ = object.__hash__
+
+_READING = (
+    "array", "array_ufunc", "array_function", "iter", "len", "getitem", "int", "float", "bool",
+    "index", "eq", "ne", "and", "or", "invert",
+)  # fmt: skip
+for _name in (*_OPERATORS, *_READING):
+    setattr(AbstractArray, f"__{_name}__", AbstractArray._no_elements)
 
 
 class Appender(Protocol):

@@ -61,14 +61,14 @@ class Block(OldBlock):
     def __init__(
         self, program: Program, idx: int, parent_idx: int = -1, forward_block_idx: int = -1
     ) -> None:
-        self.program = program
-        self.idx = idx
-        self.parent_idx = parent_idx
-        self.forward_block_idx = forward_block_idx
+        self.program: Program = program
+        self.idx: int = idx
+        self.parent_idx: int = parent_idx
+        self.forward_block_idx: int = forward_block_idx
         self.vars: dict[str, Variable] = {}
         self.ops: list[Operator] = []
         #: the type of the operator to come that will drive it; empty where nobody said
-        self.driver = ""
+        self.driver: str = ""
         #: what a program file says of it that has no field here; ``proto/`` keeps it
         self.carried: Any = None
 

@@ -23,7 +23,7 @@ class OpDesc(Described):
     __slots__ = ("op",)
 
     def __init__(self, op: Operator) -> None:
-        self.op = op
+        self.op: Operator = op
 
     def type(self) -> str:
         """The operator's type."""
@@ -140,7 +140,7 @@ class VarDesc(Described):
     __slots__ = ("variable",)
 
     def __init__(self, variable: Variable) -> None:
-        self.variable = variable
+        self.variable: Variable = variable
 
     def name(self) -> str:
         """The variable's name."""
@@ -210,7 +210,7 @@ class BlockDesc(Described):
     __slots__ = ("block",)
 
     def __init__(self, block: Block) -> None:
-        self.block = block
+        self.block: Block = block
 
     @property
     def id(self) -> int:

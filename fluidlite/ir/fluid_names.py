@@ -160,7 +160,7 @@ class OldProgram:
 
     @_op_role.setter
     def _op_role(self: Any, role: int) -> None:
-        self.role = int(role)
+        self.role: int = int(role)
 
     @property
     def _current_role(self: Any) -> int:
@@ -176,7 +176,7 @@ class OldProgram:
 
     @_op_role_var.setter
     def _op_role_var(self: Any, names: Iterable[str]) -> None:
-        self.role_vars = tuple(names)
+        self.role_vars: tuple[str, ...] = tuple(names)
 
     def _backward_role_guard(self: Any) -> AbstractContextManager[None]:
         guard: AbstractContextManager[None] = self.as_role(1)

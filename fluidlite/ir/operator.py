@@ -86,25 +86,25 @@ class Operator(OldOperator):
         lists_given_attrs: bool = False,
         foreign: Mark = OWN,
     ) -> None:
-        self.block = block
-        self.type = type
+        self.block: Block = block
+        self.type: str = type
         self._inputs = inputs
         self._outputs = outputs
         self._attrs = attrs
-        self.role = role
-        self.role_vars = role_vars
-        self.namescope = namescope
-        self.device = device
-        self.callsite = callsite
+        self.role: int = role
+        self.role_vars: Names | tuple[Any, ...] = role_vars
+        self.namescope: Any = namescope
+        self.device: Any = device
+        self.callsite: CallSite | None = callsite
         #: whether each run asks whether it takes what it is given: what is declared does not fit
-        self.is_unsettled = False
+        self.is_unsettled: bool = False
         #: ``attr_names`` holds only what was given: so do the operators that backward writes itself
         #: in fluid's programs
-        self.lists_given_attrs = lists_given_attrs
+        self.lists_given_attrs: bool = lists_given_attrs
         #: what a program file says of it that has no field here; ``proto/`` keeps it
         self.carried: Any = None
         #: the kinds of effects that it may not have, since it came from a file
-        self.foreign = foreign
+        self.foreign: Mark = foreign
 
     @property
     def definition(self) -> type[Op] | None:

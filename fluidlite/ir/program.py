@@ -40,7 +40,7 @@ class Program(OldProgram):
 
     def __init__(self) -> None:
         self.blocks: list[Block] = [Block(self, 0)]
-        self.current_block_idx = 0
+        self.current_block_idx: int = 0
         self._changes = 0
         self.role: int = OpRole.FORWARD
         self.role_vars: tuple[str, ...] = ()
@@ -360,7 +360,7 @@ class ProgramDesc(Described):
 
     def __init__(self, source: Program | ProgramDesc | bytes | None = None) -> None:
         if isinstance(source, bytes):
-            self.program = Program.parse_from_string(source)
+            self.program: Program = Program.parse_from_string(source)
         elif isinstance(source, ProgramDesc):
             self.program = source.program.clone()
         else:

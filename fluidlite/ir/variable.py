@@ -70,17 +70,17 @@ class Variable(VariableMethods, Operand):
         need_check_feed: bool = False,
         error_clip: Any = None,
     ) -> None:
-        self.block = block
-        self.name = name
-        self.kind = kind
+        self.block: Block = block
+        self.name: str = name
+        self.kind: Kind = kind
         self._dtype = None if dtype is None else as_dtype(dtype)
         self._shape = None if shape is None else as_shape(shape, name)
-        self.lod_level = lod_level
-        self.persistable = persistable
-        self.stop_gradient = stop_gradient
-        self.is_data = is_data
-        self.need_check_feed = need_check_feed
-        self.error_clip = error_clip
+        self.lod_level: int = lod_level
+        self.persistable: bool = persistable
+        self.stop_gradient: bool = stop_gradient
+        self.is_data: bool = is_data
+        self.need_check_feed: bool = need_check_feed
+        self.error_clip: Any = error_clip
         #: what a reader gives: of each variable of a batch
         self.elements: tuple[Spec, ...] = ()
         #: what a program file says of it that has no field here; ``proto/`` keeps it
@@ -152,7 +152,9 @@ class Variable(VariableMethods, Operand):
 
     def take_spec(self, spec: Spec) -> None:
         """Declare what was inferred."""
-        self._shape, self._dtype, self.lod_level = spec.shape, spec.dtype, spec.lod_level
+        self._shape = spec.shape
+        self._dtype = spec.dtype
+        self.lod_level = spec.lod_level
 
     def redeclare(self, shape: Sequence[int] | None = None, dtype: DType | None = None) -> None:
         """Declare another shape or element type than was inferred.
@@ -340,8 +342,6 @@ class Variable(VariableMethods, Operand):
             f"Executor.run(program, feed=..., fetch_list=[{self.name}])"
         )
 
-    __float__ = __int__ = __complex__ = __round__ = api_boundary(_no_number)
-
     @api_boundary
     def __format__(self, form: str) -> str:
         return self._no_number() if form else str(self)
@@ -370,6 +370,10 @@ class Variable(VariableMethods, Operand):
             f"variable {self.name!r} cannot be iterated over: it has no value before the program "
             f"runs; {self.name}[0] is a row, layers.unstack({self.name}) a list of all"
         )
+
+
+for _name in ("float", "int", "complex", "round"):
+    setattr(Variable, f"__{_name}__", api_boundary(Variable._no_number))
 
 
 class Parameter(Variable):
@@ -408,13 +412,13 @@ class Parameter(Variable):
             )
         more.setdefault("persistable", True)
         super().__init__(block, name, shape=sizes, dtype=dtype, **more)
-        self.trainable = trainable
-        self.initializer = initializer
-        self.optimize_attr = optimize_attr or {"learning_rate": 1.0}
-        self.regularizer = regularizer
-        self.gradient_clip_attr = gradient_clip_attr
-        self.do_model_average = do_model_average
-        self.is_distributed = is_distributed
+        self.trainable: bool = trainable
+        self.initializer: Any = initializer
+        self.optimize_attr: dict[str, Any] = optimize_attr or {"learning_rate": 1.0}
+        self.regularizer: Any = regularizer
+        self.gradient_clip_attr: Any = gradient_clip_attr
+        self.do_model_average: bool | None = do_model_average
+        self.is_distributed: bool = is_distributed
 
     def copy_to(self, block: Block) -> Variable:
         """The same parameter for another block; it is not yet declared there."""

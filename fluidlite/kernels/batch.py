@@ -47,9 +47,9 @@ class Channels:
         self._order = first  # samples last: as convolutions keep images
         self._back = tuple(first.index(i) for i in range(X.ndim))
         self._shape = tuple(X.shape[i] for i in first)
-        self.count = X.shape[axis]
-        self.size = prod(X.shape) // max(1, self.count)
-        self.dtype = X.dtype.dtype
+        self.count: int = X.shape[axis]
+        self.size: int = prod(X.shape) // max(1, self.count)
+        self.dtype: np.dtype[Any] = X.dtype.dtype
 
     def matrix(self, image: Any) -> Any:
         """An image as a matrix: a view where it lies like that, else a copy."""

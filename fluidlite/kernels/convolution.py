@@ -7,7 +7,7 @@ output rows at a time are copied into a buffer that stays in the cache, and mult
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,11 @@ from ..opdef.prepared import Prepared, carved, prepares, size_of_carved
 from ..opdef.spec import Shape, Spec
 from . import inside, threads
 from .half import in_single
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from .inside import Sliding
 
 PATCH_BYTES = 1 << 19
 #: multiplications up to which OpenBLAS takes matrices as they lie, which is up to twice as fast as
@@ -39,6 +44,20 @@ class Geometry:
         filter: [filter, channel, row, column].
     """
 
+    samples: int
+    channels: int
+    height: int
+    width: int
+    filters: int
+    k0: int
+    k1: int
+    s0: Any
+    s1: Any
+    d0: Any
+    d1: Any
+    rows: Any
+    columns: Any
+
     def __init__(self, op: Any, image: Shape, filter: Shape) -> None:
         self.samples, self.channels, self.height, self.width = image
         self.filters, _, self.k0, self.k1 = filter
@@ -46,10 +65,10 @@ class Geometry:
         self.d0, self.d1 = op.spacing
         (self.top, self.bottom), (self.left, self.right) = op.pads(image[2:], filter[2:])
         _, _, self.rows, self.columns = op.convolved(image, filter)
-        self.depth = self.channels * self.k0 * self.k1
+        self.depth: int = self.channels * self.k0 * self.k1
         padded = (self.height + self.top + self.bottom, self.width + self.left + self.right)
         self.padded: Shape = (self.channels, *padded, self.samples)
-        self.sliding = inside.Sliding(
+        self.sliding: Sliding = inside.Sliding(
             image[2:],
             filter[2:],
             (self.rows, self.columns),
@@ -57,7 +76,7 @@ class Geometry:
             (self.d0, self.d1),
             (self.top, self.left),
         )
-        self.inside = (
+        self.inside: tuple[slice, slice, slice] = (
             slice(None),
             slice(self.top, self.top + self.height),
             slice(self.left, self.left + self.width),
@@ -65,7 +84,9 @@ class Geometry:
         strides = (self.s0, self.s1, self.d0, self.d1)
         pads = (self.top, self.bottom, self.left, self.right)
         #: what convolutions that can work in the same room have in common
-        self.key = (image, filter, strides, pads, self.rows, self.columns)
+        self.key: tuple[
+            Shape, Shape, tuple[Any, Any, Any, Any], tuple[Any, Any, Any, Any], Any, Any
+        ] = (image, filter, strides, pads, self.rows, self.columns)
 
     def step(self, itemsize: int) -> int:
         """How many output rows are worked on at a time."""
@@ -125,7 +146,7 @@ class Maker:
         self._workers = threads.count()
         self._key = (room, geometry.key, self._dtype.str, self._workers)
         #: what it needs of the memory that all kernels work in, one after the other
-        self.common = room.size(geometry, self._dtype, self._workers)
+        self.common: int = room.size(geometry, self._dtype, self._workers)
 
     def __call__(self, memory: Any = None) -> Any:
         return self._room(self._geometry, self._dtype, self._workers, memory)
@@ -147,10 +168,12 @@ class PatchMemory:
         memory: for all that; None to make some.
     """
 
+    image: Any
+
     def __init__(self, geometry: Geometry, dtype: Any, workers: int, memory: Any = None) -> None:
         self.geometry = g = geometry
         self.image, *self._patches = carved(memory, *self._wanted(g, dtype, workers))
-        self.inside = self.image[g.inside]
+        self.inside: Any = self.image[g.inside]
         every, rows = slice(None), slice(g.top, g.top + g.height)
         sides = (
             (every, slice(0, g.top)),
@@ -160,14 +183,14 @@ class PatchMemory:
         )
         #: what is around the middle
         self._around = [self.image[side] for side in sides if self.image[side].size]
-        self.rows = g.step(self.image.itemsize)
+        self.rows: int = g.step(self.image.itemsize)
         c, y, x, n = self.image.strides
         strides = (c, y * g.d0, x * g.d1, y * g.s0, x * g.s1, n)
         shape = (g.channels, g.k0, g.k1, g.rows, g.columns, g.samples)
-        self.windows = np.lib.stride_tricks.as_strided(self.image, shape, strides)
+        self.windows: NDArray[Any] = np.lib.stride_tricks.as_strided(self.image, shape, strides)
         #: how many blocks of output rows there are
-        self.blocks = -(-g.rows // self.rows)
-        self.workers = len(self._patches)
+        self.blocks: Any = -(-g.rows // self.rows)
+        self.workers: int = len(self._patches)
 
     @staticmethod
     def _wanted(g: Geometry, dtype: Any, workers: int) -> list[Any]:
@@ -308,6 +331,10 @@ class AdjointRoom:
     of rows, and then the rest; or groups of samples, where there are too few rows.
     """
 
+    image: Any
+    flat: Any
+    rows: Any
+
     def __init__(self, g: Geometry, dtype: Any, workers: int, memory: Any = None) -> None:
         wanted = self._plan(g, dtype, workers)
         self.image, self.flat, *self._patches = carved(memory, *wanted)
@@ -327,13 +354,13 @@ class AdjointRoom:
             groups = next((n for n in (4, 2) if g.samples % n == 0 <= g.samples - n * SAMPLES), 1)
         if groups > 1:
             self.rows, bands = min(g.rows, rows * groups), [slice(0, g.rows)]
-        self.samples = g.samples // groups
+        self.samples: int = g.samples // groups
         #: parts that are worked on at once: pairs of a group and a band
-        self.phases = [
+        self.phases: list[list[tuple[int, slice[int, Any, Any] | slice]]] = [
             [(group, band) for group in range(groups) for band in bands[begin::2]]
             for begin in range(min(2, len(bands)))
         ]
-        self.workers = min(workers, len(self.phases[0]))
+        self.workers: int = min(workers, len(self.phases[0]))
         patches = _patches(g, self.rows * g.columns * self.samples, dtype)
         return [
             ((groups, *g.padded[:3], self.samples), dtype),

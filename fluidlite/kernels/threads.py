@@ -65,7 +65,7 @@ class ThreadPool:
 
     def __init__(self) -> None:
         wanted = int(os.environ["FLUIDLITE_NUM_THREADS"]) if is_fixed() else 0
-        self.count = min(wanted, cores()) if wanted else share()
+        self.count: int = min(wanted, cores()) if wanted else share()
         self._queue: SimpleQueue[_Task | _End] = SimpleQueue()
         self._started = False
         self._lock = threading.Lock()
@@ -114,7 +114,9 @@ class _Task:
     """Parts that threads take, one after the other."""
 
     def __init__(self, function: Callable[[int, int], None], parts: int, workers: int) -> None:
-        self.function, self.parts, self.workers = function, parts, workers
+        self.function = function
+        self.parts = parts
+        self.workers = workers
         self._taken, self._left, self._workers = 0, parts, 0
         self._lock, self._over = threading.Lock(), threading.Lock()
         self._over.acquire()
@@ -282,7 +284,7 @@ class BlasThreads:
     """The threads of NumPy's BLAS; see ``tuning.ThreadPoolControl``."""
 
     def __init__(self) -> None:
-        self.threads = count()
+        self.threads: int = count()
 
     def within(self, threads: int, function: Callable[..., Any], *arguments: Any) -> Any:
         """What a function gives, while the BLAS has one thread, or those that it had."""

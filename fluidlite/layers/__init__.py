@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from ..ground.missing_names import answer
-from ..ground.public_names import listing, public_names
+from ..ground.public_names import list_public_names, public_names
 from ..ground.tracebacks import api_boundaries
 from . import control_flow
 from . import learning_rate as learning_rate_scheduler  # where fluid 1.8's scripts look for it
@@ -43,6 +43,6 @@ for _module in _MODULES:
 
 __all__ = list(_PLACES)
 
-__dir__ = listing(globals())
+list_public_names(globals())
 api_boundaries(globals())
 answer(globals())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..ground.public_names import listing
+from ..ground.public_names import list_public_names
 from .array import array_length, array_read, array_write, create_array
 from .branch import IfElse, Switch, case, cond, merge_lod_tensor, split_lod_tensor, switch_case
 from .compare import equal, greater_equal, greater_than, is_empty, less_equal, less_than, not_equal
@@ -28,4 +28,4 @@ __all__ = [
     "reorder_lod_tensor_by_rank", "shrink_memory", "split_lod_tensor", "switch_case", "while_loop",
 ]  # fmt: skip
 
-__dir__ = listing(globals())
+list_public_names(globals())

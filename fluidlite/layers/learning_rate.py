@@ -14,7 +14,7 @@ from .. import schedules, unique_name
 from ..errors import ArgumentError
 from ..ground.docstrings import Family
 from ..ground.dtypes import DType
-from ..ground.public_names import listing
+from ..ground.public_names import list_public_names
 from ..ground.state import in_dygraph_mode
 from ..ir.callsite import warn
 from ..ir.operator import OpRole
@@ -352,4 +352,4 @@ def _number_or_variable(what: str, learning_rate: Any) -> Any:
     return finite(what, "learning_rate", learning_rate)
 
 
-__dir__ = listing(globals())
+list_public_names(globals())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..ground.missing_names import answer
-from ..ground.public_names import listing
+from ..ground.public_names import list_public_names
 from ..ground.tracebacks import api_boundaries
 from . import callbacks, metric
 from .batches import InputSpec
@@ -12,6 +12,6 @@ from .model import Model
 
 __all__ = ["FitHistory", "InputSpec", "Model", "callbacks", "metric"]
 
-__dir__ = listing(globals())
+list_public_names(globals())
 api_boundaries(globals())
 answer(globals())

@@ -29,7 +29,9 @@ class AtOnce:
     program: Program | None = None
 
     def __init__(self, network: Layer, loss: Callable[..., Any] | None, optimizer: Any) -> None:
-        self.network, self._loss, self._optimizer = network, loss, optimizer
+        self.network = network
+        self._loss = loss
+        self._optimizer = optimizer
 
     def run(
         self,

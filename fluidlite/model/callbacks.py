@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError
-from ..ground.public_names import listing
+from ..ground.public_names import list_public_names
 from ..ground.reprs import Described
 from ..ir.callsite import warn
 from .board import Board
@@ -331,4 +331,4 @@ class TensorBoard(Callback):
         self._writer.close()
 
 
-__dir__ = listing(globals())
+list_public_names(globals())

@@ -56,7 +56,9 @@ class InProgram:
             if optimizer is not None and self._loss is not None:
                 optimizer.minimize(self._loss, startup)
         self._inputs, self._outputs, self._optimizer = ins, outputs, optimizer
-        self.program, self.scope, self._executor = main, Scope(), Executor()
+        self.program: Program = main
+        self.scope: Scope = Scope()
+        self._executor = Executor()
         if startup.global_block().ops:
             self._executor.run(startup, scope=self.scope)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..ground.public_names import listing
+from ..ground.public_names import list_public_names
 from ..ground.reprs import Described
 
 __all__ = ["Accuracy", "Metric"]
@@ -89,4 +89,4 @@ class Accuracy(Metric):
         return found[0] if len(found) == 1 else found
 
 
-__dir__ = listing(globals())
+list_public_names(globals())

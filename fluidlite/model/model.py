@@ -73,7 +73,7 @@ class Model:
         self._has_loss = False
         self._metrics: list[Metric] = []
         #: set by callbacks to end training behind this epoch
-        self.stop_training = False
+        self.stop_training: bool = False
 
     def prepare(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..ground.missing_names import answer
-from ..ground.public_names import listing
+from ..ground.public_names import list_public_names
 from ..ground.tracebacks import api_boundaries
 from . import functional, initializer, utils
 from .activation import (
@@ -153,6 +153,6 @@ __all__ = [
     "Unfold", "Upsample", "UpsamplingBilinear2D", "UpsamplingNearest2D", "ZeroPad2D",
 ]  # fmt: skip
 
-__dir__ = listing(globals())
+list_public_names(globals())
 api_boundaries(globals())
 answer(globals())

@@ -14,7 +14,7 @@ from ..eager.recording import TensorRecord
 from ..errors import ArgumentError, ShapeError
 from ..ground.dtypes import DType
 from ..ground.missing_names import answer
-from ..ground.public_names import listing
+from ..ground.public_names import list_public_names
 from ..ground.tracebacks import api_boundaries
 from ..initializer import Bilinear
 from .layer import first_values
@@ -307,6 +307,6 @@ def set_global_initializer(weight_init: Any, bias_init: Any = None) -> None:
     first_values.switch((weight_init, bias_init))
 
 
-__dir__ = listing(globals())
+list_public_names(globals())
 api_boundaries(globals())
 answer(globals())

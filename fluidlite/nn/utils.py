@@ -8,7 +8,7 @@ from ..eager.tensor import Tensor
 from ..errors import ArgumentError, ShapeError
 from ..functions.shaping import concat, reshape
 from ..ground.missing_names import answer
-from ..ground.public_names import listing
+from ..ground.public_names import list_public_names
 from ..ground.tracebacks import api_boundaries
 from .gradient_clips import clip_grad_norm_, clip_grad_value_
 from .reparametrized import remove_weight_norm, spectral_norm, weight_norm
@@ -69,6 +69,6 @@ __all__ = [
     "spectral_norm", "vector_to_parameters", "weight_norm",
 ]  # fmt: skip
 
-__dir__ = listing(globals())
+list_public_names(globals())
 api_boundaries(globals())
 answer(globals())

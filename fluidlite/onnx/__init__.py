@@ -4,7 +4,7 @@ fluidlite[onnx]``.
 
 from __future__ import annotations
 
-from ..ground.public_names import listing
+from ..ground.public_names import list_public_names
 from ..ground.tracebacks import api_boundaries
 from . import (  # they fill the tables of forms
     arrays,
@@ -19,5 +19,5 @@ from .loading import Imported, load
 
 __all__ = ["Export", "Imported", "export", "load"]
 
-__dir__ = listing(globals())
+list_public_names(globals())
 api_boundaries(globals())

@@ -15,7 +15,7 @@ from .rearranging import joined, sizes_of
 class TracedTensors(list[Any]):
     """The elements of an array, by their places; None for what was not written."""
 
-    offsets = ()
+    offsets: tuple[Any, ...] = ()
 
 
 def _place(writer: BlockWriter, op: Operator, env: dict[str, Any]) -> int:

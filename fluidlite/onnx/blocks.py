@@ -39,7 +39,8 @@ class BlockWriter(Writer):
         self, graph: Any, held: Callable[[str], Any], updated: Container[str] = ()
     ) -> None:
         super().__init__(graph)
-        self.held, self.updated = held, updated
+        self.held = held
+        self.updated = updated
         #: the names that are read by operators, or fetched; None where nobody knows
         self.read: Container[str] | None = None
         self._failures: list[str] = []

@@ -97,7 +97,7 @@ class GraphReader:
 
     def __init__(self, f: Appending, tensors: Tensors, opsets: dict[str, int], model: Any) -> None:
         self.f = f
-        self.missing = Missing()
+        self.missing: Missing = Missing()
         self._folding = ConstantFolding()
         self._tensors = tensors
         self._opsets = opsets

@@ -45,8 +45,8 @@ class Cell:
     __slots__ = ("constant", "default", "name", "spec")
 
     def __init__(self, name: str = "", constant: Any = None) -> None:
-        self.name = name  #: chosen when it is written where that is empty
-        self.constant = constant  #: the array, where it is known
+        self.name: str = name  #: chosen when it is written where that is empty
+        self.constant: Any = constant  #: the array, where it is known
         self.default: Any = None  #: of an input: what is taken where nothing is fed
         self.spec: Spec | None = None  #: of inputs and outputs of graphs
 
@@ -63,13 +63,17 @@ class TracedArray:
 
     __slots__ = ("cell", "graph", "offsets", "spec")
     __array_priority__ = 1000
-    __hash__ = object.__hash__
+
+    def __hash__(self) -> int:
+        return object.__hash__(self)
 
     def __init__(
         self, graph: OnnxGraph, spec: Spec | None, cell: Cell | None = None, offsets: Any = ()
     ) -> None:
-        self.graph, self.spec, self.offsets = graph, spec, offsets
-        self.cell = cell or Cell()
+        self.graph: OnnxGraph = graph
+        self.spec: Spec | None = spec
+        self.offsets: Any = offsets
+        self.cell: Cell = cell or Cell()
 
     @property
     def constant(self) -> Any:

@@ -76,7 +76,6 @@ class Arithmetic:
     """
 
     __slots__ = ()
-    __hash__ = object.__hash__
 
     def _combine(self, method: str, operator: str, other: Any, reflected: bool) -> Any:
         raise NotImplementedError

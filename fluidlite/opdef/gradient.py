@@ -261,7 +261,10 @@ class TapeEntry:
     __slots__ = ("count", "ins", "op", "outs")
 
     def __init__(self, count: int, op: Op, ins: dict[str, Any], outs: dict[str, Any]) -> None:
-        self.count, self.op, self.ins, self.outs = count, op, ins, outs
+        self.count: int = count
+        self.op: Op = op
+        self.ins: dict[str, Any] = ins
+        self.outs: dict[str, Any] = outs
 
     def by_slot(self, cotangents: Mapping[tuple[str, int], Any]) -> dict[str, Any]:
         """Cotangents of the outputs by slot, None where nothing flowed; lists for list slots.
@@ -283,7 +286,9 @@ class Box(Arithmetic):
     __slots__ = ("origin", "tape", "value")
 
     def __init__(self, tape: Tape, value: Any, origin: NodeOutput | None = None) -> None:
-        self.tape, self.value, self.origin = tape, value, origin
+        self.tape: Tape = tape
+        self.value: Any = value
+        self.origin: NodeOutput | None = origin
 
     @property
     def edge(self) -> Box | NodeOutput:

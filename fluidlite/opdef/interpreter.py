@@ -124,7 +124,7 @@ class Eval(Interpreter):
 
     def __init__(self, backend: ArrayBackend | ModuleType, rng: Any = None) -> None:
         self.backend = backend
-        self.xp = backend.xp
+        self.xp: Any = backend.xp
         self.rng = rng
 
     def apply(

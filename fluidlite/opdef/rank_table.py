@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..ground.values import Lod, offsets_from
 from .sequences import Array, lengths_of, positions_in, rows_in, taken
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 class RankTable:
@@ -27,17 +31,21 @@ class RankTable:
 
     def __init__(self, lod: Lod, level: int) -> None:
         #: offsets of the levels above, of this level, and of those below
-        self.above, self.offsets, self.below = lod[:level], lod[level], lod[level + 1 :]
+        self.above: tuple[tuple[int, ...], ...] = lod[:level]
+        self.offsets: tuple[int, ...] = lod[level]
+        self.below: tuple[tuple[int, ...], ...] = lod[level + 1 :]
         lengths = lengths_of(self.offsets)
         #: numbers of the sequences, and the length of each of them
-        self.order = np.argsort(-lengths, kind="stable")
-        self.lengths = lengths[self.order]
-        self.rows = lod[-1][-1]  #: of the whole tensor
+        self.order: NDArray[np.intp] = np.argsort(-lengths, kind="stable")
+        self.lengths: NDArray[Any] = lengths[self.order]
+        self.rows: int = lod[-1][-1]  #: of the whole tensor
         _, step = positions_in(offsets_from(self.lengths))
         #: the numbers of the entries of this level, step by step
-        self.by_step = rows_in(self.offsets, self.order)[np.argsort(step, kind="stable")]
+        self.by_step: NDArray[Any] = rows_in(self.offsets, self.order)[
+            np.argsort(step, kind="stable")
+        ]
         #: where each step begins, and the last one ends, among these
-        self.step_ends = offsets_from(np.bincount(step))
+        self.step_ends: tuple[int, ...] = offsets_from(np.bincount(step))
 
     @property
     def steps(self) -> int:

@@ -14,4 +14,4 @@ class Redefinitions:
         self.listeners: list[Callable[[Iterable[str]], None]] = []
 
 
-redefinitions = Redefinitions()
+redefinitions: Redefinitions = Redefinitions()

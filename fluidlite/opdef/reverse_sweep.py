@@ -29,7 +29,8 @@ class NodeOutput:
     __slots__ = ("index", "node")
 
     def __init__(self, node: Any, index: Any) -> None:
-        self.node, self.index = node, index
+        self.node: Any = node
+        self.index: Any = index
 
     def __eq__(self, other: object) -> bool:
         return (

@@ -1,6 +1,6 @@
 """Every operator, one family per file.  Importing this package defines them all."""
 
-from ..ground.public_names import listing
+from ..ground.public_names import list_public_names
 from . import (
     activation,
     adaptive,
@@ -106,4 +106,4 @@ from . import (
     yolo,
 )
 
-__dir__ = listing(globals())
+list_public_names(globals())

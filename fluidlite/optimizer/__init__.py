@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..ground.missing_names import answer
-from ..ground.public_names import listing
+from ..ground.public_names import list_public_names
 from ..ground.tracebacks import api_boundaries
 from .adadelta import Adadelta, AdadeltaOptimizer
 from .adagrad import Adagrad, AdagradOptimizer, DecayedAdagrad, DecayedAdagradOptimizer
@@ -37,6 +37,6 @@ __all__ = [
     "Optimizer", "RMSProp", "RMSPropOptimizer", "RecomputeOptimizer", "SGDOptimizer",
 ]  # fmt: skip
 
-__dir__ = listing(globals())
+list_public_names(globals())
 api_boundaries(globals())
 answer(globals(), "lr")

@@ -57,10 +57,10 @@ class ProgramDecoder(Reading):
     def __init__(self, program: Program, data: bytes, name: str) -> None:
         super().__init__(data, name)
         self.program = program
-        self.encoder = Encoder()
+        self.encoder: Encoder = Encoder()
         self.types: dict[bytes, TypeOf] = {}
         self.known: dict[bytes, KnownVariable] = {}
-        self.operators = OperatorDecoder(self, self.encoder)
+        self.operators: OperatorDecoder = OperatorDecoder(self, self.encoder)
 
     # -- programs and blocks ---------------------------------------------------------------------
 
@@ -87,7 +87,7 @@ class ProgramDecoder(Reading):
                 rest += data[field.start : field.end]
         if not blocks:
             self.bytes.fail(len(data), "a block", "the end of the file")
-        self.count = len(blocks) // 2
+        self.count: int = len(blocks) // 2
         self.program.carried = CarriedProgram(version, compatible, bytes(rest))
         self.program.blocks = []
         for number, (begin, end) in enumerate(zip(blocks[::2], blocks[1::2])):

@@ -48,7 +48,7 @@ class Encoder:
 
     def __init__(self, call_sites: bool | None = None) -> None:
         self.call_sites = call_sites
-        self.messages = message_classes()
+        self.messages: dict[str, Any] = message_classes()
         self.texts: dict[str, bytes] = {}
         self.attributes: dict[Any, bytes] = {}
         self.layouts: dict[Any, PartOrder] = {}

@@ -6,7 +6,7 @@ import contextlib
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import FluidError
 from ..ground.files import excerpt
@@ -22,6 +22,9 @@ from .encode import Encoder
 from .reading import Reading, is_canonical, unknown_fields
 from .schema import ATTRIBUTE_TYPE_OF, ATTRIBUTE_TYPES
 from .wire import decoded
+
+if TYPE_CHECKING:
+    from .wire import Bytes
 
 #: what an operator takes, one of its sides, and an attribute, in bytes
 _OPERATOR, _SIDE, _ATTRIBUTE = 250, 250, 70
@@ -90,8 +93,8 @@ class OperatorDecoder:
     def __init__(self, reading: Reading, encoder: Encoder) -> None:
         self.reading = reading
         self.encoder = encoder
-        self.bytes = reading.bytes
-        self.text = reading.text
+        self.bytes: Bytes = reading.bytes
+        self.text: Callable[[bytes], str] = reading.text
         self.plans: dict[Any, OperatorLayout] = {}
         self.known: dict[Any, KnownOperator] = {}
 

@@ -56,12 +56,12 @@ class Reading:
     """
 
     def __init__(self, data: bytes, name: str) -> None:
-        self.bytes = Bytes(data, name)
-        self.messages = message_classes()
+        self.bytes: Bytes = Bytes(data, name)
+        self.messages: dict[str, Any] = message_classes()
         self.texts: dict[str, str] = {}  # equal names are stored once
         self.shared: dict[Any, Any] = {}  # so are records
         self.ignored: dict[str, None] = {}  # attributes and slots that mean nothing here
-        self.budget = memory_limit(len(data))
+        self.budget: int = memory_limit(len(data))
         self.count = 0  # of blocks
 
     def text(self, raw: bytes) -> str:

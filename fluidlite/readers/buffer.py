@@ -7,9 +7,12 @@ import threading
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ..errors import FluidError
+
+if TYPE_CHECKING:
+    from threading import Thread
 
 T = TypeVar("T")
 
@@ -110,7 +113,7 @@ class Ahead(Iterator[T]):
     def __init__(self, source: Callable[[], Iterable[T]], capacity: int, what: str) -> None:
         self._buffer: Buffer[T] = Buffer(capacity, what)
         self._finish = weakref.finalize(self, self._buffer.close)
-        self.thread = threading.Thread(
+        self.thread: Thread = threading.Thread(
             target=_fill, args=(source, self._buffer), name=what, daemon=True
         )
         self.thread.start()

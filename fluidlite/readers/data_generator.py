@@ -17,7 +17,7 @@ class DataGenerator:
     """The base of generators: a subclass defines ``generate_sample``."""
 
     def __init__(self) -> None:
-        self.batch_size_ = 32
+        self.batch_size_: int = 32
         self._proto_info: list[tuple[str, str]] | None = None
 
     def set_batch(self, batch_size: int) -> None:

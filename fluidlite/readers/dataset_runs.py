@@ -28,7 +28,8 @@ class FetchHandler:
     ) -> None:
         if not var_dict:
             raise ArgumentError("FetchHandler: expected a dictionary of variables to look at")
-        self.var_dict, self.period_secs = dict(var_dict), period_secs
+        self.var_dict: dict[str, Variable] = dict(var_dict)
+        self.period_secs = period_secs
 
     def handler(self, res_dict: Mapping[str, Any]) -> None:
         """Called with the values.

@@ -74,7 +74,7 @@ class TensorDataset(Dataset):
     """
 
     def __init__(self, tensors: Any) -> None:
-        self.tensors = list(tensors)
+        self.tensors: list[Any] = list(tensors)
         counts = [len(each) for each in self.tensors]
         if len(set(counts)) != 1:
             raise ArgumentError(
@@ -100,7 +100,8 @@ class Subset(Dataset):
     """
 
     def __init__(self, dataset: Any, indices: Sequence[int]) -> None:
-        self.dataset, self.indices = dataset, indices
+        self.dataset = dataset
+        self.indices = indices
 
     def __getitem__(self, number: int) -> Any:
         return self.dataset[self.indices[number]]
@@ -123,7 +124,7 @@ class ConcatDataset(Dataset):
     """
 
     def __init__(self, datasets: Any) -> None:
-        self.datasets = list(datasets)
+        self.datasets: list[Any] = list(datasets)
         if not self.datasets:
             raise ArgumentError("ConcatDataset: expected data sets, got none")
 
@@ -248,8 +249,9 @@ class BatchSampler(Described):
                 raise ArgumentError(
                     f"BatchSampler: expected {name} to be True or False, got {value!r:.60}"
                 )
-        self.batch_size = checked_size("BatchSampler", batch_size)
-        self.shuffle, self.drop_last = shuffle, drop_last
+        self.batch_size: int = checked_size("BatchSampler", batch_size)
+        self.shuffle = shuffle
+        self.drop_last = drop_last
         numbers: Any = range(len(dataset)) if dataset is not None else indices
         #: drawn anew from the order of the pass before, as fluid 1.8 does it
         self._numbers: Any = list(numbers) if shuffle else numbers

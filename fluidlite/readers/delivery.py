@@ -51,7 +51,7 @@ class Delivery:
     def __init__(
         self, what: str, feed_list: Sequence[Any] | None, return_list: bool, tensors: bool = False
     ) -> None:
-        self.eager = in_dygraph_mode()
+        self.eager: bool = in_dygraph_mode()
         self.names: list[str] | None = None
         if feed_list is not None:
             self.names = [v.name if isinstance(v, Variable) else str(v) for v in feed_list]

@@ -40,7 +40,8 @@ class DatasetBase(Described):
 
     def __init__(self) -> None:
         self._site = caller()
-        self._batch_size, self.thread_num = 1, 1
+        self._batch_size = 1
+        self.thread_num: int = 1
         self._pipe_command = "cat"
         self.filelist: list[str] = []
         self._slots: list[FileSlot] = []

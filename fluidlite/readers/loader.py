@@ -91,8 +91,10 @@ class DataLoader(Described):
                 raise ArgumentError(
                     f"DataLoader: expected {name} to be a function, got {function!r:.60}"
                 )
-        self.dataset, self.num_workers, self._timeout = dataset, num_workers, timeout
-        self.collate_fn = collate_fn or default_collate_fn
+        self.dataset = dataset
+        self.num_workers = num_workers
+        self._timeout = timeout
+        self.collate_fn: Callable[[list[Any]], Any] = collate_fn or default_collate_fn
         self._init, self._shared = worker_init_fn, use_shared_memory
         self._buffered = use_buffer_reader
         self._delivery = Delivery("DataLoader", feed_list, return_list, tensors=True)
@@ -116,7 +118,7 @@ class DataLoader(Described):
                 f"DataLoader: expected batch_sampler to give lists of numbers, as a BatchSampler "
                 f"does, got {batch_sampler!r:.60}"
             )
-        self.batch_size = checked_size("DataLoader", batch_size)
+        self.batch_size: int = checked_size("DataLoader", batch_size)
         if batch_sampler is None and not self._in_order:
             batch_sampler = BatchSampler(
                 indices=range(len(dataset)),

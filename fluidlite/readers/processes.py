@@ -136,7 +136,7 @@ class WorkerPool:
         self._connections: dict[int, Connection] = {}
         self._processes: dict[int, Any] = {}
         #: how many tasks each has
-        self.loads = [0] * len(jobs)
+        self.loads: list[int] = [0] * len(jobs)
         self._finish = weakref.finalize(
             self, _shut_down, self._owner, self._processes, self._connections
         )

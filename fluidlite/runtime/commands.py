@@ -60,15 +60,17 @@ class CommandSequence:
         before: Sequence[int],
         kept: set[int],
     ) -> None:
-        self.indexes, self.views, self.before = indexes, views, before
+        self.indexes = indexes
+        self.views = views
+        self.before = before
         self._order, self._functions = order, recording.functions
         #: numbers of the values that it makes
-        self.made = {v.number for index in indexes for v in order[index].results}
+        self.made: set[int] = {v.number for index in indexes for v in order[index].results}
         read = {v.number: v for index in indexes for v in order[index].inputs}
         given = [v for n, v in read.items() if n not in self.made and v.constant is None]
         #: values that come from before: contiguous ones, and others
-        self.inputs = [v for v in given if not recording.is_strided(v)]
-        self.strided = [v for v in given if recording.is_strided(v)]
+        self.inputs: list[Value] = [v for v in given if not recording.is_strided(v)]
+        self.strided: list[Value] = [v for v in given if recording.is_strided(v)]
         self._kept = [v for i in indexes for v in order[i].results if v.number in kept]
         #: results that the segment gives back, those that are written to donated arrays first
         self.outputs: list[Value] = []
@@ -86,7 +88,7 @@ class CommandSequence:
         #: of a tuple of arrays and a command buffer: 0, or why it was not run
         self.run: Any = self._functions.run_free if is_long else self._functions.run
         self._placements: Sequence[Any] = ()
-        self.buffer = -1  #: the number of its command buffer among the buffers of a run
+        self.buffer: int = -1  #: the number of its command buffer among the buffers of a run
 
     def place(
         self, placements: Sequence[Any], donated: Mapping[int, Any], makers: list[Any]
@@ -99,7 +101,8 @@ class CommandSequence:
             makers: of buffers.
         """
         self.outputs = sorted(self._kept, key=lambda value: value.number not in donated)
-        self._placements, self.buffer = placements, len(makers)
+        self._placements = placements
+        self.buffer = len(makers)
         makers.append(CommandBuffer)
 
     def fallback(

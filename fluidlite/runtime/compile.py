@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,6 +31,9 @@ from .segment import Watch
 from .step import Environment
 from .value import Value
 
+if TYPE_CHECKING:
+    from ..opdef.spec import Spec
+
 SMALLEST_PRODUCT = 1 << 20  #: multiplications from which on OpenBLAS takes several threads
 
 
@@ -48,6 +51,9 @@ class CompiledSegment:
         Unsupported: it has to be interpreted.
     """
 
+    graph: Graph
+    choices: dict[Instruction, str]
+
     @collector_paused()
     def __init__(
         self,
@@ -59,7 +65,9 @@ class CompiledSegment:
     ) -> None:
         self._lower, self._xp, self._open = lower, backend.xp, libraries
         #: makes the same once more, with the kernels that are there then
-        self.improved = partial(CompiledSegment, lower, backend, libraries, passes, commits)
+        self.improved: Callable[..., CompiledSegment] = partial(
+            CompiledSegment, lower, backend, libraries, passes, commits
+        )
         self._passes = pipeline.selected() if passes is None else passes
         graph = self.graph = lower()
         #: kernels that a plan made anew would have, once they are compiled
@@ -67,15 +75,18 @@ class CompiledSegment:
         self._tuners, self.choices = self._rewrite(graph)
         self.order: list[Instruction] = list(graph)
         #: what the steps write: the step, the name and the value
-        self.named = [(s, name, graph.current(v)) for s, name, v in graph.names]
+        self.named: list[tuple[Any, str, Value]] = [
+            (s, name, graph.current(v)) for s, name, v in graph.names
+        ]
         self._variants: dict[str, Callable[..., Any]] = {}
         tuner = _tuner_of_products(self.order)
         self._tuners += [tuner] if tuner is not None else []
         for instruction in self.order:
             _use_threads(instruction)
         self._inputs, self._outputs = graph.inputs, dict(graph.outputs)
-        self.names, self.results = list(self._inputs), list(self._outputs)
-        self.specs = [value.spec for value in self._inputs.values()]
+        self.names: list[str] = list(self._inputs)
+        self.results: list[str] = list(self._outputs)
+        self.specs: list[Spec] = [value.spec for value in self._inputs.values()]
         self._double_buffered = [name for name in self.results if name in commits]
         #: arrays that were replaced in the scope, and that nobody else holds, by name
         self.donated: dict[str, Any] = {}
@@ -212,14 +223,16 @@ class CompiledSegment:
             for value in dead:
                 held.pop(value.number, None)
         double = [self._outputs[name] for name in self._double_buffered]
-        self.assigned = BufferAssignment(order, inputs, outputs, double, observed, dying, recording)
+        self.assigned: BufferAssignment = BufferAssignment(
+            order, inputs, outputs, double, observed, dying, recording
+        )
         self._source = GeneratedSource(self.assigned)
         by_number = {v.number: (name, v) for name, v in self._outputs.items()}
         donatable = [by_number[number] for number in self.assigned.donated]
         self.donatable = {name: (v.shape, v.dtype) for name, v in donatable}
-        self.buffers = Buffers(self.assigned.makers)
+        self.buffers: Buffers = Buffers(self.assigned.makers)
         #: results that share no memory with anything else
-        self.fresh = {name for name, v in self._outputs.items() if is_fresh(v, observed)}
+        self.fresh: set[str] = {name for name, v in self._outputs.items() if is_fresh(v, observed)}
         self.run = _with_threads(self._tuners, self._executable(self._source.written()))
         for name, value in self._outputs.items():
             env[name] = held[value.number] if value.constant is None else value.constant

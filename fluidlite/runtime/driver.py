@@ -31,7 +31,7 @@ class Frame(dict[str, Any]):
 
     def __init__(self, outer: Environment, values: Mapping[str, Any] = {}) -> None:
         super().__init__(values)
-        self.outer = outer
+        self.outer: Environment = outer
 
     def __missing__(self, name: str) -> Any:
         return self.outer[name]

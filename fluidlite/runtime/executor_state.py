@@ -20,6 +20,8 @@ from .segment import passes_for
 class ExecutorState:
     """The base of an executor's parts: arguments as of :class:`~fluidlite.Executor`."""
 
+    place: Place
+
     def __init__(
         self,
         place: Place | None,
@@ -31,7 +33,7 @@ class ExecutorState:
         self.place, self._engine = chosen(place, backend, precision)
         self._passes = passes_for(passes)
         #: the times of operators, where they are taken
-        self.profile = Profile() if profile else None
+        self.profile: Profile | None = Profile() if profile else None
         self._backend = backends.get("numpy")
         self._token: ExecutorToken | None = ExecutorToken()
         #: of what programs remember for this executor

@@ -163,7 +163,7 @@ class Graph:
         self.names_of_outputs: dict[int, list[str]] = {}
         #: which names hold which values: the step that writes it, the name, and the value
         self.names: list[tuple[Any, str, Value]] = []
-        self.changes = 0  #: how often it was changed
+        self.changes: int = 0  #: how often it was changed
         self.builder: Any = None  #: the interpreter that appends instructions
         self._end = Instruction(None, (), [], {})  # a sentinel: neighbour of the first and the last
         self._end.previous = self._end.next = self._end

@@ -74,7 +74,9 @@ class Lowering(Interpreter):
     """
 
     def __init__(self, graph: Graph, backend: Any = None, bodies: bool = False) -> None:
-        self.graph, self._backend, self._bodies = graph, backend, bodies
+        self.graph = graph
+        self._backend = backend
+        self._bodies = bodies
         graph.builder = self
         self._eval = None if backend is None else Eval(backend)
         self._origin: Any = None
@@ -82,7 +84,7 @@ class Lowering(Interpreter):
         #: the numbers of the passes through blocks that the step is part of
         self._turns: tuple[int, ...] = ()
         self._unrolled = 0
-        self.typed_ops = TypedOps()
+        self.typed_ops: TypedOps = TypedOps()
 
     @contextmanager
     def at(self, instruction: Instruction) -> Iterator[Lowering]:

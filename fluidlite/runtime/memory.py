@@ -137,7 +137,9 @@ class BufferAssignment:
         dying: Sequence[Sequence[Value]],
         recording: Recording | None = None,
     ) -> None:
-        self.order, self.inputs, self.outputs = order, inputs, outputs
+        self.order = order
+        self.inputs = inputs
+        self.outputs = outputs
         self._observed = observed
         self._outside = {v.number for v in inputs}
         self._kept = {v.number for v in outputs}
@@ -162,7 +164,7 @@ class BufferAssignment:
         self._everything = 0
         self.placements: list[Placement] = []
         #: instructions of one generated function each, which lets go of what it names at its end
-        self.parts = [
+        self.parts: list[range] = [
             range(first, min(first + LONGEST, len(order)))
             for first in range(0, len(order), LONGEST)
         ]
@@ -180,7 +182,7 @@ class BufferAssignment:
         memory = [made for made in self.makers if isinstance(made, Allocation)]
         scratch = [m for m in self.makers if not isinstance(m, (Allocation, View))]
         #: what a run takes
-        self.footprint = Footprint(
+        self.footprint: Footprint = Footprint(
             sum(made.nbytes + ALIGNMENT for made in memory),
             sum(getattr(made, "nbytes", 0) for made in scratch) + common_to(scratch),
             max(self._most, self._live + copied),

@@ -25,4 +25,6 @@ class Parts:
         if cuts is not None and len(cuts) == len(results):
             self.cuts.update(zip(results, cuts))
         #: whether each result is a part that has elements
-        self.are_all = bool(self.cuts) and all(value.size and value.is_static for value in results)
+        self.are_all: bool = bool(self.cuts) and all(
+            value.size and value.is_static for value in results
+        )

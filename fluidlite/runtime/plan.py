@@ -52,15 +52,16 @@ class BlockPlan:
     ) -> None:
         self.block = block
         pairs = _with_touched(_without_edges(block)) if ops is None else ops
-        self.ops, touched = [op for op, _ in pairs], [names for _, names in pairs]
+        self.ops: list[Operator] = [op for op, _ in pairs]
+        touched = [names for _, names in pairs]
         #: own variables that blocks of gradients read
-        self.saved = read_by_gradients.get(block.idx, set())
+        self.saved: set[str] = read_by_gradients.get(block.idx, set())
         losses = [name for op in self.ops if (name := loss_seeded_by(op)) is not None]
         outer: set[str] = set()
         if block.idx:
             outer = {n for both in touched for names in both for n in names} - set(block.vars)
         keep = {*keep, *losses, *self.saved, *outer}
-        self.steps = [
+        self.steps: list[Step] = [
             Step(op, both, free, _body(op, read_by_gradients, ragged))
             for op, both, free in zip(
                 self.ops, touched, last_mentions([(*r, *w) for r, w in touched], keep), strict=True
@@ -69,9 +70,9 @@ class BlockPlan:
         #: what JAX compiles and what the host runs, where JAX runs the plan
         self.staged: Callable[[], list[Any]] | None = None
         #: what is run: segments, and steps that drive blocks
-        self.items = segments_of(readers_first(self.steps), ragged=ragged)
+        self.items: list[Segment | Step] = segments_of(readers_first(self.steps), ragged=ragged)
         #: outer names that the block writes
-        self.exports = [
+        self.exports: list[str] = [
             n for n in dict.fromkeys(n for _, names in touched for n in names) if n in outer
         ]
 
@@ -191,7 +192,7 @@ class Plan(BlockPlan):
         admit(ops)
         pairs = _with_touched(ops)
         mentioned = {n for _, both in pairs for names in both for n in names}
-        self.persistable = {
+        self.persistable: set[str] = {
             n for n in mentioned if (v := block.find_var_recursive(n)) is not None and v.persistable
         }
         keep = self.persistable.union(fetches)
@@ -211,15 +212,15 @@ class Plan(BlockPlan):
                 if name not in self.written:
                     self.needs.setdefault(name, step.op)
             self.written.update(step.writes)
-        self.commits = [
+        self.commits: list[str] = [
             name
             for name in dict.fromkeys(n for step in self.steps for n in step.writes)
             if name in self.persistable
         ]
         #: whether it calls functions of the user's, or waits for what they make
-        self.calls_out = _calls_out(self)
+        self.calls_out: bool = _calls_out(self)
         #: parameters, and what is like them in programs that were loaded -> the declared sizes
-        self.shapes = {
+        self.shapes: dict[str, tuple[int, ...]] = {
             name: v.shape
             for name in self.needs
             if (v := block.find_var_recursive(name)) is not None
@@ -232,7 +233,7 @@ class Plan(BlockPlan):
         for segment in segments_in(self.items):
             segment.commits = set(self.commits).difference(fetches).intersection(segment.writes)
         #: the steps in front that read batches, which bound calls are fed
-        self.reading = ReaderSteps(self.items, self.commits)
+        self.reading: ReaderSteps = ReaderSteps(self.items, self.commits)
         #: by scope: the calls of compiled segments that are bound to it
         self.bound: WeakTable[Any, dict[Any, Any]] = WeakTable()
 

@@ -33,7 +33,9 @@ class KeptCall:
     __slots__ = ("_backend", "_changes", "_engine", "_revision", "asked", "draw", "run")
 
     def __init__(self, asked: Run, backend: Any, engine: Any) -> None:
-        self.asked, self._backend, self._engine = asked, backend, engine
+        self.asked: Run = asked
+        self._backend = backend
+        self._engine = engine
         self._revision = self._changes = -1
         #: as of :class:`BoundCall`, where it is valid
         self.run: Any = None

@@ -29,7 +29,7 @@ class ReaderSteps:
         self.needs: list[str] = []
         self.makes: list[str] = []
         #: how many batches are read
-        self.count = sum(map(_is_read, self.steps))
+        self.count: int = sum(map(_is_read, self.steps))
         made: set[str] = set()
         for step in self.steps:
             self.needs += [name for name in step.reads if name not in made]

@@ -61,10 +61,13 @@ class Run:
             batches = feed if isinstance(feed, (list, tuple)) else [feed or ()]
             given = (name for each in batches if isinstance(each, Iterable) for name in each)
             part = pruned_to(program, targets, given)
-        self.program, self.feed, self.guard = program, feed, guard
+        self.program: Program = program
+        self.feed: Any = feed
+        self.guard: bool = guard
         self.wanted: Wanted = (tuple(names), part)
-        self.scope = global_scope() if scope is None else scope
-        self.return_numpy, self.keeps_plan = return_numpy, keeps_plan
+        self.scope: Scope = global_scope() if scope is None else scope
+        self.return_numpy: bool = return_numpy
+        self.keeps_plan: bool = keeps_plan
 
     def with_feed(self, feed: Any, guard: bool = False) -> Run:
         """The same run with another feed."""

@@ -48,7 +48,8 @@ class Segment:
     """
 
     def __init__(self, steps: list[Step], is_ragged: bool = False) -> None:
-        self.steps, self.is_ragged = steps, is_ragged
+        self.steps = steps
+        self.is_ragged = is_ragged
         reads: dict[str, None] = {}
         written: dict[str, None] = {}
         for step in steps:
@@ -58,11 +59,13 @@ class Segment:
             for name in step.writes:
                 written[name] = None
         #: live on entry
-        self.reads = list(reads)
+        self.reads: list[str] = list(reads)
         freed = {name for step in steps for name in step.free}
         #: what they write that is live on exit
-        self.writes = [name for name in written if name not in freed]
-        self.free = [name for name in self.reads if name in freed and name not in written]
+        self.writes: list[str] = [name for name in written if name not in freed]
+        self.free: list[str] = [
+            name for name in self.reads if name in freed and name not in written
+        ]
         #: what of that goes to the scope
         self.commits: set[str] = set()
         #: the same without its loops, for shapes with which these cannot be unrolled

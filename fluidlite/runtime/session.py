@@ -60,7 +60,7 @@ class Session:
     passes: tuple[Pass, ...] | None = None
 
     def __post_init__(self) -> None:
-        self.f = Eval(self.backend)
+        self.f: Eval = Eval(self.backend)
         strict = bool(self.strict) and not self.compare
         self._reading = "next" if self.observer is None else "peek"
         self._interprets = self.observer is not None or self.checked or strict

@@ -27,6 +27,8 @@ from .direct import DirectCall
 from .shared_lod import Lods, has_rows, shared_lod
 
 if TYPE_CHECKING:
+    from ..ir.operator_arguments import Names
+    from ..opdef.definition import Op
     from .plan import BlockPlan
 
 Environment = dict[str, Any]
@@ -70,6 +72,9 @@ class Step:
         "want",
         "writes",
     )
+    instance: Op
+    reads: Sequence[str]
+    writes: Sequence[str]
 
     def __init__(
         self,
@@ -78,32 +83,34 @@ class Step:
         free: list[str],
         body: BlockPlan | None = None,
     ) -> None:
-        self.op = op
+        self.op: Operator = op
         self.reads, self.writes = touched
         self.instance = instance = op.instance()
         takes, gives = instance.input_slots, instance.output_slots
         # A file's operator may have slots that its definition lacks: it runs without them.
-        self.inputs = [
+        self.inputs: list[tuple[str, Names, bool]] = [
             (slot, names, takes[slot].many)
             for slot, names in op.inputs.items()
             if slot in takes and slot not in instance.fluid.unread
         ]
-        self.outputs = [
+        self.outputs: list[tuple[str, Names, bool]] = [
             (slot, names, gives[slot].many)
             for slot, names in op.outputs.items()
             if slot in gives and slot not in instance.fluid.idle
         ]
         updated = [slot for slot in instance.fluid.updates if op.outputs.get(slot)]
-        self.updates = [(slot, op.outputs[slot][0]) for slot in updated]
-        self.want = frozenset(op.outputs)
-        self.free = free
-        self.body = body
+        self.updates: list[tuple[str, str]] = [(slot, op.outputs[slot][0]) for slot in updated]
+        self.want: frozenset[str] = frozenset(op.outputs)
+        self.free: list[str] = free
+        self.body: BlockPlan | None = body
         #: the loss whose gradient the operator begins
-        self.loss = loss_seeded_by(op)
+        self.loss: str | None = loss_seeded_by(op)
         takes_any = not (self.loss or instance.is_control or op.is_unsettled)
         #: whether the operator has to be asked what is doubtful; once it has said so, no more
-        self.doubts = isinstance(instance, Doubtful)
-        self.direct = DirectCall.of(op, instance) if takes_any and not self.doubts else None
+        self.doubts: bool = isinstance(instance, Doubtful)
+        self.direct: DirectCall | None = (
+            DirectCall.of(op, instance) if takes_any and not self.doubts else None
+        )
 
     def run(self, f: Eval, env: Environment, checked: bool = False) -> None:
         """Compute the outputs into the environment.

@@ -55,8 +55,8 @@ class Pieces:
                 for each in node.arguments:
                     if each.serial in self._joined and each.size == node.size:
                         self._joined[node.serial] = self._joined[each.serial]
-        self.is_cut = bool(self._joined) or any(node.function == "part" for node in nodes)
-        self.size = max((node.size for node in self._looped(outputs)), default=0)
+        self.is_cut: bool = bool(self._joined) or any(node.function == "part" for node in nodes)
+        self.size: int = max((node.size for node in self._looped(outputs)), default=0)
 
     def _looped(self, outputs: Iterable[Expression]) -> Iterator[Expression]:
         """The expressions whose elements the loops may run over."""

@@ -51,7 +51,7 @@ class Compiler:
         self._process: subprocess.Popen[bytes] | None = None  # what compiles just now
         self._making: str | None = None  # and the folder where it does
         self._closed = False
-        self.cache = KernelCache(self.warn)
+        self.cache: KernelCache = KernelCache(self.warn)
 
     @lazy
     def command(self) -> list[str]:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...opdef.view_analysis import Look, look_of, looks
 from .index_maps import NotFusible
 from .source import kernel_source
 from .symbols import Expression
 from .tracing import TracedResults, is_plain
+
+if TYPE_CHECKING:
+    from .source import KernelSource
 
 __all__ = ["Expressions", "NotFusible", "Trace"]
 MOST_ARRAYS, MOST_EXPRESSIONS = 40, 300
@@ -55,13 +58,13 @@ class Expressions:
             raise NotFusible
         if len(used) > MOST_EXPRESSIONS:
             raise NotFusible
-        self.inputs = [value for value, _ in given]
+        self.inputs: list[Any] = [value for value, _ in given]
         nodes = [used[s] for s in used]
         #: functions that are not only another look at something
-        self.work = sum(
+        self.work: int = sum(
             n.function not in MOVES and n.function not in ("input", "number", "cast") for n in nodes
         )
-        self.source = kernel_source([node for _, node in given], made)
+        self.source: KernelSource = kernel_source([node for _, node in given], made)
 
     def _add(self, member: Any, trace: TracedResults) -> None:
         known: dict[int, Expression] = {}

@@ -18,13 +18,16 @@ class Kernel:
             made.argtypes, made.restype = [ctypes.py_object, *more], ctypes.c_int
             return made
 
-        self.library, self.free = library, free
+        self.library = library
+        self.free = free
         #: all of it, with Python's lock and without
-        self.run, self.run_free = found(library, name), found(free, name)
-        self.check, self.end = found(library, f"{name}_check"), found(free, f"{name}_end")
-        self.part = found(free, f"{name}_part", ctypes.c_longlong)
+        self.run: Any = found(library, name)
+        self.run_free: Any = found(free, name)
+        self.check: Any = found(library, f"{name}_check")
+        self.end: Any = found(free, f"{name}_end")
+        self.part: Any = found(free, f"{name}_part", ctypes.c_longlong)
         #: all of it, with what starts threads of OpenMP
-        self.team = found(free, f"{name}_team", ctypes.c_void_p)
+        self.team: Any = found(free, f"{name}_team", ctypes.c_void_p)
 
 
 def opened(path: Path) -> tuple[Any, Any] | None:

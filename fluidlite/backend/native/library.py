@@ -42,7 +42,8 @@ class NativeKernels(KernelLibrary):
     most_arrays = MOST_ARRAYS  #: that a kernel of a group reads and makes
 
     def __init__(self, compiler: Compiler, waits: bool) -> None:
-        self._compiler, self.waits = compiler, waits
+        self._compiler = compiler
+        self.waits = waits
         self._traces: dict[Any, TracedResults | None] = {}
         self._groups = GroupKernels(self.trace)
         self._wanted: dict[str, KernelSource] = {}

@@ -182,7 +182,9 @@ class Nest:
     """
 
     def __init__(self, size: int, columns: int, leaves: dict[int, str]) -> None:
-        self.size, self.columns, self._leaves = size, columns, leaves
+        self.size = size
+        self.columns = columns
+        self._leaves = leaves
         self._known: dict[tuple[int, Map], Element] = {}
         self._order: list[Element] = []
         self.stores: list[Store] = []

@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from math import prod
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -47,10 +47,13 @@ class Expression:
         dtype: Any,
         data: Any = None,
     ) -> None:
-        self.function, self.arguments = function, tuple(arguments)
-        self.shape, self.dtype, self.data = shape, np.dtype(dtype), data
-        self.size = prod(shape)
-        self.serial = next(Expression._count)
+        self.function: str = function
+        self.arguments: tuple[Expression, ...] = tuple(arguments)
+        self.shape: Shape = shape
+        self.dtype: np.dtype[Any] = np.dtype(dtype)
+        self.data: Any = data
+        self.size: int = prod(shape)
+        self.serial: int = next(Expression._count)
 
     def __repr__(self) -> str:
         return f"{self.function}({', '.join(map(repr, self.arguments))})"
@@ -118,11 +121,27 @@ class ArraySymbol:
     def __init__(self, node: Expression) -> None:
         self.node = node
 
-    shape = property(lambda self: self.node.shape)
-    dtype = property(lambda self: self.node.dtype)
-    size = property(lambda self: self.node.size)
-    ndim = property(lambda self: len(self.node.shape))
-    constant = None
+    @property
+    def shape(self) -> Shape:
+        """The sizes."""
+        return self.node.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The element type."""
+        return self.node.dtype
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return self.node.size
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return len(self.node.shape)
+
+    constant: ClassVar[Any] = None
 
     def __bool__(self) -> bool:
         raise Untraceable("a decision by a value")
@@ -168,16 +187,29 @@ class ArraySymbol:
     def __invert__(self) -> ArraySymbol:
         return _call("logical_not", self)
 
-    __add__, __radd__ = _operator("add")
-    __sub__, __rsub__ = _operator("subtract")
-    __mul__, __rmul__ = _operator("multiply")
-    __truediv__, __rtruediv__ = _operator("divide")
-    __and__, __rand__ = _operator("logical_and")
-    __or__, __ror__ = _operator("logical_or")
-    __gt__, __ge__ = _operator("greater")[0], _operator("greater_equal")[0]
-    __lt__, __le__ = _operator("less")[0], _operator("less_equal")[0]
-    __eq__, __ne__ = _operator("equal")[0], _operator("not_equal")[0]
-    __hash__ = object.__hash__
+
+#: Python's methods of two values -> NumPy's function
+_BINARY = {
+    "add": "add",
+    "sub": "subtract",
+    "mul": "multiply",
+    "truediv": "divide",
+    "and": "logical_and",
+    "or": "logical_or",
+}
+#: the same of methods whose reflection is another one
+_COMPARISONS = {
+    "gt": "greater",
+    "ge": "greater_equal",
+    "lt": "less",
+    "le": "less_equal",
+    "eq": "equal",
+    "ne": "not_equal",
+}
+for _name, _function in (*_BINARY.items(), *_COMPARISONS.items()):
+    setattr(ArraySymbol, f"__{_name}__", _operator(_function)[0])
+for _name, _function in _BINARY.items():
+    setattr(ArraySymbol, f"__r{_name}__", _operator(_function)[1])
 
 
 def _sample(value: Any) -> Any:
@@ -370,7 +402,8 @@ class TransposedSymbol:
     ndim = 2
 
     def __init__(self, of: ArraySymbol) -> None:
-        self.of, self.shape = of, of.shape[::-1]
+        self.of = of
+        self.shape: Any = of.shape[::-1]
 
 
 def swapaxes(value: Any, first: int, second: int) -> Any:

@@ -27,7 +27,8 @@ class TracedResults:
     """
 
     def __init__(self, operands: list[Any], results: dict[str, Any]) -> None:
-        self.operands, self.results = operands, results
+        self.operands = operands
+        self.results = results
 
 
 def is_plain(spec: Any) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...kernels.finite import is_finite
 from ...opdef.prepared import Epilogues, KernelDeclined, Offer, Prepared
@@ -25,6 +25,9 @@ from .memory import (
 from .norms import bounded, linear, made_by, product
 from .offers import HIGH, LOW, Layouts, OneDnnKernels, serves, whole
 from .post_ops import POST, PostOp, post_ops
+
+if TYPE_CHECKING:
+    from .memory import Form
 
 DIRECT = 1
 SOURCE, WEIGHTS, TARGET, BIAS = 1, 33, 17, 41
@@ -49,21 +52,23 @@ class ConvolutionGeometry:
     def __init__(self, op: Any, image: Sequence[int], filter: Sequence[int]) -> None:
         seen = channels_last if op.channels_last else row_major
         out = op.convolved(tuple(image), tuple(filter))
-        self.image, self.out = seen(image), seen(out)
-        self.groups, self.is_channels_last = op.groups, op.channels_last
+        self.image: Form = seen(image)
+        self.out: Form = seen(out)
+        self.groups: Any = op.groups
+        self.is_channels_last: Any = op.channels_last
         count, depth, *kernel = filter
         split = (op.groups, count // op.groups) if op.groups > 1 else (count,)
-        self.filter = row_major((*split, depth, *kernel))
+        self.filter: Form = row_major((*split, depth, *kernel))
         pads = op.pads(self.image.sizes[2:], kernel)
-        self.window = (
+        self.window: tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]] = (
             tuple(op.strides),
             tuple(d - 1 for d in op.spacing),
             tuple(before for before, _ in pads),
             tuple(after for _, after in pads),
         )
-        self.operations = 2 * prod(out) * depth * prod(kernel)
+        self.operations: int = 2 * prod(out) * depth * prod(kernel)
         #: of the product of the norms of two of image, filters and output
-        self.gain = prod(kernel) ** 0.5
+        self.gain: Any = prod(kernel) ** 0.5
 
     @property
     def key(self) -> Any:
@@ -94,6 +99,8 @@ class ConvolutionForward:
     or, where many of these would be filled up, the channels last.
     """
 
+    descriptor: PrimitiveDescriptor
+
     def __init__(self, onednn: OneDnnKernels, geometry: ConvolutionGeometry) -> None:
         library, g = onednn.library, geometry
         image: Any = any_of(library, g.image.sizes)
@@ -107,9 +114,9 @@ class ConvolutionForward:
         self._image = Layout(library, g.image, made.memory(OF_SOURCE))
         self._filter = Layout(library, g.filter, made.memory(OF_WEIGHTS))
         self._out = Layout(library, g.out, made.memory(OF_TARGET))
-        self.image = chosen(library, g.image, self._image.handle)
-        self.filter = chosen(library, g.filter, self._filter.handle)
-        self.out = chosen(library, g.out, self._out.handle)
+        self.image: Layout | None = chosen(library, g.image, self._image.handle)
+        self.filter: Layout | None = chosen(library, g.filter, self._filter.handle)
+        self.out: Layout | None = chosen(library, g.out, self._out.handle)
 
     @property
     def around(self) -> tuple[Any, Any]:

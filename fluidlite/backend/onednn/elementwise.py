@@ -5,6 +5,7 @@ Where blocks are filled up with zeros, these have to stay zeros.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,7 @@ ALGORITHMS = {
 }
 
 #: of two values of one shape
-OF_TWO = {
+OF_TWO: dict[str, Callable[..., Any]] = {
     "elementwise_add": np.add,
     "elementwise_sub": np.subtract,
     "elementwise_mul": np.multiply,

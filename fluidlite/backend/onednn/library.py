@@ -45,7 +45,7 @@ INSTRUCTIONS = {
 #: whose kernels OpenBLAS takes, of processors without AVX-512
 BEFORE_AVX512 = {"haswell", "zen", "sandybridge", "nehalem", "prescott", "core2", "generic"}
 
-Dims = c_int64 * LARGEST_RANK
+Dims: type[ctypes.Array[c_int64]] = c_int64 * LARGEST_RANK
 
 
 class NotDone(FluidError, RuntimeError):
@@ -180,11 +180,11 @@ class Library:
         self._graves: dict[int, _Grave] = {}
         self._opened: deque[_Grave] = deque()
         #: that the threads belong to; one that is forked from it gets none of them
-        self.process = os.getpid()
+        self.process: int = os.getpid()
         self._library = library = ctypes.CDLL(path)
         library.dnnl_version.restype = POINTER(Version)
         version = library.dnnl_version().contents
-        self.version = f"{version.major}.{version.minor}.{version.patch}"
+        self.version: str = f"{version.major}.{version.minor}.{version.patch}"
         if version.major != 3:
             raise NotDone(f"expected oneDNN 3, got version {self.version} in {path}")
         for name, arguments in SIGNATURES.items():
@@ -199,17 +199,17 @@ class Library:
             *(ctypes.c_char, ctypes.c_char, c_int64, c_int64, c_int64, c_float, c_void_p, c_int64),
             *(c_void_p, c_int64, c_float, c_void_p, c_int64),
         )
-        self.sgemm = library.dnnl_sgemm
-        self.execute = library.dnnl_primitive_execute
-        self.set_data = library.dnnl_memory_set_data_handle
+        self.sgemm: Callable[..., Any] = library.dnnl_sgemm
+        self.execute: Callable[..., Any] = library.dnnl_primitive_execute
+        self.set_data: Callable[..., Any] = library.dnnl_memory_set_data_handle
         #: those of OpenMP, where the library has its threads from there
         self._set_threads = getattr(library, "omp_set_num_threads", None)
         self._get_threads = getattr(library, "omp_get_max_threads", None)
         begin = getattr(library, "GOMP_parallel", None)
         #: where its function is that starts threads
-        self.parallel = None if begin is None else ctypes.cast(begin, c_void_p).value
-        self.engine = self.create("engine_create", CPU, 0)
-        self.stream = self.create("stream_create", self.engine, IN_ORDER)
+        self.parallel: int | None = None if begin is None else ctypes.cast(begin, c_void_p).value
+        self.engine: c_void_p = self.create("engine_create", CPU, 0)
+        self.stream: c_void_p = self.create("stream_create", self.engine, IN_ORDER)
 
     def call(self, name: str, *arguments: Any) -> None:
         """Call a function.

@@ -68,7 +68,8 @@ class Layout:
     """
 
     def __init__(self, library: Library, form: Form, handle: Any = None) -> None:
-        self.library, self.form = library, form
+        self.library = library
+        self.form = form
         if handle is None:
             made = library.create(
                 "memory_desc_create_with_strides",
@@ -78,10 +79,10 @@ class Layout:
             made = library.create("memory_desc_clone", handle)
         self._descriptor = Descriptor(library, made)
         self.handle = made
-        self.nbytes = library.size(made)
-        self.shape = (self.nbytes // FLOAT.itemsize,)
+        self.nbytes: int = library.size(made)
+        self.shape: tuple[int] = (self.nbytes // FLOAT.itemsize,)
         #: whether there are zeros that fill blocks up
-        self.padded = self.shape[0] != prod(form.sizes)
+        self.padded: bool = self.shape[0] != prod(form.sizes)
 
     @cached_property
     def order(self) -> tuple[int, ...] | None:
@@ -189,8 +190,8 @@ class ContextFactory:
         self.library = library
         self.scratch_bytes = 0
         #: how many threads the library has just now
-        self.thread_count = c_int(1)
-        self.has_threads = most > 1
+        self.thread_count: c_int = c_int(1)
+        self.has_threads: bool = most > 1
 
     @property
     def threads(self) -> int:
@@ -259,9 +260,10 @@ class Primitive:
         if not descriptor.is_fast and descriptor.kind != "reorder":
             raise NotDone("oneDNN has only a reference implementation")
         library = contexts.library
-        self.contexts, self.descriptor = contexts, descriptor
+        self.contexts = contexts
+        self.descriptor = descriptor
         #: descriptors are copied: they belong to those of primitives, which may not live as long
-        self.arguments = [
+        self.arguments: list[tuple[int, Descriptor]] = [
             (number, Descriptor(library, library.create("memory_desc_clone", given)))
             for number, given in ((n, _handle_of(a)) for n, a in arguments)
         ]
@@ -304,12 +306,12 @@ class Made:
 
     def __init__(self, contexts: ContextFactory, descriptor: PrimitiveDescriptor) -> None:
         library = contexts.library
-        self.kind = descriptor.kind
+        self.kind: str = descriptor.kind
         self._descriptor = descriptor
-        self.handle = library.create("primitive_create", descriptor.handle)
+        self.handle: c_void_p = library.create("primitive_create", descriptor.handle)
         library.give_back_with(self, "primitive", self.handle)
-        self.scratch = library.described(descriptor.handle, SCRATCHPAD)
-        self.scratch_bytes = library.size(self.scratch)
+        self.scratch: Any = library.described(descriptor.handle, SCRATCHPAD)
+        self.scratch_bytes: int = library.size(self.scratch)
         contexts.scratch_bytes = max(contexts.scratch_bytes, self.scratch_bytes)
 
 
@@ -340,7 +342,8 @@ class PrimitiveDescriptor:
         posts: Sequence[tuple[Any, ...]] = (),
         scaled: Sequence[int] = (),
     ) -> None:
-        self._library, self.kind = library, kind
+        self._library = library
+        self.kind = kind
         #: what the description refers to
         self._kept = arguments
         self._how: dict[str, Any] = dict(relu=relu, hint=hint, posts=posts, scaled=scaled)

@@ -59,25 +59,29 @@ class BatchNormForward:
         NotDone: the library has none.
     """
 
+    source: Layout
+
     def __init__(
         self, onednn: OneDnnKernels, op: Any, form: Form, layout: Layout | None, with_relu: bool
     ) -> None:
         library = onednn.library
-        self.layout, self.with_relu = layout, with_relu
+        self.layout = layout
+        self.with_relu = with_relu
         self.source = source = described(library, form, layout)
         flags = SCALED | SHIFTED | (WITH_RELU if with_relu else 0)
-        self.forward = PrimitiveDescriptor(
+        self.forward: PrimitiveDescriptor = PrimitiveDescriptor(
             library,
             "batch_normalization_forward",
             *(TRAINING if op.by_batch else INFERENCE, source, source, op.epsilon),
             flags if op.by_batch else flags | GLOBAL,
         )
-        self.mask_bytes, self.mask = 0, None
+        self.mask_bytes: int = 0
+        self.mask: Any = None
         if with_relu:
             self.mask = self.forward.memory(OF_WORKSPACE)
             self.mask_bytes = library.size(self.mask)
         if op.by_batch:
-            self.backward = PrimitiveDescriptor(
+            self.backward: PrimitiveDescriptor = PrimitiveDescriptor(
                 library,
                 "batch_normalization_backward",
                 *(BACKWARD, source, source, source, op.epsilon, flags),

@@ -85,11 +85,12 @@ class OneDnnKernels(KernelLibrary):
     name = "oneDNN"
 
     def __init__(self, library: Library, graph: Iterable[Any], everywhere: bool) -> None:
-        self.library, self._everywhere = library, everywhere
+        self.library = library
+        self._everywhere = everywhere
         self._instructions = list(graph)
         most = 1 if self._leaves_products else threads.count()
-        self.contexts = ContextFactory(library, most)
-        self.tuner = ThreadTuner(self.contexts, most, threads.is_fixed())
+        self.contexts: ContextFactory = ContextFactory(library, most)
+        self.tuner: Any = ThreadTuner(self.contexts, most, threads.is_fixed())
         #: what offers remember for later ones
         self.known: dict[Any, Any] = {}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from .memory import (
 from .norms import bounded, linear
 from .offers import HIGH, LOW, Layouts, OneDnnKernels, held, serves, whole
 
+if TYPE_CHECKING:
+    from .memory import Form
+
 SOURCE, TARGET, WORKSPACE, SOURCE_BACK, TARGET_BACK = 1, 17, 64, 129, 145
 OF_TARGET, OF_WORKSPACE = 133, 135
 MAXIMUM, AVERAGE, AVERAGE_INSIDE = 0x1FF, 0x2FF, 0x3FF
@@ -40,7 +43,8 @@ class Windows:
 
     def __init__(self, op: Any, shape: Sequence[int]) -> None:
         seen = channels_last if op.axes[0] == 1 else row_major
-        self.image, self.out = seen(shape), seen(op.pooled(tuple(shape)))
+        self.image: Form = seen(shape)
+        self.out: Form = seen(op.pooled(tuple(shape)))
         kernel, strides, before, after = [], [], [], []
         self.fits = min(op.paddings, default=0) >= 0
         for w in op.windows(tuple(shape)):
@@ -59,10 +63,12 @@ class Windows:
             before.append(w.step.before)
             after.append(w.padding[1])
         # with padding or without, where all windows are whole it is the same
-        self.inclusive = not (op.exclusive or op.adaptive or op.global_pooling)
+        self.inclusive: bool = not (op.exclusive or op.adaptive or op.global_pooling)
         self.fits &= not self.inclusive or kernel == list(op.ksize)
         self.fits &= all(b < k and a < k for k, b, a in zip(kernel, before, after))
-        self.window = tuple(map(tuple, (strides, kernel, [0] * len(kernel), before, after)))
+        self.window: tuple[tuple[int, ...], ...] = tuple(
+            map(tuple, (strides, kernel, [0] * len(kernel), before, after))
+        )
 
     @property
     def gain(self) -> float:
@@ -94,15 +100,16 @@ class PoolingForward:
         library = onednn.library
         algorithm = MAXIMUM if largest else AVERAGE if w.inclusive else AVERAGE_INSIDE
         self.algorithm = algorithm
-        self.source, self.layout = described(library, w.image, layout), layout
-        self.descriptor = PrimitiveDescriptor(
+        self.source: Layout = described(library, w.image, layout)
+        self.layout = layout
+        self.descriptor: PrimitiveDescriptor = PrimitiveDescriptor(
             library,
             "pooling_forward",
             *(TRAINING if training else INFERENCE, algorithm, self.source),
             *(any_of(library, w.out.sizes), *w.steps),
         )
-        self.out = chosen(library, w.out, self.descriptor.memory(OF_TARGET))
-        self.target = described(library, w.out, self.out)
+        self.out: Layout | None = chosen(library, w.out, self.descriptor.memory(OF_TARGET))
+        self.target: Layout = described(library, w.out, self.out)
 
 
 def _cost(onednn: OneDnnKernels, instruction: Any, layouts: Layouts) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from math import prod
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...kernels import threads
 from ...opdef.prepared import Epilogues, Offer, Prepared
@@ -34,6 +34,9 @@ from .offers import (
     whole,
 )
 from .post_ops import KEEPS_ZERO, LINEAR, POST, PostOp, post_ops
+
+if TYPE_CHECKING:
+    from .memory import ContextFactory
 
 #: operations from which on a product is faster here on one thread, and there with Y transposed,
 #: and of a stack, of which NumPy multiplies one after the other
@@ -109,11 +112,15 @@ class ProductGeometry:
                 flat(x, self._lead),
                 flat(y, op.y_num_col_dims),
             )
-            self._turned, self.factor = (False, False), 1.0
+            self._turned = (False, False)
+            self.factor: Any = 1.0
             #: whether operands are seen in their own shape
             self._is_own = self._given == (x, y)
             #: of the result
-            self.shape = (*x[: self._lead], *y[op.y_num_col_dims :])
+            self.shape: tuple[int, ...] = (
+                *x[: self._lead],
+                *y[op.y_num_col_dims :],
+            )
         else:
             if op.head_number != 1 or not 2 <= len(x) <= MOST_DIMENSIONS or x[:-2] != y[:-2]:
                 raise NotDone("no product of as many matrices")
@@ -121,11 +128,15 @@ class ProductGeometry:
             self._turned, self.factor = (op.transpose_X, op.transpose_Y), op.alpha
             self._is_own = True
             rows, columns = x[-1 if op.transpose_X else -2], y[-2 if op.transpose_Y else -1]
-            self.shape = (*x[:-2], rows, columns)
+            self.shape = (
+                *x[:-2],
+                rows,
+                columns,
+            )
         (*stack, rows, depth), (*_, columns) = self._seen(0), self._seen(1)
         #: of the result, as matrices
         self.sizes: tuple[int, ...] = (*stack, rows, columns)
-        self.operations = 2 * prod(self.sizes) * depth
+        self.operations: int = 2 * prod(self.sizes) * depth
 
     def _seen(self, place: int) -> tuple[int, ...]:
         """The sizes of an operand, as matrices that are multiplied."""
@@ -183,10 +194,11 @@ class Product:
         posts: Sequence[PostOp],
         order: Sequence[int] = (),
     ) -> None:
-        self.contexts, self._geometry = onednn.contexts, geometry
+        self.contexts: ContextFactory = onednn.contexts
+        self._geometry = geometry
         library = onednn.library
         #: of the result
-        self.shape = tuple(geometry.shape[i] for i in order) or geometry.shape
+        self.shape: tuple[int, ...] = tuple(geometry.shape[i] for i in order) or geometry.shape
         made = row_major(geometry.sizes)
         if order:
             if geometry.sizes != geometry.shape:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from .memory import (
 )
 from .offers import HIGH, LOW, Layouts, OneDnnKernels, held, serves, whole
 
+if TYPE_CHECKING:
+    from .memory import Layout
+
 SOURCE, TARGET, WORKSPACE, SOURCE_BACK, TARGET_BACK = 1, 17, 64, 129, 145
 OF_WORKSPACE = 135
 ACROSS_CHANNELS = 0xAFF
@@ -34,16 +37,16 @@ class LrnForward:
     def __init__(self, onednn: OneDnnKernels, instruction: Any, layouts: Layouts) -> None:
         library, op, x = onednn.library, instruction.op, instruction.operands[0]
         form = channels_last(x.shape) if op.axis == 3 else row_major(x.shape)
-        self.layout = held(x, form, layouts)
+        self.layout: Layout | None = held(x, form, layouts)
         source = described(library, form, self.layout)
         numbers = (op.n, op.alpha * op.n, op.beta, op.k)
         descriptor = PrimitiveDescriptor(
             library, "lrn_forward", TRAINING, ACROSS_CHANNELS, source, source, *numbers
         )
-        self.space = descriptor.memory(OF_WORKSPACE)
-        self.bytes = library.size(self.space) if self.space else 0
+        self.space: Any = descriptor.memory(OF_WORKSPACE)
+        self.bytes: int = library.size(self.space) if self.space else 0
         more = [(WORKSPACE, self.space)] if self.bytes else []
-        self.primitive = Primitive(
+        self.primitive: Primitive = Primitive(
             onednn.contexts, descriptor, [(SOURCE, source), (TARGET, source), *more]
         )
         backward = PrimitiveDescriptor(
@@ -53,8 +56,8 @@ class LrnForward:
             hint=descriptor,
         )
         arguments = [(SOURCE, source), (TARGET_BACK, source), (SOURCE_BACK, source), *more]
-        self.backward = Primitive(onednn.contexts, backward, arguments)
-        self.shape = x.shape if self.layout is None else self.layout.shape
+        self.backward: Primitive = Primitive(onednn.contexts, backward, arguments)
+        self.shape: Any = x.shape if self.layout is None else self.layout.shape
 
 
 def _cost(onednn: OneDnnKernels, instruction: Any, layouts: Layouts) -> float:

@@ -36,8 +36,8 @@ def default_mapper(is_train: bool, sample: tuple[bytes, int]) -> tuple[Any, int]
     return picture.flatten().astype("float32"), label
 
 
-train_mapper = partial(default_mapper, True)
-test_mapper = partial(default_mapper, False)
+train_mapper: Callable[..., Any] = partial(default_mapper, True)
+test_mapper: Callable[..., Any] = partial(default_mapper, False)
 
 
 def reader_creator(

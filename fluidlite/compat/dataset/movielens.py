@@ -19,7 +19,7 @@ __all__ = [
     "movie_categories", "movie_info", "test", "train", "user_info",
 ]  # fmt: skip
 
-age_table = [1, 18, 25, 35, 45, 50, 56]
+age_table: list[int] = [1, 18, 25, 35, 45, 50, 56]
 _TITLE = re.compile(r"^(.*)\((\d+)\)$")
 
 
@@ -27,7 +27,9 @@ class MovieInfo:
     """A film: its number, the title without the year, its categories."""
 
     def __init__(self, index: Any, categories: list[str], title: str) -> None:
-        self.index, self.categories, self.title = int(index), categories, title
+        self.index: int = int(index)
+        self.categories = categories
+        self.title = title
 
     def value(self) -> list[Any]:
         """The number, those of the categories, and those of the title's words."""
@@ -46,10 +48,10 @@ class UserInfo:
     """Who watches: number, gender, age, occupation."""
 
     def __init__(self, index: Any, gender: str, age: Any, job_id: Any) -> None:
-        self.index = int(index)
-        self.is_male = gender == "M"
-        self.age = age_table.index(int(age))
-        self.job_id = int(job_id)
+        self.index: int = int(index)
+        self.is_male: bool = gender == "M"
+        self.age: int = age_table.index(int(age))
+        self.job_id: int = int(job_id)
 
     def value(self) -> list[int]:
         """The number, 0 for a man and 1 for a woman, which age, which occupation."""

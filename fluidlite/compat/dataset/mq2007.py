@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -18,6 +18,8 @@ __all__ = ["Query", "QueryList", "fetch", "load_from_text", "test", "train"]
 class Query:
     """A document: the query that it answers, how well, and its features."""
 
+    description: str
+
     def __init__(
         self,
         query_id: int = -1,
@@ -25,10 +27,10 @@ class Query:
         feature_vector: Any = None,
         description: str = "",
     ) -> None:
-        self.query_id = query_id
-        self.relevance_score = relevance_score
-        self.feature_vector = [] if feature_vector is None else feature_vector
-        self.description = description
+        self.query_id: int = query_id
+        self.relevance_score: int = relevance_score
+        self.feature_vector: list[float] = [] if feature_vector is None else feature_vector
+        self.description: str = description
 
     def __str__(self) -> str:
         return f"{self.relevance_score} {self.query_id} {' '.join(map(str, self.feature_vector))}"
@@ -50,7 +52,7 @@ class QueryList:
 
     def __init__(self, querylist: Any = None) -> None:
         self.querylist: list[Query] = [] if querylist is None else list(querylist)
-        self.query_id = self.querylist[0].query_id if self.querylist else -1
+        self.query_id: int = self.querylist[0].query_id if self.querylist else -1
 
     def __iter__(self) -> Iterator[Query]:
         return iter(self.querylist)
@@ -170,5 +172,5 @@ def __reader__(
         yield from _FORMS[format](querylist)
 
 
-train = partial(__reader__, filepath="MQ2007/Fold1/train.txt")
-test = partial(__reader__, filepath="MQ2007/Fold1/test.txt")
+train: Callable[..., Iterator[Any]] = partial(__reader__, filepath="MQ2007/Fold1/train.txt")
+test: Callable[..., Iterator[Any]] = partial(__reader__, filepath="MQ2007/Fold1/test.txt")

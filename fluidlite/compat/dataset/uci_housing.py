@@ -13,7 +13,7 @@ from ..refused import NotServedError
 from .homes import fetch, file_of, is_synthetic
 from .made import Reader, generator
 
-feature_names = [
+feature_names: list[str] = [
     *("CRIM", "ZN", "INDUS", "CHAS", "NOX", "RM", "AGE", "DIS", "RAD", "TAX", "PTRATIO", "B"),
     "LSTAT",
 ]

@@ -9,7 +9,7 @@ from ...clip import (
     GradientClipByValue,
 )
 
-BaseErrorClipAttr = ErrorClipByValue.__mro__[1]
+BaseErrorClipAttr: type = ErrorClipByValue.__mro__[1]
 ClipByGlobalNorm = GradientClipByGlobalNorm
 ClipByNorm = GradientClipByNorm
 ClipByValue = GradientClipByValue

@@ -56,9 +56,18 @@ class EventSortingKey(IntEnum):
     kAve = 5
 
 
-kDisabled, kCPU, kCUDA, kAll = ProfilerState
-kOpDetail, kAllOpDetail = TracerOption.kOpDetail, TracerOption.kAllOpDetail
-kDefault, kCalls, kTotal, kMin, kMax, kAve = EventSortingKey
+kDisabled = ProfilerState.kDisabled
+kCPU = ProfilerState.kCPU
+kCUDA = ProfilerState.kCUDA
+kAll = ProfilerState.kAll
+kOpDetail = TracerOption.kOpDetail
+kAllOpDetail = TracerOption.kAllOpDetail
+kDefault = EventSortingKey.kDefault
+kCalls = EventSortingKey.kCalls
+kTotal = EventSortingKey.kTotal
+kMin = EventSortingKey.kMin
+kMax = EventSortingKey.kMax
+kAve = EventSortingKey.kAve
 
 
 class GlobalVarGetterSetterRegistry:

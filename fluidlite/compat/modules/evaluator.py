@@ -31,7 +31,7 @@ class Evaluator:
     def __init__(self, name: str, **kwargs: Any) -> None:
         self.states: list[Any] = []
         self.metrics: list[Any] = []
-        self.helper = LayerHelper(name, **kwargs)
+        self.helper: LayerHelper = LayerHelper(name, **kwargs)
 
     def reset(self, executor: Executor, reset_program: Program | None = None) -> None:
         """Set the sums to 0.
@@ -94,9 +94,9 @@ class ChunkEvaluator(Evaluator):
     ) -> None:
         super().__init__("chunk_eval")
         shape = [1]
-        self.num_infer_chunks = self._create_state("num_infer_chunks", "int64", shape)
-        self.num_label_chunks = self._create_state("num_label_chunks", "int64", shape)
-        self.num_correct_chunks = self._create_state("num_correct_chunks", "int64", shape)
+        self.num_infer_chunks: Any = self._create_state("num_infer_chunks", "int64", shape)
+        self.num_label_chunks: Any = self._create_state("num_label_chunks", "int64", shape)
+        self.num_correct_chunks: Any = self._create_state("num_correct_chunks", "int64", shape)
         found = _layer("chunk_eval")(
             input=input,
             label=label,
@@ -130,9 +130,9 @@ class EditDistance(Evaluator):
 
     def __init__(self, input: Any, label: Any, ignored_tokens: Any = None, **kwargs: Any) -> None:
         super().__init__("edit_distance", **kwargs)
-        self.total_distance = self._create_state("total_distance", "float32", [1])
-        self.seq_num = self._create_state("seq_num", "int64", [1])
-        self.instance_error = self._create_state("instance_error", "int64", [1])
+        self.total_distance: Any = self._create_state("total_distance", "float32", [1])
+        self.seq_num: Any = self._create_state("seq_num", "int64", [1])
+        self.instance_error: Any = self._create_state("instance_error", "int64", [1])
         distances, number = _layer("edit_distance")(
             input=input, label=label, ignored_tokens=ignored_tokens
         )

@@ -51,7 +51,7 @@ class VariableMetaClass(type):
 class ParameterMetaClass(VariableMetaClass):
     """The class of ``Parameter``, of programs and of layers that run at once."""
 
-    real = variables.Parameter
+    real: type = variables.Parameter
     eager = ParamBase
 
 
@@ -113,8 +113,9 @@ def _only(where: str, wanted: bool) -> Callable[[Any], Any]:
     return decorate
 
 
-dygraph_only = _dygraph_only_ = _only("within", True)
-dygraph_not_support = _dygraph_not_support_ = _only("outside of", False)
+_dygraph_only_: Callable[..., Any] = _only("within", True)
+_dygraph_not_support_: Callable[..., Any] = _only("outside of", False)
+dygraph_only, dygraph_not_support = _dygraph_only_, _dygraph_not_support_
 
 
 def fake_interface_only(function: FunctionType) -> FunctionType:

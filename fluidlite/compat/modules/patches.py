@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-compare_ops = ["__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"]
+compare_ops: list[str] = ["__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"]
 
 
 def monkey_patch_variable() -> None:

@@ -36,8 +36,8 @@ class Ploter:
 
     def __init__(self, *args: str) -> None:
         self.titles = args
-        self.curves = {title: PlotData() for title in args}
-        self.disabled = os.environ.get("DISABLE_PLOT") == "True"
+        self.curves: dict[str, PlotData] = {title: PlotData() for title in args}
+        self.disabled: bool = os.environ.get("DISABLE_PLOT") == "True"
 
     def append(self, title: str, step: Any, value: Any) -> None:
         """Add a point to a curve.

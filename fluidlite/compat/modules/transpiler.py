@@ -14,7 +14,7 @@ from ...scope import Scope, global_scope
 from .face import memory_optimize as memory_optimize
 from .face import release_memory as release_memory
 
-string_types = (str,)
+string_types: tuple[type[str]] = (str,)
 
 
 class InferenceTranspiler:

@@ -11,7 +11,7 @@ from ...ground.dtypes import DType
 from ...ir.program import Program
 
 DEBUG = False
-dtype_to_size = {
+dtype_to_size: dict[DType, int] = {
     DType.FP16: 2,
     DType.FP32: 4,
     DType.FP64: 8,

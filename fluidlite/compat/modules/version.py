@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 full_version = "1.8.5"
-major, minor, patch, rc = "1", "8", "5", "0"
+major = "1"
+minor = "8"
+patch = "5"
+rc = "0"
 istaged = True
 commit = ""
 with_mkl = "OFF"

@@ -106,11 +106,11 @@ class AutoMixedPrecisionLists(Described):
                 f"both"
             )
         #: types of operators, as the class says
-        self.white_list = (set(WHITE) | white) - black
-        self.black_list = (set(BLACK) | black) - white
-        self.gray_list = set(GRAY) - white - black
+        self.white_list: set[str] = (set(WHITE) | white) - black
+        self.black_list: set[str] = (set(BLACK) | black) - white
+        self.gray_list: set[str] = set(GRAY) - white - black
         #: names of variables
-        self.black_varnames = _checked("custom_black_varnames", custom_black_varnames)
+        self.black_varnames: set[str] = _checked("custom_black_varnames", custom_black_varnames)
 
 
 def _checked(what: str, given: Any) -> set[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...ground.public_names import listing
+from ...ground.public_names import list_public_names
 from .conv import Conv2D, Conv2DTranspose, Conv3D, Conv3DTranspose, Pool2D
 from .dense import NCE, BilinearTensorProduct, Dropout, Embedding, Linear, PRelu
 from .losses import BCELoss, L1Loss, MSELoss, NLLLoss
@@ -16,4 +16,4 @@ __all__ = [
     "LayerNorm", "Linear", "MSELoss", "NLLLoss", "PRelu", "Pool2D", "SpectralNorm", "TreeConv",
 ]  # fmt: skip
 
-__dir__ = listing(globals())
+list_public_names(globals())

@@ -9,10 +9,10 @@ runs them among tensors, and ``translator`` is the public face.
 
 from __future__ import annotations
 
-from ...ground.public_names import listing
+from ...ground.public_names import list_public_names
 from .merging import TranslationError
 from .translator import ProgramTranslator, declarative, dygraph_to_static_func
 
 __all__ = ["ProgramTranslator", "TranslationError", "declarative", "dygraph_to_static_func"]
 
-__dir__ = listing(globals())
+list_public_names(globals())

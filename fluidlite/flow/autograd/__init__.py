@@ -15,7 +15,7 @@ from ...eager.mode import (
     set_grad_enabled,
 )
 from ...eager.recording import TensorRecord
-from ...ground.public_names import listing
+from ...ground.public_names import list_public_names
 from ..tensor import need_start
 from . import functional
 
@@ -184,4 +184,4 @@ def _of_tensors(backward: Callable[..., Any], are_tensors: list[bool]) -> Callab
     return chosen
 
 
-__dir__ = listing(globals())
+list_public_names(globals())

@@ -13,7 +13,7 @@ from ...eager.mode import enable_grad
 from ...eager.recording import TensorRecord, eager
 from ...errors import ArgumentError, GradientStateError, ShapeError
 from ...functions.shaping import reshape
-from ...ground.public_names import listing
+from ...ground.public_names import list_public_names
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
 
@@ -334,4 +334,4 @@ def _checked(func: Function, listed: Sequence[Any], strict: bool, second: bool) 
     return value
 
 
-__dir__ = listing(globals())
+list_public_names(globals())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...ground.missing_names import answer
-from ...ground.public_names import listing
+from ...ground.public_names import list_public_names
 from ...ground.tracebacks import api_boundaries
 from . import functional, init, utils
 from .activation import (
@@ -151,6 +151,6 @@ __all__ = [
     "GRUCell", "LSTM", "LSTMCell", "RNN", "RNNCell",
 ]  # fmt: skip
 
-__dir__ = listing(globals())
+list_public_names(globals())
 api_boundaries(globals())
 answer(globals())

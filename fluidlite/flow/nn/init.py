@@ -11,7 +11,7 @@ from ...eager.engine import located
 from ...eager.mode import no_grad
 from ...eager.prepared import generator
 from ...errors import ArgumentError, ShapeError
-from ...ground.public_names import listing
+from ...ground.public_names import list_public_names
 from ...ground.tracebacks import api_boundaries
 from ...nn.initializer import calculate_gain, orthogonal
 
@@ -142,5 +142,5 @@ __all__ = [
     "zeros_",
 ]  # fmt: skip
 
-__dir__ = listing(globals())
+list_public_names(globals())
 api_boundaries(globals())

@@ -9,7 +9,7 @@ import numpy as np
 from ...eager.engine import located
 from ...errors import ArgumentError
 from ...functions.creation import full
-from ...ground.public_names import listing
+from ...ground.public_names import list_public_names
 from ...ground.tracebacks import api_boundaries
 from ..shapes import cat, stack, transpose
 
@@ -54,5 +54,5 @@ def unpad_sequence(padded_sequences: Any, lengths: Any, batch_first: bool = Fals
     return [row[: int(length)] for row, length in zip(rows, np.asarray(lengths))]
 
 
-__dir__ = listing(globals())
+list_public_names(globals())
 api_boundaries(globals())

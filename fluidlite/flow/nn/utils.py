@@ -11,7 +11,7 @@ from ...functions.arithmetic import divide, multiply
 from ...functions.elementary import sqrt, square
 from ...functions.reduction import sum as total
 from ...ground.missing_names import answer
-from ...ground.public_names import listing
+from ...ground.public_names import list_public_names
 from ...ground.tracebacks import api_boundaries
 from ...nn.gradient_clips import clip_grad_norm_, clip_grad_value_
 from ...nn.utils import parameters_to_vector, vector_to_parameters
@@ -97,6 +97,6 @@ __all__: Sequence[str] = [
     "weight_norm",
 ]
 
-__dir__ = listing(globals())
+list_public_names(globals())
 api_boundaries(globals())
 answer(globals())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...ground.missing_names import answer
-from ...ground.public_names import listing
+from ...ground.public_names import list_public_names
 from ...ground.tracebacks import api_boundaries
 from . import lr_scheduler
 from .adaptive import LAMB, Adam, AdamW
@@ -14,6 +14,6 @@ __all__ = [
     "LAMB", "SGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Optimizer", "RMSprop", "lr_scheduler",
 ]  # fmt: skip
 
-__dir__ = listing(globals())
+list_public_names(globals())
 api_boundaries(globals())
 answer(globals())

@@ -11,7 +11,7 @@ from ...eager.engine import located
 from ...errors import ArgumentError
 from ...ground.docstrings import Family
 from ...ground.fields import fields_of, from_fields
-from ...ground.public_names import listing
+from ...ground.public_names import list_public_names
 from ...ground.tracebacks import api_boundaries
 from .optimizer import Optimizer
 from .plateau import ReduceLROnPlateau
@@ -439,5 +439,5 @@ def _one_optimizer(schedulers: Sequence[LRScheduler]) -> Any:
     return schedulers[0].optimizer
 
 
-__dir__ = listing(globals())
+list_public_names(globals())
 api_boundaries(globals())

@@ -20,7 +20,7 @@ from ...ground import state
 from ...ground.files import Path
 from ...ground.missing_names import PARAMETER_SERVERS
 from ...ground.process_group import groups, joined
-from ...ground.public_names import listing
+from ...ground.public_names import list_public_names
 from ...ground.reprs import Described
 from ...ground.tracebacks import api_boundaries
 from ...io import save_inference_model, save_persistables
@@ -475,7 +475,7 @@ class Fleet(Described):
         return found
 
 
-fleet = Fleet()
+fleet: Fleet = Fleet()
 
-__dir__ = listing(globals())
+list_public_names(globals())
 api_boundaries(globals())

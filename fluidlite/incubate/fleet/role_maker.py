@@ -11,7 +11,7 @@ from ...errors import ArgumentError, UnsupportedError
 from ...ground.job_environment import launched
 from ...ground.missing_names import PARAMETER_SERVERS
 from ...ground.process_group import groups
-from ...ground.public_names import listing
+from ...ground.public_names import list_public_names
 from ...ground.reprs import Described
 from ...ground.tracebacks import api_boundaries
 
@@ -187,5 +187,5 @@ class UserDefinedCollectiveRoleMaker(RoleMakerBase):
         """Nothing: it was said."""
 
 
-__dir__ = listing(globals())
+list_public_names(globals())
 api_boundaries(globals())

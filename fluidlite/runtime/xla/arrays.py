@@ -26,8 +26,8 @@ class StackedArray(LoDTensorArray):
     __slots__ = ("stacked", "there")
 
     def __init__(self, stacked: Any, there: tuple[bool, ...] | None = None) -> None:
-        self.stacked = stacked
-        self.there = (True,) * stacked.shape[0] if there is None else there
+        self.stacked: Any = stacked
+        self.there: Any | tuple[bool, ...] = (True,) * stacked.shape[0] if there is None else there
 
     @property
     def items(self) -> tuple[Any, ...]:  # type: ignore[override]
@@ -72,7 +72,7 @@ class PlacedItems(LoDTensorArray):
     __slots__ = ("placed",)
 
     def __init__(self, placed: tuple[tuple[Any, Any], ...]) -> None:
-        self.placed = placed
+        self.placed: tuple[tuple[Any, Any], ...] = placed
 
     @property
     def items(self) -> tuple[Any, ...]:  # type: ignore[override]

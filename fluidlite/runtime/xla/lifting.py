@@ -33,7 +33,9 @@ class ProductsAhead:
         steps = run.body.steps
         times = Counter(name for each in steps for name in each.writes)
         #: the sequences whose names keep their values in a pass
-        self.sequences = {name: v for name, v in sequences.items() if name not in times}
+        self.sequences: dict[str, Any] = {
+            name: v for name, v in sequences.items() if name not in times
+        }
         fixed, follows = {*states, *times}, set(self.sequences)
         seen = {*states, *sequences}  # what has another value before a step writes it
         found = []
@@ -47,7 +49,7 @@ class ProductsAhead:
             seen |= reads
         self._steps = _needed(found)
         #: the numbers of the steps, by ``id``
-        self.steps = frozenset(map(id, self._steps))
+        self.steps: frozenset[int] = frozenset(map(id, self._steps))
 
     def values(self, trace: StepTrace) -> tuple[dict[str, Any], list[Any]]:
         """What the products are, by name: [passes, ...], and the truths that must hold.
@@ -173,7 +175,8 @@ class WatchedFrame(Frame):
 
     def __init__(self, names: Collection[str], outer: Any, values: Mapping[str, Any]) -> None:
         super().__init__(outer, values)
-        self._names, self.seen = names, dict[str, Any]()
+        self._names = names
+        self.seen: dict[str, Any] = dict[str, Any]()
 
     def __setitem__(self, name: str, value: Any) -> None:
         super().__setitem__(name, value)

@@ -43,7 +43,8 @@ class LoopPasses(Sequence[dict[str, Any]]):
     """
 
     def __init__(self, first: dict[str, Any], rest: ScannedPasses) -> None:
-        self.first, self.rest = first, rest
+        self.first = first
+        self.rest = rest
 
     def __len__(self) -> int:
         return 1 + len(self.rest)

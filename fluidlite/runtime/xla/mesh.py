@@ -48,7 +48,8 @@ class MeshPlacement:
     """
 
     def __init__(self, mesh: Mesh, program: Any) -> None:
-        self.mesh, self._layouts = mesh, layouts_of(program)
+        self.mesh = mesh
+        self._layouts = layouts_of(program)
         self._block = program.global_block()
         for name, layout in self._layouts.items():
             _refuse_split(self._block.vars.get(name), layout, mesh)

@@ -45,7 +45,8 @@ class MeshGroup(Unrepeated):
     """
 
     def __init__(self, axis: str, size: int) -> None:
-        self._axis, self.size = axis, size
+        self._axis = axis
+        self.size = size
 
     @property
     def rank(self) -> Any:
@@ -107,7 +108,8 @@ class Stacked(Sequence[Any]):
     """
 
     def __init__(self, arrays: dict[str, Any], count: int) -> None:
-        self.arrays, self._count = arrays, count
+        self.arrays = arrays
+        self._count = count
 
     def __len__(self) -> int:
         return self._count - 1
@@ -144,7 +146,7 @@ class MeshFunction:
         self._precision = precision
         self._plans, self._updates, self._fetches = plans, updates, list(dict.fromkeys(fetches))
         self._scale, self._backends = scale, backends
-        self.mesh = Mesh(np.array(devices), (AXIS,))
+        self.mesh: Any = Mesh(np.array(devices), (AXIS,))
         self._names_rows = rows_matter(step.op for plan in plans for step in plan.steps)
         written: dict[str, None] = {}
         self.needs: dict[str, None] = {}
@@ -157,10 +159,10 @@ class MeshFunction:
             once |= plan.written if is_update else set()
         commits = dict.fromkeys(name for plan in plans for name in plan.commits)
         #: what goes to the scope: the same everywhere, or of each device
-        self.once = [name for name in commits if name in once]
-        self.own = [name for name in commits if name not in once]
+        self.once: list[str] = [name for name in commits if name in once]
+        self.own: list[str] = [name for name in commits if name not in once]
         self.failures = 0  #: how often it could not be compiled
-        self.call = jax.jit(self._on_devices)
+        self.call: Any = jax.jit(self._on_devices)
 
     def _on_devices(
         self, state: Any, stacked: Any, feeds: Any, number: Any

@@ -34,8 +34,10 @@ class ScannedPasses(Sequence[dict[str, Any]]):
     def __init__(
         self, stacked: dict[str, Any], constant: dict[str, Any], count: int, reverse: bool
     ) -> None:
-        self.stacked, self.constant = stacked, constant
-        self._count, self.reverse = count, reverse
+        self.stacked = stacked
+        self.constant = constant
+        self._count = count
+        self.reverse = reverse
 
     def __len__(self) -> int:
         return self._count

@@ -42,8 +42,11 @@ class CompiledStage:
         names_rows: bool = False,
     ) -> None:
         self._names_rows = names_rows
-        self.steps, self._backends, self._precision = list(steps), backends, precision
-        self.backend, self.placing = backends[0], placing
+        self.steps: list[Step] = list(steps)
+        self._backends = backends
+        self._precision = precision
+        self.backend: Any = backends[0]
+        self.placing = placing
         reads: dict[str, None] = {}
         left: dict[str, None] = {}
         written: dict[str, None] = {}
@@ -56,15 +59,18 @@ class CompiledStage:
             written.update((n, None) for n in step.writes)
         freed = {name for step in steps for name in step.free}
         #: what it cannot do without, and what a control-flow operator may leave as it was before
-        self.needs, self.reads = reads, list(reads | left)
-        self.writes = [name for name in written if name not in freed]
-        self.free = [name for name in self.reads if name in freed and name not in written]
+        self.needs = reads
+        self.reads: list[str] = list(reads | left)
+        self.writes: list[str] = [name for name in written if name not in freed]
+        self.free: list[str] = [
+            name for name in self.reads if name in freed and name not in written
+        ]
         self._functions: dict[Any, Any] = {}
         self.made: list[str] = []  #: the names of what is given back
-        self.place = 0  #: the number of the step that is traced
+        self.place: int = 0  #: the number of the step that is traced
         self.shapes: set[Any] = set()  #: that it has been compiled for
-        self.draws = False  #: whether it takes random numbers
-        self.has_checks = False  #: whether what it computes is right for some values only
+        self.draws: bool = False  #: whether it takes random numbers
+        self.has_checks: bool = False  #: whether what it computes is right for some values only
 
     def __call__(
         self, env: Environment, number: Any, turns: Sequence[Any], donated: Mapping[str, Any]
@@ -177,7 +183,8 @@ class CompiledStage:
             for place, step in enumerate(self.steps):
                 self.place = place
                 trace.step(step, env)
-        self.has_checks, self.draws = bool(checks), trace.draws
+        self.has_checks = bool(checks)
+        self.draws = trace.draws
         self.place = next(
             (k for k, each in enumerate(self.steps) if trace.unsure & set(each.writes)), 0
         )

@@ -60,12 +60,13 @@ class StepTrace:
     """
 
     def __init__(self, f: TracedEval, key: Any, rows_matter: bool = False) -> None:
-        self.f, self._key = f, key
+        self.f = f
+        self._key = key
         self._turns: tuple[Any, ...] = ()
         self._steps = 0
-        self.rows = NamedRows(rows_matter)
+        self.rows: NamedRows = NamedRows(rows_matter)
         self._likelihoods = Likelihoods(f)
-        self.draws = False  #: whether a step has taken random numbers
+        self.draws: bool = False  #: whether a step has taken random numbers
         #: names that only a branch has written, which may not have been taken
         self.unsure: set[str] = set()
 

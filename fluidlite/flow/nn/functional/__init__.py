@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ....ground.missing_names import answer
-from ....ground.public_names import listing
+from ....ground.public_names import list_public_names
 from ....ground.tracebacks import api_boundaries
 from .activation import (
     celu,
@@ -120,6 +120,6 @@ __all__ = [
     "triplet_margin_loss",
 ]  # fmt: skip
 
-__dir__ = listing(globals())
+list_public_names(globals())
 api_boundaries(globals(), quick=True)
 answer(globals())
