@@ -61,7 +61,7 @@ def sweep_back(
     tensors: Sequence[Any],
     seeds: Sequence[Any],
     *,
-    retain_graph: bool,
+    retain_graph: bool | None,
     create_graph: bool = False,
     inputs: Sequence[Any] | None = None,
 ) -> None:
