@@ -42,6 +42,35 @@ def need_parameters(layer: str, param_attr: Any, bias_attr: Any) -> None:
             raise ArgumentError(f"expected {what} of {layer} to be a ParamAttr, got False")
 
 
+def running_attrs(mean: str | None, variance: str | None, average: bool) -> list[ParamAttr]:
+    """What is said of the running statistics of a batch normalization.
+
+    Args:
+        mean, variance: their names.
+        average: whether ModelAverage averages them.
+    """
+    return [
+        ParamAttr(name, Constant(start), trainable=False, do_model_average=average)
+        for name, start in ((mean, 0.0), (variance, 1.0))
+    ]
+
+
+def need_where_asked(scale: bool, param_attr: Any, shift: bool, bias_attr: Any) -> None:
+    """Refuse attributes that ask for no parameter where there has to be one.
+
+    Raises:
+        ArgumentError: one of them is False.
+    """
+    for asked, attr, what, why in (
+        (scale, param_attr, "param_attr", "scale"),
+        (shift, bias_attr, "bias_attr", "shift"),
+    ):
+        if asked and attr is False:
+            raise ArgumentError(
+                f"{what}=False asks for no parameter and {why}=True for one; pass {why}=False"
+            )
+
+
 @layer(act=True, family=NORMS)
 def batch_norm(
     f: LayerBuilder,
@@ -84,16 +113,12 @@ def batch_norm(
     scale = f.weight(param_attr, [channels], dtype, Constant(1.0))
     bias = f.bias_parameter(bias_attr, [channels], dtype)
 
-    def running(name: str | None, start: float) -> Variable | None:
-        attr = ParamAttr(
-            name=name,
-            initializer=Constant(start),
-            trainable=False,
-            do_model_average=do_model_average_for_mean_and_var,
+    mean, variance = (
+        f.weight(attr, [channels], dtype, stop_gradient=True)
+        for attr in running_attrs(
+            moving_mean_name, moving_variance_name, do_model_average_for_mean_and_var
         )
-        return f.weight(attr, [channels], dtype, stop_gradient=True)
-
-    mean, variance = running(moving_mean_name, 0.0), running(moving_variance_name, 1.0)
+    )
     ins: dict[str, Any] = {
         "X": input,
         "Scale": scale,
@@ -167,14 +192,7 @@ def layer_norm(
             f"{list(input.shape)}"
         )
     ins: dict[str, Any] = {"X": input}
-    for asked, attr, what, why in (
-        (scale, param_attr, "param_attr", "scale"),
-        (shift, bias_attr, "bias_attr", "shift"),
-    ):
-        if asked and attr is False:
-            raise ArgumentError(
-                f"{what}=False asks for no parameter and {why}=True for one; pass {why}=False"
-            )
+    need_where_asked(scale, param_attr, shift, bias_attr)
     if scale:
         ins["Scale"] = f.weight(param_attr, [prod(row)], input.dtype, Constant(1.0))
     if shift:

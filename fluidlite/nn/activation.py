@@ -8,6 +8,7 @@ from ..errors import ShapeError
 from ..ground.fields import from_fields, options_of
 from ..initializer import Constant
 from ..modules.calling import FunctionCaller
+from ..param_attr import Attr
 from . import functional as F
 from .layer import TensorLayer
 
@@ -210,7 +211,7 @@ class PReLU(TensorLayer):
         self,
         num_parameters: int = 1,
         init: float = 0.25,
-        weight_attr: Any = None,
+        weight_attr: Attr = None,
         data_format: str = "NCHW",
         name: str | None = None,
     ) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from ..errors import ArgumentError
 from ..ground.fields import options_of
 from ..initializer import Uniform
+from ..param_attr import Attr
 from . import functional as F
 from .activation import FunctionLayer
 from .layer import Layer
@@ -166,8 +167,8 @@ class HSigmoidLoss(Layer):
         self,
         feature_size: int,
         num_classes: int,
-        weight_attr: Any = None,
-        bias_attr: Any = None,
+        weight_attr: Attr = None,
+        bias_attr: Attr = None,
         is_custom: bool = False,
         is_sparse: bool = False,
         name: str | None = None,

@@ -10,57 +10,24 @@ from ..eager.mode import no_grad
 from ..eager.parameter import Parameter, initial_value
 from ..eager.tensor import Tensor
 from ..errors import ArgumentError
-from ..functions.arithmetic import divide, multiply
-from ..functions.elementary import sqrt, square
-from ..functions.reduction import sum as total
 from ..functions.shaping import reshape
 from ..initializer import Normal
+from ..modules.reparametrization import (
+    lengths,
+    no_longer_remade,
+    of_parts,
+    remade,
+    weight_to_remake,
+)
 from .conv import Conv1DTranspose, Conv2DTranspose, Conv3DTranspose
 from .dense import Linear
 from .layer import Layer
 from .spectral import by_largest
 
 
-def _taken(layer: Layer, name: str) -> Parameter:
-    """A parameter of a layer, taken out of it.
-
-    Raises:
-        ArgumentError: the layer has no such parameter of its own.
-    """
-    found = layer.own_parameters.get(name)
-    if not isinstance(found, Parameter):
-        raise ArgumentError(
-            f"expected {name!r} to be a parameter of {type(layer).__name__}, which has "
-            f"{', '.join(layer.own_parameters) or 'none'}"
-        )
-    return found
-
-
-def _hooks(layer: Layer) -> dict[str, Any]:
-    """What makes weights of a layer, by their names."""
-    kept: dict[str, Any] = layer.__dict__.setdefault("_weights_made", {})
-    return kept
-
-
-def _need_free(layer: Layer, name: str) -> None:
-    if name in _hooks(layer):
-        raise ArgumentError(f"{name!r} of {type(layer).__name__} is normalised already")
-
-
 def _twin(parameter: Parameter, array: Any, ending: str) -> Parameter:
     """Another parameter in the place of one."""
     return Parameter(array, f"{parameter.name}_{ending}", parameter.trainable)
-
-
-def _lengths(v: Any, dim: int | None) -> Any:
-    """The norms of the slices along a dimension, in a form that spreads over all of them."""
-    axes = [d for d in range(len(v.shape)) if d != dim]
-    return sqrt(total(square(v), axes, keepdim=True))
-
-
-def _normalized(v: Any, g: Any, dim: int | None) -> Any:
-    length = _lengths(v, dim)
-    return multiply(v, divide(reshape(g, list(length.shape)), length))
 
 
 def weight_norm(layer: Layer, name: str = "weight", dim: int | None = 0) -> Layer:
@@ -82,8 +49,7 @@ def weight_norm(layer: Layer, name: str = "weight", dim: int | None = 0) -> Laye
     >>> [name for name, _ in layer.named_parameters()]
     ['bias', 'weight_v', 'weight_g']
     """
-    _need_free(layer, name)
-    weight = _taken(layer, name)
+    weight = weight_to_remake(layer, name, Parameter)
     along = None if dim in (None, -1) else dim
     if along is not None and not 0 <= along < weight.array.ndim:
         raise ArgumentError(
@@ -91,17 +57,11 @@ def weight_norm(layer: Layer, name: str = "weight", dim: int | None = 0) -> Laye
             f"None or -1, got {dim!r}"
         )
     with no_grad():
-        lengths = reshape(_lengths(weight, along), [1] if along is None else [-1]).numpy()
+        start = reshape(lengths(weight, along), [1] if along is None else [-1]).numpy()
     delattr(layer, name)
     layer.add_parameter(f"{name}_v", _twin(weight, weight.array, "v"))
-    layer.add_parameter(f"{name}_g", _twin(weight, lengths, "g"))
-
-    def made(owner: Any, inputs: Any) -> None:
-        v, g = getattr(owner, f"{name}_v"), getattr(owner, f"{name}_g")
-        object.__setattr__(owner, name, _normalized(v, g, along))
-
-    made(layer, None)
-    _hooks(layer)[name] = (layer.register_forward_pre_hook(made), weight, along)
+    layer.add_parameter(f"{name}_g", _twin(weight, start, "g"))
+    remade(layer, name, of_parts(name, along), weight, along)
     return layer
 
 
@@ -118,16 +78,11 @@ def remove_weight_norm(layer: Layer, name: str = "weight") -> Layer:
     Raises:
         ArgumentError: the weight is not made of a direction and lengths.
     """
-    if name not in _hooks(layer) or f"{name}_g" not in layer.own_parameters:
-        raise ArgumentError(f"{name!r} of {type(layer).__name__} has no weight_norm")
-    hook, weight, along = _hooks(layer).pop(name)
-    hook.remove()
+    weight, along = no_longer_remade(layer, name)
     with no_grad():
-        v, g = (layer.own_parameters[f"{name}_{part}"] for part in "vg")
-        weight.set_value(_normalized(v, g, along))
+        weight.set_value(of_parts(name, along)(layer))
     for part in "vg":
         delattr(layer, f"{name}_{part}")
-    layer.__dict__.pop(name, None)
     layer.add_parameter(name, weight)
     return layer
 
@@ -162,8 +117,7 @@ def spectral_norm(
     >>> [name for name, _ in layer.named_parameters()]
     ['bias', 'weight_orig']
     """
-    _need_free(layer, name)
-    weight = _taken(layer, name)
+    weight = weight_to_remake(layer, name, Parameter)
     last = isinstance(layer, (Linear, Conv1DTranspose, Conv2DTranspose, Conv3DTranspose))
     along = int(last) if dim is None else dim
     rows = weight.array.shape[along]
@@ -176,7 +130,7 @@ def spectral_norm(
         kept.name, kept.persistable = f"{weight.name}_{which[-1]}", True
         layer.register_buffer(which, kept)
 
-    def made(owner: Any, inputs: Any) -> None:
+    def made(owner: Any) -> Any:
         whole = getattr(owner, f"{name}_orig")
         u, v = (getattr(owner, which) for which in vectors)
         rounds = n_power_iterations if owner.training else 0
@@ -184,8 +138,7 @@ def spectral_norm(
         if rounds and whole.appends is None:
             for which, value in zip(vectors, after):
                 owner.own_buffers[which].array = value.array
-        object.__setattr__(owner, name, found)
+        return found
 
-    made(layer, None)
-    _hooks(layer)[name] = (layer.register_forward_pre_hook(made), weight)
+    remade(layer, name, made)
     return layer

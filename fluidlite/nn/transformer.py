@@ -10,6 +10,7 @@ import numpy as np
 from ..errors import ArgumentError
 from ..functions.creation import to_tensor
 from ..functions.shaping import concat
+from ..param_attr import Attr
 from . import functional as F
 from .containers import LayerList
 from .dense import Dropout, Linear
@@ -64,8 +65,8 @@ class MultiHeadAttention(Layer):
         kdim: int | None = None,
         vdim: int | None = None,
         need_weights: bool = False,
-        weight_attr: Any = None,
-        bias_attr: Any = None,
+        weight_attr: Attr = None,
+        bias_attr: Attr = None,
     ) -> None:
         super().__init__()
         if num_heads < 1 or embed_dim % num_heads:
@@ -184,8 +185,8 @@ class _Block(TensorLayer):
         attn_dropout: float | None = None,
         act_dropout: float | None = None,
         normalize_before: bool = False,
-        weight_attr: Any = None,
-        bias_attr: Any = None,
+        weight_attr: Attr = None,
+        bias_attr: Attr = None,
         layer_norm_eps: float = 1e-5,
     ) -> None:
         super().__init__()
@@ -441,8 +442,8 @@ class Transformer(Layer):
         attn_dropout: float | None = None,
         act_dropout: float | None = None,
         normalize_before: bool = False,
-        weight_attr: Any = None,
-        bias_attr: Any = None,
+        weight_attr: Attr = None,
+        bias_attr: Attr = None,
         custom_encoder: Any = None,
         custom_decoder: Any = None,
     ) -> None:

@@ -11,6 +11,7 @@ from ...initializer import Normal
 from ...layers.conv import conv2d, conv2d_transpose, pool2d
 from ...layers.conv3d import conv3d, conv3d_transpose
 from ...layers.windows import WINDOWS, each
+from ...param_attr import Attr
 from ..layer import PARAMETERS, Layer
 
 _CONVOLUTIONS = WINDOWS.extended(
@@ -91,8 +92,8 @@ class _Forwards(_Convolution):
     padding: Any = 0
     dilation: Any = 1
     groups: int | None = None
-    param_attr: Any = None
-    bias_attr: Any = None
+    param_attr: Attr = None
+    bias_attr: Attr = None
     use_cudnn: bool = True
     act: str | None = None
     dtype: Any = "float32"
@@ -169,8 +170,8 @@ class Conv2DTranspose(_Transposed):
     stride: Any = 1
     dilation: Any = 1
     groups: int | None = None
-    param_attr: Any = None
-    bias_attr: Any = None
+    param_attr: Attr = None
+    bias_attr: Attr = None
     use_cudnn: bool = True
     act: str | None = None
     dtype: Any = "float32"
@@ -197,8 +198,8 @@ class Conv3DTranspose(_Transposed):
     stride: Any = 1
     dilation: Any = 1
     groups: int | None = None
-    param_attr: Any = None
-    bias_attr: Any = None
+    param_attr: Attr = None
+    bias_attr: Attr = None
     use_cudnn: bool = True
     act: str | None = None
     dtype: Any = "float32"

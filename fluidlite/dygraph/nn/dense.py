@@ -12,6 +12,7 @@ from ...ir.variable import Variable
 from ...layers.layer import LayerBuilder, layer
 from ...layers.nn import EMBEDDING, dropout, padding_row, prelu
 from ...layers.sampled_loss import nce
+from ...param_attr import Attr
 from ..layer import PARAMETERS, Layer
 
 
@@ -75,8 +76,8 @@ class Linear(Layer):
         self,
         input_dim: int,
         output_dim: int,
-        param_attr: Any = None,
-        bias_attr: Any = None,
+        param_attr: Attr = None,
+        bias_attr: Attr = None,
         act: str | None = None,
         dtype: Any = "float32",
     ) -> None:
@@ -109,7 +110,7 @@ class Embedding(Layer):
         is_sparse: bool = False,
         is_distributed: bool = False,
         padding_idx: int | None = None,
-        param_attr: Any = None,
+        param_attr: Attr = None,
         dtype: Any = "float32",
     ) -> None:
         super().__init__(dtype=dtype)
@@ -206,7 +207,7 @@ class PRelu(Layer):
         mode: str,
         channel: int | None = None,
         input_shape: Sequence[int] | None = None,
-        param_attr: Any = None,
+        param_attr: Attr = None,
         dtype: Any = "float32",
     ) -> None:
         super().__init__("prelu", dtype)
@@ -255,8 +256,8 @@ class BilinearTensorProduct(Layer):
         output_dim: int,
         name: str | None = None,
         act: str | None = None,
-        param_attr: Any = None,
-        bias_attr: Any = None,
+        param_attr: Attr = None,
+        bias_attr: Attr = None,
         dtype: Any = "float32",
     ) -> None:
         super().__init__(dtype=dtype)
@@ -295,8 +296,8 @@ class NCE(Layer):
         num_total_classes: int,
         dim: int,
         sample_weight: Any = None,
-        param_attr: Any = None,
-        bias_attr: Any = None,
+        param_attr: Attr = None,
+        bias_attr: Attr = None,
         num_neg_samples: int | None = None,
         sampler: str = "uniform",
         custom_dist: Sequence[float] | None = None,

@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from ...errors import ArgumentError
+from ...ground.docstrings import Family
 from ...ir.variable import Variable
 from ...layers.elementwise import elementwise_mul, elementwise_sub
 from ...layers.layer import LayerBuilder, layer
 from ...layers.reduce import reduce_mean, reduce_sum
 from ...layers.unary import square
 from ..layer import Layer
+
+_LOSSES = Family({"reduction": '"mean" or "sum" of them, or "none" of both.'})
 
 
 @layer("bce_loss")
@@ -38,7 +41,7 @@ def _nll_loss(
 class _Reduced(Layer):
     """A loss of each element: summed, averaged, or left as it is."""
 
-    def __init__(self, reduction: str) -> None:
+    def __init__(self, reduction: str = "mean") -> None:
         super().__init__()
         if reduction not in ("mean", "sum", "none"):
             raise ArgumentError(f"expected reduction 'mean', 'sum' or 'none', got {reduction!r}")
@@ -51,11 +54,9 @@ class _Reduced(Layer):
         return reduce_sum(loss) if self.reduction == "sum" else loss
 
 
+@_LOSSES
 class MSELoss(_Reduced):
     """The squares of differences.
-
-    Args:
-        reduction: "mean" or "sum" of them, or "none" of both.
 
     >>> with fluid.dygraph.guard():
     ...     x, y = (fluid.dygraph.to_variable(np.full([2], n, "float32")) for n in (1, 3))
@@ -63,19 +64,14 @@ class MSELoss(_Reduced):
     array([4.], dtype=float32)
     """
 
-    def __init__(self, reduction: str = "mean") -> None:
-        super().__init__(reduction)
-
     def forward(self, input: Any, label: Any) -> Any:
         """The loss."""
         return self.reduced(square(elementwise_sub(input, label)))
 
 
+@_LOSSES
 class L1Loss(_Reduced):
     """The absolute values of differences.
-
-    Args:
-        reduction: "mean" or "sum" of them, or "none" of both.
 
     >>> with fluid.dygraph.guard():
     ...     x, y = (fluid.dygraph.to_variable(np.full([2], n, "float32")) for n in (1, 3))
@@ -83,21 +79,18 @@ class L1Loss(_Reduced):
     array([4.], dtype=float32)
     """
 
-    def __init__(self, reduction: str = "mean") -> None:
-        super().__init__(reduction)
-
     def forward(self, input: Any, label: Any) -> Any:
         """The loss."""
         return self.reduced(elementwise_sub(input, label, act="abs"))
 
 
+@_LOSSES
 class BCELoss(_Reduced):
     """The cross entropy of probabilities of one class: ``-label log input - (1 - label) log(1 -
     input)``.
 
     Args:
         weight: a factor for each element.
-        reduction: "mean" or "sum" of them, or "none" of both.
 
     >>> with fluid.dygraph.guard():
     ...     p, label = (fluid.dygraph.to_variable(np.full([2], n, "float32")) for n in (0.5, 1))

@@ -8,45 +8,41 @@ from typing import Any
 
 from ...errors import ArgumentError, ShapeError
 from ...ground.dtypes import DType
+from ...ground.fields import from_fields
 from ...initializer import Constant, Normal
 from ...ir.variable import Variable
 from ...layers.layer import LayerBuilder, layer, stopped
-from ...layers.norm import NORMS, instance_norm, layer_norm, need_parameters
-from ...param_attr import ParamAttr
+from ...layers.norm import (
+    NORMS,
+    instance_norm,
+    layer_norm,
+    need_parameters,
+    need_where_asked,
+    running_attrs,
+)
+from ...param_attr import Attr
 from ..layer import PARAMETERS, Layer
 
 _NORMS = NORMS.extended({**PARAMETERS.args, "bias_attr": NORMS.args["bias_attr"]}, returns="")
 
 
-@layer("batch_norm", act=True)
-def _batch_norm(
+@layer("normalized", act=True)
+def _normalized(
     f: LayerBuilder,
+    type: str,
     input: Variable,
     parameters: dict[str, Any],
+    saved: Sequence[str],
     attrs: dict[str, Any],
     act: str | None = None,
     name: str | None = None,
 ) -> Variable:
-    saved = {slot: stopped(f.new_variable()) for slot in ("SavedMean", "SavedVariance")}
-    running = {"MeanOut": parameters["Mean"], "VarianceOut": parameters["Variance"]}
-    outs = {**saved, "Y": f.new_variable(), **running}
-    f.into("batch_norm", {"X": input, **parameters}, outs, **attrs)
-    return outs["Y"]
-
-
-@layer("group_norm", act=True)
-def _group_norm(
-    f: LayerBuilder,
-    input: Variable,
-    parameters: dict[str, Any],
-    attrs: dict[str, Any],
-    act: str | None = None,
-    name: str | None = None,
-) -> Variable:
-    outs = {slot: stopped(f.new_variable()) for slot in ("Mean", "Variance")}
+    """What a normalisation gives; ``saved`` are the slots of its statistics."""
+    outs = {slot: stopped(f.new_variable()) for slot in saved}
     outs["Y"] = f.new_variable()
+    outs.update({f"{s}Out": parameters[s] for s in ("Mean", "Variance") if s in parameters})
     given = {slot: parameter for slot, parameter in parameters.items() if parameter is not None}
-    f.into("group_norm", {"X": input, **given}, outs, **attrs)
+    f.into(type, {"X": input, **given}, outs, **attrs)
     return outs["Y"]
 
 
@@ -63,6 +59,7 @@ def _spectral_norm(
 
 
 @_NORMS
+@from_fields
 class BatchNorm(Layer):
     """``scale * (input - mean) / sqrt(variance + epsilon) + bias``, for each channel.
 
@@ -88,66 +85,55 @@ class BatchNorm(Layer):
     ([4, 3, 2, 2], ['weight', 'bias', '_mean', '_variance'])
     """
 
-    def __init__(
-        self,
-        num_channels: int,
-        act: str | None = None,
-        is_test: bool = False,
-        momentum: float = 0.9,
-        epsilon: float = 1e-05,
-        param_attr: Any = None,
-        bias_attr: Any = None,
-        dtype: Any = "float32",
-        data_layout: str = "NCHW",
-        in_place: bool = False,
-        moving_mean_name: str | None = None,
-        moving_variance_name: str | None = None,
-        do_model_average_for_mean_and_var: bool = True,
-        use_global_stats: bool = False,
-        trainable_statistics: bool = False,
-    ) -> None:
-        super().__init__(dtype=dtype)
-        need_parameters("BatchNorm", param_attr, bias_attr)
+    num_channels: int
+    act: str | None = None
+    is_test: bool = False
+    momentum: float = 0.9
+    epsilon: float = 1e-05
+    param_attr: Attr = None
+    bias_attr: Attr = None
+    dtype: Any = "float32"
+    data_layout: str = "NCHW"
+    in_place: bool = False
+    moving_mean_name: str | None = None
+    moving_variance_name: str | None = None
+    do_model_average_for_mean_and_var: bool = True
+    use_global_stats: bool = False
+    trainable_statistics: bool = False
+
+    def begin(self, given: dict[str, Any]) -> None:
+        """Make the parameters and the running statistics."""
+        Layer.__init__(self, dtype=given["dtype"])
+        size, attr, bias_attr = [given["num_channels"]], given["param_attr"], given["bias_attr"]
+        need_parameters("BatchNorm", attr, bias_attr)
         if self._dtype is DType.FP16:
             self._dtype = DType.FP32
-        self.weight = self.create_parameter(
-            [num_channels], param_attr, default_initializer=Constant(1.0)
-        )
-        self.bias = self.create_parameter([num_channels], bias_attr, is_bias=True)
-        average = do_model_average_for_mean_and_var
-        self._mean = self._running(num_channels, moving_mean_name, 0.0, average)
-        self._variance = self._running(num_channels, moving_variance_name, 1.0, average)
-        self._act = act
-        self._is_test = is_test
-        self._trainable_statistics = trainable_statistics
-        self._attrs = {
-            "momentum": momentum,
-            "epsilon": epsilon,
-            "data_layout": data_layout,
-            "use_global_stats": use_global_stats,
-            "trainable_statistics": trainable_statistics,
-        }
-
-    def _running(self, channels: int, name: str | None, start: float, average: bool) -> Any:
-        attr = ParamAttr(
-            name=name, initializer=Constant(start), trainable=False, do_model_average=average
-        )
-        made = self.create_parameter([channels], attr)
-        made.stop_gradient = True
-        return made
+        self.weight = self.create_parameter(size, attr, default_initializer=Constant(1.0))
+        self.bias = self.create_parameter(size, bias_attr, is_bias=True)
+        names = given["moving_mean_name"], given["moving_variance_name"]
+        running = running_attrs(*names, given["do_model_average_for_mean_and_var"])
+        for place, each in zip(("_mean", "_variance"), running):
+            made = self.create_parameter(size, each)
+            made.stop_gradient = True
+            setattr(self, place, made)
+        self._act, self._is_test = given["act"], given["is_test"]
+        kept = ("momentum", "epsilon", "data_layout", "use_global_stats", "trainable_statistics")
+        self._attrs = {name: given[name] for name in kept}
 
     def forward(self, input: Any) -> Any:
         """The normalised input."""
-        tested = not self.training and not self._trainable_statistics
+        tested = not self.training and not self._attrs["trainable_statistics"]
+        in_program = self._is_test and isinstance(input, Variable)
+        attrs = {**self._attrs, "is_test": tested or in_program}
         parameters = {
             "Scale": self.weight,
             "Bias": self.bias,
             "Mean": self._mean,
             "Variance": self._variance,
         }
-        in_program = self._is_test and isinstance(input, Variable)
-        attrs = {**self._attrs, "is_test": tested or in_program}
-        return _batch_norm(input, parameters, attrs, act=self._act, name=self._full_name)
+        saved = ("SavedMean", "SavedVariance")
+        given = "batch_norm", input, parameters, saved, attrs
+        return _normalized(*given, act=self._act, name=self._full_name)
 
     def extra_repr(self) -> str:
         return f"{self.weight.shape[0]}"
@@ -176,8 +162,8 @@ class LayerNorm(Layer):
         scale: bool = True,
         shift: bool = True,
         epsilon: float = 1e-05,
-        param_attr: Any = None,
-        bias_attr: Any = None,
+        param_attr: Attr = None,
+        bias_attr: Attr = None,
         act: str | None = None,
         dtype: Any = "float32",
     ) -> None:
@@ -187,14 +173,7 @@ class LayerNorm(Layer):
         self._epsilon = epsilon
         self._act = act
         size = [prod(self._row)]
-        for asked, attr, what, why in (
-            (scale, param_attr, "param_attr", "scale"),
-            (shift, bias_attr, "bias_attr", "shift"),
-        ):
-            if asked and attr is False:
-                raise ArgumentError(
-                    f"{what}=False asks for no parameter and {why}=True for one; pass {why}=False"
-                )
+        need_where_asked(scale, param_attr, shift, bias_attr)
         self.weight = (
             self.create_parameter(size, param_attr, default_initializer=Constant(1.0))
             if scale
@@ -255,8 +234,8 @@ class GroupNorm(Layer):
         channels: int,
         groups: int,
         epsilon: float = 1e-05,
-        param_attr: Any = None,
-        bias_attr: Any = None,
+        param_attr: Attr = None,
+        bias_attr: Attr = None,
         act: str | None = None,
         data_layout: str = "NCHW",
         dtype: Any = "float32",
@@ -275,7 +254,8 @@ class GroupNorm(Layer):
     def forward(self, input: Any) -> Any:
         """The normalised input."""
         parameters = {"Scale": self.weight, "Bias": self.bias}
-        return _group_norm(input, parameters, self._attrs, act=self._act, name=self._full_name)
+        given = "group_norm", input, parameters, ("Mean", "Variance"), self._attrs
+        return _normalized(*given, act=self._act, name=self._full_name)
 
 
 @_NORMS
@@ -300,8 +280,8 @@ class InstanceNorm(Layer):
         self,
         num_channels: int,
         epsilon: float = 1e-05,
-        param_attr: Any = None,
-        bias_attr: Any = None,
+        param_attr: Attr = None,
+        bias_attr: Attr = None,
         dtype: Any = "float32",
     ) -> None:
         super().__init__(dtype=dtype)

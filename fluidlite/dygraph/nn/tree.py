@@ -8,6 +8,7 @@ from ...errors import ShapeError
 from ...ir.variable import Variable
 from ...layers.layer import LayerBuilder, layer
 from ...opdef.spec import agree
+from ...param_attr import Attr
 from ..layer import PARAMETERS, Layer
 
 
@@ -57,8 +58,8 @@ class TreeConv(Layer):
         num_filters: int = 1,
         max_depth: int = 2,
         act: str | None = "tanh",
-        param_attr: Any = None,
-        bias_attr: Any = None,
+        param_attr: Attr = None,
+        bias_attr: Attr = None,
         name: str | None = None,
         dtype: Any = "float32",
     ) -> None:
