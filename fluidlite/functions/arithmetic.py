@@ -7,7 +7,6 @@ makes a float of integers.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,11 +15,13 @@ from ..eager.recording import eager
 from ..errors import ArgumentError
 from ..ground import state
 from ..ground.dtypes import as_dtype
+from ..ground.spellings import of_operator
 from ..opdef.operand import Operand
 
 if TYPE_CHECKING:
     from ..eager.tensor import Tensor
     from ..eager.tensor_core import TensorCore
+    from .arguments import Other
 
 _BOOL = np.dtype("bool")
 _INT = np.dtype("int64")
@@ -133,27 +134,48 @@ def _operand(value: Any, what: str) -> Any:
     )
 
 
-def add(x: Tensor, y: Any, name: str | None = None) -> Tensor:
-    """x + y."""
-    x, y = operands(x, y, "add")
-    return eager.elementwise_add(x, y)
+def _of_two(x: Other, y: Other, name: str | None = None) -> Tensor:
+    """An operator on two operands."""
+    x, y = operands(x, y, "function")
+    return eager.operator(x, y)
 
 
-def subtract(x: Tensor, y: Any, name: str | None = None) -> Tensor:
-    """x - y."""
-    x, y = operands(x, y, "subtract")
-    return eager.elementwise_sub(x, y)
-
-
-def multiply(x: Tensor, y: Any, name: str | None = None) -> Tensor:
+add = of_operator(_of_two, "add", "x + y.", "elementwise_add")
+subtract = of_operator(_of_two, "subtract", "x - y.", "elementwise_sub")
+multiply = of_operator(
+    _of_two,
+    "multiply",
     """x * y, element by element.
 
     >>> x = fluid.to_tensor([[1.0], [2.0]])
     >>> fluid.multiply(x, fluid.to_tensor([1.0, 10.0])).tolist()
     [[1.0, 10.0], [2.0, 20.0]]
-    """
-    x, y = operands(x, y, "multiply")
-    return eager.elementwise_mul(x, y)
+    """,
+    "elementwise_mul",
+)
+floor_divide = of_operator(_of_two, "floor_divide", "x / y, rounded down as by Python's ``//``.")
+remainder = of_operator(
+    _of_two,
+    "remainder",
+    """What x // y leaves, with the sign of y as by Python's ``%``.
+
+    >>> fluid.remainder(fluid.to_tensor([7, -7]), 3).tolist()
+    [1, 2]
+    """,
+)
+maximum = of_operator(
+    _of_two,
+    "maximum",
+    "The larger of x and y, element by element; where they are equal, both share the gradient.",
+)
+minimum = of_operator(
+    _of_two,
+    "minimum",
+    "The smaller of x and y, element by element; where they are equal, both share the gradient.",
+)
+atan2 = of_operator(
+    _of_two, "atan2", "The angle of the point (y, x) seen from the origin.", "arctan2"
+)
 
 
 def divide(x: Any, y: Any, name: str | None = None) -> Tensor:
@@ -166,20 +188,6 @@ def divide(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 def _dtype(x: Any) -> np.dtype[Any]:
     return (x.array if isinstance(x, Operand) else x).dtype
-
-
-def floor_divide(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x / y, rounded down as by Python's ``//``."""
-    return eager.floor_divide(*operands(x, y, "floor_divide"))
-
-
-def remainder(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """What x // y leaves, with the sign of y as by Python's ``%``.
-
-    >>> fluid.remainder(fluid.to_tensor([7, -7]), 3).tolist()
-    [1, 2]
-    """
-    return eager.remainder(*operands(x, y, "remainder"))
 
 
 def pow(x: Any, y: Any, name: str | None = None) -> Tensor:
@@ -199,21 +207,6 @@ def pow(x: Any, y: Any, name: str | None = None) -> Tensor:
     if float(np.float32(number)) == number:  # then the operator's attribute holds it exactly
         return eager.pow(x, factor=number)
     return eager.pow(x, exponent)
-
-
-def maximum(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """The larger of x and y, element by element; where they are equal, both share the gradient."""
-    return eager.maximum(*operands(x, y, "maximum"))
-
-
-def minimum(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """The smaller of x and y, element by element; where they are equal, both share the gradient."""
-    return eager.minimum(*operands(x, y, "minimum"))
-
-
-def atan2(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """The angle of the point (y, x) seen from the origin."""
-    return eager.arctan2(*operands(x, y, "atan2"))
 
 
 def matmul(
@@ -272,29 +265,14 @@ def lerp(x: Tensor, y: Tensor, weight: Any, name: str | None = None) -> Tensor:
 # -- comparisons and truth values ------------------------------------------------------------------
 
 
-def _comparison(type: str, what: str) -> Callable[..., Tensor]:
-    def compare(x: Any, y: Any, name: str | None = None) -> Any:
-        return getattr(eager, type)(*operands(x, y, what))
-
-    compare.__name__ = compare.__qualname__ = what
-    return compare
-
-
-equal = _comparison("equal", "equal")
-not_equal = _comparison("not_equal", "not_equal")
-less_than = _comparison("less_than", "less_than")
-less_equal = _comparison("less_equal", "less_equal")
-greater_than = _comparison("greater_than", "greater_than")
-greater_equal = _comparison("greater_equal", "greater_equal")
-for _function, _sign in (
-    (equal, "x == y"),
-    (not_equal, "x != y"),
-    (less_than, "x < y"),
-    (less_equal, "x <= y"),
-    (greater_than, "x > y"),
-    (greater_equal, "x >= y"),
-):
-    _function.__doc__ = f"{_sign}, element by element, as truth values."
+equal = of_operator(_of_two, "equal", "x == y, element by element, as truth values.")
+not_equal = of_operator(_of_two, "not_equal", "x != y, element by element, as truth values.")
+less_than = of_operator(_of_two, "less_than", "x < y, element by element, as truth values.")
+less_equal = of_operator(_of_two, "less_equal", "x <= y, element by element, as truth values.")
+greater_than = of_operator(_of_two, "greater_than", "x > y, element by element, as truth values.")
+greater_equal = of_operator(
+    _of_two, "greater_equal", "x >= y, element by element, as truth values."
+)
 
 
 def truths(x: Any) -> Any:
@@ -308,28 +286,17 @@ def _into(out: Any, made: Any) -> Any:
     return made if out is None else out.write(lambda old: made, reshaped=True)
 
 
-def logical_and(x: Tensor, y: Tensor, out: Any = None, name: str | None = None) -> Tensor:
-    """Whether x and y are both true; what is not 0 is true.
-
-    Given ``out``, a tensor, the result is written to that.
-    """
-    return _into(out, eager.logical_and(truths(x), truths(y)))
+def _of_truths(x: Tensor, y: Tensor, out: Tensor | None = None, name: str | None = None) -> Tensor:
+    """An operator on truth values."""
+    return _into(out, eager.operator(truths(x), truths(y)))
 
 
-def logical_or(x: Tensor, y: Tensor, out: Any = None, name: str | None = None) -> Tensor:
-    """Whether x or y is true; what is not 0 is true.
-
-    Given ``out``, a tensor, the result is written to that.
-    """
-    return _into(out, eager.logical_or(truths(x), truths(y)))
-
-
-def logical_xor(x: Tensor, y: Tensor, out: Any = None, name: str | None = None) -> Tensor:
-    """Whether one of x and y is true and the other not; what is not 0 is true.
-
-    Given ``out``, a tensor, the result is written to that.
-    """
-    return _into(out, eager.logical_xor(truths(x), truths(y)))
+_WRITTEN = "what is not 0 is true.\n\nGiven ``out``, a tensor, the result is written to that."
+logical_and = of_operator(_of_truths, "logical_and", f"Whether x and y are both true; {_WRITTEN}")
+logical_or = of_operator(_of_truths, "logical_or", f"Whether x or y is true; {_WRITTEN}")
+logical_xor = of_operator(
+    _of_truths, "logical_xor", f"Whether one of x and y is true and the other not; {_WRITTEN}"
+)
 
 
 def logical_not(x: Tensor, out: Any = None, name: str | None = None) -> Tensor:

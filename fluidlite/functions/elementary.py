@@ -8,137 +8,13 @@ import numpy as np
 
 from ..eager.recording import eager
 from ..ground.dtypes import as_dtype
+from ..ground.spellings import of_operator
 from ..opdef.operand import Operand
 from .arithmetic import cast_to, default_float, number_type
 
 if TYPE_CHECKING:
     from ..eager.tensor import Tensor
     from ..eager.tensor_core import TensorCore
-
-
-def exp(x: Tensor, name: str | None = None) -> Tensor:
-    """e to the power of x."""
-    return eager.exp(floats(x))
-
-
-def expm1(x: Tensor, name: str | None = None) -> Tensor:
-    """e to the power of x, less 1; exact for small x."""
-    return eager.expm1(floats(x))
-
-
-def log(x: Tensor, name: str | None = None) -> Tensor:
-    """The natural logarithm of x."""
-    return eager.log(floats(x))
-
-
-def log2(x: Tensor, name: str | None = None) -> Tensor:
-    """The logarithm of x to the base 2."""
-    return eager.log2(floats(x))
-
-
-def log10(x: Tensor, name: str | None = None) -> Tensor:
-    """The logarithm of x to the base 10."""
-    return eager.log10(floats(x))
-
-
-def log1p(x: Tensor, name: str | None = None) -> Tensor:
-    """The natural logarithm of 1 + x, exact for small x."""
-    return eager.log1p(floats(x))
-
-
-def sqrt(x: Tensor, name: str | None = None) -> Tensor:
-    """The square root of x."""
-    return eager.sqrt(floats(x))
-
-
-def rsqrt(x: Tensor, name: str | None = None) -> Tensor:
-    """1 over the square root of x."""
-    return eager.rsqrt(floats(x))
-
-
-def square(x: Tensor, name: str | None = None) -> Tensor:
-    """x * x."""
-    return eager.square(floats(x))
-
-
-def reciprocal(x: Tensor, name: str | None = None) -> Tensor:
-    """1 / x."""
-    return eager.reciprocal(floats(x))
-
-
-def sin(x: Tensor, name: str | None = None) -> Tensor:
-    """The sine of x."""
-    return eager.sin(floats(x))
-
-
-def cos(x: Tensor, name: str | None = None) -> Tensor:
-    """The cosine of x."""
-    return eager.cos(floats(x))
-
-
-def tan(x: Tensor, name: str | None = None) -> Tensor:
-    """The tangent of x."""
-    return eager.tan(floats(x))
-
-
-def asin(x: Tensor, name: str | None = None) -> Tensor:
-    """The angle in [-pi/2, pi/2] whose sine is x."""
-    return eager.asin(floats(x))
-
-
-def acos(x: Tensor, name: str | None = None) -> Tensor:
-    """The angle in [0, pi] whose cosine is x."""
-    return eager.acos(floats(x))
-
-
-def atan(x: Tensor, name: str | None = None) -> Tensor:
-    """The angle in (-pi/2, pi/2) whose tangent is x."""
-    return eager.atan(floats(x))
-
-
-def sinh(x: Tensor, name: str | None = None) -> Tensor:
-    """The hyperbolic sine of x."""
-    return eager.sinh(floats(x))
-
-
-def cosh(x: Tensor, name: str | None = None) -> Tensor:
-    """The hyperbolic cosine of x."""
-    return eager.cosh(floats(x))
-
-
-def tanh(x: Tensor, name: str | None = None) -> Tensor:
-    """The hyperbolic tangent of x."""
-    return eager.tanh(floats(x))
-
-
-def erf(x: Tensor, name: str | None = None) -> Tensor:
-    """2 / sqrt(pi) times the integral of e^(-t^2) from 0 to x."""
-    return eager.erf(floats(x))
-
-
-def sigmoid(x: Tensor, name: str | None = None) -> Tensor:
-    """1 / (1 + e^-x)."""
-    return eager.sigmoid(floats(x))
-
-
-def floor(x: Tensor, name: str | None = None) -> Tensor:
-    """The largest integer that is not above x."""
-    return eager.floor(floats(x))
-
-
-def ceil(x: Tensor, name: str | None = None) -> Tensor:
-    """The smallest integer that is not below x."""
-    return eager.ceil(floats(x))
-
-
-def round(x: Tensor, name: str | None = None) -> Tensor:
-    """The integer nearest to x; halves go away from zero."""
-    return eager.round(floats(x))
-
-
-def trunc(x: Tensor, name: str | None = None) -> Tensor:
-    """x without its fraction."""
-    return eager.trunc(floats(x))
 
 
 def floats(x: Any) -> Any:
@@ -148,6 +24,49 @@ def floats(x: Any) -> Any:
     return x
 
 
+def _of_floats(x: Tensor, name: str | None = None) -> Tensor:
+    """An operator on floats."""
+    return eager.operator(floats(x))
+
+
+def of_any(x: Tensor, name: str | None = None) -> Tensor:
+    """An operator on elements of any type."""
+    return eager.operator(x)
+
+
+exp = of_operator(_of_floats, "exp", "e to the power of x.")
+expm1 = of_operator(_of_floats, "expm1", "e to the power of x, less 1; exact for small x.")
+log = of_operator(_of_floats, "log", "The natural logarithm of x.")
+log2 = of_operator(_of_floats, "log2", "The logarithm of x to the base 2.")
+log10 = of_operator(_of_floats, "log10", "The logarithm of x to the base 10.")
+log1p = of_operator(_of_floats, "log1p", "The natural logarithm of 1 + x, exact for small x.")
+sqrt = of_operator(_of_floats, "sqrt", "The square root of x.")
+rsqrt = of_operator(_of_floats, "rsqrt", "1 over the square root of x.")
+square = of_operator(_of_floats, "square", "x * x.")
+reciprocal = of_operator(_of_floats, "reciprocal", "1 / x.")
+sin = of_operator(_of_floats, "sin", "The sine of x.")
+cos = of_operator(_of_floats, "cos", "The cosine of x.")
+tan = of_operator(_of_floats, "tan", "The tangent of x.")
+asin = of_operator(_of_floats, "asin", "The angle in [-pi/2, pi/2] whose sine is x.")
+acos = of_operator(_of_floats, "acos", "The angle in [0, pi] whose cosine is x.")
+atan = of_operator(_of_floats, "atan", "The angle in (-pi/2, pi/2) whose tangent is x.")
+sinh = of_operator(_of_floats, "sinh", "The hyperbolic sine of x.")
+cosh = of_operator(_of_floats, "cosh", "The hyperbolic cosine of x.")
+tanh = of_operator(_of_floats, "tanh", "The hyperbolic tangent of x.")
+erf = of_operator(_of_floats, "erf", "2 / sqrt(pi) times the integral of e^(-t^2) from 0 to x.")
+sigmoid = of_operator(_of_floats, "sigmoid", "1 / (1 + e^-x).")
+floor = of_operator(_of_floats, "floor", "The largest integer that is not above x.")
+ceil = of_operator(_of_floats, "ceil", "The smallest integer that is not below x.")
+round = of_operator(_of_floats, "round", "The integer nearest to x; halves go away from zero.")
+trunc = of_operator(_of_floats, "trunc", "x without its fraction.")
+sign = of_operator(_of_floats, "sign", "-1, 0 or 1, the sign of x.")
+isfinite = of_operator(
+    of_any, "isfinite", "Whether each element is a finite number.", "isfinite_v2"
+)
+isnan = of_operator(of_any, "isnan", "Whether each element is not a number.", "isnan_v2")
+isinf = of_operator(of_any, "isinf", "Whether each element is infinite.", "isinf_v2")
+
+
 def abs(x: TensorCore, name: str | None = None) -> Tensor:
     """|x|; its gradient at 0 is 0.
 
@@ -155,11 +74,6 @@ def abs(x: TensorCore, name: str | None = None) -> Tensor:
     [1.5, 2.0]
     """
     return eager.abs(x)
-
-
-def sign(x: Tensor, name: str | None = None) -> Tensor:
-    """-1, 0 or 1, the sign of x."""
-    return eager.sign(floats(x))
 
 
 def neg(x: TensorCore, name: str | None = None) -> Tensor:
@@ -221,21 +135,6 @@ def scale(
         bias_after_scale=bias_after_scale,
     )
     return out if act is None else getattr(eager, act)(out)
-
-
-def isfinite(x: Tensor, name: str | None = None) -> Tensor:
-    """Whether each element is a finite number."""
-    return eager.isfinite_v2(x)
-
-
-def isnan(x: Tensor, name: str | None = None) -> Tensor:
-    """Whether each element is not a number."""
-    return eager.isnan_v2(x)
-
-
-def isinf(x: Tensor, name: str | None = None) -> Tensor:
-    """Whether each element is infinite."""
-    return eager.isinf_v2(x)
 
 
 def increment(x: Tensor, value: float = 1.0, name: str | None = None) -> Tensor:

@@ -24,8 +24,9 @@ import re
 import sys
 from collections.abc import Callable, Collection, Mapping
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeVar
 
+F = TypeVar("F", bound=Callable[..., Any])
 #: what spelled functions are compiled as: a file of the package, whose frames users do not see
 _WRITTEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "<spelling>")
 _NONE: Any = object()  #: the default of what has none
@@ -152,6 +153,35 @@ class Spelling:
         for old, other in self._types.items():
             notes = {each: text.replace(old, other) for each, text in notes.items()}
         return {each: notes[each] for each in (*listed, "return") if each in notes}
+
+
+def of_operator(template: F, name: str, doc: str, operator: str | None = None) -> F:
+    """A copy of a function that calls another operator; it belongs to the module that calls this.
+
+    Args:
+        template: calls ``eager.operator``, and may say its name by the text "function".
+        name: of the copy.
+        doc: its docstring.
+        operator: the type of the other operator; the name when None.
+    """
+    plain: Any = template
+    code = plain.__code__
+    made: Any = FunctionType(
+        code.replace(
+            co_names=tuple(
+                (operator or name) if each == "operator" else each for each in code.co_names
+            ),
+            co_consts=tuple(name if each == "function" else each for each in code.co_consts),
+            co_name=name,
+        ),
+        sys._getframe(1).f_globals,
+        name,
+        plain.__defaults__,
+    )
+    made.__qualname__ = name
+    made.__annotations__ = plain.__annotations__
+    made.__doc__ = plain.__doc__ and inspect.cleandoc(doc)
+    return made  # type: ignore[no-any-return]
 
 
 def _parameters(function: FunctionType) -> dict[str, tuple[Any, bool]]:

@@ -8,54 +8,31 @@ from ...eager.recording import eager
 from ...eager.tensor import Tensor
 from ...functions import elementary, reduction, shaping
 from ...functions.arithmetic import add, greater_than, multiply, subtract
+from ...functions.elementary import of_any
 from ...functions.selection import where
+from ...ground.spellings import of_operator
 
 #: what keeps mean and variance (Klambauer et al. 2017, "Self-normalizing neural networks")
 SELU_SCALE, SELU_ALPHA = 1.0507009873554805, 1.6732632423543772
 
 
-def relu(x: Tensor, name: str | None = None) -> Tensor:
+relu = of_operator(
+    of_any,
+    "relu",
     """max(x, 0); its gradient at 0 is 0.
 
     >>> fluid.nn.functional.relu(fluid.to_tensor([-1.0, 2.0])).tolist()
     [0.0, 2.0]
-    """
-    return eager.relu(x)
-
-
-def relu6(x: Tensor, name: str | None = None) -> Tensor:
-    """min(max(x, 0), 6)."""
-    return eager.relu6(x)
-
-
-def sigmoid(x: Tensor, name: str | None = None) -> Tensor:
-    """1 / (1 + e^-x)."""
-    return eager.sigmoid(x)
-
-
-def log_sigmoid(x: Tensor, name: str | None = None) -> Tensor:
-    """The logarithm of 1 / (1 + e^-x)."""
-    return eager.logsigmoid(x)
-
-
-def tanh(x: Tensor, name: str | None = None) -> Tensor:
-    """The hyperbolic tangent."""
-    return eager.tanh(x)
-
-
-def tanhshrink(x: Tensor, name: str | None = None) -> Tensor:
-    """x - tanh x."""
-    return eager.tanh_shrink(x)
-
-
-def softsign(x: Tensor, name: str | None = None) -> Tensor:
-    """x / (1 + |x|)."""
-    return eager.softsign(x)
-
-
-def silu(x: Tensor, name: str | None = None) -> Tensor:
-    """x / (1 + e^-x)."""
-    return eager.swish(x, beta=1.0)
+    """,
+)
+relu6 = of_operator(of_any, "relu6", "min(max(x, 0), 6).")
+sigmoid = of_operator(of_any, "sigmoid", "1 / (1 + e^-x).")
+log_sigmoid = of_operator(of_any, "log_sigmoid", "The logarithm of 1 / (1 + e^-x).", "logsigmoid")
+tanh = of_operator(of_any, "tanh", "The hyperbolic tangent.")
+tanhshrink = of_operator(of_any, "tanhshrink", "x - tanh x.", "tanh_shrink")
+softsign = of_operator(of_any, "softsign", "x / (1 + |x|).")
+mish = of_operator(of_any, "mish", "x tanh(ln(1 + e^x)).")
+hardswish = of_operator(of_any, "hardswish", "x min(max(x + 3, 0), 6) / 6.", "hard_swish")
 
 
 def swish(x: Tensor, name: str | None = None) -> Tensor:
@@ -63,14 +40,7 @@ def swish(x: Tensor, name: str | None = None) -> Tensor:
     return eager.swish(x, beta=1.0)
 
 
-def mish(x: Tensor, name: str | None = None) -> Tensor:
-    """x tanh(ln(1 + e^x))."""
-    return eager.mish(x)
-
-
-def hardswish(x: Tensor, name: str | None = None) -> Tensor:
-    """x min(max(x + 3, 0), 6) / 6."""
-    return eager.hard_swish(x)
+silu = of_operator(swish, "silu", "x / (1 + e^-x).")
 
 
 def leaky_relu(x: Tensor, negative_slope: float = 0.01, name: str | None = None) -> Tensor:
