@@ -29,7 +29,7 @@ from .arithmetic import (
 from .elementary import cast, log
 from .items import get_item, set_item
 from .noise import uniform_like
-from .reduction import argmax
+from .reduction import argmax, of_number
 from .reduction import sum as total
 from .selection import nonzero, runs, scatter_nd_add, sort, topk, where
 from .shaping import (
@@ -223,6 +223,11 @@ def kthvalue(
     >>> float(value), int(place)
     (2.0, 2)
     """
+    if not x.array.ndim:
+        found: tuple[Tensor, Tensor] = of_number(
+            lambda row, along: kthvalue(row, k, along), x, -1 if axis is None else axis
+        )
+        return found
     along = normal_axis(-1 if axis is None else axis, x.array.ndim)
     if k < 1 or (x.array.shape[along] != -1 and k > x.array.shape[along]):
         raise ShapeError(
@@ -261,6 +266,8 @@ def cummin(
 
 def _extreme_so_far(better: Any, x: Any, axis: int | None, dtype: Any) -> Any:
     x = reshape(x, [-1]) if axis is None else x
+    if not x.array.ndim:
+        return of_number(lambda row, at: _extreme_so_far(better, row, at, dtype), x, axis)
     along = 0 if axis is None else normal_axis(axis, x.array.ndim)
     if x.appends is not None:
         return _unrolled_extreme(better, x, along, dtype)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from collections.abc import Callable
 from math import prod as product
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from ..eager.recording import eager
 from ..errors import ArgumentError, ShapeError
 from ..ground.dtypes import as_dtype
 from ..opdef.operand import Operand
+from ..opdef.spec import normal_axis
 from .arithmetic import add, divide, multiply, subtract, truths
 from .elementary import cast, exp, floats, log, sqrt, square
 
@@ -22,7 +24,8 @@ _NARROW = frozenset(map(np.dtype, ("bool", "int8", "uint8", "int16", "int32")))
 
 
 def dims_of(x: Any, axis: Any) -> tuple[int, ...] | None:
-    """The dimensions that ``axis`` names, counted from the front; None for all.
+    """The dimensions that ``axis`` names, counted from the front; None for all, and where there are
+    none.
 
     Raises:
         ShapeError: there is no such dimension.
@@ -39,12 +42,32 @@ def dims_of(x: Any, axis: Any) -> tuple[int, ...] | None:
             each = each.array.item()
         if isinstance(each, bool) or not isinstance(each, (int, np.integer)):
             raise ArgumentError(f"expected axis to be an integer or a list of them, got {axis!r}")
-        if not -ndim <= each < builtins.max(ndim, 1):
+        if not -builtins.max(ndim, 1) <= each < builtins.max(ndim, 1):
             raise ShapeError(
                 f"expected axis in [{-ndim}, {ndim}) for shape {list(x.array.shape)}, got {each}"
             )
         found.append(int(each) % builtins.max(ndim, 1))
-    return tuple(found) or None
+    return tuple(found) if found and ndim else None
+
+
+def of_number(function: Callable[..., Any], x: Any, axis: Any, *options: Any) -> Any:
+    """What a function along a dimension gives for a tensor without any: as of a vector of one.
+
+    Args:
+        function: takes a tensor, a dimension and the options.
+        x: a tensor of no dimensions.
+        axis: 0 or -1.
+        options: what else the function takes.
+
+    Raises:
+        ShapeError: it is another dimension.
+    """
+    for each in axis if isinstance(axis, (list, tuple)) else [axis]:
+        normal_axis(each, 1)
+    result = function(eager.reshape(x, shape=(1,)), axis, *options)
+    if isinstance(result, tuple):
+        return tuple(eager.reshape(each, shape=()) for each in result)
+    return eager.reshape(result, shape=())
 
 
 def _reduced(type: str, x: Any, axis: Any, keepdim: bool) -> Any:
@@ -215,7 +238,7 @@ def logsumexp(
             return out
         whole = len(axes) == x.array.ndim
         return eager.reshape(out, shape=(1,)) if whole else eager.squeeze(out, axes=axes)
-    top = x.array.max(axis=axes, keepdims=True)
+    top = x.array.max(axis=axes, keepdims=True, initial=-np.inf)
     top = np.where(np.isfinite(top), top, np.zeros((), x.array.dtype))
     out = log(sum(exp(subtract(x, top)), axis, keepdim=keepdim))
     return add(out, top if keepdim else np.squeeze(top, axes))
@@ -269,6 +292,8 @@ def cumsum(
         x = cast(x, dtype)
     if axis is None:
         return eager.cumsum(eager.reshape(x, shape=(-1,)), axis=0)
+    if not x.array.ndim:
+        return of_number(cumsum, x, axis)
     return eager.cumsum(x, axis=axis)
 
 
@@ -286,6 +311,8 @@ def cumprod(
         x = cast(x, dtype)
     if dim is None:
         x, dim = eager.reshape(x, shape=(-1,)), 0
+    if not x.array.ndim:
+        return of_number(cumprod, x, dim)
     size = +x.array.shape[dim]
     parts = eager.unstack(x, axis=dim, num=size) if size else []
     for i in range(1, size):
@@ -309,8 +336,12 @@ def median(
         flat = eager.reshape(x, shape=(-1,))
         out = median(flat, 0)
         return eager.reshape(out, shape=(1,) * ndim) if keepdim else out
+    if not ndim:
+        return of_number(median, x, axis)
     (dim,) = dims_of(x, axis) or (0,)
     size = +x.array.shape[dim]
+    if not size:  # there is none: 0 / 0
+        return mean(x, dim, keepdim)
     ordered, _ = eager.argsort(x, axis=dim)
     low, high = (size - 1) // 2, size // 2
     index = np.asarray([low, high])
@@ -352,7 +383,8 @@ def argmin(
 
 def _place(type: str, x: Any, axis: int | None, keepdim: bool, dtype: Any) -> Any:
     call, kind = getattr(eager, type), as_dtype(dtype)
-    if axis is None:
+    if axis is None or not x.array.ndim:
+        normal_axis(axis or 0, x.array.ndim or 1)
         out = call(eager.reshape(x, shape=(-1,)), axis=0, dtype=kind)
         return eager.reshape(out, shape=(1,) * x.array.ndim if keepdim else ())
     return call(x, axis=axis, keepdims=keepdim, dtype=kind)

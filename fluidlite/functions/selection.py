@@ -13,6 +13,7 @@ from ..opdef.operand import Operand
 from ..opdef.spec import normal_axis
 from .arithmetic import cast_to, not_equal, operands, truths
 from .items import get_item, set_item
+from .reduction import of_number
 from .shaping import broadcast_to, numbers_in, spread_alike
 
 if TYPE_CHECKING:
@@ -162,10 +163,13 @@ def scatter(
 
     Args:
         x: a tensor.
-        index: numbers of rows, of shape [n].
+        index: numbers of rows, of shape [n]; one of no dimensions for one row.
         updates: the new rows, n of them.
         overwrite: of rows named twice the last one stays; if not, they add up.
     """
+    if not index.array.ndim:  # one row, without the dimension of rows
+        index = eager.reshape(index, shape=(1,))
+        updates = eager.unsqueeze(updates, axes=(0,))
     return eager.scatter(x, index, updates, overwrite=overwrite)
 
 
@@ -207,11 +211,15 @@ def sort(x: Tensor, axis: int = -1, descending: bool = False, name: str | None =
     >>> fluid.sort(fluid.to_tensor([3.0, 1.0, 2.0])).tolist()
     [1.0, 2.0, 3.0]
     """
+    if not x.array.ndim:
+        return of_number(sort, x, axis)
     return eager.argsort(x, axis=axis, descending=descending)[0]
 
 
 def argsort(x: Tensor, axis: int = -1, descending: bool = False, name: str | None = None) -> Tensor:
     """The places of the elements in order along a dimension; equal ones stay in theirs."""
+    if not x.array.ndim:
+        return of_number(argsort, x, axis)
     return eager.argsort(x, axis=axis, descending=descending)[1]
 
 
@@ -237,6 +245,11 @@ def topk(
     ([3.0, 2.0], [1, 2])
     """
     (count,) = numbers_in("k", k)
+    if not x.array.ndim:
+        found: tuple[Tensor, Tensor] = of_number(
+            lambda row, along: topk(row, count, along), x, -1 if axis is None else axis
+        )
+        return found
     along = normal_axis(-1 if axis is None else axis, x.array.ndim)
     if count < 1 or (x.array.shape[along] != -1 and count > x.array.shape[along]):
         raise ShapeError(

@@ -12,8 +12,10 @@ import numpy as np
 from ..eager.recording import eager
 from ..errors import ArgumentError, ShapeError
 from ..opdef.operand import Operand, appends
-from ..opdef.spec import normal_axis
+from ..opdef.spec import normal_axis, resolved
 from .arithmetic import cast_to, common_type
+from .items import get_item
+from .reduction import of_number
 
 if TYPE_CHECKING:
     from ..eager.tensor import Tensor
@@ -88,7 +90,10 @@ def reshape(x: Tensor, shape: Any, *more: Any, name: str | None = None) -> Tenso
     given = (shape, *more) if more else shape
     late = None if x.appends is None else known_in_run("shape", given)
     if late is None:
-        return eager.reshape(x, shape=numbers_in("shape", given))
+        sizes = numbers_in("shape", given)
+        if 0 in sizes and 0 in x.array.shape:
+            sizes = resolved(sizes, x.array.shape)
+        return eager.reshape(x, shape=sizes)
     if isinstance(late, list):
         return eager.reshape2(x, ShapeTensor=late, shape=_declared(given))
     return eager.reshape2(x, late)
@@ -117,11 +122,11 @@ def flatten(x: Tensor, start_axis: int = 0, stop_axis: int = -1, name: str | Non
 
 
 def _exact(shape: Sequence[int], x: Any) -> tuple[int, ...]:
-    """A shape for `reshape`, where a size of 0 would copy that of x."""
+    """A shape for `reshape`: 0 copies sizes of x that are known in a run only."""
     old = x.array.shape
-    if shape.count(-1) > 1:  # 0 copies what is known in a run only
+    if shape.count(-1) > 1:
         return tuple(0 if n == -1 and old[i : i + 1] == (-1,) else n for i, n in enumerate(shape))
-    return tuple(-1 if n == 0 and (i >= len(old) or old[i]) else n for i, n in enumerate(shape))
+    return tuple(shape)
 
 
 def squeeze(x: Tensor, axis: Any = None, name: str | None = None) -> Tensor:
@@ -138,7 +143,7 @@ def squeeze(x: Tensor, axis: Any = None, name: str | None = None) -> Tensor:
     if axis is None:
         kept = tuple(n for n in shape if n != 1)
     else:
-        named = {normal_axis(a, len(shape)) for a in numbers_in("axis", axis)}
+        named = {normal_axis(a, max(len(shape), 1)) for a in numbers_in("axis", axis)}
         kept = tuple(n for i, n in enumerate(shape) if n != 1 or i not in named)
     return eager.reshape(x, shape=_exact(kept, x))
 
@@ -309,9 +314,10 @@ def broadcast_to(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
     if any(n == -1 and m != -1 for n, m in zip(full, wanted)):  # it may be 1 in a run
         return _spread_like(x, x.results(np.zeros([1 if m == -1 else m for m in wanted], _INT)))
     times = tuple(1 if m in (-1, n) else m for n, m in zip(full, wanted))
-    if 0 in times:
-        return x.results(np.zeros(wanted, x.array.dtype))  # type: ignore[return-value]
     x = eager.reshape(x, shape=_exact(full, x)) if lead else x
+    if 0 in times:  # nothing of a dimension of size 1 is left
+        x = get_item(x, tuple(slice(0 if n == 0 else None) for n in times))
+        times = tuple(max(n, 1) for n in times)
     return eager.expand(x, expand_times=times)
 
 
@@ -388,7 +394,8 @@ def tile(x: Tensor, repeat_times: Any, name: str | None = None) -> Tensor:
 
 def flip(x: Tensor, axis: Any, name: str | None = None) -> Tensor:
     """x with its elements in reverse order along some dimensions."""
-    return eager.flip(x, dims=numbers_in("axis", axis))
+    dims = numbers_in("axis", axis)
+    return eager.flip(x, dims=dims) if x.array.ndim else of_number(flip, x, dims)
 
 
 def roll(x: Tensor, shifts: Any, axis: Any = None, name: str | None = None) -> Tensor:

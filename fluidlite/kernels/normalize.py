@@ -17,7 +17,7 @@ _total: Any = np.add.reduce
 @prepares("softmax")
 def softmax(op: Any, X: Spec) -> Prepared | None:
     """Exponentials over their sum, in one array."""
-    if X.ndim < 1:
+    if X.ndim < 1 or 0 in X.shape:
         return None
     axis, least = normal_axis(op.axis, X.ndim), np.asarray(op.least_logit, X.dtype.dtype)
 

@@ -161,7 +161,7 @@ def reshape(op: Any, X: Spec, Shape: Spec | None, ShapeTensor: Any) -> Prepared 
     """The same elements in another shape."""
     if Shape is not None or ShapeTensor:
         return None
-    shape = resolved(op.shape, X.shape)
+    shape = resolved(op.shape, X.shape, op.exact)
     return Prepared(lambda x, *_: x.reshape(shape))
 
 
@@ -170,7 +170,7 @@ def reshape2(op: Any, X: Spec, Shape: Spec | None, ShapeTensor: Any) -> Prepared
     """The same elements in another shape, and nothing in the shape that they had."""
     if Shape is not None or ShapeTensor or X.kind is not Kind.LOD_TENSOR:
         return None
-    shape, kept = resolved(op.shape, X.shape), np.empty((0, *X.shape), X.dtype.dtype)
+    shape, kept = resolved(op.shape, X.shape, op.exact), np.empty((0, *X.shape), X.dtype.dtype)
     return Prepared(lambda x, *_: (x.reshape(shape), kept))
 
 

@@ -209,12 +209,21 @@ def flat(shape: Shape, num_col_dims: int) -> tuple[int, int]:
     return size_of(shape[:num_col_dims]), size_of(shape[num_col_dims:])
 
 
-def resolved(shape: Sequence[int], old: Shape) -> Shape:
+def resolved(shape: Sequence[int], old: Shape, exact: bool = False) -> Shape:
     """The target of a reshape: 0 copies a size of ``old``, one -1 takes what is left.
+
+    Args:
+        shape: the target.
+        old: the shape of what is reshaped.
+        exact: 0 is a size of its own where there are no elements.  If not, it is where the sizes
+            that are copied do not fit.
 
     Raises:
         ShapeError: the number of elements would change, or two sizes are -1.
     """
+    if 0 in old and 0 in shape and min(shape) == 0:
+        copies = tuple(n or (old[i] if i < len(old) else 0) for i, n in enumerate(shape))
+        return tuple(shape) if exact or 0 not in copies else copies
     new = []
     for i, n in enumerate(shape):
         if n == 0:

@@ -46,6 +46,8 @@ def shifted(xp, x, axis):
     """``x`` less its largest value along ``axis``, and at least -64: the same softmax but for what
     is tiny, no overflow, and finite logarithms.
     """
+    if not x.size:
+        return x
     return xp.maximum(x - xp.max(x, axis=axis, keepdims=True), LEAST_LOGIT)
 
 

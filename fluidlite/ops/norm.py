@@ -64,10 +64,10 @@ class batch_norm(UseMkldnn, Op):
         return self.fluid.carried if self.use_global_stats else ()
 
     def passes(self, shape):
-        """Whether X of this shape goes through as it is: a batch of one element for each channel
-        says nothing about how they spread.
+        """Whether X of this shape goes through as it is: a batch of one element for each channel,
+        or of none, says nothing about how they spread.
         """
-        return self.by_batch and math.prod(shape) == shape[self.axis(len(shape))]
+        return self.by_batch and math.prod(shape) in (0, shape[self.axis(len(shape))])
 
     def axis(self, ndim):
         """The dimension of the channels."""

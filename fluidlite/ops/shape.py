@@ -40,12 +40,13 @@ class Reshape(Op, abstract=True):
     """
 
     is_view = True
+    exact = False  # whether 0 is a size of its own where there are no elements
     shape: list[int] = ()
 
     def spec(self, X, Shape, ShapeTensor):
         """The spec of Out."""
         if Shape is None and not ShapeTensor:
-            return X.with_shape(resolved(self.shape, X.shape))
+            return X.with_shape(resolved(self.shape, X.shape, self.exact))
         known = foretold(self.shape, Shape, ShapeTensor)
         if known is None:
             return None
@@ -56,12 +57,13 @@ class Reshape(Op, abstract=True):
 
     def reshaped(self, X, Shape, ShapeTensor):
         """Out."""
-        return X.reshape(resolved(numbers(self.shape, Shape, ShapeTensor), X.shape))
+        return X.reshape(resolved(numbers(self.shape, Shape, ShapeTensor), X.shape, self.exact))
 
 
 class reshape(Reshape):
     """Out = the elements of X, in their order, in another shape."""
 
+    exact = True  # gradient rules name the shapes of their inputs
     signature = "X, Shape?!, ShapeTensor?*! -> Out"
 
     def infer(self, X, Shape, ShapeTensor):

@@ -135,7 +135,8 @@ def softmax(x: Tensor, axis: int = -1, dtype: Any = None, name: str | None = Non
     >>> fluid.nn.functional.softmax(fluid.to_tensor([0.0, 0.0])).tolist()
     [0.5, 0.5]
     """
-    return eager.softmax(x if dtype is None else elementary.cast(x, dtype), axis=axis)
+    x = x if dtype is None else elementary.cast(x, dtype)
+    return eager.softmax(x, axis=axis) if x.array.ndim else reduction.of_number(softmax, x, axis)
 
 
 def log_softmax(x: Tensor, axis: int = -1, dtype: Any = None, name: str | None = None) -> Tensor:
