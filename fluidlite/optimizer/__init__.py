@@ -7,23 +7,42 @@ from typing import TYPE_CHECKING
 from ..ground.missing_names import answer
 from ..ground.public_names import list_public_names
 from ..ground.tracebacks import api_boundaries
-from .adadelta import Adadelta, AdadeltaOptimizer
-from .adagrad import Adagrad, AdagradOptimizer, DecayedAdagrad, DecayedAdagradOptimizer
-from .adam import Adam, AdamOptimizer
-from .adamax import Adamax, AdamaxOptimizer
-from .adamw import AdamW
+from .adaptive import (
+    Adadelta,
+    AdadeltaOptimizer,
+    Adagrad,
+    AdagradOptimizer,
+    DecayedAdagrad,
+    DecayedAdagradOptimizer,
+    Ftrl,
+    FtrlOptimizer,
+    RMSProp,
+    RMSPropOptimizer,
+)
 from .averages import ExponentialMovingAverage, ModelAverage
-from .dpsgd import Dpsgd, DpsgdOptimizer
-from .ftrl import Ftrl, FtrlOptimizer
+from .descent import (
+    SGD,
+    Dpsgd,
+    DpsgdOptimizer,
+    LarsMomentum,
+    LarsMomentumOptimizer,
+    Momentum,
+    MomentumOptimizer,
+    SGDOptimizer,
+)
 from .gradient_merge import GradientMergeOptimizer
-from .lamb import Lamb, LambOptimizer
-from .lars import LarsMomentum, LarsMomentumOptimizer
 from .lookahead import LookaheadOptimizer
-from .momentum import Momentum, MomentumOptimizer
+from .moments import (
+    Adam,
+    Adamax,
+    AdamaxOptimizer,
+    AdamOptimizer,
+    AdamW,
+    Lamb,
+    LambOptimizer,
+)
 from .optimizer import Optimizer
 from .recompute import RecomputeOptimizer
-from .rmsprop import RMSProp, RMSPropOptimizer
-from .sgd import SGD, SGDOptimizer
 
 if TYPE_CHECKING:
     from . import lr

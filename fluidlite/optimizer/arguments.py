@@ -5,10 +5,10 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Iterable
-from numbers import Real
 from typing import Any
 
 from ..errors import ArgumentError, ShapeError
+from ..ground.arguments import a_function, is_finite, or_none, refused
 from ..ground.docstrings import Family
 from ..ground.fields import field, fields_of, from_fields
 from ..ir.callsite import warn
@@ -38,6 +38,9 @@ OPTIMIZERS = Family(
         "``set_gradient_clip`` said.",
         "name": "stands in the names of the optimizer's variables.",
         "epsilon": "keeps the division finite.",
+        "beta1": "how much of the running mean of the gradient stays; a number in [0, 1).",
+        "beta2": "the same for the mean of its square.",
+        "lazy_mode": "update only the rows that a gradient of selected rows has.",
     },
     raises="ArgumentError: an argument is of another kind.",
 )
@@ -82,6 +85,8 @@ class Arguments:
         if kind == "bool":
             return bool(value)
         variable = kind == "float | Variable" and isinstance(value, Arithmetic)
+        if kind.startswith("Callable"):
+            return or_none(a_function)(type(self).__name__, name, value)
         if variable or not kind.startswith("float"):
             return value
         return number(type(self).__name__, name, value, *BOUNDS.get(name, ()))
@@ -112,7 +117,7 @@ def one_of(optimizer: str, **given: Any) -> Any:
 
 def decay_of(optimizer: str, weight_decay: Any) -> Any:
     """A regularizer, in the place of its coefficient, too."""
-    if isinstance(weight_decay, Real) and not isinstance(weight_decay, bool):
+    if is_finite(weight_decay):
         return L2Decay(number(optimizer, "weight_decay", weight_decay, least=0))
     return weight_decay
 
@@ -134,11 +139,11 @@ def number(
     bounds = "" if least == -math.inf else f" of at least {least:g}"
     if below != math.inf:
         bounds += f" and less than {below:g}"
-    wanted = f"{optimizer}: expected {what} to be a number{bounds}, got {said(value)}"
-    if not isinstance(value, Real) or isinstance(value, bool) or not math.isfinite(value):
-        raise ArgumentError(wanted)
+    error = refused(optimizer, what, f"a number{bounds}", value)
+    if not is_finite(value):
+        raise error
     if not least <= float(value) < below:
-        warn(wanted, None)
+        warn(str(error), None)
     return float(value)
 
 

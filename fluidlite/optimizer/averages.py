@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import unique_name
-from ..errors import ArgumentError
+from ..ground.arguments import instance_of, integer, or_none, text_or_none
 from ..ground.dtypes import DType
 from ..ground.reprs import Described
 from ..initializer import Constant
@@ -48,8 +48,7 @@ class _Averages(Described):
     restore_program: Program
 
     def __init__(self, kind: str, name: str | None) -> None:
-        if name is not None and not isinstance(name, str):
-            raise ArgumentError(f"{kind}: expected name to be a text, got {name!r:.60}")
+        text_or_none(kind, "name", name)
         self._main, self._startup = default_main_program(), default_startup_program()
 
     def _kept(self, prefix: str, suffix: str) -> list[_Averaged]:
@@ -130,11 +129,7 @@ class ExponentialMovingAverage(_Averages):
     ) -> None:
         super().__init__("ExponentialMovingAverage", name)
         self._decay = number("ExponentialMovingAverage", "decay", decay, least=0, below=1)
-        if thres_steps is not None and not isinstance(thres_steps, Variable):
-            raise ArgumentError(
-                f"ExponentialMovingAverage: expected thres_steps to be a variable, got "
-                f"{thres_steps!r:.60} of type {type(thres_steps).__name__}"
-            )
+        or_none(instance_of(Variable, "a variable"))(self, "thres_steps", thres_steps)
         prefix = name or ""
         self._decay_var = self._decay_variable(thres_steps)
         self._step_name = _free_name("@EMA_STEP_COUNTER@", self._startup.global_block())
@@ -251,8 +246,8 @@ class ModelAverage(_Averages):
         rate = number("ModelAverage", "average_window_rate", average_window_rate, least=0)
         self._attrs = {
             "average_window": rate,
-            "min_average_window": _count("min_average_window", min_average_window),
-            "max_average_window": _count("max_average_window", max_average_window),
+            "min_average_window": integer(self, "min_average_window", min_average_window),
+            "max_average_window": integer(self, "max_average_window", max_average_window),
         }
         self._states = States("ModelAverage", name)
         self._averaged = self._kept("", "tmp")
@@ -296,17 +291,3 @@ def _twin(variable: Variable, block: Block, shape: Any = None) -> Any:
 def _free_name(name: str, block: Block) -> str:
     """A name, or one like it where it is taken."""
     return unique_name.generate(name) if block.has_var(name) else name
-
-
-def _count(what: str, value: Any) -> int:
-    """A positive integer.
-
-    Raises:
-        ArgumentError: it is none.
-    """
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ArgumentError(
-            f"ModelAverage: expected {what} to be a positive integer, got {value!r:.60} of type "
-            f"{type(value).__name__}"
-        )
-    return value

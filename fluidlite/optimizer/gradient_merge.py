@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable
 
 from ..errors import ArgumentError
+from ..ground.arguments import integer
 from ..initializer import Constant
 from ..ir.operator import Operator, OpRole
 from ..ir.program import Program, default_startup_program, program_guard
@@ -19,9 +19,10 @@ from ..layers.math import scale, sums
 from ..layers.params import global_variable
 from ..layers.variables import create_global_var, increment
 from .optimizer import Optimizer, Pair
+from .wrapped import WrappedOptimizer
 
 
-class GradientMergeOptimizer(Optimizer):
+class GradientMergeOptimizer(WrappedOptimizer):
     """An optimizer that makes one step of the gradients of ``k_steps`` runs.
 
     Until then gradients are added up, in variables called ``<parameter>@GRAD@GradientMerge``, and
@@ -45,38 +46,16 @@ class GradientMergeOptimizer(Optimizer):
     """
 
     def __init__(self, inner_optimizer: Optimizer, k_steps: int = 1, avg: bool = True) -> None:
-        if not isinstance(inner_optimizer, Optimizer):
-            raise ArgumentError(
-                f"GradientMergeOptimizer: expected an optimizer, such as fluid.optimizer.SGD(0.1), "
-                f"got {inner_optimizer!r:.60}"
-            )
+        super().__init__(inner_optimizer)
         if inner_optimizer._eager is not None:
             raise ArgumentError(
                 "GradientMergeOptimizer: gradients of eager parameters are added up by backward(); "
                 "call step() and clear_grad() after several of them"
             )
-        if isinstance(k_steps, bool) or not isinstance(k_steps, int) or k_steps < 1:
-            raise ArgumentError(
-                f"GradientMergeOptimizer: expected k_steps to be a positive integer, got "
-                f"{k_steps!r:.60} of type {type(k_steps).__name__}"
-            )
         self.inner_optimizer = inner_optimizer
-        self.k_steps = k_steps
+        self.k_steps = integer(self, "k_steps", k_steps)
         self.avg = bool(avg)
         self.type = "gradient_merge"
-
-    def backward(
-        self,
-        loss: Variable,
-        startup_program: Program | None = None,
-        parameter_list: Iterable[Variable | str] | None = None,
-        no_grad_set: Iterable[Variable | str] | None = None,
-        callbacks: Sequence[Callable[..., Any]] | None = None,
-    ) -> list[tuple[Variable, Variable]]:
-        """Append the gradients of one run; arguments as of :meth:`Optimizer.backward`."""
-        return self.inner_optimizer.backward(
-            loss, startup_program, parameter_list, no_grad_set, callbacks
-        )
 
     def apply_gradients(self, params_grads: Iterable[Pair]) -> list[Operator]:
         """Append what adds gradients up, and a step that is made every ``k_steps`` runs; arguments
@@ -111,6 +90,11 @@ class GradientMergeOptimizer(Optimizer):
         append_conditional(block, steps, [due], scalar=True)
         return made
 
+    def apply_optimize(
+        self, loss: Variable, startup_program: Program | None, params_grads: Iterable[Pair]
+    ) -> list[Operator]:
+        return Optimizer.apply_optimize(self, loss, startup_program, params_grads)
+
     def _apply(self, pairs: list[Pair], main: Program, startup: Program) -> list[Operator]:
         with all_or_nothing(main, startup), program_guard(main, startup):
             return self.apply_gradients(pairs)
@@ -123,11 +107,6 @@ class GradientMergeOptimizer(Optimizer):
         over = elementwise_mod(runs, k)
         assign(over, runs)
         return equal(over, fill_constant([1], "int32", 0))
-
-    def __getattr__(self, name: str) -> Any:
-        if name == "inner_optimizer":
-            raise AttributeError(name)
-        return getattr(self.inner_optimizer, name)
 
     def __repr__(self) -> str:
         return f"<GradientMergeOptimizer of {self.inner_optimizer!r}: k_steps={self.k_steps}>"

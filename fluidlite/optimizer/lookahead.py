@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import ArgumentError
+from ..ground.arguments import integer
 from ..ground.reprs import Described
 from ..ir.block import Block
 from ..ir.operator import Operator
-from ..ir.program import Program, default_startup_program, program_guard
+from ..ir.program import Program, program_guard
 from ..ir.rollback import all_or_nothing
 from ..ir.variable import Parameter, Variable
 from ..layers.branch import Switch
@@ -21,8 +22,9 @@ from ..layers.elementwise import (
 )
 from ..layers.math import cast
 from ..layers.variables import create_global_var, increment
-from .arguments import number
+from .arguments import number, programs_of
 from .optimizer import Optimizer
+from .wrapped import an_optimizer
 
 
 class LookaheadOptimizer(Described):
@@ -48,21 +50,11 @@ class LookaheadOptimizer(Described):
     """
 
     def __init__(self, inner_optimizer: Optimizer, alpha: float = 0.5, k: int = 5) -> None:
-        if not isinstance(inner_optimizer, Optimizer):
-            raise ArgumentError(
-                f"LookaheadOptimizer: expected an optimizer, such as fluid.optimizer.SGD(0.1), got "
-                f"{inner_optimizer!r:.60}"
-            )
-        if isinstance(k, bool) or not isinstance(k, int) or k < 1:
-            raise ArgumentError(
-                f"LookaheadOptimizer: expected k to be a positive integer, got {k!r:.60} of type "
-                f"{type(k).__name__}"
-            )
-        self.inner_optimizer = inner_optimizer
+        self.inner_optimizer = an_optimizer("LookaheadOptimizer", inner_optimizer)
+        self.k = integer(self, "k", k)
         self.alpha = number("LookaheadOptimizer", "alpha", alpha, least=0)
         if self.alpha > 1:
             raise ArgumentError(f"LookaheadOptimizer: expected alpha in [0, 1], got {alpha}")
-        self.k = k
         self.type = "lookahead"
 
     def minimize(
@@ -83,12 +75,7 @@ class LookaheadOptimizer(Described):
             ArgumentError: an argument is of another kind.
             NoGradientError: an operator on the way has no gradient rule.
         """
-        if not isinstance(loss, Variable):
-            raise ArgumentError(f"expected the loss to be a variable, got {loss!r:.60}")
-        startup = default_startup_program() if startup_program is None else startup_program
-        if not isinstance(startup, Program):
-            raise ArgumentError(f"expected startup_program to be a Program, got {startup!r:.60}")
-        main = loss.program
+        main, startup = programs_of(loss, startup_program)
         with all_or_nothing(main, startup):
             made = self.inner_optimizer.minimize(loss, startup)
             slow = [(p, _slow(p, startup.global_block())) for p in main.all_parameters()]

@@ -7,9 +7,8 @@ of a program the steps are appended to it; with eager parameters they are made a
 
 from __future__ import annotations
 
-import math
+import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,7 +17,9 @@ from .. import unique_name
 from ..backward import append_backward
 from ..clip import GradientClipBase, append_gradient_clip_ops, error_clip_callback
 from ..errors import ArgumentError
+from ..ground.arguments import instance_of, is_finite, or_none, refused, text_or_none
 from ..ground.dtypes import DType
+from ..ground.fields import defaults_of
 from ..ground.reprs import Described
 from ..ground.weak_tables import WeakTable
 from ..initializer import Constant
@@ -113,15 +114,8 @@ class Optimizer(Arguments, OldOptimizer, HasRate, Described):
         self._loss_dtype = DType.FP32
         check_regularizer(regularization, f"regularization of {self._kind}")
         self.regularization = regularization
-        if grad_clip is not None and not isinstance(grad_clip, GradientClipBase):
-            raise ArgumentError(
-                f"{self._kind}: expected grad_clip to be None or a clip such as "
-                f"fluid.clip.GradientClipByNorm(1.0), got {said(grad_clip)}"
-            )
-        self._grad_clip = grad_clip
-        if name is not None and not isinstance(name, str):
-            raise ArgumentError(f"{self._kind}: expected name to be a text, got {said(name)}")
-        self._name = name
+        self._grad_clip = _a_clip(self, "grad_clip", grad_clip)
+        self._name = text_or_none(self, "name", name)
         #: what to keep of the forward values; what lies between is computed again
         self._checkpoints: list[Variable | str] | None = None
         self._states = States(self._kind, name)
@@ -144,6 +138,17 @@ class Optimizer(Arguments, OldOptimizer, HasRate, Described):
         for name, value in given.items():
             given[name] = self.checked(name, value)
             setattr(self, f"_{name}", given[name])
+        if any(isinstance(state.value, str) for state in self.states):
+            self.states = [state._replace(value=self._first(state.value)) for state in self.states]
+
+    def _first(self, value: float | str) -> float:
+        """What a state begins with: where a variable says it, the argument's default."""
+        if not isinstance(value, str):
+            return value
+        told = getattr(self, f"_{value}")
+        if isinstance(told, float):
+            return told
+        return float(defaults_of(inspect.unwrap(type(self).__init__))[value])
 
     @property
     def _kind(self) -> str:
@@ -582,19 +587,18 @@ class Optimizer(Arguments, OldOptimizer, HasRate, Described):
     def _checked_rate(self, given: Any) -> Any:
         if isinstance(given, (Variable, LearningRateDecay)):
             return given
-        if not isinstance(given, Real) or isinstance(given, bool) or not math.isfinite(given):
-            raise ArgumentError(
-                f"{self._kind}: expected the learning rate to be a number or a variable, "
-                f"got {said(given)}"
-            )
+        if not is_finite(given):
+            raise refused(self, "the learning rate", "a number or a variable", given)
         return float(given)
 
     def _checked_parameters(self, given: Any) -> list[Any] | None:
         if given is None:
             return None
         if isinstance(given, (str, bytes, Arithmetic)) or not isinstance(given, Iterable):
-            raise ArgumentError(
-                f"{self._kind}: expected parameter_list to be a list of parameters or names, "
-                f"got {said(given)}"
-            )
+            raise refused(self, "parameter_list", "a list of parameters or names", given)
         return list(given)
+
+
+_a_clip = or_none(
+    instance_of(GradientClipBase, "None or a clip such as fluid.clip.GradientClipByNorm(1.0)")
+)

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from ..errors import ArgumentError
-from ..ir.operator import Operator
-from ..ir.program import Program
 from ..ir.variable import Variable
-from .optimizer import Optimizer, Pair
+from .wrapped import WrappedOptimizer
 
 
-class RecomputeOptimizer(Optimizer):
+class RecomputeOptimizer(WrappedOptimizer):
     """An optimizer that keeps only checkpoints of the forward values; the rest is computed again
     for the gradients.
 
@@ -34,13 +31,6 @@ class RecomputeOptimizer(Optimizer):
     >>> _ = optimizer.minimize(loss)
     """
 
-    def __init__(self, optimizer: Optimizer) -> None:
-        if not isinstance(optimizer, Optimizer):
-            raise ArgumentError(
-                f"expected an optimizer, such as fluid.optimizer.SGD(0.1), got {optimizer!r:.60}"
-            )
-        self._optimizer = optimizer
-
     def set_checkpoints(self, checkpoints: Sequence[Variable | str]) -> None:
         """Say which forward values are kept.
 
@@ -61,39 +51,6 @@ class RecomputeOptimizer(Optimizer):
 
     _set_checkpoints = set_checkpoints  # fluid 1.8's name
 
-    def backward(
-        self,
-        loss: Variable,
-        startup_program: Program | None = None,
-        parameter_list: Iterable[Variable | str] | None = None,
-        no_grad_set: Iterable[Variable | str] | None = None,
-        callbacks: Sequence[Callable[..., Any]] | None = None,
-    ) -> list[tuple[Variable, Variable]]:
-        """Append the gradients of a loss; arguments as of :meth:`Optimizer.backward`.
-
-        Raises:
-            ArgumentError: no checkpoints have been set.
-        """
+    def check(self) -> None:
         if self._optimizer._checkpoints is None:
             raise ArgumentError("RecomputeOptimizer: call set_checkpoints([...]) first")
-        return self._optimizer.backward(
-            loss, startup_program, parameter_list, no_grad_set, callbacks
-        )
-
-    def apply_gradients(self, params_grads: Iterable[Pair]) -> list[Operator]:
-        """Append one step; arguments as of :meth:`Optimizer.apply_gradients`."""
-        return self._optimizer.apply_gradients(params_grads)
-
-    def apply_optimize(
-        self, loss: Variable, startup_program: Program | None, params_grads: Iterable[Pair]
-    ) -> list[Operator]:
-        """Append one step; arguments as of :meth:`Optimizer.apply_optimize`."""
-        return self._optimizer.apply_optimize(loss, startup_program, params_grads)
-
-    def __getattr__(self, name: str) -> Any:
-        if name == "_optimizer":
-            raise AttributeError(name)
-        return getattr(self._optimizer, name)
-
-    def __repr__(self) -> str:
-        return f"<RecomputeOptimizer of {self._optimizer!r}>"

@@ -25,7 +25,7 @@ class State(NamedTuple):
 
     slot: str
     name: str  #: stands in the variable's name, behind the parameter's
-    value: float = 0.0  #: what it begins with
+    value: float | str = 0.0  #: what it begins with: a number, or the argument that says it
     one_number: bool = False  #: has shape [1], not the parameter's
     out: str | None = ""  #: where it is written: ``<slot>Out`` when empty, nowhere when None
     dtype: DType | None = None  #: the parameter's when None

@@ -257,7 +257,7 @@ def test_a_step_reads_what_the_parameter_was_before():
         (
             "Lamb",
             {"exclude_from_weight_decay_fn": 3},
-            "Lamb: expected exclude_from_weight_decay_fn to be None or a function",
+            "Lamb: expected exclude_from_weight_decay_fn to be a function",
         ),
     ],
 )

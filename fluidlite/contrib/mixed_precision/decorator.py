@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
-from numbers import Real
 from typing import Any
 
 from ...errors import ArgumentError
+from ...ground.arguments import integer, positive
 from ...ground.dtypes import DType
 from ...ir.operator import Operator, OpRole
 from ...ir.program import Program, default_startup_program, program_guard
@@ -17,12 +16,13 @@ from ...ir.variable import Variable
 from ...layers.driving import append_conditional, new_block
 from ...layers.math import cast
 from ...optimizer.optimizer import Optimizer, Pair
+from ...optimizer.wrapped import WrappedOptimizer, an_optimizer
 from .fp16_lists import AutoMixedPrecisionLists
 from .loss_scaling import Counters, Rule, all_finite, divided, kept_number, update
 from .rewriting import rewritten
 
 
-class OptimizerWithMixedPrecision(Optimizer):
+class OptimizerWithMixedPrecision(WrappedOptimizer):
     """An optimizer whose programs work in float16 where that is safe; made by :func:`decorate`.
 
     Args:
@@ -38,7 +38,7 @@ class OptimizerWithMixedPrecision(Optimizer):
         use_dynamic_loss_scaling: bool,
         rule: Rule,
     ) -> None:
-        self._optimizer = optimizer
+        super().__init__(optimizer)
         self._amp_lists = amp_lists
         self._init_loss_scaling = init_loss_scaling
         self._use_dynamic_loss_scaling = use_dynamic_loss_scaling
@@ -175,14 +175,6 @@ class OptimizerWithMixedPrecision(Optimizer):
         with all_or_nothing(main, startup), program_guard(main, startup):
             return self.apply_gradients(params_grads)
 
-    def __getattr__(self, name: str) -> Any:
-        if name == "_optimizer":
-            raise AttributeError(name)
-        return getattr(self._optimizer, name)
-
-    def __repr__(self) -> str:
-        return f"<OptimizerWithMixedPrecision of {self._optimizer!r}>"
-
 
 def decorate(
     optimizer: Optimizer,
@@ -227,11 +219,7 @@ def decorate(
     >>> loss.block.var("fc_0.tmp_0").dtype, loss.dtype
     (VarType.FP16, VarType.FP32)
     """
-    if not isinstance(optimizer, Optimizer):
-        raise ArgumentError(
-            f"decorate: expected an optimizer, such as fluid.optimizer.SGD(0.1), got "
-            f"{optimizer!r:.60} of type {type(optimizer).__name__}"
-        )
+    an_optimizer("decorate", optimizer)
     if optimizer._eager is not None:
         raise ArgumentError(
             "decorate: mixed precision rewrites programs, and this optimizer is one of eager "
@@ -242,15 +230,15 @@ def decorate(
             f"decorate: expected amp_lists to be AutoMixedPrecisionLists, got {amp_lists!r:.60}"
         )
     rule = Rule(
-        _whole("incr_every_n_steps", incr_every_n_steps),
-        _whole("decr_every_n_nan_or_inf", decr_every_n_nan_or_inf),
-        _positive("incr_ratio", incr_ratio),
-        _positive("decr_ratio", decr_ratio),
+        integer("decorate", "incr_every_n_steps", incr_every_n_steps),
+        integer("decorate", "decr_every_n_nan_or_inf", decr_every_n_nan_or_inf),
+        positive("decorate", "incr_ratio", incr_ratio),
+        positive("decorate", "decr_ratio", decr_ratio),
     )
     return OptimizerWithMixedPrecision(
         optimizer,
         AutoMixedPrecisionLists() if amp_lists is None else amp_lists,
-        _positive("init_loss_scaling", init_loss_scaling),
+        positive("decorate", "init_loss_scaling", init_loss_scaling),
         bool(use_dynamic_loss_scaling),
         rule,
     )
@@ -263,22 +251,3 @@ def _programs(loss: Any, startup: Program | None) -> tuple[Program, Program]:
             f"expected the loss to be a variable, got {loss!r:.60} of type {type(loss).__name__}"
         )
     return loss.program, default_startup_program() if startup is None else startup
-
-
-def _positive(what: str, value: Any) -> float:
-    known = isinstance(value, Real) and not isinstance(value, bool)
-    if not known or not math.isfinite(value) or value <= 0:
-        raise ArgumentError(
-            f"decorate: expected {what} to be a positive number, got {value!r:.60} of type "
-            f"{type(value).__name__}"
-        )
-    return float(value)
-
-
-def _whole(what: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ArgumentError(
-            f"decorate: expected {what} to be a positive integer, got {value!r:.60} of type "
-            f"{type(value).__name__}"
-        )
-    return value

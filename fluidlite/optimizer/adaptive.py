@@ -1,0 +1,199 @@
+"""Optimizers that scale the gradient by what was seen of its square."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..clip import GradientClipBase
+from ..ground.fields import from_fields
+from ..ir.variable import Variable
+from ..regularizer import WeightDecayRegularizer
+from .arguments import Pair
+from .optimizer import OPTIMIZERS, Optimizer
+from .states import State
+
+
+@OPTIMIZERS
+@from_fields
+class Adagrad(Optimizer):
+    """Adagrad: ``moment += grad^2; param -= learning_rate * grad / (sqrt(moment) + epsilon)``.
+
+    Duchi, Hazan and Singer, Adaptive subgradient methods for online learning and stochastic
+    optimization, JMLR 2011.  Of gradients of selected rows only these rows are updated.
+
+    Args:
+        initial_accumulator_value: what the accumulated squares begin with.
+
+    >>> x = fluid.data("x", [None, 3], "float32")
+    >>> loss = fluid.layers.mean(fluid.layers.fc(x, 1, bias_attr=False))
+    >>> ops, pairs = fluid.optimizer.Adagrad(0.1).minimize(loss)
+    >>> ops[0].output("MomentOut")
+    ['fc_0.w_0_moment_0']
+    """
+
+    learning_rate: float | Variable
+    epsilon: float = 1e-6
+    parameter_list: Iterable[Variable | str] | None = None
+    regularization: WeightDecayRegularizer | None = None
+    grad_clip: GradientClipBase | None = None
+    name: str | None = None
+    initial_accumulator_value: float = 0.0
+
+    type = "adagrad"
+    states = (State("Moment", "moment", "initial_accumulator_value"),)
+    attributes = "epsilon"
+
+
+@OPTIMIZERS
+@from_fields
+class DecayedAdagrad(Optimizer):
+    """Adagrad with a running mean in place of the sum: ``moment = decay * moment + (1 - decay) *
+    grad^2; param -= learning_rate * grad / (sqrt(moment) + epsilon)``.
+
+    Args:
+        decay: how much of the mean stays.
+
+    >>> x = fluid.data("x", [None, 3], "float32")
+    >>> loss = fluid.layers.mean(fluid.layers.fc(x, 1, bias_attr=False))
+    >>> ops, pairs = fluid.optimizer.DecayedAdagrad(0.1, decay=0.9).minimize(loss)
+    >>> ops[0].type
+    'decayed_adagrad'
+    """
+
+    learning_rate: float | Variable
+    decay: float = 0.95
+    epsilon: float = 1e-6
+    parameter_list: Iterable[Variable | str] | None = None
+    regularization: WeightDecayRegularizer | None = None
+    grad_clip: GradientClipBase | None = None
+    name: str | None = None
+
+    type = "decayed_adagrad"
+    states = (State("Moment", "moment"),)
+    attributes = "decay epsilon"
+
+
+@OPTIMIZERS
+@from_fields
+class Adadelta(Optimizer):
+    """Adadelta: gradients scaled by the ratio of running means, of squared steps and of squared
+    gradients.
+
+    Zeiler, ADADELTA: an adaptive learning rate method, 2012.
+
+    Args:
+        learning_rate: not used, since steps get their size from the last ones; kept for
+            :meth:`~fluidlite.optimizer.optimizer.Optimizer.current_step_lr`.
+        epsilon: keeps the division finite, and gives the first steps their size.
+        rho: how much of the running means stays.
+
+    >>> x = fluid.data("x", [None, 3], "float32")
+    >>> loss = fluid.layers.mean(fluid.layers.fc(x, 1, bias_attr=False))
+    >>> ops, pairs = fluid.optimizer.Adadelta(1.0, rho=0.9).minimize(loss)
+    >>> ops[0].input_names
+    ['Param', 'Grad', 'AvgSquaredGrad', 'AvgSquaredUpdate']
+    """
+
+    learning_rate: float | Variable
+    epsilon: float = 1e-6
+    rho: float = 0.95
+    parameter_list: Iterable[Variable | str] | None = None
+    regularization: WeightDecayRegularizer | None = None
+    grad_clip: GradientClipBase | None = None
+    name: str | None = None
+
+    type = "adadelta"
+    states = (
+        State("AvgSquaredGrad", "_avg_squared_grad"),
+        State("AvgSquaredUpdate", "_avg_squared_update"),
+    )
+    attributes = "epsilon rho"
+
+    def _create_param_lr(self, param_and_grad: Pair) -> Variable:
+        """The rate of all parameters: steps read none."""
+        rate: Variable = self._global_learning_rate(param_and_grad[0].program)
+        return rate
+
+
+@OPTIMIZERS
+@from_fields
+class RMSProp(Optimizer):
+    """RMSProp: steps by gradients, each divided by the root of the running mean of its square.
+
+    Tieleman and Hinton, Lecture 6.5: rmsprop, Coursera, 2012.
+
+    Args:
+        rho: how much of the running means stays.
+        epsilon: keeps the division finite; stands under the root.
+        momentum: how much of the last step stays.
+        centered: divide by the root of the variance instead: Graves, Generating sequences with
+            recurrent neural networks, 2013.
+
+    >>> x = fluid.data("x", [None, 3], "float32")
+    >>> loss = fluid.layers.mean(fluid.layers.fc(x, 1, bias_attr=False))
+    >>> ops, pairs = fluid.optimizer.RMSProp(0.01, rho=0.9).minimize(loss)
+    >>> ops[0].input("MeanSquare")
+    ['fc_0.w_0_mean_square_0']
+    """
+
+    learning_rate: float | Variable
+    rho: float = 0.95
+    epsilon: float = 1e-6
+    momentum: float = 0.0
+    centered: bool = False
+    parameter_list: Iterable[Variable | str] | None = None
+    regularization: WeightDecayRegularizer | None = None
+    grad_clip: GradientClipBase | None = None
+    name: str | None = None
+
+    type = "rmsprop"
+    states = (
+        State("Moment", "momentum"),
+        State("MeanSquare", "mean_square"),
+        State("MeanGrad", "mean_grad"),
+    )
+    attributes = "epsilon decay=rho momentum centered"
+
+
+@OPTIMIZERS
+@from_fields
+class Ftrl(Optimizer):
+    """FTRL-Proximal, follow the regularized leader: after each step parameters are what minimises
+    the slopes of all losses so far and L1 and L2 decay, so that some are exactly 0.
+
+    McMahan et al., Ad click prediction: a view from the trenches, KDD 2013.
+
+    Args:
+        l1: what the sum of absolute values counts.
+        l2: what the sum of squares counts.
+        lr_power: how steps shrink with the sum of the squares of gradients.
+
+    >>> x = fluid.data("x", [None, 3], "float32")
+    >>> loss = fluid.layers.mean(fluid.layers.fc(x, 1, bias_attr=False))
+    >>> ops, pairs = fluid.optimizer.Ftrl(0.1, l1=0.01, l2=0.02).minimize(loss)
+    >>> ops[0].output("SquaredAccumOut")
+    ['fc_0.w_0_squared_0']
+    """
+
+    learning_rate: float | Variable
+    l1: float = 0.0
+    l2: float = 0.0
+    lr_power: float = -0.5
+    parameter_list: Iterable[Variable | str] | None = None
+    regularization: WeightDecayRegularizer | None = None
+    grad_clip: GradientClipBase | None = None
+    name: str | None = None
+
+    type = "ftrl"
+    states = (
+        State("SquaredAccumulator", "squared", out="SquaredAccumOut"),
+        State("LinearAccumulator", "linear", out="LinearAccumOut"),
+    )
+    attributes = "l1 l2 lr_power"
+
+
+AdagradOptimizer = Adagrad
+DecayedAdagradOptimizer = DecayedAdagrad
+AdadeltaOptimizer = Adadelta
+RMSPropOptimizer = RMSProp
+FtrlOptimizer = Ftrl

@@ -1,0 +1,135 @@
+"""Optimizers whose steps go against the gradient, or along a running sum of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ..clip import GradientClipBase
+from ..ground.fields import from_fields
+from ..ir.variable import Variable
+from ..regularizer import WeightDecayRegularizer
+from .optimizer import OPTIMIZERS, Optimizer
+from .states import State
+
+
+@OPTIMIZERS
+class SGD(Optimizer):
+    """Stochastic gradient descent: ``param -= learning_rate * grad``.
+
+    >>> x = fluid.data("x", [None, 3], "float32")
+    >>> loss = fluid.layers.mean(fluid.layers.fc(x, 1, bias_attr=False))
+    >>> ops, pairs = fluid.optimizer.SGD(learning_rate=0.1).minimize(loss)
+    >>> ops[0].input("LearningRate")
+    ['learning_rate_0']
+    """
+
+    type = "sgd"
+
+
+@OPTIMIZERS
+@from_fields
+class Momentum(Optimizer):
+    """Gradient descent with momentum: ``velocity = momentum * velocity + grad`` and
+    ``param -= learning_rate * velocity``.
+
+    Args:
+        momentum: how much of the velocity stays.
+        use_nesterov: look ahead: ``param -= learning_rate * (grad + momentum * velocity)``.
+
+    >>> x = fluid.data("x", [None, 3], "float32")
+    >>> loss = fluid.layers.mean(fluid.layers.fc(x, 1, bias_attr=False))
+    >>> ops, pairs = fluid.optimizer.Momentum(0.1, momentum=0.9).minimize(loss)
+    >>> ops[0].output("VelocityOut")
+    ['fc_0.w_0_velocity_0']
+    """
+
+    learning_rate: float | Variable
+    momentum: float
+    parameter_list: Iterable[Variable | str] | None = None
+    use_nesterov: bool = False
+    regularization: WeightDecayRegularizer | None = None
+    grad_clip: GradientClipBase | None = None
+    name: str | None = None
+
+    type = "momentum"
+    states = (State("Velocity", "velocity"),)
+    attributes = "mu=momentum use_nesterov"
+
+
+@OPTIMIZERS
+@from_fields
+class LarsMomentum(Optimizer):
+    """Momentum whose steps have lengths relative to those of the parameters: layer-wise adaptive
+    rate scaling.
+
+    You, Gitman and Ginsburg, Large batch training of convolutional networks, 2017.
+
+    Args:
+        momentum: how much of the velocity stays.
+        lars_coeff: the length of a step, relative to its parameter's.
+        lars_weight_decay: what a parameter counts in its gradient.
+
+    >>> x = fluid.data("x", [None, 3], "float32")
+    >>> loss = fluid.layers.mean(fluid.layers.fc(x, 1, bias_attr=False))
+    >>> ops, pairs = fluid.optimizer.LarsMomentum(0.1, momentum=0.9).minimize(loss)
+    >>> ops[0].output("VelocityOut")
+    ['fc_0.w_0_velocity_0']
+    """
+
+    learning_rate: float | Variable
+    momentum: float
+    lars_coeff: float = 0.001
+    lars_weight_decay: float = 0.0005
+    parameter_list: Iterable[Variable | str] | None = None
+    regularization: WeightDecayRegularizer | None = None
+    grad_clip: GradientClipBase | None = None
+    name: str | None = None
+
+    type = "lars_momentum"
+    states = (State("Velocity", "velocity"),)
+    attributes = "mu=momentum lars_coeff lars_weight_decay"
+
+
+@OPTIMIZERS
+class Dpsgd(Optimizer):
+    """Gradient descent with clipped gradients and noise, so that steps tell little of any example.
+
+    Abadi et al., Deep learning with differential privacy, CCS 2016.
+
+    Args:
+        clip: the largest norm that a gradient keeps.
+        batch_size: of how many examples a gradient is the mean; divides the noise.
+        sigma: the standard deviation of the noise.
+
+    >>> x = fluid.data("x", [None, 3], "float32")
+    >>> loss = fluid.layers.mean(fluid.layers.fc(x, 1, bias_attr=False))
+    >>> dpsgd = fluid.optimizer.Dpsgd(0.1, clip=10.0, batch_size=16.0, sigma=1.0)
+    >>> ops, pairs = dpsgd.minimize(loss)
+    >>> ops[0].attr("clip")
+    10.0
+    """
+
+    type = "dpsgd"
+    attributes = "clip batch_size sigma"
+
+    def __init__(
+        self,
+        learning_rate: float | Variable = 0.001,
+        clip: float = 0.9,
+        batch_size: float = 0.999,
+        sigma: float = 1e-8,
+        parameter_list: Iterable[Variable | str] | None = None,
+        *,
+        parameters: Iterable[Any] | None = None,
+    ) -> None:
+        super().__init__(learning_rate, parameter_list, parameters=parameters)
+        self._clip = self.checked("clip", clip)
+        self._batch_size = self.checked("batch_size", batch_size)
+        self._sigma = self.checked("sigma", sigma)
+
+
+SGDOptimizer = SGD
+MomentumOptimizer = Momentum
+LarsMomentumOptimizer = LarsMomentum
+DpsgdOptimizer = Dpsgd
