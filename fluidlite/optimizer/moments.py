@@ -64,8 +64,9 @@ class Adam(Optimizer):
         return {n: v for n, v in super().attrs(param).items() if not isinstance(v, Arithmetic)}
 
     def inputs(self, param: Variable) -> dict[str, Variable]:
-        betas: dict[str, Any] = {"Beta1Tensor": self._beta1, "Beta2Tensor": self._beta2}
-        return {slot: beta for slot, beta in betas.items() if isinstance(beta, Arithmetic)}
+        betas = super().attrs(param)
+        given: dict[str, Any] = {"Beta1Tensor": betas["beta1"], "Beta2Tensor": betas["beta2"]}
+        return {slot: beta for slot, beta in given.items() if isinstance(beta, Arithmetic)}
 
 
 @OPTIMIZERS
@@ -235,8 +236,8 @@ class Lamb(Optimizer):
     attributes = "beta1 beta2 epsilon weight_decay=lamb_weight_decay"
 
     def attrs(self, param: Variable) -> dict[str, Any]:
-        excluded = self._exclude_from_weight_decay_fn
-        excluded = excluded is not None and excluded(param)
+        excludes = vars(self)["_exclude_from_weight_decay_fn"]
+        excluded = excludes is not None and excludes(param)
         return {**super().attrs(param), **({"weight_decay": 0.0} if excluded else {})}
 
 

@@ -7,7 +7,6 @@ of a program the steps are appended to it; with eager parameters they are made a
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -19,7 +18,6 @@ from ..clip import GradientClipBase, append_gradient_clip_ops, error_clip_callba
 from ..errors import ArgumentError
 from ..ground.arguments import instance_of, is_finite, or_none, refused, text_or_none
 from ..ground.dtypes import DType
-from ..ground.fields import defaults_of
 from ..ground.reprs import Described
 from ..ground.weak_tables import WeakTable
 from ..initializer import Constant
@@ -139,16 +137,7 @@ class Optimizer(Arguments, OldOptimizer, HasRate, Described):
             given[name] = self.checked(name, value)
             setattr(self, f"_{name}", given[name])
         if any(isinstance(state.value, str) for state in self.states):
-            self.states = [state._replace(value=self._first(state.value)) for state in self.states]
-
-    def _first(self, value: float | str) -> float:
-        """What a state begins with: where a variable says it, the argument's default."""
-        if not isinstance(value, str):
-            return value
-        told = getattr(self, f"_{value}")
-        if isinstance(told, float):
-            return told
-        return float(defaults_of(inspect.unwrap(type(self).__init__))[value])
+            self.states = [state.resolved(self) for state in self.states]
 
     @property
     def _kind(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -10,6 +11,7 @@ import numpy as np
 from .. import unique_name
 from ..errors import ArgumentError, NotInitializedError, suggestion
 from ..ground.dtypes import DType
+from ..ground.fields import defaults_of
 from ..ground.weak_tables import WeakTable
 from ..initializer import Constant
 from ..ir.program import Program
@@ -30,6 +32,17 @@ class State(NamedTuple):
     out: str | None = ""  #: where it is written: ``<slot>Out`` when empty, nowhere when None
     dtype: DType | None = None  #: the parameter's when None
     on_host: bool = False  #: made where the host reads it
+
+    def resolved(self, optimizer: Any) -> State:
+        """The state with a number to begin with: the optimizer's argument; where that is a
+        variable, the argument's default.
+        """
+        if not isinstance(self.value, str):
+            return self
+        value = getattr(optimizer, f"_{self.value}")
+        if not isinstance(value, float):
+            value = defaults_of(inspect.unwrap(type(optimizer).__init__))[self.value]
+        return self._replace(value=value)
 
 
 class States:
