@@ -1,7 +1,8 @@
 """Formulas of learning rates: what a rate is in a step, for numbers and for variables of programs.
 
 Each takes the first rate and the number of the step, then what it depends on besides.  Where a
-formula needs a function it takes it of ``m``: :class:`Numbers`, or layers of the same names.
+formula needs a function it takes it of ``m``: :class:`Numbers`, or layers of the same names.  Its
+docstring is that of the classes that have it as their ``formula``, with their names.
 """
 
 from __future__ import annotations
@@ -9,7 +10,14 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
+
+from .ground.docstrings import Family
+from .ground.fields import fields_of, from_fields
+
+T = TypeVar("T", bound=type)
+#: fields of schedules that are no arguments of their formulas
+COMMON = ("learning_rate", "optimizer", "last_epoch", "last_step", "verbose")
 
 
 class Numbers:
@@ -21,23 +29,43 @@ class Numbers:
 
 
 def noam(rate: Any, step: Any, d_model: float, warmup_steps: float, m: Any = Numbers) -> Any:
-    """Grows for some steps, then falls with the root of their number (Vaswani et al. 2017)."""
+    """A rate that grows for ``warmup_steps`` steps and then falls with the root of their number:
+    ``rate * d_model^-0.5 * min(step^-0.5, step * warmup_steps^-1.5)``.
+
+    Vaswani et al., Attention is all you need, NIPS 2017.
+
+    Args:
+        d_model: the width of the model.
+        warmup_steps: how many steps the rate grows.
+    """
     least = m.minimum(step**-0.5, warmup_steps**-1.5 * step)
     return rate * d_model**-0.5 * least
 
 
 def exponential(rate: Any, step: Any, factor: Any, m: Any = Numbers) -> Any:
-    """``rate * factor^step``."""
+    """``rate * factor^step``.
+
+    Args:
+        factor: what the rate is multiplied by each time.
+    """
     return rate * factor**step
 
 
 def natural_exponential(rate: Any, step: Any, factor: Any, m: Any = Numbers) -> Any:
-    """``rate * e^(-factor step)``."""
+    """``rate * exp(-factor * step)``.
+
+    Args:
+        factor: how fast it falls.
+    """
     return rate * m.exp(-1 * factor * step)
 
 
 def inverse_time(rate: Any, step: Any, factor: Any, m: Any = Numbers) -> Any:
-    """``rate / (1 + factor step)``."""
+    """``rate / (1 + factor * step)``.
+
+    Args:
+        factor: how fast it falls.
+    """
     return rate / (1 + factor * step)
 
 
@@ -50,21 +78,42 @@ def power_of_rest(rate: Any, step: Any, steps: Any, end: float, power: float) ->
 def polynomial(
     rate: float, step: float, steps: float, end: float, power: float, cycle: bool
 ) -> float:
-    """:func:`power_of_rest`, which stays at ``end``, or begins anew with as many steps more."""
+    """``(rate - end) * (1 - step / steps)^power + end``, and then ``end``.
+
+    Args:
+        steps: after so many steps the rate is ``end``, and stays so.
+        end: the last rate.
+        power: the degree of the polynomial; 1 for a line.
+        cycle: let the rate rise again after ``steps`` steps: then twice as many lead to the end,
+            and so on.
+    """
     if cycle:
         steps *= max(math.ceil(step / steps), 1)
     return float(power_of_rest(rate, min(step, steps), steps, end, power))
 
 
 def cosine(rate: Any, step: Any, steps: float, m: Any = Numbers) -> Any:
-    """Half a wave, from the rate to 0 in so many steps."""
+    """``rate * (cos(pi * step / steps) + 1) / 2``.
+
+    Loshchilov and Hutter, SGDR: stochastic gradient descent with warm restarts, ICLR 2017.
+
+    Args:
+        steps: after so many the rate is 0.
+    """
     angle = step * math.pi / steps
     wave = m.cos(angle)
     return rate * 0.5 * (wave + 1)
 
 
 def annealed(rate: float, step: float, steps: float, end: float) -> float:
-    """Half a wave from the rate to another one, and further along it."""
+    """A rate that falls along a cosine to ``end``, and rises again.
+
+    Loshchilov and Hutter, SGDR: stochastic gradient descent with warm restarts, ICLR 2017.
+
+    Args:
+        steps: after so many steps it is ``end``.
+        end: the least rate.
+    """
     return end + float(cosine(rate - end, step, steps))
 
 
@@ -77,14 +126,16 @@ def restarted(
     factor: float = 1.0,
     most: int = 0,
 ) -> float:
-    """:func:`annealed` again and again (Loshchilov and Hutter 2017).
+    """A rate that falls along a cosine and begins again.
+
+    Loshchilov and Hutter, SGDR: stochastic gradient descent with warm restarts, ICLR 2017.
 
     Args:
-        rate, step, end: the first rate, the number of the step, the least rate.
-        steps: of the first fall.
-        longer: each fall takes so many times the steps of the one before.
+        steps: how many steps the first fall takes.
+        longer: each fall takes so many times the steps of the one before; a whole number.
+        end: the least rate.
         factor: each fall begins with so much of the one before.
-        most: how many falls there are; 0 for no limit.
+        most: how many falls there are before the rate stays ``end``; 0 for no limit.
     """
     falls = 0
     if longer == 1:
@@ -100,35 +151,201 @@ def line(start: Any, end: Any, share: Any) -> Any:
 
 
 def along_line(rate: float, step: int, start: float, end: float, steps: int) -> float:
-    """The rate times a factor, which goes from one to another in so many steps."""
+    """A rate that is multiplied by a factor, which goes on a line from ``start`` to ``end``.
+
+    Args:
+        start: the first factor.
+        end: the last factor, which stays.
+        steps: how many steps it takes.
+    """
     return float(rate * line(start, end, min(step, steps) / steps if steps else 1.0))
 
 
 def stairs(rate: float, step: int, steps: int, factor: float) -> float:
-    """The rate times a factor, every so many steps."""
+    """A rate that is multiplied by ``factor`` every ``steps`` steps.
+
+    Args:
+        steps: how many steps it stays.
+        factor: what it is multiplied by.
+    """
     return float(exponential(rate, step // steps, factor))
 
 
 def at_milestones(rate: float, step: int, milestones: Sequence[int], factor: float) -> float:
-    """The rate times a factor, at each of some steps."""
+    """A rate that is multiplied by ``factor`` at some steps.
+
+    Args:
+        milestones: their numbers, in order.
+        factor: what it is multiplied by.
+    """
     return float(exponential(rate, bisect_right(milestones, step), factor))
 
 
-def pieces(step: float, boundaries: Sequence[float], values: Sequence[float]) -> float:
-    """The first value before the first boundary, the second one before the second, and so on."""
+def pieces(rate: Any, step: float, boundaries: Sequence[float], values: Sequence[float]) -> float:
+    """A rate that jumps: the first value before the first boundary, then the second one, and so on.
+
+    Args:
+        rate: of no account.
+        boundaries: the steps at which the rate changes, in order.
+        values: the rates, one more than there are boundaries.
+    """
     return values[next((k for k, end in enumerate(boundaries) if step < end), len(boundaries))]
 
 
 def by_function(rate: float, step: int, function: Callable[[int], float]) -> float:
-    """The rate times what a function gives for the step."""
+    """``rate * function(step)``.
+
+    Args:
+        function: of the number of the step.
+    """
     return rate * function(step)
 
 
 def by_functions(rate: float, step: int, function: Callable[[int], float]) -> float:
-    """The rate times what a function gives for each step so far."""
+    """``rate * function(1) * ... * function(step)``.
+
+    Args:
+        function: of the number of a step.
+    """
     return rate * math.prod(map(function, range(1, step + 1)))
 
 
 def at_first(rate: float, step: int, factor: float, steps: int) -> float:
-    """The rate times a factor in the first steps, then the rate."""
+    """``rate * factor`` in the first steps, and then ``rate``.
+
+    Args:
+        factor: what it is multiplied by.
+        steps: how many steps that are.
+    """
     return rate * factor if step < steps else rate
+
+
+# -- classes that have a formula -------------------------------------------------------------------
+
+
+class ByFormula:
+    """What keeps the arguments of a formula as fields, in the formula's order."""
+
+    #: what the rate is: a function of the first one, the step, and the fields
+    formula: ClassVar[Callable[..., Any]]
+
+    def rate_in(self, rate: float, step: int) -> float:
+        """The rate in a step.
+
+        Args:
+            rate: the first one.
+            step: its number.
+        """
+        kind = type(self)
+        if not hasattr(kind, "formula"):
+            raise NotImplementedError(f"{kind.__name__} needs a method get_lr(self)")
+        own = (getattr(self, name) for name in fields_of(kind) if name not in COMMON)
+        return float(kind.formula(rate, step, *own))
+
+
+def spelled(kind: T, family: Family, rate: str, step: str) -> T:
+    """A class with a constructor of its fields, and with the docstring of its formula.
+
+    Args:
+        kind: the class.
+        family: completes the docstring.
+        rate: what the first rate is called there.
+        step: what the number of the step is called there.
+    """
+    made: Any = from_fields(kind)
+    if not hasattr(made, "formula"):
+        return family(made)
+    code = made.formula.__code__
+    own = (name for name in fields_of(made) if name not in COMMON)
+    names = dict(zip(code.co_varnames[2 : code.co_argcount], own))
+    return family.like(made.formula, {"rate": rate, "step": step, **names})(made)
+
+
+@from_fields
+class FirstRate:
+    """The argument that comes first."""
+
+    learning_rate: float
+
+
+@from_fields
+class Stairs(ByFormula):
+    """The arguments of :func:`stairs`."""
+
+    step_size: int
+    gamma: float = 0.1
+    formula = staticmethod(stairs)
+
+
+@from_fields
+class Milestones(ByFormula):
+    """The arguments of :func:`at_milestones`."""
+
+    milestones: Sequence[int]
+    gamma: float = 0.1
+    formula = staticmethod(at_milestones)
+
+
+@from_fields
+class Exponential(ByFormula):
+    """The arguments of :func:`exponential`."""
+
+    gamma: float
+    formula = staticmethod(exponential)
+
+
+@from_fields
+class Annealed(ByFormula):
+    """The arguments of :func:`annealed`."""
+
+    T_max: int
+    eta_min: float = 0.0
+    formula = staticmethod(annealed)
+
+
+@from_fields
+class Restarted(ByFormula):
+    """The arguments of :func:`restarted` that all spellings have."""
+
+    T_0: int
+    T_mult: int = 1
+    eta_min: float = 0.0
+    formula = staticmethod(restarted)
+
+
+@from_fields
+class OfFunction(ByFormula):
+    """The arguments of :func:`by_function`."""
+
+    lr_lambda: Callable[[int], float]
+    formula = staticmethod(by_function)
+
+
+@from_fields
+class Pieces(ByFormula):
+    """The arguments of :func:`pieces`."""
+
+    boundaries: Sequence[int]
+    values: Sequence[float]
+    formula = staticmethod(pieces)
+
+
+#: what lowers a rate when a value gets no better
+PLATEAU = Family(
+    {
+        "learning_rate": "the first rate.",
+        "optimizer": "whose rates are set.",
+        "mode": 'whether smaller values ("min") or larger ones ("max") are better.',
+        **dict.fromkeys(("decay_rate", "factor"), "what the rate is multiplied by; below 1."),
+        "patience": "how many values in a row may be no better.",
+        "threshold": "how much better a value must be than the best one.",
+        "threshold_mode": 'whether that is a share of the best one ("rel"), or a difference '
+        '("abs").',
+        "cooldown": "how many values are not counted after a change.",
+        "min_lr": "the least rate; of an optimizer with groups perhaps one for each.",
+        **dict.fromkeys(("eps", "epsilon"), "changes that are not larger are not made."),
+        "verbose": "print when the rate changes.",
+        "dtype": "element type of the rate.",
+    },
+    raises="ArgumentError: there is no such mode, or the factor is out of range.",
+)

@@ -116,7 +116,8 @@ def yes_or_no(owner: object, what: str, value: Any) -> bool:
 
 def one_of(*known: str) -> Callable[[object, str, Any], str]:
     """A check that takes one of some words."""
-    listed = " or ".join(filter(None, [", ".join(known[:-1]), known[-1]]))
+    *most, last = map(repr, known)
+    listed = f"{', '.join(most)} or {last}"
 
     def checked(owner: object, what: str, value: Any) -> str:
         if value not in known:

@@ -22,7 +22,7 @@ import functools
 import inspect
 import re
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -57,6 +57,48 @@ class Family:
             sections: ``returns``, ``raises`` and ``example``.
         """
         return replace(self, args={**self.args, **args}, **sections)
+
+    def like(self, other: Any, names: Mapping[str, str] | None = None) -> Callable[[T], T]:
+        """A decorator of what does the same as something else: that one's prose and arguments
+        stand in front of what it says itself.
+
+        Args:
+            other: a function or class.
+            names: a name there -> the name here, in code and among the arguments.
+
+        >>> family = Family()
+        >>> def scaled(x, factor):
+        ...     "``factor * x``."
+        >>> @family.like(scaled, {"x": "input", "factor": "alpha"})
+        ... def scale(input, alpha): ...
+        >>> scale.__doc__
+        '``alpha * input``.'
+        """
+        if not other.__doc__:
+            return lambda documented: documented
+        text = _renamed(_clean(other.__doc__), names or {})
+        blocks = {_section(block): block for block in reversed(text.split("\n\n"))}
+        prose = [
+            textwrap.fill(" ".join(block.split()), 96) if names else block
+            for block in text.split("\n\n")
+            if not _section(block)
+        ]
+        args = {
+            (names or {}).get(name.strip(), name.strip()): " ".join(said.split())
+            for entry in re.split(r"\n    (?=\S)", blocks.get("Args:", ""))[1:]
+            for listed, _, said in (entry.partition(": "),)
+            for name in listed.split(",")
+        }
+
+        def completed(documented: T) -> T:
+            it: Any = documented
+            own = _clean(it.__doc__ or "")
+            if not own or _section(own):
+                own = "\n\n".join([*prose, own]).rstrip()
+            it.__doc__ = own
+            return self.extended(args)(documented)
+
+        return completed
 
     def __call__(self, documented: T) -> T:
         """The function or class itself, its docstring completed."""
@@ -145,6 +187,15 @@ def _parameters_of(it: Any) -> Iterable[str]:
         return inspect.signature(it).parameters
     names: tuple[str, ...] = code.co_varnames
     return names[: code.co_argcount + code.co_kwonlyargcount]
+
+
+def _renamed(text: str, names: Mapping[str, str]) -> str:
+    """A text whose code has other names."""
+
+    def spelled(code: re.Match[str]) -> str:
+        return re.sub(r"\b[a-zA-Z_]\w*", lambda word: names.get(word[0], word[0]), code[0])
+
+    return re.sub(r"``[^`]+``", spelled, text) if names else text
 
 
 def _clean(text: str) -> str:

@@ -15,51 +15,23 @@ import numpy as np
 from .. import schedules, unique_name
 from ..errors import ArgumentError, StateDictError
 from ..ground import state
+from ..ground.arguments import finite, numbers, positive, yes_or_no
 from ..ground.docstrings import Family
 from ..ground.dtypes import as_dtype
 from ..ground.reprs import Described
 
 DECAYS = Family(
     {
-        "learning_rate": "the first rate.",
+        "learning_rate": "the first rate: a number; for a schedule of a program a variable, too.",
+        "decay_steps": "after so many steps the rate has fallen once by ``decay_rate``.",
         "decay_rate": "see ``decay_steps``.",
         "staircase": "let the rate change only every ``decay_steps`` steps.",
+        "step_each_epoch": "how many steps an epoch has; the rate changes when one is over.",
         "begin": "the number of the first step.",
         "step": "what is added to it after every step.",
         "dtype": "element type of the rate.",
     }
 )
-
-
-def finite(owner: Any, what: str, value: Any) -> float:
-    """A finite number that a decay was given.
-
-    Args:
-        owner: whose: the decay, or the name of a schedule.
-        what: the argument's name.
-        value: what was given.
-
-    Raises:
-        ArgumentError: it is none.
-    """
-    if not isinstance(value, Real) or isinstance(value, bool) or not math.isfinite(value):
-        raise ArgumentError(
-            f"{_named(owner)}: expected {what} to be a number, got {value!r:.60} of type "
-            f"{type(value).__name__}"
-        )
-    return float(value)
-
-
-def positive(owner: Any, what: str, value: Any) -> float:
-    """A positive number that a decay was given; see :func:`finite`."""
-    number = finite(owner, what, value)
-    if number <= 0:
-        raise ArgumentError(f"{_named(owner)}: expected {what} to be above 0, got {value!r:.60}")
-    return number
-
-
-def _named(owner: Any) -> str:
-    return owner if isinstance(owner, str) else type(owner).__name__
 
 
 @DECAYS
@@ -84,7 +56,7 @@ class LearningRateDecay(Described):
     #: names of the state -> attributes
     kept: ClassVar[Mapping[str, str]] = {"step_num": "step_num"}
 
-    def __init__(self, begin: int = 0, step: int = 1, dtype: Any = "float32") -> None:
+    def __init__(self, begin: int = 0, step: int = 1, dtype: str = "float32") -> None:
         self.step_num = begin
         self.step_size = step
         self.dtype = str(as_dtype(dtype))
@@ -171,21 +143,56 @@ class LearningRateDecay(Described):
             setattr(self, attribute, value)
 
 
-@DECAYS
-class NoamDecay(LearningRateDecay):
-    """A rate that grows up to a step and then falls with the root of the number of steps:
-    ``learning_rate * d_model^-0.5 * min(step^-0.5, step * warmup_steps^-1.5)``.
+#: an argument -> what it has to be, where that is not a number
+_CHECKS: Mapping[str, Callable[[object, str, Any], Any]] = {
+    **dict.fromkeys(
+        ("d_model", "warmup_steps", "decay_steps", "step_each_epoch", "epochs"), positive
+    ),
+    **dict.fromkeys(("boundaries", "values"), numbers),
+    **dict.fromkeys(("cycle", "staircase"), yes_or_no),
+}
 
-    Vaswani et al., Attention is all you need, NIPS 2017.
 
-    Args:
-        d_model: the width of the model.
-        warmup_steps: how many steps the rate grows.
-        learning_rate: multiplies it.
+class FormulaDecay(LearningRateDecay):
+    """A decay that goes by a formula, whose arguments it keeps."""
 
+    #: of the first rate, the step, and the arguments
+    formula: ClassVar[Callable[..., Any]]
+    #: whose arguments they are in messages: a layer's; the class's when None
+    owner: str | None = None
+    #: what the first rate may be besides a number
+    rates: tuple[type, ...] = ()
+    learning_rate: Any
+
+    def keep(self, **arguments: Any) -> None:
+        """Check the arguments, and keep them as attributes.
+
+        Args:
+            arguments: the first rate, and those of the formula in its order.
+
+        Raises:
+            ArgumentError: one of them is something else.
+        """
+        for name, value in arguments.items():
+            if name != "learning_rate" or not isinstance(value, self.rates):
+                check = _CHECKS.get(name, finite)
+                arguments[name] = check(self.owner or self, name, value)
+        vars(self).update(arguments)
+        self.arguments = [arguments[name] for name in arguments if name != "learning_rate"]
+
+    def step(self) -> float:
+        step = self.step_num
+        return float(type(self).formula(self.learning_rate, step, *self.arguments))
+
+
+@DECAYS.like(schedules.noam, {"rate": "learning_rate"})
+class NoamDecay(FormulaDecay):
+    """
     >>> float(fluid.dygraph.NoamDecay(d_model=4, warmup_steps=4)())
     0.0625
     """
+
+    formula = staticmethod(schedules.noam)
 
     def __init__(
         self,
@@ -193,31 +200,26 @@ class NoamDecay(LearningRateDecay):
         warmup_steps: float,
         begin: int = 1,
         step: int = 1,
-        dtype: Any = "float32",
+        dtype: str = "float32",
         learning_rate: float = 1.0,
     ) -> None:
         super().__init__(begin, step, dtype)
-        self.d_model = positive(self, "d_model", d_model)
-        self.warmup_steps = positive(self, "warmup_steps", warmup_steps)
-        self.learning_rate = finite(self, "learning_rate", learning_rate)
+        self.keep(learning_rate=learning_rate, d_model=d_model, warmup_steps=warmup_steps)
 
     def step(self) -> float:
-        step = max(self.step_num, 1)
-        return schedules.noam(self.learning_rate, step, self.d_model, self.warmup_steps)
+        return schedules.noam(self.learning_rate, max(self.step_num, 1), *self.arguments)
 
 
-@DECAYS
-class PiecewiseDecay(LearningRateDecay):
-    """A rate that jumps: ``values[i]`` before step ``boundaries[i]``, and the last value after all.
-
-    Args:
-        boundaries: steps, in order.
-        values: rates, one more than there are boundaries.
-
+@DECAYS.like(schedules.pieces)
+class PiecewiseDecay(FormulaDecay):
+    """
     >>> rate = fluid.dygraph.PiecewiseDecay([1, 2], [1.0, 0.5, 0.25], begin=0)
     >>> float(rate()), float(rate()), float(rate()), float(rate())
     (1.0, 0.5, 0.25, 0.25)
     """
+
+    formula = staticmethod(schedules.pieces)
+    learning_rate = 0.0
 
     def __init__(
         self,
@@ -225,26 +227,22 @@ class PiecewiseDecay(LearningRateDecay):
         values: Sequence[float],
         begin: int,
         step: int = 1,
-        dtype: Any = "float32",
+        dtype: str = "float32",
     ) -> None:
         super().__init__(begin, step, dtype)
-        self.boundaries = [finite(self, "a boundary", b) for b in boundaries]
-        self.values = [finite(self, "a rate", v) for v in values]
-        if len(self.values) != len(self.boundaries) + 1:
+        self.keep(boundaries=boundaries, values=values)
+        ends, rates = map(len, self.arguments)
+        if rates != ends + 1:
             raise ArgumentError(
-                f"PiecewiseDecay: expected one rate more than boundaries, got {len(self.values)} "
-                f"rates and {len(self.boundaries)} boundaries"
+                f"{self.owner or 'PiecewiseDecay'}: expected one value more than there are "
+                f"boundaries, got {rates} values and {ends} boundaries"
             )
 
-    def step(self) -> float:
-        return schedules.pieces(self.step_num, self.boundaries, self.values)
 
-
-class PeriodicDecay(LearningRateDecay):
-    """A rate that depends on how many times ``decay_steps`` steps have passed."""
-
-    #: of the first rate, the number of periods, and ``decay_rate``
-    formula: ClassVar[Callable[..., Any]]
+class PeriodicDecay(FormulaDecay):
+    """A rate that depends on how many times ``decay_steps`` steps have passed; on whole ones with
+    ``staircase``.
+    """
 
     def __init__(
         self,
@@ -254,27 +252,36 @@ class PeriodicDecay(LearningRateDecay):
         staircase: bool = False,
         begin: int = 0,
         step: int = 1,
-        dtype: Any = "float32",
+        dtype: str = "float32",
     ) -> None:
         super().__init__(begin, step, dtype)
-        self.learning_rate = finite(self, "learning_rate", learning_rate)
-        self.decay_steps = positive(self, "decay_steps", decay_steps)
-        self.decay_rate = finite(self, "decay_rate", decay_rate)
-        self.staircase = staircase
+        periods = {"decay_steps": decay_steps, "decay_rate": decay_rate, "staircase": staircase}
+        self.keep(learning_rate=learning_rate, **periods)
 
     def step(self) -> float:
-        passed = self.step_num / self.decay_steps
-        periods = math.floor(passed) if self.staircase else passed
-        return float(type(self).formula(self.learning_rate, periods, self.decay_rate))
+        return float(self.after(self.step_num, math.floor))
+
+    def after(self, step: Any, floor: Callable[[Any], Any], m: Any = schedules.Numbers) -> Any:
+        """The rate after so many steps.
+
+        Args:
+            step: how many: a number or a variable.
+            floor: the largest whole number up to one.
+            m: the functions that formulas use.
+        """
+        decay_steps, decay_rate, staircase = self.arguments
+        passed = step / decay_steps
+        periods = floor(passed) if staircase else passed
+        return type(self).formula(self.learning_rate, periods, decay_rate, m)
 
 
-@DECAYS
+#: names of the formulas' arguments here
+_PERIODIC = {"rate": "learning_rate", "step": "(step / decay_steps)", "factor": "decay_rate"}
+
+
+@DECAYS.like(schedules.exponential, _PERIODIC)
 class ExponentialDecay(PeriodicDecay):
-    """``learning_rate * decay_rate^(step / decay_steps)``.
-
-    Args:
-        decay_steps: after so many steps the rate has been multiplied by ``decay_rate``.
-
+    """
     >>> rate = fluid.dygraph.ExponentialDecay(1.0, decay_steps=1, decay_rate=0.5)
     >>> float(rate()), float(rate()), float(rate())
     (1.0, 0.5, 0.25)
@@ -283,13 +290,9 @@ class ExponentialDecay(PeriodicDecay):
     formula = staticmethod(schedules.exponential)
 
 
-@DECAYS
+@DECAYS.like(schedules.natural_exponential, _PERIODIC)
 class NaturalExpDecay(PeriodicDecay):
-    """``learning_rate * exp(-decay_rate * step / decay_steps)``.
-
-    Args:
-        decay_steps: after so many steps the rate has been multiplied by exp(-decay_rate).
-
+    """
     >>> rate = fluid.dygraph.NaturalExpDecay(1.0, decay_steps=2, decay_rate=0.5, staircase=True)
     >>> float(rate()), float(rate())
     (1.0, 1.0)
@@ -298,13 +301,9 @@ class NaturalExpDecay(PeriodicDecay):
     formula = staticmethod(schedules.natural_exponential)
 
 
-@DECAYS
+@DECAYS.like(schedules.inverse_time, _PERIODIC)
 class InverseTimeDecay(PeriodicDecay):
-    """``learning_rate / (1 + decay_rate * step / decay_steps)``.
-
-    Args:
-        decay_steps, decay_rate: how fast it falls.
-
+    """
     >>> rate = fluid.dygraph.InverseTimeDecay(1.0, decay_steps=1, decay_rate=1.0)
     >>> float(rate()), float(rate())
     (1.0, 0.5)
@@ -313,20 +312,18 @@ class InverseTimeDecay(PeriodicDecay):
     formula = staticmethod(schedules.inverse_time)
 
 
-@DECAYS
-class PolynomialDecay(LearningRateDecay):
-    """``(learning_rate - end) * (1 - step / decay_steps)^power + end``, and then ``end``.
-
-    Args:
-        decay_steps: how many steps it takes.
-        end_learning_rate: the last rate, ``end``.
-        power: of the polynomial.
-        cycle: when the end is reached, go on with ``decay_steps`` twice, three times, ... as many.
-
+@DECAYS.like(
+    schedules.polynomial,
+    {"rate": "learning_rate", "steps": "decay_steps", "end": "end_learning_rate"},
+)
+class PolynomialDecay(FormulaDecay):
+    """
     >>> rate = fluid.dygraph.PolynomialDecay(1.0, decay_steps=2, end_learning_rate=0.0)
     >>> float(rate()), float(rate()), float(rate()), float(rate())
     (1.0, 0.5, 0.0, 0.0)
     """
+
+    formula = staticmethod(schedules.polynomial)
 
     def __init__(
         self,
@@ -337,28 +334,16 @@ class PolynomialDecay(LearningRateDecay):
         cycle: bool = False,
         begin: int = 0,
         step: int = 1,
-        dtype: Any = "float32",
+        dtype: str = "float32",
     ) -> None:
         super().__init__(begin, step, dtype)
-        self.learning_rate = finite(self, "learning_rate", learning_rate)
-        self.decay_steps = positive(self, "decay_steps", decay_steps)
-        self.end_learning_rate = finite(self, "end_learning_rate", end_learning_rate)
-        self.power = finite(self, "power", power)
-        self.cycle = cycle
-
-    def step(self) -> float:
-        shape = (self.decay_steps, self.end_learning_rate, self.power, self.cycle)
-        return schedules.polynomial(self.learning_rate, self.step_num, *shape)
+        shape = {"end_learning_rate": end_learning_rate, "power": power, "cycle": cycle}
+        self.keep(learning_rate=learning_rate, decay_steps=decay_steps, **shape)
 
 
-@DECAYS
-class CosineDecay(LearningRateDecay):
-    """``learning_rate * 0.5 * (cos(epoch * pi / epochs) + 1)``.
-
-    Args:
-        step_each_epoch: how many steps there are in an epoch.
-        epochs: how many epochs it takes.
-
+@DECAYS.like(schedules.cosine, {"rate": "learning_rate", "step": "epoch", "steps": "epochs"})
+class CosineDecay(FormulaDecay):
+    """
     >>> rate = fluid.dygraph.CosineDecay(1.0, step_each_epoch=1, epochs=2)
     >>> round(float(rate()), 4), round(float(rate()), 4)
     (1.0, 0.5)
@@ -371,33 +356,35 @@ class CosineDecay(LearningRateDecay):
         epochs: float,
         begin: int = 0,
         step: int = 1,
-        dtype: Any = "float32",
+        dtype: str = "float32",
     ) -> None:
         super().__init__(begin, step, dtype)
-        self.learning_rate = finite(self, "learning_rate", learning_rate)
-        self.step_each_epoch = positive(self, "step_each_epoch", step_each_epoch)
-        self.epochs = positive(self, "epochs", epochs)
+        self.keep(learning_rate=learning_rate, step_each_epoch=step_each_epoch, epochs=epochs)
 
     def step(self) -> float:
-        epoch = math.floor(self.step_num / self.step_each_epoch)
-        return float(schedules.cosine(self.learning_rate, epoch, self.epochs))
+        step_each_epoch, epochs = self.arguments
+        epoch = math.floor(self.step_num / step_each_epoch)
+        return float(schedules.cosine(self.learning_rate, epoch, epochs))
 
 
 @DECAYS
-class LinearLrWarmup(LearningRateDecay):
+class LinearLrWarmup(FormulaDecay):
     """A rate that goes from ``start_lr`` to ``end_lr`` in equal steps, and then is
     ``learning_rate``.
 
     Args:
-        learning_rate: the rate after ``warmup_steps`` steps: a number, or another decay, which
-            counts all steps.
+        learning_rate: the rate after ``warmup_steps`` steps: a number, or another decay or
+            schedule, which counts all steps.
         warmup_steps: how many steps it takes.
-        start_lr, end_lr: where it begins and where it leads.
+        start_lr: where it begins.
+        end_lr: where it leads.
 
     >>> rate = fluid.dygraph.LinearLrWarmup(2.0, warmup_steps=2, start_lr=0.0, end_lr=1.0)
     >>> float(rate()), float(rate()), float(rate())
     (0.5, 2.0, 2.0)
     """
+
+    rates = (LearningRateDecay,)
 
     def __init__(
         self,
@@ -407,16 +394,11 @@ class LinearLrWarmup(LearningRateDecay):
         end_lr: float,
         begin: int = 1,
         step: int = 1,
-        dtype: Any = "float32",
+        dtype: str = "float32",
     ) -> None:
         super().__init__(begin, step, dtype)
-        later = learning_rate
-        if not isinstance(later, LearningRateDecay):
-            later = finite(self, "learning_rate", later)
-        self.learning_rate = later
-        self.warmup_steps = positive(self, "warmup_steps", warmup_steps)
-        self.start_lr = finite(self, "start_lr", start_lr)
-        self.end_lr = finite(self, "end_lr", end_lr)
+        way = {"warmup_steps": warmup_steps, "start_lr": start_lr, "end_lr": end_lr}
+        self.keep(learning_rate=learning_rate, **way)
 
     def __call__(self) -> Any:
         if isinstance(self.learning_rate, LearningRateDecay):
@@ -424,11 +406,11 @@ class LinearLrWarmup(LearningRateDecay):
         return super().__call__()
 
     def step(self) -> float:
-        if self.step_num < self.warmup_steps:
-            share = self.step_num / self.warmup_steps
-            return float(schedules.line(self.start_lr, self.end_lr, share))
+        warmup_steps, start, end = self.arguments
+        if self.step_num < warmup_steps:
+            return float(schedules.line(start, end, self.step_num / warmup_steps))
         later = self.learning_rate
-        return later.current() if isinstance(later, LearningRateDecay) else later
+        return float(later.current() if isinstance(later, LearningRateDecay) else later)
 
     def state_dict(self) -> dict[str, Any]:
         later = self.learning_rate

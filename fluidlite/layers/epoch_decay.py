@@ -3,19 +3,58 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from .. import schedules
 from ..errors import ArgumentError
-from .decay import DECAYS, LearningRateDecay, finite, positive
+from ..ground.arguments import a_function, count, finite, one_of, rising, yes_or_no
+from ..ground.fields import dataclass_transform, fields_of, from_fields
+from .decay import DECAYS, LearningRateDecay
+
+T = TypeVar("T", bound=type)
+Check = Callable[[object, str, Any], Any]
+#: the type of a field -> what it has to be
+_CHECKS: Mapping[str, Check] = {"float": finite, "int": count, "bool": yes_or_no}
+
+
+@dataclass_transform(eq_default=False)
+def _decay(kind: T) -> T:
+    """A class of decays: its constructor takes its fields, its docstring is its formula's."""
+    return schedules.spelled(kind, DECAYS, "learning_rate", "epoch")
+
+
+class FormulaDecay(schedules.ByFormula, LearningRateDecay):
+    """A decay that lists its arguments as fields, and goes by a formula of them."""
+
+    #: field -> what it has to be, where that is not what its type says; None for anything
+    checks: ClassVar[Mapping[str, Check | None]] = {}
+
+    def begin(self, given: dict[str, Any]) -> None:
+        """Check the arguments, and start.
+
+        Args:
+            given: arguments by name.
+        """
+        kinds = fields_of(type(self))
+        for name, value in given.items():
+            check = self.checks.get(name, _CHECKS.get(kinds[name]))
+            if check is not None and name not in schedules.COMMON:
+                value = check(self, name, value)
+            setattr(self, name, value)
+        self.start()
+
+    def start(self) -> None:
+        """Begin with arguments that are checked."""
+        raise NotImplementedError
 
 
 @DECAYS
-class EpochDecay(LearningRateDecay):
+class EpochDecay(FormulaDecay):
     """The base of rates that change from epoch to epoch, whenever ``epoch()`` is called."""
 
     _shown = "step_num=step_num"
 
+    learning_rate: float
     counts_steps: ClassVar[bool] = False
     kept: ClassVar[Mapping[str, str]] = {
         "epoch_num": "epoch_num",
@@ -23,14 +62,17 @@ class EpochDecay(LearningRateDecay):
     }
 
     def __init__(self, learning_rate: float, dtype: Any = "float32") -> None:
-        super().__init__(dtype=dtype)
-        self.base_lr = finite(self, "learning_rate", learning_rate)
+        step = vars(self).get("step_size", 1)  # which StepDecay means otherwise
+        LearningRateDecay.__init__(self, step=step, dtype=dtype)
+        self.base_lr = self.learning_rate = finite(self, "learning_rate", learning_rate)
         self.epoch_num = 0
-        self.learning_rate = self.base_lr
+
+    def start(self) -> None:
+        EpochDecay.__init__(self, self.learning_rate)
 
     def get_lr(self) -> float:
         """The rate of the epoch ``self.epoch_num``."""
-        raise NotImplementedError(f"{type(self).__name__} needs a method get_lr(self)")
+        return self.rate_in(self.base_lr, self.epoch_num)
 
     def epoch(self, epoch: int | None = None) -> None:
         """Begin the next epoch.
@@ -48,99 +90,58 @@ class EpochDecay(LearningRateDecay):
         return self.learning_rate
 
 
-@DECAYS
-class StepDecay(EpochDecay):
-    """``learning_rate * decay_rate^floor(epoch / step_size)``.
-
-    Args:
-        step_size: how many epochs it stays.
-        decay_rate: what it is multiplied by then.
-
+@_decay
+class StepDecay(EpochDecay, schedules.FirstRate):
+    """
     >>> rate = fluid.dygraph.StepDecay(1.0, step_size=1, decay_rate=0.5)
     >>> rate.epoch()
     >>> float(rate())
     0.5
     """
 
-    def __init__(self, learning_rate: float, step_size: int, decay_rate: float = 0.1) -> None:
-        super().__init__(learning_rate)
-        self.step_size = int(positive(self, "step_size", step_size))
-        self.decay_rate = finite(self, "decay_rate", decay_rate)
-
-    def get_lr(self) -> float:
-        return schedules.stairs(self.base_lr, self.epoch_num, self.step_size, self.decay_rate)
+    step_size: int
+    decay_rate: float = 0.1
+    formula = staticmethod(schedules.stairs)
 
 
-@DECAYS
-class MultiStepDecay(EpochDecay):
-    """A rate that is multiplied by ``decay_rate`` at some epochs.
-
-    Args:
-        milestones: the epochs, in order.
-        decay_rate: what it is multiplied by.
-
+@_decay
+class MultiStepDecay(EpochDecay, schedules.FirstRate):
+    """
     >>> rate = fluid.dygraph.MultiStepDecay(1.0, milestones=[1, 2], decay_rate=0.5)
     >>> rate.epoch(2)
     >>> float(rate())
     0.25
     """
 
-    def __init__(
-        self, learning_rate: float, milestones: Sequence[int], decay_rate: float = 0.1
-    ) -> None:
-        super().__init__(learning_rate)
-        self.milestones = [int(finite(self, "a milestone", m)) for m in milestones]
-        if sorted(set(self.milestones)) != self.milestones:
-            raise ArgumentError(
-                f"MultiStepDecay: expected milestones that grow, got {milestones!r:.60}"
-            )
-        self.decay_rate = finite(self, "decay_rate", decay_rate)
-
-    def get_lr(self) -> float:
-        steps = (self.epoch_num, self.milestones)
-        return schedules.at_milestones(self.base_lr, *steps, self.decay_rate)
+    milestones: Sequence[int]
+    decay_rate: float = 0.1
+    formula = staticmethod(schedules.at_milestones)
+    checks: ClassVar = {"milestones": rising}
 
 
-@DECAYS
-class LambdaDecay(EpochDecay):
-    """``learning_rate * lr_lambda(epoch)``.
-
-    Args:
-        learning_rate: multiplies what the function gives.
-        lr_lambda: a function of the number of the epoch.
-
+@_decay
+class LambdaDecay(EpochDecay, schedules.OfFunction, schedules.FirstRate):
+    """
     >>> rate = fluid.dygraph.LambdaDecay(1.0, lambda epoch: 0.5**epoch)
     >>> rate.epoch()
     >>> float(rate())
     0.5
     """
 
-    def __init__(self, learning_rate: float, lr_lambda: Callable[[int], float]) -> None:
-        super().__init__(learning_rate)
-        if not callable(lr_lambda):
-            raise ArgumentError(
-                f"LambdaDecay: expected a function of the epoch, got {lr_lambda!r:.60}"
-            )
-        self.lr_lambda = lr_lambda
-
-    def get_lr(self) -> float:
-        return schedules.by_function(self.base_lr, self.epoch_num, self.lr_lambda)
+    checks: ClassVar = {"lr_lambda": a_function}
 
 
-@DECAYS
-class ReduceLROnPlateau(LearningRateDecay):
+def _share(owner: object, what: str, value: Any) -> float:
+    """A number in [0, 1)."""
+    if not 0 <= finite(owner, what, value) < 1:
+        raise ArgumentError(f"expected {what} in [0, 1), got {value}")
+    return float(value)
+
+
+@schedules.PLATEAU
+@from_fields
+class ReduceLROnPlateau(FormulaDecay):
     """A rate that is multiplied by ``decay_rate`` when a loss, given to ``step``, gets no better.
-
-    Args:
-        mode: whether smaller losses ("min") or larger ones ("max") are better.
-        decay_rate: what the rate is multiplied by.
-        patience: how many losses in a row may be no better.
-        verbose: print when the rate changes.
-        threshold: how much better a loss must be than the best one.
-        threshold_mode: whether that is a share of the best one ("rel"), or a difference ("abs").
-        cooldown: how many losses are not counted after a change.
-        min_lr: the least rate.
-        eps: changes that are not larger are not made.
 
     >>> rate = fluid.dygraph.ReduceLROnPlateau(1.0, decay_rate=0.5, patience=0)
     >>> rate.step(3.0)
@@ -149,7 +150,7 @@ class ReduceLROnPlateau(LearningRateDecay):
     0.5
     """
 
-    _shown = "step_num=step_num"
+    _shown: ClassVar[str] = "step_num=step_num"
 
     kept: ClassVar[Mapping[str, str]] = {
         name: name
@@ -158,36 +159,28 @@ class ReduceLROnPlateau(LearningRateDecay):
         )
     }
 
-    def __init__(
-        self,
-        learning_rate: float,
-        mode: str = "min",
-        decay_rate: float = 0.1,
-        patience: int = 10,
-        verbose: bool = False,
-        threshold: float = 0.0001,
-        threshold_mode: str = "rel",
-        cooldown: int = 0,
-        min_lr: float = 0,
-        eps: float = 1e-08,
-        dtype: Any = "float32",
-    ) -> None:
-        super().__init__(dtype=dtype)
-        for what, value, known in (
-            ("mode", mode, ("min", "max")),
-            ("threshold_mode", threshold_mode, ("rel", "abs")),
-        ):
-            if value not in known:
-                raise ArgumentError(f"expected {what} '{known[0]}' or '{known[1]}', got {value!r}")
-        if not 0 <= finite(self, "decay_rate", decay_rate) < 1:
-            raise ArgumentError(f"expected decay_rate in [0, 1), got {decay_rate}")
-        self.mode, self.threshold_mode = mode, threshold_mode
-        self.decay_rate = float(decay_rate)
-        self.patience, self.cooldown, self.verbose = patience, cooldown, verbose
-        self.threshold = finite(self, "threshold", threshold)
-        self.min_lr = finite(self, "min_lr", min_lr)
-        self.eps = finite(self, "eps", eps)
-        self.learning_rate = finite(self, "learning_rate", learning_rate)
+    learning_rate: float
+    mode: str = "min"
+    decay_rate: float = 0.1
+    patience: int = 10
+    verbose: bool = False
+    threshold: float = 0.0001
+    threshold_mode: str = "rel"
+    cooldown: int = 0
+    min_lr: float = 0
+    eps: float = 1e-08
+    dtype: str = "float32"
+    checks: ClassVar = {
+        "mode": one_of("min", "max"),
+        "threshold_mode": one_of("rel", "abs"),
+        "decay_rate": _share,
+        "patience": None,
+        "cooldown": None,
+    }
+
+    def start(self) -> None:
+        LearningRateDecay.__init__(self, dtype=self.dtype)
+        self.learning_rate = finite(self, "learning_rate", self.learning_rate)
         self.best_loss: float | None = None
         self.cooldown_counter = self.num_bad_epochs = self.epoch_num = 0
 

@@ -64,9 +64,9 @@ class Adam(Optimizer):
         return {n: v for n, v in super().attrs(param).items() if not isinstance(v, Arithmetic)}
 
     def inputs(self, param: Variable) -> dict[str, Variable]:
-        betas = super().attrs(param)
-        given: dict[str, Any] = {"Beta1Tensor": betas["beta1"], "Beta2Tensor": betas["beta2"]}
-        return {slot: beta for slot, beta in given.items() if isinstance(beta, Arithmetic)}
+        given = super().attrs(param)
+        betas: dict[str, Any] = {"Beta1Tensor": given["beta1"], "Beta2Tensor": given["beta2"]}
+        return {slot: beta for slot, beta in betas.items() if not isinstance(beta, float)}
 
 
 @OPTIMIZERS

@@ -179,11 +179,11 @@ def test_decays_go_on_from_a_state(make):
 @pytest.mark.parametrize(
     "make, message",
     [
-        (lambda: dygraph.ExponentialDecay("x", 2, 0.5), "learning_rate to be a number"),
-        (lambda: dygraph.ExponentialDecay(0.1, 0, 0.5), "decay_steps to be above 0"),
-        (lambda: dygraph.PiecewiseDecay([1], [0.1], 0), "one rate more than boundaries"),
-        (lambda: dygraph.MultiStepDecay(0.1, [3, 1]), "milestones that grow"),
-        (lambda: dygraph.LambdaDecay(0.1, 0.5), "function of the epoch"),
+        (lambda: dygraph.ExponentialDecay("x", 2, 0.5), "learning_rate to be a finite number"),
+        (lambda: dygraph.ExponentialDecay(0.1, 0, 0.5), "decay_steps to be a positive number"),
+        (lambda: dygraph.PiecewiseDecay([1], [0.1], 0), "one value more than there are boundaries"),
+        (lambda: dygraph.MultiStepDecay(0.1, [3, 1]), "milestones to be numbers that grow"),
+        (lambda: dygraph.LambdaDecay(0.1, 0.5), "lr_lambda to be a function"),
         (lambda: dygraph.ReduceLROnPlateau(0.1, mode="up"), "'min' or 'max'"),
         (lambda: dygraph.ReduceLROnPlateau(0.1, decay_rate=2.0), r"\[0, 1\)"),
     ],

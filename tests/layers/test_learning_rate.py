@@ -154,32 +154,41 @@ def test_fluid_s_name_of_the_counter_gives_it_as_a_float():
 @pytest.mark.parametrize(
     "make, message",
     [
-        (lambda: layers.noam_decay(0, 5), "noam_decay: expected d_model to be above 0, got 0"),
-        (lambda: layers.noam_decay(8, -1), "noam_decay: expected warmup_steps to be above 0"),
+        (
+            lambda: layers.noam_decay(0, 5),
+            "noam_decay: expected d_model to be a positive number, got 0",
+        ),
+        (
+            lambda: layers.noam_decay(8, -1),
+            "noam_decay: expected warmup_steps to be a positive number",
+        ),
         (
             lambda: layers.exponential_decay(0.1, 0, 0.5),
-            "exponential_decay: expected decay_steps to be above 0, got 0",
+            "exponential_decay: expected decay_steps to be a positive number, got 0",
         ),
         (
             lambda: layers.exponential_decay("0.1", 1, 0.5),
-            "exponential_decay: expected learning_rate to be a number, got '0.1' of type str",
+            "exponential_decay: expected learning_rate to be a finite number, got '0.1' of type str",
         ),
         (
             lambda: layers.polynomial_decay(0.1, 5, end_learning_rate=None),
-            "polynomial_decay: expected end_learning_rate to be a number, got None",
+            "polynomial_decay: expected end_learning_rate to be a finite number, got None",
         ),
-        (lambda: layers.cosine_decay(0.1, 3, 0), "cosine_decay: expected epochs to be above 0"),
+        (
+            lambda: layers.cosine_decay(0.1, 3, 0),
+            "cosine_decay: expected epochs to be a positive number",
+        ),
         (
             lambda: layers.piecewise_decay([1, 2], [0.1, 0.2]),
             "one value more than there are boundaries, got 2 values and 2 boundaries",
         ),
         (
             lambda: layers.linear_lr_warmup(None, 5, 0.0, 0.1),
-            "linear_lr_warmup: expected learning_rate to be a number, got None",
+            "linear_lr_warmup: expected learning_rate to be a finite number, got None",
         ),
         (
             lambda: layers.linear_lr_warmup(0.1, 5, "0", 0.1),
-            "linear_lr_warmup: expected start_lr to be a number, got '0'",
+            "linear_lr_warmup: expected start_lr to be a finite number, got '0'",
         ),
     ],
 )

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, ClassVar
+from typing import Any, TypeVar
 
 from ... import schedules
 from ...eager.engine import located
 from ...errors import ArgumentError
 from ...ground.docstrings import Family
-from ...ground.fields import fields_of, from_fields
+from ...ground.fields import dataclass_transform, from_fields
 from ...ground.public_names import list_public_names
 from ...ground.tracebacks import api_boundaries
 from .optimizer import Optimizer
@@ -27,27 +27,29 @@ __all__ = [
 _SCHEDULERS = Family(
     {
         "optimizer": "whose.",
-        "gamma": "the factor.",
-        "eta_min": "the least rate.",
         "last_step": "the number of the step before; -1 at the beginning.",
         "verbose": "print each rate that is set.",
     },
     raises="ArgumentError: that is no optimizer, or an argument means nothing.",
 )
-_COMMON = ("optimizer", "last_step", "verbose")
+T = TypeVar("T", bound=type)
+
+
+@dataclass_transform(eq_default=False)
+def _scheduler(kind: T) -> T:
+    """A class of schedulers: its constructor takes its fields, its docstring is its formula's."""
+    return schedules.spelled(kind, _SCHEDULERS, "lr", "step")
 
 
 @_SCHEDULERS
-class LRScheduler(SetsRates):
+class LRScheduler(schedules.ByFormula, SetsRates):
     """Sets the rates of an optimizer's groups; subclasses say in ``get_lr`` to what."""
 
-    #: what the rate is: a function of the base's, the step, and the fields
-    formula: ClassVar[Callable[..., float]]
-    optimizer: Any
+    optimizer: Optimizer
     last_step: int
     verbose: bool
 
-    def __init__(self, optimizer: Any, last_step: int = -1, verbose: bool = False) -> None:
+    def __init__(self, optimizer: Optimizer, last_step: int = -1, verbose: bool = False) -> None:
         if not isinstance(optimizer, Optimizer):
             raise located(ArgumentError(f"expected an optimizer, got {optimizer!r:.60}"))
         self.optimizer, self.last_step, self.verbose = optimizer, last_step, verbose
@@ -72,11 +74,7 @@ class LRScheduler(SetsRates):
             base_lr: the rate that the optimizer was made with.
             step: the number of the step, from 0.
         """
-        kind = type(self)
-        if not hasattr(kind, "formula"):
-            raise NotImplementedError(f"{kind.__name__} needs a method get_lr(self, ...)")
-        own = (getattr(self, name) for name in fields_of(kind) if name not in _COMMON)
-        return kind.formula(base_lr, step, *own)
+        return self.rate_in(base_lr, step)
 
     def rates(self, step: int) -> list[float]:
         """The rates of all groups in a step."""
@@ -100,14 +98,24 @@ class LRScheduler(SetsRates):
         print(f"step {self.last_step}: learning rate of group {group} is {lr:.6g}")
 
 
-@_SCHEDULERS
 @from_fields
-class StepLR(LRScheduler):
-    """The rate times gamma, every so many steps.
+class _OfOptimizer:
+    """The argument that comes first."""
 
-    Args:
-        step_size: how many.
+    optimizer: Optimizer
 
+
+@from_fields
+class _Steps(LRScheduler):
+    """A scheduler whose last arguments are these, behind those of the classes beside it."""
+
+    last_step: int = -1
+    verbose: bool = False
+
+
+@_scheduler
+class StepLR(_Steps, schedules.Stairs, _OfOptimizer):
+    """
     >>> w = fluid.flow.zeros(1, requires_grad=True)
     >>> sgd = fluid.flow.optim.SGD([w], lr=1.0)
     >>> rates = fluid.flow.optim.lr_scheduler.StepLR(sgd, 2)
@@ -117,13 +125,6 @@ class StepLR(LRScheduler):
     [0.1]
     """
 
-    optimizer: Any
-    step_size: int
-    gamma: float = 0.1
-    last_step: int = -1
-    verbose: bool = False
-    formula = staticmethod(schedules.stairs)
-
     def start(self) -> None:
         if self.step_size < 1:
             raise located(
@@ -132,41 +133,22 @@ class StepLR(LRScheduler):
         super().start()
 
 
-@_SCHEDULERS
-@from_fields
-class MultiStepLR(LRScheduler):
-    """The rate times gamma at each milestone.
-
-    Args:
-        milestones: numbers of steps, in order.
-    """
-
-    optimizer: Any
-    milestones: Sequence[int]
-    gamma: float = 0.1
-    last_step: int = -1
-    verbose: bool = False
-    formula = staticmethod(schedules.at_milestones)
-
+@_scheduler
+class MultiStepLR(_Steps, schedules.Milestones, _OfOptimizer):
     def start(self) -> None:
         self.milestones = sorted(self.milestones)
         super().start()
 
 
-@_SCHEDULERS
-@from_fields
-class ExponentialLR(LRScheduler):
-    """The rate times gamma in every step."""
-
-    optimizer: Any
-    gamma: float
-    last_step: int = -1
-    verbose: bool = False
-    formula = staticmethod(schedules.exponential)
+@_scheduler
+class ExponentialLR(_Steps, schedules.Exponential, _OfOptimizer): ...
 
 
-@_SCHEDULERS
-@from_fields
+@_scheduler
+class CosineAnnealingLR(_Steps, schedules.Annealed, _OfOptimizer): ...
+
+
+@_scheduler
 class LambdaLR(LRScheduler):
     """The rate times what a function gives for the number of the step.
 
@@ -177,15 +159,14 @@ class LambdaLR(LRScheduler):
         ArgumentError: there are more or fewer functions than groups.
     """
 
-    optimizer: Any
-    lr_lambda: Any
+    optimizer: Optimizer
+    lr_lambda: Callable[[int], float] | Sequence[Callable[[int], float]]
     last_step: int = -1
     verbose: bool = False
 
     def start(self) -> None:
         groups, given = len(self.optimizer.param_groups), self.lr_lambda
-        listed = isinstance(given, (list, tuple))
-        self.lr_lambdas: list[Callable[[int], float]] = list(given) if listed else [given] * groups
+        self.lr_lambdas = [given] * groups if callable(given) else list(given)
         if len(self.lr_lambdas) != groups:
             raise located(ArgumentError(f"expected {groups} functions, got {len(self.lr_lambdas)}"))
         super().start()
@@ -195,17 +176,9 @@ class LambdaLR(LRScheduler):
         return [base * float(f(step)) for base, f in zip(self.base_lrs, self.lr_lambdas)]
 
 
-@_SCHEDULERS
-@from_fields
+@_scheduler
 class ConstantLR(LRScheduler):
-    """The rate times a factor in the first steps, and the rate itself then.
-
-    Args:
-        factor: the factor.
-        total_iters: how many steps.
-    """
-
-    optimizer: Any
+    optimizer: Optimizer
     factor: float = 1.0 / 3
     total_iters: int = 5
     last_step: int = -1
@@ -213,17 +186,9 @@ class ConstantLR(LRScheduler):
     formula = staticmethod(schedules.at_first)
 
 
-@_SCHEDULERS
-@from_fields
+@_scheduler
 class LinearLR(LRScheduler):
-    """The rate times a factor that goes from one to another in the first steps.
-
-    Args:
-        start_factor, end_factor: the factors.
-        total_iters: how many steps.
-    """
-
-    optimizer: Any
+    optimizer: Optimizer
     start_factor: float = 1.0 / 3
     end_factor: float = 1.0
     total_iters: int = 5
@@ -232,25 +197,7 @@ class LinearLR(LRScheduler):
     formula = staticmethod(schedules.along_line)
 
 
-@_SCHEDULERS
-@from_fields
-class CosineAnnealingLR(LRScheduler):
-    """The rate along a cosine, down to a least one and up again.
-
-    Args:
-        T_max: steps from the top to the bottom.
-    """
-
-    optimizer: Any
-    T_max: int
-    eta_min: float = 0.0
-    last_step: int = -1
-    verbose: bool = False
-    formula = staticmethod(schedules.annealed)
-
-
-@_SCHEDULERS
-@from_fields
+@_scheduler
 class CosineDecayLR(LRScheduler):
     """The rate along a cosine, down to a share of it, where it stays.
 
@@ -259,7 +206,7 @@ class CosineDecayLR(LRScheduler):
         alpha: the share.
     """
 
-    optimizer: Any
+    optimizer: Optimizer
     decay_steps: int
     alpha: float = 0.0
     last_step: int = -1
@@ -271,19 +218,9 @@ class CosineDecayLR(LRScheduler):
         return schedules.annealed(base_lr, min(step, steps), steps, base_lr * self.alpha)
 
 
-@_SCHEDULERS
-@from_fields
+@_scheduler
 class CosineAnnealingWarmRestarts(LRScheduler):
-    """The rate down along a cosine, again and again.
-
-    Args:
-        T_0: steps of the first time.
-        T_mult: each time takes so many times the steps of the one before.
-        decay_rate: each time begins with so much of the one before.
-        restart_limit: after so many times the rate stays the least one; 0 for no limit.
-    """
-
-    optimizer: Any
+    optimizer: Optimizer
     T_0: int
     T_mult: int = 1
     eta_min: float = 0.0
@@ -294,19 +231,9 @@ class CosineAnnealingWarmRestarts(LRScheduler):
     formula = staticmethod(schedules.restarted)
 
 
-@_SCHEDULERS
-@from_fields
+@_scheduler
 class PolynomialLR(LRScheduler):
-    """The rate down to another one along a power.
-
-    Args:
-        decay_batch: how many steps.
-        end_learning_rate: the rate behind them.
-        power: the power.
-        cycle: begin anew behind them, from lower and lower.
-    """
-
-    optimizer: Any
+    optimizer: Optimizer
     decay_batch: int
     end_learning_rate: float = 0.0001
     power: float = 1.0
@@ -320,7 +247,7 @@ class PolynomialLR(LRScheduler):
         return super().get_lr(base_lr, max(step, 1) if self.cycle else step)  # as OneFlow does
 
 
-@_SCHEDULERS
+@_scheduler
 class WarmupLR(LRScheduler):
     """A smaller rate in the first steps, in front of another scheduler.
 
@@ -335,25 +262,23 @@ class WarmupLR(LRScheduler):
         ArgumentError: there is no such method.
     """
 
-    def __init__(
-        self,
-        scheduler_or_optimizer: Any,
-        warmup_factor: float = 1.0 / 3,
-        warmup_iters: int = 5,
-        warmup_method: str = "linear",
-        warmup_prefix: bool = False,
-        last_step: int = -1,
-        verbose: bool = False,
-    ) -> None:
-        if warmup_method not in ("linear", "constant"):
+    scheduler_or_optimizer: LRScheduler | Optimizer
+    warmup_factor: float = 1.0 / 3
+    warmup_iters: int = 5
+    warmup_method: str = "linear"
+    warmup_prefix: bool = False
+    last_step: int = -1
+    verbose: bool = False
+
+    def start(self) -> None:
+        given = self.scheduler_or_optimizer
+        if self.warmup_method not in ("linear", "constant"):
             raise located(
-                ArgumentError(f"expected 'linear' or 'constant', got {warmup_method!r:.60}")
+                ArgumentError(f"expected 'linear' or 'constant', got {self.warmup_method!r:.60}")
             )
-        given = scheduler_or_optimizer
         self.behind = given if isinstance(given, LRScheduler) else None
-        self.warmup_factor, self.warmup_iters = warmup_factor, warmup_iters
-        self.warmup_method, self.warmup_prefix = warmup_method, warmup_prefix
-        super().__init__(given if self.behind is None else given.optimizer, last_step, verbose)
+        self.optimizer = given.optimizer if isinstance(given, LRScheduler) else given
+        super().start()
 
     def rates(self, step: int) -> list[float]:
         """The rates of all groups in a step."""
@@ -394,7 +319,7 @@ class ChainedScheduler(LRScheduler):
         return found
 
 
-@_SCHEDULERS
+@_scheduler
 class SequentialLR(LRScheduler):
     """Schedulers one after the other.
 
@@ -408,22 +333,23 @@ class SequentialLR(LRScheduler):
         ArgumentError: there are not as many milestones as there are changes.
     """
 
-    def __init__(
-        self,
-        optimizer: Any,
-        schedulers: Sequence[LRScheduler],
-        milestones: Sequence[int],
-        interval_rescaling: Any = False,
-        last_step: int = -1,
-        verbose: bool = False,
-    ) -> None:
-        changes = len(schedulers) - 1
-        if len(milestones) != changes:
-            raise located(ArgumentError(f"expected {changes} milestones, got {len(milestones)}"))
-        given = interval_rescaling
+    optimizer: Optimizer
+    schedulers: Sequence[LRScheduler]
+    milestones: Sequence[int]
+    interval_rescaling: bool | Sequence[bool] = False
+    last_step: int = -1
+    verbose: bool = False
+
+    def start(self) -> None:
+        changes = len(self.schedulers) - 1
+        if len(self.milestones) != changes:
+            raise located(
+                ArgumentError(f"expected {changes} milestones, got {len(self.milestones)}")
+            )
+        given = vars(self).pop("interval_rescaling")
         self.rescaling = [given] * changes if isinstance(given, bool) else list(given)
-        self.schedulers, self.milestones = list(schedulers), list(milestones)
-        super().__init__(optimizer, last_step, verbose)
+        self.schedulers, self.milestones = list(self.schedulers), list(self.milestones)
+        super().start()
 
     def rates(self, step: int) -> list[float]:
         """The rates of all groups in a step."""

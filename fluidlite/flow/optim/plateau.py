@@ -3,45 +3,45 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
+from ... import schedules
 from ...eager.engine import located
 from ...errors import ArgumentError
+from ...ground.fields import from_fields
+from .optimizer import Optimizer
 from .rates import SetsRates
 
 
+@schedules.PLATEAU
+@from_fields
 class ReduceLROnPlateau(SetsRates):
     """The rate times a factor when a value has not become better for some steps.
 
-    Args:
-        optimizer: whose.
-        mode: "min", lower is better, or "max".
-        factor: the factor.
-        patience: how many steps may go by.
-        threshold: how much better it has to be.
-        threshold_mode: "rel", a share of the best value, or "abs".
-        cooldown: steps behind a change that are not counted.
-        min_lr: the least rate, or one for each group.
-        eps: changes smaller than that are left out.
-        verbose: print each rate that is set.
-
-    Raises:
-        ArgumentError: there is no such mode, or the factor is not below 1.
+    >>> w = fluid.flow.zeros(1, requires_grad=True)
+    >>> sgd = fluid.flow.optim.SGD([w], lr=1.0)
+    >>> rates = fluid.flow.optim.lr_scheduler.ReduceLROnPlateau(sgd, patience=0)
+    >>> for loss in (3.0, 4.0):
+    ...     rates.step(loss)
+    >>> rates.get_last_lr()
+    [0.1]
     """
 
-    def __init__(
-        self,
-        optimizer: Any,
-        mode: str = "min",
-        factor: float = 0.1,
-        patience: int = 10,
-        threshold: float = 1e-4,
-        threshold_mode: str = "rel",
-        cooldown: int = 0,
-        min_lr: Any = 0,
-        eps: float = 1e-8,
-        verbose: bool = False,
-    ) -> None:
+    optimizer: Optimizer
+    mode: str = "min"
+    factor: float = 0.1
+    patience: int = 10
+    threshold: float = 1e-4
+    threshold_mode: str = "rel"
+    cooldown: int = 0
+    min_lr: float | Sequence[float] = 0
+    eps: float = 1e-8
+    verbose: bool = False
+
+    def begin(self, given: dict[str, Any]) -> None:
+        """Take over the arguments."""
+        mode, threshold_mode, factor = given["mode"], given["threshold_mode"], given["factor"]
         if mode not in ("min", "max") or threshold_mode not in ("rel", "abs"):
             raise located(
                 ArgumentError(
@@ -51,14 +51,12 @@ class ReduceLROnPlateau(SetsRates):
             )
         if factor >= 1.0:
             raise located(ArgumentError(f"expected a factor below 1, got {factor!r:.60}"))
-        self.optimizer, self.mode, self.factor, self.patience = optimizer, mode, factor, patience
-        self.threshold, self.threshold_mode, self.cooldown = threshold, threshold_mode, cooldown
-        groups = len(optimizer.param_groups)
-        self.min_lrs = list(min_lr) if isinstance(min_lr, (list, tuple)) else [min_lr] * groups
-        self.eps, self.verbose, self.last_step = eps, verbose, 0
-        self.best = math.inf if mode == "min" else -math.inf
+        least, groups = given.pop("min_lr"), len(given["optimizer"].param_groups)
+        vars(self).update(given)
+        self.min_lrs = list(least) if isinstance(least, (list, tuple)) else [least] * groups
+        self.last_step, self.best = 0, math.inf if mode == "min" else -math.inf
         self.num_bad_steps = self.cooldown_counter = 0
-        self._last_lr = [group["lr"] for group in optimizer.param_groups]
+        self._last_lr = [group["lr"] for group in self.optimizer.param_groups]
 
     def step(self, metrics: Any) -> None:
         """Look at a value, and perhaps lower the rates."""

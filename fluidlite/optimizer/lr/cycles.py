@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 from ... import schedules
 from ...errors import ArgumentError
-from ...ground.fields import from_fields
-from ...layers.decay import positive
-from .scheduler import SCHEDULERS, LRScheduler, a_function, count, one_of, or_none, within
+from ...ground.arguments import a_function, count, one_of, or_none, positive, within
+from ...schedules import FirstRate
+from .scheduler import Epochs, LRScheduler, scheduler
 
 _WAYS: dict[str, Callable[[float, float, float], Any]] = {
     "cos": lambda start, end, share: schedules.annealed(start, share, 1, end),
@@ -18,53 +18,21 @@ _WAYS: dict[str, Callable[[float, float, float], Any]] = {
 }
 
 
-@SCHEDULERS
-@from_fields
-class CosineAnnealingDecay(LRScheduler):
-    """A rate that falls and rises again as a cosine.
-
-    Loshchilov and Hutter, SGDR: stochastic gradient descent with warm restarts, ICLR 2017.
-
-    Args:
-        T_max: after how many epochs it is ``eta_min``.
-
+@scheduler
+class CosineAnnealingDecay(Epochs, schedules.Annealed, FirstRate):
+    """
     >>> rate = fluid.optimizer.lr.CosineAnnealingDecay(1.0, T_max=2)
     >>> rate.step()
     >>> rate()
     0.5
     """
 
-    learning_rate: float
-    T_max: int
-    eta_min: float = 0
-    last_epoch: int = -1
-    verbose: bool = False
-    formula = staticmethod(schedules.annealed)
+
+@scheduler
+class CosineAnnealingWarmRestarts(Epochs, schedules.Restarted, FirstRate): ...
 
 
-@SCHEDULERS
-@from_fields
-class CosineAnnealingWarmRestarts(LRScheduler):
-    """A rate that falls as a cosine and begins again.
-
-    Loshchilov and Hutter, SGDR: stochastic gradient descent with warm restarts, ICLR 2017.
-
-    Args:
-        T_0: how many epochs the first fall takes.
-        T_mult: how many times as many each fall takes as the one before; a whole number.
-    """
-
-    learning_rate: float
-    T_0: int
-    T_mult: int = 1
-    eta_min: float = 0
-    last_epoch: int = -1
-    verbose: bool = False
-    formula = staticmethod(schedules.restarted)
-
-
-@SCHEDULERS
-@from_fields
+@scheduler
 class OneCycleLR(LRScheduler):
     """A rate that rises to ``max_learning_rate`` and falls far below where it began.
 
@@ -120,8 +88,7 @@ class OneCycleLR(LRScheduler):
         return self.end_learning_rate
 
 
-@SCHEDULERS
-@from_fields
+@scheduler
 class CyclicLR(LRScheduler):
     """A rate that goes up and down on lines.
 

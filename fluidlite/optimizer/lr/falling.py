@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from ... import schedules
 from ...errors import ArgumentError
-from ...ground.fields import from_fields
-from ...layers.decay import finite, positive
-from .scheduler import SCHEDULERS, LRScheduler, a_function, numbers, rising, within
+from ...ground.arguments import a_function, finite, numbers, positive, rising, within
+from ...schedules import FirstRate
+from .scheduler import Epochs, LRScheduler, scheduler
 
 
-@SCHEDULERS
-@from_fields
+@scheduler
 class NoamDecay(LRScheduler):
-    """A rate that grows for ``warmup_steps`` epochs and then falls with the root of their number.
-
-    Vaswani et al., Attention is all you need, NIPS 2017.
-
-    Args:
-        d_model: elements of a position; the rate falls with its root.
-        warmup_steps: how many epochs it grows.
-    """
-
     d_model: int
     warmup_steps: int
     learning_rate: float = 1.0
@@ -35,25 +25,15 @@ class NoamDecay(LRScheduler):
         return super().get_lr() if self.last_epoch else 0.0
 
 
-@SCHEDULERS
-@from_fields
-class PiecewiseDecay(LRScheduler):
-    """A rate that is constant between some epochs.
-
-    Args:
-        boundaries: the epochs from which on the next value counts.
-        values: the rates, one more.
-
+@scheduler
+class PiecewiseDecay(Epochs, schedules.Pieces):
+    """
     >>> rate = fluid.optimizer.lr.PiecewiseDecay([1, 2], [0.3, 0.2, 0.1])
     >>> rate.step()
     >>> rate()
     0.2
     """
 
-    boundaries: Sequence[int]
-    values: Sequence[float]
-    last_epoch: int = -1
-    verbose: bool = False
     checks: ClassVar = {"boundaries": rising, "values": numbers}
 
     def start(self) -> None:
@@ -65,60 +45,24 @@ class PiecewiseDecay(LRScheduler):
         self.learning_rate = self.values[0]
         super().start()
 
-    def get_lr(self) -> float:
-        return schedules.pieces(self.last_epoch, self.boundaries, self.values)
 
-
-@SCHEDULERS
-@from_fields
-class NaturalExpDecay(LRScheduler):
-    """``learning_rate * e^(-gamma epoch)``."""
-
-    learning_rate: float
-    gamma: float
-    last_epoch: int = -1
-    verbose: bool = False
+@scheduler
+class NaturalExpDecay(Epochs, schedules.Exponential, FirstRate):
     formula = staticmethod(schedules.natural_exponential)
 
 
-@SCHEDULERS
-@from_fields
-class InverseTimeDecay(LRScheduler):
-    """``learning_rate / (1 + gamma epoch)``."""
-
-    learning_rate: float
-    gamma: float
-    last_epoch: int = -1
-    verbose: bool = False
+@scheduler
+class InverseTimeDecay(Epochs, schedules.Exponential, FirstRate):
     formula = staticmethod(schedules.inverse_time)
 
 
-@SCHEDULERS
-@from_fields
-class ExponentialDecay(LRScheduler):
-    """``learning_rate * gamma^epoch``."""
-
-    learning_rate: float
-    gamma: float
-    last_epoch: int = -1
-    verbose: bool = False
-    formula = staticmethod(schedules.exponential)
+@scheduler
+class ExponentialDecay(Epochs, schedules.Exponential, FirstRate):
     checks: ClassVar = {"gamma": within}
 
 
-@SCHEDULERS
-@from_fields
+@scheduler
 class PolynomialDecay(LRScheduler):
-    """A rate that falls from ``learning_rate`` to ``end_lr``, by a power of what is left of
-    ``decay_steps`` epochs.
-
-    Args:
-        decay_steps: how many epochs it falls.
-        end_lr: the last rate.
-        power: 1 for a line.
-        cycle: begin again, with as many more epochs, whenever they are over.
-    """
-
     learning_rate: float
     decay_steps: int
     end_lr: float = 0.0001
@@ -130,83 +74,34 @@ class PolynomialDecay(LRScheduler):
     checks: ClassVar = {"power": positive}
 
 
-@SCHEDULERS
-@from_fields
-class MultiStepDecay(LRScheduler):
-    """A rate that is multiplied by ``gamma`` at some epochs.
-
-    Args:
-        milestones: the epochs, in order.
-    """
-
-    learning_rate: float
-    milestones: Sequence[int]
-    gamma: float = 0.1
-    last_epoch: int = -1
-    verbose: bool = False
-    formula = staticmethod(schedules.at_milestones)
+@scheduler
+class MultiStepDecay(Epochs, schedules.Milestones, FirstRate):
     checks: ClassVar = {"milestones": rising, "gamma": within}
 
 
-@SCHEDULERS
-@from_fields
-class StepDecay(LRScheduler):
-    """A rate that is multiplied by ``gamma`` every ``step_size`` epochs.
-
-    Args:
-        step_size: how many epochs it stays.
-
+@scheduler
+class StepDecay(Epochs, schedules.Stairs, FirstRate):
+    """
     >>> rate = fluid.optimizer.lr.StepDecay(1.0, step_size=1, gamma=0.5)
     >>> rate.step()
     >>> rate()
     0.5
     """
 
-    learning_rate: float
-    step_size: int
-    gamma: float = 0.1
-    last_epoch: int = -1
-    verbose: bool = False
-    formula = staticmethod(schedules.stairs)
     checks: ClassVar = {"gamma": within}
 
 
-@SCHEDULERS
-@from_fields
-class LambdaDecay(LRScheduler):
-    """``learning_rate * lr_lambda(epoch)``.
-
-    Args:
-        lr_lambda: a function of the number of the epoch.
-    """
-
-    learning_rate: float
-    lr_lambda: Callable[[int], float]
-    last_epoch: int = -1
-    verbose: bool = False
-    formula = staticmethod(schedules.by_function)
+@scheduler
+class LambdaDecay(Epochs, schedules.OfFunction, FirstRate):
     checks: ClassVar = {"lr_lambda": a_function}
 
 
-@SCHEDULERS
-@from_fields
-class MultiplicativeDecay(LRScheduler):
-    """``learning_rate * lr_lambda(1) * ... * lr_lambda(epoch)``.
-
-    Args:
-        lr_lambda: a function of the number of an epoch.
-    """
-
-    learning_rate: float
-    lr_lambda: Callable[[int], float]
-    last_epoch: int = -1
-    verbose: bool = False
+@scheduler
+class MultiplicativeDecay(LambdaDecay):
     formula = staticmethod(schedules.by_functions)
-    checks: ClassVar = {"lr_lambda": a_function}
 
 
-@SCHEDULERS
-@from_fields
+@scheduler
 class LinearLR(LRScheduler):
     """A rate whose factor moves on a line from ``start_factor`` to ``end_factor``.
 
@@ -234,8 +129,7 @@ class LinearLR(LRScheduler):
         return schedules.along_line(self.base_lr, self.last_epoch, *factors, self.total_steps)
 
 
-@SCHEDULERS
-@from_fields
+@scheduler
 class LinearWarmup(LRScheduler):
     """A rate that grows on a line from ``start_lr`` to ``end_lr``, and then is another one.
 

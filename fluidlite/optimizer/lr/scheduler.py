@@ -2,30 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar, TypeVar
 
+from ... import schedules
 from ...errors import ArgumentError
+from ...ground.arguments import finite
 from ...ground.docstrings import Family
-from ...ground.fields import fields_of
-from ...layers.decay import LearningRateDecay, finite, positive
-from ...layers.epoch_decay import ReduceLROnPlateau
+from ...ground.fields import dataclass_transform, from_fields
+from ...layers.decay import LearningRateDecay
+from ...layers.epoch_decay import FormulaDecay, ReduceLROnPlateau
 
 SCHEDULERS = Family(
     {
         "learning_rate": "the rate that the others are made of.",
-        "gamma": "what the rate falls by.",
-        "eta_min": "the least rate.",
         "max_learning_rate": "the largest rate.",
         "last_epoch": "the number of the epoch before the first one.",
         "verbose": "print each rate.",
     },
     raises="ArgumentError: an argument is out of range.",
 )
+T = TypeVar("T", bound=type)
+
+
+@dataclass_transform(eq_default=False)
+def scheduler(kind: T) -> T:
+    """A class of schedulers: its constructor takes its fields, its docstring is its formula's."""
+    return schedules.spelled(kind, SCHEDULERS, "learning_rate", "epoch")
 
 
 @SCHEDULERS
-class LRScheduler(LearningRateDecay):
+class LRScheduler(FormulaDecay):
     """The base of rates that change whenever ``step()`` is called.
 
     A scheduler of your own says in ``get_lr`` what the rate is in the epoch ``self.last_epoch``; it
@@ -44,18 +51,16 @@ class LRScheduler(LearningRateDecay):
     _shown = "last_epoch=last_epoch"
 
     learning_rate: Any
+    last_epoch: int
+    verbose: bool
     counts_steps: ClassVar[bool] = False
     kept: ClassVar[Mapping[str, str]] = {"last_epoch": "last_epoch", "last_lr": "last_lr"}
-
-    #: what the rate is: a function of the base's, the epoch, and the fields
-    formula: ClassVar[Callable[..., float]]
-    #: field -> what it has to be, where that is not what its type says
-    checks: ClassVar[Mapping[str, Callable[..., Any]]] = {}
 
     def __init__(
         self, learning_rate: float = 0.1, last_epoch: int = -1, verbose: bool = False
     ) -> None:
-        super().__init__(step=vars(self).get("step_size", 1))  # which StepDecay means otherwise
+        step = vars(self).get("step_size", 1)  # which StepDecay means otherwise
+        LearningRateDecay.__init__(self, step=step)
         self.base_lr = self.learning_rate = finite(self, "learning_rate", learning_rate)
         if self.base_lr < 0:
             raise ArgumentError(
@@ -64,16 +69,6 @@ class LRScheduler(LearningRateDecay):
         self.last_epoch, self.verbose = int(last_epoch), bool(verbose)
         self.last_lr = self.base_lr
         self.step()
-
-    def begin(self, given: dict[str, Any]) -> None:
-        """Check the arguments of a subclass that lists them as fields, and start."""
-        kinds = fields_of(type(self))
-        for name, value in given.items():
-            if name not in _COMMON:
-                check = self.checks.get(name) or _CHECKS[kinds[name]]
-                value = check(self, name, value)
-            setattr(self, name, value)
-        self.start()
 
     def start(self) -> None:
         """Go to the first epoch, with arguments that are checked."""
@@ -88,11 +83,7 @@ class LRScheduler(LearningRateDecay):
 
     def get_lr(self) -> float:
         """The rate of the epoch ``self.last_epoch``."""
-        kind = type(self)
-        if not hasattr(kind, "formula"):
-            raise NotImplementedError(f"{kind.__name__} needs a method get_lr(self)")
-        own = (getattr(self, name) for name in fields_of(kind) if name not in _COMMON)
-        return float(kind.formula(self.base_lr, self.last_epoch, *own))
+        return self.rate_in(self.base_lr, self.last_epoch)
 
     def step(self, epoch: int | None = None) -> None:
         """Begin the next epoch.
@@ -111,19 +102,17 @@ class LRScheduler(LearningRateDecay):
             print(f"epoch {self.last_epoch}: the learning rate is {self.last_lr}")
 
 
-@SCHEDULERS
+@from_fields
+class Epochs(LRScheduler):
+    """A scheduler whose last arguments are these, behind those of the classes beside it."""
+
+    last_epoch: int = -1
+    verbose: bool = False
+
+
+@schedules.PLATEAU
 class ReduceOnPlateau(ReduceLROnPlateau):
     """A rate that is multiplied by ``factor`` when what ``step`` is given gets no better.
-
-    Args:
-        mode: whether smaller values ("min") or larger ones ("max") are better.
-        factor: what the rate is multiplied by.
-        patience: how many values in a row may be no better.
-        threshold: how much better a value must be than the best one.
-        threshold_mode: whether that is a share of the best one ("rel"), or a difference ("abs").
-        cooldown: how many values are not counted after a change.
-        min_lr: the least rate.
-        epsilon: changes that are not larger are not made.
 
     >>> rate = fluid.optimizer.lr.ReduceOnPlateau(1.0, factor=0.5, patience=0)
     >>> rate.step(3.0)
@@ -181,98 +170,3 @@ class ReduceOnPlateau(ReduceLROnPlateau):
         super().step(metrics)
         if epoch is not None:
             self.epoch_num = int(epoch)
-
-
-def a_function(scheduler: Any, what: str, given: Any) -> Callable[[int], float]:
-    """A function that a scheduler was given.
-
-    Raises:
-        ArgumentError: it is none.
-    """
-    if not callable(given):
-        raise ArgumentError(
-            f"{type(scheduler).__name__}: expected {what} to be a function of a number, got "
-            f"{given!r:.60}"
-        )
-    found: Callable[[int], float] = given
-    return found
-
-
-def count(scheduler: Any, what: str, given: Any) -> int:
-    """A whole number above 0 that a scheduler was given.
-
-    Raises:
-        ArgumentError: it is none.
-    """
-    number = positive(scheduler, what, given)
-    if number != int(number):
-        raise ArgumentError(
-            f"{type(scheduler).__name__}: expected {what} to be a whole number, got {given!r:.60}"
-        )
-    return int(number)
-
-
-def rising(scheduler: Any, what: str, given: Any) -> list[int]:
-    """Epochs that a scheduler was given, in order.
-
-    Raises:
-        ArgumentError: they are not.
-    """
-    found = [int(finite(scheduler, f"one of {what}", each)) for each in given]
-    if sorted(set(found)) != found:
-        raise ArgumentError(
-            f"{type(scheduler).__name__}: expected {what} that grow, got {given!r:.60}"
-        )
-    return found
-
-
-def numbers(scheduler: Any, what: str, given: Any) -> list[float]:
-    """Numbers that a scheduler was given."""
-    return [finite(scheduler, f"one of {what}", each) for each in given]
-
-
-def one_of(*known: str) -> Callable[..., str]:
-    """What takes one of some words."""
-
-    def checked(scheduler: Any, what: str, given: Any) -> str:
-        if given not in known:
-            listed = " or ".join([", ".join(known[:-1]), known[-1]])
-            raise ArgumentError(
-                f"{type(scheduler).__name__}: expected {what} {listed}, got {given!r:.60}"
-            )
-        return str(given)
-
-    return checked
-
-
-def or_none(check: Callable[..., Any]) -> Callable[..., Any]:
-    """What takes None, too."""
-
-    def checked(scheduler: Any, what: str, given: Any) -> Any:
-        return None if given is None else check(scheduler, what, given)
-
-    return checked
-
-
-def yes_or_no(scheduler: Any, what: str, given: Any) -> bool:
-    """Whether a scheduler was told to."""
-    return bool(given)
-
-
-def within(scheduler: Any, what: str, given: Any, most: float = 1.0) -> float:
-    """A number above 0, and up to ``most``, that a scheduler was given.
-
-    Raises:
-        ArgumentError: it is none.
-    """
-    number = positive(scheduler, what, given)
-    if number > most:
-        raise ArgumentError(
-            f"{type(scheduler).__name__}: expected {what} of at most {most:g}, got {given!r:.60}"
-        )
-    return number
-
-
-_COMMON = ("learning_rate", "last_epoch", "verbose")
-#: the type of a field -> what it has to be
-_CHECKS = {"float": finite, "int": count, "bool": yes_or_no}
