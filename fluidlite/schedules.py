@@ -322,7 +322,7 @@ class OfFunction(ByFormula):
 
 
 @from_fields
-class Pieces(ByFormula):
+class Piecewise(ByFormula):
     """The arguments of :func:`pieces`."""
 
     boundaries: Sequence[int]

@@ -23,7 +23,7 @@ def _decay(kind: T) -> T:
     return schedules.spelled(kind, DECAYS, "learning_rate", "epoch")
 
 
-class FormulaDecay(schedules.ByFormula, LearningRateDecay):
+class FieldsDecay(schedules.ByFormula, LearningRateDecay):
     """A decay that lists its arguments as fields, and goes by a formula of them."""
 
     #: field -> what it has to be, where that is not what its type says; None for anything
@@ -49,7 +49,7 @@ class FormulaDecay(schedules.ByFormula, LearningRateDecay):
 
 
 @DECAYS
-class EpochDecay(FormulaDecay):
+class EpochDecay(FieldsDecay):
     """The base of rates that change from epoch to epoch, whenever ``epoch()`` is called."""
 
     _shown = "step_num=step_num"
@@ -140,7 +140,7 @@ def _share(owner: object, what: str, value: Any) -> float:
 
 @schedules.PLATEAU
 @from_fields
-class ReduceLROnPlateau(FormulaDecay):
+class ReduceLROnPlateau(FieldsDecay):
     """A rate that is multiplied by ``decay_rate`` when a loss, given to ``step``, gets no better.
 
     >>> rate = fluid.dygraph.ReduceLROnPlateau(1.0, decay_rate=0.5, patience=0)

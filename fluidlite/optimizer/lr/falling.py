@@ -26,7 +26,7 @@ class NoamDecay(LRScheduler):
 
 
 @scheduler
-class PiecewiseDecay(Epochs, schedules.Pieces):
+class PiecewiseDecay(Epochs, schedules.Piecewise):
     """
     >>> rate = fluid.optimizer.lr.PiecewiseDecay([1, 2], [0.3, 0.2, 0.1])
     >>> rate.step()

@@ -11,7 +11,7 @@ from ...ground.arguments import finite
 from ...ground.docstrings import Family
 from ...ground.fields import dataclass_transform, from_fields
 from ...layers.decay import LearningRateDecay
-from ...layers.epoch_decay import FormulaDecay, ReduceLROnPlateau
+from ...layers.epoch_decay import FieldsDecay, ReduceLROnPlateau
 
 SCHEDULERS = Family(
     {
@@ -32,7 +32,7 @@ def scheduler(kind: T) -> T:
 
 
 @SCHEDULERS
-class LRScheduler(FormulaDecay):
+class LRScheduler(FieldsDecay):
     """The base of rates that change whenever ``step()`` is called.
 
     A scheduler of your own says in ``get_lr`` what the rate is in the epoch ``self.last_epoch``; it
