@@ -168,7 +168,7 @@ def test_fluid_s_name_of_the_counter_gives_it_as_a_float():
         ),
         (
             lambda: layers.exponential_decay("0.1", 1, 0.5),
-            "exponential_decay: expected learning_rate to be a finite number, got '0.1' of type str",
+            "exponential_decay: expected learning_rate to be a finite number, got '0.1' of type",
         ),
         (
             lambda: layers.polynomial_decay(0.1, 5, end_learning_rate=None),
