@@ -11,7 +11,6 @@ import numpy as np
 from .. import unique_name
 from ..errors import ArgumentError, NotInitializedError, suggestion
 from ..ground.dtypes import DType
-from ..ground.fields import defaults_of
 from ..ground.weak_tables import WeakTable
 from ..initializer import Constant
 from ..ir.program import Program
@@ -41,7 +40,7 @@ class State(NamedTuple):
             return self
         value = getattr(optimizer, f"_{self.value}")
         if not isinstance(value, float):
-            value = defaults_of(inspect.unwrap(type(optimizer).__init__))[self.value]
+            value = inspect.signature(type(optimizer)).parameters[self.value].default
         return self._replace(value=value)
 
 
