@@ -35,9 +35,15 @@ CONVOLUTIONS = Family(
 )
 
 
+@from_fields
 class _Filters(TensorLayer):
     """Filters, a bias, and how they are moved."""
 
+    in_channels: int
+    out_channels: int
+    kernel_size: Ints
+    stride: Ints = 1
+    padding: Ints | str | Sequence[Sequence[int]] = 0
     function: ClassVar[Callable[..., Any]] = staticmethod(F.conv2d)
     _formats: ClassVar[Sequence[str]] = ("NCHW", "NHWC")
     _transposed: ClassVar[bool] = False
@@ -68,11 +74,6 @@ class _Filters(TensorLayer):
 class _Convolution(_Filters):
     """What is convolved with learned filters."""
 
-    in_channels: int
-    out_channels: int
-    kernel_size: Ints
-    stride: Ints = 1
-    padding: Ints | str | Sequence[Sequence[int]] = 0
     dilation: Ints = 1
     groups: int = 1
     padding_mode: str = "zeros"
@@ -131,11 +132,6 @@ class Conv3D(_Convolution):
 class _Adjoint(_Filters):
     """The adjoint of a convolution, with learned filters."""
 
-    in_channels: int
-    out_channels: int
-    kernel_size: Ints
-    stride: Ints = 1
-    padding: Ints | str | Sequence[Sequence[int]] = 0
     output_padding: Ints = 0
     dilation: Ints = 1
     groups: int = 1

@@ -10,6 +10,7 @@ import numpy as np
 from ..errors import ArgumentError
 from ..functions.creation import to_tensor
 from ..functions.shaping import concat
+from ..ground.docstrings import Family
 from ..param_attr import Attr
 from . import functional as F
 from .containers import LayerList
@@ -17,6 +18,41 @@ from .dense import Dropout, Linear
 from .functional.attention import added_mask
 from .layer import Layer, TensorLayer, checked
 from .norm import LayerNorm
+
+MASK = "as of :class:`MultiHeadAttention`."
+#: what transformers are called with
+CALLS = Family(
+    {
+        "src": "[N, T, d_model].",
+        "tgt": "[N, T, d_model].",
+        "memory": "[N, S, d_model]: what an encoder gave.",
+        **dict.fromkeys(["src_mask", "tgt_mask", "memory_mask"], MASK),
+        "cache": "of :meth:`gen_cache`.",
+    }
+)
+LAYERS = Family(
+    {
+        "d_model": "elements of a position.",
+        "nhead": "heads of attention.",
+        "num_encoder_layers": "how many layers the encoder has.",
+        "num_decoder_layers": "how many layers the decoder has.",
+        "dim_feedforward": "elements between the two linear layers.",
+        "dropout": "in training.",
+        "activation": "relu or gelu.",
+        "attn_dropout": "of attention; ``dropout`` when None.",
+        "act_dropout": "behind the activation; ``dropout`` when None.",
+        "normalize_before": "normalise what goes into each part, not what comes out.",
+        "weight_attr": "of the linear layers.",
+        "bias_attr": "of the linear layers; False for none.",
+        "layer_norm_eps": "added to variances.",
+        "custom_encoder": "used in the place of the one that would be made.",
+        "custom_decoder": "used in the place of the one that would be made.",
+        "encoder_layer": "the first; the others are made like it.",
+        "decoder_layer": "the first; the others are made like it.",
+        "num_layers": "how many.",
+        "norm": "of the result; None for none.",
+    }
+)
 
 
 class Cache(NamedTuple):
@@ -159,19 +195,7 @@ class MultiHeadAttention(Layer):
 
 
 class _Block(TensorLayer):
-    """What layers of encoders and decoders have in common.
-
-    Args:
-        d_model: elements of a position.
-        nhead: heads of attention.
-        dim_feedforward: elements between the two linear layers.
-        dropout: in training.
-        activation: relu or gelu.
-        attn_dropout, act_dropout: of attention, and behind the activation; ``dropout`` when None.
-        normalize_before: normalise what goes into each part, not what comes out.
-        weight_attr, bias_attr: of the linear layers.
-        layer_norm_eps: added to variances.
-    """
+    """What layers of encoders and decoders have in common."""
 
     _norms = 2
 
@@ -224,6 +248,7 @@ class _Block(TensorLayer):
         return ", ".join(map(str, self.config[:3]))
 
 
+@LAYERS
 class TransformerEncoderLayer(_Block):
     """Attention of a sequence to itself, and two linear layers, each added to its input.
 
@@ -231,14 +256,9 @@ class TransformerEncoderLayer(_Block):
     [2, 5, 8]
     """
 
+    @CALLS
     def forward(self, src: Any, src_mask: Any = None, cache: Any = None) -> Any:
-        """The encoded sequence, [N, T, d_model]; with a cache a pair of it and the next cache.
-
-        Args:
-            src: [N, T, d_model].
-            src_mask: as of :class:`MultiHeadAttention`.
-            cache: of :meth:`gen_cache`.
-        """
+        """The encoded sequence, [N, T, d_model]; with a cache a pair of it and the next cache."""
         kept = _Kept()
         seen = self._part(1, src, lambda x: kept(self.self_attn(x, x, x, src_mask, cache), cache))
         out = self._part(2, seen, self._fed)
@@ -249,6 +269,7 @@ class TransformerEncoderLayer(_Block):
         return self.self_attn.gen_cache(src)
 
 
+@LAYERS
 class TransformerDecoderLayer(_Block):
     """Attention to itself, attention to what an encoder gave, and two linear layers.
 
@@ -259,6 +280,7 @@ class TransformerDecoderLayer(_Block):
 
     _norms = 3
 
+    @CALLS
     def forward(
         self,
         tgt: Any,
@@ -267,14 +289,7 @@ class TransformerDecoderLayer(_Block):
         memory_mask: Any = None,
         cache: Any = None,
     ) -> Any:
-        """The decoded sequence, [N, T, d_model]; with a cache a pair of it and the next cache.
-
-        Args:
-            tgt: [N, T, d_model].
-            memory: [N, S, d_model]: what an encoder gave.
-            tgt_mask, memory_mask: as of :class:`MultiHeadAttention`.
-            cache: of :meth:`gen_cache`.
-        """
+        """The decoded sequence, [N, T, d_model]; with a cache a pair of it and the next cache."""
         own, other = (None, None) if cache is None else cache
         kept = _Kept()
         seen = self._part(1, tgt, lambda x: kept(self.self_attn(x, x, x, tgt_mask, own), own))
@@ -327,18 +342,10 @@ class _Stack(TensorLayer):
         x = x if self.norm is None else self.norm(x)
         return x if cache is None else (x, after)
 
-    def forward(self, *inputs: Any, **named: Any) -> Any:
-        """What the last layer gives."""
-        raise NotImplementedError
 
-
+@LAYERS
 class TransformerEncoder(_Stack):
     """Encoder layers on each other.
-
-    Args:
-        encoder_layer: the first; the others are made like it.
-        num_layers: how many.
-        norm: of the result; None for none.
 
     >>> layer = fluid.nn.TransformerEncoderLayer(8, 2, 16)
     >>> fluid.nn.TransformerEncoder(layer, 2)(fluid.ones([2, 5, 8])).shape
@@ -348,14 +355,10 @@ class TransformerEncoder(_Stack):
     def __init__(self, encoder_layer: _Block, num_layers: int, norm: Any = None) -> None:
         super().__init__(encoder_layer, num_layers, norm)
 
+    @CALLS
     def forward(self, src: Any, src_mask: Any = None, cache: Any = None) -> Any:
         """The encoded sequence, normalised where there is a ``norm``; with caches, one for each
         layer, a pair of it and the next ones.
-
-        Args:
-            src: [N, T, d_model].
-            src_mask: as of :class:`MultiHeadAttention`.
-            cache: of :meth:`gen_cache`.
         """
         return self._through(src, (src_mask,), cache)
 
@@ -364,13 +367,9 @@ class TransformerEncoder(_Stack):
         return [layer.gen_cache(src) for layer in self.layers]
 
 
+@LAYERS
 class TransformerDecoder(_Stack):
     """Decoder layers on each other.
-
-    Args:
-        decoder_layer: the first; the others are made like it.
-        num_layers: how many.
-        norm: of the result; None for none.
 
     >>> decoder = fluid.nn.TransformerDecoder(fluid.nn.TransformerDecoderLayer(8, 2, 16), 2)
     >>> decoder(fluid.ones([2, 5, 8]), fluid.ones([2, 7, 8])).shape
@@ -380,6 +379,7 @@ class TransformerDecoder(_Stack):
     def __init__(self, decoder_layer: _Block, num_layers: int, norm: Any = None) -> None:
         super().__init__(decoder_layer, num_layers, norm)
 
+    @CALLS
     def forward(
         self,
         tgt: Any,
@@ -390,40 +390,23 @@ class TransformerDecoder(_Stack):
     ) -> Any:
         """The decoded sequence, normalised where there is a ``norm``; with caches, one for each
         layer, a pair of it and the next ones.
-
-        Args:
-            tgt: [N, T, d_model].
-            memory: [N, S, d_model]: what an encoder gave.
-            tgt_mask, memory_mask: as of :class:`MultiHeadAttention`.
-            cache: of :meth:`gen_cache`.
         """
         return self._through(tgt, (memory, tgt_mask, memory_mask), cache)
 
+    @CALLS
     def gen_cache(self, memory: Any, do_zip: bool = False) -> list[Any]:
         """Caches for each layer.
 
         Args:
-            memory: [N, S, d_model]: what an encoder gave.
             do_zip: give the first caches of all layers, and the second ones.
         """
         found = [layer.gen_cache(memory) for layer in self.layers]
         return list(zip(*found)) if do_zip else found
 
 
+@LAYERS
 class Transformer(Layer):
     """An encoder of sequences, and a decoder that makes others of what it gave.
-
-    Args:
-        d_model: elements of a position.
-        nhead: heads of attention.
-        num_encoder_layers, num_decoder_layers: how many layers there are.
-        dim_feedforward: elements between the two linear layers.
-        dropout: in training.
-        activation: relu or gelu.
-        attn_dropout, act_dropout: of attention, and behind the activation; ``dropout`` when None.
-        normalize_before: normalise what goes into each part, not what comes out.
-        weight_attr, bias_attr: of the linear layers.
-        custom_encoder, custom_decoder: used in the place of those that would be made.
 
     >>> net = fluid.nn.Transformer(8, 2, 1, 1, 16)
     >>> net(fluid.ones([2, 5, 8]), fluid.ones([2, 3, 8])).shape
@@ -460,6 +443,7 @@ class Transformer(Layer):
             TransformerDecoderLayer(*options), num_decoder_layers, LayerNorm(d_model)
         )
 
+    @CALLS
     def forward(
         self,
         src: Any,
@@ -473,7 +457,6 @@ class Transformer(Layer):
         Args:
             src: what the encoder reads, [N, S, d_model].
             tgt: what the decoder reads, [N, T, d_model].
-            src_mask, tgt_mask, memory_mask: as of :class:`MultiHeadAttention`.
         """
         memory = self.encoder(src, src_mask)
         return self.decoder(tgt, memory, tgt_mask, memory_mask)

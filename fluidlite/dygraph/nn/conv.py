@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from math import prod, sqrt
 from typing import Any, ClassVar
 
@@ -11,6 +12,7 @@ from ...initializer import Normal
 from ...layers.conv import conv2d, conv2d_transpose, pool2d
 from ...layers.conv3d import conv3d, conv3d_transpose
 from ...layers.windows import WINDOWS, each
+from ...modules.convolution import Ints, filter_shape
 from ...param_attr import Attr
 from ..layer import PARAMETERS, Layer
 
@@ -28,11 +30,16 @@ _CONVOLUTIONS = WINDOWS.extended(
 )
 
 
+@from_fields
 class _Convolution(Layer):
     """A convolution: filters, a bias, and how they are moved."""
 
+    num_channels: int
+    num_filters: int
+    filter_size: Ints
     dimensions: ClassVar[int] = 2
-    function: ClassVar[Any]
+    function: ClassVar[Callable[..., Any]]
+    _transposed: ClassVar[bool] = False
 
     def begin(self, given: dict[str, Any]) -> None:
         """Make the filters and the bias.
@@ -52,18 +59,11 @@ class _Convolution(Layer):
             )
         filters, bias = given.pop("param_attr"), given.pop("bias_attr")
         self._moved = given
-        self.weight = self.create_parameter(
-            self._shape(channels), filters, default_initializer=self._start(channels)
-        )
+        sizes, transposed = self._filter_size, self._transposed
+        shape = filter_shape(channels, self._num_filters, self._groups, sizes, transposed)
+        start = None if transposed else Normal(0.0, sqrt(2.0 / (prod(sizes) * channels)), 0)
+        self.weight = self.create_parameter(shape, filters, default_initializer=start)
         self.bias = self.create_parameter([self._num_filters], bias, is_bias=True)
-
-    def _shape(self, channels: int) -> list[int]:
-        """Of the filters."""
-        return [self._num_filters, channels // self._groups, *self._filter_size]
-
-    def _start(self, channels: int) -> Any:
-        """What gives the filters their first value; None for Xavier's."""
-        return Normal(0.0, sqrt(2.0 / (prod(self._filter_size) * channels)), 0)
 
     def extra_repr(self) -> str:
         return f"{list(self.weight.shape)}"
@@ -85,12 +85,9 @@ class _Convolution(Layer):
 class _Forwards(_Convolution):
     """A convolution that is not transposed."""
 
-    num_channels: int
-    num_filters: int
-    filter_size: Any
-    stride: Any = 1
-    padding: Any = 0
-    dilation: Any = 1
+    stride: Ints = 1
+    padding: Ints | str | Sequence[Sequence[int]] = 0
+    dilation: Ints = 1
     groups: int | None = None
     param_attr: Attr = None
     bias_attr: Attr = None
@@ -99,14 +96,10 @@ class _Forwards(_Convolution):
     dtype: Any = "float32"
 
 
-class _Transposed(_Convolution):
+class _Adjoint(_Convolution):
     """A transposed convolution."""
 
-    def _shape(self, channels: int) -> list[int]:
-        return [channels, self._num_filters // self._groups, *self._filter_size]
-
-    def _start(self, channels: int) -> Any:
-        return None
+    _transposed = True
 
 
 @_CONVOLUTIONS
@@ -147,7 +140,7 @@ class Conv3D(_Forwards):
 
 @_CONVOLUTIONS
 @from_fields
-class Conv2DTranspose(_Transposed):
+class Conv2DTranspose(_Adjoint):
     """The map that takes gradients of a convolution's output back to its input, plus a bias:
     :func:`~fluidlite.layers.conv2d_transpose` with parameters of its own.
 
@@ -162,13 +155,10 @@ class Conv2DTranspose(_Transposed):
     [2, 3, 8, 8]
     """
 
-    num_channels: int
-    num_filters: int
-    filter_size: Any
-    output_size: Any = None
-    padding: Any = 0
-    stride: Any = 1
-    dilation: Any = 1
+    output_size: Ints | None = None
+    padding: Ints | str | Sequence[Sequence[int]] = 0
+    stride: Ints = 1
+    dilation: Ints = 1
     groups: int | None = None
     param_attr: Attr = None
     bias_attr: Attr = None
@@ -181,7 +171,7 @@ class Conv2DTranspose(_Transposed):
 
 @_CONVOLUTIONS
 @from_fields
-class Conv3DTranspose(_Transposed):
+class Conv3DTranspose(_Adjoint):
     """The same for volumes; see :class:`Conv2DTranspose`.
 
     >>> with fluid.dygraph.guard():
@@ -191,12 +181,9 @@ class Conv3DTranspose(_Transposed):
     [2, 1, 6, 6, 6]
     """
 
-    num_channels: int
-    num_filters: int
-    filter_size: Any
-    padding: Any = 0
-    stride: Any = 1
-    dilation: Any = 1
+    padding: Ints | str | Sequence[Sequence[int]] = 0
+    stride: Ints = 1
+    dilation: Ints = 1
     groups: int | None = None
     param_attr: Attr = None
     bias_attr: Attr = None
@@ -226,7 +213,7 @@ class Pool2D(Layer):
     pool_size: Any = -1
     pool_type: str = "max"
     pool_stride: Any = 1
-    pool_padding: Any = 0
+    pool_padding: Ints | str | Sequence[Sequence[int]] = 0
     global_pooling: bool = False
     use_cudnn: bool = True
     ceil_mode: bool = False

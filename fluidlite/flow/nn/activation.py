@@ -11,14 +11,26 @@ from . import functional as F
 from .module import FunctionModule, Module, Parameter
 
 
+@from_fields
+class _InPlace(FunctionModule):
+    """A function whose result may be written to its input."""
+
+    inplace: bool = False
+
+
+@from_fields
+class _AlongDim(FunctionModule):
+    """A function along a dimension."""
+
+    dim: int
+
+
 class ReLU(FunctionModule):
     @options_of(F.relu)
     def __init__(self) -> None: ...
 
 
-@from_fields
-class ReLU6(FunctionModule):
-    inplace: bool = False
+class ReLU6(_InPlace):
     function = staticmethod(F.relu6)
 
 
@@ -44,9 +56,7 @@ class ELU(FunctionModule):
     function = staticmethod(F.elu)
 
 
-@from_fields
-class SELU(FunctionModule):
-    inplace: bool = False
+class SELU(_InPlace):
     function = staticmethod(F.selu)
 
 
@@ -62,15 +72,11 @@ class GELU(FunctionModule):
     def __init__(self) -> None: ...
 
 
-@from_fields
-class SiLU(FunctionModule):
-    inplace: bool = False
+class SiLU(_InPlace):
     function = staticmethod(F.silu)
 
 
-@from_fields
-class Mish(FunctionModule):
-    inplace: bool = False
+class Mish(_InPlace):
     function = staticmethod(F.mish)
 
 
@@ -79,35 +85,27 @@ class Softplus(FunctionModule):
     def __init__(self) -> None: ...
 
 
-@from_fields
 class Softsign(FunctionModule):
     function = staticmethod(F.softsign)
 
 
-@from_fields
 class Sigmoid(FunctionModule):
     function = staticmethod(F.sigmoid)
 
 
-@from_fields
 class Tanh(FunctionModule):
     function = staticmethod(F.tanh)
 
 
-@from_fields
 class LogSigmoid(FunctionModule):
     function = staticmethod(F.logsigmoid)
 
 
-@from_fields
-class Hardsigmoid(FunctionModule):
-    inplace: bool = False
+class Hardsigmoid(_InPlace):
     function = staticmethod(F.hardsigmoid)
 
 
-@from_fields
-class Hardswish(FunctionModule):
-    inplace: bool = False
+class Hardswish(_InPlace):
     function = staticmethod(F.hardswish)
 
 
@@ -134,15 +132,11 @@ class GLU(FunctionModule):
     def __init__(self) -> None: ...
 
 
-@from_fields
-class Softmax(FunctionModule):
-    dim: int
+class Softmax(_AlongDim):
     function = staticmethod(F.softmax)
 
 
-@from_fields
-class LogSoftmax(FunctionModule):
-    dim: int
+class LogSoftmax(_AlongDim):
     function = staticmethod(F.log_softmax)
 
 

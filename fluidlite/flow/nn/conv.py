@@ -30,12 +30,17 @@ CONVOLUTIONS = PARAMETERS.extended(
 _PLAIN = {"padding": 0, "dilation": 1, "output_padding": 0}
 
 
+@from_fields
 class _Filters(Learned):
     """Filters, a bias, and how they are moved."""
 
+    in_channels: int
+    out_channels: int
+    kernel_size: Ints
+    stride: Ints = 1
+    padding: Ints | str = 0
     dimensions: ClassVar[int] = 2
     function: ClassVar[Callable[..., Any]]
-    kernel_size: Ints
     transposed: ClassVar[bool] = False
 
     def begin(self, given: dict[str, Any]) -> None:
@@ -76,11 +81,6 @@ class _Filters(Learned):
 class _Convolution(_Filters):
     """What is convolved with filters."""
 
-    in_channels: int
-    out_channels: int
-    kernel_size: Ints
-    stride: Ints = 1
-    padding: Ints | str = 0
     dilation: Ints = 1
     groups: int = 1
     bias: bool = True
@@ -138,11 +138,6 @@ class Conv3d(_Convolution):
 class _Transposed(_Filters):
     """The adjoint of a convolution, plus a bias."""
 
-    in_channels: int
-    out_channels: int
-    kernel_size: Ints
-    stride: Ints = 1
-    padding: Ints = 0
     output_padding: Ints = 0
     groups: int = 1
     bias: bool = True
