@@ -101,29 +101,55 @@ def layers_stub() -> str:
     places = {name: (f".{fluid.layers._PLACES[name]}", name) for name in dir(fluid.layers)}
     known = imports_of(PACKAGE / "layers" / "__init__.py")
     modules = {name: at for name, at in known.items() if at[0] == "."}
-    head = ["from collections.abc import Sequence", "from typing import Literal, overload", ""]
+    head = ["from collections.abc import Sequence", "from typing import Any, Literal, overload", ""]
     head += ["from ..ir.variable import Variable", "from .convolution import Numbers"]
-    lines = lines_of(modules | places, FLAGS, head)
-    return "\n".join([*lines, "", *map(_overloads, FLAGS)])
+    made = [name for name in places if _is_made(getattr(fluid.layers, name))]
+    lines = lines_of(modules | places, [*FLAGS, *made], head)
+    return "\n".join([*lines, "", *map(_function, made), *map(_overloads, FLAGS)])
+
+
+def _is_made(value: object) -> bool:
+    """Whether a layer is made of an operator's definition."""
+    return inspect.isfunction(value) and inspect.unwrap(value).__code__.co_filename.endswith(
+        "<layer>"
+    )
+
+
+def _function(name: str) -> str:
+    """A layer that is made of an operator's definition."""
+    made = getattr(fluid.layers, name)
+    signature = inspect.signature(made)
+    told = ", ".join(
+        f"{p.name}: {p.annotation}{_default(p)}" for p in signature.parameters.values()
+    )
+    return f'def {name}({told}) -> {signature.return_annotation}:\n    """{_summary(made)}"""\n'
+
+
+def _default(parameter: inspect.Parameter) -> str:
+    return "" if parameter.default is parameter.empty else f" = {parameter.default!r}"
 
 
 def _overloads(name: str) -> str:
     """A layer whose result an argument decides: one variable or several."""
     signature = inspect.signature(getattr(fluid.layers, name))
-    summary = (getattr(fluid.layers, name).__doc__ or "").strip().splitlines()[0]
+    summary = _summary(getattr(fluid.layers, name))
     one, _, several = str(signature.return_annotation).partition(" | ")
     flag, text = FLAGS[name], ""
     ways = ("Literal[False] = False", one), ("Literal[True]", several), ("bool = False", None)
     for kind, result in ways:
         told = []
         for each in signature.parameters.values():
-            default = "" if each.default is each.empty else f" = {each.default!r}"
-            said = kind if each.name == flag else f"{each.annotation}{default}"
+            said = kind if each.name == flag else f"{each.annotation}{_default(each)}"
             told += ["*"] if each.name == flag and " " not in kind else []
             told.append(f"{each.name}: {said}")
         text += f"@overload\ndef {name}({', '.join(told)}) -> {result or f'{one} | {several}'}:\n"
         text += f'    """{summary}"""\n'
     return text
+
+
+def _summary(documented: object) -> str:
+    """The first paragraph of a docstring."""
+    return " ".join(inspect.cleandoc(documented.__doc__ or "").partition("\n\n")[0].split())
 
 
 def variables_stub() -> str:
@@ -164,13 +190,13 @@ def _operators(result: str) -> str:
 def _method(name: str) -> str:
     member = methods()[name]
     if isinstance(member, property):
-        summary = (member.__doc__ or "").strip().splitlines()[0]
+        summary = _summary(member)
         return f'    @property\n    def {name}(self) -> Variable:\n        """{summary}"""\n'
     signature = inspect.signature(member)
     first, *others = signature.parameters.values()
     told = [str(first.replace(name="self", annotation=first.empty)), *map(_parameter, others)]
     result = _of_variables(signature.return_annotation)
-    summary = (member.__doc__ or "").strip().splitlines()[0]
+    summary = _summary(member)
     return f'    def {name}({", ".join(told)}) -> {result}:\n        """{summary}"""\n'
 
 
@@ -179,8 +205,7 @@ def _parameter(parameter: inspect.Parameter) -> str:
     annotation = _of_variables(parameter.annotation)
     if annotation == "Variable":
         annotation = "Any"  # a tensor that is kept, an array or a number will do
-    default = "" if parameter.default is parameter.empty else f" = {parameter.default!r}"
-    return f"{kept}: {annotation}{default}".replace("'", '"')
+    return f"{kept}: {annotation}{_default(parameter)}".replace("'", '"')
 
 
 def _of_variables(annotation: str) -> str:

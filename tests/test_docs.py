@@ -218,7 +218,8 @@ def completed(written):
         text, made = getattr(layers, name).__doc__, inspect.unwrap(getattr(layers, name))
         title = f"{made.__module__}.{made.__qualname__}"
         if ">>>" in (text or "") and title not in written:
-            path, line = inspect.getsourcefile(made), inspect.getsourcelines(made)[1]
+            path = inspect.getsourcefile(sys.modules[made.__module__])
+            line = made.__code__.co_firstlineno
             yield pytest.param(made.__module__, title, text, path, line, id=title)
 
 

@@ -148,10 +148,12 @@ class Family:
             names = [name.strip("* ") for name in entry.partition(":")[0].split(",")]
             entries.append((names, f"    {entry}"))
         described = {name for names, _ in entries for name in names}
+        alike: dict[str, list[str]] = {}  # a text -> the parameters that have it in common
+        for name in parameters:
+            if name in self.args and name not in described:
+                alike.setdefault(self.args[name], []).append(name)
         entries += [
-            ([name], _filled(f"{name}: {self.args[name]}"))
-            for name in parameters
-            if name in self.args and name not in described
+            (names, _filled(f"{', '.join(names)}: {text}")) for text, names in alike.items()
         ]
         if own:  # else they are in order already
             places = {name: at for at, name in enumerate(parameters)}

@@ -58,7 +58,7 @@ def explain(op: Operator) -> Told:
     >>> print(fluid.inspect.explain(y.op))
     relu_0.tmp_0 = relu(X=x)
     what it does:
-      Out = max(X, 0).
+      X where it is positive, else 0, for each element: ``max(X, 0)``.
     ...
     """
     if not isinstance(op, Operator):

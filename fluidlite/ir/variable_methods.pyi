@@ -76,7 +76,7 @@ class VariableMethods(Arithmetic):
         """The place of the largest element; the first one where several are."""
 
     def argmin(self, axis: int | None = None, keepdim: bool = False, dtype: Any = "int64", name: str | None = None) -> Variable:
-        """The place of the smallest element; the first one where several are.  See ``argmax``."""
+        """The place of the smallest element; the first one where several are. See ``argmax``."""
 
     def argsort(self, axis: int = -1, descending: bool = False, name: str | None = None) -> Variable:
         """The places of the elements in order along a dimension; equal ones stay in theirs."""

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from importlib import import_module
+from typing import Any
 
-from ..ground.missing_names import answer
+from ..ground.missing_names import absent, answer
 from ..ground.public_names import list_public_names, public_names
 from ..ground.tracebacks import api_boundaries
 from . import control_flow
 from . import learning_rate as learning_rate_scheduler  # where fluid 1.8's scripts look for it
 from .interpolate import image_resize as interpolate  # fluid's second name for it
+from .layer import completed
 
 #: the modules whose public names are layers; docs/stubs.py writes the names down for type checkers
 _MODULES = (
@@ -39,9 +41,18 @@ for _module in _MODULES:
     _found = vars(import_module(f".{_module}", __name__))
     _names = [name for name in public_names(_found) if name not in _INNER]
     _PLACES.update(dict.fromkeys(_names, _module))
-    globals().update({name: _found[name] for name in _names})
+    globals().update({n: _found[n] for n in _names if not hasattr(_found[n], "__deferred__")})
 
 __all__ = list(_PLACES)
+
+
+def __getattr__(name: str) -> Any:
+    """A layer that is made of an operator's definition: made when it is first asked for."""
+    if name not in _PLACES:
+        raise absent(__name__, name)
+    made = globals()[name] = completed(getattr(import_module(f".{_PLACES[name]}", __name__), name))
+    return made
+
 
 list_public_names(globals())
 api_boundaries(globals())

@@ -1,45 +1,20 @@
 # Written by docs/stubs.py.
 from collections.abc import Sequence
-from typing import Literal, overload
+from typing import Any, Literal, overload
 
 from ..ir.variable import Variable
 from .convolution import Numbers
 from . import control_flow
 from . import learning_rate as learning_rate_scheduler
-from .activation import brelu
-from .activation import elu
-from .activation import gelu
-from .activation import hard_shrink
-from .activation import hard_sigmoid
-from .activation import hard_swish
 from .activation import leaky_relu
 from .activation import log_softmax
-from .activation import logsigmoid
-from .activation import mish
-from .activation import relu
-from .activation import relu6
-from .activation import selu
-from .activation import sigmoid
-from .activation import soft_relu
-from .activation import softmax
-from .activation import softplus
-from .activation import softshrink
-from .activation import softsign
-from .activation import stanh
-from .activation import swish
-from .activation import tanh
-from .activation import tanh_shrink
-from .activation import thresholded_relu
 from .alignment import ctc_greedy_decoder
 from .alignment import edit_distance
-from .alignment import gather_tree
 from .anchor_targets import retinanet_target_assign
 from .anchor_targets import rpn_target_assign
 from .anchors import anchor_generator
 from .anchors import density_prior_box
 from .anchors import prior_box
-from .anchors import yolo_box
-from .anchors import yolov3_loss
 from .array import array_length
 from .array import array_read
 from .array import array_write
@@ -48,35 +23,19 @@ from .array import tensor_array_to_tensor
 from .beam_decoder import BeamSearchDecoder
 from .beam_search import beam_search
 from .beam_search import beam_search_decode
-from .boxes import bipartite_match
-from .boxes import box_clip
 from .boxes import box_coder
-from .boxes import box_decoder_and_assign
-from .boxes import iou_similarity
-from .boxes import polygon_box_transform
-from .boxes import target_assign
 from .branch import IfElse
 from .branch import Switch
 from .branch import case
 from .branch import cond
 from .branch import switch_case
-from .clicks import continuous_value_model
-from .clicks import hash
-from .compare import allclose
 from .compare import elementwise_equal
 from .compare import equal
 from .compare import greater_equal
 from .compare import greater_than
-from .compare import has_inf
-from .compare import has_nan
 from .compare import is_empty
-from .compare import isfinite
 from .compare import less_equal
 from .compare import less_than
-from .compare import logical_and
-from .compare import logical_not
-from .compare import logical_or
-from .compare import logical_xor
 from .compare import not_equal
 from .conv import conv2d
 from .conv import conv2d_transpose
@@ -108,10 +67,8 @@ from .decode_helper import TrainingHelper
 from .decoding import Decoder
 from .decoding import dynamic_decode
 from .detections import detection_output
-from .detections import retinanet_detection_output
 from .detections import ssd_loss
 from .distance import cos_sim
-from .distance import dist
 from .distance import l2_normalize
 from .distributions import Categorical
 from .distributions import MultivariateNormalDiag
@@ -120,26 +77,8 @@ from .distributions import Uniform
 from .dynamic_rnn import DynamicRNN
 from .dynamic_rnn import reorder_lod_tensor_by_rank
 from .elementwise import addcmul
-from .elementwise import elementwise_add
-from .elementwise import elementwise_div
-from .elementwise import elementwise_floordiv
-from .elementwise import elementwise_max
-from .elementwise import elementwise_min
-from .elementwise import elementwise_mod
-from .elementwise import elementwise_mul
-from .elementwise import elementwise_pow
-from .elementwise import elementwise_sub
-from .features import add_position_encoding
 from .features import random_crop
-from .features import similarity_focus
-from .indexing import gather
-from .indexing import gather_nd
-from .indexing import index_sample
-from .indexing import index_select
-from .indexing import multiplex
-from .indexing import scatter
 from .indexing import scatter_nd
-from .indexing import scatter_nd_add
 from .interpolate import image_resize
 from .interpolate import image_resize_short
 from .interpolate import resize_bilinear
@@ -171,63 +110,35 @@ from .loss import square_error_cost
 from .math import cast
 from .math import clamp
 from .math import clip
-from .math import clip_by_norm
-from .math import matmul
-from .math import mul
-from .math import scale
-from .math import sum
-from .math import sums
-from .matrix import addmm
 from .matrix import bilinear_tensor_product
-from .matrix import bmm
-from .matrix import cross
 from .matrix import diag
 from .matrix import diag_embed
-from .matrix import dot
-from .matrix import fsp_matrix
-from .matrix import kron
-from .matrix import trace
 from .matrix import tril
 from .matrix import triu
 from .metric import accuracy
 from .metric import auc
-from .metric import mean_iou
 from .multi_box import multi_box_head
 from .nn import dropout
 from .nn import embedding
 from .nn import fc
-from .nn import maxout
 from .nn import one_hot
 from .nn import prelu
 from .norm import batch_norm
 from .norm import group_norm
 from .norm import instance_norm
 from .norm import layer_norm
-from .points import affine_grid
 from .points import deformable_conv
-from .points import grid_sampler
 from .probability_loss import dice_loss
-from .probability_loss import kldiv_loss
-from .probability_loss import log_loss
-from .probability_loss import sigmoid_focal_loss
-from .probability_loss import teacher_student_sigmoid_loss
 from .proposals import collect_fpn_proposals
 from .proposals import distribute_fpn_proposals
-from .proposals import generate_mask_labels
 from .proposals import generate_proposal_labels
 from .proposals import generate_proposals
-from .ranking_loss import bpr_loss
 from .ranking_loss import margin_rank_loss
 from .ranking_loss import npair_loss
-from .ranking_loss import rank_loss
 from .readers import create_py_reader_by_data
 from .readers import double_buffer
 from .readers import py_reader
 from .readers import read_file
-from .rearrange import pixel_shuffle
-from .rearrange import shuffle_channel
-from .rearrange import space_to_depth
-from .rearrange import temporal_shift
 from .rearrange import unfold
 from .recurrence import rnn
 from .recurrent_net import dynamic_gru
@@ -237,7 +148,6 @@ from .recurrent_unit import gru_unit
 from .recurrent_unit import lstm
 from .recurrent_unit import lstm_unit
 from .reduce import logsumexp
-from .reduce import mean
 from .reduce import reduce_all
 from .reduce import reduce_any
 from .reduce import reduce_max
@@ -246,111 +156,50 @@ from .reduce import reduce_min
 from .reduce import reduce_prod
 from .reduce import reduce_sum
 from .regression_loss import center_loss
-from .regression_loss import huber_loss
-from .regression_loss import smooth_l1
 from .rescale import affine_channel
 from .rescale import data_norm
 from .rescale import inplace_abn
 from .rescale import lrn
 from .rescale import spectral_norm
 from .reshaping import expand
-from .reshaping import expand_as
 from .reshaping import flatten
-from .reshaping import flip
-from .reshaping import meshgrid
 from .reshaping import rank
 from .reshaping import reshape
-from .reshaping import reverse
-from .reshaping import shape
-from .reshaping import size
-from .reshaping import squeeze
 from .reshaping import t
-from .reshaping import transpose
 from .reshaping import unsqueeze
 from .rnn_cell import GRUCell
 from .rnn_cell import LSTMCell
 from .rnn_cell import RNNCell
 from .roi import deformable_roi_pooling
-from .roi import prroi_pool
-from .roi import psroi_pool
-from .roi import roi_align
 from .roi import roi_perspective_transform
 from .roi import roi_pool
-from .rows import get_tensor_from_selected_rows
-from .rows import merge_selected_rows
 from .sampled_loss import hsigmoid
 from .sampled_loss import nce
 from .sampled_loss import sampled_softmax_with_cross_entropy
 from .sampling import gaussian_random
-from .sampling import gaussian_random_batch_size_like
 from .sampling import randint
 from .sampling import randn
 from .sampling import randperm
-from .sampling import sampling_id
 from .sampling import uniform_random
-from .sampling import uniform_random_batch_size_like
-from .scan import cumsum
 from .scan import roll
-from .search import argmax
-from .search import argmin
 from .search import argsort
-from .search import shard_index
-from .search import topk
-from .search import unique
-from .search import unique_with_counts
-from .search import where
 from .sequence import row_conv
 from .sequence import sequence_conv
-from .sequence import sequence_expand
-from .sequence import sequence_expand_as
 from .sequence import sequence_first_step
 from .sequence import sequence_last_step
 from .sequence import sequence_pool
-from .sequence import sequence_softmax
 from .sequence_marks import filter_by_instag
 from .sequence_marks import im2sequence
 from .sequence_rows import lod_append
 from .sequence_rows import lod_reset
-from .sequence_rows import sequence_concat
-from .sequence_rows import sequence_enumerate
 from .sequence_rows import sequence_pad
-from .sequence_rows import sequence_reshape
-from .sequence_rows import sequence_reverse
-from .sequence_rows import sequence_scatter
-from .sequence_rows import sequence_slice
-from .sequence_rows import sequence_unpad
 from .slicing import crop
 from .slicing import crop_tensor
-from .slicing import pad
 from .slicing import pad2d
-from .slicing import pad_constant_like
 from .slicing import slice
 from .slicing import strided_slice
-from .soft_labels import label_smooth
-from .soft_labels import sigmoid_cross_entropy_with_logits
 from .static_rnn import StaticRNN
-from .suppression import locality_aware_nms
-from .suppression import multiclass_nms
 from .tagging import chunk_eval
-from .unary import abs
-from .unary import acos
-from .unary import asin
-from .unary import atan
-from .unary import ceil
-from .unary import cos
-from .unary import erf
-from .unary import exp
-from .unary import floor
-from .unary import log
-from .unary import log1p
-from .unary import pow
-from .unary import reciprocal
-from .unary import round
-from .unary import rsqrt
-from .unary import sign
-from .unary import sin
-from .unary import sqrt
-from .unary import square
 from .variables import autoincreased_step_counter
 from .variables import create_global_var
 from .variables import create_parameter
@@ -716,6 +565,459 @@ __all__ = [
     "zeros",
     "zeros_like",
 ]
+
+def abs(x: Variable, name: str | None = None) -> Variable:
+    """``x`` without its sign, for each element: ``|x|``."""
+
+def acos(x: Variable, name: str | None = None) -> Variable:
+    """The angle in [0, pi] whose cosine is ``x``."""
+
+def add_position_encoding(input: Variable, alpha: float, beta: float, name: str | None = None) -> Variable:
+    """``alpha * input``, plus ``beta`` times sines and cosines of the position, from slow to fast."""
+
+def addmm(input: Variable, x: Variable, y: Variable, alpha: float = 1.0, beta: float = 1.0, name: str | None = None) -> Variable:
+    """``alpha`` times the product of two matrices, plus ``beta`` times a third one: ``alpha x y + beta input``."""
+
+def affine_grid(theta: Variable, out_shape: int | Sequence[int] | Variable, name: str | None = None) -> Variable:
+    """Where each element of an image comes from under the map ``theta`` of the plane: ``out[n, i, j] = theta[n] (x, y, 1)``."""
+
+def allclose(input: Variable, other: Variable, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False, name: str | None = None) -> Variable:
+    """Whether ``|input - other| <= atol + rtol * |other|`` everywhere."""
+
+def argmax(x: Variable, axis: int = 0) -> Variable:
+    """The place of the largest element of ``x`` along ``axis``."""
+
+def argmin(x: Variable, axis: int = 0) -> Variable:
+    """The place of the smallest element of ``x`` along ``axis``."""
+
+def asin(x: Variable, name: str | None = None) -> Variable:
+    """The angle in [-pi/2, pi/2] whose sine is ``x``."""
+
+def atan(x: Variable, name: str | None = None) -> Variable:
+    """The angle in (-pi/2, pi/2) whose tangent is ``x``."""
+
+def bipartite_match(dist_matrix: Variable, match_type: str | None = None, dist_threshold: float | None = None, name: str | None = None) -> tuple[Variable, Variable]:
+    """The row that each column is matched with."""
+
+def bmm(x: Variable, y: Variable, name: str | None = None) -> Variable:
+    """The products of pairs of matrices: ``out[i] = x[i] y[i]``."""
+
+def box_clip(input: Variable, im_info: Variable, name: str | None = None) -> Variable:
+    """``input`` with all corners moved into the image."""
+
+def box_decoder_and_assign(prior_box: Variable, prior_box_var: Variable | None, target_box: Variable, box_score: Variable, box_clip: float, name: str | None = None) -> tuple[Variable, Variable]:
+    """A box for each class, and that of the class with the best score."""
+
+def bpr_loss(input: Variable, label: Variable, name: str | None = None) -> Variable:
+    """Bayesian personalised ranking, the logistic losses of the right class against all others: the mean of ``log(1 + e^(input[j] - input[label]))`` over all j but ``label``."""
+
+def brelu(x: Variable, t_min: float = 0.0, t_max: float = 24.0, name: str | None = None) -> Variable:
+    """``min(max(t_min, x), t_max)``, for each element."""
+
+def ceil(x: Variable, name: str | None = None) -> Variable:
+    """The smallest integer that is not below ``x``."""
+
+def clip_by_norm(x: Variable, max_norm: float, name: str | None = None) -> Variable:
+    """``x``, scaled to the Euclidean norm ``max_norm`` where its own is larger."""
+
+def continuous_value_model(input: Variable, cvm: Variable, use_cvm: bool = True) -> Variable:
+    """``input`` with its first two columns, counts of shows and clicks, as logarithms, or without them."""
+
+def cos(x: Variable, name: str | None = None) -> Variable:
+    """The cosine of ``x``, for each element."""
+
+def cross(input: Variable, other: Variable, dim: int | None = None) -> Variable:
+    """The vector products of ``input`` and ``other`` along ``dim``."""
+
+def cumsum(x: Variable, axis: int | None = None, exclusive: bool | None = None, reverse: bool | None = None) -> Variable:
+    """The sums of ``x`` up to each element, along ``axis``."""
+
+def dist(x: Variable, y: Variable, p: float = 2) -> Variable:
+    """The length of ``x`` - ``y``, of shape [1]: the sum of ``|x - y|^p``, to the power of ``1 / p``."""
+
+def dot(x: Variable, y: Variable, name: str | None = None) -> Variable:
+    """The inner products of pairs of vectors: the sum of ``x * y`` over the last dimension, which stays with size 1."""
+
+def elementwise_add(x: Variable, y: Variable, axis: int = -1, act: str | None = None, name: str | None = None) -> Variable:
+    """``x + y``, for each element."""
+
+def elementwise_div(x: Variable, y: Variable, axis: int = -1, act: str | None = None, name: str | None = None) -> Variable:
+    """``x / y``, for each element, rounded towards zero for integers."""
+
+def elementwise_floordiv(x: Variable, y: Variable, axis: int = -1, act: str | None = None, name: str | None = None) -> Variable:
+    """``x / y`` of integers, rounded towards zero, for each element."""
+
+def elementwise_max(x: Variable, y: Variable, axis: int = -1, act: str | None = None, name: str | None = None) -> Variable:
+    """The larger of ``x`` and ``y``, for each element; where they are equal the gradient goes to ``y``."""
+
+def elementwise_min(x: Variable, y: Variable, axis: int = -1, act: str | None = None, name: str | None = None) -> Variable:
+    """The smaller of ``x`` and ``y``, for each element; where they are equal the gradient goes to ``y``."""
+
+def elementwise_mod(x: Variable, y: Variable, axis: int = -1, act: str | None = None, name: str | None = None) -> Variable:
+    """The remainder of ``x / y``, with the sign of ``x`` for integers and that of ``y`` for floats."""
+
+def elementwise_mul(x: Variable, y: Variable, axis: int = -1, act: str | None = None, name: str | None = None) -> Variable:
+    """``x * y``, for each element."""
+
+def elementwise_pow(x: Variable, y: Variable, axis: int = -1, act: str | None = None, name: str | None = None) -> Variable:
+    """``x`` to the power of ``y``, rounded towards zero for integers."""
+
+def elementwise_sub(x: Variable, y: Variable, axis: int = -1, act: str | None = None, name: str | None = None) -> Variable:
+    """``x - y``, for each element."""
+
+def elu(x: Variable, alpha: float = 1.0, name: str | None = None) -> Variable:
+    """``x`` where it is positive, else ``alpha * (exp(x) - 1)`` (Clevert et al., Fast and accurate deep network learning by exponential linear units, ICLR 2016)."""
+
+def erf(x: Variable) -> Variable:
+    """The error function: ``2 / sqrt(pi)`` times the integral of ``exp(-t^2)`` from 0 to ``x``."""
+
+def exp(x: Variable, name: str | None = None) -> Variable:
+    """``exp(x)``, for each element; of int32 and int64 what is before the point, and beyond their range the least."""
+
+def expand_as(x: Variable, target_tensor: Variable, name: str | None = None) -> Variable:
+    """``x`` repeated along each dimension until it has the shape of ``target_tensor``."""
+
+def flip(input: Variable, dims: int | Sequence[int], name: str | None = None) -> Variable:
+    """``input`` with its elements in reverse order along each dimension of ``dims``."""
+
+def floor(x: Variable, name: str | None = None) -> Variable:
+    """The largest integer that is not above ``x``."""
+
+def fsp_matrix(x: Variable, y: Variable) -> Variable:
+    """The flow between two layers of a net, how channels of two feature maps go together: ``out[n, i, j]`` is the mean of ``x[n, i] y[n, j]`` over all pixels."""
+
+def gather(input: Variable, index: Variable, overwrite: bool = True) -> Variable:
+    """The rows of ``input`` that ``index`` names: ``out[i] = input[index[i]]``."""
+
+def gather_nd(input: Variable, index: Variable, name: str | None = None) -> Variable:
+    """The elements, or slices, of ``input`` at the places that ``index`` names: ``out[i] = input[index[i, 0], index[i, 1], ...]`` for all i, which may be several indices."""
+
+def gather_tree(ids: Variable, parents: Variable) -> Variable:
+    """Whole paths of a beam search: at each step the token from which the rest of the path was reached."""
+
+def gaussian_random_batch_size_like(input: Variable, shape: int | Sequence[int], input_dim_idx: int = 0, output_dim_idx: int = 0, mean: float = 0.0, std: float = 1.0, seed: int = 0, dtype: Any = 'float32') -> Variable:
+    """Normally distributed numbers, one size being ``input``'s."""
+
+def gelu(x: Variable, approximate: bool = False) -> Variable:
+    """``x`` times the probability that a normal variable lies below ``x`` (Hendrycks and Gimpel, Gaussian error linear units, arXiv 1606.08415)."""
+
+def generate_mask_labels(im_info: Variable, gt_classes: Variable, is_crowd: Variable, gt_segms: Variable, rois: Variable, labels_int32: Variable, num_classes: int, resolution: int) -> tuple[Variable, Variable, Variable]:
+    """The regions of objects, and the masks of these."""
+
+def get_tensor_from_selected_rows(x: Variable, name: str | None = None) -> Variable:
+    """The rows of ``x`` that are stored, one behind the other; all rows of a whole tensor."""
+
+def grid_sampler(x: Variable, grid: Variable, name: str | None = None) -> Variable:
+    """The values of ``x`` at the points of ``grid``, linear between its elements; zeros beyond the image."""
+
+def hard_shrink(x: Variable, threshold: float | None = None) -> Variable:
+    """``x`` where it lies outside of [-threshold, threshold], else 0."""
+
+def hard_sigmoid(x: Variable, slope: float = 0.2, offset: float = 0.5, name: str | None = None) -> Variable:
+    """``slope * x + offset`` within [0, 1], for each element."""
+
+def hard_swish(x: Variable, threshold: float = 6.0, scale: float = 6.0, offset: float = 3.0, name: str | None = None) -> Variable:
+    """``x * min(max(0, x + offset), threshold) / scale``, for each element (Howard et al., Searching for MobileNetV3, ICCV 2019)."""
+
+def has_inf(x: Variable) -> Variable:
+    """Whether an element of ``x`` is infinite."""
+
+def has_nan(x: Variable) -> Variable:
+    """Whether an element of ``x`` is not a number."""
+
+def hash(input: Variable, hash_size: int, num_hash: int = 1, name: str | None = None) -> Variable:
+    """Numbers below ``hash_size`` that stand for rows of integers: ``out[n, i, 0]`` is the hash of row n of ``input`` with the seed i."""
+
+def huber_loss(input: Variable, label: Variable, delta: float) -> Variable:
+    """Half the square of small differences, and a line beyond: ``Residual^2 / 2`` where ``|Residual| <= delta``, and ``delta (|Residual| - delta / 2)`` beyond."""
+
+def index_sample(x: Variable, index: Variable) -> Variable:
+    """The elements of each row of ``x`` that ``index`` names: ``out[i, j] = x[i, index[i, j]]``."""
+
+def index_select(input: Variable, index: Variable, dim: int = 0) -> Variable:
+    """The slices of ``input`` along ``dim`` that ``index`` names."""
+
+def iou_similarity(x: Variable, y: Variable, box_normalized: bool = True, name: str | None = None) -> Variable:
+    """The intersection over the union of each box of ``x`` with each of ``y``."""
+
+def isfinite(x: Variable) -> Variable:
+    """Whether all elements of ``x`` are finite numbers."""
+
+def kldiv_loss(x: Variable, target: Variable, reduction: str = 'mean', name: str | None = None) -> Variable:
+    """The relative entropy of a distribution to another: ``target (log(target) - x)``, and 0 where ``target`` is not above 0."""
+
+def kron(x: Variable, y: Variable, out: Variable | None = None, name: str | None = None) -> Variable:
+    """The Kronecker product: ``x`` with each element replaced by its product with ``y``."""
+
+def label_smooth(label: Variable, prior_dist: Variable | None = None, epsilon: float = 0.1, dtype: Any = 'float32', name: str | None = None) -> Variable:
+    """Probabilities mixed with those of a prior: ``(1 - epsilon) * label + epsilon * prior_dist``."""
+
+def locality_aware_nms(bboxes: Variable, scores: Variable, score_threshold: float, nms_top_k: int, keep_top_k: int, nms_threshold: float = 0.3, normalized: bool = True, nms_eta: float = 1.0, background_label: int = -1, name: str | None = None) -> Variable:
+    """What multiclass_nms gives, of neighbours in ``bboxes`` that were merged before."""
+
+def log(x: Variable, name: str | None = None) -> Variable:
+    """The natural logarithm of ``x``, for each element."""
+
+def log1p(x: Variable, out: Variable | None = None, name: str | None = None) -> Variable:
+    """The natural logarithm of ``1 + x``, exact for small ``x``, for each element."""
+
+def log_loss(input: Variable, label: Variable, epsilon: float = 0.0001, name: str | None = None) -> Variable:
+    """Minus the logarithm of the probability of the right one of two classes: ``-label log(input + epsilon) - (1 - label) log(1 - input + epsilon)``."""
+
+def logical_and(x: Variable, y: Variable, out: Variable | None = None, name: str | None = None) -> Variable:
+    """Whether ``x`` and ``y`` are both true, for each element."""
+
+def logical_not(x: Variable, out: Variable | None = None, name: str | None = None) -> Variable:
+    """Whether ``x`` is not true, for each element."""
+
+def logical_or(x: Variable, y: Variable, out: Variable | None = None, name: str | None = None) -> Variable:
+    """Whether ``x`` or ``y`` or both are true, for each element."""
+
+def logical_xor(x: Variable, y: Variable, out: Variable | None = None, name: str | None = None) -> Variable:
+    """Whether one of ``x`` and ``y`` is true and the other is not, for each element."""
+
+def logsigmoid(x: Variable, name: str | None = None) -> Variable:
+    """``-log(1 + exp(-x))``, for each element."""
+
+def matmul(x: Variable, y: Variable, transpose_x: bool = False, transpose_y: bool = False, alpha: float = 1.0, name: str | None = None) -> Variable:
+    """``alpha x y``, the product of the matrices in the last two dimensions of ``x`` and ``y``."""
+
+def maxout(x: Variable, groups: int, name: str | None = None, axis: int = 1) -> Variable:
+    """The largest of each ``groups`` neighbouring channels (Goodfellow et al., Maxout networks, ICML 2013)."""
+
+def mean(x: Variable, name: str | None = None) -> Variable:
+    """The mean of all elements of ``x``, of shape [1]."""
+
+def mean_iou(input: Variable, label: Variable, num_classes: int) -> tuple[Variable, Variable, Variable]:
+    """The mean over all classes that occur of what two segmentations share of a class."""
+
+def merge_selected_rows(x: Variable, name: str | None = None) -> Variable:
+    """``x`` with every row stored once: in ascending order, or as in ``x`` where none is twice."""
+
+def meshgrid(input: Variable | Sequence[Variable], name: str | None = None) -> list[Variable]:
+    """The coordinates of all points of a grid: ``out[k]`` is ``input[k]`` along dimension k, repeated along the dimensions of the other ``input``."""
+
+def mish(x: Variable, threshold: float = 20, name: str | None = None) -> Variable:
+    """``x * tanh(log(1 + exp(x)))``, for each element (Misra, Mish: a self regularized non-monotonic activation function, BMVC 2020)."""
+
+def mul(x: Variable, y: Variable, x_num_col_dims: int = 1, y_num_col_dims: int = 1, name: str | None = None) -> Variable:
+    """The product of the two matrices that ``x`` and ``y`` are flattened to."""
+
+def multiclass_nms(bboxes: Variable, scores: Variable, score_threshold: float, nms_top_k: int, keep_top_k: int, nms_threshold: float = 0.3, normalized: bool = True, nms_eta: float = 1.0, background_label: int = 0, name: str | None = None) -> Variable:
+    """The boxes of ``bboxes`` that no better one of their class overlaps too much, with class and score."""
+
+def multiplex(inputs: Variable | Sequence[Variable], index: Variable) -> Variable:
+    """Each row from one of several tensors: ``out[i] = inputs[index[i, 0]][i]``."""
+
+def pad(x: Variable, paddings: int | Sequence[int], pad_value: float = 0.0, name: str | None = None) -> Variable:
+    """``x`` with ``pad_value`` before and after its elements along each dimension."""
+
+def pad_constant_like(x: Variable, y: Variable, pad_value: float = 0.0, name: str | None = None) -> Variable:
+    """``y`` with ``pad_value`` behind its elements until it has the shape of ``x``."""
+
+def pixel_shuffle(x: Variable, upscale_factor: int) -> Variable:
+    """Larger images of fewer channels: each square of channels is spread over a square of places."""
+
+def polygon_box_transform(input: Variable, name: str | None = None) -> Variable:
+    """The corners of quadrangles, from how far they are from each place of a map."""
+
+def pow(x: Variable, factor: float | Variable = 1.0, name: str | None = None) -> Variable:
+    """``x`` to the power of ``factor``."""
+
+def prroi_pool(input: Variable, rois: Variable, spatial_scale: float = 1.0, pooled_height: int = 1, pooled_width: int = 1, batch_roi_nums: Variable | None = None, name: str | None = None) -> Variable:
+    """For each region the means over its parts of ``input``, linear between its elements."""
+
+def psroi_pool(input: Variable, rois: Variable, output_channels: int, spatial_scale: float, pooled_height: int, pooled_width: int, name: str | None = None) -> Variable:
+    """For each region the means over its parts, each part of channels of its own."""
+
+def rank_loss(label: Variable, left: Variable, right: Variable, name: str | None = None) -> Variable:
+    """The logistic loss of the order of two documents: ``log(1 + e^(left - right)) - label (left - right)``."""
+
+def reciprocal(x: Variable, name: str | None = None) -> Variable:
+    """``1 / x``, for each element."""
+
+def relu(x: Variable, name: str | None = None) -> Variable:
+    """``x`` where it is positive, else 0, for each element: ``max(x, 0)``."""
+
+def relu6(x: Variable, threshold: float = 6.0, name: str | None = None) -> Variable:
+    """``min(max(0, x), threshold)``, for each element."""
+
+def retinanet_detection_output(bboxes: Variable | Sequence[Variable], scores: Variable | Sequence[Variable], anchors: Variable | Sequence[Variable], im_info: Variable, score_threshold: float = 0.05, nms_top_k: int = 1000, keep_top_k: int = 100, nms_threshold: float = 0.3, nms_eta: float = 1.0) -> Variable:
+    """The boxes of ``bboxes`` that no better one of their class overlaps too much, with class and score."""
+
+def reverse(x: Variable, axis: int | Sequence[int]) -> Variable:
+    """``x`` with its elements in reverse order along each dimension of ``axis``."""
+
+def roi_align(input: Variable, rois: Variable, pooled_height: int = 1, pooled_width: int = 1, spatial_scale: float = 1.0, sampling_ratio: int = -1, name: str | None = None, rois_lod: Variable | None = None) -> Variable:
+    """For each region the means of points between the elements of ``input``."""
+
+def round(x: Variable, name: str | None = None) -> Variable:
+    """The integer nearest to ``x``; halves go away from zero."""
+
+def rsqrt(x: Variable, name: str | None = None) -> Variable:
+    """One over the square root of ``x``, for each element: ``1 / sqrt(x)``."""
+
+def sampling_id(x: Variable, min: float = 0.0, max: float = 1.0, seed: int = 0, dtype: Any = 'float32') -> Variable:
+    """For each row of ``x`` a column, drawn with the probabilities that the row holds."""
+
+def scale(x: Variable, scale: float | Variable = 1.0, bias: float = 0.0, bias_after_scale: bool = True, act: str | None = None, name: str | None = None) -> Variable:
+    """``scale * x + bias``, for each element, computed in the element type of ``x``."""
+
+def scatter(input: Variable, index: Variable, updates: Variable, name: str | None = None, overwrite: bool = True) -> Variable:
+    """``input`` with the rows ``index`` replaced by ``updates``."""
+
+def scatter_nd_add(ref: Variable, index: Variable, updates: Variable, name: str | None = None) -> Variable:
+    """``ref`` with ``updates`` added at places that ``index`` names: ``updates[i]`` at ``ref[index[i, 0], index[i, 1], ...]`` for all i."""
+
+def selu(x: Variable, scale: float | None = None, alpha: float | None = None, name: str | None = None) -> Variable:
+    """``scale * x`` where ``x`` is positive, else ``scale * alpha * (exp(x) - 1)``."""
+
+def sequence_concat(input: Variable | Sequence[Variable], name: str | None = None) -> Variable:
+    """Sequences that hold the rows of the first sequences of all ``input``, of all second ones, and so on."""
+
+def sequence_enumerate(input: Variable, win_size: int, pad_value: int = 0, name: str | None = None) -> Variable:
+    """The numbers of ``input`` from each one on, ``win_size`` of them; behind the end of a sequence ``pad_value``."""
+
+def sequence_expand(x: Variable, y: Variable, ref_level: int = -1, name: str | None = None) -> Variable:
+    """Each sequence of ``x``, as often as ``y`` has entries in the sequence of the same number."""
+
+def sequence_expand_as(x: Variable, y: Variable, name: str | None = None) -> Variable:
+    """Each row of ``x``, as often as the sequence of ``y`` of the same number has rows."""
+
+def sequence_reshape(input: Variable, new_dim: int) -> Variable:
+    """The numbers of each sequence of ``input`` in rows of another size."""
+
+def sequence_reverse(x: Variable, name: str | None = None) -> Variable:
+    """The rows of each sequence of ``x``, the last one first."""
+
+def sequence_scatter(input: Variable, index: Variable, updates: Variable, name: str | None = None) -> Variable:
+    """``input`` with each number of sequence i of ``updates`` added to row i, at the place in ``index``."""
+
+def sequence_slice(input: Variable, offset: Variable, length: Variable, name: str | None = None) -> Variable:
+    """Of each sequence i of ``input`` ``length[i]`` rows, from ``offset[i]`` on."""
+
+def sequence_softmax(input: Variable, use_cudnn: bool = False, name: str | None = None) -> Variable:
+    """``exp(input)`` over its sum in each sequence."""
+
+def sequence_unpad(x: Variable, length: Variable, name: str | None = None) -> Variable:
+    """The first rows of each ``x[i]``, as sequence i: ``length[i]`` of them."""
+
+def shape(input: Variable) -> Variable:
+    """The sizes of ``input`` along its dimensions, as they are when the program runs."""
+
+def shard_index(input: Variable, index_num: int, nshards: int, shard_id: int, ignore_value: int = -1) -> Variable:
+    """``input`` counted within its shard where it is in shard ``shard_id``, else ``ignore_value``."""
+
+def shuffle_channel(x: Variable, group: int, name: str | None = None) -> Variable:
+    """Images with their channels dealt out: the first of each group, then the second, and so on."""
+
+def sigmoid(x: Variable, name: str | None = None) -> Variable:
+    """``1 / (1 + exp(-x))``, for each element."""
+
+def sigmoid_cross_entropy_with_logits(x: Variable, label: Variable, ignore_index: int = -100, name: str | None = None, normalize: bool = False) -> Variable:
+    """``-label * log(p) - (1 - label) * log(1 - p)`` with ``p = sigmoid(x)``, for each element."""
+
+def sigmoid_focal_loss(x: Variable, label: Variable, fg_num: Variable, gamma: float = 2.0, alpha: float = 0.25) -> Variable:
+    """Cross entropy of independent classes in which examples that are easy weigh little: ``-alpha (1 - p)^gamma log(p)`` for the right class, ``-(1 - alpha) p^gamma log(1 - p)`` else."""
+
+def sign(x: Variable) -> Variable:
+    """-1, 0 or 1, the sign of ``x``."""
+
+def similarity_focus(input: Variable, axis: int, indexes: int | Sequence[int], name: str | None = None) -> Variable:
+    """1 at the rows and columns that the largest numbers of chosen slices of ``input`` lie in."""
+
+def sin(x: Variable, name: str | None = None) -> Variable:
+    """The sine of ``x``, for each element."""
+
+def size(input: Variable) -> Variable:
+    """The number of elements of ``input``, as it is when the program runs."""
+
+def smooth_l1(x: Variable, y: Variable, inside_weight: Variable | None = None, outside_weight: Variable | None = None, sigma: float | None = None) -> Variable:
+    """The sum over each row of a parabola of small differences, and a line beyond: of ``outside_weight h(Diff)``."""
+
+def soft_relu(x: Variable, threshold: float = 40.0, name: str | None = None) -> Variable:
+    """``log(1 + exp(y))`` for ``y``, which is ``x`` within [-threshold, threshold]."""
+
+def softmax(input: Variable, use_cudnn: bool = False, name: str | None = None, axis: int = -1) -> Variable:
+    """``exp(input) / sum(exp(input))`` along ``axis``, probabilities from logits, computed without overflow."""
+
+def softplus(x: Variable, name: str | None = None) -> Variable:
+    """``log(1 + exp(x))``, for each element."""
+
+def softshrink(x: Variable, alpha: float | None = None) -> Variable:
+    """``x`` moved towards 0 by ``alpha``, and 0 where it is closer than that."""
+
+def softsign(x: Variable, name: str | None = None) -> Variable:
+    """``x / (1 + |x|)``, for each element."""
+
+def space_to_depth(x: Variable, blocksize: int, name: str | None = None) -> Variable:
+    """Smaller images of more channels, in the order of Darknet's "reorg" layer."""
+
+def sqrt(x: Variable, name: str | None = None) -> Variable:
+    """The square root of ``x``."""
+
+def square(x: Variable, name: str | None = None) -> Variable:
+    """``x`` times ``x``, for each element: ``x^2``."""
+
+def squeeze(input: Variable, axes: int | Sequence[int], name: str | None = None) -> Variable:
+    """``input`` without dimensions of size 1."""
+
+def stanh(x: Variable, scale_a: float = 0.67, scale_b: float = 1.7159, name: str | None = None) -> Variable:
+    """``scale_b * tanh(scale_a * x)``, for each element."""
+
+def sum(x: Variable | Sequence[Variable]) -> Variable:
+    """The sum of all ``x``, element by element, which are of one shape; of SelectedRows, each row is stored once."""
+
+def sums(input: Variable | Sequence[Variable], out: Variable | None = None) -> Variable:
+    """The sum of all ``input``, element by element, which are of one shape; of SelectedRows, each row is stored once."""
+
+def swish(x: Variable, beta: float = 1.0, name: str | None = None) -> Variable:
+    """``x * sigmoid(beta * x)``, for each element (Ramachandran et al., Searching for activation functions, 2017)."""
+
+def tanh(x: Variable, name: str | None = None) -> Variable:
+    """The hyperbolic tangent of ``x``, for each element."""
+
+def tanh_shrink(x: Variable, name: str | None = None) -> Variable:
+    """``x - tanh(x)``, for each element."""
+
+def target_assign(input: Variable, matched_indices: Variable, negative_indices: Variable | None = None, mismatch_value: int | None = None, name: str | None = None) -> tuple[Variable, Variable]:
+    """What each column is to be, ``input[matched_indices[i, j]]`` where that is a row, and OutWeight, whether it is."""
+
+def teacher_student_sigmoid_loss(input: Variable, label: Variable, soft_max_up_bound: float = 15.0, soft_max_lower_bound: float = -15.0) -> Variable:
+    """The loss of a logit by a click and by the score of a teacher: ``log(1 + e^input) - z input``, plus ``log(1 + e^input) - s input`` where ``label`` has the score s of a teacher."""
+
+def temporal_shift(x: Variable, seg_num: int, shift_ratio: float = 0.25, name: str | None = None) -> Variable:
+    """``x`` with some channels taken from the frame before, and some from the one after."""
+
+def thresholded_relu(x: Variable, threshold: float | None = None) -> Variable:
+    """``x`` where it is above ``threshold``, else 0."""
+
+def topk(input: Variable, k: int | Variable, name: str | None = None) -> tuple[Variable, Variable]:
+    """The k largest elements of ``input`` along its last dimension, the largest first, and their places."""
+
+def trace(input: Variable, offset: int = 0, dim1: int = 0, dim2: int = 1, out: Variable | None = None, name: str | None = None) -> Variable:
+    """The sums along a diagonal of the matrices in two dimensions of ``input``."""
+
+def transpose(x: Variable, perm: int | Sequence[int], name: str | None = None) -> Variable:
+    """``x`` with its dimensions in the order ``perm``: dimension i of the result is dimension ``perm[i]`` of ``x``."""
+
+def uniform_random_batch_size_like(input: Variable, shape: int | Sequence[int], dtype: Any = 'float32', input_dim_idx: int = 0, output_dim_idx: int = 0, min: float = -1.0, max: float = 1.0, seed: int = 0) -> Variable:
+    """Numbers equally likely everywhere in [min, max), one size being ``input``'s."""
+
+def unique(x: Variable, dtype: Any = 'int32') -> tuple[Variable, Variable]:
+    """The values that occur in ``x``, each once, in the order in which they first do, and which of them each element is."""
+
+def unique_with_counts(x: Variable, dtype: Any = 'int32') -> tuple[Variable, Variable, Variable]:
+    """The values that occur in ``x``, each once, in the order in which they first do, which of them each element is, and how often they occur."""
+
+def where(condition: Variable) -> Variable:
+    """The places where ``condition`` holds, a row of indices for each."""
+
+def yolo_box(x: Variable, img_size: Variable, anchors: int | Sequence[int], class_num: int, conf_thresh: float, downsample_ratio: int, clip_bbox: bool = True, name: str | None = None, scale_x_y: float = 1.0) -> tuple[Variable, Variable]:
+    """What the detector YOLO found at each place, and how sure it is of each class."""
+
+def yolov3_loss(x: Variable, gt_box: Variable, gt_label: Variable, anchors: int | Sequence[int], anchor_mask: int | Sequence[int], class_num: int, ignore_thresh: float, downsample_ratio: int, gt_score: Variable | None = None, use_label_smooth: bool = True, name: str | None = None, scale_x_y: float = 1.0) -> Variable:
+    """How far the detector YOLO is from true boxes, for each sample."""
 
 @overload
 def adaptive_pool2d(input: Variable, pool_size: Numbers, pool_type: str = 'max', require_index: Literal[False] = False, name: str | None = None) -> Variable:

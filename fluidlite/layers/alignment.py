@@ -8,17 +8,12 @@ from typing import Any
 from ..errors import ArgumentError
 from ..ir.variable import Variable
 from .layer import LayerBuilder, layer
+from .operator_layers import operator_layer
 from .reshaping import squeeze
 from .search import topk
 
-
-@layer
-def gather_tree(f: LayerBuilder, ids: Variable, parents: Variable) -> Variable:
-    """Whole paths of a beam search: at each step the token that the rest of a path goes on from.
-
-    Args:
-        ids: the tokens that were chosen at each step, [steps, batch, beam].
-        parents: which path of the step before each of them continues; of that shape.
+gather_tree = operator_layer("""
+    gather_tree(ids, parents)
 
     Raises:
         ShapeError: the shapes differ.
@@ -26,8 +21,7 @@ def gather_tree(f: LayerBuilder, ids: Variable, parents: Variable) -> Variable:
     >>> ids, parents = (fluid.data(name, [None, 2, 3], "int64") for name in "ab")
     >>> fluid.layers.gather_tree(ids, parents).shape
     (-1, 2, 3)
-    """
-    return f.gather_tree(ids, parents)
+""")
 
 
 @layer

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ..errors import ArgumentError
 from ..ir.variable import Variable
 from .layer import LAYERS, LayerBuilder, layer, stopped
+from .operator_layers import OperatorLayers
 
 Floats = float | Sequence[float]
 
@@ -31,6 +32,7 @@ _YOLO = LAYERS.extended(
         "scale_x_y": "stretches how far centres may be from the middle of their place.",
     }
 )
+_yolo = OperatorLayers(_YOLO)
 
 
 def _floats(value: Floats | None, what: str) -> list[float]:
@@ -192,96 +194,21 @@ def anchor_generator(
     )
 
 
-@layer(family=_YOLO)
-def yolo_box(
-    f: LayerBuilder,
-    x: Variable,
-    img_size: Variable,
-    anchors: Sequence[int],
-    class_num: int,
-    conf_thresh: float,
-    downsample_ratio: int,
-    clip_bbox: bool = True,
-    name: str | None = None,
-    scale_x_y: float = 1.0,
-) -> tuple[Variable, Variable]:
-    """What the detector YOLO found at each place, and how sure it is of each class.
-
-    Redmon and Farhadi, YOLOv3, 2018.
-
-    Args:
-        x: its output, [N, anchors * (5 + class_num), H, W].
-        img_size: height and width of each image, [N, 2].
-        conf_thresh: boxes whose objectness is lower are zeros.
-        clip_bbox: keep boxes within their image.
-
-    Returns:
-        Boxes [N, anchors * H * W, 4] in pixels, and scores [N, anchors * H * W, class_num].
+yolo_box = _yolo.several("""
+    yolo_box(x, img_size, anchors=..., class_num, conf_thresh=..., downsample_ratio=...,
+        clip_bbox, name, scale_x_y)
 
     >>> x, size = fluid.data("x", [None, 14, 4, 4]), fluid.data("size", [None, 2], "int32")
     >>> [v.shape for v in fluid.layers.yolo_box(x, size, [10, 13, 16, 30], 2, 0.01, 32)]
     [(-1, 32, 4), (-1, 32, 2)]
-    """
-    return f.yolo_box(
-        x,
-        img_size,
-        anchors=anchors,
-        class_num=class_num,
-        conf_thresh=conf_thresh,
-        downsample_ratio=downsample_ratio,
-        clip_bbox=clip_bbox,
-        scale_x_y=scale_x_y,
-    )
-
-
-@layer(family=_YOLO)
-def yolov3_loss(
-    f: LayerBuilder,
-    x: Variable,
-    gt_box: Variable,
-    gt_label: Variable,
-    anchors: Sequence[int],
-    anchor_mask: Sequence[int],
-    class_num: int,
-    ignore_thresh: float,
-    downsample_ratio: int,
-    gt_score: Variable | None = None,
-    use_label_smooth: bool = True,
-    name: str | None = None,
-    scale_x_y: float = 1.0,
-) -> Variable:
-    """How far the detector YOLO is from true boxes.
-
-    Redmon and Farhadi, YOLOv3, 2018.
-
-    Args:
-        x: its output, [N, anchors of the mask * (5 + class_num), H, W].
-        gt_box: centre, width and height of true boxes, in parts of the image: [N, boxes, 4]; those
-            without a width or a height do not count.
-        gt_label: their classes, [N, boxes].
-        anchor_mask: the numbers of the anchors that this output has.
-        ignore_thresh: boxes that overlap a true one more are not told that nothing is there.
-        gt_score: how much true boxes count, [N, boxes]; 1 when None.
-        use_label_smooth: classes are to be a little unsure.
-
-    Returns:
-        A variable of shape [N].
+""")
+yolov3_loss = _yolo("""
+    yolov3_loss(x, gt_box, gt_label, anchors=..., anchor_mask=..., class_num,
+        ignore_thresh=..., downsample_ratio=..., gt_score, use_label_smooth, name,
+        scale_x_y)
 
     >>> x, boxes = fluid.data("x", [None, 14, 4, 4]), fluid.data("boxes", [None, 5, 4])
     >>> labels, anchors = fluid.data("labels", [None, 5], "int32"), [10, 13, 16, 30, 33, 23]
     >>> fluid.layers.yolov3_loss(x, boxes, labels, anchors, [0, 1], 2, 0.7, 32).shape
     (-1,)
-    """
-    return f.yolov3_loss(
-        x,
-        gt_box,
-        gt_label,
-        gt_score,
-        anchors=anchors,
-        anchor_mask=anchor_mask,
-        class_num=class_num,
-        ignore_thresh=ignore_thresh,
-        downsample_ratio=downsample_ratio,
-        use_label_smooth=use_label_smooth,
-        scale_x_y=scale_x_y,
-    )
+""")

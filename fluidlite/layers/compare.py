@@ -6,6 +6,7 @@ from typing import Any
 
 from ..ir.variable import Variable
 from .layer import LAYERS, LayerBuilder, layer, stopped
+from .operator_layers import OperatorLayers
 
 _COMPARISON = LAYERS.extended(
     {"x": "a variable.", "y": "of the element type of ``x``; sizes of 1 stretch."},
@@ -24,6 +25,7 @@ _LOGIC = _COMPARISON.extended(
     (-1, 4)
     """,
 )
+_logic = OperatorLayers(_LOGIC)
 _QUESTION = LAYERS.extended(
     {"x": "a variable of numbers."},
     returns="A bool variable of shape [1].",
@@ -32,6 +34,7 @@ _QUESTION = LAYERS.extended(
     (1,)
     """,
 )
+_question = OperatorLayers(_QUESTION)
 
 
 @layer(family=_COMPARISON)
@@ -97,66 +100,18 @@ def elementwise_equal(
     return _compared(f, "equal", x, y, None)
 
 
-@layer(family=_LOGIC)
-def logical_and(
-    f: LayerBuilder, x: Variable, y: Variable, out: Variable | None = None, name: str | None = None
-) -> Variable:
-    """Whether ``x`` and ``y`` are both true, for each element."""
-    out = f.result(out)
-    f.into("logical_and", {"X": x, "Y": y}, {"Out": out})
-    return out
-
-
-@layer(family=_LOGIC)
-def logical_or(
-    f: LayerBuilder, x: Variable, y: Variable, out: Variable | None = None, name: str | None = None
-) -> Variable:
-    """Whether ``x`` or ``y`` or both are true, for each element."""
-    out = f.result(out)
-    f.into("logical_or", {"X": x, "Y": y}, {"Out": out})
-    return out
-
-
-@layer(family=_LOGIC)
-def logical_xor(
-    f: LayerBuilder, x: Variable, y: Variable, out: Variable | None = None, name: str | None = None
-) -> Variable:
-    """Whether one of ``x`` and ``y`` is true and the other is not, for each element."""
-    out = f.result(out)
-    f.into("logical_xor", {"X": x, "Y": y}, {"Out": out})
-    return out
-
-
-@layer(family=_LOGIC)
-def logical_not(
-    f: LayerBuilder, x: Variable, out: Variable | None = None, name: str | None = None
-) -> Variable:
-    """Whether ``x`` is not true, for each element.
+logical_and = _logic("logical_and(x, y, out, name)")
+logical_or = _logic("logical_or(x, y, out, name)")
+logical_xor = _logic("logical_xor(x, y, out, name)")
+logical_not = _logic("""
+    logical_not(x, out, name)
 
     >>> fluid.layers.logical_not(fluid.data("x", [None, 4], "bool")).shape
     (-1, 4)
-    """
-    out = f.result(out)
-    f.into("logical_not", {"X": x}, {"Out": out})
-    return out
-
-
-@layer(family=_QUESTION)
-def isfinite(f: LayerBuilder, x: Variable) -> Variable:
-    """Whether all elements of ``x`` are finite numbers."""
-    return f.isfinite(x)
-
-
-@layer("isinf", family=_QUESTION)
-def has_inf(f: LayerBuilder, x: Variable) -> Variable:
-    """Whether an element of ``x`` is infinite."""
-    return f.isinf(x)
-
-
-@layer("isnan", family=_QUESTION)
-def has_nan(f: LayerBuilder, x: Variable) -> Variable:
-    """Whether an element of ``x`` is not a number."""
-    return f.isnan(x)
+""")
+isfinite = _question("isfinite(x)")
+has_inf = _question("has_inf(x) -> isinf", stem="isinf")
+has_nan = _question("has_nan(x) -> isnan", stem="isnan")
 
 
 @layer(family=_QUESTION)
@@ -171,26 +126,10 @@ def is_empty(f: LayerBuilder, x: Variable, cond: Variable | None = None) -> Vari
     return out if cond is not None else stopped(out)
 
 
-@layer(family=_QUESTION)
-def allclose(
-    f: LayerBuilder,
-    input: Variable,
-    other: Variable,
-    rtol: float = 1e-05,
-    atol: float = 1e-08,
-    equal_nan: bool = False,
-    name: str | None = None,
-) -> Variable:
-    """Whether ``|input - other| <= atol + rtol * |other|`` everywhere.
-
-    Args:
-        input: a float variable.
-        other: of the shape and element type of ``input``.
-        rtol, atol: how far they may be apart.
-        equal_nan: whether two elements that are no numbers count as close.
+allclose = _question("""
+    allclose(input, other, rtol, atol, equal_nan, name)
 
     >>> x, y = fluid.data("x", [None, 4]), fluid.data("y", [None, 4])
     >>> fluid.layers.allclose(x, y).shape
     (1,)
-    """
-    return f.allclose(input, other, rtol=rtol, atol=atol, equal_nan=equal_nan)
+""")

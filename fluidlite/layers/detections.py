@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from ..errors import ArgumentError
 from ..ir.variable import Variable
 from .activation import softmax
 from .boxes import bipartite_match, box_coder, iou_similarity, target_assign
-from .layer import LayerBuilder, layer, stopped, variables_of
+from .layer import LayerBuilder, layer, stopped
 from .loss import softmax_with_cross_entropy
 from .math import cast
+from .operator_layers import OperatorLayers
 from .reduce import reduce_sum
 from .regression_loss import smooth_l1
 from .reshaping import flatten, reshape, transpose
 from .reshaping import shape as shape_of
 from .slicing import slice as slice_
 from .suppression import SUPPRESSION
+
+_suppression = OperatorLayers(SUPPRESSION)
 
 
 @layer(family=SUPPRESSION)
@@ -67,48 +69,18 @@ def detection_output(
     return (out, stopped(outs["Index"])) if return_index else out
 
 
-@layer(family=SUPPRESSION)
-def retinanet_detection_output(
-    f: LayerBuilder,
-    bboxes: Sequence[Variable],
-    scores: Sequence[Variable],
-    anchors: Sequence[Variable],
-    im_info: Variable,
-    score_threshold: float = 0.05,
-    nms_top_k: int = 1000,
-    keep_top_k: int = 100,
-    nms_threshold: float = 0.3,
-    nms_eta: float = 1.0,
-) -> Variable:
-    """What RetinaNet found: boxes that no better one of their class overlaps too much.
-
-    Lin et al., Focal loss for dense object detection, ICCV 2017.
-
-    Args:
-        bboxes: of each level, boxes relative to anchors, [N, M, 4].
-        scores: of each level, without a background, [N, M, classes].
-        anchors: of each level, [M, 4].
-        im_info: height, width and scale of each image, [N, 3].
-        nms_top_k: how many boxes of a level are looked at, the best; -1 for all.
+retinanet_detection_output = _suppression(
+    """
+    retinanet_detection_output(bboxes, scores, anchors, im_info, score_threshold=0.05,
+        nms_top_k=1000, keep_top_k=100, nms_threshold=0.3, nms_eta=1.0)
 
     >>> boxes, scores = fluid.data("boxes", [None, 10, 4]), fluid.data("scores", [None, 10, 3])
     >>> anchors, info = fluid.data("anchors", [10, 4]), fluid.data("info", [None, 3])
     >>> fluid.layers.retinanet_detection_output([boxes], [scores], [anchors], info).shape
     (-1, 6)
-    """
-    return stopped(
-        f.retinanet_detection_output(
-            variables_of(bboxes, "bboxes"),
-            variables_of(scores, "scores"),
-            variables_of(anchors, "anchors"),
-            im_info,
-            score_threshold=score_threshold,
-            nms_top_k=nms_top_k,
-            nms_threshold=nms_threshold,
-            keep_top_k=keep_top_k,
-            nms_eta=nms_eta,
-        )
-    )
+    """,
+    is_stopped=True,
+)
 
 
 @layer

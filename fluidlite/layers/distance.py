@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..ir.variable import Variable
 from .layer import LayerBuilder, layer
+from .operator_layers import operator_layer
 
 
 @layer
@@ -24,23 +25,12 @@ def cos_sim(f: LayerBuilder, X: Variable, Y: Variable) -> Variable:
     return out
 
 
-@layer
-def dist(f: LayerBuilder, x: Variable, y: Variable, p: float = 2) -> Variable:
-    """The length of a difference: the p-th root of the sum of p-th powers.
-
-    Args:
-        x: a float variable.
-        y: of the element type of ``x``; sizes of 1 stretch.
-        p: 0 counts what differs; ``float("inf")`` gives the largest difference, and
-            ``-float("inf")`` the smallest.
-
-    Returns:
-        A variable of shape [1].
+dist = operator_layer("""
+    dist(x, y, p=2)
 
     >>> fluid.layers.dist(fluid.data("x", [3, 4]), fluid.data("y", [3, 4]), p=1).shape
     (1,)
-    """
-    return f.dist(x, y, p=p)
+""")
 
 
 @layer

@@ -6,6 +6,7 @@ from typing import Any
 
 from ..ir.variable import Variable
 from .layer import LAYERS, LayerBuilder, layer
+from .operator_layers import OperatorLayers
 
 _EXAMPLE = """
 >>> x, y = fluid.data("x", [2, 3, 4]), fluid.data("y", [3])
@@ -22,131 +23,20 @@ _PAIRS = LAYERS.extended(
     returns="A variable of the shape of ``x``.",
     example=_EXAMPLE,
 )
+_pairs = OperatorLayers(_PAIRS)
 _INTEGERS = _PAIRS.extended({}, example=_EXAMPLE.replace("])", '], "int64")'))
+_integers = OperatorLayers(_INTEGERS)
 
 
-@layer(act=True, family=_PAIRS)
-def elementwise_add(
-    f: LayerBuilder,
-    x: Variable,
-    y: Variable,
-    axis: int = -1,
-    act: str | None = None,
-    name: str | None = None,
-) -> Variable:
-    """``x + y``, for each element."""
-    return f.elementwise_add(x, y, axis=axis)
-
-
-@layer(act=True, family=_PAIRS)
-def elementwise_sub(
-    f: LayerBuilder,
-    x: Variable,
-    y: Variable,
-    axis: int = -1,
-    act: str | None = None,
-    name: str | None = None,
-) -> Variable:
-    """``x - y``, for each element."""
-    return f.elementwise_sub(x, y, axis=axis)
-
-
-@layer(act=True, family=_PAIRS)
-def elementwise_mul(
-    f: LayerBuilder,
-    x: Variable,
-    y: Variable,
-    axis: int = -1,
-    act: str | None = None,
-    name: str | None = None,
-) -> Variable:
-    """``x * y``, for each element."""
-    return f.elementwise_mul(x, y, axis=axis)
-
-
-@layer(act=True, family=_PAIRS)
-def elementwise_div(
-    f: LayerBuilder,
-    x: Variable,
-    y: Variable,
-    axis: int = -1,
-    act: str | None = None,
-    name: str | None = None,
-) -> Variable:
-    """``x / y``, for each element."""
-    return f.elementwise_div(x, y, axis=axis)
-
-
-@layer(act=True, family=_PAIRS)
-def elementwise_max(
-    f: LayerBuilder,
-    x: Variable,
-    y: Variable,
-    axis: int = -1,
-    act: str | None = None,
-    name: str | None = None,
-) -> Variable:
-    """The larger of ``x`` and ``y``, for each element."""
-    return f.elementwise_max(x, y, axis=axis)
-
-
-@layer(act=True, family=_PAIRS)
-def elementwise_min(
-    f: LayerBuilder,
-    x: Variable,
-    y: Variable,
-    axis: int = -1,
-    act: str | None = None,
-    name: str | None = None,
-) -> Variable:
-    """The smaller of ``x`` and ``y``, for each element."""
-    return f.elementwise_min(x, y, axis=axis)
-
-
-@layer(act=True, family=_PAIRS)
-def elementwise_pow(
-    f: LayerBuilder,
-    x: Variable,
-    y: Variable,
-    axis: int = -1,
-    act: str | None = None,
-    name: str | None = None,
-) -> Variable:
-    """``x`` to the power of ``y``, for each element."""
-    return f.elementwise_pow(x, y, axis=axis)
-
-
-@layer(act=True, family=_INTEGERS)
-def elementwise_mod(
-    f: LayerBuilder,
-    x: Variable,
-    y: Variable,
-    axis: int = -1,
-    act: str | None = None,
-    name: str | None = None,
-) -> Variable:
-    """The remainder of ``x / y``, for each element.
-
-    It has the sign of ``x`` for integers and that of ``y`` for floats.
-    """
-    return f.elementwise_mod(x, y, axis=axis)
-
-
-@layer(act=True, family=_INTEGERS)
-def elementwise_floordiv(
-    f: LayerBuilder,
-    x: Variable,
-    y: Variable,
-    axis: int = -1,
-    act: str | None = None,
-    name: str | None = None,
-) -> Variable:
-    """``x / y`` rounded towards 0, for each element.
-
-    Args:
-        x: a variable of integers.
-    """
-    return f.elementwise_floordiv(x, y, axis=axis)
+elementwise_add = _pairs("elementwise_add(x, y, axis, act, name)")
+elementwise_sub = _pairs("elementwise_sub(x, y, axis, act, name)")
+elementwise_mul = _pairs("elementwise_mul(x, y, axis, act, name)")
+elementwise_div = _pairs("elementwise_div(x, y, axis, act, name)")
+elementwise_max = _pairs("elementwise_max(x, y, axis, act, name)")
+elementwise_min = _pairs("elementwise_min(x, y, axis, act, name)")
+elementwise_pow = _pairs("elementwise_pow(x, y, axis, act, name)")
+elementwise_mod = _integers("elementwise_mod(x, y, axis, act, name)")
+elementwise_floordiv = _integers("elementwise_floordiv(x, y, axis, act, name)")
 
 
 @layer

@@ -10,57 +10,24 @@ from ..ground.dtypes import DType
 from ..initializer import Constant
 from ..ir.variable import Variable
 from .layer import LayerBuilder, is_variable, layer, stopped
+from .operator_layers import same_shape
 from .sizes import integers
 
-
-@layer
-def add_position_encoding(
-    f: LayerBuilder, input: Variable, alpha: float, beta: float, name: str | None = None
-) -> Variable:
-    """``alpha * input + beta * encoding``, sines and cosines of the position from fast to slow.
-
-    Vaswani et al., Attention is all you need, NIPS 2017.
-
-    Args:
-        input: [sequences, positions, an even number of features].
-        alpha, beta: factors.
-
-    Returns:
-        A variable of the shape of ``input``.
+add_position_encoding = same_shape("""
+    add_position_encoding(input: X, alpha=..., beta=..., name)
 
     >>> fluid.layers.add_position_encoding(fluid.data("x", [None, 5, 8]), 1.0, 1.0).shape
     (-1, 5, 8)
-    """
-    return f.add_position_encoding(input, alpha=alpha, beta=beta)
-
-
-@layer
-def similarity_focus(
-    f: LayerBuilder,
-    input: Variable,
-    axis: int,
-    indexes: int | Sequence[int],
-    name: str | None = None,
-) -> Variable:
-    """1 at the rows and columns that the largest numbers of chosen slices lie in, 0 elsewhere.
-
-    He and Lin, Pairwise word interaction modeling, NAACL 2016.
-
-    Args:
-        input: four dimensions.
-        axis: the dimension that numbers the slices: 1, 2 or 3.
-        indexes: the slices that are looked at.
-
-    Returns:
-        A variable of the shape of ``input``.
+""")
+similarity_focus = same_shape("""
+    similarity_focus(input: X, axis, indexes, name)
 
     Raises:
         ArgumentError: ``indexes`` are no integers.
 
     >>> fluid.layers.similarity_focus(fluid.data("x", [None, 3, 4, 5]), 1, [0]).shape
     (-1, 3, 4, 5)
-    """
-    return f.similarity_focus(input, axis=axis, indexes=integers(indexes, "indexes"))
+""")
 
 
 @layer

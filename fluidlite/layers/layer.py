@@ -21,7 +21,7 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast, overload
 
 from .. import unique_name
 from ..errors import ArgumentError, FluidError, UnknownOperatorError, with_context
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 R = TypeVar("R")
+T = TypeVar("T")
 V = TypeVar("V", bound="Variable | tuple[Variable, ...] | list[Variable]")
 
 #: arguments that mean the same for every layer
@@ -244,15 +245,65 @@ class _Arguments:
 
 
 def _layer(function: FunctionType, stem: str | None, act: bool) -> Callable[..., Any]:
-    arguments = _Arguments(function)
-    layer_type = stem or function.__name__
-    shown = layer_type if function.__name__.startswith("_") else function.__name__
+    name = function.__name__
+    shown = stem if stem and name.startswith("_") else name
+    made = functools.wraps(function)(_wrapped(stem or name, shown, act, lambda: function))
+    made.__signature__ = LayerSignature(lambda: function)  # type: ignore[attr-defined]
+    return made
 
-    @is_boundary
-    @functools.wraps(function)
+
+def deferred_layer(
+    name: str, module: str, make: Callable[[], FunctionType], *, stem: str | None, act: bool
+) -> Callable[..., Any]:
+    """A layer whose function is made when it is first called, or completed.
+
+    Args:
+        name, module: of the function.
+        make: gives the function, whose first parameter is the interpreter.
+        stem: of the layer's name; the function's name when None.
+        act: whether the function's parameter ``act`` is applied to what it returns.
+    """
+    made = functools.cache(make)
+    layer = _wrapped(stem or name, name, act, made)
+    layer.__name__ = layer.__qualname__ = name
+    layer.__module__ = module
+    layer.__signature__ = LayerSignature(made)  # type: ignore[attr-defined]
+    layer.__deferred__ = made  # type: ignore[attr-defined]
+    return layer
+
+
+def completed(layer: T) -> T:
+    """A layer with its docstring and its annotations, which a deferred one has not at first.
+
+    Args:
+        layer: the layer; another value stays what it is.
+    """
+    if isinstance(layer, FunctionType) and hasattr(layer, "__deferred__"):
+        functools.update_wrapper(layer, layer.__dict__.pop("__deferred__")())
+    return layer
+
+
+def _wrapped(
+    layer_type: str, shown: str, act: bool, make: Callable[[], FunctionType]
+) -> FunctionType:
+    """What users call.
+
+    Args:
+        layer_type: the stem of the layer's name.
+        shown: what messages call it.
+        act: whether the function's parameter ``act`` is applied to what it returns.
+        make: gives the function, when the layer is first called.
+    """
+    function: Any = None
+    arguments: Any = None
+
     def wrapped(*args: Any, **kwargs: Any) -> Any:
+        nonlocal function, arguments
         undo = None
         try:
+            if arguments is None:
+                function = make()
+                arguments = _Arguments(function)
             kind = eager_kind(args, kwargs)
             try:
                 name = arguments.checked(args, kwargs, kind)
@@ -278,8 +329,7 @@ def _layer(function: FunctionType, stem: str | None, act: bool) -> Callable[...,
             cut(error)
             raise
 
-    wrapped.__signature__ = LayerSignature(function)  # type: ignore[attr-defined]
-    return wrapped
+    return cast("FunctionType", is_boundary(wrapped))
 
 
 def _with_call(error: BaseException, shown: str) -> FluidError | None:
@@ -302,19 +352,19 @@ class LayerSignature(inspect.Signature):
     looks at it, as it would cost every import as much as all layers' files.
 
     Args:
-        function: what the layer is made of.
+        function: gives what the layer is made of.
     """
 
     __slots__ = ("_function",)
 
-    def __init__(self, function: FunctionType) -> None:
+    def __init__(self, function: Callable[[], FunctionType]) -> None:
         self._function = function
 
     def __getattr__(self, name: str) -> Any:
         """What is there as soon as the signature is made."""
         if name.startswith("__") or name == "_function":
             raise AttributeError(name)
-        found = inspect.signature(self._function)
+        found = inspect.signature(self._function())
         _, *visible = found.parameters.values()
         super().__init__(visible, return_annotation=found.return_annotation)
         return object.__getattribute__(self, name)

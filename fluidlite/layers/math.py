@@ -3,36 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 from ..errors import ArgumentError
 from ..ground.dtypes import as_dtype
 from ..ir.variable import Variable
-from .layer import LayerBuilder, is_variable, layer, stopped, variables_of
+from .layer import LayerBuilder, is_variable, layer, stopped
+from .operator_layers import operator_layer, same_shape
 from .sizes import number
 
 Bound = float | Variable | None
 
 
-@layer
-def mul(
-    f: LayerBuilder,
-    x: Variable,
-    y: Variable,
-    x_num_col_dims: int = 1,
-    y_num_col_dims: int = 1,
-    name: str | None = None,
-) -> Variable:
-    """The product of the matrices that ``x`` and ``y`` are flattened to.
-
-    Args:
-        x, y: float variables.
-        x_num_col_dims: so many first dimensions of ``x`` are its rows, the others its columns.
-        y_num_col_dims: the same for ``y``.
-
-    Returns:
-        A variable of the row sizes of ``x``, then the column sizes of ``y``.
+mul = operator_layer("""
+    mul(x, y, x_num_col_dims, y_num_col_dims, name)
 
     Raises:
         ShapeError: ``x`` has not as many columns as ``y`` has rows.
@@ -40,31 +24,9 @@ def mul(
     >>> x, y = fluid.data("x", [None, 5, 6]), fluid.data("y", [6, 7])
     >>> fluid.layers.mul(x, y, x_num_col_dims=2).shape
     (-1, 5, 7)
-    """
-    return f.mul(x, y, x_num_col_dims=x_num_col_dims, y_num_col_dims=y_num_col_dims)
-
-
-@layer
-def matmul(
-    f: LayerBuilder,
-    x: Variable,
-    y: Variable,
-    transpose_x: bool = False,
-    transpose_y: bool = False,
-    alpha: float = 1.0,
-    name: str | None = None,
-) -> Variable:
-    """``alpha`` times the product of the matrices in the last two dimensions of ``x`` and ``y``.
-
-    Args:
-        x, y: float variables; a vector ``x`` is a row, a vector ``y`` a column.  The dimensions
-            before the last two are aligned at the end, and sizes of 1 stretch.
-        transpose_x, transpose_y: swap the last two dimensions of ``x`` or ``y``.
-        alpha: factor of the product.
-
-    Returns:
-        A variable with a product for each of the dimensions in front; of shape [1] for two
-        vectors.
+""")
+matmul = operator_layer("""
+    matmul(x, y, transpose_x, transpose_y, alpha, name)
 
     Raises:
         ShapeError: ``x`` has not as many columns as ``y`` has rows.
@@ -72,76 +34,30 @@ def matmul(
     >>> x, y = fluid.data("x", [8, 2, 3]), fluid.data("y", [8, 5, 3])
     >>> fluid.layers.matmul(x, y, transpose_y=True).shape
     (8, 2, 5)
-    """
-    return f.matmul(x, y, transpose_X=transpose_x, transpose_Y=transpose_y, alpha=alpha)
-
-
-@layer(act=True)
-def scale(
-    f: LayerBuilder,
-    x: Variable,
-    scale: float | Variable = 1.0,
-    bias: float = 0.0,
-    bias_after_scale: bool = True,
-    act: str | None = None,
-    name: str | None = None,
-) -> Variable:
-    """``scale * x + bias``, for each element.
-
-    Args:
-        x: a variable of numbers.
-        scale: a number, or a variable of one element.
-        bias: a number.
-        bias_after_scale: False for ``scale * (x + bias)``.
-
-    Returns:
-        A variable of the shape of ``x``.
+""")
+scale = same_shape("""
+    scale(x, scale: scale | ScaleTensor, bias, bias_after_scale, act, name)
 
     >>> fluid.layers.scale(fluid.data("x", [None, 4]), scale=2.0, bias=1.0).shape
     (-1, 4)
-    """
-    more = {"bias": bias, "bias_after_scale": bias_after_scale}
-    if is_variable(scale):
-        return f.scale(x, stopped(scale), **more)
-    return f.scale(x, scale=scale, **more)
-
-
-@layer
-def sum(f: LayerBuilder, x: Variable | Sequence[Variable]) -> Variable:
-    """The sum of variables, element by element.
-
-    Args:
-        x: a variable or a list of them, all of one shape.
-
-    Returns:
-        A variable of that shape.
+""")
+sum = operator_layer("""
+    sum(x)
 
     >>> x, y = fluid.data("x", [None, 4]), fluid.data("y", [None, 4])
     >>> fluid.layers.sum([x, y]).shape
     (-1, 4)
+""")
+sums = operator_layer(
     """
-    return f.sum(variables_of(x, "x"))
-
-
-@layer("sum")
-def sums(
-    f: LayerBuilder, input: Variable | Sequence[Variable], out: Variable | None = None
-) -> Variable:
-    """The sum of variables, element by element, in a variable that may be given.
-
-    Args:
-        input: a variable or a list of them, all of one shape.
-
-    Returns:
-        ``out``, or the new variable.
+    sums(input: X, out) -> sum
 
     >>> x, y = fluid.data("x", [None, 4]), fluid.data("y", [None, 4])
     >>> fluid.layers.sums([x, y], out=x) is x
     True
-    """
-    out = f.result(out)
-    f.into("sum", {"X": variables_of(input, "input")}, {"Out": out})
-    return out
+    """,
+    stem="sum",
+)
 
 
 @layer
@@ -238,23 +154,12 @@ def clamp(
     return _clipped(f, input, min, max, f.result(output))
 
 
-@layer
-def clip_by_norm(
-    f: LayerBuilder, x: Variable, max_norm: float, name: str | None = None
-) -> Variable:
-    """``x`` made shorter where it is longer than ``max_norm``.
-
-    Args:
-        x: a float variable; its length is the square root of the sum of its squared elements.
-        max_norm: the length.
-        name: of the result.
-
-    Returns:
-        A variable of the shape of ``x``.
+clip_by_norm = same_shape(
+    """
+    clip_by_norm(x, max_norm, name)
 
     >>> fluid.layers.clip_by_norm(fluid.data("x", [None, 4]), max_norm=1.0).shape
     (-1, 4)
-    """
-    out = f.named_result()
-    f.into("clip_by_norm", {"X": x}, {"Out": out}, max_norm=float(max_norm))
-    return out
+    """,
+    is_named=True,
+)

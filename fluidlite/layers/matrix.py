@@ -9,115 +9,40 @@ import numpy as np
 from ..ir.variable import Variable
 from .creation import assign
 from .layer import LayerBuilder, is_variable, layer, stopped
+from .operator_layers import operator_layer, same_shape
 
-
-@layer
-def bmm(f: LayerBuilder, x: Variable, y: Variable, name: str | None = None) -> Variable:
-    """The products of pairs of matrices.
-
-    Args:
-        x: matrices, [N, M, K].
-        y: matrices, [N, K, L].
-
-    Returns:
-        A variable of shape [N, M, L].
+bmm = operator_layer("""
+    bmm(x, y, name)
 
     >>> x, y = fluid.data("x", [None, 3, 4]), fluid.data("y", [None, 4, 5])
     >>> fluid.layers.bmm(x, y).shape
     (-1, 3, 5)
-    """
-    return f.bmm(x, y)
-
-
-@layer
-def dot(f: LayerBuilder, x: Variable, y: Variable, name: str | None = None) -> Variable:
-    """The inner products of pairs of vectors.
-
-    Args:
-        x: a vector, or one in each row.
-        y: of the shape of ``x``.
-
-    Returns:
-        A variable of the shape of ``x`` with 1 as last size.
+""")
+dot = operator_layer("""
+    dot(x, y, name)
 
     >>> fluid.layers.dot(fluid.data("x", [None, 4]), fluid.data("y", [None, 4])).shape
     (-1, 1)
-    """
-    return f.dot(x, y)
-
-
-@layer
-def addmm(
-    f: LayerBuilder,
-    input: Variable,
-    x: Variable,
-    y: Variable,
-    alpha: float = 1.0,
-    beta: float = 1.0,
-    name: str | None = None,
-) -> Variable:
-    """``alpha`` times the product of two matrices, plus ``beta`` times a third one.
-
-    Args:
-        input: the third one; sizes of 1 stretch.
-        x: [M, K].
-        y: [K, N].
-        alpha: factor of the product.
-        beta: factor of ``input``.
-
-    Returns:
-        A variable of shape [M, N].
+""")
+addmm = operator_layer("""
+    addmm(input, x, y, alpha, beta, name)
 
     >>> i, x, y = (fluid.data(n, s) for n, s in (("i", [3, 5]), ("x", [3, 4]), ("y", [4, 5])))
     >>> fluid.layers.addmm(i, x, y, alpha=2.0).shape
     (3, 5)
-    """
-    return f.addmm(input, x, y, Alpha=alpha, Beta=beta)
-
-
-@layer
-def cross(f: LayerBuilder, input: Variable, other: Variable, dim: int | None = None) -> Variable:
-    """The vector products along a dimension.
-
-    Args:
-        input: a variable with a dimension of size 3.
-        other: of the shape of ``input``.
-        dim: the dimension; may count from the end; the first one of size 3 when None.
-
-    Returns:
-        A variable of the shape of ``input``.
+""")
+cross = same_shape("""
+    cross(input: X, other: Y, dim=None)
 
     >>> fluid.layers.cross(fluid.data("x", [2, 3]), fluid.data("y", [2, 3])).shape
     (2, 3)
-    """
-    return f.cross(input, other, **({} if dim is None else {"dim": dim}))
-
-
-@layer
-def kron(
-    f: LayerBuilder,
-    x: Variable,
-    y: Variable,
-    out: Variable | None = None,
-    name: str | None = None,
-) -> Variable:
-    """The Kronecker product: ``x`` with each element replaced by its product with ``y``.
-
-    Args:
-        x: a variable of numbers.
-        y: of the element type of ``x``; the one with fewer dimensions gets dimensions of 1 in
-            front.
-        out: a variable to write to; a new one when None.
-
-    Returns:
-        A variable whose sizes are the products of those of ``x`` and ``y``.
+""")
+kron = operator_layer("""
+    kron(x, y, out, name)
 
     >>> fluid.layers.kron(fluid.data("x", [2, 3]), fluid.data("y", [4, 5])).shape
     (8, 15)
-    """
-    result = f.result(out)
-    f.into("kron", {"X": x, "Y": y}, {"Out": result})
-    return result
+""")
 
 
 @layer(act=True)
@@ -152,54 +77,19 @@ def bilinear_tensor_product(
     return f.bilinear_tensor_product(x, y, weight, bias)
 
 
-@layer
-def fsp_matrix(f: LayerBuilder, x: Variable, y: Variable) -> Variable:
-    """The flow between two layers of a net: how channels of two feature maps go together.
-
-    Yim et al., A gift from knowledge distillation, CVPR 2017.
-
-    Args:
-        x: images, [N, C, H, W].
-        y: images, [N, D, H, W].
-
-    Returns:
-        A variable of shape [N, C, D]: the means of products over all pixels.
+fsp_matrix = operator_layer("""
+    fsp_matrix(x, y) -> fsp
 
     >>> x, y = fluid.data("x", [None, 4, 8, 8]), fluid.data("y", [None, 6, 8, 8])
     >>> fluid.layers.fsp_matrix(x, y).shape
     (-1, 4, 6)
-    """
-    return f.fsp(x, y)
-
-
-@layer
-def trace(
-    f: LayerBuilder,
-    input: Variable,
-    offset: int = 0,
-    dim1: int = 0,
-    dim2: int = 1,
-    out: Variable | None = None,
-    name: str | None = None,
-) -> Variable:
-    """The sums along a diagonal of the matrices in two dimensions.
-
-    Args:
-        input: a variable of numbers with at least 2 dimensions.
-        offset: 0 the main diagonal; above 0 that many columns to the right, below 0 rows down.
-        dim1: the dimension of the rows; may count from the end.
-        dim2: the dimension of the columns; may count from the end.
-        out: a variable to write to; a new one when None.
-
-    Returns:
-        A variable without the two dimensions; of shape [1] where none is left.
+""")
+trace = operator_layer("""
+    trace(input, offset, dim1=0, dim2=1, out, name)
 
     >>> fluid.layers.trace(fluid.data("x", [None, 3, 4]), dim1=1, dim2=2).shape
     (-1,)
-    """
-    result = f.result(out)
-    f.into("trace", {"Input": input}, {"Out": result}, offset=offset, dim1=dim1, dim2=dim2)
-    return result
+""")
 
 
 @layer

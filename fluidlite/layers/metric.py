@@ -7,6 +7,7 @@ from ..ground.dtypes import DType
 from ..initializer import Constant
 from ..ir.variable import Variable
 from .layer import LayerBuilder, layer
+from .operator_layers import operator_layer
 from .search import topk
 
 
@@ -103,24 +104,15 @@ def _counts(f: LayerBuilder, shape: list[int]) -> Variable:
     return counts
 
 
-@layer
-def mean_iou(
-    f: LayerBuilder, input: Variable, label: Variable, num_classes: int
-) -> tuple[Variable, Variable, Variable]:
-    """The mean over all classes of what two segmentations share of a class.
-
-    Args:
-        input: the predicted class of each pixel, int32 or int64.
-        label: the right class of each pixel, of the shape of ``input``.
-        num_classes: how many classes there are.
+mean_iou = operator_layer.several("""
+    mean_iou(input: Predictions, label: Labels, num_classes)
 
     Returns:
-        The mean, float32 of shape [1]; how many pixels have each class in one of the two only, and
-        how many in both, int32 of shape [num_classes].
+        The mean, float32 of shape [1]; how many pixels have each class in one of the two only,
+        and how many in both, int32 of shape [num_classes].
 
     >>> x, y = (fluid.data(name, [None, 8, 8], "int64") for name in "xy")
     >>> mean, wrong, right = fluid.layers.mean_iou(x, y, num_classes=3)
     >>> mean.shape, wrong.shape
     ((1,), (3,))
-    """
-    return f.mean_iou(input, label, num_classes=num_classes)
+""")

@@ -12,6 +12,7 @@ from ..ir.callsite import warn
 from ..ir.variable import Variable
 from ..opdef.interpreter import Call
 from .layer import LAYERS, LayerBuilder, is_variable, layer, stopped, variables_of
+from .operator_layers import operator_layer
 from .sizes import integer
 
 #: tables of weights whose rows are looked up
@@ -294,23 +295,9 @@ def prelu(
     return f.prelu(x, slopes, mode=mode)
 
 
-@layer
-def maxout(
-    f: LayerBuilder, x: Variable, groups: int, name: str | None = None, axis: int = 1
-) -> Variable:
-    """The largest of each ``groups`` neighbouring channels.
-
-    Goodfellow et al., Maxout networks, ICML 2013.
-
-    Args:
-        x: images, [N, C, H, W], or [N, H, W, C] with ``axis`` 3 or -1.
-        groups: how many channels there are in a group; divides C.
-        axis: the dimension of the channels.
-
-    Returns:
-        A variable of the shape of ``x`` with ``C / groups`` channels.
+maxout = operator_layer("""
+    maxout(x, groups, name, axis)
 
     >>> fluid.layers.maxout(fluid.data("x", [None, 6, 8, 8]), groups=2).shape
     (-1, 3, 8, 8)
-    """
-    return f.maxout(x, groups=groups, axis=axis)
+""")

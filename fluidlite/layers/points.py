@@ -8,55 +8,26 @@ from typing import Any
 from ..errors import ArgumentError
 from ..ir.variable import Variable
 from .convolution import channels_of, filters_of, groups_of
-from .layer import LayerBuilder, is_variable, layer, stopped
-from .sizes import integers
+from .layer import LayerBuilder, layer
+from .operator_layers import operator_layer
 from .windows import IMAGES, each
 
-
-@layer
-def grid_sampler(f: LayerBuilder, x: Variable, grid: Variable, name: str | None = None) -> Variable:
-    """The values of images at points, linear between their elements; zeros beyond the images.
-
-    Args:
-        x: images, [N, C, H, W].
-        grid: points (x, y), [N, height, width, 2]; -1 and 1 are the centres of the outermost
-            elements.
-
-    Returns:
-        A variable of shape [N, C, height, width].
+grid_sampler = operator_layer("""
+    grid_sampler(x, grid, name)
 
     >>> images, grid = fluid.data("images", [None, 3, 8, 8]), fluid.data("grid", [None, 4, 5, 2])
     >>> fluid.layers.grid_sampler(images, grid).shape
     (-1, 3, 4, 5)
-    """
-    return f.grid_sampler(x, grid)
-
-
-@layer
-def affine_grid(
-    f: LayerBuilder,
-    theta: Variable,
-    out_shape: Sequence[int] | Variable,
-    name: str | None = None,
-) -> Variable:
-    """Where each element of an image comes from, under a map of the plane.
-
-    Args:
-        theta: the maps, [N, 2, 3]: points (x, y, 1) are multiplied by them.
-        out_shape: the shape of the images, [N, C, H, W]: numbers, or a variable that holds them.
-
-    Returns:
-        A variable of shape [N, H, W, 2], for ``grid_sampler``.
+""")
+affine_grid = operator_layer("""
+    affine_grid(theta, out_shape: output_shape | OutputShape = ..., name)
 
     Raises:
         ArgumentError: ``out_shape`` has another form.
 
     >>> fluid.layers.affine_grid(fluid.data("theta", [2, 2, 3]), [2, 3, 4, 5]).shape
     (2, 4, 5, 2)
-    """
-    if is_variable(out_shape):
-        return f.affine_grid(theta, stopped(out_shape))
-    return f.affine_grid(theta, output_shape=integers(out_shape, "out_shape"))
+""")
 
 
 @layer(family=IMAGES)

@@ -6,59 +6,23 @@ from typing import Any
 
 from ..errors import ShapeError
 from ..ir.variable import Variable
-from .layer import LayerBuilder, layer
 from .nn import one_hot
+from .operator_layers import operator_layer, same_shape
 from .reduce import reduce_mean, reduce_sum
 
-
-@layer
-def log_loss(
-    f: LayerBuilder,
-    input: Variable,
-    label: Variable,
-    epsilon: float = 1e-4,
-    name: str | None = None,
-) -> Variable:
-    """Minus the logarithm of the probability of the right one of two classes.
-
-    Args:
-        input: probabilities of the class 1, [N, 1].
-        label: 0 or 1, or a probability, of the shape and element type of ``input``.
-        epsilon: is added to the probabilities.
-
-    Returns:
-        A variable of the shape of ``input``.
+log_loss = same_shape("""
+    log_loss(input: Predicted, label: Labels, epsilon=0.0001, name)
 
     >>> fluid.layers.log_loss(fluid.data("x", [None, 1]), fluid.data("y", [None, 1])).shape
     (-1, 1)
-    """
-    return f.log_loss(input, label, epsilon=epsilon)
-
-
-@layer
-def kldiv_loss(
-    f: LayerBuilder,
-    x: Variable,
-    target: Variable,
-    reduction: str = "mean",
-    name: str | None = None,
-) -> Variable:
-    """The relative entropy of a distribution to another: ``target * (log(target) - x)``.
-
-    Args:
-        x: logarithms of probabilities, float.
-        target: probabilities, of the shape and element type of ``x``.
-        reduction: "none"; or "mean", "sum", or "batchmean", which divides the sum by the first
-            size.
-
-    Returns:
-        A variable of shape [1], or of the shape of ``x`` without a reduction.
+""")
+kldiv_loss = operator_layer("""
+    kldiv_loss(x, target, reduction, name)
 
     >>> x, target = fluid.data("x", [None, 4]), fluid.data("target", [None, 4])
     >>> fluid.layers.kldiv_loss(x, target, reduction="batchmean").shape
     (1,)
-    """
-    return f.kldiv_loss(x, target, reduction=reduction)
+""")
 
 
 def dice_loss(
@@ -96,64 +60,17 @@ def dice_loss(
     return reduce_mean(1 - sums[0] * 2 / (sizes + epsilon))
 
 
-@layer
-def sigmoid_focal_loss(
-    f: LayerBuilder,
-    x: Variable,
-    label: Variable,
-    fg_num: Variable,
-    gamma: float = 2.0,
-    alpha: float = 0.25,
-) -> Variable:
-    """Cross entropy of independent classes in which examples that are easy weigh little.
-
-    Lin et al., Focal loss for dense object detection, ICCV 2017.
-
-    Args:
-        x: logits of the classes, [N, C].
-        label: the right classes counted from 1, int32 of shape [N, 1]; 0 for background, -1 for
-            no loss.
-        fg_num: how many examples are no background, int32 of shape [1]; losses are divided by it.
-        gamma: how little easy examples weigh.
-        alpha: the weight of the right class; the others have ``1 - alpha``.
-
-    Returns:
-        A variable of the shape of ``x``.
+sigmoid_focal_loss = same_shape("""
+    sigmoid_focal_loss(x, label, fg_num, gamma, alpha)
 
     >>> x, label = fluid.data("x", [None, 8]), fluid.data("label", [None, 1], "int32")
     >>> fluid.layers.sigmoid_focal_loss(x, label, fluid.data("n", [1], "int32")).shape
     (-1, 8)
-    """
-    return f.sigmoid_focal_loss(x, label, fg_num, gamma=gamma, alpha=alpha)
-
-
-@layer
-def teacher_student_sigmoid_loss(
-    f: LayerBuilder,
-    input: Variable,
-    label: Variable,
-    soft_max_up_bound: float = 15.0,
-    soft_max_lower_bound: float = -15.0,
-) -> Variable:
-    """The loss of a logit by a click and by the score of a teacher.
-
-    Args:
-        input: logits, [N, 1].
-        label: of the shape and element type of ``input``: -2 no click and no score, -1 a click and
-            no score, s in [0, 1) a score only, 1 + s a click and a score.
-        soft_max_up_bound: no gradient flows where ``input`` is above.
-        soft_max_lower_bound: no gradient flows where ``input`` is below.
-
-    Returns:
-        A variable of shape [N, 1].
+""")
+teacher_student_sigmoid_loss = operator_layer("""
+    teacher_student_sigmoid_loss(input: X, label, soft_max_up_bound, soft_max_lower_bound)
 
     >>> x, label = fluid.data("x", [None, 1]), fluid.data("label", [None, 1])
     >>> fluid.layers.teacher_student_sigmoid_loss(x, label).shape
     (-1, 1)
-    """
-    return f.teacher_student_sigmoid_loss(
-        input,
-        label,
-        soft_max_up_bound=soft_max_up_bound,
-        soft_max_lower_bound=soft_max_lower_bound,
-    )
+""")

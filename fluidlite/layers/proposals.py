@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ..errors import ArgumentError
 from ..ir.variable import Variable
 from .layer import LAYERS, LayerBuilder, layer, stopped, variables_of
+from .operator_layers import OperatorLayers
 
 _REGIONS = LAYERS.extended(
     {
@@ -19,6 +20,7 @@ _REGIONS = LAYERS.extended(
         "max_level": "the coarsest level.",
     }
 )
+_regions = OperatorLayers(_REGIONS)
 
 
 @layer(family=_REGIONS)
@@ -157,33 +159,10 @@ def generate_proposal_labels(
     )
 
 
-@layer(family=_REGIONS)
-def generate_mask_labels(
-    f: LayerBuilder,
-    im_info: Variable,
-    gt_classes: Variable,
-    is_crowd: Variable,
-    gt_segms: Variable,
-    rois: Variable,
-    labels_int32: Variable,
-    num_classes: int,
-    resolution: int,
-) -> tuple[Variable, Variable, Variable]:
-    """The regions of objects, and masks of these, drawn of polygons.
-
-    He et al., Mask R-CNN, ICCV 2017.
-
-    Args:
-        gt_segms: corners of polygons, [corners, 2], with sequences of three levels: the objects of
-            an image, the polygons of an object, the corners of a polygon.
-        rois: regions, [n, 4], those of an image being a sequence.
-        labels_int32: their classes, 0 for background, [n, 1].
-        num_classes: how many classes there are, with the background.
-        resolution: rows and columns of a mask.
-
-    Returns:
-        the regions of objects, [m, 4]; where these are among those of their image, [m, 1]; and at
-        the place of the class a mask, -1 elsewhere: [m, num_classes * resolution * resolution].
+generate_mask_labels = _regions.several(
+    """
+    generate_mask_labels(im_info, gt_classes, is_crowd, gt_segms, rois, labels_int32,
+        num_classes, resolution)
 
     >>> info, rois = fluid.data("info", [None, 3]), fluid.data("rois", [None, 4], lod_level=1)
     >>> classes, crowd, labels = (
@@ -195,19 +174,9 @@ def generate_mask_labels(
     ... )
     >>> [v.shape for v in found]
     [(-1, 4), (-1, 1), (-1, 147)]
-    """
-    return stopped(
-        f.generate_mask_labels(
-            im_info,
-            gt_classes,
-            is_crowd,
-            gt_segms,
-            rois,
-            labels_int32,
-            num_classes=num_classes,
-            resolution=resolution,
-        )
-    )
+    """,
+    is_stopped=True,
+)
 
 
 @layer(family=_REGIONS)

@@ -9,33 +9,18 @@ from .compare import equal
 from .layer import LayerBuilder, layer
 from .loss import softmax_with_cross_entropy
 from .math import cast, matmul
+from .operator_layers import operator_layer, same_shape
 from .reduce import reduce_mean, reduce_sum
 from .reshaping import reshape, transpose
 from .unary import square
 
-
-@layer
-def rank_loss(
-    f: LayerBuilder, label: Variable, left: Variable, right: Variable, name: str | None = None
-) -> Variable:
-    """The logistic loss of the order of two documents.
-
-    Burges et al., Learning to rank using gradient descent, ICML 2005.
-
-    Args:
-        label: 1 where the left one should come first, 0 where the right one should, 0.5 for
-            neither; [N, 1].
-        left: scores, of the shape and element type of ``label``.
-        right: scores, of the shape and element type of ``label``.
-
-    Returns:
-        A variable of the shape of ``label``.
+rank_loss = same_shape("""
+    rank_loss(label, left, right, name)
 
     >>> label, left, right = (fluid.data(n, [None, 1]) for n in ("label", "left", "right"))
     >>> fluid.layers.rank_loss(label, left, right).shape
     (-1, 1)
-    """
-    return f.rank_loss(label, left, right)
+""")
 
 
 @layer
@@ -69,26 +54,13 @@ def margin_rank_loss(
     return loss
 
 
-@layer
-def bpr_loss(
-    f: LayerBuilder, input: Variable, label: Variable, name: str | None = None
-) -> Variable:
-    """Bayesian personalised ranking: the logistic losses of the right class against all others.
-
-    Hidasi et al., Session-based recommendations with recurrent neural networks, ICLR 2016.
-
-    Args:
-        input: scores of the classes, [N, C].
-        label: the right classes, int64 of shape [N, 1].
-
-    Returns:
-        A variable of shape [N, 1].
+bpr_loss = operator_layer("""
+    bpr_loss(input: X, label, name)
 
     >>> x, label = fluid.data("x", [None, 4]), fluid.data("label", [None, 1], "int64")
     >>> fluid.layers.bpr_loss(x, label).shape
     (-1, 1)
-    """
-    return f.bpr_loss(input, label)
+""")
 
 
 def npair_loss(

@@ -7,91 +7,34 @@ from collections.abc import Sequence
 from ..errors import ArgumentError
 from ..ir.variable import Variable
 from .layer import LayerBuilder, layer
+from .operator_layers import operator_layer, same_shape
 from .sizes import integers
 from .windows import each
 
-
-@layer
-def pixel_shuffle(f: LayerBuilder, x: Variable, upscale_factor: int) -> Variable:
-    """Larger images of fewer channels: squares of channels become squares of places.
-
-    Shi et al., Real-time single image super-resolution, CVPR 2016.
-
-    Args:
-        x: images, [N, C, H, W].
-        upscale_factor: how many times higher and wider they get; its square divides C.
-
-    Returns:
-        A variable of shape [N, C / r^2, H * r, W * r].
+pixel_shuffle = operator_layer("""
+    pixel_shuffle(x, upscale_factor=...)
 
     >>> fluid.layers.pixel_shuffle(fluid.data("x", [None, 8, 4, 4]), 2).shape
     (-1, 2, 8, 8)
-    """
-    return f.pixel_shuffle(x, upscale_factor=upscale_factor)
-
-
-@layer
-def shuffle_channel(f: LayerBuilder, x: Variable, group: int, name: str | None = None) -> Variable:
-    """Images with their channels dealt out: the first of each group, then the second, and so on.
-
-    Zhang et al., ShuffleNet, CVPR 2018.
-
-    Args:
-        x: images, [N, C, H, W].
-        group: how many groups of neighbouring channels there are; divides C.
-
-    Returns:
-        A variable of the shape of ``x``.
+""")
+shuffle_channel = same_shape("""
+    shuffle_channel(x, group=..., name)
 
     >>> fluid.layers.shuffle_channel(fluid.data("x", [None, 6, 4, 4]), group=2).shape
     (-1, 6, 4, 4)
-    """
-    return f.shuffle_channel(x, group=group)
-
-
-@layer
-def space_to_depth(
-    f: LayerBuilder, x: Variable, blocksize: int, name: str | None = None
-) -> Variable:
-    """Smaller images of more channels, in the order of Darknet's "reorg" layer.
-
-    Args:
-        x: images, [N, C, H, W].
-        blocksize: how many times lower and narrower they get; divides H and W, its square C.
-
-    Returns:
-        A variable of shape [N, C * b^2, H / b, W / b].
+""")
+space_to_depth = operator_layer("""
+    space_to_depth(x, blocksize=..., name)
 
     >>> fluid.layers.space_to_depth(fluid.data("x", [None, 4, 6, 8]), 2).shape
     (-1, 16, 3, 4)
-    """
-    return f.space_to_depth(x, blocksize=blocksize)
-
-
-@layer
-def temporal_shift(
-    f: LayerBuilder,
-    x: Variable,
-    seg_num: int,
-    shift_ratio: float = 0.25,
-    name: str | None = None,
-) -> Variable:
-    """Frames with some channels of the frame before, and some of the one after.
-
-    Lin et al., TSM: temporal shift module, ICCV 2019.
-
-    Args:
-        x: frames of clips, one after the other: [clips * seg_num, C, H, W].
-        seg_num: how many frames a clip has.
-        shift_ratio: which part of the channels comes from before, and which from after.
-
-    Returns:
-        A variable of the shape of ``x``.
+""")
+temporal_shift = same_shape("""
+    temporal_shift(x, seg_num, shift_ratio, name)
 
     >>> fluid.layers.temporal_shift(fluid.data("x", [None, 8, 4, 4]), seg_num=2).shape
     (-1, 8, 4, 4)
-    """
-    return f.temporal_shift(x, seg_num=seg_num, shift_ratio=shift_ratio)
+""")
 
 
 @layer

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..ir.variable import Variable
 from .layer import LAYERS, LayerBuilder, layer
+from .operator_layers import operator_layer
 from .sizes import integers
 from .unary import exp
 
@@ -126,20 +127,12 @@ def reduce_any(
     return f.reduce_any(input, **_over(dim, keep_dim))
 
 
-@layer
-def mean(f: LayerBuilder, x: Variable, name: str | None = None) -> Variable:
-    """The mean of all elements.
-
-    Args:
-        x: a float variable.
-
-    Returns:
-        A variable of shape [1].
+mean = operator_layer("""
+    mean(x, name)
 
     >>> fluid.layers.mean(fluid.data("x", [None, 4])).shape
     (1,)
-    """
-    return f.mean(x)
+""")
 
 
 @layer("log", family=_REDUCTION)

@@ -7,58 +7,25 @@ from typing import Any
 from .. import unique_name
 from ..ir.variable import Variable
 from .layer import LayerBuilder, is_variable, layer
+from .operator_layers import operator_layer, same_shape
 
-
-@layer
-def huber_loss(f: LayerBuilder, input: Variable, label: Variable, delta: float) -> Variable:
-    """Half the square of small differences, and a line beyond, for each element.
-
-    Args:
-        input: the prediction, float.
-        label: of the shape and element type of ``input``.
-        delta: where the parabola becomes a line, and the slope of that.
-
-    Returns:
-        A variable of the shape of ``input``.
+huber_loss = same_shape("""
+    huber_loss(input: X, label: Y, delta)
 
     >>> x, y = fluid.data("x", [None, 1]), fluid.data("y", [None, 1])
     >>> fluid.layers.huber_loss(x, y, delta=0.5).shape
     (-1, 1)
+""")
+smooth_l1 = operator_layer(
     """
-    out: Variable = f.huber_loss(input, label, delta=delta)
-    return out
-
-
-@layer("smooth_l1_loss")
-def smooth_l1(
-    f: LayerBuilder,
-    x: Variable,
-    y: Variable,
-    inside_weight: Variable | None = None,
-    outside_weight: Variable | None = None,
-    sigma: float | None = None,
-) -> Variable:
-    """The sum over each row of a parabola of small differences, and a line beyond.
-
-    Girshick, Fast R-CNN, ICCV 2015.
-
-    Args:
-        x: the prediction, float with at least 2 dimensions.
-        y: of the shape and element type of ``x``.
-        inside_weight: factor of the differences, element by element.
-        outside_weight: factor of the losses, element by element.
-        sigma: the parabola becomes a line at ``1 / sigma ** 2``; 1 when None.
-
-    Returns:
-        A variable of shape [N, 1].
+    smooth_l1(x, y, inside_weight, outside_weight, sigma=None) -> smooth_l1_loss
 
     >>> x, y = fluid.data("x", [None, 4]), fluid.data("y", [None, 4])
     >>> fluid.layers.smooth_l1(x, y, sigma=3.0).shape
     (-1, 1)
-    """
-    sigma = 1.0 if sigma is None else sigma
-    out: Variable = f.smooth_l1_loss(x, y, inside_weight, outside_weight, sigma=sigma)
-    return out
+    """,
+    stem="smooth_l1_loss",
+)
 
 
 @layer

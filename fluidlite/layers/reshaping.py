@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from ..errors import ArgumentError, ShapeError
 from ..ir.variable import Variable
 from ..opdef.spec import resolved
 from .creation import assign
-from .layer import LayerBuilder, is_variable, layer, variables_of
-from .sizes import Given, integer, integers, sizes_of
+from .layer import LayerBuilder, is_variable, layer
+from .operator_layers import operator_layer, same_shape
+from .sizes import Given, integer, sizes_of
 
 
 @layer("reshape2", act=True)
@@ -58,26 +57,15 @@ def reshape(
     return outs["Out"]
 
 
-@layer
-def transpose(
-    f: LayerBuilder, x: Variable, perm: Sequence[int], name: str | None = None
-) -> Variable:
-    """``x`` with its dimensions in another order.
-
-    Args:
-        x: a variable.
-        perm: dimension i of the result is dimension perm[i] of ``x``.
-
-    Returns:
-        A variable with the sizes of ``x`` in the order ``perm``.
+transpose = operator_layer("""
+    transpose(x, perm: axis, name) -> transpose2
 
     Raises:
         ShapeError: ``perm`` does not name each dimension once.
 
     >>> fluid.layers.transpose(fluid.data("x", [None, 3, 4]), [0, 2, 1]).shape
     (-1, 4, 3)
-    """
-    return f.transpose2(x, axis=integers(perm, "perm"))
+""")
 
 
 @layer
@@ -104,23 +92,12 @@ def t(f: LayerBuilder, input: Variable, name: str | None = None) -> Variable:
     return f.transpose2(input, axis=[1, 0]) if input.ndim == 2 else input
 
 
-@layer
-def squeeze(
-    f: LayerBuilder, input: Variable, axes: Sequence[int], name: str | None = None
-) -> Variable:
-    """``input`` without some dimensions of size 1.
-
-    Args:
-        input: a variable.
-        axes: the dimensions, which may count from the end; all of size 1 when empty.
-
-    Returns:
-        A variable with fewer dimensions.
+squeeze = operator_layer("""
+    squeeze(input: X, axes=..., name) -> squeeze2
 
     >>> fluid.layers.squeeze(fluid.data("x", [None, 1, 4]), axes=[1]).shape
     (-1, 4)
-    """
-    return f.squeeze2(input, axes=integers(axes, "axes"))
+""")
 
 
 @layer("unsqueeze2")
@@ -200,95 +177,40 @@ def expand(f: LayerBuilder, x: Variable, expand_times: Given, name: str | None =
     )
 
 
-@layer
-def expand_as(
-    f: LayerBuilder, x: Variable, target_tensor: Variable, name: str | None = None
-) -> Variable:
-    """``x`` repeated along its dimensions to the shape of another variable.
-
-    Args:
-        x: a variable.
-        target_tensor: gives the shape, whose sizes are multiples of those of ``x``.
-
-    Returns:
-        A variable of the shape of ``target_tensor``.
+expand_as = operator_layer("""
+    expand_as(x, target_tensor, name)
 
     >>> x, y = fluid.data("x", [1, 4]), fluid.data("y", [3, 8])
     >>> fluid.layers.expand_as(x, y).shape
     (3, 8)
-    """
-    return f.expand_as(x, target_tensor)
-
-
-@layer
-def reverse(f: LayerBuilder, x: Variable, axis: int | Sequence[int]) -> Variable:
-    """``x`` in the opposite order along some dimensions.
-
-    Args:
-        x: a variable.
-        axis: a dimension or a list of them; may count from the end.
-
-    Returns:
-        A variable of the shape of ``x``.
+""")
+reverse = same_shape("""
+    reverse(x, axis)
 
     >>> fluid.layers.reverse(fluid.data("x", [None, 4]), axis=1).shape
     (-1, 4)
+""")
+flip = same_shape(
     """
-    return f.reverse(x, axis=integers(axis, "axis"))
-
-
-@layer
-def flip(
-    f: LayerBuilder, input: Variable, dims: Sequence[int], name: str | None = None
-) -> Variable:
-    """``input`` in the opposite order along some dimensions.
-
-    Args:
-        input: a variable.
-        dims: a list of dimensions; may count from the end.
-        name: of the result.
-
-    Returns:
-        A variable of the shape of ``input``.
+    flip(input: X, dims, name)
 
     >>> fluid.layers.flip(fluid.data("x", [None, 4]), dims=[1]).shape
     (-1, 4)
-    """
-    out = f.named_result()
-    f.into("flip", {"X": input}, {"Out": out}, dims=integers(dims, "dims"))
-    return out
-
-
-@layer
-def shape(f: LayerBuilder, input: Variable) -> Variable:
-    """The shape of a variable when the program runs.
-
-    Args:
-        input: a variable.
-
-    Returns:
-        An int32 variable with an element for each dimension.
+    """,
+    is_named=True,
+)
+shape = operator_layer("""
+    shape(input)
 
     >>> fluid.layers.shape(fluid.data("x", [None, 4])).shape
     (2,)
-    """
-    return f.shape(input)
-
-
-@layer
-def size(f: LayerBuilder, input: Variable) -> Variable:
-    """The number of elements of a variable when the program runs.
-
-    Args:
-        input: a variable.
-
-    Returns:
-        An int64 variable of one element.
+""")
+size = operator_layer("""
+    size(input)
 
     >>> fluid.layers.size(fluid.data("x", [None, 4])).dtype
     VarType.INT64
-    """
-    return f.size(input)
+""")
 
 
 @layer
@@ -307,18 +229,10 @@ def rank(f: LayerBuilder, input: Variable) -> Variable:
     return assign(np.array(input.ndim, "int32"))
 
 
-@layer
-def meshgrid(f: LayerBuilder, input: Sequence[Variable], name: str | None = None) -> list[Variable]:
-    """The coordinates of all points of a grid.
-
-    Args:
-        input: a vector of coordinates for each dimension.
-
-    Returns:
-        A variable for each dimension, whose shape has the sizes of all vectors.
+meshgrid = operator_layer("""
+    meshgrid(input: X, name)
 
     >>> x, y = fluid.data("x", [3]), fluid.data("y", [5])
     >>> [v.shape for v in fluid.layers.meshgrid([x, y])]
     [(3, 5), (3, 5)]
-    """
-    return f.meshgrid(variables_of(input, "input"))
+""")

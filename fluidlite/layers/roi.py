@@ -8,6 +8,7 @@ from ..errors import ArgumentError
 from ..ir.variable import Variable
 from .convolution import channels_of
 from .layer import LAYERS, LayerBuilder, layer, stopped
+from .operator_layers import OperatorLayers
 from .windows import each
 
 _REGIONS = LAYERS.extended(
@@ -22,6 +23,7 @@ _REGIONS = LAYERS.extended(
     },
     returns="A variable of shape [n, C, pooled_height, pooled_width].",
 )
+_regions = OperatorLayers(_REGIONS)
 
 
 @layer(family=_REGIONS)
@@ -55,109 +57,33 @@ def roi_pool(
     return out
 
 
-@layer(family=_REGIONS)
-def roi_align(
-    f: LayerBuilder,
-    input: Variable,
-    rois: Variable,
-    pooled_height: int = 1,
-    pooled_width: int = 1,
-    spatial_scale: float = 1.0,
-    sampling_ratio: int = -1,
-    name: str | None = None,
-    rois_lod: Variable | None = None,
-) -> Variable:
-    """For each region the means of points in its parts, linear between elements.
-
-    He et al., Mask R-CNN, ICCV 2017.
-
-    Args:
-        sampling_ratio: how many points a part has in each direction; -1 for one for each element.
+roi_align = _regions("""
+    roi_align(input: X, rois, pooled_height, pooled_width, spatial_scale, sampling_ratio,
+        name, rois_lod)
 
     >>> images = fluid.data("images", [None, 3, 8, 8])
     >>> rois = fluid.data("rois", [None, 4], lod_level=1)
     >>> fluid.layers.roi_align(images, rois, 2, 3, sampling_ratio=2).shape
     (-1, 3, 2, 3)
-    """
-    return f.roi_align(
-        input,
-        rois,
-        rois_lod,
-        pooled_height=pooled_height,
-        pooled_width=pooled_width,
-        spatial_scale=spatial_scale,
-        sampling_ratio=sampling_ratio,
-    )
-
-
-@layer(family=_REGIONS)
-def psroi_pool(
-    f: LayerBuilder,
-    input: Variable,
-    rois: Variable,
-    output_channels: int,
-    spatial_scale: float,
-    pooled_height: int,
-    pooled_width: int,
-    name: str | None = None,
-) -> Variable:
-    """For each region the means over its parts, each part of channels of its own.
-
-    Dai et al., R-FCN, NIPS 2016.
-
-    Args:
-        input: images, [N, output_channels * pooled_height * pooled_width, H, W].
-        output_channels: the channels of the output.
-
-    Returns:
-        A variable of shape [n, output_channels, pooled_height, pooled_width].
+""")
+psroi_pool = _regions("""
+    psroi_pool(input: X, rois, output_channels, spatial_scale=..., pooled_height=...,
+        pooled_width=..., name)
 
     >>> images = fluid.data("images", [None, 12, 8, 8])
     >>> rois = fluid.data("rois", [None, 4], lod_level=1)
     >>> fluid.layers.psroi_pool(images, rois, 2, 1.0, 2, 3).shape
     (-1, 2, 2, 3)
-    """
-    return f.psroi_pool(
-        input,
-        rois,
-        output_channels=output_channels,
-        spatial_scale=spatial_scale,
-        pooled_height=pooled_height,
-        pooled_width=pooled_width,
-    )
-
-
-@layer(family=_REGIONS)
-def prroi_pool(
-    f: LayerBuilder,
-    input: Variable,
-    rois: Variable,
-    spatial_scale: float = 1.0,
-    pooled_height: int = 1,
-    pooled_width: int = 1,
-    batch_roi_nums: Variable | None = None,
-    name: str | None = None,
-) -> Variable:
-    """For each region the means over its parts, as integrals, so that gradients reach the regions.
-
-    Jiang et al., Acquisition of localization confidence for accurate object detection, ECCV 2018.
-
-    Args:
-        batch_roi_nums: how many regions each image has, in place of sequences.
+""")
+prroi_pool = _regions("""
+    prroi_pool(input: X, rois, spatial_scale, pooled_height, pooled_width, batch_roi_nums,
+        name)
 
     >>> images = fluid.data("images", [None, 3, 8, 8])
     >>> rois = fluid.data("rois", [None, 4], lod_level=1)
     >>> fluid.layers.prroi_pool(images, rois, 0.5, 2, 3).shape
     (-1, 3, 2, 3)
-    """
-    return f.prroi_pool(
-        input,
-        rois,
-        batch_roi_nums,
-        spatial_scale=spatial_scale,
-        pooled_height=pooled_height,
-        pooled_width=pooled_width,
-    )
+""")
 
 
 @layer(family=_REGIONS)

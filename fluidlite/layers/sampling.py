@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from ..errors import ArgumentError
@@ -10,6 +9,7 @@ from ..ground.dtypes import DType
 from ..ir.variable import Variable
 from .creation import FILLED, shape_of
 from .layer import LayerBuilder, layer
+from .operator_layers import OperatorLayers, operator_layer
 from .sizes import Given, Sizes, known_integer, sizes_of
 
 _DRAWN = FILLED.extended(
@@ -23,6 +23,7 @@ _DRAWN = FILLED.extended(
     },
     returns="A variable of that shape.",
 )
+_drawn = OperatorLayers(_DRAWN)
 
 
 @layer(family=_DRAWN)
@@ -99,70 +100,22 @@ def randn(
     return out
 
 
-@layer(family=_DRAWN)
-def uniform_random_batch_size_like(
-    f: LayerBuilder,
-    input: Variable,
-    shape: Sequence[int],
-    dtype: Any = "float32",
-    input_dim_idx: int = 0,
-    output_dim_idx: int = 0,
-    min: float = -1.0,
-    max: float = 1.0,
-    seed: int = 0,
-) -> Variable:
-    """Numbers equally likely in [min, max), in a shape that has one size in common with ``input``.
-
-    Args:
-        shape: sizes; the one at ``output_dim_idx`` does not matter.
+uniform_random_batch_size_like = _drawn("""
+    uniform_random_batch_size_like(input, shape, dtype='float32', input_dim_idx,
+        output_dim_idx, min, max, seed)
 
     >>> x = fluid.data("x", [None, 4])
     >>> fluid.layers.uniform_random_batch_size_like(x, [1, 5]).shape
     (-1, 5)
-    """
-    return f.uniform_random_batch_size_like(
-        input,
-        shape=shape,
-        dtype=dtype,
-        input_dim_idx=input_dim_idx,
-        output_dim_idx=output_dim_idx,
-        min=min,
-        max=max,
-        seed=seed,
-    )
-
-
-@layer(family=_DRAWN)
-def gaussian_random_batch_size_like(
-    f: LayerBuilder,
-    input: Variable,
-    shape: Sequence[int],
-    input_dim_idx: int = 0,
-    output_dim_idx: int = 0,
-    mean: float = 0.0,
-    std: float = 1.0,
-    seed: int = 0,
-    dtype: Any = "float32",
-) -> Variable:
-    """Normally distributed numbers, in a shape that has one size in common with ``input``.
-
-    Args:
-        shape: sizes; the one at ``output_dim_idx`` does not matter.
+""")
+gaussian_random_batch_size_like = _drawn("""
+    gaussian_random_batch_size_like(input, shape, input_dim_idx, output_dim_idx, mean, std,
+        seed, dtype='float32')
 
     >>> x = fluid.data("x", [None, 4])
     >>> fluid.layers.gaussian_random_batch_size_like(x, [1, 5]).shape
     (-1, 5)
-    """
-    return f.gaussian_random_batch_size_like(
-        input,
-        shape=shape,
-        dtype=dtype,
-        input_dim_idx=input_dim_idx,
-        output_dim_idx=output_dim_idx,
-        mean=mean,
-        std=std,
-        seed=seed,
-    )
+""")
 
 
 @layer(family=_DRAWN)
@@ -245,22 +198,10 @@ def randperm(
     return out
 
 
-@layer
-def sampling_id(
-    f: LayerBuilder,
-    x: Variable,
-    min: float = 0.0,
-    max: float = 1.0,
-    seed: int = 0,
-    dtype: Any = "float32",
-) -> Variable:
-    """For each row a column, drawn with the probabilities that the row holds.
+sampling_id = operator_layer("""
+    sampling_id(x, min, max, seed, dtype='float32')
 
     Args:
-        x: probabilities, [n, columns].
-        min, max: bounds of the number that is drawn for a row: only columns between these parts of
-            the distribution can come.
-        seed: fixes what is drawn; 0 for the program's own stream.
         dtype: accepted, without meaning: columns are int64.
 
     Raises:
@@ -270,7 +211,4 @@ def sampling_id(
     >>> shares = fluid.layers.assign(np.array([[0, 1, 0], [0, 0, 1]], "float32"))
     >>> fluid.Executor().run(fetch_list=[fluid.layers.sampling_id(shares)])
     [array([1, 2])]
-    """
-    out = f.new_variable()
-    f.into("sampling_id", {"X": x}, {"Out": out}, min=min, max=max, seed=seed)
-    return out
+""")

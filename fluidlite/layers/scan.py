@@ -7,34 +7,16 @@ from collections.abc import Sequence
 from ..errors import ArgumentError
 from ..ir.variable import Variable
 from .layer import LayerBuilder, layer
+from .operator_layers import same_shape
 from .reshaping import reshape
 from .sizes import integers
 
-
-@layer
-def cumsum(
-    f: LayerBuilder,
-    x: Variable,
-    axis: int | None = None,
-    exclusive: bool | None = None,
-    reverse: bool | None = None,
-) -> Variable:
-    """The sums of all elements up to each one, along a dimension.
-
-    Args:
-        x: a variable of numbers.
-        axis: the dimension; the last one when None.
-        exclusive: leave each element out of its own sum.
-        reverse: sum from the end.
-
-    Returns:
-        A variable of the shape of ``x``.
+cumsum = same_shape("""
+    cumsum(x, axis=None, exclusive=None, reverse=None)
 
     >>> fluid.layers.cumsum(fluid.data("x", [None, 4]), axis=0, reverse=True).shape
     (-1, 4)
-    """
-    given = {"axis": axis, "exclusive": exclusive, "reverse": reverse}
-    return f.cumsum(x, **{name: value for name, value in given.items() if value is not None})
+""")
 
 
 @layer

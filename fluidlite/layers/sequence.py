@@ -7,8 +7,10 @@ from typing import Any
 from ..errors import ArgumentError
 from ..ir.variable import Variable
 from .layer import LAYERS, LayerBuilder, layer
+from .operator_layers import OperatorLayers
 
 SEQUENCES = LAYERS.extended({"input": "rows in sequences.", "x": "rows in sequences."})
+_sequences = OperatorLayers(SEQUENCES)
 
 _KINDS = ("average", "sum", "sqrt", "max", "last", "first")
 
@@ -81,23 +83,13 @@ def sequence_last_step(input: Variable) -> Variable:
     return sequence_pool(input, "last")
 
 
-@layer(family=SEQUENCES)
-def sequence_softmax(
-    f: LayerBuilder, input: Variable, use_cudnn: bool = False, name: str | None = None
-) -> Variable:
-    """The softmax of the numbers of each sequence.
-
-    Args:
-        input: one number in a row, in sequences.
-
-    Returns:
-        A variable of the shape of ``input``, in its sequences.
+sequence_softmax = _sequences("""
+    sequence_softmax(input: X, use_cudnn, name)
 
     >>> scores = fluid.data("scores", [None, 1], lod_level=1)
     >>> fluid.layers.sequence_softmax(scores).shape
     (-1, 1)
-    """
-    return f.sequence_softmax(input, use_cudnn=use_cudnn)
+""")
 
 
 @layer(act=True, family=SEQUENCES)
@@ -167,45 +159,19 @@ def row_conv(
     return f.row_conv(input, f.weight(param_attr, shape, input.dtype))
 
 
-@layer(family=SEQUENCES)
-def sequence_expand(
-    f: LayerBuilder, x: Variable, y: Variable, ref_level: int = -1, name: str | None = None
-) -> Variable:
-    """Each sequence of ``x``, or each row, as often as ``y`` has entries in the sequence of the
-    same number.
-
-    Args:
-        x: rows in sequences of one level, or rows alone.
-        y: in sequences; its values do not matter.
-        ref_level: the level of ``y``; -1 for the innermost one.
-
-    Returns:
-        A variable with the repeated rows, in sequences where ``x`` has them.
+sequence_expand = _sequences("""
+    sequence_expand(x, y, ref_level, name)
 
     >>> sentence = fluid.data("sentence", [None, 8])
     >>> words = fluid.data("words", [None, 1], "int64", lod_level=1)
     >>> fluid.layers.sequence_expand(sentence, words).shape
     (-1, 8)
-    """
-    return f.sequence_expand(x, y, ref_level=ref_level)
-
-
-@layer(family=SEQUENCES)
-def sequence_expand_as(
-    f: LayerBuilder, x: Variable, y: Variable, name: str | None = None
-) -> Variable:
-    """Each row of ``x``, as often as the sequence of ``y`` of the same number has rows.
-
-    Args:
-        x: one row for each sequence of ``y``.
-        y: in sequences of one level; its values do not matter.
-
-    Returns:
-        A variable with the repeated rows, in the sequences of ``y``.
+""")
+sequence_expand_as = _sequences("""
+    sequence_expand_as(x, y, name)
 
     >>> sentence = fluid.data("sentence", [None, 8])
     >>> words = fluid.data("words", [None, 1], "int64", lod_level=1)
     >>> fluid.layers.sequence_expand_as(sentence, words).lod_level
     1
-    """
-    return f.sequence_expand_as(x, y)
+""")

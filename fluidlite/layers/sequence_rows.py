@@ -6,29 +6,21 @@ from collections.abc import Sequence
 
 from ..errors import ArgumentError
 from ..ir.variable import Variable
-from .layer import LayerBuilder, is_variable, layer, stopped, variables_of
+from .layer import LayerBuilder, is_variable, layer, stopped
+from .operator_layers import OperatorLayers
 from .sequence import SEQUENCES
 from .sizes import integers
 
+_sequences = OperatorLayers(SEQUENCES)
 
-@layer(family=SEQUENCES)
-def sequence_concat(
-    f: LayerBuilder, input: Sequence[Variable], name: str | None = None
-) -> Variable:
-    """Sequences that hold the rows of the first sequences of all inputs, of all second ones, and so
-    on.
 
-    Args:
-        input: two variables or more, in equally many sequences, with rows of one shape.
-
-    Returns:
-        A variable with all rows.
+sequence_concat = _sequences("""
+    sequence_concat(input: X, name)
 
     >>> x, y = (fluid.data(name, [None, 8], lod_level=1) for name in "xy")
     >>> fluid.layers.sequence_concat([x, y]).shape
     (-1, 8)
-    """
-    return f.sequence_concat(variables_of(input, "input"))
+""")
 
 
 @layer(family=SEQUENCES)
@@ -61,119 +53,57 @@ def sequence_pad(
     return out, stopped(lengths)
 
 
-@layer(family=SEQUENCES)
-def sequence_unpad(
-    f: LayerBuilder, x: Variable, length: Variable, name: str | None = None
-) -> Variable:
-    """The first rows of each padded sequence, as sequences.
-
-    Args:
-        x: [sequences, size, ...].
-        length: how many rows each sequence has, [sequences].
-
-    Returns:
-        A variable [rows, ...], in sequences.
+sequence_unpad = _sequences(
+    """
+    sequence_unpad(x, length, name)
 
     >>> padded, length = fluid.data("padded", [4, 20, 8]), fluid.data("length", [4], "int64")
     >>> fluid.layers.sequence_unpad(padded, length).shape
     (-1, 8)
-    """
-    return f.sequence_unpad(x, stopped(length))
-
-
-@layer(family=SEQUENCES)
-def sequence_reshape(f: LayerBuilder, input: Variable, new_dim: int) -> Variable:
-    """The numbers of each sequence in rows of another size.
-
-    Args:
-        input: [rows, D], in sequences; the numbers of each fill rows of ``new_dim``.
-        new_dim: how many numbers a row has then.
-
-    Returns:
-        A variable [rows * D / new_dim, new_dim].
+    """,
+    stops=["length"],
+)
+sequence_reshape = _sequences("""
+    sequence_reshape(input: X, new_dim)
 
     >>> fluid.layers.sequence_reshape(fluid.data("x", [None, 8], lod_level=1), 4).shape
     (-1, 4)
-    """
-    return f.sequence_reshape(input, new_dim=new_dim)
-
-
-@layer(family=SEQUENCES)
-def sequence_reverse(f: LayerBuilder, x: Variable, name: str | None = None) -> Variable:
-    """The rows of each sequence, the last one first.
-
-    Returns:
-        A variable of the shape of ``x``, in its sequences.
+""")
+sequence_reverse = _sequences("""
+    sequence_reverse(x, name)
 
     >>> fluid.layers.sequence_reverse(fluid.data("x", [None, 8], lod_level=1)).shape
     (-1, 8)
+""")
+sequence_slice = _sequences(
     """
-    return f.sequence_reverse(x)
-
-
-@layer(family=SEQUENCES)
-def sequence_slice(
-    f: LayerBuilder, input: Variable, offset: Variable, length: Variable, name: str | None = None
-) -> Variable:
-    """Some rows of each sequence that lie one behind the other.
-
-    Args:
-        input: rows in sequences of one level.
-        offset: the first row, counted from 0 in its sequence, [sequences, 1].
-        length: how many rows, [sequences, 1].
-
-    Returns:
-        A variable with these rows, in as many sequences.
+    sequence_slice(input: X, offset, length, name)
 
     >>> words = fluid.data("words", [None, 8], lod_level=1)
     >>> offset, length = (fluid.data(name, [None, 1], "int64") for name in ("o", "l"))
     >>> fluid.layers.sequence_slice(words, offset, length).shape
     (-1, 8)
-    """
-    return f.sequence_slice(input, stopped(offset), stopped(length))
-
-
-@layer(family=SEQUENCES)
-def sequence_scatter(
-    f: LayerBuilder, input: Variable, index: Variable, updates: Variable, name: str | None = None
-) -> Variable:
-    """``input`` with numbers added: those of a sequence to the row of the same number.
-
-    Args:
-        input: [n, D].
-        index: places in a row, [N, 1] in n sequences, int64.
-        updates: what is added there, [N, 1] in the same sequences.
-
-    Returns:
-        A variable of the shape of ``input``.
+    """,
+    stops=["length", "offset"],
+)
+sequence_scatter = _sequences("""
+    sequence_scatter(input: X, index: Ids, updates, name)
 
     >>> index = fluid.data("index", [None, 1], "int64", lod_level=1)
     >>> updates = fluid.data("updates", [None, 1], lod_level=1)
     >>> fluid.layers.sequence_scatter(fluid.data("x", [3, 6]), index, updates).shape
     (3, 6)
+""")
+sequence_enumerate = _sequences(
     """
-    return f.sequence_scatter(input, index, updates)
-
-
-@layer(family=SEQUENCES)
-def sequence_enumerate(
-    f: LayerBuilder, input: Variable, win_size: int, pad_value: int = 0, name: str | None = None
-) -> Variable:
-    """Each number of a sequence with those behind it.
-
-    Args:
-        input: integers, [rows, 1], in sequences.
-        win_size: how many numbers are seen at once.
-        pad_value: stands for what lies behind the end.
-
-    Returns:
-        A variable [rows, win_size], in the sequences of ``input``.
+    sequence_enumerate(input: X, win_size, pad_value, name)
 
     >>> words = fluid.data("words", [None, 1], "int64", lod_level=1)
     >>> fluid.layers.sequence_enumerate(words, win_size=3).shape
     (-1, 3)
-    """
-    return stopped(f.sequence_enumerate(input, win_size=win_size, pad_value=pad_value))
+    """,
+    is_stopped=True,
+)
 
 
 @layer

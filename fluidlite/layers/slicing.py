@@ -8,6 +8,7 @@ from typing import Any
 from ..errors import ArgumentError
 from ..ir.variable import Variable
 from .layer import LayerBuilder, is_variable, layer, stopped
+from .operator_layers import operator_layer, same_shape
 from .sizes import Given, Sizes, integers, sizes_of
 
 
@@ -171,31 +172,15 @@ def crop_tensor(
     return out
 
 
-@layer
-def pad(
-    f: LayerBuilder,
-    x: Variable,
-    paddings: Sequence[int],
-    pad_value: float = 0.0,
-    name: str | None = None,
-) -> Variable:
-    """``x`` with room around it, in every dimension.
-
-    Args:
-        x: a variable.
-        paddings: sizes before and after for dimension 0, then for dimension 1, and so on.
-        pad_value: what stands there.
-
-    Returns:
-        A larger variable.
+pad = operator_layer("""
+    pad(x, paddings, pad_value, name)
 
     Raises:
         ShapeError: there are not two numbers for each dimension.
 
     >>> fluid.layers.pad(fluid.data("x", [None, 4]), [0, 0, 1, 2]).shape
     (-1, 7)
-    """
-    return f.pad(x, paddings=integers(paddings, "paddings"), pad_value=float(pad_value))
+""")
 
 
 @layer
@@ -240,22 +225,10 @@ def pad2d(
     )
 
 
-@layer
-def pad_constant_like(
-    f: LayerBuilder, x: Variable, y: Variable, pad_value: float = 0.0, name: str | None = None
-) -> Variable:
-    """``y`` with room after it, in every dimension, up to the shape of ``x``.
-
-    Args:
-        x: gives the shape.
-        y: a variable that is not larger.
-        pad_value: what stands in the room.
-
-    Returns:
-        A variable of the shape of ``x``.
+pad_constant_like = same_shape("""
+    pad_constant_like(x, y, pad_value, name)
 
     >>> x, y = fluid.data("x", [3, 4]), fluid.data("y", [2, 4])
     >>> fluid.layers.pad_constant_like(x, y).shape
     (3, 4)
-    """
-    return f.pad_constant_like(x, y, pad_value=float(pad_value))
+""")

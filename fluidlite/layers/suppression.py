@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..ir.variable import Variable
 from .layer import LAYERS, LayerBuilder, layer, stopped
+from .operator_layers import OperatorLayers
 
 SUPPRESSION = LAYERS.extended(
     {
@@ -24,64 +25,24 @@ SUPPRESSION = LAYERS.extended(
     },
     returns="A variable of shape [n, 6]: class, score and box, those of an image being a sequence.",
 )
+_suppression = OperatorLayers(SUPPRESSION)
 
 
-@layer(family=SUPPRESSION)
-def multiclass_nms(
-    f: LayerBuilder,
-    bboxes: Variable,
-    scores: Variable,
-    score_threshold: float,
-    nms_top_k: int,
-    keep_top_k: int,
-    nms_threshold: float = 0.3,
-    normalized: bool = True,
-    nms_eta: float = 1.0,
-    background_label: int = 0,
-    name: str | None = None,
-) -> Variable:
-    """The boxes that no better one of their class overlaps too much; (-1,) where there is none.
+multiclass_nms = _suppression(
+    """
+    multiclass_nms(bboxes, scores, score_threshold, nms_top_k, keep_top_k, nms_threshold,
+        normalized, nms_eta, background_label, name)
 
     >>> boxes, scores = fluid.data("boxes", [None, 10, 4]), fluid.data("scores", [None, 3, 10])
     >>> fluid.layers.multiclass_nms(boxes, scores, 0.1, 100, 20).shape
     (-1, 6)
+    """,
+    is_stopped=True,
+)
+locality_aware_nms = _suppression(
     """
-    return stopped(
-        f.multiclass_nms(
-            bboxes,
-            scores,
-            background_label=background_label,
-            score_threshold=score_threshold,
-            nms_top_k=nms_top_k,
-            nms_threshold=nms_threshold,
-            nms_eta=nms_eta,
-            keep_top_k=keep_top_k,
-            normalized=normalized,
-        )
-    )
-
-
-@layer(family=SUPPRESSION)
-def locality_aware_nms(
-    f: LayerBuilder,
-    bboxes: Variable,
-    scores: Variable,
-    score_threshold: float,
-    nms_top_k: int,
-    keep_top_k: int,
-    nms_threshold: float = 0.3,
-    normalized: bool = True,
-    nms_eta: float = 1.0,
-    background_label: int = -1,
-    name: str | None = None,
-) -> Variable:
-    """The same after merging neighbours that overlap, weighted by their scores.
-
-    Zhou et al., EAST: an efficient and accurate scene text detector, CVPR 2017.
-
-    Args:
-        bboxes: boxes of images, [N, M, 4]. Polygons have 8, 16, 24 or 32 numbers.
-        scores: [N, classes, M].
+    locality_aware_nms(bboxes, scores, score_threshold, nms_top_k, keep_top_k,
+        nms_threshold, normalized, nms_eta, background_label, name)
 
     >>> quadrangles, scores = (
     ...     fluid.data("boxes", [None, 10, 8]),
@@ -89,20 +50,9 @@ def locality_aware_nms(
     ... )
     >>> fluid.layers.locality_aware_nms(quadrangles, scores, 0.1, 100, 20).shape
     (-1, 10)
-    """
-    return stopped(
-        f.locality_aware_nms(
-            bboxes,
-            scores,
-            background_label=background_label,
-            score_threshold=score_threshold,
-            nms_top_k=nms_top_k,
-            nms_threshold=nms_threshold,
-            nms_eta=nms_eta,
-            keep_top_k=keep_top_k,
-            normalized=normalized,
-        )
-    )
+    """,
+    is_stopped=True,
+)
 
 
 @layer(family=SUPPRESSION)

@@ -18,7 +18,7 @@ from .unary import Activation, Unary
 
 
 class tanh(Activation):
-    """Out = tanh X."""
+    """The hyperbolic tangent of X, for each element."""
 
     ufunc = np.tanh
     whole = False
@@ -33,7 +33,7 @@ class tanh(Activation):
 
 
 class tanh_shrink(Activation):
-    """Out = X - tanh X."""
+    """``X - tanh(X)``, for each element."""
 
     def run(self, xp, X):
         return X - xp.tanh(X)
@@ -43,7 +43,11 @@ class tanh_shrink(Activation):
 
 
 class stanh(Unary):
-    """Out = scale_b tanh(scale_a X)."""
+    """``scale_b * tanh(scale_a * X)``, for each element.
+
+    scale_a: factor of the input.
+    scale_b: factor of the output.
+    """
 
     scale_a: float = 0.67
     scale_b: float = 1.7159
@@ -60,7 +64,7 @@ class stanh(Unary):
 
 
 class sigmoid(Activation):
-    """Out = 1 / (1 + e^-X)."""
+    """``1 / (1 + exp(-X))``, for each element."""
 
     def run(self, xp, X):
         return logistic(xp, X)
@@ -70,7 +74,7 @@ class sigmoid(Activation):
 
 
 class logsigmoid(Activation):
-    """Out = ln(1 / (1 + e^-X))."""
+    """``-log(1 + exp(-X))``, for each element."""
 
     def run(self, xp, X):
         return -xp.logaddexp(0, -X)
@@ -80,7 +84,7 @@ class logsigmoid(Activation):
 
 
 class softplus(Activation):
-    """Out = ln(1 + e^X)."""
+    """``log(1 + exp(X))``, for each element."""
 
     def run(self, xp, X):
         return xp.logaddexp(0, X)
@@ -90,7 +94,10 @@ class softplus(Activation):
 
 
 class soft_relu(Unary):
-    """Out = ln(1 + e^X), with X kept in [-threshold, threshold]."""
+    """``log(1 + exp(y))`` for ``y``, which is X within [-threshold, threshold].
+
+    threshold: the bound of X.
+    """
 
     threshold: float = 40.0
 
@@ -112,7 +119,7 @@ class soft_relu(Unary):
 
 
 class softsign(Activation):
-    """Out = X / (1 + |X|)."""
+    """``X / (1 + |X|)``, for each element."""
 
     def run(self, xp, X):
         return X / (1 + xp.abs(X))
@@ -122,9 +129,10 @@ class softsign(Activation):
 
 
 class gelu(Activation):
-    """Out = X P(X) with the normal distribution P (Hendrycks and Gimpel, arXiv 1606.08415).
+    """X times the probability that a normal variable lies below X (Hendrycks and Gimpel, Gaussian
+    error linear units, arXiv 1606.08415).
 
-    approximate: take 1/2 (1 + tanh(sqrt(2 / pi) (X + 0.044715 X^3))) for P(X).
+    approximate: take ``1/2 (1 + tanh(sqrt(2/pi) (X + 0.044715 X^3)))`` for the probability.
     """
 
     approximate: bool = False
@@ -153,7 +161,11 @@ class gelu(Activation):
 
 
 class swish(UseMkldnn, Unary):
-    """Out = X / (1 + e^(-beta X))."""
+    """``X * sigmoid(beta * X)``, for each element (Ramachandran et al., Searching for activation
+    functions, 2017).
+
+    beta: how steep the sigmoid is.
+    """
 
     beta: float = 1.0
 
@@ -176,9 +188,10 @@ class swish(UseMkldnn, Unary):
 
 
 class mish(Unary):
-    """Out = X tanh(ln(1 + e^X)) (Misra, arXiv 1908.08681).
+    """``X * tanh(log(1 + exp(X)))``, for each element (Misra, Mish: a self regularized
+    non-monotonic activation function, BMVC 2020).
 
-    threshold: ln(1 + e^X) is taken as X above it, and as e^X below its negative.
+    threshold: ``log(1 + exp(X))`` is taken as X above it, and as ``exp(X)`` below its negative.
     """
 
     threshold: float = 20.0
@@ -198,7 +211,7 @@ class mish(Unary):
 
 
 class relu(Activation):
-    """Out = max(X, 0)."""
+    """X where it is positive, else 0, for each element: ``max(X, 0)``."""
 
     is_monotone = True
 
@@ -210,7 +223,10 @@ class relu(Activation):
 
 
 class relu6(Unary):
-    """Out = min(max(X, 0), threshold)."""
+    """``min(max(0, X), threshold)``, for each element.
+
+    threshold: the upper bound.
+    """
 
     threshold: float = 6.0
 
@@ -225,7 +241,11 @@ class relu6(Unary):
 
 
 class brelu(Unary):
-    """Out = min(max(X, t_min), t_max)."""
+    """``min(max(t_min, X), t_max)``, for each element.
+
+    t_min: the bounds.
+    t_max: the bounds.
+    """
 
     t_min: float = 0.0
     t_max: float = 24.0
@@ -238,7 +258,7 @@ class brelu(Unary):
 
 
 class thresholded_relu(Unary):
-    """Out = X where X > threshold, 0 elsewhere."""
+    """X where it is above ``threshold``, else 0."""
 
     threshold: float = 1.0
 
@@ -270,7 +290,11 @@ class leaky_relu(UseMkldnn, Unary):
 
 
 class elu(Unary):
-    """Out = X where X > 0, alpha (e^X - 1) elsewhere (Clevert et al., arXiv 1511.07289)."""
+    """X where it is positive, else ``alpha * (exp(X) - 1)`` (Clevert et al., Fast and accurate deep
+    network learning by exponential linear units, ICLR 2016).
+
+    alpha: minus the limit far below 0.
+    """
 
     alpha: float = 1.0
 
@@ -290,9 +314,9 @@ class elu(Unary):
 
 
 class selu(Unary):
-    """Out = scale X where X > 0, scale alpha (e^X - 1) elsewhere.
+    """``scale * X`` where X is positive, else ``scale * alpha * (exp(X) - 1)``.
 
-    Klambauer et al., arXiv 1706.02515.
+    Klambauer et al., Self-normalizing neural networks, NIPS 2017; the defaults are theirs.
     """
 
     scale: float = 1.0507009873554804934193349852946
@@ -311,7 +335,7 @@ class selu(Unary):
 
 
 class hard_shrink(Unary):
-    """Out = X where |X| > threshold, 0 elsewhere."""
+    """X where it lies outside of [-threshold, threshold], else 0."""
 
     threshold: float = 0.5
 
@@ -323,7 +347,7 @@ class hard_shrink(Unary):
 
 
 class softshrink(Unary):
-    """Out = X moved towards 0 by lambda, and 0 where |X| <= lambda."""
+    """X moved towards 0 by lambda, and 0 where it is closer than that."""
 
     lambda_: float = attr(0.5, alias="lambda")
 
@@ -335,7 +359,11 @@ class softshrink(Unary):
 
 
 class hard_sigmoid(Unary):
-    """Out = slope X + offset, kept in [0, 1]."""
+    """``slope * X + offset`` within [0, 1], for each element.
+
+    slope: of the straight part.
+    offset: the value at 0.
+    """
 
     slope: float = 0.2
     offset: float = 0.5
@@ -348,7 +376,13 @@ class hard_sigmoid(Unary):
 
 
 class hard_swish(Unary):
-    """Out = X min(max(X + offset, 0), threshold) / scale."""
+    """``X * min(max(0, X + offset), threshold) / scale``, for each element (Howard et al.,
+    Searching for MobileNetV3, ICCV 2019).
+
+    threshold: the upper bound of the second factor.
+    scale: the divisor.
+    offset: added to X in the second factor.
+    """
 
     threshold: float = 6.0
     scale: float = 6.0
@@ -422,9 +456,12 @@ class prelu(Op):
 
 
 class maxout(Op):
-    """Out = the maximum of each group of channels (Goodfellow et al., arXiv 1302.4389).
+    """The largest of each ``groups`` neighbouring channels (Goodfellow et al., Maxout networks,
+    ICML 2013).
 
-    groups: the number of neighbouring channels in a group.
+    X: images, [N, C, H, W], or [N, H, W, C] with ``axis`` 3 or -1.
+    Out: of the shape of X with ``C / groups`` channels.
+    groups: the number of neighbouring channels in a group; divides that of all channels.
     axis: the dimension of the channels.
     """
 

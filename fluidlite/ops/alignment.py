@@ -238,7 +238,8 @@ class ctc_align(Op):
 
 
 class gather_tree(Op):
-    """Out = whole paths: at each step the token from which the rest of the path was reached.
+    """Whole paths of a beam search: at each step the token from which the rest of the path was
+    reached.
 
     Ids: the tokens that a beam search chose at each step, [steps, batch, beam].
     Parents: at each step, which path of the step before each token continues; of its shape.

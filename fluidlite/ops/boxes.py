@@ -41,8 +41,11 @@ def overlap(xp, x, y, more):
 
 
 class iou_similarity(Op):
-    """Out[i, j] = the intersection of boxes X[i] and Y[j] over their union.
+    """The intersection over the union of each box of X with each of Y.
 
+    X: boxes, [n, 4].
+    Y: boxes, [m, 4].
+    Out: of shape [n, m].
     box_normalized: boxes are in parts of the image; if not, in whole pixels, the last one included.
     """
 
@@ -227,13 +230,15 @@ class polygon_box_transform(Op):
 
 
 class box_decoder_and_assign(Op):
-    """DecodeBox = a box for each class, OutputAssignBox = that of the class with the best score.
+    """A box for each class, and that of the class with the best score.
 
     PriorBox: the boxes that others are relative to, [N, 4], in whole pixels.
     PriorBoxVar: four numbers that relative boxes are multiplied with.
     TargetBox: relative boxes, [N, classes * 4].
     BoxScore: of each class, of which the first is the background; [N, classes].
     box_clip: the largest logarithm of a size that is used.
+    DecodeBox: [N, classes * 4].
+    OutputAssignBox: [N, 4].
     """
 
     signature = "PriorBox, PriorBoxVar?, TargetBox, BoxScore -> DecodeBox, OutputAssignBox"

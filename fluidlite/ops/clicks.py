@@ -14,10 +14,12 @@ class cvm(Op):
 
     The columns become log(shows + 1) and log(clicks + 1) - log(shows + 1).
 
-    X: [N, D], D at least 3.
+    X: features, [N, D], D at least 3.
     CVM: shows and clicks, [N, 2]; the gradient of the first two columns of X is this, whatever
         arrives: it tells the owner of the counts what was counted.
-    use_cvm: keep the two columns.
+    Y: of shape [N, D], or [N, D - 2].
+    use_cvm: whether the columns stay, as ``log(shows + 1)`` and ``log(clicks + 1) - log(shows +
+        1)``.
     """
 
     signature = "X, CVM! -> Y"
@@ -51,12 +53,14 @@ class cvm(Op):
 
 
 class hash(ShapeAtRuntime, Op):
-    """Out[n, i, 0] = the hash of row n of X with the seed i, modulo ``mod_by``.
+    """Numbers below ``mod_by`` that stand for rows of integers: ``Out[n, i, 0]`` is the hash of row
+    n of X with the seed i.
 
     The function is XXH64 of the row's bytes (Collet, xxHash fast digest algorithm).
 
     X: integers, [N, D].
-    num_hash: how many hashes of each row there are.
+    Out: of shape [N, num_hash, 1].
+    num_hash: how many numbers there are for each row, by different functions.
     mod_by: what they are less than.
     """
 

@@ -83,25 +83,25 @@ class Logical(Op, abstract=True):
 
 
 class logical_and(Logical):
-    """Out = X and Y."""
+    """Whether X and Y are both true, for each element."""
 
     ufunc = np.logical_and
 
 
 class logical_or(Logical):
-    """Out = X or Y."""
+    """Whether X or Y or both are true, for each element."""
 
     ufunc = np.logical_or
 
 
 class logical_xor(Logical):
-    """Out = either X or Y."""
+    """Whether one of X and Y is true and the other is not, for each element."""
 
     ufunc = np.logical_xor
 
 
 class logical_not(Op):
-    """Out = not X."""
+    """Whether X is not true, for each element."""
 
     signature = "X -> Out"
     ufunc = np.logical_not
@@ -151,9 +151,12 @@ class equal_reduce(Question):
 
 
 class allclose(Question):
-    """Out = whether |Input - Other| <= atol + rtol |Other| everywhere.
+    """Whether ``|Input - Other| <= atol + rtol * |Other|`` everywhere.
 
-    Other: of the same shape as Input.
+    Input: a float variable.
+    Other: of the shape and element type of Input.
+    rtol: how far they may be apart.
+    atol: how far they may be apart.
     equal_nan: whether two elements that are no numbers count as close.
     """
 

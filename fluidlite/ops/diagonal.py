@@ -112,7 +112,11 @@ class place_diagonal(Diagonal):
 
 
 class trace(Diagonal):
-    """Out = the sums of the diagonals of Input, of shape [1] where that has no other dimension."""
+    """The sums along a diagonal of the matrices in two dimensions of Input.
+
+    Input: a variable of numbers with at least 2 dimensions.
+    Out: without the two dimensions; of shape [1] where none is left.
+    """
 
     signature = "Input -> Out"
 

@@ -16,10 +16,12 @@ SHORTEST = 1e-4  #: what shorter rows count as, so that none is divided by 0
 
 
 class dist(Op):
-    """Out = the length of X - Y, of shape [1]: the sum of |X - Y|^p, to the power of 1 / p.
+    """The length of X - Y, of shape [1]: the sum of ``|X - Y|^p``, to the power of ``1 / p``.
 
-    X, Y: their shapes are aligned at the end, and sizes of 1 stretch.
-    p: 0 counts what differs; inf and -inf give the largest and the smallest difference.
+    X, Y: of one element type; their shapes are aligned at the end, and sizes of 1 stretch.
+    Out: of shape [1].
+    p: 0 counts what differs; ``float("inf")`` gives the largest difference, and ``-float("inf")``
+        the smallest.
     """
 
     signature = "X, Y -> Out"

@@ -128,7 +128,7 @@ class Elementwise(UseMkldnn, Op, abstract=True):
 
 
 class elementwise_add(Elementwise):
-    """Out = X + Y."""
+    """``X + Y``, for each element."""
 
     ufunc = np.add
 
@@ -148,7 +148,7 @@ class elementwise_add(Elementwise):
 
 
 class elementwise_sub(Elementwise):
-    """Out = X - Y."""
+    """``X - Y``, for each element."""
 
     ufunc = np.subtract
 
@@ -185,7 +185,7 @@ class minus(Op):
 
 
 class elementwise_mul(Elementwise):
-    """Out = X * Y."""
+    """``X * Y``, for each element."""
 
     ufunc = np.multiply
     fluid = FluidForm(rows=("X",))
@@ -210,7 +210,7 @@ class elementwise_mul(Elementwise):
 
 
 class elementwise_div(Elementwise):
-    """Out = X / Y, rounded towards zero for integers."""
+    """``X / Y``, for each element, rounded towards zero for integers."""
 
     def run(self, xp, X, Y):
         X, Y = align(xp, X, Y, self.axis)
@@ -225,7 +225,7 @@ class elementwise_div(Elementwise):
 
 
 class elementwise_max(Elementwise):
-    """Out = max(X, Y); where they are equal the gradient goes to Y."""
+    """The larger of X and Y, for each element; where they are equal the gradient goes to Y."""
 
     ufunc = np.maximum
 
@@ -235,7 +235,7 @@ class elementwise_max(Elementwise):
 
 
 class elementwise_min(Elementwise):
-    """Out = min(X, Y); where they are equal the gradient goes to Y."""
+    """The smaller of X and Y, for each element; where they are equal the gradient goes to Y."""
 
     ufunc = np.minimum
 
@@ -293,7 +293,7 @@ class elementwise_pow(Elementwise):
 
 
 class elementwise_mod(Elementwise):
-    """Out = the remainder of X / Y, with the sign of X for integers and that of Y for floats."""
+    """The remainder of ``X / Y``, with the sign of X for integers and that of Y for floats."""
 
     grad = None
 
@@ -303,7 +303,10 @@ class elementwise_mod(Elementwise):
 
 
 class elementwise_floordiv(Elementwise):
-    """Out = X / Y of integers, rounded towards zero."""
+    """``X / Y`` of integers, rounded towards zero, for each element.
+
+    X: a variable of integers.
+    """
 
     grad = None
 

@@ -41,6 +41,7 @@ class expand_as(Op):
     """Out = X repeated along each dimension until it has the shape of target_tensor.
 
     target_tensor: its sizes are multiples of those of X; its values do not matter.
+    Out: of the shape of target_tensor.
     """
 
     signature = "X, target_tensor! -> Out"
@@ -66,9 +67,11 @@ class expand_as(Op):
 
 
 class meshgrid(Op):
-    """Out[k] = X[k] along dimension k, repeated along the dimensions of the other X.
+    """The coordinates of all points of a grid: ``Out[k]`` is ``X[k]`` along dimension k, repeated
+    along the dimensions of the other X.
 
-    X: vectors.
+    X: a vector of coordinates for each dimension.
+    Out: a variable for each dimension, whose shape has the sizes of all vectors.
     """
 
     signature = "X* -> Out*"

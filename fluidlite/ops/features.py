@@ -15,12 +15,12 @@ from ..opdef.spec import agree, need_float, need_integer, need_ndim, same_dtype,
 
 
 class add_position_encoding(Op):
-    """Out = alpha * X + beta * sines and cosines of the position, from slow to fast.
+    """``alpha * X``, plus ``beta`` times sines and cosines of the position, from slow to fast.
 
     (Vaswani et al., Attention is all you need, NIPS 2017.)
 
-    X: [sequences, positions, features]; or [N, features], in sequences, in which positions count
-        from 0.
+    X: [sequences, positions, an even number of features]; or [N, features], in sequences, in which
+        positions count from 0.
     alpha, beta: factors.
     """
 
@@ -64,8 +64,10 @@ class similarity_focus(Op):
     """Out = 1 at the rows and columns that the largest numbers of chosen slices of X lie in.
 
     Of a slice, numbers are taken from the largest down, each in a row and a column that have none
-    yet; all slices have a 1 at these places.
+    yet; all slices have a 1 at these places. (He and Lin, Pairwise word interaction modeling, NAACL
+    2016.)
 
+    X: four dimensions.
     axis: the dimension that numbers the slices: 1, 2 or 3.
     indexes: the slices that are looked at.
     """

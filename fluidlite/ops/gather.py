@@ -32,9 +32,11 @@ def need_shape(name, x, shape):
 
 
 class gather(Op):
-    """Out[i] = X[Index[i]].
+    """The rows of X that Index names: ``Out[i] = X[Index[i]]``.
 
-    Index: numbers of rows of X, of shape [n] or [n, 1].
+    Index: numbers of rows, int32 or int64 of shape [n] or [n, 1].
+    Out: of n rows.
+    overwrite: accepted; in the gradient, rows named twice add up in any case.
     """
 
     signature = "X, Index! -> Out"
@@ -81,7 +83,7 @@ class index_add(Op):
 class scatter(Op):
     """Out = X with the rows Ids replaced by Updates.
 
-    Ids: numbers of rows of X, of shape [n] or [n, 1].
+    Ids: numbers of rows, int32 or int64 of shape [n] or [n, 1].
     Updates: the new rows, n of them.
     overwrite: of rows named twice the last update stays; if not, their updates add up.
     """
@@ -166,9 +168,12 @@ def places(xp, Index, shape):
 
 
 class gather_nd(Op):
-    """Out[i] = X[Index[i, 0], Index[i, 1], ...] for all i, which may be several indices.
+    """The elements, or slices, of X at the places that Index names: ``Out[i] = X[Index[i, 0],
+    Index[i, 1], ...]`` for all i, which may be several indices.
 
-    Index: places in X, along its last dimension; shorter ones than X has dimensions select slices.
+    Index: places along its last dimension, int32 or int64; a place shorter than X has dimensions
+        selects a slice.
+    Out: of the shape of Index with what a place selects in place of its last dimension.
     """
 
     signature = "X, Index! -> Out"
@@ -186,9 +191,11 @@ class gather_nd(Op):
 
 
 class scatter_nd_add(Op):
-    """Out = X with Updates[i] added at X[Index[i, 0], Index[i, 1], ...] for all i.
+    """X with Updates added at places that Index names: ``Updates[i]`` at
+    ``X[Index[i, 0], Index[i, 1], ...]`` for all i.
 
-    Index: places in X, along its last dimension; those named twice get both updates.
+    Index: places along its last dimension, as of ``gather_nd``; those named twice get both
+        updates.
     Updates: what to add, in the shape that ``gather_nd`` would give.
     """
 

@@ -15,10 +15,13 @@ LEAST_LOGIT = -64.0  #: what a logit counts for at least, beside the largest of 
 
 
 class softmax(UseCudnn, UseMkldnn, Op):
-    """Out = exp(X) / sum(exp(X)) along ``axis``, computed without overflow.
+    """``exp(X) / sum(exp(X))`` along ``axis``, probabilities from logits, computed without
+    overflow.
 
     No element is less than e^-64 of the largest one, so that a logarithm of Out is finite.
 
+    X: a float variable.
+    Out: of the shape of X; it sums up to 1 along ``axis``.
     axis: the dimension of the classes; may count from the end.
     """
 

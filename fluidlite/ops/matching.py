@@ -25,7 +25,7 @@ class bipartite_match(Op):
     DistMat: how alike rows and columns are; its rows may be sequences, one for each sample.
     ColToRowMatchIndices: [samples, columns], rows within their sample; -1 for none.
     ColToRowMatchDist: the numbers there; 0 for none.
-    match_type: bipartite; per_prediction matches what is left to the row that is most alike.
+    match_type: "bipartite"; "per_prediction" matches what is left to the row that is most alike.
     dist_threshold: how alike that has to be.
     """
 
@@ -74,7 +74,8 @@ class bipartite_match(Op):
 
 
 class target_assign(Op):
-    """Out[i, j] = X[MatchIndices[i, j]] where that is a row, OutWeight = whether it is.
+    """What each column is to be, ``X[MatchIndices[i, j]]`` where that is a row, and OutWeight,
+    whether it is.
 
     X: [rows, 1 or columns, numbers]; its rows may be sequences, one for each sample.
     MatchIndices: [samples, columns], rows within their sample; -1 for none.

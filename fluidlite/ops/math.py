@@ -18,8 +18,11 @@ from .inert_attributes import UseMkldnn, UseQuantizer
 
 
 class mul(UseMkldnn, Op):
-    """Out = X Y, the product of two matrices that X and Y are flattened to.
+    """The product of the two matrices that X and Y are flattened to.
 
+    X: float variables.
+    Y: float variables.
+    Out: of the row sizes of X, then the column sizes of Y.
     x_num_col_dims: so many first dimensions of X are its rows, the others its columns.
     y_num_col_dims: so many first dimensions of Y are its rows, the others its columns.
     """
@@ -99,17 +102,19 @@ def matrix(f, value, num_col_dims):
 
 
 class matmul(UseMkldnn, UseQuantizer, Op):
-    """Out = alpha X Y, the product of the matrices in the last two dimensions of X and Y.
+    """``alpha X Y``, the product of the matrices in the last two dimensions of X and Y.
 
     The dimensions before them are aligned at the end, and sizes of 1 stretch.  A vector X is a
     row, a vector Y a column; Out lacks the dimension this adds unless the vector was transposed,
     and has shape [1] where nothing is left.
 
+    Out: with a product for each of the dimensions in front; of shape [1] for two vectors.
     transpose_X: swap the last two dimensions of X.
     transpose_Y: swap the last two dimensions of Y.
     alpha: factor of the product.
     head_number: into how many parts the columns of X and the rows of Y are cut; Out has the
         products of these parts side by side, and not their sum.
+    X, Y: floats.
     """
 
     signature = "X, Y -> Out"
@@ -276,10 +281,13 @@ def column(shape):
 
 
 class scale(Op):
-    """Out = scale X + bias, computed in the element type of X.
+    """``scale * X + bias``, for each element, computed in the element type of X.
 
+    X: a variable of numbers.
     ScaleTensor: one number to use instead of ``scale``.
-    bias_after_scale: False: Out = scale (X + bias).
+    scale: a number, or a variable of one element.
+    bias: a number.
+    bias_after_scale: False for ``scale * (X + bias)``.
     """
 
     signature = "X, ScaleTensor?! -> Out"
@@ -347,7 +355,14 @@ class increment(Op):
 
 
 class Sum(UseMkldnn, Op, type="sum"):
-    """Out = X[0] + X[1] + ..., all of one shape; of SelectedRows, each row is stored once."""
+    """The sum of all X, element by element, which are of one shape; of SelectedRows, each row is
+    stored once.
+
+    X: a variable or a list of them, all of one shape.
+    X: a variable or a list of them, all of one shape.
+    Out: of that shape.
+    Out: of that shape.
+    """
 
     signature = "X* -> Out"
     fluid = FluidForm(direct=True, numbers=("X",), rows=("X",))
@@ -452,6 +467,7 @@ class clip(Op):
 class clip_by_norm(Op):
     """Out = X, scaled to the Euclidean norm ``max_norm`` where its own is larger.
 
+    X: a float variable; its length is the square root of the sum of its squared elements.
     max_norm: the largest norm of Out; positive.
     """
 

@@ -47,10 +47,11 @@ def need_inner(X, Y, columns, rows):
 
 
 class bmm(Op):
-    """Out[i] = X[i] Y[i], a product of matrices for each i.
+    """The products of pairs of matrices: ``Out[i] = X[i] Y[i]``.
 
-    X: [N, M, K].
-    Y: [N, K, L].
+    X: matrices, [N, M, K].
+    Y: matrices, [N, K, L].
+    Out: of shape [N, M, L].
     """
 
     signature = "X, Y -> Out"
@@ -79,9 +80,11 @@ class bmm(Op):
 
 
 class dot(Op):
-    """Out = the sum of X * Y over the last dimension, which stays with size 1.
+    """The inner products of pairs of vectors: the sum of ``X * Y`` over the last dimension, which
+    stays with size 1.
 
     X, Y: one vector, or one in each row.
+    Out: of the shape of X with 1 as last size.
     """
 
     signature = "X, Y -> Out"
@@ -100,10 +103,12 @@ class dot(Op):
 
 
 class addmm(UseMkldnn, Op):
-    """Out = Alpha X Y + Beta Input.
+    """``Alpha`` times the product of two matrices, plus ``Beta`` times a third one: ``Alpha X Y +
+    Beta Input``.
 
     Input: of the shape of the product X Y; sizes of 1 stretch.
     X, Y: matrices.
+    Out: of shape [M, N].
     Alpha: factor of the product.
     Beta: factor of Input.
     """
@@ -135,7 +140,7 @@ class cross(Op):
     """Out = the vector products of X and Y along ``dim``.
 
     X, Y: of one shape.
-    dim: a dimension of size 3; 9 takes the first one.
+    dim: a dimension of size 3, which may count from the end; 9 takes the first one.
     """
 
     signature = "X, Y -> Out"
@@ -178,9 +183,11 @@ class cross(Op):
 
 
 class kron(Op):
-    """Out = X with each element replaced by its product with Y, in Kronecker's sense.
+    """The Kronecker product: X with each element replaced by its product with Y.
 
-    The one with fewer dimensions gets dimensions of 1 in front.
+    X: a variable of numbers.
+    Y: of the element type of X; the one with fewer dimensions gets dimensions of 1 in front.
+    Out: whose sizes are the products of those of X and Y.
     """
 
     signature = "X, Y -> Out"
@@ -256,12 +263,13 @@ class bilinear_tensor_product(Op):
 
 
 class fsp(Op):
-    """Out[n, i, j] = the mean of X[n, i] Y[n, j] over all pixels.
+    """The flow between two layers of a net, how channels of two feature maps go together:
+    ``Out[n, i, j]`` is the mean of ``X[n, i] Y[n, j]`` over all pixels.
 
-    The flow between two layers of a net (Yim et al., A gift from knowledge distillation, CVPR
-    2017).
+    (Yim et al., A gift from knowledge distillation, CVPR 2017.)
 
     X, Y: images of one size, with any numbers of channels.
+    Out: of shape [N, C, D]: the means of products over all pixels.
     """
 
     signature = "X, Y -> Out"

@@ -12,11 +12,12 @@ from .matrix import need_numbers
 
 
 class top_k(Op):
-    """Out = the k largest elements of X along its last dimension, the largest first.
+    """The k largest elements of X along its last dimension, the largest first, and their places.
 
-    Indices: where they are; of equal elements the first ones come first.
-    k: how many.
+    X: a variable of numbers.
     K: the same as a tensor of one element; wins over ``k``.
+    Indices: where they are; of equal elements the first ones come first.
+    k: how many; a number or a variable of one element.
     """
 
     signature = "X, K?! -> Out, Indices!"

@@ -61,6 +61,7 @@ def parted(pairs):
 class pad(Op):
     """Out = X with ``pad_value`` before and after its elements along each dimension.
 
+    Out: a larger variable.
     paddings: how many before and how many after, for one dimension behind the other.
     pad_value: the number that is added.
     """
@@ -99,6 +100,7 @@ class pad_constant_like(Op):
     """Out = Y with ``pad_value`` behind its elements until it has the shape of X.
 
     X: no size is below that of Y; the values do not matter.
+    Y: a variable that is not larger.
     pad_value: the number that is added.
     """
 

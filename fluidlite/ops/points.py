@@ -188,10 +188,12 @@ def between(f, x, rows, columns, mask=None, open_end=False):
 
 
 class grid_sampler(Op):
-    """Output[n, :, i, j] = X[n] at the point Grid[n, i, j]; beyond the image are zeros.
+    """The values of X at the points of Grid, linear between its elements; zeros beyond the image.
 
+    X: images, [N, C, H, W].
     Grid: [n, height, width, 2], points (x, y), where -1 and 1 are the centres of the outermost
         elements.
+    Output: of shape [N, C, height, width].
     """
 
     signature = "X, Grid -> Output"
@@ -223,14 +225,16 @@ class grid_sampler(Op):
 
 
 class affine_grid(Op):
-    """Output[n, i, j] = Theta[n] (x, y, 1): where element (i, j) of an image comes from.
+    """Where each element of an image comes from under the map Theta of the plane:
+    ``Output[n, i, j] = Theta[n] (x, y, 1)``.
 
     (Jaderberg, Simonyan, Zisserman and Kavukcuoglu, Spatial transformer networks, NIPS 2015.)
 
     Theta: [n, 2, 3], a map of the plane, in which -1 and 1 are the centres of the outermost
         elements.
     OutputShape: the shape of the image, [n, channels, height, width], as a tensor.
-    output_shape: the same as an attribute; the tensor goes first.
+    Output: of shape [N, H, W, 2], for ``grid_sampler``.
+    output_shape: the shape of the images, [N, C, H, W]: numbers, or a variable that holds them.
     """
 
     signature = "Theta, OutputShape?! -> Output"

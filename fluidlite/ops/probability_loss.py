@@ -17,11 +17,13 @@ LARGEST_LOSS = 100  #: of one element of ``bce_loss``, whose logarithms stop her
 
 
 class log_loss(Op):
-    """Loss = -Labels log(Predicted + epsilon) - (1 - Labels) log(1 - Predicted + epsilon).
+    """Minus the logarithm of the probability of the right one of two classes:
+    ``-Labels log(Predicted + epsilon) - (1 - Labels) log(1 - Predicted + epsilon)``.
 
-    Predicted: probabilities of the class 1.
-    Labels: 0 or 1, or the probability that Predicted should be.
+    Predicted: probabilities of the class 1, [N, 1].
+    Labels: 0 or 1, or a probability, of the shape and element type of Predicted.
     epsilon: keeps the logarithms finite.
+    Loss: of the shape of Predicted.
     """
 
     signature = "Predicted, Labels! -> Loss"
@@ -73,12 +75,12 @@ class bce_loss(Op):
 
 
 class kldiv_loss(Op):
-    """Loss = Target (log(Target) - X), and 0 where Target is not above 0.
+    """The relative entropy of a distribution to another: ``Target (log(Target) - X)``, and 0 where
+    Target is not above 0.
 
-    The relative entropy of one distribution, whose logarithms X are, to another.
-
-    X: logarithms of probabilities.
-    Target: probabilities, in the shape of X.
+    X: logarithms of probabilities, float.
+    Target: probabilities, of the shape and element type of X.
+    Loss: of shape [1], or of the shape of X without a reduction.
     reduction: "none"; or "mean", "sum", or "batchmean", which divides the sum by the first size.
     """
 
@@ -194,14 +196,16 @@ class nll_loss(Op):
 
 
 class sigmoid_focal_loss(Op):
-    """Out = -alpha (1 - p)^gamma log(p) for the right class, -(1 - alpha) p^gamma log(1 - p) else.
+    """Cross entropy of independent classes in which examples that are easy weigh little:
+    ``-alpha (1 - p)^gamma log(p)`` for the right class, ``-(1 - alpha) p^gamma log(1 - p)`` else.
 
     p is the sigmoid of X; all is divided by the number of examples that are no background (Lin et
     al., Focal loss for dense object detection, ICCV 2017).
 
     X: logits of the classes, [N, C].
-    Label: the classes counted from 1, of shape [N, 1]; 0 for background, -1 for no loss.
-    FgNum: how many examples are no background, one number; 0 counts as 1.
+    Label: the right classes counted from 1, int32 of shape [N, 1]; 0 for background, -1 for no
+        loss.
+    FgNum: how many examples are no background, int32 of shape [1]; losses are divided by it.
     gamma: how little examples that are easy weigh.
     alpha: the weight of the right class; the others have 1 - alpha.
     """
@@ -238,10 +242,13 @@ class sigmoid_focal_loss(Op):
 
 
 class teacher_student_sigmoid_loss(Op):
-    """Y = log(1 + e^X) - z X, plus log(1 + e^X) - s X where Label has the score s of a teacher.
+    """The loss of a logit by a click and by the score of a teacher: ``log(1 + e^X) - z X``, plus
+    ``log(1 + e^X) - s X`` where Label has the score s of a teacher.
 
+    X: logits, [N, 1].
     Label: tells whether there was a click z and whether a teacher's score s: -2 none, -1 a click
         only, s in [0, 1) the score only, 1 + s both.
+    Y: of shape [N, 1].
     soft_max_up_bound: no gradient flows where X is above.
     soft_max_lower_bound: no gradient flows where X is below.
     """

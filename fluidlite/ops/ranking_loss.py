@@ -66,13 +66,14 @@ class modified_huber_loss(Op):
 
 
 class rank_loss(Op):
-    """Out = log(1 + e^(Left - Right)) - Label (Left - Right).
+    """The logistic loss of the order of two documents: ``log(1 + e^(Left - Right)) - Label (Left -
+    Right)``.
 
-    The logistic loss of the order of two documents (Burges et al., Learning to rank using gradient
-    descent, ICML 2005).
+    (Burges et al., Learning to rank using gradient descent, ICML 2005.)
 
-    Label: how probable it is that the left one should come first, [N, 1] or [N].
-    Left, Right: their scores, either.
+    Label: 1 where the left one should come first, 0 where the right one should, 0.5 for neither;
+        [N, 1].
+    Left, Right: their scores, of the shape and element type of Label.
     """
 
     signature = "Label!, Left, Right -> Out"
@@ -132,12 +133,15 @@ class margin_rank_loss(Op):
 
 
 class bpr_loss(Op):
-    """Y = the mean of log(1 + e^(X[j] - X[Label])) over all j but Label.
+    """Bayesian personalised ranking, the logistic losses of the right class against all others: the
+    mean of ``log(1 + e^(X[j] - X[Label]))`` over all j but Label.
 
-    Bayesian personalised ranking (Rendle et al., UAI 2009).
+    (Rendle et al., UAI 2009; Hidasi et al., Session-based recommendations with recurrent neural
+    networks, ICLR 2016.)
 
     X: scores of the classes in the last dimension, at least 2.
     Label: the right classes, with 1 as last size.
+    Y: of shape [N, 1].
     """
 
     signature = "X, Label! -> Y"

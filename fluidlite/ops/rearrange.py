@@ -31,11 +31,14 @@ def times(size, factor):
 
 
 class pixel_shuffle(Op):
-    """Out = X with each square of channels spread over a square of places.
+    """Larger images of fewer channels: each square of channels is spread over a square of places.
 
     (Shi et al., Real-time single image super-resolution, CVPR 2016.)
 
-    upscale_factor: the side of the squares; images get so many times higher and wider.
+    X: images, [N, C, H, W].
+    Out: of shape [N, C / r^2, H * r, W * r].
+    upscale_factor: the side of the squares, by which images get higher and wider; its square
+        divides C.
     """
 
     signature = "X -> Out"
@@ -68,11 +71,12 @@ class pixel_shuffle(Op):
 
 
 class shuffle_channel(Op):
-    """Out = X with its channels dealt out: first the first of each group, then the second.
+    """Images with their channels dealt out: the first of each group, then the second, and so on.
 
     (Zhang, Zhou, Lin and Sun, ShuffleNet, CVPR 2018.)
 
-    group: how many groups of neighbouring channels there are.
+    X: images, [N, C, H, W].
+    group: how many groups of neighbouring channels there are; divides C.
     """
 
     signature = "X -> Out"
@@ -94,12 +98,14 @@ class shuffle_channel(Op):
 
 
 class space_to_depth(Op):
-    """Out = X with smaller images and more channels.
+    """Smaller images of more channels, in the order of Darknet's "reorg" layer.
 
-    Numbers go where Darknet's "reorg" layer puts them: as ``pixel_shuffle`` would, with the
-    squares of channels outermost, into larger images whose memory is then cut into smaller ones.
+    Numbers go where ``pixel_shuffle`` would put them, with the squares of channels outermost, into
+    larger images whose memory is then cut into smaller ones.
 
-    blocksize: images get so many times lower and narrower.
+    X: images, [N, C, H, W].
+    Out: of shape [N, C * b^2, H / b, W / b].
+    blocksize: how many times lower and narrower they get; divides H and W, its square C.
     """
 
     signature = "X -> Out"
@@ -139,7 +145,7 @@ class space_to_depth(Op):
 class temporal_shift(Op):
     """Out = X with some channels taken from the frame before, and some from the one after.
 
-    (Lin, Gan and Han, TSM, ICCV 2019.)
+    (Lin, Gan and Han, TSM: temporal shift module, ICCV 2019.)
 
     X: frames of clips, one after the other: [clips * seg_num, C, H, W].
     seg_num: how many frames a clip has; beyond its ends are zeros.

@@ -294,7 +294,11 @@ class reduce_any(Quantifier):
 
 
 class mean(Op):
-    """Out = the mean of all elements of X, of shape [1]."""
+    """Out = the mean of all elements of X, of shape [1].
+
+    X: a float variable.
+    Out: of shape [1].
+    """
 
     signature = "X -> Out"
     lod = None

@@ -12,11 +12,13 @@ from .matrix import same_shape
 
 
 class huber_loss(Op):
-    """Out = Residual^2 / 2 where |Residual| <= delta, and delta (|Residual| - delta / 2) beyond.
+    """Half the square of small differences, and a line beyond: ``Residual^2 / 2`` where
+    ``|Residual| <= delta``, and ``delta (|Residual| - delta / 2)`` beyond.
 
-    Y: what X should be.
+    X: the prediction, float.
+    Y: of the shape and element type of X.
     Residual: Y - X.
-    delta: where the parabola becomes a line.
+    delta: where the parabola becomes a line, and the slope of that.
     """
 
     signature = "X, Y -> Residual~, Out"
@@ -43,15 +45,19 @@ class huber_loss(Op):
 
 
 class smooth_l1_loss(Op):
-    """Out[n] = the sum of OutsideWeight h(Diff) over row n, where h is a parabola near 0.
+    """The sum over each row of a parabola of small differences, and a line beyond: of
+    ``OutsideWeight h(Diff)``.
 
-    h(d) = (sigma d)^2 / 2 where |d| < 1 / sigma^2, and |d| - 1 / (2 sigma^2) beyond.
+    ``h(d) = (sigma d)^2 / 2`` where ``|d| < 1 / sigma^2``, and ``|d| - 1 / (2 sigma^2)`` beyond.
+    (Girshick, Fast R-CNN, ICCV 2015.)
 
-    Y: what X should be.
+    X: the prediction, float with at least 2 dimensions.
+    Y: of the shape and element type of X.
     InsideWeight: factor of X - Y, element by element; 1 if absent.
     OutsideWeight: factor of h, element by element; 1 if absent.
     Diff: InsideWeight (X - Y).
-    sigma: where the parabola becomes a line.
+    Out: of shape [N, 1].
+    sigma: the parabola becomes a line at ``1 / sigma ** 2``.
     """
 
     signature = "X, Y, InsideWeight?!, OutsideWeight?! -> Diff~, Out"

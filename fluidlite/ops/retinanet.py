@@ -16,7 +16,8 @@ from .suppression import ranked
 
 
 class retinanet_detection_output(Op):
-    """Out = (class, score, box) of the boxes of BBoxes that no better one of their class overlaps.
+    """The boxes of BBoxes that no better one of their class overlaps too much, with class and
+    score.
 
     (Lin, Goyal, Girshick, He and Dollar, Focal loss for dense object detection, ICCV 2017.)
 
@@ -28,7 +29,8 @@ class retinanet_detection_output(Op):
     nms_top_k: how many boxes of a level are looked at, the best; all where it is
         negative.
     nms_threshold: overlaps above it suppress.
-    nms_eta: what that is multiplied with at each box that is kept, while it is above 0.5.
+    nms_eta: what ``nms_threshold`` is multiplied with at each box that is kept, while it is above
+        0.5.
     keep_top_k: how many boxes of an image are kept; all where it is negative.
     """
 

@@ -26,9 +26,9 @@ class RoiPooling(Op, abstract=True):
     """What poolings of regions have in common.
 
     X: images, [N, C, H, W].
-    ROIs: regions (left, top, right, bottom); each image's are a sequence.
+    ROIs: regions (left, top, right, bottom), [n, 4]; each image's are a sequence.
     spatial_scale: what the numbers of ROIs are multiplied with.
-    pooled_height, pooled_width: of Out.
+    pooled_height, pooled_width: how many parts a region has from top to bottom, and across.
     """
 
     spatial_scale: float = 1.0
@@ -164,6 +164,7 @@ class psroi_pool(RoiPooling):
 
     (Dai, Li, He and Sun, R-FCN, NIPS 2016.)
 
+    Out: of shape [n, output_channels, pooled_height, pooled_width].
     output_channels: of Out; X has as many for each part.
     """
 
@@ -217,10 +218,10 @@ def away_from_zero(xp, x):
 class prroi_pool(RoiPooling):
     """Out = for each region the means over its parts of X, linear between its elements.
 
-    (Jiang, Luo, Mao, Xiao and Jiang, Acquisition of localization confidence, ECCV 2018.)  The means
-    are integrals, so that they can be differentiated by the regions.
+    (Jiang et al., Acquisition of localization confidence for accurate object detection, ECCV 2018.)
+    The means are integrals, so that they can be differentiated by the regions.
 
-    BatchRoINums: how many regions each image has.
+    BatchRoINums: how many regions each image has, in place of sequences.
     """
 
     signature = "X, ROIs[], BatchRoINums?! -> Out"

@@ -45,7 +45,11 @@ class selected_rows(Op):
 
 
 class merge_selected_rows(Op):
-    """Out = X with every row stored once: in ascending order, or as in X where none is twice."""
+    """Out = X with every row stored once: in ascending order, or as in X where none is twice.
+
+    X: rows of a tensor, such as the gradient of a table of ``embedding(is_sparse=True)``.
+    Out: of the same kind.
+    """
 
     signature = "X -> Out"
     fluid = FluidForm(rows=("X",))
@@ -58,7 +62,11 @@ class merge_selected_rows(Op):
 
 
 class get_tensor_from_selected_rows(Op):
-    """Out = the rows of X that are stored, one behind the other; all rows of a whole tensor."""
+    """Out = the rows of X that are stored, one behind the other; all rows of a whole tensor.
+
+    X: rows of a tensor, such as the gradient of a table of ``embedding(is_sparse=True)``.
+    Out: of as many rows as are stored.
+    """
 
     signature = "X -> Out"
     fluid = FluidForm(rows=("X",))

@@ -214,12 +214,12 @@ class seed(Op):
 
 
 class sampling_id(Op):
-    """Out[i] = a column of X, drawn with the probabilities that row i holds.
+    """For each row of X a column, drawn with the probabilities that the row holds.
 
     A number is drawn, equally likely everywhere in [min, max); the first column whose probability,
     with those before it, is above it is taken, and the last one where there is none.
 
-    X: [n, columns].
+    X: probabilities, [n, columns].
     min, max: bounds of the number: parts of the distribution are left out.
     seed: fixes the numbers; with 0 they come from the program's own stream.
     """

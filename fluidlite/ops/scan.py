@@ -13,8 +13,9 @@ from .matrix import need_numbers
 class cumsum(Op):
     """Out = the sums of X up to each element, along ``axis``.
 
+    X: a variable of numbers.
     axis: the dimension; may count from the end.
-    exclusive: leave the element itself out.
+    exclusive: leave each element out of its own sum.
     reverse: sum from the end.
     """
 

@@ -54,14 +54,22 @@ class ArgExtreme(Op, abstract=True):
 
 
 class arg_max(ArgExtreme):
-    """Out = the place of the largest element of X along ``axis``."""
+    """Out = the place of the largest element of X along ``axis``.
+
+    X: a variable of numbers.
+    Out: an int64 variable without the dimension. No gradient flows through.
+    """
 
     def choose(self, xp, X):
         return xp.argmax(X, axis=self.axis)
 
 
 class arg_min(ArgExtreme):
-    """Out = the place of the smallest element of X along ``axis``."""
+    """Out = the place of the smallest element of X along ``axis``.
+
+    X: a variable of numbers.
+    Out: an int64 variable without the dimension. No gradient flows through.
+    """
 
     def choose(self, xp, X):
         return xp.argmin(X, axis=self.axis)
@@ -100,9 +108,10 @@ class argsort(Op):
 
 
 class where_index(Op):
-    """Out = the places where Condition is true or not 0, a row of indices for each.
+    """The places where Condition holds, a row of indices for each.
 
-    Condition: truth values or numbers.
+    Condition: truth values, or numbers, of which 0 does not count.
+    Out: an int64 variable with a row of indices for each place.
     """
 
     signature = "Condition -> Out"
@@ -149,7 +158,11 @@ class Unique(Op, abstract=True):
 
 
 class unique(Unique):
-    """Out = the values that occur in X, each once, in the order in which they first do."""
+    """The values that occur in X, each once, in the order in which they first do, and which of them
+    each element is.
+
+    X: a vector.
+    """
 
     signature = "X -> Out, Index"
 
@@ -162,9 +175,12 @@ class unique(Unique):
 
 
 class unique_with_counts(Unique):
-    """Out = the values that occur in X, each once, in the order in which they first do.
+    """The values that occur in X, each once, in the order in which they first do, which of them
+    each element is, and how often they occur.
 
+    X: a vector.
     Count: how often each of Out occurs.
+    dtype: the element type of the indices and counts, int32 or int64.
     """
 
     signature = "X -> Out, Index, Count"
@@ -183,7 +199,7 @@ class shard_index(Op):
 
     Each shard has ceil(index_num / nshards) numbers, except the last one.
 
-    X: indices below ``index_num``.
+    X: indices below ``index_num``, with 1 as last size.
     index_num: how many indices there are in all shards.
     nshards: how many shards there are.
     shard_id: which one is meant.

@@ -42,10 +42,11 @@ class where(Op):
 
 
 class multiplex(Op):
-    """Out[i] = X[Ids[i, 0]][i]: each row from one of several tensors.
+    """Each row from one of several tensors: ``Out[i] = X[Ids[i, 0]][i]``.
 
-    Ids: which tensor each row comes from, of shape [n, 1].
+    Ids: which tensor each row comes from, int32 of shape [n, 1].
     X: tensors of one shape, n rows each.
+    Out: of the shape of each of X.
     """
 
     signature = "Ids!, X* -> Out"
@@ -81,7 +82,8 @@ class multiplex(Op):
 class index_select(Op):
     """Out = the slices of X along ``dim`` that Index names.
 
-    Index: of shape [n] or [n, 1].
+    Index: int32 or int64 of shape [n].
+    Out: of the shape of X with n slices along the dimension.
     dim: the dimension; may count from the end.
     """
 
@@ -110,9 +112,11 @@ class index_select(Op):
 
 
 class index_sample(Op):
-    """Out[i, j] = X[i, Index[i, j]].
+    """The elements of each row of X that Index names: ``Out[i, j] = X[i, Index[i, j]]``.
 
-    Index: numbers of columns of X, as many rows of them as X has.
+    X: [N, M].
+    Index: numbers of columns of X, int32 or int64 of shape [N, K].
+    Out: of shape [N, K].
     """
 
     signature = "X, Index! -> Out"

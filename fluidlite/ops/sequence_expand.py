@@ -37,6 +37,7 @@ class sequence_expand(Repeated):
 
     X: in sequences of one level, which are repeated as a whole; or without, then rows are.
     Y: has as many sequences on the level as X has; its rows do not matter.
+    Out: with the repeated rows, in sequences where X has them.
     ref_level: the level of Y; -1 for the innermost one.
     """
 
@@ -95,6 +96,7 @@ class sequence_expand_as(Repeated):
 
     X: rows; whether they form sequences does not matter.
     Y: in sequences of one level, as many as X has rows.
+    Out: with the repeated rows, in the sequences of Y.
     """
 
     signature = "X[], Y![] -> Out"

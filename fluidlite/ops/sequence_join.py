@@ -20,6 +20,7 @@ class sequence_concat(Op):
     so on.
 
     X: two values or more, in equally many sequences of one level, with rows of one shape.
+    Out: with all rows.
     """
 
     signature = "X*[] -> Out"
@@ -157,10 +158,11 @@ def _row_of(pad, row):
 
 
 class sequence_unpad(Op):
-    """Out = the first Length[i] rows of X[i], as sequence i.
+    """The first rows of each ``X[i]``, as sequence i: ``Length[i]`` of them.
 
-    X: [n, size, ...].
-    Length: [n].
+    X: [sequences, size, ...].
+    Length: how many rows each sequence has, [sequences].
+    Out: a variable [rows, ...], in sequences.
     """
 
     signature = "X, Length! -> Out"
@@ -208,7 +210,8 @@ class sequence_reshape(Op):
     """Out = the numbers of each sequence of X in rows of another size.
 
     X: [N, D], in sequences; the numbers of each fill rows of ``new_dim``.
-    new_dim: how many numbers a row has.
+    Out: a variable [rows * D / new_dim, new_dim].
+    new_dim: how many numbers a row has then.
     """
 
     signature = "X[] -> Out"

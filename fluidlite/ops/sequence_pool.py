@@ -136,9 +136,10 @@ def _with_a_row(f, X):
 
 
 class sequence_softmax(UseCudnn, Op):
-    """Out = exp(X) over its sum in each sequence.
+    """``exp(X)`` over its sum in each sequence.
 
     X: one number in a row, [N, 1] or [N].
+    Out: of the shape of X, in its sequences.
     """
 
     signature = "X[] -> Out"

@@ -20,6 +20,7 @@ class sequence_reverse(Op):
     """Y = the rows of each sequence of X, the last one first.
 
     X: in sequences; of several levels the innermost ones are turned round.
+    Y: of the shape of X, in its sequences.
     """
 
     signature = "X[] -> Y"
@@ -45,10 +46,11 @@ class sequence_reverse(Op):
 
 
 class sequence_slice(Op):
-    """Out = of each sequence i of X the rows from Offset[i] on, Length[i] of them.
+    """Of each sequence i of X ``Length[i]`` rows, from ``Offset[i]`` on.
 
-    X: in sequences of one level.
-    Offset, Length: [n, 1], a number for each sequence.
+    X: rows in sequences of one level.
+    Offset, Length: [n, 1], a number for each sequence; offsets count from 0 in it.
+    Out: with these rows, in as many sequences.
     """
 
     signature = "X[], Offset!, Length! -> Out"
@@ -104,8 +106,9 @@ class sequence_scatter(Doubtful, Op):
     """Out = X with each number of sequence i of Updates added to row i, at the place in Ids.
 
     X: [n, D].
-    Ids: integers, [N, 1] in n sequences of one level.
-    Updates: [N, 1], taken in the sequences of Ids.
+    Ids: places in a row, int64 of shape [N, 1], in n sequences of one level.
+    Updates: what is added there, [N, 1] in the same sequences.
+    Out: of the shape of X.
     """
 
     signature = "X, Ids![], Updates[] -> Out"
@@ -166,12 +169,13 @@ class sequence_scatter(Doubtful, Op):
 
 
 class sequence_enumerate(ShapeAtRuntime, Op):
-    """Out[t] = the numbers of X from t on, ``win_size`` of them; behind the end of a sequence
+    """The numbers of X from each one on, ``win_size`` of them; behind the end of a sequence
     ``pad_value``.
 
     X: integers, [N, 1], in sequences.
+    Out: a variable [rows, win_size], in the sequences of X.
     win_size: how many numbers are seen at once.
-    pad_value: stands for what is not there.
+    pad_value: stands for what lies behind the end.
     """
 
     signature = "X[] -> Out"

@@ -216,7 +216,10 @@ class squeeze(Squeeze, OtherShape):
 
 
 class squeeze2(Squeeze, OtherShape2):
-    """Out = X without dimensions of size 1."""
+    """Out = X without dimensions of size 1.
+
+    Out: with fewer dimensions.
+    """
 
 
 class Flatten(Op, abstract=True):
@@ -294,7 +297,11 @@ class transpose(Transpose):
 
 
 class transpose2(Transpose, KeepsShape):
-    """Out = X with its dimensions in the order ``axis``: dimension i of Out is axis[i] of X."""
+    """X with its dimensions in the order ``axis``: dimension i of Out is dimension ``axis[i]`` of
+    X.
+
+    Out: with the sizes of X in the order ``axis``.
+    """
 
     signature = "X -> Out, XShape!~"
 
@@ -309,7 +316,10 @@ class transpose2(Transpose, KeepsShape):
 
 
 class Shape(Op, type="shape"):
-    """Out = the sizes of Input along its dimensions."""
+    """The sizes of Input along its dimensions, as they are when the program runs.
+
+    Out: an int32 variable with an element for each dimension.
+    """
 
     signature = "Input! -> Out"
     reads_shapes = True
@@ -324,7 +334,10 @@ class Shape(Op, type="shape"):
 
 
 class size(Op):
-    """Out = the number of elements of Input."""
+    """The number of elements of Input, as it is when the program runs.
+
+    Out: an int64 variable of one element.
+    """
 
     signature = "Input! -> Out"
     reads_shapes = True

@@ -394,7 +394,10 @@ def mirrored(name, axes, ndim):
 
 
 class reverse(Op):
-    """Out = X with its elements in reverse order along each dimension of ``axis``."""
+    """Out = X with its elements in reverse order along each dimension of ``axis``.
+
+    axis: a dimension or a list of them; may count from the end.
+    """
 
     signature = "X -> Out"
     lod = None
@@ -413,7 +416,10 @@ class reverse(Op):
 
 
 class flip(Op):
-    """Out = X with its elements in reverse order along each dimension of ``dims``."""
+    """Out = X with its elements in reverse order along each dimension of ``dims``.
+
+    dims: a list of dimensions; may count from the end.
+    """
 
     signature = "X -> Out"
     lod = "X"

@@ -11,14 +11,14 @@ from .loss import check_soft_label
 
 
 class label_smooth(Op):
-    """Out = (1 - epsilon) * X + epsilon * PriorDist, PriorDist being 1 / classes everywhere where
-    it is not given.
+    """Probabilities mixed with those of a prior: ``(1 - epsilon) * X + epsilon * PriorDist``.
 
     Szegedy et al., Rethinking the Inception architecture for computer vision, CVPR 2016.
 
-    X: probabilities of the classes in the last dimension; one-hot forms of labels, say.
-    PriorDist: probabilities of the classes, of shape [1, classes].
-    epsilon: the part that the prior gets.
+    X: probabilities of the classes in the last dimension, as ``layers.one_hot`` gives them; no
+        gradient flows to it any more.
+    PriorDist: probabilities of the classes, of shape [1, classes]; all equal where it is absent.
+    epsilon: the part that the prior gets, in [0, 1].
     """
 
     signature = "X, PriorDist?! -> Out"
@@ -50,10 +50,11 @@ class label_smooth(Op):
 
 
 class sigmoid_cross_entropy_with_logits(Op):
-    """Out = -Label * log(p) - (1 - Label) * log(1 - p) with p = sigmoid(X), for each element.
+    """``-Label * log(p) - (1 - Label) * log(1 - p)`` with ``p = sigmoid(X)``, for each element.
 
-    X: unnormalised logarithms of odds.
-    Label: probabilities in the shape of X; classes that do not exclude each other have one each.
+    X: unnormalised logarithms of odds, float.
+    Label: probabilities, of the shape and element type of X; classes that do not exclude each other
+        have one each.
     normalize: divide by the number of labels that are not ignored.
     ignore_index: where the whole part of Label is this, Out and its gradient are 0, as in fluid.
     """

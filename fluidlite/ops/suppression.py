@@ -165,12 +165,14 @@ class Suppression(Op, abstract=True):
 
 
 class multiclass_nms(Suppression):
-    """Out = (class, score, box) of the boxes of BBoxes that no better one of their class overlaps.
+    """The boxes of BBoxes that no better one of their class overlaps too much, with class and
+    score.
 
-    (-1,) where there is none in any image.
+    Out is (-1,) where there is none in any image.
 
     nms_threshold: overlaps above it suppress.
-    nms_eta: what that is multiplied with at each box that is kept, while it is above 0.5.
+    nms_eta: what ``nms_threshold`` is multiplied with at each box that is kept, while it is above
+        0.5.
     """
 
     signature = "BBoxes[], Scores[] -> Out[]"

@@ -34,7 +34,9 @@ class Activation(UseMkldnn, UseCudnn, Unary, abstract=True):
 
 
 class exp(Activation):
-    """Out = e^X; of int32 and int64 what is before the point, and beyond their range the least."""
+    """``exp(X)``, for each element; of int32 and int64 what is before the point, and beyond their
+    range the least.
+    """
 
     def infer(self, X):
         if X.dtype not in (DType.INT32, DType.INT64):
@@ -58,7 +60,7 @@ class exp(Activation):
 
 
 class log(Activation):
-    """Out = ln X."""
+    """The natural logarithm of X, for each element."""
 
     ufunc = np.log
 
@@ -94,7 +96,7 @@ class expm1(Unary):
 
 
 class log1p(Activation):
-    """Out = ln(1 + X), exact for small X."""
+    """The natural logarithm of ``1 + X``, exact for small X, for each element."""
 
     ufunc = np.log1p
 
@@ -112,7 +114,7 @@ class sqrt(Activation):
 
 
 class rsqrt(Activation):
-    """Out = 1 / sqrt(X)."""
+    """One over the square root of X, for each element: ``1 / sqrt(X)``."""
 
     def run(self, xp, X):
         return 1 / xp.sqrt(X)
@@ -122,7 +124,7 @@ class rsqrt(Activation):
 
 
 class square(Activation):
-    """Out = X^2."""
+    """X times X, for each element: ``X^2``."""
 
     ufunc = np.square
     fluid = FluidForm(numbers=("X",))
@@ -135,7 +137,7 @@ class square(Activation):
 
 
 class reciprocal(Activation):
-    """Out = 1 / X."""
+    """``1 / X``, for each element."""
 
     def run(self, xp, X):
         return 1 / X
@@ -145,7 +147,7 @@ class reciprocal(Activation):
 
 
 class sin(Activation):
-    """Out = sin X."""
+    """The sine of X, for each element."""
 
     ufunc = np.sin
 
@@ -154,7 +156,7 @@ class sin(Activation):
 
 
 class cos(Activation):
-    """Out = cos X."""
+    """The cosine of X, for each element."""
 
     ufunc = np.cos
 
@@ -217,7 +219,7 @@ class atan(Unary):
 
 
 class erf(Unary):
-    """Out = 2 / sqrt(pi) times the integral of e^(-t^2) from 0 to X."""
+    """The error function: ``2 / sqrt(pi)`` times the integral of ``exp(-t^2)`` from 0 to X."""
 
     def run(self, xp, X):
         return xp.erf(X)
@@ -237,7 +239,7 @@ class erfc(Unary):
 
 
 class Abs(Activation, type="abs"):
-    """Out = |X|."""
+    """X without its sign, for each element: ``|X|``."""
 
     ufunc = np.abs
     fluid = FluidForm(numbers=("X",))
@@ -296,6 +298,7 @@ class Pow(Op, type="pow"):
     """Out = X to the power of ``factor``.
 
     FactorTensor: the power where it is computed, of shape [1]; ``factor`` is not read then.
+    factor: a number, or a variable of one element of the type of X.
     """
 
     signature = "X, FactorTensor?! -> Out"

@@ -70,7 +70,7 @@ def sigmoid(xp, x):
 
 
 class yolo_box(Yolo):
-    """Boxes, Scores = what the detector found at each place, and how sure it is of each class.
+    """What the detector YOLO found at each place, and how sure it is of each class.
 
     (Redmon and Farhadi, YOLOv3, arXiv 1804.02767.)  Both sides are divided by the number of rows of
     places, as in fluid: where there are more columns, boxes may lie beyond the image.
@@ -176,10 +176,12 @@ class YoloLoss(Yolo, abstract=True):
 
 
 class yolov3_loss(YoloLoss):
-    """Loss = for each sample how far the detector is from true boxes.
+    """How far the detector YOLO is from true boxes, for each sample.
 
     Of centres, objectness and classes it is the logistic loss, of logarithms of sizes the absolute
     difference.  (Redmon and Farhadi, YOLOv3, arXiv 1804.02767.)
+
+    Loss: of shape [N].
     """
 
     signature = "X, GTBox!, GTLabel!, GTScore?! -> Loss, ObjectnessMask!~, GTMatchMask!~"

@@ -1,0 +1,307 @@
+"""Layers that give their arguments to one operator, made of its definition.
+
+    _unary = OperatorLayers(UNARY)
+    relu6 = _unary("relu6(x, threshold, name)")
+    softshrink = _unary("softshrink(x, alpha: lambda = None)")
+
+The text is the layer's signature, behind which stands the operator if that has another name, as in
+``"has_inf(x) -> isinf"``.  A parameter is the input slot or the attribute of its name, small or
+capital.  An annotation names another one; or a slot for variables and an attribute for numbers, as
+in ``k: K | k``.  Types, defaults and the docstring are those of the definition.  A default in the
+text goes first; None stands for the definition's, and ``...`` says that there is none.  Behind the
+signature may stand what the docstring says beside the operator's: prose, sections and an example.
+
+Definitions are read when a layer is first called, or looked at in ``fluid.layers``.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+import os
+import re
+import sys
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from ..errors import DefinitionError
+from ..ground.docstrings import Family
+from ..ir.variable import Variable
+from ..opdef.attribute import REQUIRED, Attribute
+from ..opdef.definition import Op, lookup
+from ..opdef.signature import Slot
+from .layer import LAYERS, deferred_layer, is_variable, stopped, variables_of
+from .operator_docstrings import description
+from .sizes import integers
+
+#: what layers are compiled as: a file of the package, whose frames users do not see
+_WRITTEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "<layer>")
+_HEAD = re.compile(r"(\w+)\((.*)\)(?: -> (\w+))?", re.DOTALL)
+_COMMA = re.compile(r",\s*(?![^\[(]*[\])])")
+_PARAMETER = re.compile(r"(\w+)(?:: ([\w |]+?))?(?: ?= ?(.+))?", re.DOTALL)
+#: parameters of layers that are not their operator's: where the result goes, and others
+_TARGETS = ("out", "cond", "output")
+_OF_LAYERS = {"name": "str | None", "act": "str | None"}
+_OF_LAYERS.update(dict.fromkeys(_TARGETS, "Variable | None"))
+#: kind of an attribute -> the annotation of a parameter
+_TYPES = {
+    "Long": "int",
+    "DType": "Any",
+    "list[int]": "int | Sequence[int]",
+    "list[Long]": "int | Sequence[int]",
+    "list[float]": "Sequence[float]",
+    "list[str]": "Sequence[str]",
+}
+
+
+class OperatorLayers:
+    """A family of layers, each of which is one operator.
+
+    Args:
+        family: completes their docstrings; ``{x}`` in the text of its result is the first
+            parameter.
+        convert: gives attributes of values of the parameters that it takes.
+    """
+
+    def __init__(
+        self, family: Family = LAYERS, convert: Callable[..., Mapping[str, Any]] | None = None
+    ) -> None:
+        self.family = family
+        self.convert = convert
+
+    def __call__(
+        self,
+        text: str,
+        *,
+        stem: str | None = None,
+        stops: Collection[str] = (),
+        is_stopped: bool = False,
+        is_named: bool = False,
+        **fixed: Any,
+    ) -> Callable[..., Variable]:
+        """The layer; it belongs to the module that calls this.
+
+        Args:
+            text: its signature, and what its docstring says beside the operator's.
+            stem: of the layer's name; the name of the function when None.
+            stops: parameters whose variables get no gradient.
+            is_stopped: whether no gradient flows through the result; the user's ``cond`` stays.
+            is_named: whether the result has the name that the user gives the layer.
+            fixed: values of attributes.
+        """
+        signature, _, docstring = inspect.cleandoc(text).partition("\n\n")
+        head = _HEAD.fullmatch(signature)
+        if head is None:
+            raise DefinitionError(f"expected the signature of a layer, got {signature!r}")
+        name, listed, type = head.groups()
+        form = _Form(
+            name,
+            sys._getframe(1).f_globals["__name__"],
+            type or name,
+            _COMMA.split(listed),
+            docstring,
+            self.family,
+            self.convert,
+            stops,
+            is_stopped,
+            is_named,
+            fixed,
+        )
+        takes_act = "act" in form.parameters
+        make = functools.partial(_made, form)
+        return deferred_layer(name, form.module, make, stem=stem, act=takes_act)
+
+    #: the layer of an operator that has several results
+    several = cast("Callable[..., Callable[..., tuple[Variable, ...]]]", __call__)
+
+
+operator_layer = OperatorLayers()
+same_shape = OperatorLayers(LAYERS.extended({}, returns="A variable of the shape of ``{x}``."))
+
+
+@dataclass(frozen=True)
+class _Form:
+    """What is said of a layer."""
+
+    name: str
+    module: str
+    type: str
+    parameters: list[str]
+    docstring: str
+    family: Family
+    convert: Callable[..., Mapping[str, Any]] | None
+    stops: Collection[str]
+    is_stopped: bool
+    is_named: bool
+    fixed: Mapping[str, Any]
+
+
+class _Parameter(NamedTuple):
+    """A parameter of a layer, and what it means to the operator."""
+
+    name: str
+    annotation: str
+    default: Any  #: ``REQUIRED`` where there is none
+    slot: Slot | None = None
+    attribute: Attribute | None = None
+
+
+def _made(form: _Form) -> FunctionType:
+    """The function of an interpreter that a layer is."""
+    definition = lookup(form.type)
+    taken = {} if form.convert is None else inspect.signature(form.convert).parameters
+    parameters = [_parameter(text, definition, taken) for text in form.parameters]
+    scope: dict[str, Any] = {
+        "convert": form.convert,
+        "fixed": form.fixed,
+        "integers": integers,
+        "is_variable": is_variable,
+        "stopped": stopped,
+        "variables_of": variables_of,
+    }
+    exec(compile(_source(parameters, definition, form), _WRITTEN, "exec"), scope)
+    made: FunctionType = scope[form.name]
+    made.__module__ = form.module
+    made.__defaults__ = tuple(p.default for p in parameters if p.default is not REQUIRED) or None
+    made.__annotations__ = {p.name: p.annotation for p in parameters}
+    made.__annotations__["return"] = _result(definition)
+    made.__doc__ = _docstring(parameters, definition, form)
+    return made
+
+
+def _parameter(
+    text: str, definition: type[Op], taken: Mapping[str, inspect.Parameter]
+) -> _Parameter:
+    """A parameter, as its text and the definition say."""
+    found = _PARAMETER.fullmatch(text)
+    if found is None:
+        raise DefinitionError(f"{definition.type}: expected a parameter of a layer, got {text!r}")
+    name, named, default = found.groups()
+    said = REQUIRED if default is None else ast.literal_eval(default)
+    wanted = [name] if named is None else named.split(" | ")
+    slot = _first(wanted, definition.input_slots)
+    attribute = _first(wanted, definition.attributes)
+    if name in taken:
+        return _Parameter(name, taken[name].annotation, None if said is REQUIRED else said)
+    if slot is None and attribute is None:
+        default = None if said is REQUIRED else said
+        return _Parameter(name, _OF_LAYERS.get(name, "Any"), default)
+    kinds = []
+    if attribute is not None:
+        kinds.append(_TYPES.get(attribute.kind, attribute.kind))
+        said = _shown(attribute) if said is REQUIRED else said
+    if slot is not None:
+        kinds.append("Variable | Sequence[Variable]" if slot.many else "Variable")
+    may_lack = slot is not None and slot.optional and attribute is None
+    said = None if said is REQUIRED and may_lack else said
+    kinds += ["None"] * (said is None or may_lack)
+    said = REQUIRED if said is ... else said
+    return _Parameter(name, " | ".join(kinds), said, slot, attribute)
+
+
+def _first(names: Sequence[str], known: Mapping[str, Any]) -> Any:
+    """What has one of the names, or one that differs in capitals and underscores alone; None where
+    nothing has.
+    """
+    plain = {_plain(each): value for each, value in reversed([*known.items()])}
+    found = (known.get(name) or plain.get(_plain(name)) for name in names)
+    return next(filter(None, found), None)
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "").lower()
+
+
+def _shown(attribute: Attribute) -> Any:
+    """The default of an attribute, as it was written."""
+    value = attribute.default
+    if attribute.kind == "float" and value is not REQUIRED:
+        return float(str(np.float32(value)))
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _source(parameters: Sequence[_Parameter], definition: type[Op], form: _Form) -> str:
+    """The text of the function."""
+    told = [p.name if p.default is REQUIRED else f"{p.name}=None" for p in parameters]
+    ins = {p.slot.name: _input(p, form.stops) for p in parameters if p.slot is not None}
+    attrs = [_attribute(p) for p in parameters if p.attribute is not None]
+    if form.convert is not None:
+        attrs.append(f"**convert({', '.join(inspect.signature(form.convert).parameters)})")
+    attrs += ["**fixed"] * bool(form.fixed)
+    target = next((p.name for p in parameters if p.name in _TARGETS), None)
+    lines = [f"def {form.name}({', '.join(['f', *told])}):"]
+    if target or form.is_named:
+        lines.append(f"    made = f.{'named_result()' if form.is_named else f'result({target})'}")
+        slots = ", ".join(f"{slot!r}: {value}" for slot, value in ins.items())
+        out = definition.visible_outputs[0]
+        given = [repr(form.type), f"{{{slots}}}", f"{{{out!r}: made}}", *attrs]
+        lines.append(f"    f.into({', '.join(given)})")
+    else:
+        given = [f"{slot}={ins[slot]}" for slot in definition.input_slots if slot in ins]
+        lines.append(f"    made = f.{form.type}({', '.join([*given, *attrs])})")
+    kept = "made if cond is not None else " if target == "cond" else ""
+    lines.append(f"    return {kept}stopped(made)" if form.is_stopped else "    return made")
+    return "\n".join(lines)
+
+
+def _input(parameter: _Parameter, stops: Collection[str]) -> str:
+    """The text of what an input slot gets."""
+    name, slot = parameter.name, parameter.slot
+    if parameter.attribute is not None:
+        return f"stopped({name}) if is_variable({name}) else None"
+    if name in stops:
+        return f"{name} if {name} is None else stopped({name})"
+    return f"variables_of({name}, {name!r})" if slot is not None and slot.many else name
+
+
+def _attribute(parameter: _Parameter) -> str:
+    """The text of what an attribute gets."""
+    name, attribute = parameter.name, parameter.attribute
+    assert attribute is not None
+    is_list = attribute.kind in ("list[int]", "list[Long]")
+    given = f"{{{attribute.name!r}: {f'integers({name}, {name!r})' if is_list else name}}}"
+    if parameter.slot is not None:
+        return f"**({{}} if is_variable({name}) else {given})"
+    return f"**({{}} if {name} is None else {given})" if parameter.default is None else f"**{given}"
+
+
+def _result(definition: type[Op]) -> str:
+    """The annotation of what an operator gives."""
+    visible = [slot for slot in definition.outputs if not slot.hidden]
+    kinds = ["list[Variable]" if slot.many else "Variable" for slot in visible]
+    return kinds[0] if len(kinds) == 1 else f"tuple[{', '.join(kinds)}]"
+
+
+def _docstring(parameters: Sequence[_Parameter], definition: type[Op], form: _Form) -> str:
+    """What the text says, then what the operator's docstring says, then what the family says."""
+    names = {part.name: p.name for p in parameters for part in (p.slot, p.attribute) if part}
+    said = description(definition, names)
+    first = parameters[0].name if parameters else ""
+    returns = said.results or form.family.returns.replace("{x}", first)
+    arguments = {p.name: text for p in parameters if (text := _said(p, said.arguments, form))}
+    family = form.family.extended(arguments, returns=returns)
+    own = form.docstring
+    if not own or own.startswith(("Args:", "Returns:", "Raises:", ">>>")):
+        own = "\n\n".join(filter(None, [said.prose, own]))
+    return family.completed(own, form.name, [p.name for p in parameters])
+
+
+def _said(parameter: _Parameter, arguments: Mapping[str, str], form: _Form) -> str:
+    """What the docstring says of a parameter; nothing where the family has the word."""
+    name, _, default, slot, attribute = parameter
+    text = arguments.get(name, "")
+    if name == "name" and form.is_named:
+        return "of the result."
+    if slot is not None and attribute is not None:
+        return text if "variable" in text else f"{text.rstrip('.')}; or a variable that holds it."
+    if slot is not None and not text and name not in form.family.args:
+        return "variables." if slot.many else "a variable."
+    if attribute is None or default is not None:
+        return text
+    usual = f"{_shown(attribute)!r} when None."
+    return f"{text.rstrip('.')}; {usual}" if text else usual
