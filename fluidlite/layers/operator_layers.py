@@ -48,6 +48,7 @@ _PARAMETER = re.compile(r"(\w+)(?:: ([\w |]+?))?(?: ?= ?(.+))?", re.DOTALL)
 _TARGETS = ("out", "cond", "output")
 _OF_LAYERS = {"name": "str | None", "act": "str | None"}
 _OF_LAYERS.update(dict.fromkeys(_TARGETS, "Variable | None"))
+_UNSAID: Any = object()
 #: kind of an attribute -> the annotation of a parameter
 _TYPES = {
     "Long": "int",
@@ -182,26 +183,25 @@ def _parameter(
     if found is None:
         raise DefinitionError(f"{definition.type}: expected a parameter of a layer, got {text!r}")
     name, named, default = found.groups()
-    said = REQUIRED if default is None else ast.literal_eval(default)
+    said = _UNSAID if default is None else ast.literal_eval(default)
     wanted = [name] if named is None else named.split(" | ")
     slot = _first(wanted, definition.input_slots)
     attribute = _first(wanted, definition.attributes)
-    if name in taken:
-        return _Parameter(name, taken[name].annotation, None if said is REQUIRED else said)
-    if slot is None and attribute is None:
-        default = None if said is REQUIRED else said
-        return _Parameter(name, _OF_LAYERS.get(name, "Any"), default)
-    kinds = []
-    if attribute is not None:
-        kinds.append(_TYPES.get(attribute.kind, attribute.kind))
-        said = _shown(attribute) if said is REQUIRED else said
-    if slot is not None:
-        kinds.append("Variable | Sequence[Variable]" if slot.many else "Variable")
-    may_lack = slot is not None and slot.optional and attribute is None
-    said = None if said is REQUIRED and may_lack else said
-    kinds += ["None"] * (said is None or may_lack)
-    said = REQUIRED if said is ... else said
-    return _Parameter(name, " | ".join(kinds), said, slot, attribute)
+    kinds, may_lack = [], False
+    if name in taken or (slot is None and attribute is None):
+        usual = None
+        kinds.append(taken[name].annotation if name in taken else _OF_LAYERS.get(name, "Any"))
+        slot = attribute = None
+    else:
+        usual = _shown(attribute) if attribute is not None else REQUIRED
+        kinds += [] if attribute is None else [_TYPES.get(attribute.kind, attribute.kind)]
+        if slot is not None:
+            kinds.append("Variable | Sequence[Variable]" if slot.many else "Variable")
+            may_lack = slot.optional and attribute is None
+            usual = None if may_lack else usual
+        kinds += ["None"] * (said is None or may_lack)
+    value = usual if said is _UNSAID else REQUIRED if said is ... else said
+    return _Parameter(name, " | ".join(kinds), value, slot, attribute)
 
 
 def _first(names: Sequence[str], known: Mapping[str, Any]) -> Any:

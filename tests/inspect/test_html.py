@@ -49,7 +49,7 @@ def test_the_page_holds_operators_variables_and_where_they_come_from():
     first = data["ops"][0]
     assert first["t"] == "conv2d" and first["c"].endswith(".py:" + first["c"].rpartition(":")[2])
     assert "simple_img_conv_pool" in first["l"] or "fluid." in first["l"]
-    assert data["docs"]["relu"].startswith("Out = max")
+    assert data["docs"]["relu"].startswith("X where it is positive")
     gradient = next(op for op in data["ops"] if op["t"] == "conv2d_grad")
     assert data["ops"][gradient["f"]]["t"] == "conv2d"
 
