@@ -119,10 +119,11 @@ def _function(name: str) -> str:
     """A layer that is made of an operator's definition."""
     made = getattr(fluid.layers, name)
     signature = inspect.signature(made)
+    prose = " ".join((made.__doc__ or "").partition("\n\n")[0].split())
     told = ", ".join(
         f"{p.name}: {p.annotation}{_default(p)}" for p in signature.parameters.values()
     )
-    return f'def {name}({told}) -> {signature.return_annotation}:\n    """{_summary(made)}"""\n'
+    return f'def {name}({told}) -> {signature.return_annotation}:\n    """{prose}"""\n'
 
 
 def _default(parameter: inspect.Parameter) -> str:
@@ -148,8 +149,8 @@ def _overloads(name: str) -> str:
 
 
 def _summary(documented: object) -> str:
-    """The first paragraph of a docstring."""
-    return " ".join(inspect.cleandoc(documented.__doc__ or "").partition("\n\n")[0].split())
+    """The first line of a docstring."""
+    return (documented.__doc__ or "").strip().splitlines()[0]
 
 
 def variables_stub() -> str:

@@ -127,6 +127,8 @@ from .norm import batch_norm
 from .norm import group_norm
 from .norm import instance_norm
 from .norm import layer_norm
+from .norm import need_where_asked
+from .norm import running_attrs
 from .points import deformable_conv
 from .probability_loss import dice_loss
 from .proposals import collect_fpn_proposals
@@ -423,6 +425,7 @@ __all__ = [
     "multiplex",
     "natural_exp_decay",
     "nce",
+    "need_where_asked",
     "noam_decay",
     "nonzero",
     "not_equal",
@@ -481,6 +484,7 @@ __all__ = [
     "row_conv",
     "rpn_target_assign",
     "rsqrt",
+    "running_attrs",
     "sampled_softmax_with_cross_entropy",
     "sampling_id",
     "scale",
