@@ -45,7 +45,7 @@ class VariableMethods(Arithmetic):
     def acosh(self, name: str | None = None) -> Variable:
         """The inverse hyperbolic cosine."""
 
-    def add(self, y: Other, name: str | None = None) -> Variable:
+    def add(self, y: Any, name: str | None = None) -> Variable:
         """x + y."""
 
     def add_(self, y: Any) -> Any:
@@ -90,7 +90,7 @@ class VariableMethods(Arithmetic):
     def atan(self, name: str | None = None) -> Variable:
         """The angle in (-pi/2, pi/2) whose tangent is x."""
 
-    def atan2(self, y: Other, name: str | None = None) -> Variable:
+    def atan2(self, y: Any, name: str | None = None) -> Variable:
         """The angle of the point (y, x) seen from the origin."""
 
     def atanh(self, name: str | None = None) -> Variable:
@@ -214,7 +214,7 @@ class VariableMethods(Arithmetic):
     def element_size(self) -> int:
         """How many bytes an element has."""
 
-    def equal(self, y: Other, name: str | None = None) -> Variable:
+    def equal(self, y: Any, name: str | None = None) -> Any:
         """x == y, element by element, as truth values."""
 
     def equal_all(self, y: Any, name: str | None = None) -> Variable:
@@ -262,13 +262,13 @@ class VariableMethods(Arithmetic):
     def floor_(self) -> Any:
         """Round down in place."""
 
-    def floor_divide(self, y: Other, name: str | None = None) -> Variable:
+    def floor_divide(self, y: Any, name: str | None = None) -> Variable:
         """x / y, rounded down as by Python's ``//``."""
 
     def floor_divide_(self, y: Any) -> Any:
         """Divide and round down, in place."""
 
-    def floor_mod(self, y: Other, name: str | None = None) -> Variable:
+    def floor_mod(self, y: Any, name: str | None = None) -> Variable:
         """What x // y leaves, with the sign of y as by Python's ``%``."""
 
     def fmax(self, y: Any, name: str | None = None) -> Variable:
@@ -286,10 +286,10 @@ class VariableMethods(Arithmetic):
     def gather_nd(self, index: Any, name: str | None = None) -> Variable:
         """What stands at places of x, whose numbers are in the last dimension of the index."""
 
-    def greater_equal(self, y: Other, name: str | None = None) -> Variable:
+    def greater_equal(self, y: Any, name: str | None = None) -> Any:
         """x >= y, element by element, as truth values."""
 
-    def greater_than(self, y: Other, name: str | None = None) -> Variable:
+    def greater_than(self, y: Any, name: str | None = None) -> Any:
         """x > y, element by element, as truth values."""
 
     def histogram(self, bins: int = 100, min: float = 0, max: float = 0, name: str | None = None) -> Variable:
@@ -346,10 +346,10 @@ class VariableMethods(Arithmetic):
     def lerp_(self, y: Any, weight: Any) -> Any:
         """Go a part of the way to another tensor, in place."""
 
-    def less_equal(self, y: Other, name: str | None = None) -> Variable:
+    def less_equal(self, y: Any, name: str | None = None) -> Any:
         """x <= y, element by element, as truth values."""
 
-    def less_than(self, y: Other, name: str | None = None) -> Variable:
+    def less_than(self, y: Any, name: str | None = None) -> Any:
         """x < y, element by element, as truth values."""
 
     def log(self, name: str | None = None) -> Variable:
@@ -370,16 +370,16 @@ class VariableMethods(Arithmetic):
     def logaddexp(self, y: Any, name: str | None = None) -> Variable:
         """The logarithm of ``e^x + e^y``, without overflow."""
 
-    def logical_and(self, y: Any, out: Variable | None = None, name: str | None = None) -> Variable:
+    def logical_and(self, y: Any, out: Any = None, name: str | None = None) -> Variable:
         """Whether x and y are both true; what is not 0 is true."""
 
     def logical_not(self, out: Any = None, name: str | None = None) -> Variable:
         """Whether x is not true; what is not 0 is true."""
 
-    def logical_or(self, y: Any, out: Variable | None = None, name: str | None = None) -> Variable:
+    def logical_or(self, y: Any, out: Any = None, name: str | None = None) -> Variable:
         """Whether x or y is true; what is not 0 is true."""
 
-    def logical_xor(self, y: Any, out: Variable | None = None, name: str | None = None) -> Variable:
+    def logical_xor(self, y: Any, out: Any = None, name: str | None = None) -> Variable:
         """Whether one of x and y is true and the other not; what is not 0 is true."""
 
     def logit(self, eps: float | None = None, name: str | None = None) -> Variable:
@@ -403,7 +403,7 @@ class VariableMethods(Arithmetic):
     def max(self, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Variable:
         """The largest element, over some dimensions or all; equal ones share the gradient."""
 
-    def maximum(self, y: Other, name: str | None = None) -> Variable:
+    def maximum(self, y: Any, name: str | None = None) -> Variable:
         """The larger of x and y, element by element; where they are equal, both share the gradient."""
 
     def mean(self, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Variable:
@@ -415,13 +415,13 @@ class VariableMethods(Arithmetic):
     def min(self, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Variable:
         """The smallest element, over some dimensions or all; equal ones share the gradient."""
 
-    def minimum(self, y: Other, name: str | None = None) -> Variable:
+    def minimum(self, y: Any, name: str | None = None) -> Variable:
         """The smaller of x and y, element by element; where they are equal, both share the gradient."""
 
     def mm(self, y: Any, transpose_x: bool = False, transpose_y: bool = False, name: str | None = None) -> Variable:
         """The product of matrices, of stacks of them, or of vectors."""
 
-    def mod(self, y: Other, name: str | None = None) -> Variable:
+    def mod(self, y: Any, name: str | None = None) -> Variable:
         """What x // y leaves, with the sign of y as by Python's ``%``."""
 
     def moveaxis(self, source: Any, destination: Any, name: str | None = None) -> Variable:
@@ -430,7 +430,7 @@ class VariableMethods(Arithmetic):
     def multinomial(self, num_samples: int = 1, replacement: bool = False, name: str | None = None) -> Variable:
         """Places that are drawn by their weights."""
 
-    def multiply(self, y: Other, name: str | None = None) -> Variable:
+    def multiply(self, y: Any, name: str | None = None) -> Variable:
         """x * y, element by element."""
 
     def multiply_(self, y: Any) -> Any:
@@ -463,7 +463,7 @@ class VariableMethods(Arithmetic):
     def normal_(self, mean: float = 0.0, std: float = 1.0) -> Variable:
         """Draw all elements anew in every run, normally distributed, in place."""
 
-    def not_equal(self, y: Other, name: str | None = None) -> Variable:
+    def not_equal(self, y: Any, name: str | None = None) -> Any:
         """x != y, element by element, as truth values."""
 
     def numel(self, name: str | None = None) -> Variable:
@@ -496,7 +496,7 @@ class VariableMethods(Arithmetic):
     def reciprocal_(self) -> Any:
         """1 over the tensor, in place."""
 
-    def remainder(self, y: Other, name: str | None = None) -> Variable:
+    def remainder(self, y: Any, name: str | None = None) -> Variable:
         """What x // y leaves, with the sign of y as by Python's ``%``."""
 
     def remainder_(self, y: Any) -> Any:
@@ -599,7 +599,7 @@ class VariableMethods(Arithmetic):
     def std(self, axis: Any = None, unbiased: bool = True, keepdim: bool = False, name: str | None = None) -> Variable:
         """The root of the mean square distance from the mean; see ``var``."""
 
-    def subtract(self, y: Other, name: str | None = None) -> Variable:
+    def subtract(self, y: Any, name: str | None = None) -> Variable:
         """x - y."""
 
     def subtract_(self, y: Any) -> Any:
