@@ -15,12 +15,10 @@ from ...layers.debug import Assert
 from ...layers.driving import append_conditional, new_block
 from ...layers.math import cast
 from ..capture import deeper, in_block
-from .cells import UNBOUND, Cells
+from .cells import UNBOUND, Assigned
 from .merging import (
     Maybe,
-    as_array,
     as_variable,
-    can_be_array,
     can_be_variable,
     dtype_of,
     is_array,
@@ -32,6 +30,7 @@ from .merging import (
     rebuilt,
     refused,
     same,
+    shared_cells,
     shown,
     truth,
     within,
@@ -48,49 +47,31 @@ _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-def if_(
-    test: Any,
-    true: Function | None,
-    false: Function | None,
-    names: Sequence[str],
-    lists: Sequence[str],
-    live: Sequence[str],
-) -> None:
+def if_(test: Any, true: Function | None, false: Function | None, assigned: Assigned) -> None:
     """Run one of two functions, or let the program do so.
 
     Args:
         test: a truth, of Python or of the program.
         true, false: the branches.
-        names: that they assign.
-        lists: of these, lists that they change in place.
-        live: of these, what is read elsewhere.
+        assigned: what they assign.
     """
-    if not is_static(test):
+    if is_static(test):
+        _Choice(test, (true, false), assigned).decide(set(assigned.live))
+    else:
         chosen = true if test else false
         if chosen is not None:
             chosen()
-        return
-    cells = Cells((true, false), names)
-    _Choice(test, cells, lists).decide(true, false, set(live))
 
 
-def choose(
-    test: Any,
-    true: Function,
-    false: Function,
-    names: Sequence[str],
-    lists: Sequence[str],
-    live: Sequence[str],
-) -> Any:
+def choose(test: Any, true: Function, false: Function, assigned: Assigned) -> Any:
     """What one of two functions gives, with which the function around ends.
 
     Args:
-        test, true, false, names, lists: as of :func:`if_`.
-        live: accepted, as of :func:`if_`; nothing follows.
+        test, true, false, assigned: as of :func:`if_`.
     """
     if not is_static(test):
         return (true if test else false)()
-    return _Choice(test, Cells((true, false), names), lists).decide(true, false, set())
+    return _Choice(test, (true, false), assigned).decide(set())
 
 
 def if_value(test: Any, true: Function, false: Function) -> Any:
@@ -99,7 +80,7 @@ def if_value(test: Any, true: Function, false: Function) -> Any:
     Args:
         test, true, false: the parts of the expression.
     """
-    return choose(test, true, false, (), (), ())
+    return choose(test, true, false, Assigned())
 
 
 class _Choice:
@@ -107,33 +88,29 @@ class _Choice:
 
     Args:
         test: decides.
-        cells: what the branches assign.
-        lists: names of lists that they change in place.
+        branches: the one where it holds, and the other.
+        assigned: what they assign.
     """
 
-    def __init__(self, test: Variable, cells: Cells, lists: Sequence[str]) -> None:
-        self._pred = truth(test)
-        self._cells = cells
-        for name in lists:
-            found = cells.get().get(name)
-            if found is not None and can_be_array(found):
-                cells.set({name: as_array(found)})
-        self._before = cells.get()
+    def __init__(
+        self, test: Variable, branches: tuple[Function | None, ...], assigned: Assigned
+    ) -> None:
+        self._pred, self._branches = truth(test), branches
+        self._cells = shared_cells(branches, assigned)
+        self._before = self._cells.get()
         self._blocks: list[Block] = []
 
-    def decide(self, true: Function | None, false: Function | None, live: set[str]) -> Any:
+    def decide(self, live: set[str]) -> Any:
         """Build both branches, and bring together what they assign.
 
         Args:
-            true, false: the branches.
             live: names that are read behind them.
 
         Returns:
             what the branches return, brought together.
         """
         with deeper():
-            found = [self._built(true), self._built(false)]
-        (on_true, gave), (on_false, other) = found
+            (on_true, gave), (on_false, other) = map(self._built, self._branches)
         after: dict[str, Any] = {}
         copies: list[tuple[Any, Any, Variable]] = []
         for name, before in self._before.items():

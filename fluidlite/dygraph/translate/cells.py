@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 
 class Unbound:
@@ -14,6 +14,14 @@ class Unbound:
 
 
 UNBOUND = Unbound()
+
+
+class Assigned(NamedTuple):
+    """Names that a branch or a body assigns."""
+
+    names: Sequence[str] = ()
+    lists: Sequence[str] = ()  #: of these, lists that it changes in place
+    live: Sequence[str] = ()  #: of these, what is read elsewhere, or before it is assigned
 
 
 class Cells:

@@ -12,6 +12,7 @@ from ...ir.callsite import warn
 from ..capture import value
 from . import branches, lists, loops
 from .calls import Caller
+from .cells import Assigned
 from .names import contains
 from .rewrite import Rewriter
 from .source import NoSource, function_of, mangled, tree_of
@@ -25,27 +26,12 @@ def bare(function: Any) -> Any:
     return getattr(function, DECORATED, function)
 
 
-class _Runtime:
-    """What translated code calls."""
-
-    if_ = staticmethod(branches.if_)
-    choose = staticmethod(branches.choose)
-    if_value = staticmethod(branches.if_value)
-    and_ = staticmethod(branches.and_)
-    or_ = staticmethod(branches.or_)
-    not_ = staticmethod(branches.not_)
-    chain = staticmethod(branches.chain)
-    assert_ = staticmethod(branches.assert_)
-    plain = staticmethod(branches.plain)
-    raises = staticmethod(branches.raises)
-    while_ = staticmethod(loops.while_)
-    for_ = staticmethod(loops.for_)
-    value = staticmethod(value)
-    append = staticmethod(lists.append)
-    pop = staticmethod(lists.pop)
-    item = staticmethod(lists.item)
-    set_item = staticmethod(lists.set_item)
-    shape = staticmethod(lists.shape)
+#: what translated code calls, besides what calls functions
+_RUNTIME = (
+    *(branches.if_, branches.choose, branches.if_value, branches.and_, branches.or_, branches.not_),
+    *(branches.chain, branches.assert_, branches.plain, branches.raises, loops.while_, loops.for_),
+    *(value, lists.append, lists.pop, lists.item, lists.set_item, lists.shape),
+)
 
 
 class Functions:
@@ -54,8 +40,11 @@ class Functions:
     def __init__(self) -> None:
         self._made: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
         self._codes: set[Any] = set()
-        self._runtime = _Runtime()
-        self._runtime.call = Caller(self.translated)  # type: ignore[attr-defined]
+        self._runtime = types.SimpleNamespace(
+            call=Caller(self.translated),
+            assigned=Assigned,
+            **{function.__name__: function for function in _RUNTIME},
+        )
 
     def translated(self, function: Any) -> Any:
         """The function in its translated form; itself where it is that, or has no source."""

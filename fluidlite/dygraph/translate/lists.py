@@ -15,6 +15,7 @@ from ...layers.reshaping import shape as shape_of
 from ...layers.reshaping import squeeze
 from ...layers.slicing import slice as slice_
 from ..capture import in_block
+from .cells import Assigned
 from .items import RangeItems
 from .loops import for_
 from .merging import as_variable, can_be_array, is_array, is_static, refused
@@ -60,7 +61,7 @@ def pop(target: Any, *place: Any) -> Any:
         array_write(array_read(before, at + taken + 1), array_length(array=rest), rest)
 
     for count, function in ((taken, keep), (length - taken - 1, keep_behind)):
-        for_(RangeItems(count), function, None, (), (), ())
+        for_(RangeItems(count), function, None, Assigned())
     assign(rest, target)
     return found
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -15,12 +15,10 @@ from ...layers.loop import While
 from ...layers.variables import increment
 from ..capture import deeper, value
 from .branches import if_, not_
-from .cells import UNBOUND, Cells
+from .cells import UNBOUND, Assigned, Cells
 from .items import source
 from .merging import (
-    as_array,
     as_variable,
-    can_be_array,
     is_array,
     is_number,
     is_static,
@@ -31,6 +29,7 @@ from .merging import (
     rebuilt,
     refused,
     same,
+    shared_cells,
     shown,
     truth,
 )
@@ -38,23 +37,14 @@ from .merging import (
 Function = Callable[[], Any]
 
 
-def while_(
-    test: Function,
-    body: Function,
-    stop: Function | None,
-    names: Sequence[str],
-    lists: Sequence[str],
-    live: Sequence[str],
-) -> None:
+def while_(test: Function, body: Function, stop: Function | None, assigned: Assigned) -> None:
     """Repeat a body.
 
     Args:
         test: whether to go on.
         body: what is repeated.
         stop: whether ``break`` was reached; None where there is none.
-        names: that the body assigns.
-        lists: of these, lists that it changes in place.
-        live: of these, what is read elsewhere, or before it is assigned.
+        assigned: what the body assigns.
     """
     goes_on = test if stop is None else lambda: _both(not_(stop()), test)
     while True:
@@ -64,8 +54,8 @@ def while_(
         if is_static(found):
             if len(block.program.blocks) == count:  # it is computed anew of the loop's variables
                 block.set_ops(block.ops[:made])
-            cells = Cells((body, test, stop), names)
-            _Loop(goes_on, body, cells, lists, set(live)).build()
+            cells = shared_cells((body, test, stop), assigned)
+            _Loop(goes_on, body, cells, set(assigned.live)).build()
             return
         if not found:
             return
@@ -92,18 +82,11 @@ class _Loop:
         test: whether to go on.
         body: what is repeated.
         cells: what the body assigns.
-        lists: names of lists that it changes in place.
         live: names whose values the next pass, or what is behind the loop, reads.
     """
 
-    def __init__(
-        self, test: Function, body: Function, cells: Cells, lists: Sequence[str], live: set[str]
-    ) -> None:
+    def __init__(self, test: Function, body: Function, cells: Cells, live: set[str]) -> None:
         self._test, self._body, self._cells, self._live = test, body, cells, live
-        for name in lists:
-            found = cells.get().get(name)
-            if found is not None and can_be_array(found):
-                cells.set({name: as_array(found)})
 
     def build(self) -> None:
         """Append the loop; behind it the names have what they had after the last pass."""
@@ -230,19 +213,14 @@ def _write(new: Any, old: Any) -> None:
 
 
 def for_(
-    items: Any,
-    body: Callable[[Any], None],
-    stop: Function | None,
-    names: Sequence[str],
-    lists: Sequence[str],
-    live: Sequence[str],
+    items: Any, body: Callable[[Any], None], stop: Function | None, assigned: Assigned
 ) -> None:
     """Repeat a body for each item.
 
     Args:
         items: an iterable, a tensor or an array of them.
         body: takes an item.
-        stop, names, lists, live: as of :func:`while_`.
+        stop, assigned: as of :func:`while_`.
     """
     found = source(value(items))
     if found is not None:
@@ -257,32 +235,22 @@ def for_(
             body(found.at(place))
             increment(place, 1.0)
 
-        cells = Cells((body, stop), names)
-        _Loop(test, once, cells, lists, set(live)).build()
+        cells = shared_cells((body, stop), assigned)
+        _Loop(test, once, cells, set(assigned.live)).build()
         return
     for item in items:
-        ended = False if stop is None else stop()
+        ended: Any = False if stop is None else stop()
         if is_static(ended):
 
             def one(item: Any = item) -> None:
                 body(item)
 
-            _guarded(ended, body, one, names, lists)
+            there = _Shared(one, body)  # where break was not reached before
+            if_(logical_not(truth(ended)), there, None, assigned._replace(live=assigned.names))
         elif ended:
             return
         else:
             body(item)
-
-
-def _guarded(
-    ended: Any,
-    body: Callable[[Any], None],
-    one: Function,
-    names: Sequence[str],
-    lists: Sequence[str],
-) -> None:
-    """A pass that runs where ``break`` was not reached before."""
-    if_(logical_not(truth(ended)), _Shared(one, body), None, names, lists, names)
 
 
 class _Shared:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -18,7 +18,7 @@ from ...layers.array import array_write, create_array
 from ...layers.creation import assign, fill_constant
 from ...layers.math import cast
 from ..capture import value
-from .cells import UNBOUND
+from .cells import UNBOUND, Assigned, Cells
 
 _NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
 
@@ -137,6 +137,21 @@ def can_be_array(found: Any) -> bool:
     return isinstance(found, list) and all(
         is_number(value(each)) or isinstance(value(each), (Variable, np.ndarray)) for each in found
     )
+
+
+def shared_cells(functions: Iterable[Any], assigned: Assigned) -> Cells:
+    """The cells of names that functions share; lists that they change become arrays of tensors.
+
+    Args:
+        functions: branches, or what a loop repeats.
+        assigned: what they assign.
+    """
+    cells = Cells(functions, assigned.names)
+    for name in assigned.lists:
+        found = cells.get().get(name)
+        if found is not None and can_be_array(found):
+            cells.set({name: as_array(found)})
+    return cells
 
 
 @contextmanager

@@ -43,6 +43,12 @@ def _texts(names: Iterable[str]) -> ast.Tuple:
     return ast.Tuple(elts=[ast.Constant(value=n) for n in names], ctx=ast.Load())
 
 
+def _assigned(body: Sequence[ast.stmt], names: Sequence[str], live: Sequence[str]) -> ast.Call:
+    """What statements assign, as the runtime is told of it."""
+    lists = [n for n in names_of(body).lists if n in names]
+    return _call("assigned", _texts(names), _texts(lists), _texts(live))
+
+
 def _placed(node: Any, at: ast.AST) -> Any:
     return ast.fix_missing_locations(ast.copy_location(node, at))
 
@@ -122,10 +128,11 @@ class Rewriter(ast.NodeTransformer):
         both = dict.fromkeys((*found.assigned, *found.lists))
         return [n for n in both if n in self._own]
 
-    def _live(self, body: Sequence[ast.stmt], names: Sequence[str]) -> list[str]:
-        """Of names that statements assign, those that are read elsewhere, or before."""
+    def _live(self, body: Sequence[ast.stmt], names: Sequence[str], first: set[str]) -> list[str]:
+        """Of names that statements assign, those that are read elsewhere, or are among the first
+        reads.
+        """
         inside = _counted(body)
-        first = read_first(body)
         return [n for n in names if n in first or self._read_counts.get(n, 0) > inside.get(n, 0)]
 
     # -- statements ------------------------------------------------------------------------------
@@ -133,12 +140,12 @@ class Rewriter(ast.NodeTransformer):
     def visit_If(self, node: ast.If) -> Any:
         returns = getattr(node, RETURNS, False)
         if not returns and contains([node], _JUMPS, loops=False):
-            node.test = _placed(_call("plain", self.visit(node.test), "if"), node.test)
+            node.test = self._plain(node.test, "if")
             node.body, node.orelse = self._all(node.body), self._all(node.orelse)
             return node
-        names = self._changed([*node.body, *node.orelse])
-        lists = [n for n in names_of([*node.body, *node.orelse]).lists if n in names]
-        live = self._outside(node, names)
+        both = [*node.body, *node.orelse]
+        names = self._changed(both)
+        told = _assigned(both, names, self._live(both, names, set()))
         made: list[Any] = []
         functions: list[ast.expr] = []
         for stem, body in (("true", node.body), ("false", node.orelse)):
@@ -148,53 +155,55 @@ class Rewriter(ast.NodeTransformer):
             stem = self._stem(stem)
             made.append(_placed(self._function(stem, self._all(body), names), body[0]))
             functions.append(name(stem))
-        rest = [_texts(names), _texts(lists), _texts(live)]
-        test = self.visit(node.test)
-        if returns:
-            end: ast.stmt = ast.Return(value=_call("choose", test, *functions, *rest))
-        else:
-            end = ast.Expr(value=_call("if_", test, *functions, *rest))
+        call = _call("choose" if returns else "if_", self.visit(node.test), *functions, told)
+        end: ast.stmt = ast.Return(value=call) if returns else ast.Expr(value=call)
         return [*made, _placed(end, node)]
 
-    def _outside(self, node: ast.If, names: Sequence[str]) -> list[str]:
-        inside = _counted([*node.body, *node.orelse])
-        return [n for n in names if self._read_counts.get(n, 0) > inside.get(n, 0)]
+    def _plain(self, node: ast.expr, what: str) -> ast.expr:
+        """What decides in Python only, in a statement that stays."""
+        found: ast.expr = _placed(_call("plain", self.visit(node), what), node)
+        return found
 
     def visit_While(self, node: ast.While) -> Any:
         if contains(node.body, _JUMPS, loops=False):  # in a try, or in a branch that stays Python
-            node.test = _placed(_call("plain", self.visit(node.test), "while"), node.test)
-            node.body = self._all(node.body)
+            node.test, node.body = self._plain(node.test, "while"), self._all(node.body)
             return node
-        names = self._changed(node.body)
-        lists = [n for n in names_of(node.body).lists if n in names]
-        live = self._live(node.body, names)
-        stem = self._stem("body")
-        body = _placed(self._function(stem, self._all(node.body), names), node.body[0])
-        stop = getattr(node, "stop", None)
-        ends = _lambda(name(stop)) if stop else None
-        test = _lambda(self.visit(node.test))
-        loop = _call("while_", test, name(stem), ends, _texts(names), _texts(lists), _texts(live))
-        return [body, _placed(ast.Expr(value=loop), node)]
+        return self._loop(node, "while_", _lambda(self.visit(node.test)))
 
     def visit_For(self, node: ast.For) -> Any:
         if contains(node.body, _JUMPS, loops=False):
-            node.iter = _placed(_call("plain", self.visit(node.iter), "for"), node.iter)
-            node.body = self._all(node.body)
+            node.iter, node.body = self._plain(node.iter, "for"), self._all(node.body)
             return node
         item = self._stem("item")
         taken = _placed(ast.Assign(targets=[node.target], value=name(item)), node.target)
-        names = self._changed([taken, *node.body])
-        lists = [n for n in names_of(node.body).lists if n in names]
-        live = self._live([taken, *node.body], names)
-        stem = self._stem("body")
-        body = _placed(
-            self._function(stem, [taken, *self._all(node.body)], names, item), node.body[0]
-        )
+        return self._loop(node, "for_", self.visit(node.iter), [taken], item)
+
+    def _loop(
+        self,
+        node: ast.While | ast.For,
+        function: str,
+        over: ast.expr,
+        before: Sequence[ast.stmt] = (),
+        item: str | None = None,
+    ) -> list[ast.stmt]:
+        """The body of a loop as a function, and a call that repeats it.
+
+        Args:
+            node: the loop.
+            function: what repeats it.
+            over: its first argument.
+            before: statements in front of the body.
+            item: the argument of the body.
+        """
+        whole = [*before, *node.body]
+        names = self._changed(whole)
+        told = _assigned(whole, names, self._live(whole, names, read_first(whole)))
+        stem, first = self._stem("body"), node.body[0]
+        body = self._function(stem, [*before, *self._all(node.body)], names, item)
         stop = getattr(node, "stop", None)
         ends = _lambda(name(stop)) if stop else None
-        values = self.visit(node.iter)
-        loop = _call("for_", values, name(stem), ends, _texts(names), _texts(lists), _texts(live))
-        return [body, _placed(ast.Expr(value=loop), node)]
+        call = ast.Expr(value=_call(function, over, name(stem), ends, told))
+        return [_placed(body, first), _placed(call, node)]
 
     def visit_Assert(self, node: ast.Assert) -> Any:
         message = _lambda(self.visit(node.msg)) if node.msg else None
