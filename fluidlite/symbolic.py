@@ -26,6 +26,7 @@ from .ground.dtypes import DType, as_dtype
 from .ground.tracebacks import UNDO
 from .initializer import NumpyArrayInitializer
 from .ir.abstract import AbstractArray
+from .ir.block import Block
 from .ir.builder import Builder
 from .ir.callsite import called, entered
 from .ir.program import Program, default_startup_program
@@ -198,30 +199,12 @@ def _kept(tensor: Any, program: Program) -> Variable:
                 f"of them another name"
             )
         return found
-    array = tensor.array if tensor.array.ndim else tensor.array.reshape(1)
-    dtype = as_dtype(array.dtype)
-    if type(tensor).persistable:  # all of the class are: parameters
-        chosen = {
-            name: getattr(tensor, name)
-            for name in ("optimize_attr", "regularizer", "gradient_clip_attr")
-            if hasattr(tensor, name)
-        }
-        trainable = not tensor.stop
-        made = block.create_parameter(
-            array.shape,
-            dtype,
-            tensor.name,
-            trainable=trainable,
-            stop_gradient=not trainable,
-            **chosen,
-        )
-    else:
-        made = block.create_var(
-            name=tensor.name, shape=array.shape, dtype=dtype, persistable=True, stop_gradient=True
-        )
+    array = np.atleast_1d(tensor.array)
+    made = declared(block, tensor, tensor.name, array.shape)
     made._set_info(_OWNER, weakref.ref(tensor))
     there = default_startup_program().global_block()
     if tensor.name not in there.vars:
+        dtype = made.dtype
         twin = there.create_var(name=tensor.name, shape=array.shape, dtype=dtype, persistable=True)
         if dtype in (DType.FP32, DType.FP16, DType.INT64):
             NumpyArrayInitializer(array)(twin, there)
@@ -232,6 +215,43 @@ def _kept(tensor: Any, program: Program) -> Variable:
 
 
 _OWNER = "parameter of a module"
+
+
+def declared(
+    block: Block, tensor: Any, name: str, shape: tuple[int, ...] | None = None
+) -> Variable:
+    """A persistable variable of a program for a tensor or an array: a parameter for a parameter.
+
+    Args:
+        block: the first one of the program.
+        tensor: what has the value.
+        name: of the variable; another one of that stem where it is taken.
+        shape: of the variable; the tensor's when None.
+    """
+    name, array = free_name(block, name), getattr(tensor, "array", tensor)
+    shape = array.shape if shape is None else shape
+    dtype, stop = as_dtype(array.dtype), getattr(tensor, "stop", True)
+    if getattr(type(tensor), "persistable", False) and shape and all(shape):
+        chosen = {
+            option: getattr(tensor, option)
+            for option in ("optimize_attr", "regularizer", "gradient_clip_attr")
+            if hasattr(tensor, option)
+        }
+        return block.create_parameter(
+            shape, dtype, name, trainable=not stop, stop_gradient=stop, **chosen
+        )
+    made: Variable = block.create_var(
+        name=name, shape=shape, dtype=dtype, persistable=True, stop_gradient=stop
+    )
+    return made
+
+
+def free_name(block: Block, name: str) -> str:
+    """A name that no variable of a block has: this one, or another with the same stem."""
+    stem, count = name.rpartition("_")[0] or name, 0
+    while name in block.vars:
+        name, count = f"{stem}_{count}", count + 1
+    return name
 
 
 def _constant(array: Any, f: Builder) -> Variable:

@@ -28,6 +28,7 @@ from .ir.variable import Variable
 from .opdef.definition import Op, lookup
 from .runtime.executor import Executor
 from .scope import Scope
+from .symbolic import declared, free_name
 
 
 class Traced(NamedTuple):
@@ -197,7 +198,11 @@ class _Tracer:
             made = []
             for each in value if isinstance(value, list) else [value]:
                 if each is not None:
-                    made.append(self.block.create_var(name=self._free(f"{stem}.tmp_{len(arrays)}")))
+                    made.append(
+                        self.block.create_var(
+                            name=free_name(self.block, f"{stem}.tmp_{len(arrays)}")
+                        )
+                    )
                     arrays.append((_array(each), made[-1]))
             if made:
                 written[slot] = made if isinstance(value, list) else made[0]
@@ -216,19 +221,9 @@ class _Tracer:
                 f"a traced function reads a {type(array).__name__} that it did not make; give it "
                 f"tensors"
             )
-        kept = getattr(value, "persistable", False)
-        name = self._free(value.name if kept else "constant_0")
-        dtype, shape = as_dtype(array.dtype), array.shape
-        stop = getattr(value, "stop", True)
-        if kept and hasattr(value, "trainable") and all(shape):
-            made: Variable = self.block.create_parameter(
-                shape, dtype, name, trainable=not stop, stop_gradient=stop
-            )
-        else:
-            made = self.block.create_var(
-                name=name, shape=shape, dtype=dtype, persistable=True, stop_gradient=stop
-            )
-        self._values[name] = np.array(array)
+        name = value.name if getattr(value, "persistable", False) else "constant_0"
+        made = declared(self.block, value, name)
+        self._values[made.name] = np.array(array)
         self._note(array, made)
         return made
 
@@ -238,7 +233,7 @@ class _Tracer:
         for each in results:
             target = self.variable(each)
             if target.is_data or target.persistable:  # which are not fetched, but copied
-                made = self.block.create_var(name=self._free("assign.tmp_0"))
+                made = self.block.create_var(name=free_name(self.block, "assign.tmp_0"))
                 self.block.add_op(lookup("assign")(), {"X": target}, {"Out": made})
                 target = made
             targets.append(target)
@@ -260,13 +255,6 @@ class _Tracer:
     def _note(self, array: Any, variable: Variable) -> None:
         self._known[id(array)] = variable
         self._held.append(array)
-
-    def _free(self, name: str) -> str:
-        """A name that no variable has: this one, or another with the same stem."""
-        stem, count = name.rpartition("_")[0] or name, 0
-        while name in self.block.vars:
-            name, count = f"{stem}_{count}", count + 1
-        return name
 
 
 def _array(value: Any) -> Any:

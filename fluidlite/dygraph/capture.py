@@ -7,9 +7,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
 from ..eager.recording import TensorRecord
 from ..ir.program import Program
 from ..ir.variable import Variable
+from ..scope import Scope
+from ..symbolic import declared
 
 
 class _Thread(threading.local):
@@ -40,25 +44,17 @@ class Capture:
         found = self._by_id.get(id(tensor))
         if found is not None:
             return found
-        block = self._program.global_block()
-        name = tensor.name
-        if name in block.vars:
-            count = 0
-            while f"{name}_{count}" in block.vars:
-                count += 1
-            name = f"{name}_{count}"
-        shape, dtype = tensor.array.shape, tensor.dtype
-        if hasattr(tensor, "trainable") and all(shape) and shape:
-            made: Variable = block.create_parameter(
-                shape, dtype, name, trainable=not tensor.stop, stop_gradient=tensor.stop
-            )
-        else:
-            made = block.create_var(
-                name=name, shape=shape, dtype=dtype, persistable=True, stop_gradient=tensor.stop
-            )
+        made = declared(self._program.global_block(), tensor, tensor.name)
         self._by_id[id(tensor)] = made
-        self.tensors[name] = tensor
+        self.tensors[made.name] = tensor
         return made
+
+    def scope(self) -> Scope:
+        """A scope with the values of the tensors."""
+        scope = Scope()
+        for name, tensor in self.tensors.items():
+            scope.var(name).get_tensor().set(np.array(tensor.array))
+        return scope
 
 
 def capturing() -> Capture | None:

@@ -16,13 +16,14 @@ from ..ir.variable import Variable
 from ..layers.io import fed_variable
 from ..runtime.executor import Executor
 from ..scope import Scope, scope_guard
+from .capture import Capture, captured_by, value
 from .layer import Layer
 
 
-def _flat(values: Any) -> list[Any]:
-    if isinstance(values, (list, tuple)):
-        return [each for value in values for each in _flat(value)]
-    return [values]
+def _flat(found: Any) -> list[Any]:
+    if isinstance(found, (list, tuple)):
+        return [each for part in found for each in _flat(part)]
+    return [found]
 
 
 class TracedLayer(Described):
@@ -80,18 +81,19 @@ class TracedLayer(Described):
             raise ArgumentError(f"expected a layer to trace, got {layer!r:.60}")
         given = _tensors(inputs)
         outputs = layer(*given)
-        program, scope = Program(), Scope()
+        program = Program()
+        capture = Capture(program)
         with program_guard(program, Program()), state.eager.guard(False):
             fed = [
                 fed_variable(f"feed_{i}", [-1, *t.shape[1:]] if t.shape else [], t.dtype, 0)
                 for i, t in enumerate(given)
             ]
-            with _AsVariables(layer, program, scope):
-                fetches = _flat(layer(*fed))
+            with captured_by(capture):
+                fetches = [value(each) for each in _flat(layer(*fed))]
         for each in fetches:
             if not isinstance(each, Variable):
                 raise ArgumentError(f"expected the layer to give tensors, got {each!r:.60}")
-        return outputs, TracedLayer(program, scope, [v.name for v in fed], fetches)
+        return outputs, TracedLayer(program, capture.scope(), [v.name for v in fed], fetches)
 
     def __call__(self, inputs: Sequence[Any]) -> list[Any]:
         """Run the program.
@@ -164,45 +166,3 @@ def _chosen(known: list[Any], numbers: Sequence[int] | None, what: str) -> list[
         if not 0 <= number < len(known):
             raise OutOfRangeError(said)
     return [known[number] for number in numbers]
-
-
-class _AsVariables:
-    """Puts variables of a program in the place of a layer's parameters and buffers, for a while.
-
-    Args:
-        layer: the layer.
-        program: gets the variables.
-        scope: gets their values.
-    """
-
-    def __init__(self, layer: Layer, program: Program, scope: Scope) -> None:
-        self._program = program
-        self._scope = scope
-        self._made: dict[int, Variable] = {}
-        self._changed: list[tuple[dict[str, Any], dict[str, Any]]] = [
-            (kept, dict(kept))
-            for _, within in layer.located_layers()
-            for kept in (within.own_parameters, within.own_buffers)
-        ]
-
-    def __enter__(self) -> None:
-        for kept, before in self._changed:
-            for name, tensor in before.items():
-                if tensor is not None:
-                    kept[name] = self._variable(tensor)
-
-    def __exit__(self, *error: object) -> None:
-        for kept, before in self._changed:
-            kept.clear()
-            kept.update(before)
-
-    def _variable(self, tensor: Any) -> Variable:
-        found = self._made.get(id(tensor))
-        if found is None:
-            block = self._program.global_block()
-            shape, dtype = list(tensor.shape), tensor.dtype
-            found = block.create_parameter(shape, dtype, tensor.name, trainable=not tensor.stop)
-            found.stop_gradient = tensor.stop
-            self._made[id(tensor)] = found
-            self._scope.var(tensor.name).get_tensor().set(tensor.numpy())
-        return found

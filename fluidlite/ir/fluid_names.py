@@ -22,6 +22,15 @@ if TYPE_CHECKING:
 VERSION = 1_008_005  #: of fluid whose interface this is, as its program files write it
 
 
+def _called(name: str) -> Any:
+    """A method that calls another one of the object, of this name."""
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return getattr(self, name)(*args, **kwargs)
+
+    return method
+
+
 class OldOperator:
     """Of operators."""
 
@@ -30,11 +39,8 @@ class OldOperator:
     def _set_attr(self: Any, name: str, val: Any) -> None:
         self.mark(name, val)
 
-    def _update_desc_attr(self: Any, name: str, val: Any) -> None:
-        self.mark(name, val)
-
-    def _remove_attr(self: Any, name: str) -> None:
-        self.unmark(name)
+    _update_desc_attr = _set_attr
+    _remove_attr = _called("unmark")
 
     def _rename_input(self: Any, old_name: str, new_name: str) -> None:
         self.rename_input(old_name, new_name)
@@ -84,31 +90,16 @@ class OldBlock:
         found: list[Parameter] = self.all_parameters()
         return found
 
-    def _find_var_recursive(self: Any, name: str) -> Variable | None:
-        found: Variable | None = self.find_var_recursive(name)
-        return found
-
-    def _var_recursive(self: Any, name: str) -> Variable:
-        found: Variable = self.var_recursive(name)
-        return found
-
-    def _insert_op(self: Any, index: int, *args: Any, **kwargs: Any) -> Operator:
-        made: Operator = self.insert_op(index, *args, **kwargs)
-        return made
-
-    def _prepend_op(self: Any, *args: Any, **kwargs: Any) -> Operator:
-        made: Operator = self.prepend_op(*args, **kwargs)
-        return made
-
-    def _remove_op(self: Any, index: int) -> None:
-        self.remove_op(index)
+    _find_var_recursive = _called("find_var_recursive")
+    _var_recursive = _called("var_recursive")
+    _insert_op = _called("insert_op")
+    _prepend_op = _called("prepend_op")
+    _remove_op = _called("remove_op")
+    _remove_var = _called("drop_var")
 
     def _slice_ops(self: Any, start: int, end: int) -> list[Operator]:
         found: list[Operator] = self.ops[start:end]
         return found
-
-    def _remove_var(self: Any, name: str) -> None:
-        self.drop_var(name)
 
     def _rename_var(self: Any, name: str | bytes, new_name: str | bytes) -> Variable:
         old, new = (n.decode() if isinstance(n, bytes) else n for n in (name, new_name))
@@ -162,13 +153,7 @@ class OldProgram:
     def _op_role(self: Any, role: int) -> None:
         self.role: int = int(role)
 
-    @property
-    def _current_role(self: Any) -> int:
-        return int(self.role)
-
-    @_current_role.setter
-    def _current_role(self: Any, role: int) -> None:
-        self.role = int(role)
+    _current_role = _op_role
 
     @property
     def _op_role_var(self: Any) -> list[str]:
@@ -192,12 +177,8 @@ class OldProgram:
         guard: AbstractContextManager[None] = self.as_role(18 if is_with_opt else 16)
         return guard
 
-    def _create_block(self: Any, parent_idx: int | None = None) -> Block:
-        made: Block = self.create_block(parent_idx)
-        return made
-
-    def _rollback(self: Any) -> None:
-        self.leave_block()
+    _create_block = _called("create_block")
+    _rollback = _called("leave_block")
 
     def _get_desc(self: Any) -> Any:
         return self.desc

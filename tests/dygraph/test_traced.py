@@ -36,7 +36,8 @@ def test_the_program_gives_what_the_layer_gives(x):
             np.testing.assert_allclose(found, out.numpy()[:size])
     types = [op.type for op in traced.program.global_block().ops]
     assert types.count("matmul") == 1
-    assert len(traced.program.all_parameters()) == 3
+    assert len(traced.program.all_parameters()) == 2
+    assert [v.persistable for v in traced.program.list_vars()].count(True) == 3
     assert all(isinstance(p, dygraph.ParamBase) for p in net.parameters())
     assert fluid.in_dygraph_mode()
 

@@ -19,7 +19,6 @@ from ...ground import state
 from ...ground.reprs import Described
 from ...ir.program import Program
 from ...ir.variable import Variable
-from ...scope import Scope
 from ..capture import capturing
 from ..layer import Layer
 from ..traced import TracedLayer
@@ -225,13 +224,9 @@ class ProgramTranslator(Described):
             OutOfRangeError: there is no such input or output.
         """
         built: Built = self._cache.last()
-        scope = Scope()
-        for name, tensor in built.capture.tensors.items():
-            scope.var(name).get_tensor().set(np.array(tensor.array))
         names = [each.name for each in built.inputs]
-        TracedLayer(built.main, scope, names, built.outputs).save_inference_model(
-            dirname, feed, fetch
-        )
+        layer = TracedLayer(built.main, built.capture.scope(), names, built.outputs)
+        layer.save_inference_model(dirname, feed, fetch)
 
     def get_program_cache(self) -> ProgramCache:
         """The programs that there are."""
