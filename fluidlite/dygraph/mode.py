@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..eager import engine
-from ..eager.mode import no_grad as without_gradients
+from ..eager.mode import no_grad
 from ..eager.recording import TensorRecord
 from ..errors import ArgumentError
 from ..functions.creation import array_of
@@ -111,24 +111,7 @@ def to_variable(value: Any, name: str | None = None, zero_copy: bool | None = No
     return made
 
 
-def no_grad(func: Any = None) -> Any:
-    """A guard under which operators are not remembered: results stop gradients.
-
-    Args:
-        func: what to guard; without one, the result is a context manager and a decorator.
-
-    >>> @fluid.dygraph.no_grad
-    ... def doubled(x):
-    ...     return x * 2.0
-    >>> with fluid.dygraph.guard():
-    ...     x = fluid.dygraph.to_variable(np.ones([2], "float32"))
-    ...     x.stop_gradient = False
-    ...     doubled(x).stop_gradient
-    True
-    """
-    return without_gradients(func)
-
-
+@engine.GRADIENTS
 def grad(
     outputs: Any,
     inputs: Any,
@@ -142,26 +125,8 @@ def grad(
 ) -> list[Any]:
     """The gradients of outputs with respect to inputs; ``gradient()`` of no tensor changes.
 
-    Args:
-        outputs: a tensor or a list of them, none twice.
-        inputs: a tensor or a list of them, none twice.
-        grad_outputs: the cotangents of the outputs in their shapes, None for ones.
-        retain_graph: keep the graph, so that it can be differentiated again; None: if
-            ``create_graph``.
-        create_graph: record the gradients, so that they can be differentiated.
-        only_inputs: True; other gradients are never computed.
-        allow_unused: give None for an input that takes no part, instead of an error.
-        no_grad_vars: tensors through which nothing flows, as a tensor, a list or a set.
-        backward_strategy: accepted for old scripts.
-
     Returns:
         a list with a gradient for each input.
-
-    Raises:
-        ArgumentError: an argument is of another kind, or a list is of another length.
-        GradientShapeError: a cotangent is of another shape.
-        UnreachableError: an input takes no part.
-        ReleasedError: the graph was released by an earlier call.
 
     >>> with fluid.dygraph.guard():
     ...     x = fluid.dygraph.to_variable(np.array([2.0], "float32"))

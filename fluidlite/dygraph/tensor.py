@@ -116,6 +116,7 @@ class VarBase(Tensor):
     (array([2., 4.], dtype=float32), array([1., 1.], dtype=float32))
     """
 
+    name_stem: ClassVar[str] = "generated_var"
     accumulates: ClassVar[bool] = False
     accumulates_kept: ClassVar[bool] = False
     gradient_stops: ClassVar[bool] = True
@@ -128,17 +129,6 @@ class VarBase(Tensor):
         TensorRecord.__init__(self, array, origin, stop)
         if origin is not None:
             _keep_gradient(self, origin)
-
-    @property
-    def name(self) -> str:
-        """The name; made up when it is first asked for."""
-        if self.given_name is None:
-            self.given_name = unique_name.generate("generated_var")
-        return self.given_name
-
-    @name.setter
-    def name(self, value: str) -> None:
-        self.given_name = value
 
     @property
     def stop_gradient(self) -> bool:

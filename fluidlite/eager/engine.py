@@ -16,6 +16,7 @@ from ..errors import (
     UnreachableError,
     with_context,
 )
+from ..ground.docstrings import Family
 from .mode import enable_grad
 from .recording import TensorRecord, call_site, eager
 from .sweep import BackwardPass, described, leading, node_of
@@ -150,15 +151,36 @@ def gradients_of(
 
 # -- paddle 2.x's functions ------------------------------------------------------------------------
 
+#: functions that differentiate
+GRADIENTS = Family(
+    {
+        "tensors": "what is differentiated: a tensor or a list of them, none twice.",
+        "grad_tensors": "their cotangents in their shapes, None for ones.",
+        "outputs": "a tensor or a list of them, none twice.",
+        "inputs": "a tensor or a list of them, none twice.",
+        "grad_outputs": "the cotangents of the outputs in their shapes, None for ones.",
+        "retain_graph": "keep the graph, so that it can be differentiated again; None: if "
+        "``create_graph``.",
+        "create_graph": "record the gradients, so that they can be differentiated.",
+        "only_inputs": "True; other gradients are never computed.",
+        "allow_unused": "give None for an input that takes no part, instead of an error.",
+        "no_grad_vars": "tensors through which nothing flows, as a tensor, a list or a set.",
+        "backward_strategy": "accepted for old scripts.",
+    },
+    raises="ArgumentError: an argument is of another kind, or a list is of another length.\n"
+    "GradientShapeError: a cotangent is of another shape.\n"
+    "UnreachableError: an input takes no part.\n"
+    "ReleasedError: the graph was released by an earlier call.",
+)
 
+
+@GRADIENTS
 def backward(
     tensors: Any, grad_tensors: Any = None, retain_graph: bool | None = False, inputs: Any = None
 ) -> None:
     """Add the gradients of tensors to ``.grad`` of the leaves that they depend on.
 
     Args:
-        tensors: what is differentiated: a tensor or a list of them, none twice.
-        grad_tensors: their cotangents in their shapes, None for ones.
         retain_graph: keep the graph, so that this can be done again.
         inputs: the tensors that get a gradient, and no others; all leaves when None.
 
@@ -180,6 +202,7 @@ def backward(
     sweep_back(listed, seeds, retain_graph=retain_graph, inputs=wanted)
 
 
+@GRADIENTS
 def grad(
     outputs: Any,
     inputs: Any,
@@ -192,25 +215,8 @@ def grad(
 ) -> list[Any]:
     """The gradients of outputs with respect to inputs; ``.grad`` of no tensor changes.
 
-    Args:
-        outputs: a tensor or a list of them, none twice.
-        inputs: a tensor or a list of them, none twice.
-        grad_outputs: the cotangents of the outputs in their shapes, None for ones.
-        retain_graph: keep the graph, so that it can be differentiated again; None: if
-            ``create_graph``.
-        create_graph: record the gradients, so that they can be differentiated.
-        only_inputs: True; other gradients are never computed.
-        allow_unused: give None for an input that takes no part, instead of an error.
-        no_grad_vars: tensors through which nothing flows, as a tensor, a list or a set.
-
     Returns:
         a list with a gradient for each input.
-
-    Raises:
-        ArgumentError: an argument is of another kind, or a list is of another length.
-        GradientShapeError: a cotangent is of another shape.
-        UnreachableError: an input takes no part.
-        ReleasedError: the graph was released by an earlier call.
 
     >>> x = fluid.to_tensor(2.0, stop_gradient=False)
     >>> (slope,) = fluid.grad(x * x * x, x, create_graph=True)

@@ -17,7 +17,7 @@ from ..backend import numpy_
 from ..opdef.reverse_sweep import NodeOutput
 from .mode import thread
 from .pullback import Pullback, ShapeDtype, shape_dtype_of
-from .recording import GradNode, TensorRecord, caller, moment, rules
+from .recording import GradNode, NamedStep, TensorRecord, caller, moment, rules
 
 if TYPE_CHECKING:
     from .sweep import BackwardPass
@@ -106,17 +106,10 @@ def kinked(x: Any) -> Any:
     return x.results(x.array, node, False)
 
 
-class _Named:
-    """What stands in the place of an operator."""
-
-    def __init__(self, type: str) -> None:
-        self.type = type
-
-
 class _Tie:
     """How cotangents pass what :func:`tied` gives."""
 
-    op = _Named("tied")
+    op = NamedStep("tied")
     single = True
 
     def pull(
@@ -131,7 +124,7 @@ class _Tie:
 class _Kink:
     """How cotangents pass what :func:`kinked` gives."""
 
-    op = _Named("identity")
+    op = NamedStep("identity")
     single = True
 
     def pull(

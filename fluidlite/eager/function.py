@@ -14,7 +14,7 @@ from ..ground.reprs import Described
 from ..opdef.reverse_sweep import NodeOutput
 from .engine import located
 from .mode import RecordingGuard, thread
-from .recording import GradNode, TensorRecord, caller
+from .recording import GradNode, NamedStep, TensorRecord, caller
 from .sweep import BackwardPass, described
 
 
@@ -143,14 +143,8 @@ class _Called:
 
     __slots__ = ("backward", "forms", "op", "places", "single")
 
-    class _Op:
-        """Bears the name."""
-
-        def __init__(self, type: str) -> None:
-            self.type = type
-
     def __init__(self, name: str, backward: Callable[..., Any], forms: Sequence[Any]) -> None:
-        self.op = self._Op(name)
+        self.op = NamedStep(name)
         self.backward = backward
         self.forms = forms
         self.places: Sequence[Any] = ()
@@ -254,7 +248,17 @@ class PyLayer(Described):
         context = PyLayerContext()
         with RecordingGuard(False):
             outputs = cls.forward(context, *args, **kwargs)
-        return recorded(cls.__name__, cls.backward, context, (*args, *kwargs.values()), outputs)
+        given = (*args, *kwargs.values())
+        return recorded(cls.__name__, cls.of_tensors(given), context, given, outputs)
+
+    @classmethod
+    def of_tensors(cls, given: Sequence[Any]) -> Callable[..., Any]:
+        """What gives the gradients of the tensors among the arguments.
+
+        Args:
+            given: the arguments.
+        """
+        return cls.backward
 
 
 def recorded(

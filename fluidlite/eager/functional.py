@@ -20,10 +20,6 @@ from .sweep import described
 Function = Callable[..., Any]
 
 
-def _listed(what: str, given: Any) -> list[Any]:
-    return tensors_in(what, given)
-
-
 def _like(given: Any, found: list[Any]) -> Any:
     """A list of results in the form in which their arguments were given."""
     return tuple(found) if isinstance(given, (list, tuple)) else found[0]
@@ -37,7 +33,7 @@ def _watched(given: Any, keep: bool) -> list[Any]:
         keep: stay connected with what the tensors were made of.
     """
     watched = []
-    for each in _listed("xs", given):
+    for each in tensors_in("xs", given):
         if keep and not each.stop:
             watched.append(eager.assign(each))
         else:
@@ -51,7 +47,7 @@ def _call(function: Function, arguments: Sequence[Any]) -> tuple[Any, list[Any]]
     """What a function gives, as it does, and as a list."""
     with enable_grad():
         found = function(*arguments)
-    return found, _listed("what the function returns", found)
+    return found, tensors_in("what the function returns", found)
 
 
 def _or_zeros(gradients: Sequence[Any], likes: Sequence[Any]) -> list[Any]:
@@ -59,6 +55,44 @@ def _or_zeros(gradients: Sequence[Any], likes: Sequence[Any]) -> list[Any]:
         t.results(np.zeros(t.array.shape, t.array.dtype)) if g is None else g
         for g, t in zip(gradients, likes)
     ]
+
+
+def _evaluated(function: Function, xs: Any, create_graph: bool) -> tuple[list[Any], Any, list[Any]]:
+    """The arguments of a function, what it gives, and that as a list."""
+    check_bools(create_graph=create_graph)
+    arguments = _watched(xs, create_graph)
+    return arguments, *_call(function, arguments)
+
+
+def _made(ys: Any, xs: Any, keep: bool) -> tuple[list[Any], Any, list[Any]]:
+    """What ``ys``, a function or tensors, are functions of; these, and them as a list."""
+    if not callable(ys):
+        return tensors_in("xs", xs), ys, tensors_in("ys", ys)
+    arguments = _watched(xs, keep)
+    return arguments, *_call(ys, arguments)
+
+
+def _pushed(
+    gradients: Sequence[Any], v: Any, likes: Sequence[Any], by: Sequence[Any], create_graph: bool
+) -> list[Any]:
+    """The gradients, by some tensors, of the product of a vector with gradients.
+
+    Args:
+        gradients: None for those that take no part.
+        v: the vector, in the shapes of ``likes``; ones when None.
+        likes: what the gradients are with respect to.
+        by: the tensors.
+        create_graph: record the result.
+    """
+    ones = [t.results(np.ones(t.array.shape, t.array.dtype)) for t in likes]
+    directions = ones if v is None else tensors_in("v", v)
+    _need_same("v", directions, likes)
+    pairs = [(g, d) for g, d in zip(gradients, directions) if g is not None and not g.stop]
+    if not pairs:
+        return _or_zeros([None] * len(by), by)
+    firsts, seconds = ([pair[k] for pair in pairs] for k in (0, 1))
+    found = gradients_of(firsts, by, seconds, retain_graph=create_graph, create_graph=create_graph)
+    return _or_zeros(found, by)
 
 
 def vjp(func: Function, xs: Any, v: Any = None, create_graph: bool = False) -> tuple[Any, Any]:
@@ -78,10 +112,8 @@ def vjp(func: Function, xs: Any, v: Any = None, create_graph: bool = False) -> t
     >>> g.tolist()
     [2.0, 40.0]
     """
-    check_bools(create_graph=create_graph)
-    arguments = _watched(xs, create_graph)
-    found, outputs = _call(func, arguments)
-    seeds = [None] * len(outputs) if v is None else _listed("v", v)
+    arguments, found, outputs = _evaluated(func, xs, create_graph)
+    seeds = [None] * len(outputs) if v is None else tensors_in("v", v)
     _need_same("v", seeds, outputs)
     gradients = gradients_of(
         outputs, arguments, seeds, retain_graph=create_graph, create_graph=create_graph
@@ -109,32 +141,14 @@ def jvp(func: Function, xs: Any, v: Any = None, create_graph: bool = False) -> t
     >>> d.tolist()
     [2.0, 40.0]
     """
-    check_bools(create_graph=create_graph)
-    arguments = _watched(xs, create_graph)
-    found, outputs = _call(func, arguments)
-    directions = (
-        [t.results(np.ones(t.array.shape, t.array.dtype)) for t in arguments]
-        if v is None
-        else _listed("v", v)
-    )
-    _need_same("v", directions, arguments)
+    arguments, found, outputs = _evaluated(func, xs, create_graph)
     seeds = []
     for t in outputs:
         seed = t.results(np.zeros(t.array.shape, t.array.dtype))
         seed.stop = False
         seeds.append(seed)
     pulled = gradients_of(outputs, arguments, seeds, retain_graph=True, create_graph=True)
-    pairs = [(g, d) for g, d in zip(pulled, directions) if g is not None]
-    if not pairs:
-        return found, _like(found, _or_zeros([None] * len(outputs), outputs))
-    pushed = gradients_of(
-        [g for g, _ in pairs],
-        seeds,
-        [d for _, d in pairs],
-        retain_graph=create_graph,
-        create_graph=create_graph,
-    )
-    return found, _like(found, _or_zeros(pushed, outputs))
+    return found, _like(found, _pushed(pulled, v, arguments, seeds, create_graph))
 
 
 def _need_same(what: str, given: Sequence[Any], likes: Sequence[Any]) -> None:
@@ -174,11 +188,7 @@ def jacobian(ys: Any, xs: Any, batch_axis: int | None = None, create_graph: bool
     check_bools(create_graph=create_graph)
     if batch_axis not in (None, 0):
         raise located(ArgumentError(f"expected batch_axis to be None or 0, got {batch_axis!r}"))
-    if callable(ys):
-        arguments = _watched(xs, create_graph)
-        given, outputs = _call(ys, arguments)
-    else:
-        arguments, given, outputs = _listed("xs", xs), ys, _listed("ys", ys)
+    arguments, given, outputs = _made(ys, xs, create_graph)
     rows = [_jacobians(y, arguments, batch_axis is not None, create_graph) for y in outputs]
     return _like(given, [_like(xs, row) for row in rows])
 
@@ -227,11 +237,7 @@ def hessian(ys: Any, xs: Any, batch_axis: int | None = None, create_graph: bool 
     >>> fluid.autograd.hessian(lambda x: x[0] * x[0] * x[1], x).tolist()
     [[4.0, 2.0], [2.0, 0.0]]
     """
-    if callable(ys):
-        arguments = _watched(xs, create_graph)
-        _, outputs = _call(ys, arguments)
-    else:
-        arguments, outputs = _listed("xs", xs), _listed("ys", ys)
+    arguments, _, outputs = _made(ys, xs, create_graph)
     size = outputs[0].array.size
     rows = outputs[0].array.shape[0] if batch_axis == 0 and outputs[0].array.shape else 1
     if len(outputs) != 1 or size != rows:
@@ -242,13 +248,11 @@ def hessian(ys: Any, xs: Any, batch_axis: int | None = None, create_graph: bool 
             )
         )
     gradients = gradients_of(outputs, arguments, [None], retain_graph=True, create_graph=True)
-    given = xs if isinstance(xs, (list, tuple)) else [xs]
     second = [
         jacobian(g, arguments, batch_axis, create_graph) for g in _or_zeros(gradients, arguments)
     ]
     if isinstance(xs, (list, tuple)):
         return tuple(second)
-    assert len(given) == 1
     return second[0][0]
 
 
@@ -282,7 +286,7 @@ def value_and_grad(func: Function, argnums: int | Sequence[int] = 0) -> Function
             watched.append(alone)
         with enable_grad():
             value = func(*given, **kwargs)
-        (output,) = _listed("what the function returns", value)
+        (output,) = tensors_in("what the function returns", value)
         if output.array.size != 1:
             raise located(ShapeError(f"expected one value, got shape {list(output.array.shape)}"))
         gradients = gradients_of([output], watched, [None], retain_graph=False, create_graph=False)
@@ -362,24 +366,9 @@ def hvp(func: Function, xs: Any, v: Any = None, create_graph: bool = False) -> t
     >>> product.tolist()
     [6.0, 120.0]
     """
-    check_bools(create_graph=create_graph)
-    arguments = _watched(xs, create_graph)
-    found, outputs = _call(func, arguments)
+    arguments, found, outputs = _evaluated(func, xs, create_graph)
     if len(outputs) != 1 or outputs[0].array.size != 1:
         shapes = [list(t.array.shape) for t in outputs]
         raise located(ShapeError(f"expected one value to take the Hessian of, got shapes {shapes}"))
-    ones = [t.results(np.ones(t.array.shape, t.array.dtype)) for t in arguments]
-    directions = ones if v is None else _listed("v", v)
-    _need_same("v", directions, arguments)
     first = gradients_of(outputs, arguments, [None], retain_graph=True, create_graph=True)
-    pairs = [(g, d) for g, d in zip(first, directions) if g is not None and not g.stop]
-    if not pairs:
-        return found, _like(xs, _or_zeros([None] * len(arguments), arguments))
-    second = gradients_of(
-        [g for g, _ in pairs],
-        arguments,
-        [d for _, d in pairs],
-        retain_graph=create_graph,
-        create_graph=create_graph,
-    )
-    return found, _like(xs, _or_zeros(second, arguments))
+    return found, _like(xs, _pushed(first, v, arguments, arguments, create_graph))

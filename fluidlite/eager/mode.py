@@ -140,11 +140,11 @@ class _Switched(RecordingGuard):
         return super().__call__(function)
 
 
-def no_grad(function: Any = None) -> Any:
+def no_grad(func: Any = None) -> Any:
     """A guard under which operators are not remembered: results stop gradients.
 
     Args:
-        function: what to guard; without one, the result is a context manager and a decorator.
+        func: what to guard; without one, the result is a context manager and a decorator.
 
     >>> x = fluid.to_tensor([1.0, 2.0], stop_gradient=False)
     >>> with fluid.no_grad():
@@ -153,14 +153,14 @@ def no_grad(function: Any = None) -> Any:
     True
     """
     guard = RecordingGuard(False)
-    return guard if function is None else guard(function)
+    return guard if func is None else guard(func)
 
 
-def enable_grad(function: Any = None) -> Any:
+def enable_grad(func: Any = None) -> Any:
     """A guard under which operators are remembered, inside of ``no_grad``, too.
 
     Args:
-        function: what to guard; without one, the result is a context manager and a decorator.
+        func: what to guard; without one, the result is a context manager and a decorator.
 
     >>> x = fluid.to_tensor([1.0, 2.0], stop_gradient=False)
     >>> with fluid.no_grad(), fluid.enable_grad():
@@ -169,7 +169,7 @@ def enable_grad(function: Any = None) -> Any:
     False
     """
     guard = RecordingGuard(True)
-    return guard if function is None else guard(function)
+    return guard if func is None else guard(func)
 
 
 def set_grad_enabled(mode: bool) -> RecordingGuard:

@@ -7,7 +7,6 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .. import unique_name
 from ..errors import ArgumentError
 from ..ground.dtypes import DType, as_dtype
 from .prepared import kernels
@@ -29,6 +28,7 @@ class Parameter(Tensor, results=False):
     (False, True, True, False)
     """
 
+    name_stem = "create_parameter"
     persistable = True
     optimize_attr: dict[str, Any] = {"learning_rate": 1.0}  # noqa: RUF012 (replaced, never changed)
     regularizer: Any = None
@@ -43,17 +43,6 @@ class Parameter(Tensor, results=False):
             need_differentiable(self)
         if name is not None:
             self.given_name: str | None = name
-
-    @property
-    def name(self) -> str:
-        """The name; made up when it is first asked for."""
-        if self.given_name is None:
-            self.given_name = unique_name.generate("create_parameter")
-        return self.given_name
-
-    @name.setter
-    def name(self, value: str) -> None:
-        self.given_name = value
 
     @property
     def trainable(self) -> bool:

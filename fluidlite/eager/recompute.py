@@ -11,7 +11,7 @@ from ..opdef.reverse_sweep import NodeOutput
 from .engine import located, tensors_in
 from .mode import enable_grad, thread
 from .prepared import Generator, generator
-from .recording import GradNode, TensorRecord, caller
+from .recording import GradNode, NamedStep, TensorRecord, caller
 from .sweep import BackwardPass, described, node_of
 
 
@@ -176,14 +176,8 @@ class _Again:
 
     __slots__ = ("op", "places", "single")
 
-    class _Op:
-        """Bears the name."""
-
-        def __init__(self, type: str) -> None:
-            self.type = type
-
     def __init__(self, name: str) -> None:
-        self.op = self._Op(f"checkpoint of {name}")
+        self.op = NamedStep(f"checkpoint of {name}")
         self.places: Sequence[Any] = ()
         self.single = False
 

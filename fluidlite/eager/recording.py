@@ -109,6 +109,12 @@ class GradNode:
         return f"<{self.type} called at {self.site}>"
 
 
+class NamedStep(NamedTuple):
+    """Stands in the place of the operator of a node that has none."""
+
+    type: str  #: what messages call it
+
+
 def moment() -> int:
     """A number between those of the nodes that are there and of those that come."""
     return next(_count)

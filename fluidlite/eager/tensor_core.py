@@ -84,28 +84,19 @@ _NUMPY_NAMES = {
     "greater": "greater_than",
     "less": "less_than",
 }
-_SAME_NAMES = (
-    *("sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "expm1", "log", "log2", "log10", "log1p"),
-    *(
-        "sqrt",
-        "square",
-        "reciprocal",
-        "floor",
-        "ceil",
-        "trunc",
-        "sign",
-        "isfinite",
-        "isnan",
-        "isinf",
-    ),
-    *("add", "subtract", "multiply", "divide", "floor_divide", "remainder", "maximum", "minimum"),
-    *("matmul", "equal", "not_equal", "less_equal", "greater_equal"),
-    *("logical_and", "logical_or", "logical_xor", "logical_not"),
-)
-_UFUNCS: dict[str, Any] = {
-    theirs: getattr(elementary, ours, None) or getattr(arithmetic, ours)
-    for theirs, ours in {**{name: name for name in _SAME_NAMES}, **_NUMPY_NAMES}.items()
-}
+
+
+def _ufuncs() -> dict[str, Any]:
+    """The functions of tensors that NumPy has as such, by its names."""
+    names = (each.__name__ for each in vars(np).values() if isinstance(each, np.ufunc))
+    ours = {name: _NUMPY_NAMES.get(name, name) for name in names}
+    found = {
+        n: getattr(elementary, o, None) or getattr(arithmetic, o, None) for n, o in ours.items()
+    }
+    return {name: function for name, function in found.items() if function is not None}
+
+
+_UFUNCS = _ufuncs()
 
 
 @quick_api_boundary
@@ -124,6 +115,9 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
     accumulates_kept: ClassVar[bool] = False
     #: whether gradients stop gradients themselves
     gradient_stops: ClassVar[bool] = False
+
+    #: the stem of names that are made up
+    name_stem: ClassVar[str] = "generated_tensor"
 
     # what few tensors have: class attributes until they are set
     given_name: str | None = None
@@ -158,7 +152,7 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
     def name(self) -> str:
         """The name; made up when it is first asked for."""
         if self.given_name is None:
-            self.given_name = unique_name.generate("generated_tensor")
+            self.given_name = unique_name.generate(self.name_stem)
         return self.given_name
 
     @name.setter

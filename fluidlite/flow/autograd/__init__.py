@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...eager import engine
-from ...eager.function import PyLayer, PyLayerContext, recorded
+from ...eager.function import PyLayer, PyLayerContext
 from ...eager.mode import (
     RecordingGuard,
     enable_grad,
@@ -147,22 +147,10 @@ class Function(PyLayer):
     """
 
     @classmethod
-    def apply(cls, *args: Any, **kwargs: Any) -> Any:
-        """Call the forward function on tensors and other arguments.
-
-        Returns:
-            what it returns, as tensors that gradients flow through.
-
-        Raises:
-            ArgumentError: it returns no tensors.
-        """
-        context = PyLayerContext()
-        with RecordingGuard(False):
-            outputs = cls.forward(context, *args, **kwargs)
-        given = (*args, *kwargs.values())
+    def of_tensors(cls, given: Sequence[Any]) -> Callable[..., Any]:
+        """``backward``, for the tensors among the arguments alone."""
         are_tensors = [isinstance(each, TensorRecord) for each in given]
-        backward = _of_tensors(cls.backward, are_tensors)
-        return recorded(cls.__name__, backward, context, given, outputs)
+        return cls.backward if all(are_tensors) else _of_tensors(cls.backward, are_tensors)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The same as ``apply``."""
@@ -171,8 +159,6 @@ class Function(PyLayer):
 
 def _of_tensors(backward: Callable[..., Any], are_tensors: list[bool]) -> Callable[..., Any]:
     """A backward function that gives the gradients of the tensors among the arguments."""
-    if all(are_tensors):
-        return backward
 
     def chosen(context: PyLayerContext, *gradients: Any) -> Any:
         answer = backward(context, *gradients)
