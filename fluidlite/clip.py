@@ -4,14 +4,14 @@ while they flow back.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 from . import unique_name
 from .errors import ArgumentError
+from .ground.arguments import a_function, finite, instance_of, or_none, positive, refused
+from .ground.docstrings import Family
 from .ground.dtypes import Kind
 from .ground.missing_names import answer
 from .ground.public_names import list_public_names
@@ -26,6 +26,36 @@ from .ir.variable import Parameter, Variable, is_tensor
 
 Pair = tuple[Variable, Variable | None]  #: a parameter and its gradient; None where it has none
 NeedClip = Callable[[Variable], bool]
+
+
+CLIPS = Family(
+    {
+        "max": "the largest value.",
+        "min": "the smallest one; ``-max`` when None.",
+        "clip_norm": "the largest norm.",
+        "group_name": "which parameters are taken together where they have clips of their own.",
+        "need_clip": "a function that says of a parameter whether its gradient is clipped, and "
+        "counts; all do when None.",
+        "auto_skip_clip": "accepted; nothing is scaled where nothing has to be.",
+    },
+    raises="ArgumentError: a number is none, or is out of range.",
+)
+
+
+def _take_bounds(clip: Any) -> None:
+    """Keep bounds as floats.
+
+    Raises:
+        ArgumentError: they are no numbers, or in the wrong order.
+    """
+    high = finite(clip, "max", clip.max)
+    low = -high if clip.min is None else finite(clip, "min", clip.min)
+    if not low < high:
+        raise ArgumentError(
+            f"{type(clip).__name__}: expected min to be less than max, got min={low}, max={high}"
+        )
+    object.__setattr__(clip, "min", low)
+    object.__setattr__(clip, "max", high)
 
 
 class GradientClipBase:
@@ -86,12 +116,10 @@ class GradientClipBase:
     def _clips(self, param: Variable) -> bool:
         return self.need_clip is None or bool(self.need_clip(param))
 
-    def _check(self) -> None:
-        if self.need_clip is not None and not callable(self.need_clip):
-            raise ArgumentError(
-                f"{type(self).__name__}: expected need_clip to be None or a function of a "
-                f"parameter, got {self.need_clip!r:.60}"
-            )
+    def __post_init__(self) -> None:
+        or_none(a_function)(self, "need_clip", self.need_clip)
+        if hasattr(self, "clip_norm"):
+            object.__setattr__(self, "clip_norm", positive(self, "clip_norm", self.clip_norm))
 
 
 class _EachClip(GradientClipBase):
@@ -114,18 +142,10 @@ class _EachClip(GradientClipBase):
         raise NotImplementedError
 
 
+@CLIPS
 @dataclass(frozen=True)
 class GradientClipByValue(_EachClip):
     """Keeps every element of a gradient in [min, max].
-
-    Args:
-        max: the largest value.
-        min: the smallest one; ``-max`` when None.
-        need_clip: a function that says of a parameter whether its gradient is clipped; all are when
-            None.
-
-    Raises:
-        ArgumentError: the bounds are no numbers, or ``min`` is not less than ``max``.
 
     >>> fluid.clip.GradientClipByValue(0.5).min
     -0.5
@@ -136,25 +156,18 @@ class GradientClipByValue(_EachClip):
     need_clip: NeedClip | None = None
 
     def __post_init__(self) -> None:
-        self._check()
-        _store_bounds(self, self.min, self.max)
+        super().__post_init__()
+        _take_bounds(self)
 
     def _clipped(self, grad: Variable) -> Variable:
         made: Variable = _layer(grad, "clip").clip(grad, min=self.min, max=self.max)
         return made
 
 
+@CLIPS
 @dataclass(frozen=True)
 class GradientClipByNorm(_EachClip):
     """Scales every gradient whose Euclidean norm is larger than ``clip_norm`` to that norm.
-
-    Args:
-        clip_norm: the largest norm.
-        need_clip: a function that says of a parameter whether its gradient is clipped; all are when
-            None.
-
-    Raises:
-        ArgumentError: ``clip_norm`` is no positive number.
 
     >>> fluid.clip.GradientClipByNorm(2).clip_norm
     2.0
@@ -163,29 +176,17 @@ class GradientClipByNorm(_EachClip):
     clip_norm: float
     need_clip: NeedClip | None = None
 
-    def __post_init__(self) -> None:
-        self._check()
-        _store_norm(self, self.clip_norm)
-
     def _clipped(self, grad: Variable) -> Variable:
         f = _layer(grad, "clip_by_norm")
         made: Variable = f.clip_by_norm(grad, max_norm=self.clip_norm)
         return made
 
 
+@CLIPS
 @dataclass(frozen=True)
 class GradientClipByGlobalNorm(GradientClipBase):
     """Scales all gradients by one number when the Euclidean norm of them together is larger than
     ``clip_norm``, so that it becomes that.
-
-    Args:
-        clip_norm: the largest norm.
-        group_name: which parameters are taken together where they have clips of their own.
-        need_clip: a function that says of a parameter whether its gradient is clipped, and counts;
-            all do when None.
-
-    Raises:
-        ArgumentError: ``clip_norm`` is no positive number.
 
     >>> fluid.clip.GradientClipByGlobalNorm(1.0).group_name
     'default_group'
@@ -194,10 +195,6 @@ class GradientClipByGlobalNorm(GradientClipBase):
     clip_norm: float
     group_name: str = "default_group"
     need_clip: NeedClip | None = None
-
-    def __post_init__(self) -> None:
-        self._check()
-        _store_norm(self, self.clip_norm)
 
     @property
     def group(self) -> Any:
@@ -347,17 +344,14 @@ def set_gradient_clip(
         "SGD(0.1, grad_clip=fluid.clip.GradientClipByNorm(1.0))",
         None,
     )
-    if not isinstance(clip, GradientClipBase):
-        raise ArgumentError(
-            f"expected clip to be a clip such as GradientClipByNorm(1.0), got {clip!r:.60} of type "
-            f"{type(clip).__name__}"
-        )
+    instance_of(GradientClipBase, "a clip such as GradientClipByNorm(1.0)")(
+        "set_gradient_clip", "clip", clip
+    )
     program = default_main_program() if program is None else program
-    if not isinstance(program, Program):
-        raise ArgumentError(f"expected program to be a Program, got {program!r:.60}")
+    instance_of(Program, "a Program")("set_gradient_clip", "program", program)
     if isinstance(param_list, (str, Variable)):
-        raise ArgumentError(
-            f"expected param_list to be a list of parameters or names, got {param_list!r:.60}"
+        raise refused(
+            "set_gradient_clip", "param_list", "a list of parameters or names", param_list
         )
     listed = program.all_parameters() if param_list is None else param_list
     chosen = [_parameter(each, program) for each in listed]
@@ -394,16 +388,10 @@ class ErrorClipBase:
         raise NotImplementedError
 
 
+@CLIPS
 @dataclass(frozen=True)
 class ErrorClipByValue(ErrorClipBase):
     """Keeps every element of a variable's gradient in [min, max] while it flows back.
-
-    Args:
-        max: the largest value.
-        min: the smallest one; ``-max`` when None.
-
-    Raises:
-        ArgumentError: the bounds are no numbers, or ``min`` is not less than ``max``.
 
     >>> x = fluid.data("x", [None, 3], "float32")
     >>> hidden = fluid.layers.fc(x, 4)
@@ -417,7 +405,7 @@ class ErrorClipByValue(ErrorClipBase):
     min: float | None = None
 
     def __post_init__(self) -> None:
-        _store_bounds(self, self.min, self.max)
+        _take_bounds(self)
 
     def append(self, block: Block, grad_name: str) -> None:
         attrs = {"min": self.min, "max": self.max}
@@ -451,46 +439,6 @@ def error_clip_callback(block: Block, context: Mapping[str, Any]) -> None:
                 f"got {clip!r:.60} of type {type(clip).__name__}"
             )
         clip.append(block, grad_name)
-
-
-# -- checks of numbers -----------------------------------------------------------------------------
-
-
-def _store_bounds(clip: Any, low: Any, high: Any) -> None:
-    """Keep bounds as floats.
-
-    Raises:
-        ArgumentError: they are no numbers, or in the wrong order.
-    """
-    name = type(clip).__name__
-    high = _finite(name, "max", high)
-    low = -high if low is None else _finite(name, "min", low)
-    if not low < high:
-        raise ArgumentError(f"{name}: expected min to be less than max, got min={low}, max={high}")
-    object.__setattr__(clip, "min", low)
-    object.__setattr__(clip, "max", high)
-
-
-def _store_norm(clip: Any, norm: Any) -> None:
-    """Keep a norm as a float.
-
-    Raises:
-        ArgumentError: it is no positive number.
-    """
-    name = type(clip).__name__
-    value = _finite(name, "clip_norm", norm)
-    if value <= 0:
-        raise ArgumentError(f"{name}: expected clip_norm to be positive, got {value}")
-    object.__setattr__(clip, "clip_norm", value)
-
-
-def _finite(name: str, what: str, value: Any) -> float:
-    if not isinstance(value, Real) or isinstance(value, bool) or not math.isfinite(value):
-        raise ArgumentError(
-            f"{name}: expected {what} to be a finite number, got {value!r:.60} of type "
-            f"{type(value).__name__}"
-        )
-    return float(value)
 
 
 __all__ = [

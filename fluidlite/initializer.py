@@ -8,14 +8,17 @@ gives the variable its value there.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from numbers import Integral, Real
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 
 from . import unique_name
 from .errors import ArgumentError, DTypeError, ShapeError
+from .ground.arguments import Check, instance_of, integer, or_none, positive, refused
+from .ground.docstrings import Family
 from .ground.dtypes import DType
 from .ground.missing_names import answer
 from .ground.public_names import list_public_names
@@ -25,6 +28,38 @@ from .ir.block import Block
 from .ir.callsite import warn
 from .ir.operator import Operator
 from .ir.variable import Variable
+
+INITIALIZERS = Family(
+    {
+        "value": "the number.",
+        "loc": "their expectation.",
+        "scale": "their standard deviation.",
+        "seed": "fixes the numbers; 0 takes the seed of the program.",
+        "uniform": "equally likely numbers between bounds, or normally distributed ones.",
+        "fan_in": "how many numbers one output is made of; by the variable's shape when None.",
+        "fan_out": "how many outputs one number goes into; by the variable's shape when None.",
+        "name": "accepted.",
+    },
+    raises="ArgumentError: an argument is of another kind, or out of range.",
+)
+
+
+def _number(owner: object, what: str, value: Any) -> None:
+    if not isinstance(value, (Real, np.bool_)) or math.isnan(value):
+        raise refused(owner, what, "a number", value)
+
+
+def _from_zero(owner: object, what: str, value: Any) -> None:
+    integer(owner, what, value, 0)
+
+
+#: the type of an argument -> what it has to be
+_CHECKS: Mapping[Any, Check] = {
+    "float": _number,
+    "int": _from_zero,
+    "float | None": or_none(positive),
+    "np.ndarray[Any, Any]": instance_of(np.ndarray, "a NumPy array"),
+}
 
 
 class Initializer(Described):
@@ -36,6 +71,12 @@ class Initializer(Described):
     #: the stem of the variable that holds the value before it is cast to float16
     stem = "init"
     prepends: ClassVar[bool] = True  #: whether its operators go to the front of the block
+
+    def __post_init__(self) -> None:
+        record: Any = self
+        for field in fields(record):
+            if field.type in _CHECKS:
+                _CHECKS[field.type](self, field.name, getattr(self, field.name))
 
     def __call__(self, var: Variable, block: Block) -> Operator:
         """Add the operator that gives a variable its first value.
@@ -86,16 +127,13 @@ class Initializer(Described):
         return put(kind, outputs={"Out": out}, attrs=attrs)
 
 
+@INITIALIZERS
 @dataclass(frozen=True)
 class Constant(Initializer):
     """One number everywhere.
 
     Args:
-        value: the number.
         force_cpu: kept in the operator; there is one place.
-
-    Raises:
-        ArgumentError: ``value`` is no number.
 
     >>> fluid.initializer.Constant(0.5)
     Constant(value=0.5, force_cpu=False)
@@ -104,9 +142,6 @@ class Constant(Initializer):
     value: float = 0.0
     force_cpu: bool = False
     stem = "constant_init"
-
-    def __post_init__(self) -> None:
-        _need_numbers("Constant", value=self.value)
 
     def operator(self, var: Variable, block: Block, dtype: DType) -> tuple[str, dict[str, Any]]:
         return "fill_constant", {
@@ -117,18 +152,15 @@ class Constant(Initializer):
         }
 
 
+@INITIALIZERS
 @dataclass(frozen=True)
 class Uniform(Initializer):
     """Numbers that are equally likely everywhere in [low, high).
 
     Args:
         low, high: the bounds.
-        seed: fixes the numbers; 0 takes the seed of the program.
         diag_num: how many elements, the first and then every ``diag_step`` + 1, are ``diag_val``.
         diag_step, diag_val: see there.
-
-    Raises:
-        ArgumentError: an argument is no number, or ``low`` is above ``high``.
 
     >>> fluid.initializer.Uniform(-0.1, 0.1).high
     0.1
@@ -143,8 +175,7 @@ class Uniform(Initializer):
     stem = "uniform_random"
 
     def __post_init__(self) -> None:
-        _need_numbers("Uniform", low=self.low, high=self.high, diag_val=self.diag_val)
-        _need_counts("Uniform", seed=self.seed, diag_num=self.diag_num, diag_step=self.diag_step)
+        super().__post_init__()
         if self.high < self.low:
             raise ArgumentError(
                 f"Uniform: expected low to be at most high, got low={self.low} and high={self.high}"
@@ -158,17 +189,10 @@ class Uniform(Initializer):
         return kind, attrs
 
 
+@INITIALIZERS
 @dataclass(frozen=True)
 class Normal(Initializer):
     """Normally distributed numbers.
-
-    Args:
-        loc: their expectation.
-        scale: their standard deviation.
-        seed: fixes the numbers; 0 takes the seed of the program.
-
-    Raises:
-        ArgumentError: an argument is no number, or ``scale`` is negative.
 
     >>> fluid.initializer.Normal(scale=0.02).scale
     0.02
@@ -180,19 +204,19 @@ class Normal(Initializer):
     stem = "gaussian_random"  # the operator's type, too
 
     def __post_init__(self) -> None:
-        name = type(self).__name__
-        _need_numbers(name, loc=self.loc, scale=self.scale)
-        _need_counts(name, seed=self.seed)
+        super().__post_init__()
         if self.scale < 0:
             raise ArgumentError(
-                f"{name}: expected scale, a standard deviation, of at least 0, got {self.scale}"
+                f"{type(self).__name__}: expected scale, a standard deviation, of at least 0, got "
+                f"{self.scale}"
             )
 
     def operator(self, var: Variable, block: Block, dtype: DType) -> tuple[str, dict[str, Any]]:
-        mean, deviation = float(self.loc), float(self.scale)
-        return _normal(var, block, dtype, mean, deviation, self.seed, self.stem)
+        numbers = {"mean": float(self.loc), "std": float(self.scale)}
+        return _drawn(self.stem, var, block, dtype, self.seed, **numbers)
 
 
+@INITIALIZERS
 @dataclass(frozen=True)
 class TruncatedNormal(Normal):
     """Normally distributed numbers, drawn again where they are farther than two ``scale`` from
@@ -201,10 +225,6 @@ class TruncatedNormal(Normal):
     Args:
         loc: the middle.
         scale: the standard deviation before numbers are drawn again.
-        seed: fixes the numbers; 0 takes the seed of the program.
-
-    Raises:
-        ArgumentError: an argument is no number, or ``scale`` is negative.
 
     >>> fluid.initializer.TruncatedNormal(scale=2.0)
     TruncatedNormal(loc=0.0, scale=2.0, seed=0)
@@ -213,22 +233,33 @@ class TruncatedNormal(Normal):
     stem = "truncated_gaussian_random"
 
 
+class _Spread(Initializer):
+    """Random numbers around 0, whose variance follows from the variable's shape."""
+
+    uniform: bool
+    seed: int
+
+    def variance(self, var: Variable) -> float:
+        """The variance of a variable's values."""
+        raise NotImplementedError
+
+    def operator(self, var: Variable, block: Block, dtype: DType) -> tuple[str, dict[str, Any]]:
+        variance = self.variance(var)
+        if self.uniform:
+            limit = math.sqrt(3.0 * variance)
+            return _uniform(var, block, dtype, -limit, limit, self.seed)
+        numbers = {"mean": 0.0, "std": math.sqrt(variance)}
+        return _drawn("gaussian_random", var, block, dtype, self.seed, **numbers)
+
+
+@INITIALIZERS
 @dataclass(frozen=True)
-class Xavier(Initializer):
+class Xavier(_Spread):
     """Random numbers of variance 2 / (fan_in + fan_out), which keeps the size of activations and of
     gradients from layer to layer where activations are about linear.
 
     Glorot and Bengio, Understanding the difficulty of training deep feedforward neural networks,
     AISTATS 2010.
-
-    Args:
-        uniform: whether the numbers are equally likely between bounds, or normally distributed.
-        fan_in: how many numbers one output is made of; None takes it from the variable's shape.
-        fan_out: how many outputs one number goes into; None takes it from the variable's shape.
-        seed: fixes the numbers; 0 takes the seed of the program.
-
-    Raises:
-        ArgumentError: an argument is no number, or a fan is not positive.
 
     >>> fluid.initializer.Xavier(uniform=False).uniform
     False
@@ -240,32 +271,20 @@ class Xavier(Initializer):
     seed: int = 0
     stem = "xavier_init"
 
-    def __post_init__(self) -> None:
-        _need_counts("Xavier", seed=self.seed)
-        _need_fans("Xavier", fan_in=self.fan_in, fan_out=self.fan_out)
-
-    def operator(self, var: Variable, block: Block, dtype: DType) -> tuple[str, dict[str, Any]]:
+    def variance(self, var: Variable) -> float:
         of_shape = fans(var)
         fan_in = of_shape[0] if self.fan_in is None else self.fan_in
         fan_out = of_shape[1] if self.fan_out is None else self.fan_out
-        variance = 2.0 / (fan_in + fan_out)
-        return _of_variance(variance, self.uniform, var, block, dtype, self.seed)
+        return 2.0 / (fan_in + fan_out)
 
 
+@INITIALIZERS
 @dataclass(frozen=True)
-class MSRA(Initializer):
+class MSRA(_Spread):
     """Random numbers of variance 2 / fan_in, which keeps the size of activations from layer to
     layer where activations are rectified.
 
     He, Zhang, Ren and Sun, Delving deep into rectifiers, ICCV 2015.
-
-    Args:
-        uniform: whether the numbers are equally likely between bounds, or normally distributed.
-        fan_in: how many numbers one output is made of; None takes it from the variable's shape.
-        seed: fixes the numbers; 0 takes the seed of the program.
-
-    Raises:
-        ArgumentError: an argument is no number, or ``fan_in`` is not positive.
 
     >>> fluid.initializer.MSRA(fan_in=8).fan_in
     8
@@ -275,14 +294,12 @@ class MSRA(Initializer):
     fan_in: float | None = None
     seed: int = 0
     stem = "masra_init"  # spelt as in fluid's programs
+    #: what fan_in counts
+    share: ClassVar[float] = 1.0
 
-    def __post_init__(self) -> None:
-        _need_counts("MSRA", seed=self.seed)
-        _need_fans("MSRA", fan_in=self.fan_in)
-
-    def operator(self, var: Variable, block: Block, dtype: DType) -> tuple[str, dict[str, Any]]:
+    def variance(self, var: Variable) -> float:
         fan_in = fans(var)[0] if self.fan_in is None else self.fan_in
-        return _of_variance(2.0 / fan_in, self.uniform, var, block, dtype, self.seed)
+        return 2.0 / (fan_in / self.share)
 
 
 class _Written(Initializer):
@@ -353,6 +370,7 @@ class Bilinear(_Written):
         return weights.astype("float32").reshape(shape)
 
 
+@INITIALIZERS
 @dataclass(frozen=True, eq=False, repr=False)
 class NumpyArrayInitializer(_Written):
     """The values of an array.
@@ -360,22 +378,12 @@ class NumpyArrayInitializer(_Written):
     Args:
         value: a NumPy array.
 
-    Raises:
-        ArgumentError: ``value`` is no NumPy array.
-
     >>> fluid.initializer.NumpyArrayInitializer(np.zeros([2, 3], "float32")).value.shape
     (2, 3)
     """
 
     value: np.ndarray[Any, Any]
     stem = "numpy_array_init"
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.value, np.ndarray):
-            raise ArgumentError(
-                f"NumpyArrayInitializer: expected a NumPy array, got {self.value!r:.60} of type "
-                f"{type(self.value).__name__}"
-            )
 
     def values(self, var: Variable) -> np.ndarray[Any, Any]:
         if self.value.shape != var.shape:
@@ -415,68 +423,18 @@ def force_init_on_cpu() -> bool:
     return False
 
 
-def _of_variance(
-    variance: float, uniform: bool, var: Variable, block: Block, dtype: DType, seed: int
-) -> tuple[str, dict[str, Any]]:
-    """Random numbers around 0: between bounds of +-sqrt(3 variance), or normally distributed."""
-    if uniform:
-        limit = math.sqrt(3.0 * variance)
-        return _uniform(var, block, dtype, -limit, limit, seed)
-    return _normal(var, block, dtype, 0.0, math.sqrt(variance), seed)
-
-
 def _uniform(
     var: Variable, block: Block, dtype: DType, low: float, high: float, seed: int
 ) -> tuple[str, dict[str, Any]]:
-    return "uniform_random", {
-        "shape": var.shape,
-        "dtype": dtype,
-        "min": low,
-        "max": high,
-        "seed": int(seed) or block.program.random_seed,
-    }
+    return _drawn("uniform_random", var, block, dtype, seed, min=low, max=high)
 
 
-def _normal(
-    var: Variable,
-    block: Block,
-    dtype: DType,
-    mean: float,
-    deviation: float,
-    seed: int,
-    kind: str = "gaussian_random",
+def _drawn(
+    kind: str, var: Variable, block: Block, dtype: DType, seed: int, **numbers: float
 ) -> tuple[str, dict[str, Any]]:
-    return kind, {
-        "shape": var.shape,
-        "dtype": dtype,
-        "mean": mean,
-        "std": deviation,
-        "seed": int(seed) or block.program.random_seed,
-    }
-
-
-def _need_numbers(name: str, **values: Any) -> None:
-    for what, value in values.items():
-        if not isinstance(value, (Real, np.bool_)) or math.isnan(value):
-            raise ArgumentError(f"{name}: expected {what} to be a number, got {value!r:.60}")
-
-
-def _need_counts(name: str, **values: Any) -> None:
-    for what, value in values.items():
-        if not isinstance(value, Integral) or isinstance(value, bool) or value < 0:
-            raise ArgumentError(
-                f"{name}: expected {what} to be an integer of at least 0, got {value!r:.60}"
-            )
-
-
-def _need_fans(name: str, **values: Any) -> None:
-    for what, value in values.items():
-        if value is None:
-            continue
-        if not isinstance(value, Real) or isinstance(value, bool) or not float(value) > 0:
-            raise ArgumentError(
-                f"{name}: expected {what} to be None or a positive number, got {value!r:.60}"
-            )
+    """The operator that draws a variable's values."""
+    seed = int(seed) or block.program.random_seed
+    return kind, {"shape": var.shape, "dtype": dtype, **numbers, "seed": seed}
 
 
 ConstantInitializer = Constant

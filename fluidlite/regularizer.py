@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 from .errors import ArgumentError
+from .ground.arguments import finite
+from .ground.docstrings import Family
 from .ground.dtypes import Kind
 from .ground.missing_names import answer
 from .ground.public_names import list_public_names
@@ -50,6 +50,12 @@ class WeightDecayRegularizer(Described):
         return self(param, grad, None)  # type: ignore[arg-type]
 
 
+_DECAYS = Family(
+    {"regularization_coeff": "how strongly parameters are pulled towards 0."},
+    raises="ArgumentError: the coefficient is no finite number.",
+)
+
+
 @dataclass(frozen=True)
 class _Decay(WeightDecayRegularizer):
     """A decay with a coefficient."""
@@ -57,12 +63,7 @@ class _Decay(WeightDecayRegularizer):
     regularization_coeff: float = 0.0
 
     def __post_init__(self) -> None:
-        value = self.regularization_coeff
-        if not isinstance(value, Real) or isinstance(value, bool) or not math.isfinite(value):
-            raise ArgumentError(
-                f"{type(self).__name__}: expected regularization_coeff to be a finite number, "
-                f"got {value!r:.60}"
-            )
+        finite(self, "regularization_coeff", self.regularization_coeff)
 
     def _scaled(self, x: Variable, out: Variable, block: Block) -> Variable:
         attrs = {"scale": float(self.regularization_coeff)}
@@ -70,15 +71,10 @@ class _Decay(WeightDecayRegularizer):
         return out
 
 
+@_DECAYS
 class L2Decay(_Decay):
     """Adds ``regularization_coeff * param`` to the gradient: the gradient of half its squared norm
     times the coefficient.
-
-    Args:
-        regularization_coeff: how strongly parameters are pulled towards 0.
-
-    Raises:
-        ArgumentError: the coefficient is no finite number.
 
     >>> fluid.optimizer.SGD(0.1, regularization=fluid.regularizer.L2Decay(1e-4)).regularization
     L2Decay(regularization_coeff=0.0001)
@@ -91,15 +87,10 @@ class L2Decay(_Decay):
         return _operators(param).scale(param, scale=float(self.regularization_coeff))
 
 
+@_DECAYS
 class L1Decay(_Decay):
     """Adds ``regularization_coeff * sign(param)`` to the gradient: the gradient of the sum of
     absolute values times the coefficient.
-
-    Args:
-        regularization_coeff: how strongly parameters are pulled towards 0.
-
-    Raises:
-        ArgumentError: the coefficient is no finite number.
 
     >>> fluid.ParamAttr(regularizer=fluid.regularizer.L1Decay(0.01)).regularizer
     L1Decay(regularization_coeff=0.01)

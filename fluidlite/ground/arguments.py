@@ -13,6 +13,9 @@ from typing import Any
 
 from ..errors import ArgumentError
 
+#: takes whose argument it is, its name, and what was given
+Check = Callable[[object, str, Any], Any]
+
 
 def refused(owner: object, what: str, wanted: str, value: object) -> ArgumentError:
     """The error that an argument is not what it has to be.
@@ -114,7 +117,7 @@ def yes_or_no(owner: object, what: str, value: Any) -> bool:
     return bool(value)
 
 
-def one_of(*known: str) -> Callable[[object, str, Any], str]:
+def one_of(*known: str) -> Check:
     """A check that takes one of some words."""
     *most, last = map(repr, known)
     listed = f"{', '.join(most)} or {last}"
@@ -127,7 +130,7 @@ def one_of(*known: str) -> Callable[[object, str, Any], str]:
     return checked
 
 
-def or_none(check: Callable[[object, str, Any], Any]) -> Callable[[object, str, Any], Any]:
+def or_none(check: Check) -> Check:
     """A check that takes None, too."""
 
     def checked(owner: object, what: str, value: Any) -> Any:
@@ -147,9 +150,7 @@ def text_or_none(owner: object, what: str, value: Any) -> str | None:
     return value
 
 
-def instance_of(
-    kind: type[Any] | tuple[type[Any], ...], wanted: str
-) -> Callable[[object, str, Any], Any]:
+def instance_of(kind: type[Any] | tuple[type[Any], ...], wanted: str) -> Check:
     """A check that takes objects of a class.
 
     Args:

@@ -15,7 +15,7 @@ import numpy as np
 from .. import schedules, unique_name
 from ..errors import ArgumentError, StateDictError
 from ..ground import state
-from ..ground.arguments import finite, numbers, positive, yes_or_no
+from ..ground.arguments import Check, finite, numbers, positive, yes_or_no
 from ..ground.docstrings import Family
 from ..ground.dtypes import as_dtype
 from ..ground.reprs import Described
@@ -144,7 +144,7 @@ class LearningRateDecay(Described):
 
 
 #: an argument -> what it has to be, where that is not a number
-_CHECKS: Mapping[str, Callable[[object, str, Any], Any]] = {
+_CHECKS: Mapping[str, Check] = {
     **dict.fromkeys(
         ("d_model", "warmup_steps", "decay_steps", "step_each_epoch", "epochs"), positive
     ),

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
 
 from .. import schedules
 from ..errors import ArgumentError
-from ..ground.arguments import a_function, count, finite, one_of, rising, yes_or_no
+from ..ground.arguments import Check, a_function, count, finite, one_of, rising, yes_or_no
 from ..ground.fields import dataclass_transform, fields_of, from_fields
 from .decay import DECAYS, LearningRateDecay
 
 T = TypeVar("T", bound=type)
-Check = Callable[[object, str, Any], Any]
 #: the type of a field -> what it has to be
 _CHECKS: Mapping[str, Check] = {"float": finite, "int": count, "bool": yes_or_no}
 

@@ -7,18 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from ..clip import GradientClipByGlobalNorm, GradientClipByNorm, GradientClipByValue
+from ..clip import CLIPS, GradientClipByGlobalNorm, GradientClipByNorm, GradientClipByValue
 from ..eager.tensor import Tensor
 from ..eager.tensor_core import TensorCore
 from ..errors import ArgumentError
 
 
+@CLIPS
 class ClipGradByValue(GradientClipByValue):
     """Keeps every element of a gradient in [min, max].
-
-    Args:
-        max: the largest value.
-        min: the smallest one; ``-max`` when None.
 
     >>> fluid.nn.ClipGradByValue(0.5).min
     -0.5
@@ -28,27 +25,14 @@ class ClipGradByValue(GradientClipByValue):
         super().__init__(max, min)
 
 
+@CLIPS.like(GradientClipByNorm)
 class ClipGradByNorm(GradientClipByNorm):
-    """Scales every gradient whose Euclidean norm is larger than ``clip_norm`` to that norm.
-
-    Args:
-        clip_norm: the largest norm.
-    """
-
     def __init__(self, clip_norm: float) -> None:
         super().__init__(clip_norm)
 
 
+@CLIPS.like(GradientClipByGlobalNorm)
 class ClipGradByGlobalNorm(GradientClipByGlobalNorm):
-    """Scales all gradients by one number when the Euclidean norm of them together is larger than
-    ``clip_norm``, so that it becomes that.
-
-    Args:
-        clip_norm: the largest norm.
-        group_name: which parameters are taken together where they have clips of their own.
-        auto_skip_clip: accepted; nothing is scaled where nothing has to be.
-    """
-
     def __init__(
         self, clip_norm: float, group_name: str = "default_group", auto_skip_clip: bool = False
     ) -> None:

@@ -12,6 +12,7 @@ from ..eager.engine import located
 from ..eager.prepared import generator
 from ..eager.recording import TensorRecord
 from ..errors import ArgumentError, ShapeError
+from ..ground.arguments import instance_of, integer, or_none
 from ..ground.dtypes import DType
 from ..ground.missing_names import answer
 from ..ground.public_names import list_public_names
@@ -26,12 +27,14 @@ __all__ = [
 ]  # fmt: skip
 
 
+INITIALIZERS = of_fluid.INITIALIZERS
+#: names of arguments here
+_NAMES = {"loc": "mean", "scale": "std"}
+
+
+@INITIALIZERS.like(of_fluid.Constant)
 class Constant(of_fluid.Constant):
-    """One number everywhere.
-
-    Args:
-        value: the number.
-
+    """
     >>> fluid.nn.Linear(2, 1, weight_attr=fluid.nn.initializer.Constant(0.5)).weight.tolist()
     [[0.5], [0.5]]
     """
@@ -40,54 +43,25 @@ class Constant(of_fluid.Constant):
         super().__init__(value)
 
 
+@INITIALIZERS.like(of_fluid.Normal, _NAMES)
 class Normal(of_fluid.Normal):
-    """Normally distributed numbers.
-
-    Args:
-        mean: their expectation.
-        std: their standard deviation.
-        name: accepted.
-    """
-
     def __init__(self, mean: float = 0.0, std: float = 1.0, name: str | None = None) -> None:
         super().__init__(mean, std)
 
 
+@INITIALIZERS.like(of_fluid.TruncatedNormal, _NAMES)
 class TruncatedNormal(of_fluid.TruncatedNormal):
-    """Normally distributed numbers, drawn again where they are farther than two ``std`` from
-    ``mean``.
-
-    Args:
-        mean: the middle.
-        std: the standard deviation before numbers are drawn again.
-        name: accepted.
-    """
-
     def __init__(self, mean: float = 0.0, std: float = 1.0, name: str | None = None) -> None:
         super().__init__(mean, std)
 
 
+@INITIALIZERS.like(of_fluid.Uniform)
 class Uniform(of_fluid.Uniform):
-    """Numbers that are equally likely everywhere in [low, high).
-
-    Args:
-        low, high: the bounds.
-        name: accepted.
-    """
-
     def __init__(self, low: float = -1.0, high: float = 1.0, name: str | None = None) -> None:
         super().__init__(low, high)
 
 
 class _Xavier(of_fluid.Xavier):
-    """Random numbers of variance 2 / (fan_in + fan_out).
-
-    Args:
-        fan_in: how many numbers one output is made of; taken from the shape when None.
-        fan_out: how many outputs one number goes into; taken from the shape when None.
-        name: accepted.
-    """
-
     _uniform: bool
 
     def __init__(
@@ -96,6 +70,7 @@ class _Xavier(of_fluid.Xavier):
         super().__init__(self._uniform, fan_in, fan_out)
 
 
+@INITIALIZERS
 class XavierNormal(_Xavier):
     """Normally distributed numbers of variance 2 / (fan_in + fan_out) (Glorot and Bengio 2010,
     "Understanding the difficulty of training deep feedforward neural networks").
@@ -104,6 +79,7 @@ class XavierNormal(_Xavier):
     _uniform = False
 
 
+@INITIALIZERS
 class XavierUniform(_Xavier):
     """Equally likely numbers of variance 2 / (fan_in + fan_out) (Glorot and Bengio 2010,
     "Understanding the difficulty of training deep feedforward neural networks").
@@ -113,14 +89,6 @@ class XavierUniform(_Xavier):
 
 
 class _Kaiming(of_fluid.MSRA):
-    """Random numbers of variance gain^2 / fan_in.
-
-    Args:
-        fan_in: how many numbers one output is made of; taken from the shape when None.
-        negative_slope: of ``leaky_relu``.
-        nonlinearity: what follows the layer, which says the gain: as of :func:`calculate_gain`.
-    """
-
     _uniform: bool
 
     def __init__(
@@ -131,14 +99,19 @@ class _Kaiming(of_fluid.MSRA):
     ) -> None:
         super().__init__(self._uniform, fan_in)
         gain = calculate_gain(nonlinearity, negative_slope)
-        object.__setattr__(self, "_share", gain * gain / 2.0)
-
-    def operator(self, var: Any, block: Any, dtype: DType) -> tuple[str, dict[str, Any]]:
-        fan_in = of_fluid.fans(var)[0] if self.fan_in is None else self.fan_in
-        share: float = vars(self)["_share"]
-        return of_fluid.MSRA(self.uniform, fan_in / share).operator(var, block, dtype)
+        object.__setattr__(self, "share", gain * gain / 2.0)
 
 
+_KAIMING = INITIALIZERS.extended(
+    {
+        "negative_slope": "of ``leaky_relu``.",
+        "nonlinearity": "what follows the layer, which says the gain: as of "
+        ":func:`calculate_gain`.",
+    }
+)
+
+
+@_KAIMING
 class KaimingNormal(_Kaiming):
     """Normally distributed numbers of variance gain^2 / fan_in (He et al. 2015, "Delving deep into
     rectifiers").
@@ -147,6 +120,7 @@ class KaimingNormal(_Kaiming):
     _uniform = False
 
 
+@_KAIMING
 class KaimingUniform(_Kaiming):
     """Equally likely numbers of variance gain^2 / fan_in (He et al. 2015, "Delving deep into
     rectifiers").
@@ -155,12 +129,12 @@ class KaimingUniform(_Kaiming):
     _uniform = True
 
 
+@INITIALIZERS
 class Assign(of_fluid.NumpyArrayInitializer):
     """Given values.
 
     Args:
         value: an array, a tensor, or a list of numbers, in the shape of the parameter.
-        name: accepted.
 
     >>> start = fluid.nn.initializer.Assign([[1.0], [2.0]])
     >>> fluid.nn.Linear(2, 1, weight_attr=start).weight.tolist()
@@ -183,12 +157,12 @@ class _Computed(of_fluid.Initializer):
         return of_fluid.NumpyArrayInitializer(values.astype("float32")).operator(var, block, dtype)
 
 
+@INITIALIZERS
 class Dirac(_Computed):
     """Filters of convolutions that pass on their input: 1 in the middle of one channel each.
 
     Args:
         groups: the filters of each group begin with the first channel.
-        name: accepted.
 
     >>> layer = fluid.nn.Conv1D(2, 2, 3, padding=1, weight_attr=fluid.nn.initializer.Dirac())
     >>> layer(fluid.to_tensor([[[1.0, 2.0], [3.0, 4.0]]])).tolist()
@@ -196,8 +170,7 @@ class Dirac(_Computed):
     """
 
     def __init__(self, groups: int = 1, name: str | None = None) -> None:
-        if groups < 1:
-            raise ArgumentError(f"Dirac: expected groups from 1, got {groups!r}")
+        integer(self, "groups", groups)
         self.groups = groups
 
     def _values(self, shape: tuple[int, ...], seed: int) -> Any:
@@ -214,13 +187,13 @@ class Dirac(_Computed):
         return values
 
 
+@INITIALIZERS
 class Orthogonal(_Computed):
     """Matrices whose rows, or columns, are of one length and at right angles (Saxe et al. 2014,
     "Exact solutions to the nonlinear dynamics of learning in deep linear neural networks").
 
     Args:
         gain: the length.
-        name: accepted.
 
     >>> w = fluid.nn.Linear(3, 3, weight_attr=fluid.nn.initializer.Orthogonal()).weight.numpy()
     >>> bool(np.abs(w @ w.T - np.eye(3)).max() < 1e-5)
@@ -283,7 +256,12 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     return gains[nonlinearity]
 
 
-def set_global_initializer(weight_init: Any, bias_init: Any = None) -> None:
+_an_initializer = or_none(instance_of(of_fluid.Initializer, "an initializer or None"))
+
+
+def set_global_initializer(
+    weight_init: of_fluid.Initializer | None, bias_init: of_fluid.Initializer | None = None
+) -> None:
     """Begin parameters of layers that say nothing of it in another way from now on.
 
     Args:
@@ -299,11 +277,7 @@ def set_global_initializer(weight_init: Any, bias_init: Any = None) -> None:
     >>> fluid.nn.initializer.set_global_initializer(None)
     """
     for what, given in (("weight_init", weight_init), ("bias_init", bias_init)):
-        if given is not None and not isinstance(given, of_fluid.Initializer):
-            raise ArgumentError(
-                f"expected {what} to be an initializer or None, got {given!r:.60} of type "
-                f"{type(given).__name__}"
-            )
+        _an_initializer("set_global_initializer", what, given)
     first_values.switch((weight_init, bias_init))
 
 

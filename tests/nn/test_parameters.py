@@ -84,7 +84,7 @@ def test_parameters_of_all_layers_begin_in_another_way():
     [
         (lambda: begun(nn.initializer.Dirac(), [2, 2]), ShapeError, "a filter"),
         (lambda: begun(nn.initializer.Orthogonal(), [2]), ShapeError, "2 or more dimensions"),
-        (lambda: nn.initializer.Dirac(0), ArgumentError, "groups from 1"),
+        (lambda: nn.initializer.Dirac(0), ArgumentError, "groups to be a positive integer"),
         (lambda: nn.initializer.calculate_gain("gelu"), ArgumentError, "expected one of sigmoid"),
         (lambda: nn.utils.weight_norm(nn.ReLU()), ArgumentError, "expected 'weight' to be"),
         (lambda: nn.utils.weight_norm(nn.Linear(2, 2), dim=2), ArgumentError, "expected dim"),

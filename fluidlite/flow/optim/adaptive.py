@@ -2,34 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from ...ground.fields import from_fields
-from .optimizer import OPTIMIZERS, Arrays, Optimizer
+from .optimizer import OPTIMIZERS, Arrays, Optimizer, Parameters, running_mean
 
 
 @from_fields
 class _OfMoments(Optimizer):
     """What Adam and its kin have in common."""
 
-    params: Iterable[Any]
+    params: Parameters
     lr: float = 0.001
     betas: tuple[float, float] = (0.9, 0.999)
     eps: float = 1e-8
     weight_decay: float = 0.0
-    amsgrad: bool = False
-    do_bias_correction: bool = True
 
 
 def _direction(gradient: Any, group: Mapping[str, Any], kept: Arrays) -> Any:
     """The mean of gradients, divided by the root of the mean of their squares."""
     (beta1, beta2), steps = group["betas"], kept.get("step", 0) + 1
-    mean = kept.get("exp_avg", 0.0) * beta1 + (1 - beta1) * gradient
-    square = kept.get("exp_avg_sq", 0.0) * beta2 + (1 - beta2) * gradient * gradient
-    kept.update(step=steps, exp_avg=mean, exp_avg_sq=square)
+    mean = running_mean(kept, "exp_avg", beta1, gradient)
+    square = running_mean(kept, "exp_avg_sq", beta2, gradient, gradient)
+    kept["step"] = steps
     if group["amsgrad"]:
         square = np.maximum(kept.get("max_exp_avg_sq", square), square)
         kept["max_exp_avg_sq"] = square
@@ -52,10 +50,11 @@ class Adam(_OfMoments):
     [0.1, 0.001]
     """
 
+    amsgrad: bool = False
+    do_bias_correction: bool = True
+    decays_gradients = True
+
     def updated(self, array: Any, gradient: Any, group: Mapping[str, Any], kept: Arrays) -> Any:
-        """The new elements of a parameter."""
-        if group["weight_decay"]:
-            gradient = gradient + group["weight_decay"] * array
         return array - group["lr"] * _direction(gradient, group, kept)
 
 
@@ -68,15 +67,17 @@ class AdamW(_OfMoments):
         weight_decay: times the rate and the weight is subtracted.
     """
 
+    amsgrad: bool = False
+    do_bias_correction: bool = True
+
     def updated(self, array: Any, gradient: Any, group: Mapping[str, Any], kept: Arrays) -> Any:
-        """The new elements of a parameter."""
         smaller = array * (1 - group["lr"] * group["weight_decay"])
         return smaller - group["lr"] * _direction(gradient, group, kept)
 
 
 @OPTIMIZERS
 @from_fields
-class LAMB(Optimizer):
+class LAMB(_OfMoments):
     """Adam with steps as long as weights are, for each parameter.
 
     Args:
@@ -84,17 +85,11 @@ class LAMB(Optimizer):
         adam_w_mode: the decay is a part of the step; if not, of the gradient.
     """
 
-    params: Iterable[Any]
-    lr: float = 0.001
-    betas: tuple[float, float] = (0.9, 0.999)
-    eps: float = 1e-8
-    weight_decay: float = 0.0
     adam_w_mode: bool = True
     do_bias_correction: bool = True
     amsgrad: bool = False
 
     def updated(self, array: Any, gradient: Any, group: Mapping[str, Any], kept: Arrays) -> Any:
-        """The new elements of a parameter."""
         decay = group["weight_decay"]
         if not group["adam_w_mode"]:
             gradient = gradient + decay * array

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,13 +10,7 @@ import numpy as np
 from ...eager.engine import located
 from ...errors import ArgumentError
 from ...ground.fields import from_fields
-from .optimizer import OPTIMIZERS, Arrays, Optimizer
-
-
-def _decayed(array: Any, gradient: Any, group: Mapping[str, Any]) -> Any:
-    """The gradient of the loss and of half the squares of the weights."""
-    decay = group["weight_decay"]
-    return gradient + decay * array if decay else gradient
+from .optimizer import OPTIMIZERS, Arrays, Optimizer, Parameters, running_mean
 
 
 @OPTIMIZERS
@@ -40,13 +34,14 @@ class SGD(Optimizer):
     [0.800000011920929, 1.600000023841858]
     """
 
-    params: Iterable[Any]
+    params: Parameters
     lr: float = 0.001
     momentum: float = 0.0
     dampening: float = 0.0
     weight_decay: float = 0.0
     nesterov: bool = False
     maximize: bool = False
+    decays_gradients = True
 
     def begin(self, given: dict[str, Any]) -> None:
         if given["nesterov"] and (given["momentum"] <= 0 or given["dampening"] != 0):
@@ -54,8 +49,6 @@ class SGD(Optimizer):
         super().begin(given)
 
     def updated(self, array: Any, gradient: Any, group: Mapping[str, Any], kept: Arrays) -> Any:
-        """The new elements of a parameter."""
-        gradient = _decayed(array, gradient, group)
         momentum = group["momentum"]
         if momentum:
             share = (1 - group["dampening"]) * gradient
@@ -77,23 +70,20 @@ class RMSprop(Optimizer):
         centered: subtract the square of the mean gradient under the root.
     """
 
-    params: Iterable[Any]
+    params: Parameters
     lr: float = 0.001
     alpha: float = 0.99
     eps: float = 1e-8
     weight_decay: float = 0.0
     momentum: float = 0.0
     centered: bool = False
+    decays_gradients = True
 
     def updated(self, array: Any, gradient: Any, group: Mapping[str, Any], kept: Arrays) -> Any:
-        """The new elements of a parameter."""
-        gradient = _decayed(array, gradient, group)
         alpha = group["alpha"]
-        square = kept.get("square_avg", 0.0) * alpha + (1 - alpha) * gradient * gradient
-        kept["square_avg"] = square
+        square = running_mean(kept, "square_avg", alpha, gradient, gradient)
         if group["centered"]:
-            kept["grad_avg"] = kept.get("grad_avg", 0.0) * alpha + (1 - alpha) * gradient
-            square = square - kept["grad_avg"] ** 2
+            square = square - running_mean(kept, "grad_avg", alpha, gradient) ** 2
         step = gradient / np.sqrt(square + group["eps"])
         if group["momentum"]:
             kept["momentum_buffer"] = kept.get("momentum_buffer", 0.0) * group["momentum"] + step
@@ -111,16 +101,15 @@ class Adagrad(Optimizer):
         initial_accumulator_value: what the sum begins with.
     """
 
-    params: Iterable[Any]
+    params: Parameters
     lr: float = 0.001
     lr_decay: float = 0.0
     weight_decay: float = 0.0
     initial_accumulator_value: float = 0.0
     eps: float = 1e-10
+    decays_gradients = True
 
     def updated(self, array: Any, gradient: Any, group: Mapping[str, Any], kept: Arrays) -> Any:
-        """The new elements of a parameter."""
-        gradient = _decayed(array, gradient, group)
         steps = kept.get("step", 0)
         before = kept.get("sum", group["initial_accumulator_value"])
         kept["step"], kept["sum"] = steps + 1, before + gradient * gradient
@@ -139,19 +128,17 @@ class Adadelta(Optimizer):
         eps: added under the roots.
     """
 
-    params: Iterable[Any]
+    params: Parameters
     lr: float = 1.0
     rho: float = 0.9
     eps: float = 1e-6
     weight_decay: float = 0.0
     maximize: bool = False
+    decays_gradients = True
 
     def updated(self, array: Any, gradient: Any, group: Mapping[str, Any], kept: Arrays) -> Any:
-        """The new elements of a parameter."""
-        gradient = _decayed(array, gradient, group)
         rho, eps = group["rho"], group["eps"]
-        square = kept.get("square_avg", 0.0) * rho + (1 - rho) * gradient * gradient
-        steps = kept.get("acc_delta", 0.0)
-        step = np.sqrt(steps + eps) / np.sqrt(square + eps) * gradient
-        kept["square_avg"], kept["acc_delta"] = square, steps * rho + (1 - rho) * step * step
+        square = running_mean(kept, "square_avg", rho, gradient, gradient)
+        step = np.sqrt(kept.get("acc_delta", 0.0) + eps) / np.sqrt(square + eps) * gradient
+        running_mean(kept, "acc_delta", rho, step, step)
         return array - group["lr"] * step

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar
 
@@ -15,6 +16,8 @@ from ...ground.docstrings import Family
 from ..nn.utils import clip_grad_norm_
 
 Arrays = dict[str, Any]  #: what is kept of a parameter: arrays, and the number of its steps
+#: tensors, or groups of them: dictionaries with ``params`` and options
+Parameters = Iterable[TensorRecord] | Iterable[Mapping[str, Any]]
 
 #: optimizers of tensors
 OPTIMIZERS = Family(
@@ -54,7 +57,10 @@ class Optimizer:
         "initial_accumulator_value": 0.0,
     }
 
-    def __init__(self, params: Iterable[Any], defaults: Mapping[str, Any]) -> None:
+    #: whether the decay of weights is a part of the gradient
+    decays_gradients: ClassVar[bool] = False
+
+    def __init__(self, params: Parameters, defaults: Mapping[str, Any]) -> None:
         if isinstance(params, TensorRecord):
             raise located(ArgumentError("expected a list of parameters, got one tensor"))
         self.defaults = dict(defaults)
@@ -156,6 +162,8 @@ class Optimizer:
                     gradient = param.grad.array.astype(param.array.dtype, copy=False)
                     if group.get("maximize"):
                         gradient = -gradient
+                    if self.decays_gradients and group.get("weight_decay"):
+                        gradient = gradient + group["weight_decay"] * param.array
                     array = self.updated(param.array, gradient, group, kept)
                     found.append((param, np.asarray(array, param.array.dtype), kept))
         with no_grad():
@@ -253,6 +261,20 @@ class Optimizer:
             lines.append(f"Parameter Group {k}")
             lines += [f"    {n}: {group[n]}" for n in sorted(group) if n != "params"]
         return "\n".join([*lines, ")"])
+
+
+def running_mean(kept: Arrays, name: str, stays: float, *factors: Any) -> Any:
+    """The running mean of a product, which is kept.
+
+    Args:
+        kept: what is kept of a parameter.
+        name: of the mean there.
+        stays: how much of it stays.
+        factors: of the product.
+    """
+    value = kept.get(name, 0.0) * stays + math.prod(factors, start=1 - stays)
+    kept[name] = value
+    return value
 
 
 def _arrays(param: Any, state: Mapping[str, Any]) -> Arrays:
