@@ -1,6 +1,7 @@
 """Ctrl-C ends the command quietly; ``tests/tools/interrupt_commands.py`` tries many moments."""
 
 import os
+import signal
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -11,6 +12,14 @@ from interrupt_commands import covered, prepared, tried
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="processes are not sent signals there")
 
 GOLDEN = 0.618034  #: moments lie apart by it, so that commands share them out
+
+
+@pytest.fixture(autouse=True)
+def interrupts_are_heard():
+    """A job in the background ignores interrupts, and so would the commands that it starts."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def test_every_command_ends_with_130_and_tears_no_file(tmp_path):

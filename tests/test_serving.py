@@ -71,7 +71,7 @@ def test_rows_are_answered(page, rows):
         json.dumps([[float("nan")] * 64]).encode(),
         json.dumps([[10**300] * 64]).encode(),
         json.dumps([[10**400] * 64]).encode(),
-        json.dumps([[{}] * 64]).encode(),
+        *(json.dumps([[each] * 64]).encode() for each in ({}, "1", True)),
     ],
     ids=lambda body: repr(body[:12]),
 )
