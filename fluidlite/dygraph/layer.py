@@ -128,20 +128,6 @@ class Layer(Registry):
         """
         raise ArgumentError(f"{self._full_name} has no backward(); call it on the loss")
 
-    def register_forward_pre_hook(
-        self, hook: Callable[[Layer, tuple[Any, ...]], Any]
-    ) -> HookHandle:
-        """Call a function before ``forward``.
-
-        Args:
-            hook: takes the layer and the tuple of its inputs; what it returns takes their place,
-                unless it is None.
-
-        Returns:
-            a handle with ``remove()``.
-        """
-        return HookHandle(self._pre_hooks, _checked_hook(hook))
-
     def register_forward_post_hook(
         self, hook: Callable[[Layer, tuple[Any, ...], Any], Any]
     ) -> HookHandle:
@@ -160,7 +146,7 @@ class Layer(Registry):
         ...     layer(fluid.dygraph.to_variable(np.ones([1, 2], "float32"))).numpy()
         array([[1., 1.]], dtype=float32)
         """
-        return HookHandle(self._post_hooks, _checked_hook(hook))
+        return self._call_behind(hook)
 
     # -- training and testing --------------------------------------------------------------------
 
@@ -401,12 +387,6 @@ def _snake_case(name: str) -> str:
     """``BatchNorm`` as ``batch_norm``, ``Conv2D`` as ``conv2d``, ``GRUUnit`` as ``gru_unit``."""
     spaced = re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", name)
     return re.sub(r"([a-z])([A-Z])", r"\1_\2", spaced).lower()
-
-
-def _checked_hook(hook: Any) -> Any:
-    if not callable(hook):
-        raise ArgumentError(f"expected a function, got {hook!r:.60}")
-    return hook
 
 
 list_public_names(globals())

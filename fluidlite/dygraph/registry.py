@@ -147,10 +147,6 @@ class Registry(Module):
         """Pairs of where a layer directly within this one is found, and the layer; each once."""
         yield from self.named_sublayers("", False)
 
-    def children(self) -> Iterator[Any]:
-        """The layers directly within this one, each once."""
-        return (layer for _, layer in self.named_children())
-
     @_WITHIN
     def named_parameters(
         self, prefix: str = "", include_sublayers: bool = True

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
-from ..eager.hooks import Hooks
+from ..eager.engine import located
+from ..eager.hooks import HookHandle, Hooks
+from ..errors import ArgumentError
 from .owning import Owner
 
 M = TypeVar("M", bound="Module")
@@ -31,6 +33,22 @@ class Module(Owner):
             inputs, kwargs: what the object is called with.
         """
         raise NotImplementedError(f"{type(self).__name__} needs a method forward(self, ...)")
+
+    def register_forward_pre_hook(self, hook: Callable[[Any, tuple[Any, ...]], Any]) -> HookHandle:
+        """Call a function before ``forward``.
+
+        Args:
+            hook: takes the layer or module and the tuple of its inputs; what it returns takes their
+                place, unless it is None.
+
+        Returns:
+            a handle with ``remove()``.
+        """
+        return HookHandle(self._pre_hooks, _checked(hook))
+
+    def _call_behind(self, hook: Callable[[Any, tuple[Any, ...], Any], Any]) -> HookHandle:
+        """Call a function with the object, its inputs and its outputs after ``forward``."""
+        return HookHandle(self._post_hooks, _checked(hook))
 
     def _before(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         """The inputs behind the hooks that come first."""
@@ -76,6 +94,15 @@ class Module(Owner):
                     seen.add(id(value))
                     yield start + name, value
 
+    def named_children(self) -> Iterator[tuple[str, Any]]:
+        """Pairs of a name and what lies under it directly within."""
+        within = self.__dict__[self._within].items()
+        return ((name, each) for name, each in within if each is not None)
+
+    def children(self) -> Iterator[Any]:
+        """What lies directly within."""
+        return (each for _, each in self.named_children())
+
     def _train(self, training: bool) -> None:
         for _, module in self._walk("", True, set()):
             object.__setattr__(module, "training", training)
@@ -101,3 +128,9 @@ class Module(Owner):
                 module.apply(fn)
         fn(self)
         return self
+
+
+def _checked(hook: Any) -> Any:
+    if not callable(hook):
+        raise located(ArgumentError(f"expected a function, got {hook!r:.60}"))
+    return hook

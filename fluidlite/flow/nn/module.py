@@ -85,17 +85,11 @@ class Module(CommonModule):
             cut(error)
             raise
 
-    def register_forward_pre_hook(self, hook: Callable[..., Any]) -> HookHandle:
-        """Call a function with the module and its inputs before ``forward``; what it returns takes
-        the place of the inputs, unless it is None.
-        """
-        return HookHandle(self._pre_hooks, hook)
-
     def register_forward_hook(self, hook: Callable[..., Any]) -> HookHandle:
         """Call a function with the module, its inputs and outputs after ``forward``; what it
         returns takes the place of the outputs, unless it is None.
         """
-        return HookHandle(self._post_hooks, hook)
+        return self._call_behind(hook)
 
     # -- attributes --------------------------------------------------------------------------------
 
@@ -132,14 +126,6 @@ class Module(CommonModule):
         """This module and those within, each once."""
         return (module for _, module in self.named_modules())
 
-    def named_children(self) -> Iterator[tuple[str, Module]]:
-        """Pairs of a name and a module directly within this one."""
-        return ((name, each) for name, each in self.own_modules.items() if each is not None)
-
-    def children(self) -> Iterator[Module]:
-        """The modules directly within this one."""
-        return (module for _, module in self.named_children())
-
     def named_parameters(self, prefix: str = "", recurse: bool = True) -> Iterator[tuple[str, Any]]:
         """Pairs of where a parameter is found, and the parameter; each once.
 
@@ -167,14 +153,7 @@ class Module(CommonModule):
         Raises:
             ArgumentError: there is none.
         """
-        found = dict(self.named_modules())
-        if target not in found:
-            raise located(
-                ArgumentError(
-                    f"{type(self).__name__} has no module {target!r}{suggestion(target, found)}"
-                )
-            )
-        return found[target]
+        return self._at("module", target, dict(self.named_modules()))
 
     def get_parameter(self, target: str) -> Any:
         """The parameter that is found at a place, as "layers.0.weight".
@@ -182,14 +161,13 @@ class Module(CommonModule):
         Raises:
             ArgumentError: there is none.
         """
-        found = dict(self.named_parameters())
-        if target not in found:
-            raise located(
-                ArgumentError(
-                    f"{type(self).__name__} has no parameter {target!r}{suggestion(target, found)}"
-                )
-            )
-        return found[target]
+        return self._at("parameter", target, dict(self.named_parameters()))
+
+    def _at(self, what: str, target: str, known: dict[str, Any]) -> Any:
+        if target not in known:
+            said = f"{type(self).__name__} has no {what} {target!r}{suggestion(target, known)}"
+            raise located(ArgumentError(said))
+        return known[target]
 
     # -- states ------------------------------------------------------------------------------------
 
