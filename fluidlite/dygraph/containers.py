@@ -6,24 +6,11 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ..eager.parameter import Parameter
-from ..errors import ArgumentError, OutOfRangeError, suggestion
+from ..errors import ArgumentError, suggestion
 from ..ground.public_names import list_public_names
-from ..modules.holding import HeldInOrder
+from ..modules.holding import HeldInOrder, place_in
 from .capture import value
 from .layer import Layer
-
-
-def _place(index: Any, count: int) -> int:
-    """A place in a list, counted from the front.
-
-    Raises:
-        OutOfRangeError: there is none.
-    """
-    if not isinstance(index, int) or isinstance(index, bool):
-        raise ArgumentError(f"expected an integer as an index, got {index!r:.60}")
-    if not -count <= index < count:
-        raise OutOfRangeError(f"expected an index in [{-count}, {count}), got {index}")
-    return index % count
 
 
 class Sequential(HeldInOrder, Layer):
@@ -59,7 +46,7 @@ class Sequential(HeldInOrder, Layer):
         names = list(self.own_sublayers)
         if isinstance(given, str):
             raise ArgumentError(f"there is no layer {given!r}{suggestion(given, names)}")
-        return names[_place(given, len(names))]
+        return names[place_in(given, len(names))]
 
     def __getitem__(self, name: Any) -> Any:
         if isinstance(name, slice):
@@ -102,14 +89,7 @@ class LayerList(HeldInOrder, Layer):
 
     def __init__(self, sublayers: Iterable[Any] | None = None) -> None:
         super().__init__()
-        self.extend(sublayers or ())
-
-    def __getitem__(self, idx: Any) -> Any:
-        layers = list(self)
-        return LayerList(layers[idx]) if isinstance(idx, slice) else layers[_place(idx, len(self))]
-
-    def __setitem__(self, idx: int, sublayer: Any) -> None:
-        self.add_sublayer(_place(idx, len(self)), sublayer)
+        self.hold(sublayers or ())
 
     def append(self, sublayer: Any) -> LayerList:
         """Put a layer at the end.  Returns the list."""
@@ -123,14 +103,11 @@ class LayerList(HeldInOrder, Layer):
             index: the place of that one.
             sublayer: the layer.
         """
-        layers = list(self)
-        layers.insert(_place(index, len(layers) + 1), sublayer)
-        self._hold(layers)
+        self._put(place_in(index, len(self) + 1), sublayer)
 
     def extend(self, sublayers: Iterable[Any]) -> LayerList:
         """Put layers at the end.  Returns the list."""
-        for each in sublayers:
-            self.append(each)
+        self.hold(sublayers)
         return self
 
 
@@ -154,14 +131,7 @@ class ParameterList(HeldInOrder, Layer):
 
     def __init__(self, parameters: Iterable[Parameter] | None = None) -> None:
         super().__init__()
-        for each in parameters or ():
-            self.append(each)
-
-    def __getitem__(self, idx: int) -> Any:
-        return list(self)[_place(idx, len(self))]
-
-    def __setitem__(self, idx: int, param: Parameter) -> None:
-        self.add_parameter(_place(idx, len(self)), param)
+        self.hold(parameters or ())
 
     def __iter__(self) -> Iterator[Any]:
         return map(value, self.own_parameters.values())

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from ..ground.reprs import Described
 from ..ground.values import SelectedRows
 from .layer import Layer
 
+M = TypeVar("M", bound=Callable[..., Any])
 _NONE, _DENSE, _ROWS = range(3)  # what a process has of a gradient
 
 
@@ -77,6 +79,17 @@ def prepare_context(strategy: ParallelStrategy | None = None) -> ParallelStrateg
         )
     joined(strategy.nranks, strategy.local_rank)
     return strategy
+
+
+def _delegated(method: M) -> M:
+    """A method that is that of the layer within."""
+    name = method.__name__
+
+    @functools.wraps(method)
+    def delegating(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return getattr(self._layers, name)(*args, **kwargs)
+
+    return cast("M", delegating)
 
 
 class DataParallel(Layer):
@@ -157,27 +170,8 @@ class DataParallel(Layer):
                 parameter.accumulate(np.array(part), False)
                 place += array.size
 
-    def state_dict(
-        self,
-        destination: dict[str, Any] | None = None,
-        include_sublayers: bool = True,
-        structured_name_prefix: str = "",
-    ) -> dict[str, Any]:
-        """The layer's own; see :meth:`Layer.state_dict`."""
-        found: dict[str, Any] = self._layers.state_dict(
-            destination, include_sublayers, structured_name_prefix
-        )
-        return found
-
-    def set_dict(
-        self,
-        stat_dict: Mapping[str, Any],
-        include_sublayers: bool = True,
-        use_structured_name: bool = True,
-    ) -> None:
-        """Set the layer's own; see :meth:`Layer.set_dict`."""
-        self._layers.set_dict(stat_dict, include_sublayers, use_structured_name)
-
+    state_dict = _delegated(Layer.state_dict)
+    set_dict = _delegated(Layer.set_dict)
     load_dict = set_dict
     set_state_dict = set_dict
 

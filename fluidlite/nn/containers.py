@@ -56,5 +56,4 @@ class LayerDict(HeldByName, Layer):
 
     def __init__(self, sublayers: Mapping[str, Any] | None = None) -> None:
         super().__init__()
-        for name, layer in dict(sublayers or {}).items():
-            self.add_sublayer(name, layer)
+        self.hold(sublayers or {})

@@ -35,8 +35,11 @@ class Sequential(HeldInOrder, Module):
         return input
 
     def __getitem__(self, index: Any) -> Any:
-        listed = list(self.children())
-        return type(self)(*listed[index]) if isinstance(index, slice) else listed[index]
+        return (
+            type(self)(*list(self)[index])
+            if isinstance(index, slice)
+            else super().__getitem__(index)
+        )
 
     def append(self, module: Module) -> Sequential:
         """Put a module at the end.  Returns the sequence."""
@@ -55,7 +58,7 @@ class ModuleList(HeldInOrder, Module):
 
     def __init__(self, modules: Iterable[Module] | None = None) -> None:
         super().__init__()
-        self.extend(modules or ())
+        self.hold(modules or ())
 
     def append(self, module: Module) -> ModuleList:
         """Put a module at the end.  Returns the list."""
@@ -64,22 +67,12 @@ class ModuleList(HeldInOrder, Module):
 
     def insert(self, index: int, module: Module) -> None:
         """Put a module in front of another one."""
-        listed = list(self.children())
-        listed.insert(index, module)
-        self._hold(listed)
-
-    def __setitem__(self, index: int, module: Module) -> None:
-        self.add_module(str(range(len(self))[index]), module)
+        self._put(index, module)
 
     def extend(self, modules: Iterable[Module]) -> ModuleList:
         """Put modules at the end.  Returns the list."""
-        for each in modules:
-            self.append(each)
+        self.hold(modules)
         return self
-
-    def __getitem__(self, index: Any) -> Any:
-        listed = list(self.children())
-        return ModuleList(listed[index]) if isinstance(index, slice) else listed[index]
 
 
 class ModuleDict(HeldByName, Module):
@@ -93,13 +86,11 @@ class ModuleDict(HeldByName, Module):
 
     def __init__(self, modules: Mapping[str, Module] | None = None) -> None:
         super().__init__()
-        for name, module in (modules or {}).items():
-            self.add_module(name, module)
+        self.hold(modules or {})
 
     def update(self, modules: Mapping[str, Module]) -> None:
         """Add modules, and replace those of the same names."""
-        for name, module in modules.items():
-            self.add_module(name, module)
+        self.hold(modules)
 
     def pop(self, name: str) -> Any:
         """Take a module out.  Returns the module."""
@@ -117,16 +108,12 @@ class ParameterList(HeldInOrder, Module):
 
     def __init__(self, parameters: Iterable[Parameter] | None = None) -> None:
         super().__init__()
-        for each in parameters or ():
-            self.append(each)
+        self.hold(parameters or ())
 
     def append(self, parameter: Parameter) -> ParameterList:
         """Put a parameter at the end.  Returns the list."""
         self.register_parameter(str(len(self)), parameter)
         return self
-
-    def __getitem__(self, index: int) -> Any:
-        return list(self)[index]
 
 
 class ParameterDict(HeldByName, Module):
@@ -140,5 +127,4 @@ class ParameterDict(HeldByName, Module):
 
     def __init__(self, parameters: Mapping[str, Parameter] | None = None) -> None:
         super().__init__()
-        for name, each in (parameters or {}).items():
-            self.register_parameter(name, each)
+        self.hold(parameters or {})
