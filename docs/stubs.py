@@ -20,7 +20,7 @@ from fluidlite.functions import exports
 from fluidlite.opdef.arithmetic import BINARY, REFLECTED
 from fluidlite.symbolic import methods
 
-PACKAGE = Path(fluid.__file__).parent
+PACKAGE = Path(__file__).resolve().parent.parent / "fluidlite"
 #: what checkers let scripts do with results of layers that may have run at once
 AT_ONCE = (
     "backward",
@@ -223,7 +223,10 @@ STUBS = {
 
 
 def main() -> None:
-    """Write the files."""
+    """Write the files, of the checkout that this script is in."""
+    imported = Path(fluid.__file__).resolve().parent
+    if imported != PACKAGE:
+        sys.exit(f"expected fluidlite of {PACKAGE.parent}, got that of {imported.parent}")
     for name, text in STUBS.items():
         (PACKAGE / name).write_text(HEAD + text(), encoding="utf-8")
 
