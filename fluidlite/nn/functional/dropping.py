@@ -6,11 +6,14 @@ from ...eager.recording import eager
 from ...eager.tensor import Tensor
 from ...errors import ArgumentError
 from ...functions.arithmetic import add, multiply, subtract
+from ...opdef.windows import FORMATS
 from .activation import SELU_ALPHA, SELU_SCALE
 from .projection import dropout
+from .windows import of_rank
 
 
-def dropout2d(
+def dropout_of_channels(
+    rank: int,
     x: Tensor,
     p: float = 0.5,
     training: bool = True,
@@ -20,38 +23,20 @@ def dropout2d(
     """x with whole channels set to 0 with probability p.
 
     Args:
+        rank: how many further dimensions there are.
         x: [N, C, H, W].
         p: the probability.
         training: False: nothing is set to 0.
         data_format: NCHW or NHWC.
     """
-    return dropout(x, p, [0, _channels(data_format, "NCHW", "NHWC")], training)
+    first, last = FORMATS[rank]
+    if data_format not in (first, last):
+        raise ArgumentError(f"expected data_format {first} or {last}, got {data_format!r}")
+    return dropout(x, p, [0, 1 if data_format == first else rank + 1], training)
 
 
-def dropout3d(
-    x: Tensor,
-    p: float = 0.5,
-    training: bool = True,
-    data_format: str = "NCDHW",
-    name: str | None = None,
-) -> Tensor:
-    """x with whole channels set to 0 with probability p.
-
-    Args:
-        x: [N, C, D, H, W].
-        p: the probability.
-        training: False: nothing is set to 0.
-        data_format: NCDHW or NDHWC.
-    """
-    return dropout(x, p, [0, _channels(data_format, "NCDHW", "NDHWC")], training)
-
-
-def _channels(given: str, first: str, last: str) -> int:
-    if given not in (first, last):
-        raise ArgumentError(f"expected data_format {first} or {last}, got {given!r}")
-    return 1 if given == first else len(last) - 1
-
-
+dropout2d = of_rank(2, dropout_of_channels, "dropout2d")
+dropout3d = of_rank(3, dropout_of_channels, "dropout3d")
 #: what SELU makes of values far below 0
 _SATURATED = -SELU_SCALE * SELU_ALPHA
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...eager.engine import located
 from ...eager.recording import eager
 from ...eager.tensor import Tensor
 from ...errors import ArgumentError
@@ -30,13 +31,20 @@ from .projection import label_smooth, one_hot
 
 
 def reduced(loss: Tensor, reduction: str) -> Tensor:
+    """The mean or the sum of losses, or each of them.
+
+    Raises:
+        ArgumentError: ``reduction`` is another one.
+    """
     if reduction == "mean":
         return mean(loss)
     if reduction == "sum":
         return total(loss)
     if reduction == "none":
         return loss
-    raise ArgumentError(f"expected reduction to be mean, sum or none, got {reduction!r}")
+    raise located(
+        ArgumentError(f"expected reduction to be 'mean', 'sum' or 'none', got {reduction!r:.60}")
+    )
 
 
 def mse_loss(

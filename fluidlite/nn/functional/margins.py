@@ -8,9 +8,9 @@ from typing import Any
 from ...eager.recording import eager
 from ...eager.tensor import Tensor
 from ...errors import ArgumentError
-from ...functions.arithmetic import add, equal, maximum, minimum, multiply, pow, subtract
+from ...functions.arithmetic import add, equal, minimum, multiply, pow, subtract
 from ...functions.elementary import abs as size
-from ...functions.elementary import cast, exp, log1p
+from ...functions.elementary import cast
 from ...functions.reduction import max as largest
 from ...functions.reduction import mean
 from ...functions.reduction import sum as total
@@ -28,10 +28,6 @@ MARGINS = Family(
     },
     raises="ArgumentError: an option is out of range.",
 )
-
-
-def _hinge(x: Any) -> Any:
-    return maximum(x, multiply(x, 0.0))
 
 
 @MARGINS
@@ -54,7 +50,7 @@ def margin_ranking_loss(
     2.0
     """
     apart = multiply(label, subtract(other, input))
-    return reduced(_hinge(add(apart, margin)), reduction)
+    return reduced(eager.relu(add(apart, margin)), reduction)
 
 
 @MARGINS
@@ -70,7 +66,7 @@ def hinge_embedding_loss(
     Args:
         input: distances.
     """
-    far = _hinge(add(multiply(input, -1.0), margin))
+    far = eager.relu(add(multiply(input, -1.0), margin))
     return reduced(where(equal(label, 1.0), input, far), reduction)
 
 
@@ -92,7 +88,7 @@ def cosine_embedding_loss(
     if not -1 <= margin <= 1:
         raise ArgumentError(f"expected margin in [-1, 1], got {margin!r}")
     cosine = cosine_similarity(input1, input2, axis=-1)
-    near, far = add(multiply(cosine, -1.0), 1.0), _hinge(subtract(cosine, margin))
+    near, far = add(multiply(cosine, -1.0), 1.0), eager.relu(subtract(cosine, margin))
     return reduced(where(equal(label, 1.0), near, far), reduction)
 
 
@@ -105,8 +101,7 @@ def soft_margin_loss(
     Args:
         input: of any shape.
     """
-    x = multiply(multiply(label, input), -1.0)
-    return reduced(add(_hinge(x), log1p(exp(multiply(size(x), -1.0)))), reduction)
+    return reduced(eager.softplus(multiply(multiply(label, input), -1.0)), reduction)
 
 
 def pairwise_distance(
@@ -163,7 +158,7 @@ def triplet_margin_loss(
     near, far = distance(input, positive), distance(input, negative)
     if swap:
         far = minimum(far, distance(positive, negative))
-    return reduced(_hinge(add(subtract(near, far), margin)), reduction)
+    return reduced(eager.relu(add(subtract(near, far), margin)), reduction)
 
 
 def triplet_margin_with_distance_loss(
@@ -192,7 +187,7 @@ def triplet_margin_with_distance_loss(
     near, far = distance(input, positive), distance(input, negative)
     if swap:
         far = minimum(far, distance(positive, negative))
-    return reduced(_hinge(add(subtract(near, far), margin)), reduction)
+    return reduced(eager.relu(add(subtract(near, far), margin)), reduction)
 
 
 @MARGINS
@@ -223,7 +218,7 @@ def multi_margin_loss(
     classes = +input.array.shape[1]
     places = reshape(label, [-1, 1])
     right = eager.pick_label(input, places, axis=1)
-    apart = _hinge(add(subtract(input, right), margin))
+    apart = eager.relu(add(subtract(input, right), margin))
     if weight is not None:
         factors = reshape(eager.gather(weight, reshape(label, [-1])), [-1, 1])
         apart = multiply(apart, factors)

@@ -8,6 +8,7 @@ from ...eager.recording import eager
 from ...eager.tensor import Tensor
 from ...errors import ArgumentError
 from ...functions.shaping import known_in_run, numbers_in
+from ...ground.spellings import Spelling
 from ...opdef.operand import Operand
 
 #: by the number of dimensions of what is resized: how its sizes are called, last first
@@ -91,15 +92,4 @@ def _scaled(old: Any, factor: Any) -> tuple[int, ...]:
     return tuple(int(size) for size in sizes)
 
 
-def upsample(
-    x: Tensor,
-    size: Any = None,
-    scale_factor: Any = None,
-    mode: str = "nearest",
-    align_corners: bool = False,
-    align_mode: int = 0,
-    data_format: str = "NCHW",
-    name: str | None = None,
-) -> Tensor:
-    """:func:`interpolate` by its other name."""
-    return interpolate(x, size, scale_factor, mode, align_corners, align_mode, data_format)
+upsample = Spelling({})(interpolate, "upsample", ":func:`interpolate` by its other name.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from ....functions.arithmetic import (
     equal,
     less_than,
     maximum,
-    minimum,
     multiply,
     not_equal,
     pow,
@@ -25,37 +24,36 @@ from ....functions.arithmetic import (
 from ....functions.counting import take
 from ....functions.elementary import abs as size
 from ....functions.elementary import cast, exp, log, neg, square
-from ....functions.reduction import mean, rows_of
+from ....functions.reduction import rows_of
 from ....functions.reduction import sum as total
 from ....functions.selection import where
 from ....functions.shaping import fits, reshape, squeeze, unsqueeze
 from ....nn.functional import loss as lenient
+from ....nn.functional import margins
+from ....nn.functional.loss import reduced
 from ...functions import log_softmax
+from ...spelling import ONEFLOW
+
+if TYPE_CHECKING:
+    from ...spelling import Function
+    from ...tensor import Tensor
 
 
-def _reduced(loss: Any, reduction: str) -> Any:
-    if reduction == "mean":
-        return mean(loss)
-    if reduction == "sum":
-        return total(loss)
-    if reduction == "none":
-        return loss
-    raise located(
-        ArgumentError(f"expected reduction 'none', 'mean' or 'sum', got {reduction!r:.60}")
-    )
+l1_loss: Function = ONEFLOW(lenient.l1_loss)
+mse_loss: Function = ONEFLOW(lenient.mse_loss)
+binary_cross_entropy_with_logits: Function = ONEFLOW(
+    lenient.binary_cross_entropy_with_logits, logit="input"
+)
+soft_margin_loss: Function = ONEFLOW(margins.soft_margin_loss)
+hinge_embedding_loss: Function = ONEFLOW(margins.hinge_embedding_loss)
+margin_ranking_loss: Function = ONEFLOW(margins.margin_ranking_loss, input="input1", other="input2")
+pairwise_distance: Function = ONEFLOW(margins.pairwise_distance, x="x1", y="x2")
+triplet_margin_loss: Function = ONEFLOW(margins.triplet_margin_loss, input="anchor")
 
 
-def l1_loss(input: Any, target: Any, reduction: str = "mean") -> Any:
-    """The size of the difference; its mean, its sum, or, with "none", of each element."""
-    return _reduced(size(subtract(input, target)), reduction)
-
-
-def mse_loss(input: Any, target: Any, reduction: str = "mean") -> Any:
-    """The square of the difference; see :func:`l1_loss`."""
-    return _reduced(square(subtract(input, target)), reduction)
-
-
-def smooth_l1_loss(input: Any, target: Any, reduction: str = "mean", beta: float = 1.0) -> Any:
+def smooth_l1_loss(
+    input: Tensor, target: Tensor, reduction: str = "mean", beta: float = 1.0
+) -> Tensor:
     """The square of the difference over 2 beta, and a line of slope 1 where that is beyond beta.
 
     Args:
@@ -69,21 +67,23 @@ def smooth_l1_loss(input: Any, target: Any, reduction: str = "mean", beta: float
         return l1_loss(input, target, reduction)
     away = size(subtract(input, target))
     near = multiply(square(away), 0.5 / beta)
-    return _reduced(where(less_than(away, beta), near, subtract(away, 0.5 * beta)), reduction)
+    return reduced(where(less_than(away, beta), near, subtract(away, 0.5 * beta)), reduction)
 
 
-def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0) -> Any:
+def huber_loss(
+    input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0
+) -> Tensor:
     """Half the square of the difference, and a line of slope delta beyond delta."""
     return multiply(smooth_l1_loss(input, target, reduction, delta), delta)
 
 
 def nll_loss(
-    input: Any,
-    target: Any,
-    weight: Any = None,
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
     ignore_index: int = -100,
     reduction: str = "mean",
-) -> Any:
+) -> Tensor:
     """The element of the right class, with its sign changed.
 
     Args:
@@ -117,27 +117,27 @@ def nll_loss(
     loss = neg(picked)
     if reduction == "mean":
         return divide(total(loss), total(factors))
-    return _reduced(loss, reduction)
+    return reduced(loss, reduction)
 
 
-def _counted(target: Any, ignore_index: int, input: Any) -> Any:
+def _counted(target: Tensor, ignore_index: int, input: Tensor) -> Tensor:
     """1 where a target counts, 0 where it is to be ignored, in the element type of the input."""
     return cast(not_equal(target, ignore_index), input.array.dtype)
 
 
-def _of_classes(weight: Any, target: Any, ignore_index: int) -> Any:
+def _of_classes(weight: Tensor, target: Tensor, ignore_index: int) -> Tensor:
     """The weight of the class of each target; of class 0 where it is to be ignored."""
     return take(weight, where(equal(target, ignore_index), 0, target))
 
 
 def cross_entropy(
-    input: Any,
-    target: Any,
-    weight: Any = None,
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
     ignore_index: int = -100,
     reduction: str = "mean",
     label_smoothing: float = 0.0,
-) -> Any:
+) -> Tensor:
     """The logarithm of the softmax at the right class, with its sign changed.
 
     Args:
@@ -163,7 +163,7 @@ def cross_entropy(
         mixed = add(multiply(target, 1.0 - label_smoothing), label_smoothing / classes)
         parts = multiply(logs, mixed if weights is None else multiply(mixed, weights))
         loss = neg(total(parts, dim))
-        return _reduced(loss, reduction)
+        return reduced(loss, reduction)
     options = weight, ignore_index, reduction
     right = nll_loss(logs, target, *options)
     if not label_smoothing:
@@ -177,13 +177,13 @@ def cross_entropy(
             shares = multiply(_of_classes(weight, target, ignore_index), counted).detach()
         every = divide(total(every), total(shares))
     else:
-        every = _reduced(every, reduction)
+        every = reduced(every, reduction)
     return add(multiply(right, 1.0 - label_smoothing), multiply(every, label_smoothing / classes))
 
 
 def binary_cross_entropy(
-    input: Any, target: Any, weight: Any = None, reduction: str = "mean"
-) -> Any:
+    input: Tensor, target: Tensor, weight: Tensor | None = None, reduction: str = "mean"
+) -> Tensor:
     """The cross entropy of probabilities of one class; logarithms below -100 count as that.
 
     Args:
@@ -195,30 +195,12 @@ def binary_cross_entropy(
     right = multiply(target, maximum(log(input), -100.0))
     wrong = multiply(1.0 - target, maximum(log(1.0 - input), -100.0))
     loss = neg(add(right, wrong))
-    return _reduced(loss if weight is None else multiply(loss, weight), reduction)
+    return reduced(loss if weight is None else multiply(loss, weight), reduction)
 
 
-def binary_cross_entropy_with_logits(
-    input: Any,
-    target: Any,
-    weight: Any = None,
-    reduction: str = "mean",
-    pos_weight: Any = None,
-) -> Any:
-    """The cross entropy of the sigmoid of logits, without overflow.
-
-    Args:
-        input: logits.
-        target: 0 or 1, or probabilities, in the same shape.
-        weight: of each element.
-        reduction: as of :func:`l1_loss`.
-        pos_weight: of the class 1.
-    """
-    loss = lenient.binary_cross_entropy_with_logits(input, target, weight, "none", pos_weight)
-    return _reduced(loss, reduction)
-
-
-def kl_div(input: Any, target: Any, reduction: str = "mean", log_target: bool = False) -> Any:
+def kl_div(
+    input: Tensor, target: Tensor, reduction: str = "mean", log_target: bool = False
+) -> Tensor:
     """target (log(target) - input): the divergence of distributions.
 
     Args:
@@ -233,47 +215,18 @@ def kl_div(input: Any, target: Any, reduction: str = "mean", log_target: bool = 
         loss = lenient.kl_div(input, target, "none")
     if reduction == "batchmean":
         return divide(total(loss), rows_of(loss))
-    return _reduced(loss, reduction)
+    return reduced(loss, reduction)
 
 
-def margin_ranking_loss(
-    input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: str = "mean"
-) -> Any:
-    """max(0, -target (input1 - input2) + margin): the target says which one should be larger.
-
-    Args:
-        input1, input2: tensors.
-        target: 1 where the first should be larger, -1 where the second should.
-        margin: by how much.
-        reduction: as of :func:`l1_loss`.
-    """
-    behind = add(multiply(neg(target), subtract(input1, input2)), margin)
-    return _reduced(eager.relu(behind), reduction)
-
-
-def hinge_embedding_loss(
-    input: Any, target: Any, margin: float = 1.0, reduction: str = "mean"
-) -> Any:
-    """The input where the target is 1, and max(0, margin - input) where it is -1."""
-    alike = equal(target, 1)
-    unlike = eager.relu(margin - input)
-    return _reduced(where(alike, input, unlike), reduction)
-
-
-def soft_margin_loss(input: Any, target: Any, reduction: str = "mean") -> Any:
-    """log(1 + e^(-target input)), for targets of 1 and -1."""
-    return _reduced(eager.softplus(multiply(neg(target), input)), reduction)
-
-
-def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
+def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """The cosine of the angle between vectors along a dimension; lengths count as eps at least."""
     one, other = (pow(maximum(total(square(x), dim), eps * eps), 0.5) for x in (x1, x2))
     return divide(total(multiply(x1, x2), dim), multiply(one, other))
 
 
 def cosine_embedding_loss(
-    input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: str = "mean"
-) -> Any:
+    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: str = "mean"
+) -> Tensor:
     """1 - cosine where the target is 1, and max(0, cosine - margin) where it is -1.
 
     Args:
@@ -286,39 +239,4 @@ def cosine_embedding_loss(
     cosine = cosine_similarity(input1, input2, -1, float(shared) ** 2)
     alike = equal(target, 1)
     unlike = eager.relu(subtract(cosine, margin))
-    return _reduced(where(alike, 1.0 - cosine, unlike), reduction)
-
-
-def pairwise_distance(
-    x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
-) -> Any:
-    """The p-norm of x1 - x2 + eps along the last dimension."""
-    away = size(add(subtract(x1, x2), eps))
-    return pow(total(pow(away, p), -1, keepdim=keepdim), 1.0 / p)
-
-
-def triplet_margin_loss(
-    anchor: Any,
-    positive: Any,
-    negative: Any,
-    margin: float = 1.0,
-    p: float = 2.0,
-    eps: float = 1e-6,
-    swap: bool = False,
-    reduction: str = "mean",
-) -> Any:
-    """max(0, the distance to what is alike - that to what is not + margin).
-
-    Args:
-        anchor, positive, negative: vectors in the last dimension.
-        margin: by how much the second should be larger.
-        p: which norm the distance is.
-        eps: added to differences.
-        swap: take the distance of the positive from the negative where that is smaller.
-        reduction: as of :func:`l1_loss`.
-    """
-    near = pairwise_distance(anchor, positive, p, eps)
-    far = pairwise_distance(anchor, negative, p, eps)
-    if swap:
-        far = minimum(far, pairwise_distance(positive, negative, p, eps))
-    return _reduced(eager.relu(add(subtract(near, far), margin)), reduction)
+    return reduced(where(alike, 1.0 - cosine, unlike), reduction)

@@ -2,36 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ....eager.engine import located
 from ....eager.recording import eager
 from ....errors import ArgumentError, ShapeError
-from ....functions.arithmetic import add, divide, maximum, multiply, subtract
-from ....functions.reduction import counted, mean, norm, var
+from ....functions.arithmetic import add, divide, multiply, subtract
+from ....functions.reduction import counted, mean, var
 from ....functions.shaping import reshape
 from ....nn.functional import normalization
+from ...spelling import ONEFLOW
+
+if TYPE_CHECKING:
+    from ...spelling import Function
+    from ...tensor import Tensor
 
 
-def layer_norm(
-    input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5
-) -> Any:
-    """Normalisation over the last dimensions of each sample.
-
-    Args:
-        input: [..., *normalized_shape].
-        normalized_shape: an integer, or the sizes of the dimensions.
-        weight, bias: in that shape.
-        eps: keeps the square root away from 0.
-    """
-    return normalization.layer_norm(input, normalized_shape, weight, bias, eps)
+layer_norm: Function = ONEFLOW(normalization.layer_norm)
+normalize: Function = ONEFLOW(normalization.normalize)
 
 
 def group_norm(
-    input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5
-) -> Any:
+    input: Tensor,
+    num_groups: int,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+) -> Tensor:
     """Normalisation of each group of channels of each sample; see :func:`batch_norm`."""
     channels = input.array.shape[1]
     if channels % num_groups:
@@ -42,15 +41,15 @@ def group_norm(
 
 
 def batch_norm(
-    input: Any,
-    running_mean: Any,
-    running_var: Any,
-    weight: Any = None,
-    bias: Any = None,
+    input: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
     training: bool = False,
     momentum: float = 0.1,
     eps: float = 1e-5,
-) -> Any:
+) -> Tensor:
     """Normalisation of each channel over a batch.
 
     Args:
@@ -94,7 +93,7 @@ def batch_norm(
     return outs["Y"]
 
 
-def _move(kept: Any, new: Any, momentum: float) -> None:
+def _move(kept: Tensor | None, new: Tensor, momentum: float) -> None:
     """Let running statistics take a share of new ones."""
     if kept is None:
         return
@@ -105,15 +104,15 @@ def _move(kept: Any, new: Any, momentum: float) -> None:
 
 
 def instance_norm(
-    input: Any,
-    running_mean: Any = None,
-    running_var: Any = None,
-    weight: Any = None,
-    bias: Any = None,
+    input: Tensor,
+    running_mean: Tensor | None = None,
+    running_var: Tensor | None = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
     use_input_stats: bool = True,
     momentum: float = 0.1,
     eps: float = 1e-5,
-) -> Any:
+) -> Tensor:
     """Normalisation of each channel of each sample.
 
     Args:
@@ -140,8 +139,3 @@ def instance_norm(
     along = [1, +shape[1]] + [1] * (len(shape) - 2)
     out = out if weight is None else multiply(out, reshape(weight, along))
     return out if bias is None else add(out, reshape(bias, along))
-
-
-def normalize(input: Any, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Any:
-    """x divided by its p-norm along a dimension, which counts as eps at least."""
-    return divide(input, maximum(norm(input, p, dim, True), eps))

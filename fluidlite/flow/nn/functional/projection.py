@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,9 +19,13 @@ from ....functions.elementary import cast
 from ....functions.selection import gather, unique
 from ....functions.shaping import reshape, swapaxes, unsqueeze
 from ....nn.functional import projection as lenient
+from ....nn.functional.windows import of_rank
+
+if TYPE_CHECKING:
+    from ...tensor import Tensor
 
 
-def linear(input: Any, weight: Any, bias: Any = None) -> Any:
+def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """input weight^T + bias.
 
     Args:
@@ -37,13 +42,13 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
 
 
 def embedding(
-    input: Any,
-    weight: Any,
+    input: Tensor,
+    weight: Tensor,
     padding_idx: int | None = None,
     max_norm: float | None = None,
     norm_type: float = 2.0,
     scale_grad_by_freq: bool = False,
-) -> Any:
+) -> Tensor:
     """Rows of a table by number.
 
     Args:
@@ -71,12 +76,12 @@ def embedding(
     return add(multiply(found, share), still)
 
 
-def _row(number: int, table: Any) -> int:
+def _row(number: int, table: Tensor) -> int:
     """The number of a row, counted from the front."""
     return number if number >= 0 else number + table.array.shape[0]
 
 
-def _shorten(table: Any, numbers: Any, most: float, norm_type: float) -> None:
+def _shorten(table: Tensor, numbers: Any, most: float, norm_type: float) -> None:
     rows = table.array[numbers]
     lengths = np.linalg.norm(rows, norm_type, axis=1, keepdims=True)
     array = table.array.copy()
@@ -85,7 +90,7 @@ def _shorten(table: Any, numbers: Any, most: float, norm_type: float) -> None:
         table.write(lambda old: old.results(array))
 
 
-def one_hot(input: Any, num_classes: int = -1) -> Any:
+def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
     """Zeros, and a 1 where a number says, as integers.
 
     Args:
@@ -100,7 +105,7 @@ def one_hot(input: Any, num_classes: int = -1) -> Any:
     return input.results(np.eye(classes, dtype="int64")[input.array])
 
 
-def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """x with each element set to 0 with probability p, and divided by 1 - p elsewhere.
 
     Args:
@@ -112,7 +117,7 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = F
     return _dropped(input, None, p, training, inplace)
 
 
-def _dropped(x: Any, axes: Any, p: float, training: bool, inplace: bool) -> Any:
+def _dropped(x: Tensor, axes: list[int] | None, p: float, training: bool, inplace: bool) -> Tensor:
     """x with elements set to 0; where axes are given, whole slices along the others."""
     if not 0 <= p <= 1:
         raise located(ArgumentError(f"expected p in [0, 1], got {p!r:.60}"))
@@ -127,30 +132,27 @@ def _dropped(x: Any, axes: Any, p: float, training: bool, inplace: bool) -> Any:
     return x.write(lambda old: multiply(old, factors)) if inplace else multiply(x, factors)
 
 
-def _channels(dims: int, x: Any, p: float, training: bool, inplace: bool) -> Any:
-    if x.array.ndim not in (dims + 1, dims + 2):
-        raise located(
-            ShapeError(f"expected {dims + 2} dimensions, [N, C, ...], got {list(x.array.shape)}")
-        )
-    return _dropped(x, [*range(x.array.ndim - dims)], p, training, inplace)
-
-
-def dropout1d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
-    """The same for whole channels of [N, C, L]; see :func:`dropout`."""
-    return _channels(1, input, p, training, inplace)
-
-
-def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+def _dropout_of_channels(
+    rank: int, input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
+) -> Tensor:
     """The same for whole channels of [N, C, H, W]; see :func:`dropout`."""
-    return _channels(2, input, p, training, inplace)
+    if input.array.ndim not in (rank + 1, rank + 2):
+        raise located(
+            ShapeError(
+                f"expected {rank + 2} dimensions, [N, C, ...], got {list(input.array.shape)}"
+            )
+        )
+    return _dropped(input, [*range(input.array.ndim - rank)], p, training, inplace)
 
 
-def dropout3d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
-    """The same for whole channels of [N, C, D, H, W]; see :func:`dropout`."""
-    return _channels(3, input, p, training, inplace)
+dropout1d = of_rank(1, _dropout_of_channels, "dropout1d")
+dropout2d = of_rank(2, _dropout_of_channels, "dropout2d")
+dropout3d = of_rank(3, _dropout_of_channels, "dropout3d")
 
 
-def pad(input: Any, pad: Any, mode: str = "constant", value: float | None = None) -> Any:
+def pad(
+    input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None
+) -> Tensor:
     """x with further elements around it.
 
     Args:
