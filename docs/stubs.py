@@ -156,7 +156,9 @@ def _summary(documented: object) -> str:
 def variables_stub() -> str:
     """Python's operators on variables, and the methods that they have because tensors do."""
     names = sorted(methods())
-    head = "from typing import Any\n\nfrom ..opdef.arithmetic import Arithmetic\n"
+    head = "from typing import Any\n\n"
+    head += "from ..functions.arguments import ArrayLike, Axes, DTypeLike, Numbers, Other\n"
+    head += "from ..opdef.arithmetic import Arithmetic\n"
     head += "from .variable import Variable\n\nclass VariableMethods(Arithmetic):\n"
     note = "    # Layers give tensors where they run at once, which have these, too.\n"
     lines = [f"    {name}: Any\n" for name in AT_ONCE]

@@ -11,11 +11,15 @@ from ..errors import InplaceError
 from ..functions import arithmetic, elementary, selection, shaping
 from ..functions.items import set_item
 from ..ground.dtypes import as_dtype
+from ..ground.spellings import Spelling
 from . import engine
 from .mode import thread
 from .prepared import generator
 from .recording import Overwritten, TensorRecord, call_site, eager
 from .sweep import described, node_of
+
+WRITTEN = Spelling({"x": "self"}, ["name"], writes="write")
+RESHAPED = Spelling({"x": "self"}, ["name"], writes="write_shape")
 
 
 class Writing(TensorRecord, results=False):
@@ -106,113 +110,38 @@ class Writing(TensorRecord, results=False):
         """The same as ``write`` for a function that changes the shape."""
         return self.write(change, reshaped=True)
 
-    def add_(self, y: Any) -> Any:
-        """Add to the tensor in place."""
-        return self.write(lambda old: arithmetic.add(old, y))
-
-    def subtract_(self, y: Any) -> Any:
-        """Subtract from the tensor in place."""
-        return self.write(lambda old: arithmetic.subtract(old, y))
-
-    def multiply_(self, y: Any) -> Any:
-        """Multiply the tensor in place."""
-        return self.write(lambda old: arithmetic.multiply(old, y))
-
-    def divide_(self, y: Any) -> Any:
-        """Divide the tensor in place."""
-        return self.write(lambda old: arithmetic.divide(old, y))
-
-    def scale_(self, scale: Any = 1.0, bias: float = 0.0, bias_after_scale: bool = True) -> Any:
-        """Scale the tensor in place; see ``scale``."""
-        return self.write(lambda old: elementary.scale(old, scale, bias, bias_after_scale))
-
-    def clip_(self, min: Any = None, max: Any = None) -> Any:
-        """Keep the tensor in [min, max], in place."""
-        return self.write(lambda old: elementary.clip(old, min, max))
-
-    def exp_(self) -> Any:
-        """e to the power of the tensor, in place."""
-        return self.write(elementary.exp)
-
-    def sqrt_(self) -> Any:
-        """The square root, in place."""
-        return self.write(elementary.sqrt)
-
-    def rsqrt_(self) -> Any:
-        """1 over the square root, in place."""
-        return self.write(elementary.rsqrt)
-
-    def reciprocal_(self) -> Any:
-        """1 over the tensor, in place."""
-        return self.write(elementary.reciprocal)
-
-    def tanh_(self) -> Any:
-        """The hyperbolic tangent, in place."""
-        return self.write(elementary.tanh)
-
-    def floor_(self) -> Any:
-        """Round down in place."""
-        return self.write(elementary.floor)
-
-    def ceil_(self) -> Any:
-        """Round up in place."""
-        return self.write(elementary.ceil)
-
-    def round_(self) -> Any:
-        """Round in place."""
-        return self.write(elementary.round)
-
-    def abs_(self) -> Any:
-        """The size, in place."""
-        return self.write(elementary.abs)
-
-    def neg_(self) -> Any:
-        """The opposite, in place."""
-        return self.write(elementary.neg)
-
-    def sin_(self) -> Any:
-        """The sine, in place."""
-        return self.write(elementary.sin)
-
-    def cos_(self) -> Any:
-        """The cosine, in place."""
-        return self.write(elementary.cos)
-
-    def log_(self) -> Any:
-        """The natural logarithm, in place."""
-        return self.write(elementary.log)
-
-    def square_(self) -> Any:
-        """The square, in place."""
-        return self.write(elementary.square)
-
-    def sigmoid_(self) -> Any:
-        """1 / (1 + e^-x), in place."""
-        return self.write(elementary.sigmoid)
-
-    def pow_(self, y: Any) -> Any:
-        """A power, in place."""
-        return self.write(lambda old: arithmetic.pow(old, y))
-
-    def remainder_(self, y: Any) -> Any:
-        """The remainder of a division, in place."""
-        return self.write(lambda old: arithmetic.remainder(old, y))
-
-    def floor_divide_(self, y: Any) -> Any:
-        """Divide and round down, in place."""
-        return self.write(lambda old: arithmetic.floor_divide(old, y))
-
-    def lerp_(self, y: Any, weight: Any) -> Any:
-        """Go a part of the way to another tensor, in place."""
-        return self.write(lambda old: arithmetic.lerp(old, y, weight))
-
-    def tril_(self, diagonal: int = 0) -> Any:
-        """Zeros above a diagonal, in place."""
-        return self.write(lambda old: shaping.tril(old, diagonal))
-
-    def triu_(self, diagonal: int = 0) -> Any:
-        """Zeros below a diagonal, in place."""
-        return self.write(lambda old: shaping.triu(old, diagonal))
+    add_ = WRITTEN(arithmetic.add)
+    subtract_ = WRITTEN(arithmetic.subtract)
+    multiply_ = WRITTEN(arithmetic.multiply)
+    divide_ = WRITTEN(arithmetic.divide)
+    scale_ = WRITTEN(elementary.scale, fixed={"act": None})
+    clip_ = WRITTEN(elementary.clip)
+    exp_ = WRITTEN(elementary.exp)
+    sqrt_ = WRITTEN(elementary.sqrt)
+    rsqrt_ = WRITTEN(elementary.rsqrt)
+    reciprocal_ = WRITTEN(elementary.reciprocal)
+    tanh_ = WRITTEN(elementary.tanh)
+    floor_ = WRITTEN(elementary.floor)
+    ceil_ = WRITTEN(elementary.ceil)
+    round_ = WRITTEN(elementary.round)
+    abs_ = WRITTEN(elementary.abs)
+    neg_ = WRITTEN(elementary.neg)
+    sin_ = WRITTEN(elementary.sin)
+    cos_ = WRITTEN(elementary.cos)
+    log_ = WRITTEN(elementary.log)
+    square_ = WRITTEN(elementary.square)
+    sigmoid_ = WRITTEN(elementary.sigmoid)
+    pow_ = WRITTEN(arithmetic.pow)
+    remainder_ = WRITTEN(arithmetic.remainder)
+    floor_divide_ = WRITTEN(arithmetic.floor_divide)
+    lerp_ = WRITTEN(arithmetic.lerp)
+    tril_ = WRITTEN(shaping.tril)
+    triu_ = WRITTEN(shaping.triu)
+    masked_fill_ = WRITTEN(selection.masked_fill)
+    scatter_ = WRITTEN(selection.scatter)
+    squeeze_ = RESHAPED(shaping.squeeze)
+    unsqueeze_ = RESHAPED(shaping.unsqueeze)
+    flatten_ = RESHAPED(shaping.flatten)
 
     def uniform_(self, min: float = -1.0, max: float = 1.0, seed: int = 0) -> Any:
         """Draw all elements anew, equally likely in [min, max), in place.
@@ -273,26 +202,6 @@ class Writing(TensorRecord, results=False):
             return old.results(np.full(old.array.shape, value, old.array.dtype))
 
         return self.write(filled)
-
-    def masked_fill_(self, mask: Any, value: Any) -> Any:
-        """Write a number where a mask holds."""
-        return self.write(lambda old: selection.masked_fill(old, mask, value))
-
-    def scatter_(self, index: Any, updates: Any, overwrite: bool = True) -> Any:
-        """Replace some rows in place; see ``scatter``."""
-        return self.write(lambda old: selection.scatter(old, index, updates, overwrite))
-
-    def squeeze_(self, axis: Any = None) -> Any:
-        """Drop dimensions of size 1, in place."""
-        return self.write_shape(lambda old: shaping.squeeze(old, axis))
-
-    def unsqueeze_(self, axis: Any) -> Any:
-        """Insert dimensions of size 1, in place."""
-        return self.write_shape(lambda old: shaping.unsqueeze(old, axis))
-
-    def flatten_(self, start_axis: int = 0, stop_axis: int = -1) -> Any:
-        """Make some dimensions one, in place."""
-        return self.write_shape(lambda old: shaping.flatten(old, start_axis, stop_axis))
 
 
 def _mark_overwritten(origin: Any) -> None:

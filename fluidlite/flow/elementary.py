@@ -156,8 +156,8 @@ def sub(input: Tensor, other: Other, *, alpha: float = 1) -> Tensor:
     return arithmetic.subtract(input, _times(other, alpha))
 
 
-def _times(other: Other, alpha: float) -> Tensor:
-    return other if alpha == 1 else arithmetic.multiply(other, alpha)
+def _times(other: Any, alpha: float) -> Any:
+    return other if alpha == 1 else other * alpha
 
 
 def div(input: Tensor, other: Other, *, rounding_mode: str | None = None) -> Tensor:

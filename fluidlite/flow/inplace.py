@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from ..eager import engine
 from ..eager.sweep import described
@@ -10,69 +11,22 @@ from ..eager.writing import Writing
 from ..errors import InplaceError
 from ..functions import arithmetic, shaping
 from ..functions.elementary import cast
-from . import elementary
+from ..ground.spellings import Spelling
+from . import algebra, arranging, elementary, functions, shapes
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
 
 
-class InPlace(Writing, results=False):
-    """Tensors that Python's ``x += y`` and methods that end in ``_`` write to."""
-
-    def __iadd__(self, other: Any) -> Any:
-        return _replaced(self, arithmetic.add, other)
-
-    def __isub__(self, other: Any) -> Any:
-        return _replaced(self, arithmetic.subtract, other)
-
-    def __imul__(self, other: Any) -> Any:
-        return _replaced(self, arithmetic.multiply, other)
-
-    def __itruediv__(self, other: Any) -> Any:
-        return _replaced(self, arithmetic.divide, other)
-
-    def __ipow__(self, other: Any) -> Any:
-        return _replaced(self, arithmetic.pow, other)
-
-    def __ifloordiv__(self, other: Any) -> Any:
-        return _replaced(self, arithmetic.floor_divide, other)
-
-    def __imod__(self, other: Any) -> Any:
-        return _replaced(self, arithmetic.remainder, other)
-
-    def add_(self, other: Any, *, alpha: Any = 1) -> Any:
-        """Add to the tensor in place."""
-        return _replaced(self, lambda x, y: elementary.add(x, y, alpha=alpha), other)
-
-    def sub_(self, other: Any, *, alpha: Any = 1) -> Any:
-        """Subtract from the tensor in place."""
-        return _replaced(self, lambda x, y: elementary.sub(x, y, alpha=alpha), other)
-
-    def mul_(self, other: Any) -> Any:
-        """Multiply the tensor in place."""
-        return _replaced(self, arithmetic.multiply, other)
-
-    def div_(self, other: Any) -> Any:
-        """Divide the tensor in place."""
-        return _replaced(self, arithmetic.divide, other)
-
-    def clamp_(self, min: Any = None, max: Any = None) -> Any:
-        """Keep the tensor in [min, max], in place."""
-        return self.write(lambda old: elementary.clamp(old, min, max))
-
-    def copy_(self, src: Any) -> Any:
-        """Take the elements of another tensor, in place."""
-        return self.write(
-            lambda old: shaping.broadcast_to(cast(src, old.array.dtype), list(old.array.shape))
-        )
-
-
-def _replaced(x: Any, function: Any, other: Any) -> Any:
-    """What Python's ``x += y`` and the like do: write the result to this tensor.
+def _replaced(x: Any, change: Callable[[Any], Any]) -> Any:
+    """What Python's ``x += y`` and the like do: write what a function makes of a tensor to it.
 
     Raises:
-        InplaceError: it has fractions and this tensor none, or the tensor cannot be written.
+        InplaceError: it has fractions and the tensor none, or the tensor cannot be written.
     """
 
-    def change(old: Any) -> Any:
-        made = function(old, other)
+    def checked(old: Any) -> Any:
+        made = change(old)
         if made.array.dtype.kind == "f" and old.array.dtype.kind != "f":
             raise engine.located(
                 InplaceError(
@@ -82,4 +36,45 @@ def _replaced(x: Any, function: Any, other: Any) -> Any:
             )
         return made
 
-    return x.write(change)
+    return x.write(checked)
+
+
+_NAMES = {"x": "self", "input": "self", "y": "other"}
+WRITTEN = Spelling(_NAMES, ["name"], writes="write")
+RESHAPED = Spelling(_NAMES, ["name"], writes="write_shape")
+REPLACED = Spelling(_NAMES, ["name"], writes=_replaced)
+
+
+class InPlace(Writing, results=False):
+    """Tensors that Python's ``x += y`` and methods that end in ``_`` write to."""
+
+    __iadd__ = REPLACED(arithmetic.add, "__iadd__")
+    __isub__ = REPLACED(arithmetic.subtract, "__isub__")
+    __imul__ = REPLACED(arithmetic.multiply, "__imul__")
+    __itruediv__ = REPLACED(arithmetic.divide, "__itruediv__")
+    __ipow__ = REPLACED(arithmetic.pow, "__ipow__")
+    __ifloordiv__ = REPLACED(arithmetic.floor_divide, "__ifloordiv__")
+    __imod__ = REPLACED(arithmetic.remainder, "__imod__")
+    add_ = REPLACED(elementary.add)
+    sub_ = REPLACED(elementary.sub)
+    mul_ = REPLACED(elementary.mul)
+    div_ = REPLACED(elementary.div, fixed={"rounding_mode": None})
+    relu_ = WRITTEN(functions.relu, fixed={"inplace": False})
+    clamp_ = WRITTEN(elementary.clamp)
+    clamp_min_ = WRITTEN(elementary.clamp_min)
+    clamp_max_ = WRITTEN(elementary.clamp_max)
+    addcmul_ = WRITTEN(algebra.addcmul)
+    addcdiv_ = WRITTEN(algebra.addcdiv)
+    scatter_ = WRITTEN(arranging.scatter)
+    scatter_add_ = WRITTEN(arranging.scatter_add)
+    index_add_ = WRITTEN(arranging.index_add)
+    index_fill_ = WRITTEN(arranging.index_fill)
+    cumsum_ = WRITTEN(shapes.cumsum)
+    transpose_ = RESHAPED(shapes.transpose)
+    t_ = RESHAPED(shaping.t)
+
+    def copy_(self, src: Tensor) -> Tensor:
+        """Take the elements of another tensor, in place."""
+        return self.write(
+            lambda old: shaping.broadcast_to(cast(src, old.array.dtype), list(old.array.shape))
+        )

@@ -10,10 +10,10 @@ from ..eager.engine import located
 from ..eager.prepared import generator
 from ..eager.writing import Writing
 from ..errors import ArgumentError
-from ..functions import creation, elementary, noise, reduction, shaping
+from ..functions import creation, elementary, noise, shaping
 from ..ground.dtypes import as_dtype
 from ..opdef.operand import Operand
-from . import algebra, arranging, comparing, devices, functions, shapes
+from . import algebra, arranging, comparing, devices, shapes
 from . import elementary as own
 from .shapes import numbers
 
@@ -178,55 +178,7 @@ class MoreMethods(Writing, results=False):
         """True: elements lie behind each other always."""
         return True
 
-    # -- in place ----------------------------------------------------------------------------------
-
-    def relu_(self) -> Any:
-        """max(x, 0), in place."""
-        return self.write(functions.relu)
-
-    def clamp_min_(self, min: Any) -> Any:
-        """Keep the tensor from a number on, in place."""
-        return self.write(lambda old: own.clamp(old, min=min))
-
-    def clamp_max_(self, max: Any) -> Any:
-        """Keep the tensor up to a number, in place."""
-        return self.write(lambda old: own.clamp(old, max=max))
-
-    def addcmul_(self, tensor1: Any, tensor2: Any, *, value: float = 1) -> Any:
-        """Add value * tensor1 * tensor2, in place."""
-        return self.write(lambda old: algebra.addcmul(old, tensor1, tensor2, value=value))
-
-    def addcdiv_(self, tensor1: Any, tensor2: Any, *, value: float = 1) -> Any:
-        """Add value * tensor1 / tensor2, in place."""
-        return self.write(lambda old: algebra.addcdiv(old, tensor1, tensor2, value=value))
-
-    def scatter_(self, dim: int, index: Any, src: Any, *, reduce: str | None = None) -> Any:  # type: ignore[override]
-        """Write elements at indices along a dimension, in place; see ``scatter``."""
-        return self.write(lambda old: arranging.scatter(old, dim, index, src, reduce=reduce))
-
-    def scatter_add_(self, dim: int, index: Any, src: Any) -> Any:
-        """Add elements at indices along a dimension, in place."""
-        return self.write(lambda old: arranging.scatter_add(old, dim, index, src))
-
-    def index_add_(self, dim: int, index: Any, source: Any, *, alpha: float = 1) -> Any:
-        """Add slices at places along a dimension, in place."""
-        return self.write(lambda old: arranging.index_add(old, dim, index, source, alpha=alpha))
-
-    def index_fill_(self, dim: int, index: Any, value: Any) -> Any:
-        """Write a number at places along a dimension, in place."""
-        return self.write(lambda old: arranging.index_fill(old, dim, index, value))
-
-    def cumsum_(self, dim: int) -> Any:
-        """The sums up to each element along a dimension, in place."""
-        return self.write(lambda old: reduction.cumsum(old, dim))
-
-    def transpose_(self, dim0: int, dim1: int) -> Any:
-        """Exchange two dimensions, in place."""
-        return self.write_shape(lambda old: shapes.transpose(old, dim0, dim1))
-
-    def t_(self) -> Any:
-        """Exchange the two dimensions, in place."""
-        return self.transpose_(0, -1)
+    # -- random numbers ----------------------------------------------------------------------------
 
     def uniform_(self, a: float = 0.0, b: float = 1.0) -> Any:  # type: ignore[override]
         """Draw all elements anew, equally likely in [a, b), in place."""

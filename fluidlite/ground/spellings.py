@@ -42,6 +42,20 @@ class Spelling:
         names: a parameter's name -> its name there.
         without: parameters that it does not have; they keep their defaults.
         types: a type's name in annotations -> its name there.
+        writes: the method of the first argument that takes a function, and writes what that makes
+            of it in its place; or a function of both.  None where results are given.
+
+    >>> import types
+    >>> class Cell(types.SimpleNamespace):
+    ...     def write(self, change):
+    ...         self.value = change(self.value)
+    >>> def doubled(x):
+    ...     "Twice ``x``."
+    ...     return 2 * x
+    >>> cell = Cell(value=3)
+    >>> Spelling({"x": "self"}, writes="write")(doubled)(cell)
+    >>> cell.value
+    6
     """
 
     def __init__(
@@ -49,10 +63,12 @@ class Spelling:
         names: Mapping[str, str],
         without: Collection[str] = (),
         types: Mapping[str, str] | None = None,
+        writes: str | Callable[[Any, Callable[[Any], Any]], Any] | None = None,
     ) -> None:
         self._names = dict(names)
         self._without = frozenset(without)
         self._types = dict(types or {})
+        self._writes = writes
 
     def __call__(
         self,
@@ -73,7 +89,7 @@ class Spelling:
 
         Args:
             function: takes no ``**kwargs``; what it takes as ``*args`` is left out.
-            name: of the result; the function's when None.
+            name: of the result; the function's when None, with ``_`` behind it where that writes.
             doc: the prose of its docstring, and an example; the function's prose when None.
             order: the new names in their order, if it is another one, as in ``"input, dim, *,
                 keepdim"``; behind the star they are given by name only.  A name with a star before
@@ -107,29 +123,39 @@ class Spelling:
         listed = [*placed, *named, *starred]
         if sorted(listed) != sorted(taken):
             raise TypeError(f"{plain.__name__} takes {', '.join(taken)}, got the order {order!r}")
-        words_of = {each: f"p{place}" for place, each in enumerate(listed)}
-        given = {old: words_of[each] for old, each in new.items()}
+        places = {each: f"p{place}" for place, each in enumerate(listed)}
+        given = {old: places[each] for old, each in new.items()}
         given.update({old: _NUMBERS.format(given[old]) for old in new if new[old] in starred})
         constants: list[Any] = [plain]
         given.update({old: _constant(value, constants) for old, value in fixed.items()})
         given.update({k: f"{_constant(f, constants)}({given[k]})" for k, f in into.items()})
         call = f"c0({_arguments(parameters, given)})"
         if then is not None:
-            rest = "".join(f", {each}={words_of[each]}" for each in more)
+            rest = "".join(f", {each}={places[each]}" for each in more)
             call = f"{_constant(then, constants)}({call}{rest})"
-        template = _template(len(placed), len(named), len(starred), len(constants), call)
-        made = template(*constants)
-        its_name = name or plain.__name__
+        if self._writes is not None:
+            rest = "".join(f", {each}={each}" for each in [*places.values()][1:])
+            by = self._writes
+            to = f"p0.{by}(" if isinstance(by, str) else f"{_constant(by, constants)}(p0, "
+            call = f"{to}lambda p0{rest}: {call})"
+        sizes = len(placed), len(named), len(starred), len(constants)
+        made = _template(*sizes, call)(*constants)
+        its_name = name or (plain.__name__ if self._writes is None else f"{plain.__name__}_")
         code = made.__code__.replace(co_varnames=tuple(listed), co_name=its_name)
-        scope = sys._getframe(1).f_globals if scope is None else scope
+        around = sys._getframe(1)
+        scope = around.f_globals if scope is None else scope
         spelled = FunctionType(code, scope, its_name, None, made.__closure__)
-        spelled.__qualname__ = its_name
+        owner = around.f_locals.get("__qualname__")  # of a class whose body this is
+        spelled.__qualname__ = f"{owner}.{its_name}" if owner else its_name
         last = {each: default for each, (default, _) in taken.items()}
         last.update({each: _NONE if value is ... else value for each, value in defaults.items()})
         spelled.__defaults__ = tuple(last[n] for n in placed if last[n] is not _NONE) or None
         spelled.__kwdefaults__ = {n: last[n] for n in named if last[n] is not _NONE} or None
         spelled.__annotations__ = self._annotations(plain, new, listed, then)
-        said = _documented(plain.__doc__, doc, renamed, gone, after and after.__doc__)
+        untold = gone if self._writes is None else {*gone, next(iter(parameters))}
+        said = _documented(plain.__doc__, doc, renamed, untold, after and after.__doc__)
+        if self._writes is not None:
+            said = said and re.sub(r"(?=;|\.?(\n\n|$)|\. )", ", in place", said, count=1)
         for word, other in (words or {}).items():
             said = said and said.replace(word, other)
         spelled.__doc__ = said
@@ -181,7 +207,7 @@ def of_operator(template: F, name: str, doc: str, operator: str | None = None) -
     made.__qualname__ = name
     made.__annotations__ = plain.__annotations__
     made.__doc__ = plain.__doc__ and inspect.cleandoc(doc)
-    return made  # type: ignore[no-any-return]
+    return made
 
 
 def _parameters(function: FunctionType) -> dict[str, tuple[Any, bool]]:

@@ -36,8 +36,8 @@ class VariableMethods(Arithmetic):
     def abs(self, name: str | None = None) -> Variable:
         """|x|; its gradient at 0 is 0."""
 
-    def abs_(self) -> Any:
-        """The size, in place."""
+    def abs_(self) -> Variable:
+        """|x|, in place; its gradient at 0 is 0."""
 
     def acos(self, name: str | None = None) -> Variable:
         """The angle in [0, pi] whose cosine is x."""
@@ -45,11 +45,11 @@ class VariableMethods(Arithmetic):
     def acosh(self, name: str | None = None) -> Variable:
         """The inverse hyperbolic cosine."""
 
-    def add(self, y: Any, name: str | None = None) -> Variable:
+    def add(self, y: Other, name: str | None = None) -> Variable:
         """x + y."""
 
-    def add_(self, y: Any) -> Any:
-        """Add to the tensor in place."""
+    def add_(self, y: Other) -> Variable:
+        """x + y, in place."""
 
     def addmm(self, x: Any, y: Any, beta: float = 1.0, alpha: float = 1.0, name: str | None = None) -> Variable:
         """``beta input + alpha x y`` with matrices x and y."""
@@ -90,7 +90,7 @@ class VariableMethods(Arithmetic):
     def atan(self, name: str | None = None) -> Variable:
         """The angle in (-pi/2, pi/2) whose tangent is x."""
 
-    def atan2(self, y: Any, name: str | None = None) -> Variable:
+    def atan2(self, y: Other, name: str | None = None) -> Variable:
         """The angle of the point (y, x) seen from the origin."""
 
     def atanh(self, name: str | None = None) -> Variable:
@@ -126,8 +126,8 @@ class VariableMethods(Arithmetic):
     def ceil(self, name: str | None = None) -> Variable:
         """The smallest integer that is not below x."""
 
-    def ceil_(self) -> Any:
-        """Round up in place."""
+    def ceil_(self) -> Variable:
+        """The smallest integer that is not below x, in place."""
 
     def chunk(self, chunks: int, axis: Any = 0, name: str | None = None) -> list[Variable]:
         """``chunks`` parts of one size along a dimension."""
@@ -135,8 +135,8 @@ class VariableMethods(Arithmetic):
     def clip(self, min: Any = None, max: Any = None, name: str | None = None) -> Variable:
         """x, kept in [min, max]; no gradient flows where it is outside."""
 
-    def clip_(self, min: Any = None, max: Any = None) -> Any:
-        """Keep the tensor in [min, max], in place."""
+    def clip_(self, min: Any = None, max: Any = None) -> Variable:
+        """x, kept in [min, max], in place; no gradient flows where it is outside."""
 
     def clone(self, name: str | None = None) -> Variable:
         """A copy of x that gradients flow through."""
@@ -147,8 +147,8 @@ class VariableMethods(Arithmetic):
     def cos(self, name: str | None = None) -> Variable:
         """The cosine of x."""
 
-    def cos_(self) -> Any:
-        """The cosine, in place."""
+    def cos_(self) -> Variable:
+        """The cosine of x, in place."""
 
     def cosh(self, name: str | None = None) -> Variable:
         """The hyperbolic cosine of x."""
@@ -205,8 +205,8 @@ class VariableMethods(Arithmetic):
     def divide(self, y: Any, name: str | None = None) -> Variable:
         """x / y; integers make floats."""
 
-    def divide_(self, y: Any) -> Any:
-        """Divide the tensor in place."""
+    def divide_(self, y: Any) -> Variable:
+        """x / y, in place; integers make floats."""
 
     def dot(self, y: Any, name: str | None = None) -> Variable:
         """The sum of the products of the elements, along the last dimension."""
@@ -214,7 +214,7 @@ class VariableMethods(Arithmetic):
     def element_size(self) -> int:
         """How many bytes an element has."""
 
-    def equal(self, y: Any, name: str | None = None) -> Any:
+    def equal(self, y: Other, name: str | None = None) -> Variable:
         """x == y, element by element, as truth values."""
 
     def equal_all(self, y: Any, name: str | None = None) -> Variable:
@@ -226,8 +226,8 @@ class VariableMethods(Arithmetic):
     def exp(self, name: str | None = None) -> Variable:
         """e to the power of x."""
 
-    def exp_(self) -> Any:
-        """e to the power of the tensor, in place."""
+    def exp_(self) -> Variable:
+        """e to the power of x, in place."""
 
     def expand(self, shape: Any, name: str | None = None) -> Variable:
         """x repeated along dimensions of size 1, and new ones; the same as ``broadcast_to``."""
@@ -250,8 +250,8 @@ class VariableMethods(Arithmetic):
     def flatten(self, start_axis: int = 0, stop_axis: int = -1, name: str | None = None) -> Variable:
         """x with some dimensions, from the first to the last that is named, made one."""
 
-    def flatten_(self, start_axis: int = 0, stop_axis: int = -1) -> Any:
-        """Make some dimensions one, in place."""
+    def flatten_(self, start_axis: int = 0, stop_axis: int = -1) -> Variable:
+        """x with some dimensions, from the first to the last that is named, made one, in place."""
 
     def flip(self, axis: Any, name: str | None = None) -> Variable:
         """x with its elements in reverse order along some dimensions."""
@@ -259,16 +259,16 @@ class VariableMethods(Arithmetic):
     def floor(self, name: str | None = None) -> Variable:
         """The largest integer that is not above x."""
 
-    def floor_(self) -> Any:
-        """Round down in place."""
+    def floor_(self) -> Variable:
+        """The largest integer that is not above x, in place."""
 
-    def floor_divide(self, y: Any, name: str | None = None) -> Variable:
+    def floor_divide(self, y: Other, name: str | None = None) -> Variable:
         """x / y, rounded down as by Python's ``//``."""
 
-    def floor_divide_(self, y: Any) -> Any:
-        """Divide and round down, in place."""
+    def floor_divide_(self, y: Other) -> Variable:
+        """x / y, rounded down as by Python's ``//``, in place."""
 
-    def floor_mod(self, y: Any, name: str | None = None) -> Variable:
+    def floor_mod(self, y: Other, name: str | None = None) -> Variable:
         """What x // y leaves, with the sign of y as by Python's ``%``."""
 
     def fmax(self, y: Any, name: str | None = None) -> Variable:
@@ -286,10 +286,10 @@ class VariableMethods(Arithmetic):
     def gather_nd(self, index: Any, name: str | None = None) -> Variable:
         """What stands at places of x, whose numbers are in the last dimension of the index."""
 
-    def greater_equal(self, y: Any, name: str | None = None) -> Any:
+    def greater_equal(self, y: Other, name: str | None = None) -> Variable:
         """x >= y, element by element, as truth values."""
 
-    def greater_than(self, y: Any, name: str | None = None) -> Any:
+    def greater_than(self, y: Other, name: str | None = None) -> Variable:
         """x > y, element by element, as truth values."""
 
     def histogram(self, bins: int = 100, min: float = 0, max: float = 0, name: str | None = None) -> Variable:
@@ -343,13 +343,13 @@ class VariableMethods(Arithmetic):
     def lerp(self, y: Any, weight: Any, name: str | None = None) -> Variable:
         """x + weight (y - x)."""
 
-    def lerp_(self, y: Any, weight: Any) -> Any:
-        """Go a part of the way to another tensor, in place."""
+    def lerp_(self, y: Any, weight: Any) -> Variable:
+        """x + weight (y - x), in place."""
 
-    def less_equal(self, y: Any, name: str | None = None) -> Any:
+    def less_equal(self, y: Other, name: str | None = None) -> Variable:
         """x <= y, element by element, as truth values."""
 
-    def less_than(self, y: Any, name: str | None = None) -> Any:
+    def less_than(self, y: Other, name: str | None = None) -> Variable:
         """x < y, element by element, as truth values."""
 
     def log(self, name: str | None = None) -> Variable:
@@ -364,22 +364,22 @@ class VariableMethods(Arithmetic):
     def log2(self, name: str | None = None) -> Variable:
         """The logarithm of x to the base 2."""
 
-    def log_(self) -> Any:
-        """The natural logarithm, in place."""
+    def log_(self) -> Variable:
+        """The natural logarithm of x, in place."""
 
     def logaddexp(self, y: Any, name: str | None = None) -> Variable:
         """The logarithm of ``e^x + e^y``, without overflow."""
 
-    def logical_and(self, y: Any, out: Any = None, name: str | None = None) -> Variable:
+    def logical_and(self, y: Any, out: Variable | None = None, name: str | None = None) -> Variable:
         """Whether x and y are both true; what is not 0 is true."""
 
     def logical_not(self, out: Any = None, name: str | None = None) -> Variable:
         """Whether x is not true; what is not 0 is true."""
 
-    def logical_or(self, y: Any, out: Any = None, name: str | None = None) -> Variable:
+    def logical_or(self, y: Any, out: Variable | None = None, name: str | None = None) -> Variable:
         """Whether x or y is true; what is not 0 is true."""
 
-    def logical_xor(self, y: Any, out: Any = None, name: str | None = None) -> Variable:
+    def logical_xor(self, y: Any, out: Variable | None = None, name: str | None = None) -> Variable:
         """Whether one of x and y is true and the other not; what is not 0 is true."""
 
     def logit(self, eps: float | None = None, name: str | None = None) -> Variable:
@@ -391,8 +391,8 @@ class VariableMethods(Arithmetic):
     def masked_fill(self, mask: Any, value: Any, name: str | None = None) -> Variable:
         """x with a number, or a tensor of one element, where a mask holds."""
 
-    def masked_fill_(self, mask: Any, value: Any) -> Any:
-        """Write a number where a mask holds."""
+    def masked_fill_(self, mask: Any, value: Any) -> Variable:
+        """x with a number, or a tensor of one element, where a mask holds, in place."""
 
     def masked_select(self, mask: Any, name: str | None = None) -> Variable:
         """The elements of x where a mask holds, as a vector."""
@@ -403,7 +403,7 @@ class VariableMethods(Arithmetic):
     def max(self, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Variable:
         """The largest element, over some dimensions or all; equal ones share the gradient."""
 
-    def maximum(self, y: Any, name: str | None = None) -> Variable:
+    def maximum(self, y: Other, name: str | None = None) -> Variable:
         """The larger of x and y, element by element; where they are equal, both share the gradient."""
 
     def mean(self, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Variable:
@@ -415,13 +415,13 @@ class VariableMethods(Arithmetic):
     def min(self, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Variable:
         """The smallest element, over some dimensions or all; equal ones share the gradient."""
 
-    def minimum(self, y: Any, name: str | None = None) -> Variable:
+    def minimum(self, y: Other, name: str | None = None) -> Variable:
         """The smaller of x and y, element by element; where they are equal, both share the gradient."""
 
     def mm(self, y: Any, transpose_x: bool = False, transpose_y: bool = False, name: str | None = None) -> Variable:
         """The product of matrices, of stacks of them, or of vectors."""
 
-    def mod(self, y: Any, name: str | None = None) -> Variable:
+    def mod(self, y: Other, name: str | None = None) -> Variable:
         """What x // y leaves, with the sign of y as by Python's ``%``."""
 
     def moveaxis(self, source: Any, destination: Any, name: str | None = None) -> Variable:
@@ -430,11 +430,11 @@ class VariableMethods(Arithmetic):
     def multinomial(self, num_samples: int = 1, replacement: bool = False, name: str | None = None) -> Variable:
         """Places that are drawn by their weights."""
 
-    def multiply(self, y: Any, name: str | None = None) -> Variable:
+    def multiply(self, y: Other, name: str | None = None) -> Variable:
         """x * y, element by element."""
 
-    def multiply_(self, y: Any) -> Any:
-        """Multiply the tensor in place."""
+    def multiply_(self, y: Other) -> Variable:
+        """x * y, element by element, in place."""
 
     def mv(self, y: Any, transpose_x: bool = False, transpose_y: bool = False, name: str | None = None) -> Variable:
         """The product of matrices, of stacks of them, or of vectors."""
@@ -451,8 +451,8 @@ class VariableMethods(Arithmetic):
     def neg(self, name: str | None = None) -> Variable:
         """-x."""
 
-    def neg_(self) -> Any:
-        """The opposite, in place."""
+    def neg_(self) -> Variable:
+        """-x, in place."""
 
     def nonzero(self, as_tuple: bool = False) -> Any:
         """The places of the elements that are not 0."""
@@ -463,7 +463,7 @@ class VariableMethods(Arithmetic):
     def normal_(self, mean: float = 0.0, std: float = 1.0) -> Variable:
         """Draw all elements anew in every run, normally distributed, in place."""
 
-    def not_equal(self, y: Any, name: str | None = None) -> Any:
+    def not_equal(self, y: Other, name: str | None = None) -> Variable:
         """x != y, element by element, as truth values."""
 
     def numel(self, name: str | None = None) -> Variable:
@@ -475,8 +475,8 @@ class VariableMethods(Arithmetic):
     def pow(self, y: Any, name: str | None = None) -> Variable:
         """x to the power of y."""
 
-    def pow_(self, y: Any) -> Any:
-        """A power, in place."""
+    def pow_(self, y: Any) -> Variable:
+        """x to the power of y, in place."""
 
     def prod(self, axis: Any = None, keepdim: bool = False, dtype: Any = None, name: str | None = None) -> Variable:
         """The product of the elements, over some dimensions or all; its gradient is right at zeros."""
@@ -493,14 +493,14 @@ class VariableMethods(Arithmetic):
     def reciprocal(self, name: str | None = None) -> Variable:
         """1 / x."""
 
-    def reciprocal_(self) -> Any:
-        """1 over the tensor, in place."""
+    def reciprocal_(self) -> Variable:
+        """1 / x, in place."""
 
-    def remainder(self, y: Any, name: str | None = None) -> Variable:
+    def remainder(self, y: Other, name: str | None = None) -> Variable:
         """What x // y leaves, with the sign of y as by Python's ``%``."""
 
-    def remainder_(self, y: Any) -> Any:
-        """The remainder of a division, in place."""
+    def remainder_(self, y: Other) -> Variable:
+        """What x // y leaves, with the sign of y as by Python's ``%``, in place."""
 
     def repeat_interleave(self, repeats: int, axis: int | None = None, name: str | None = None) -> Variable:
         """x with each element repeated in its place, along a dimension, or flattened when None."""
@@ -520,26 +520,26 @@ class VariableMethods(Arithmetic):
     def round(self, name: str | None = None) -> Variable:
         """The integer nearest to x; halves go away from zero."""
 
-    def round_(self) -> Any:
-        """Round in place."""
+    def round_(self) -> Variable:
+        """The integer nearest to x, in place; halves go away from zero."""
 
     def rsqrt(self, name: str | None = None) -> Variable:
         """1 over the square root of x."""
 
-    def rsqrt_(self) -> Any:
-        """1 over the square root, in place."""
+    def rsqrt_(self) -> Variable:
+        """1 over the square root of x, in place."""
 
     def scale(self, scale: Any = 1.0, bias: float = 0.0, bias_after_scale: bool = True, act: str | None = None, name: str | None = None) -> Variable:
         """scale x + bias, or scale (x + bias)."""
 
-    def scale_(self, scale: Any = 1.0, bias: float = 0.0, bias_after_scale: bool = True) -> Any:
-        """Scale the tensor in place; see ``scale``."""
+    def scale_(self, scale: Any = 1.0, bias: float = 0.0, bias_after_scale: bool = True) -> Variable:
+        """scale x + bias, or scale (x + bias), in place."""
 
     def scatter(self, index: Any, updates: Any, overwrite: bool = True, name: str | None = None) -> Variable:
         """x with some rows replaced."""
 
-    def scatter_(self, index: Any, updates: Any, overwrite: bool = True) -> Any:
-        """Replace some rows in place; see ``scatter``."""
+    def scatter_(self, index: Any, updates: Any, overwrite: bool = True) -> Variable:
+        """x with some rows replaced, in place."""
 
     def scatter_nd_add(self, index: Any, updates: Any, name: str | None = None) -> Variable:
         """x with updates added at places, whose numbers are in the last dimension of the index."""
@@ -550,7 +550,7 @@ class VariableMethods(Arithmetic):
     def sigmoid(self, name: str | None = None) -> Variable:
         """1 / (1 + e^-x)."""
 
-    def sigmoid_(self) -> Any:
+    def sigmoid_(self) -> Variable:
         """1 / (1 + e^-x), in place."""
 
     def sign(self, name: str | None = None) -> Variable:
@@ -559,8 +559,8 @@ class VariableMethods(Arithmetic):
     def sin(self, name: str | None = None) -> Variable:
         """The sine of x."""
 
-    def sin_(self) -> Any:
-        """The sine, in place."""
+    def sin_(self) -> Variable:
+        """The sine of x, in place."""
 
     def sinh(self, name: str | None = None) -> Variable:
         """The hyperbolic sine of x."""
@@ -578,20 +578,20 @@ class VariableMethods(Arithmetic):
     def sqrt(self, name: str | None = None) -> Variable:
         """The square root of x."""
 
-    def sqrt_(self) -> Any:
-        """The square root, in place."""
+    def sqrt_(self) -> Variable:
+        """The square root of x, in place."""
 
     def square(self, name: str | None = None) -> Variable:
         """x * x."""
 
-    def square_(self) -> Any:
-        """The square, in place."""
+    def square_(self) -> Variable:
+        """x * x, in place."""
 
     def squeeze(self, axis: Any = None, name: str | None = None) -> Variable:
         """x without dimensions of size 1."""
 
-    def squeeze_(self, axis: Any = None) -> Any:
-        """Drop dimensions of size 1, in place."""
+    def squeeze_(self, axis: Any = None) -> Variable:
+        """x without dimensions of size 1, in place."""
 
     def stanh(self, scale_a: float = 0.67, scale_b: float = 1.7159, name: str | None = None) -> Variable:
         """``scale_b tanh(scale_a x)``."""
@@ -599,11 +599,11 @@ class VariableMethods(Arithmetic):
     def std(self, axis: Any = None, unbiased: bool = True, keepdim: bool = False, name: str | None = None) -> Variable:
         """The root of the mean square distance from the mean; see ``var``."""
 
-    def subtract(self, y: Any, name: str | None = None) -> Variable:
+    def subtract(self, y: Other, name: str | None = None) -> Variable:
         """x - y."""
 
-    def subtract_(self, y: Any) -> Any:
-        """Subtract from the tensor in place."""
+    def subtract_(self, y: Other) -> Variable:
+        """x - y, in place."""
 
     def sum(self, axis: Any = None, dtype: Any = None, keepdim: bool = False, name: str | None = None) -> Variable:
         """The sum of the elements, over some dimensions or all."""
@@ -626,8 +626,8 @@ class VariableMethods(Arithmetic):
     def tanh(self, name: str | None = None) -> Variable:
         """The hyperbolic tangent of x."""
 
-    def tanh_(self) -> Any:
-        """The hyperbolic tangent, in place."""
+    def tanh_(self) -> Variable:
+        """The hyperbolic tangent of x, in place."""
 
     def tensordot(self, y: Any, axes: Any = 2, name: str | None = None) -> Variable:
         """Sums of products over some dimensions of both tensors."""
@@ -650,14 +650,14 @@ class VariableMethods(Arithmetic):
     def tril(self, diagonal: int = 0, name: str | None = None) -> Variable:
         """x with zeros above a diagonal of its last two dimensions."""
 
-    def tril_(self, diagonal: int = 0) -> Any:
-        """Zeros above a diagonal, in place."""
+    def tril_(self, diagonal: int = 0) -> Variable:
+        """x with zeros above a diagonal of its last two dimensions, in place."""
 
     def triu(self, diagonal: int = 0, name: str | None = None) -> Variable:
         """x with zeros below a diagonal of its last two dimensions."""
 
-    def triu_(self, diagonal: int = 0) -> Any:
-        """Zeros below a diagonal, in place."""
+    def triu_(self, diagonal: int = 0) -> Variable:
+        """x with zeros below a diagonal of its last two dimensions, in place."""
 
     def trunc(self, name: str | None = None) -> Variable:
         """x without its fraction."""
@@ -680,8 +680,8 @@ class VariableMethods(Arithmetic):
     def unsqueeze(self, axis: Any, name: str | None = None) -> Variable:
         """x with further dimensions of size 1."""
 
-    def unsqueeze_(self, axis: Any) -> Any:
-        """Insert dimensions of size 1, in place."""
+    def unsqueeze_(self, axis: Any) -> Variable:
+        """x with further dimensions of size 1, in place."""
 
     def unstack(self, axis: int = 0, num: int | None = None) -> list[Variable]:
         """The slices of x along a dimension, which they do not have."""
