@@ -1,6 +1,7 @@
 # Written by docs/stubs.py.
 from typing import Any
 
+from ..functions.arguments import ArrayLike, Axes, DTypeLike, Numbers, Other
 from ..opdef.arithmetic import Arithmetic
 from .variable import Variable
 
