@@ -15,6 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .errors import ArgumentError, FluidError
+from .ground import seeding
 from .ground.public_names import list_public_names
 from .ground.tracebacks import api_boundaries
 
@@ -57,7 +58,8 @@ def batch(reader: Reader, batch_size: int, drop_last: bool = False) -> Reader:
 
 
 def shuffle(reader: Reader, buf_size: int) -> Reader:
-    """A reader of the same items in another order, drawn by Python's ``random``.
+    """A reader of the same items in another order, drawn by Python's ``random``, but behind
+    ``fluid.seed``.
 
     Args:
         reader: gives the items.
@@ -78,7 +80,10 @@ def shuffle(reader: Reader, buf_size: int) -> Reader:
     def shuffled() -> Iterator[Any]:
         items = iter(reader())
         while part := list(itertools.islice(items, size)):
-            random.shuffle(part)
+            if seeding.seeds.get().orders is None:
+                random.shuffle(part)
+            else:
+                part = seeding.shuffled(part)
             yield from part
 
     return shuffled

@@ -11,11 +11,10 @@ import numpy as np
 import pytest
 
 from fluidlite.backend.native.compiler import COMPILER, Compiler
-from fluidlite.ground import state
+from fluidlite.ground import seeding, state
 from fluidlite.ir.compare import differences
 from fluidlite.ir.program import Program, default_main_program, default_startup_program
 from fluidlite.ir.text import program_text
-from fluidlite.runtime import run_state
 
 from changes import changed_files, is_needed
 
@@ -103,7 +102,7 @@ def bytecode_of_processes(tmp_path_factory):
 def fresh_state():
     """What a process starts with; afterwards, what was built is read back from its text."""
     state.reset()
-    run_state.entropy.switch(ENTROPY)
+    seeding.seeds.switch(seeding.Seed(ENTROPY))
     np.random.seed(0)
     yield
     for program in (default_main_program(), default_startup_program()):

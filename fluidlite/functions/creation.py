@@ -13,8 +13,10 @@ from ..eager.tensor import Tensor
 from ..eager.tensor_core import TensorCore
 from ..errors import ArgumentError, DTypeError, ShapeError
 from ..ground.dtypes import DType, as_dtype
+from ..ground.seeding import reseed
 from ..ground.values import LoDTensor
 from ..opdef.operand import Operand, appends
+from ..opdef.redefinition import redefinitions
 from .arithmetic import add, cast_to, default_float, less_than, multiply
 from .items import set_item
 from .noise import normal_like, uniform_like
@@ -244,7 +246,13 @@ def assign(x: Any, output: Tensor | None = None) -> Tensor:
 
 
 def seed(seed: int) -> None:
-    """Begin the stream of random numbers of eager tensors anew.
+    """Start all random numbers from a seed: those of eager tensors, of programs, start values among
+    them, and the order of samples where readers and data loaders shuffle.
+
+    A program's own ``random_seed`` wins.  Without a call they are others in every process.
+
+    Args:
+        seed: the same numbers come behind the same seed.
 
     >>> fluid.seed(7)
     >>> a = fluid.rand([2])
@@ -253,6 +261,8 @@ def seed(seed: int) -> None:
     True
     """
     generator.get().restart(int(seed))
+    reseed(int(seed))
+    redefinitions.count += 1  # plans hold what they draw from
 
 
 def rand(shape: Any, dtype: Any = None, name: str | None = None) -> Tensor:

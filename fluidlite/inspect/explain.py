@@ -195,15 +195,18 @@ def _losses(block: Block) -> list[Variable]:
 
 def _operators(block: Block, goals: Iterable[Variable]) -> list[int]:
     """The positions of the operators that may lead to the goals: gradient operators only where a
-    goal is a gradient itself, optimizers never.
+    goal depends on what they write, optimizers never.
     """
     names = {goal.name for goal in goals}
-    left_out = int(OpRole.OPTIMIZE)
-    if not any(
-        op.role & OpRole.BACKWARD and not names.isdisjoint(op.output_arg_names) for op in block.ops
-    ):
-        left_out |= OpRole.BACKWARD
-    return [position for position, op in enumerate(block.ops) if not op.role & left_out]
+    positions = []
+    for position, op in reversed(list(enumerate(block.ops))):
+        leads = not names.isdisjoint(op.output_arg_names)
+        if op.role & OpRole.OPTIMIZE or (op.role & OpRole.BACKWARD and not leads):
+            continue
+        positions.append(position)
+        if leads:
+            names.update(op.input_arg_names)
+    return positions[::-1]
 
 
 def _has_backward(program: Any, goals: Iterable[Variable]) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 from ..eager.recording import TensorRecord
 from ..errors import ArgumentError, FluidError
 from ..ground.reprs import shown
+from ..ground.seeding import seeds
 
 
 def loss_of(loss: Callable[..., Any], outputs: Sequence[Any], labels: Sequence[Any]) -> Any:
@@ -136,7 +137,7 @@ class DataBatches:
 
     def _numbers(self, order: Any) -> Iterator[Any]:
         if self._shuffle:
-            order = self._rng.permutation(order)
+            order = (seeds.get().orders or self._rng).permutation(order)
         last = len(order) - len(order) % self._size if self._drops else len(order)
         for begin in range(0, last, self._size):
             yield order[begin : begin + self._size]

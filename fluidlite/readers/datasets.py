@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import ArgumentError, UnsupportedError
 from ..ground.reprs import Described
+from ..ground.seeding import shuffled
 
 
 class Dataset(Described):
@@ -160,7 +161,7 @@ def random_split(dataset: Any, lengths: Sequence[int], generator: Any = None) ->
         raise ArgumentError(
             f"random_split: expected lengths that add up to {len(dataset)}, got {list(lengths)}"
         )
-    order, begin, parts = np.random.permutation(len(dataset)).tolist(), 0, []
+    order, begin, parts = shuffled(range(len(dataset))), 0, []
     for length in lengths:
         parts.append(Subset(dataset, order[begin : begin + length]))
         begin += length
@@ -205,7 +206,7 @@ class RandomSampler(Sampler):
     """
 
     def __iter__(self) -> Iterator[int]:
-        return iter(np.random.permutation(len(self.data_source)).tolist())
+        return iter(shuffled(range(len(self.data_source))))
 
 
 class BatchSampler(Described):
@@ -259,7 +260,7 @@ class BatchSampler(Described):
     def __iter__(self) -> Iterator[list[int]]:
         numbers: Iterable[int] = self._numbers
         if self.shuffle:
-            np.random.shuffle(self._numbers)
+            self._numbers = shuffled(self._numbers)
             numbers = list(self._numbers)
         batch: list[int] = []
         for number in numbers:

@@ -12,11 +12,10 @@ from contextlib import closing
 from functools import partial
 from typing import IO, Any, NoReturn
 
-import numpy as np
-
 from ..errors import ArgumentError, FileError, UnknownVariableError, UnsupportedError
 from ..ground.files import usable_path
 from ..ground.reprs import Described
+from ..ground.seeding import shuffled
 from ..ground.tracebacks import api_boundaries
 from ..ir.callsite import caller, warn
 from ..ir.variable import Variable
@@ -291,7 +290,7 @@ class InMemoryDataset(DatasetBase):
             ArgumentError: nothing has been read.
         """
         rows = self._in_memory("local_shuffle")
-        self._loaded = [rows[k] for k in np.random.permutation(len(rows))]
+        self._loaded = shuffled(rows)
 
     def global_shuffle(self, fleet: Any = None, thread_num: int = 12) -> None:
         """Put the lines into another order; there is one process, so all lines are here.
@@ -335,9 +334,8 @@ class InMemoryDataset(DatasetBase):
                     f"InMemoryDataset: there is no slot {name!r}, there are {self.names}"
                 )
             at = self.names.index(name)
-            values = [row[at] for row in rows]
-            for row, k in zip(rows, np.random.permutation(len(rows))):
-                row[at] = values[k]
+            for row, value in zip(rows, shuffled([row[at] for row in rows])):
+                row[at] = value
 
     def get_memory_data_size(self, fleet: Any = None) -> int:
         """How many lines are in memory.

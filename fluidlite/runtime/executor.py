@@ -178,8 +178,7 @@ class Executor(PreparesRuns, RunsDatasets, KeepsRandomState, TracesRuns, Describ
                 if results is not None:
                     return results
                 group.repeat_from(0)
-            if known is None:
-                known = self._known(program)
+            known = self._known(program)
             known.warn_of_strangers(fetch_list, program)
             return self._run_planned(run, known)
         finally:

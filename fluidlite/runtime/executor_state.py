@@ -9,11 +9,12 @@ from weakref import ref
 from .. import backend as backends
 from ..errors import ClosedError
 from ..ground.place import Place
+from ..ground.seeding import next_executor
 from ..ir.program import Program
 from ..profiler import Profile, active
 from .engine import chosen
 from .run import Run
-from .run_state import ExecutorToken, RunState, next_number
+from .run_state import ExecutorToken, RunState
 from .segment import passes_for
 
 
@@ -38,7 +39,7 @@ class ExecutorState:
         self._token: ExecutorToken | None = ExecutorToken()
         #: of what programs remember for this executor
         self._key: ref[ExecutorToken] | None = ref(self._token)
-        self._number = next_number()
+        self._number = next_executor()
         self._check = os.environ.get("FLUIDLITE_CHECK", "") not in ("", "0")
 
     def close(self) -> None:
@@ -58,8 +59,9 @@ class ExecutorState:
         """
         if self._token is None:
             raise ClosedError("the executor has been closed; make another one")
-        found: RunState | None = program.remembered.get(self._key)
-        return found or program.remembered.keep(self._token, RunState(self._number))
+        known: RunState | None = program.remembered.get(self._key)
+        now = RunState(self._number) if known is None else known.renewed()
+        return now if now is known else program.remembered.keep(self._token, now)
 
     def _run(self, run: Run, fetch_list: Any = None) -> list[Any]:
         """Do a run by the highest tier that there is for it; the fetched values.

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
-import os
 from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any
 from weakref import ref
 
 from ..errors import FetchTypeError
-from ..ground import state
+from ..ground.seeding import seeds
 from ..ir.callsite import CallSite, warn
 from ..ir.declared import described, is_the_same
 from ..ir.operator import Operator
@@ -24,22 +22,11 @@ from .plan import Plan, ProgramPart, Pruned
 #: the names that are fetched, and what a run is cut down to
 Wanted = tuple[tuple[str, ...], Pruned | ProgramPart | None]
 
-#: how many executors there have been: each draws other random numbers
-_made: state.StateSlot[itertools.count[int]] = state.slot("executors made", itertools.count)
-#: what executors start from where a program has no seed
-entropy: state.StateSlot[int] = state.slot(
-    "entropy", lambda: int.from_bytes(os.urandom(8), "little")
-)
 
 TAKEN_KEPT = 256
 #: so many runs in a row, each of a longer program, are taken for a mistake
 GROWTHS = 5
 PLANS_KEPT = 16  # of one program, for different fetches
-
-
-def next_number() -> int:
-    """The number of a new executor."""
-    return next(_made.get())
 
 
 def fetch_names(fetch_list: Any, program: Program) -> tuple[list[str], list[Operator]]:
@@ -99,6 +86,7 @@ class RunState:
 
     def __init__(self, number: int) -> None:
         self._number = number
+        self._seed = seeds.get()
         #: how often the program was run
         self.count = 0
         #: what random operators start from in place of the executor's own number
@@ -119,9 +107,19 @@ class RunState:
         #: by the program's revision and what is wanted of it
         self.plans: OrderedDict[tuple[int, Wanted], Plan] = OrderedDict()
 
+    def renewed(self) -> RunState:
+        """The same where nobody has called ``fluid.seed`` since, or where it has a number of its
+        own; else one that begins anew.
+        """
+        if self.seed is not None or self._seed is seeds.get():
+            return self
+        new = RunState(self._number)
+        new.warned, new.strange, new.taken = self.warned, self.strange, self.taken
+        return new
+
     def seed_of(self, program: Program) -> int:
         """What random operators of the program start from."""
-        own = entropy.get() + self._number if self.seed is None else self.seed
+        own = self._seed.of_executor(self._number) if self.seed is None else self.seed
         return program.random_seed or own
 
     def draw(self, program: Program, backend: Any, key: str | tuple[int | str, ...]) -> Any:

@@ -392,3 +392,24 @@ def test_a_loss_of_a_branch_is_explained_through_the_blocks_around_it():
     assert found.gradient is None
     fluid.backward.append_backward(losses[0])
     assert fluid.explain_gradient(parameter, losses[0]).gradient == "w@GRAD"
+
+
+def test_a_loss_that_is_computed_from_gradients_is_explained():
+    x = fluid.data("x", [3, 2], "float32")
+    x.stop_gradient = False
+    w = fluid.layers.create_parameter([2, 1], "float32")
+    (slope,) = fluid.gradients(fluid.layers.tanh(fluid.layers.matmul(x, w)), x)
+    penalty = fluid.layers.reduce_mean(slope * slope)
+    assert fluid.explain_gradient(w, penalty).flows
+    fluid.append_backward(penalty)
+    explained = fluid.explain_gradient(w)
+    assert explained.flows
+    assert "matmul_grad" in str(explained)
+    assert explained.gradient is not None
+
+
+def test_a_loss_behind_an_inner_step_is_explained():
+    w = fluid.layers.create_parameter([2], "float32")
+    (inner,) = fluid.gradients(fluid.layers.reduce_sum(w * w * w), w)
+    outer = fluid.layers.reduce_sum(fluid.layers.square(w - 0.1 * inner))
+    assert fluid.explain_gradient(w, outer).flows

@@ -14,12 +14,13 @@ from ...eager.mode import thread
 from ...eager.recording import TensorRecord
 from ...errors import ArgumentError
 from ...ground.dtypes import Kind
+from ...ground.seeding import next_executor
 from ...ground.state import eager
 from ...ir.analysis import reads_of
 from ...ir.operator import Operator, OpRole
 from ...ir.program import Program, program_guard
 from ...runtime.plan import Plan, ProgramPart
-from ...runtime.run_state import RunState, next_number
+from ...runtime.run_state import RunState
 from ...runtime.session import Session
 from ..tensor import VarBase
 from .building import Built, Output, OutputParts
@@ -90,7 +91,7 @@ class Runner:
     def __init__(self, built: Built) -> None:
         self._built = built
         self._ways: dict[tuple[str, ...], _Way] = {}
-        self._state = RunState(next_number())
+        self._state = RunState(next_executor())
         self._state.seed = built.seed or None
 
     def __call__(self, given: Sequence[Any]) -> Any:
@@ -130,6 +131,7 @@ class Runner:
         return _assembled(built.structure, found)
 
     def _run(self, program: Program, plan: Plan, env: dict[str, Any]) -> None:
+        self._state = self._state.renewed()
         seed = self._state.seed_of(program)
         with np.errstate(all="ignore"):  # infinities are values
             Session(backends.get("numpy"), seed, self._state.count).run(plan, env)
