@@ -103,6 +103,7 @@ def layers_stub() -> str:
     modules = {name: at for name, at in known.items() if at[0] == "."}
     head = ["from collections.abc import Sequence", "from typing import Any, Literal, overload", ""]
     head += ["from ..ir.variable import Variable", "from .convolution import Numbers"]
+    head += ["from .reduce import Dims", "from .sizes import Given"]
     made = [name for name in places if _is_made(getattr(fluid.layers, name))]
     lines = lines_of(modules | places, [*FLAGS, *made], head)
     return "\n".join([*lines, "", *map(_function, made), *map(_overloads, FLAGS)])

@@ -32,7 +32,7 @@ _INNER = frozenset([
     "BasicOutput", "Distribution", "array_to_lod_tensor", "lod_rank_table",
     "lod_tensor_to_array", "max_sequence_len", "shrink_memory", "as_sizes", "fed_variable",
     "depth_of", "looked_up", "padding_row", "need_parameters", "check_lengths", "check_states",
-    "flipped", "kept", "numbers_of", "steps_mask",
+    "flipped", "kept", "need_where_asked", "numbers_of", "running_attrs", "steps_mask",
 ])  # fmt: skip
 
 #: public name -> the module that it comes from

@@ -4,6 +4,8 @@ from typing import Any, Literal, overload
 
 from ..ir.variable import Variable
 from .convolution import Numbers
+from .reduce import Dims
+from .sizes import Given
 from . import control_flow
 from . import learning_rate as learning_rate_scheduler
 from .activation import leaky_relu
@@ -29,14 +31,6 @@ from .branch import Switch
 from .branch import case
 from .branch import cond
 from .branch import switch_case
-from .compare import elementwise_equal
-from .compare import equal
-from .compare import greater_equal
-from .compare import greater_than
-from .compare import is_empty
-from .compare import less_equal
-from .compare import less_than
-from .compare import not_equal
 from .conv import conv2d
 from .conv import conv2d_transpose
 from .conv import pool2d
@@ -52,10 +46,8 @@ from .creation import full
 from .creation import full_like
 from .creation import linspace
 from .creation import ones
-from .creation import ones_like
 from .creation import range
 from .creation import zeros
-from .creation import zeros_like
 from .debug import Assert
 from .debug import Print
 from .debug import py_func
@@ -127,8 +119,6 @@ from .norm import batch_norm
 from .norm import group_norm
 from .norm import instance_norm
 from .norm import layer_norm
-from .norm import need_where_asked
-from .norm import running_attrs
 from .points import deformable_conv
 from .probability_loss import dice_loss
 from .proposals import collect_fpn_proposals
@@ -150,13 +140,6 @@ from .recurrent_unit import gru_unit
 from .recurrent_unit import lstm
 from .recurrent_unit import lstm_unit
 from .reduce import logsumexp
-from .reduce import reduce_all
-from .reduce import reduce_any
-from .reduce import reduce_max
-from .reduce import reduce_mean
-from .reduce import reduce_min
-from .reduce import reduce_prod
-from .reduce import reduce_sum
 from .regression_loss import center_loss
 from .rescale import affine_channel
 from .rescale import data_norm
@@ -178,11 +161,9 @@ from .roi import roi_pool
 from .sampled_loss import hsigmoid
 from .sampled_loss import nce
 from .sampled_loss import sampled_softmax_with_cross_entropy
-from .sampling import gaussian_random
 from .sampling import randint
 from .sampling import randn
 from .sampling import randperm
-from .sampling import uniform_random
 from .scan import roll
 from .search import argsort
 from .sequence import row_conv
@@ -198,8 +179,6 @@ from .sequence_rows import sequence_pad
 from .slicing import crop
 from .slicing import crop_tensor
 from .slicing import pad2d
-from .slicing import slice
-from .slicing import strided_slice
 from .static_rnn import StaticRNN
 from .tagging import chunk_eval
 from .variables import autoincreased_step_counter
@@ -425,7 +404,6 @@ __all__ = [
     "multiplex",
     "natural_exp_decay",
     "nce",
-    "need_where_asked",
     "noam_decay",
     "nonzero",
     "not_equal",
@@ -484,7 +462,6 @@ __all__ = [
     "row_conv",
     "rpn_target_assign",
     "rsqrt",
-    "running_attrs",
     "sampled_softmax_with_cross_entropy",
     "sampling_id",
     "scale",
@@ -648,6 +625,9 @@ def elementwise_add(x: Variable, y: Variable, axis: int = -1, act: str | None = 
 def elementwise_div(x: Variable, y: Variable, axis: int = -1, act: str | None = None, name: str | None = None) -> Variable:
     """``x / y``, for each element, rounded towards zero for integers."""
 
+def elementwise_equal(x: Variable, y: Variable, name: str | None = None) -> Variable:
+    """Whether ``x`` equals ``y``, for each element."""
+
 def elementwise_floordiv(x: Variable, y: Variable, axis: int = -1, act: str | None = None, name: str | None = None) -> Variable:
     """``x / y`` of integers, rounded towards zero, for each element."""
 
@@ -671,6 +651,9 @@ def elementwise_sub(x: Variable, y: Variable, axis: int = -1, act: str | None = 
 
 def elu(x: Variable, alpha: float = 1.0, name: str | None = None) -> Variable:
     """``x`` where it is positive, else ``alpha * (exp(x) - 1)`` (Clevert et al., Fast and accurate deep network learning by exponential linear units, ICLR 2016)."""
+
+def equal(x: Variable, y: Variable, cond: Variable | None = None) -> Variable:
+    """Whether ``x`` equals ``y``, for each element."""
 
 def erf(x: Variable) -> Variable:
     """The error function: ``2 / sqrt(pi)`` times the integral of ``exp(-t^2)`` from 0 to ``x``."""
@@ -699,6 +682,9 @@ def gather_nd(input: Variable, index: Variable, name: str | None = None) -> Vari
 def gather_tree(ids: Variable, parents: Variable) -> Variable:
     """Whole paths of a beam search: at each step the token from which the rest of the path was reached."""
 
+def gaussian_random(shape: Given, mean: float = 0.0, std: float = 1.0, seed: int = 0, dtype: Any = 'float32') -> Variable:
+    """Normally distributed numbers."""
+
 def gaussian_random_batch_size_like(input: Variable, shape: int | Sequence[int], input_dim_idx: int = 0, output_dim_idx: int = 0, mean: float = 0.0, std: float = 1.0, seed: int = 0, dtype: Any = 'float32') -> Variable:
     """Normally distributed numbers, one size being ``input``'s."""
 
@@ -710,6 +696,12 @@ def generate_mask_labels(im_info: Variable, gt_classes: Variable, is_crowd: Vari
 
 def get_tensor_from_selected_rows(x: Variable, name: str | None = None) -> Variable:
     """The rows of ``x`` that are stored, one behind the other; all rows of a whole tensor."""
+
+def greater_equal(x: Variable, y: Variable, cond: Variable | None = None) -> Variable:
+    """Whether ``x`` is not below ``y``, for each element."""
+
+def greater_than(x: Variable, y: Variable, cond: Variable | None = None) -> Variable:
+    """Whether ``x`` is above ``y``, for each element."""
 
 def grid_sampler(x: Variable, grid: Variable, name: str | None = None) -> Variable:
     """The values of ``x`` at the points of ``grid``, linear between its elements; zeros beyond the image."""
@@ -744,6 +736,9 @@ def index_select(input: Variable, index: Variable, dim: int = 0) -> Variable:
 def iou_similarity(x: Variable, y: Variable, box_normalized: bool = True, name: str | None = None) -> Variable:
     """The intersection over the union of each box of ``x`` with each of ``y``."""
 
+def is_empty(x: Variable, cond: Variable | None = None) -> Variable:
+    """Whether ``x`` has no elements."""
+
 def isfinite(x: Variable) -> Variable:
     """Whether all elements of ``x`` are finite numbers."""
 
@@ -755,6 +750,12 @@ def kron(x: Variable, y: Variable, out: Variable | None = None, name: str | None
 
 def label_smooth(label: Variable, prior_dist: Variable | None = None, epsilon: float = 0.1, dtype: Any = 'float32', name: str | None = None) -> Variable:
     """Probabilities mixed with those of a prior: ``(1 - epsilon) * label + epsilon * prior_dist``."""
+
+def less_equal(x: Variable, y: Variable, cond: Variable | None = None) -> Variable:
+    """Whether ``x`` is not above ``y``, for each element."""
+
+def less_than(x: Variable, y: Variable, force_cpu: bool | None = None, cond: Variable | None = None) -> Variable:
+    """Whether ``x`` is below ``y``, for each element."""
 
 def locality_aware_nms(bboxes: Variable, scores: Variable, score_threshold: float, nms_top_k: int, keep_top_k: int, nms_threshold: float = 0.3, normalized: bool = True, nms_eta: float = 1.0, background_label: int = -1, name: str | None = None) -> Variable:
     """What multiclass_nms gives, of neighbours in ``bboxes`` that were merged before."""
@@ -813,6 +814,12 @@ def multiclass_nms(bboxes: Variable, scores: Variable, score_threshold: float, n
 def multiplex(inputs: Variable | Sequence[Variable], index: Variable) -> Variable:
     """Each row from one of several tensors: ``out[i] = inputs[index[i, 0]][i]``."""
 
+def not_equal(x: Variable, y: Variable, cond: Variable | None = None) -> Variable:
+    """Whether ``x`` and ``y`` differ, for each element."""
+
+def ones_like(x: Variable, out: Variable | None = None) -> Variable:
+    """1 everywhere, in the shape of ``x``."""
+
 def pad(x: Variable, paddings: int | Sequence[int], pad_value: float = 0.0, name: str | None = None) -> Variable:
     """``x`` with ``pad_value`` before and after its elements along each dimension."""
 
@@ -839,6 +846,27 @@ def rank_loss(label: Variable, left: Variable, right: Variable, name: str | None
 
 def reciprocal(x: Variable, name: str | None = None) -> Variable:
     """``1 / x``, for each element."""
+
+def reduce_all(input: Variable, dim: Dims = None, keep_dim: bool = False, name: str | None = None) -> Variable:
+    """Whether ``input`` holds everywhere over ``dim``."""
+
+def reduce_any(input: Variable, dim: Dims = None, keep_dim: bool = False, name: str | None = None) -> Variable:
+    """Whether ``input`` holds somewhere over ``dim``."""
+
+def reduce_max(input: Variable, dim: Dims = None, keep_dim: bool = False, name: str | None = None) -> Variable:
+    """The largest element of ``input`` over ``dim``."""
+
+def reduce_mean(input: Variable, dim: Dims = None, keep_dim: bool = False, name: str | None = None) -> Variable:
+    """The mean of ``input`` over ``dim``, rounded towards zero for integers."""
+
+def reduce_min(input: Variable, dim: Dims = None, keep_dim: bool = False, name: str | None = None) -> Variable:
+    """The smallest element of ``input`` over ``dim``."""
+
+def reduce_prod(input: Variable, dim: Dims = None, keep_dim: bool = False, name: str | None = None) -> Variable:
+    """The product of ``input`` over ``dim``."""
+
+def reduce_sum(input: Variable, dim: Dims = None, keep_dim: bool = False, name: str | None = None) -> Variable:
+    """The sum of ``input`` over ``dim``."""
 
 def relu(x: Variable, name: str | None = None) -> Variable:
     """``x`` where it is positive, else 0, for each element: ``max(x, 0)``."""
@@ -936,6 +964,9 @@ def sin(x: Variable, name: str | None = None) -> Variable:
 def size(input: Variable) -> Variable:
     """The number of elements of ``input``, as it is when the program runs."""
 
+def slice(input: Variable, axes: Sequence[int], starts: Given, ends: Given) -> Variable:
+    """``input`` from ``starts`` to ``ends`` along ``axes``."""
+
 def smooth_l1(x: Variable, y: Variable, inside_weight: Variable | None = None, outside_weight: Variable | None = None, sigma: float | None = None) -> Variable:
     """The sum over each row of a parabola of small differences, and a line beyond: of ``outside_weight h(Diff)``."""
 
@@ -968,6 +999,9 @@ def squeeze(input: Variable, axes: int | Sequence[int], name: str | None = None)
 
 def stanh(x: Variable, scale_a: float = 0.67, scale_b: float = 1.7159, name: str | None = None) -> Variable:
     """``scale_b * tanh(scale_a * x)``, for each element."""
+
+def strided_slice(input: Variable, axes: Sequence[int], starts: Given, ends: Given, strides: Given) -> Variable:
+    """``input`` from ``starts`` to ``ends`` in steps of ``strides`` along ``axes``."""
 
 def sum(x: Variable | Sequence[Variable]) -> Variable:
     """The sum of all ``x``, element by element, which are of one shape; of SelectedRows, each row is stored once."""
@@ -1005,6 +1039,9 @@ def trace(input: Variable, offset: int = 0, dim1: int = 0, dim2: int = 1, out: V
 def transpose(x: Variable, perm: int | Sequence[int], name: str | None = None) -> Variable:
     """``x`` with its dimensions in the order ``perm``: dimension i of the result is dimension ``perm[i]`` of ``x``."""
 
+def uniform_random(shape: Given, dtype: Any = 'float32', min: float = -1.0, max: float = 1.0, seed: int = 0) -> Variable:
+    """Numbers equally likely everywhere in [min, max)."""
+
 def uniform_random_batch_size_like(input: Variable, shape: int | Sequence[int], dtype: Any = 'float32', input_dim_idx: int = 0, output_dim_idx: int = 0, min: float = -1.0, max: float = 1.0, seed: int = 0) -> Variable:
     """Numbers equally likely everywhere in [min, max), one size being ``input``'s."""
 
@@ -1022,6 +1059,9 @@ def yolo_box(x: Variable, img_size: Variable, anchors: int | Sequence[int], clas
 
 def yolov3_loss(x: Variable, gt_box: Variable, gt_label: Variable, anchors: int | Sequence[int], anchor_mask: int | Sequence[int], class_num: int, ignore_thresh: float, downsample_ratio: int, gt_score: Variable | None = None, use_label_smooth: bool = True, name: str | None = None, scale_x_y: float = 1.0) -> Variable:
     """How far the detector YOLO is from true boxes, for each sample."""
+
+def zeros_like(x: Variable, out: Variable | None = None) -> Variable:
+    """0, everywhere, in the shape and element type of ``x``."""
 
 @overload
 def adaptive_pool2d(input: Variable, pool_size: Numbers, pool_type: str = 'max', require_index: Literal[False] = False, name: str | None = None) -> Variable:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ..ir.variable import Variable
-from .layer import LAYERS, LayerBuilder, layer, stopped
+from .layer import LAYERS
 from .operator_layers import OperatorLayers
 
 _COMPARISON = LAYERS.extended(
@@ -17,6 +14,7 @@ _COMPARISON = LAYERS.extended(
     VarType.BOOL
     """,
 )
+_comparison = OperatorLayers(_COMPARISON)
 _LOGIC = _COMPARISON.extended(
     {"x": "a bool variable.", "y": "a bool variable; sizes of 1 stretch."},
     example="""
@@ -37,69 +35,13 @@ _QUESTION = LAYERS.extended(
 _question = OperatorLayers(_QUESTION)
 
 
-@layer(family=_COMPARISON)
-def equal(f: LayerBuilder, x: Variable, y: Variable, cond: Variable | None = None) -> Variable:
-    """Whether ``x`` equals ``y``, for each element."""
-    return _compared(f, "equal", x, y, cond)
-
-
-def _compared(
-    f: LayerBuilder, type: str, x: Variable, y: Variable, cond: Variable | None, **attrs: Any
-) -> Variable:
-    out = f.result(cond)
-    f.into(type, {"X": x, "Y": y}, {"Out": out}, **attrs)
-    return out if cond is not None else stopped(out)
-
-
-@layer(family=_COMPARISON)
-def not_equal(f: LayerBuilder, x: Variable, y: Variable, cond: Variable | None = None) -> Variable:
-    """Whether ``x`` and ``y`` differ, for each element."""
-    return _compared(f, "not_equal", x, y, cond)
-
-
-@layer(family=_COMPARISON)
-def less_than(
-    f: LayerBuilder,
-    x: Variable,
-    y: Variable,
-    force_cpu: bool | None = None,
-    cond: Variable | None = None,
-) -> Variable:
-    """Whether ``x`` is below ``y``, for each element."""
-    attrs = {} if force_cpu is None else {"force_cpu": force_cpu}
-    return _compared(f, "less_than", x, y, cond, **attrs)
-
-
-@layer(family=_COMPARISON)
-def less_equal(f: LayerBuilder, x: Variable, y: Variable, cond: Variable | None = None) -> Variable:
-    """Whether ``x`` is not above ``y``, for each element."""
-    return _compared(f, "less_equal", x, y, cond)
-
-
-@layer(family=_COMPARISON)
-def greater_than(
-    f: LayerBuilder, x: Variable, y: Variable, cond: Variable | None = None
-) -> Variable:
-    """Whether ``x`` is above ``y``, for each element."""
-    return _compared(f, "greater_than", x, y, cond)
-
-
-@layer(family=_COMPARISON)
-def greater_equal(
-    f: LayerBuilder, x: Variable, y: Variable, cond: Variable | None = None
-) -> Variable:
-    """Whether ``x`` is not below ``y``, for each element."""
-    return _compared(f, "greater_equal", x, y, cond)
-
-
-@layer(family=_COMPARISON)
-def elementwise_equal(
-    f: LayerBuilder, x: Variable, y: Variable, name: str | None = None
-) -> Variable:
-    """Whether ``x`` equals ``y``, for each element."""
-    return _compared(f, "equal", x, y, None)
-
-
+equal = _comparison("equal(x, y, cond)", is_stopped=True)
+not_equal = _comparison("not_equal(x, y, cond)", is_stopped=True)
+less_than = _comparison("less_than(x, y, force_cpu=None, cond)", is_stopped=True)
+less_equal = _comparison("less_equal(x, y, cond)", is_stopped=True)
+greater_than = _comparison("greater_than(x, y, cond)", is_stopped=True)
+greater_equal = _comparison("greater_equal(x, y, cond)", is_stopped=True)
+elementwise_equal = _comparison("elementwise_equal(x, y, name) -> equal", is_stopped=True)
 logical_and = _logic("logical_and(x, y, out, name)")
 logical_or = _logic("logical_or(x, y, out, name)")
 logical_xor = _logic("logical_xor(x, y, out, name)")
@@ -112,20 +54,7 @@ logical_not = _logic("""
 isfinite = _question("isfinite(x)")
 has_inf = _question("has_inf(x) -> isinf", stem="isinf")
 has_nan = _question("has_nan(x) -> isnan", stem="isnan")
-
-
-@layer(family=_QUESTION)
-def is_empty(f: LayerBuilder, x: Variable, cond: Variable | None = None) -> Variable:
-    """Whether ``x`` has no elements.
-
-    Args:
-        x: a variable.
-    """
-    out = f.result(cond)
-    f.into("is_empty", {"X": x}, {"Out": out})
-    return out if cond is not None else stopped(out)
-
-
+is_empty = _question("is_empty(x, cond)", is_stopped=True)
 allclose = _question("""
     allclose(input, other, rtol, atol, equal_nan, name)
 

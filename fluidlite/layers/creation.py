@@ -13,6 +13,7 @@ from ..ir.variable import Variable
 from .joining import stack
 from .layer import LAYERS, LayerBuilder, is_variable, layer, stopped
 from .math import cast
+from .operator_layers import OperatorLayers
 from .sizes import Given, Sizes, integer, sizes_of
 
 Number = float | Variable
@@ -32,6 +33,7 @@ FILLED = LAYERS.extended(
     },
     returns="A variable of that shape, at which gradients stop.",
 )
+_filled = OperatorLayers(FILLED)
 
 
 @layer(family=FILLED)
@@ -224,34 +226,29 @@ def ones(shape: Given, dtype: Any, force_cpu: bool = False) -> Variable:
     return fill_constant(shape, dtype, 1.0, force_cpu)
 
 
-@layer(family=FILLED)
-def zeros_like(f: LayerBuilder, x: Variable, out: Variable | None = None) -> Variable:
-    """0 everywhere, in the shape of ``x``.
-
-    Returns:
-        A variable of the shape and element type of ``x``, at which gradients stop.
+zeros_like = _filled(
+    """
+    zeros_like(x, out) -> fill_zeros_like
 
     >>> fluid.layers.zeros_like(fluid.data("x", [None, 4])).shape
     (-1, 4)
+    """,
+    is_stopped=True,
+)
+ones_like = _filled(
     """
-    out = f.result(out)
-    f.into("fill_zeros_like", {"X": x}, {"Out": out})
-    return stopped(out)
+    ones_like(x, out) -> fill_any_like
 
-
-@layer(family=FILLED)
-def ones_like(f: LayerBuilder, x: Variable, out: Variable | None = None) -> Variable:
-    """1 everywhere, in the shape of ``x``.
+    1 everywhere, in the shape of ``x``.
 
     Returns:
         A variable of the shape and element type of ``x``.
 
     >>> fluid.layers.ones_like(fluid.data("x", [None, 4])).shape
     (-1, 4)
-    """
-    out = f.result(out)
-    f.into("fill_any_like", {"X": x}, {"Out": out}, value=1.0)
-    return out
+    """,
+    value=1.0,
+)
 
 
 @layer("eye")

@@ -18,7 +18,9 @@ _ENTRY = re.compile(r"([\w@]+(?:, [\w@]+)*): ")
 _CODE = re.compile(r"(``.+?``)", re.DOTALL)
 _WORD = re.compile(r"(?<![\w@'\"])[A-Za-z_]\w*(?![\w@])")
 #: words that no formula has
-_SPOKEN = re.compile(r"\b[A-Za-z]{2,} [a-z]{2,}\b|\b(where|of|for|with|as|to|moved)\b|^(a|the) ")
+_SPOKEN = re.compile(
+    r"\b[A-Za-z]{2,} [a-z]{2,}\b|\b(whether|where|of|for|with|as|to|moved)\b|^(a|the) "
+)
 _OF_RESULT = re.compile(r"^(?=(of|whose|with|without)\b)")
 
 

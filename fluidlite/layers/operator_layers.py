@@ -48,6 +48,16 @@ _PARAMETER = re.compile(r"(\w+)(?:: ([\w |]+?))?(?: ?= ?(.+))?", re.DOTALL)
 _TARGETS = ("out", "cond", "output")
 _OF_LAYERS = {"name": "str | None", "act": "str | None"}
 _OF_LAYERS.update(dict.fromkeys(_TARGETS, "Variable | None"))
+#: what functions of layers, and their annotations, name
+_WORDS: dict[str, Any] = {
+    "Any": Any,
+    "Sequence": Sequence,
+    "Variable": Variable,
+    "integers": integers,
+    "is_variable": is_variable,
+    "stopped": stopped,
+    "variables_of": variables_of,
+}
 _UNSAID: Any = object()
 #: kind of an attribute -> the annotation of a parameter
 _TYPES = {
@@ -66,7 +76,8 @@ class OperatorLayers:
     Args:
         family: completes their docstrings; ``{x}`` in the text of its result is the first
             parameter.
-        convert: gives attributes of values of the parameters that it takes.
+        convert: gives slots and attributes of values of the parameters that it takes, and of the
+            interpreter if it takes ``f``.
     """
 
     def __init__(
@@ -155,16 +166,10 @@ class _Parameter(NamedTuple):
 def _made(form: _Form) -> FunctionType:
     """The function of an interpreter that a layer is."""
     definition = lookup(form.type)
-    taken = {} if form.convert is None else inspect.signature(form.convert).parameters
+    taken = {} if form.convert is None else dict(inspect.signature(form.convert).parameters)
     parameters = [_parameter(text, definition, taken) for text in form.parameters]
-    scope: dict[str, Any] = {
-        "convert": form.convert,
-        "fixed": form.fixed,
-        "integers": integers,
-        "is_variable": is_variable,
-        "stopped": stopped,
-        "variables_of": variables_of,
-    }
+    scope = {**vars(sys.modules[form.module]), **_WORDS}
+    scope.update(convert=form.convert, fixed=form.fixed)
     exec(compile(_source(parameters, definition, form), _WRITTEN, "exec"), scope)
     made: FunctionType = scope[form.name]
     made.__module__ = form.module
@@ -189,8 +194,9 @@ def _parameter(
     attribute = _first(wanted, definition.attributes)
     kinds, may_lack = [], False
     if name in taken or (slot is None and attribute is None):
-        usual = None
         kinds.append(taken[name].annotation if name in taken else _OF_LAYERS.get(name, "Any"))
+        usual = taken[name].default if name in taken else None
+        usual = REQUIRED if usual is inspect.Parameter.empty else usual
         slot = attribute = None
     else:
         usual = _shown(attribute) if attribute is not None else REQUIRED
@@ -279,7 +285,9 @@ def _result(definition: type[Op]) -> str:
 
 def _docstring(parameters: Sequence[_Parameter], definition: type[Op], form: _Form) -> str:
     """What the text says, then what the operator's docstring says, then what the family says."""
-    names = {part.name: p.name for p in parameters for part in (p.slot, p.attribute) if part}
+    known = {**definition.input_slots, **definition.attributes}
+    named = [(p.name, (p.slot, p.attribute, _first([p.name], known))) for p in parameters]
+    names = {part.name: name for name, parts in named for part in parts if part}
     said = description(definition, names)
     first = parameters[0].name if parameters else ""
     returns = said.results or form.family.returns.replace("{x}", first)
@@ -297,11 +305,13 @@ def _said(parameter: _Parameter, arguments: Mapping[str, str], form: _Form) -> s
     text = arguments.get(name, "")
     if name == "name" and form.is_named:
         return "of the result."
+    if slot is None and attribute is None and name in form.family.args:
+        return ""
     if slot is not None and attribute is not None:
         return text if "variable" in text else f"{text.rstrip('.')}; or a variable that holds it."
     if slot is not None and not text and name not in form.family.args:
         return "variables." if slot.many else "a variable."
-    if attribute is None or default is not None:
+    if attribute is None or default is not None or (not text and name in form.family.args):
         return text
     usual = f"{_shown(attribute)!r} when None."
     return f"{text.rstrip('.')}; {usual}" if text else usual

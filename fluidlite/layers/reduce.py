@@ -7,7 +7,7 @@ from typing import Any
 
 from ..ir.variable import Variable
 from .layer import LAYERS, LayerBuilder, layer
-from .operator_layers import operator_layer
+from .operator_layers import OperatorLayers, operator_layer
 from .sizes import integers
 from .unary import exp
 
@@ -33,100 +33,27 @@ _TRUTHS = _REDUCTION.extended(
 )
 
 
-def _over(dim: Dims, keep_dim: bool) -> dict[str, Any]:
+def _over(dim: Dims = None, keep_dim: bool = False) -> dict[str, Any]:
     """The attributes of a reduction over ``dim``."""
     dims = [] if dim is None else integers(dim, "dim")
     return {"dim": dims or [0], "keep_dim": keep_dim, "reduce_all": not dims}
 
 
-@layer(family=_REDUCTION)
-def reduce_sum(
-    f: LayerBuilder,
-    input: Variable,
-    dim: Dims = None,
-    keep_dim: bool = False,
-    name: str | None = None,
-) -> Variable:
-    """The sum of the elements over some dimensions, or over all of them."""
-    return f.reduce_sum(input, **_over(dim, keep_dim))
+_reduction = OperatorLayers(_REDUCTION, _over)
+_truths = OperatorLayers(_TRUTHS, _over)
 
-
-@layer(family=_REDUCTION)
-def reduce_mean(
-    f: LayerBuilder,
-    input: Variable,
-    dim: Dims = None,
-    keep_dim: bool = False,
-    name: str | None = None,
-) -> Variable:
-    """The mean of the elements over some dimensions, or over all of them.
+reduce_sum = _reduction("reduce_sum(input: X, dim, keep_dim, name)")
+reduce_mean = _reduction("""
+    reduce_mean(input: X, dim, keep_dim, name)
 
     Args:
         input: a float variable.
-    """
-    return f.reduce_mean(input, **_over(dim, keep_dim))
-
-
-@layer(family=_REDUCTION)
-def reduce_max(
-    f: LayerBuilder,
-    input: Variable,
-    dim: Dims = None,
-    keep_dim: bool = False,
-    name: str | None = None,
-) -> Variable:
-    """The largest of the elements over some dimensions, or over all of them."""
-    return f.reduce_max(input, **_over(dim, keep_dim))
-
-
-@layer(family=_REDUCTION)
-def reduce_min(
-    f: LayerBuilder,
-    input: Variable,
-    dim: Dims = None,
-    keep_dim: bool = False,
-    name: str | None = None,
-) -> Variable:
-    """The smallest of the elements over some dimensions, or over all of them."""
-    return f.reduce_min(input, **_over(dim, keep_dim))
-
-
-@layer(family=_REDUCTION)
-def reduce_prod(
-    f: LayerBuilder,
-    input: Variable,
-    dim: Dims = None,
-    keep_dim: bool = False,
-    name: str | None = None,
-) -> Variable:
-    """The product of the elements over some dimensions, or over all of them."""
-    return f.reduce_prod(input, **_over(dim, keep_dim))
-
-
-@layer(family=_TRUTHS)
-def reduce_all(
-    f: LayerBuilder,
-    input: Variable,
-    dim: Dims = None,
-    keep_dim: bool = False,
-    name: str | None = None,
-) -> Variable:
-    """Whether all of the elements are true over some dimensions, or over all of them."""
-    return f.reduce_all(input, **_over(dim, keep_dim))
-
-
-@layer(family=_TRUTHS)
-def reduce_any(
-    f: LayerBuilder,
-    input: Variable,
-    dim: Dims = None,
-    keep_dim: bool = False,
-    name: str | None = None,
-) -> Variable:
-    """Whether any of the elements is true over some dimensions, or over all of them."""
-    return f.reduce_any(input, **_over(dim, keep_dim))
-
-
+""")
+reduce_max = _reduction("reduce_max(input: X, dim, keep_dim, name)")
+reduce_min = _reduction("reduce_min(input: X, dim, keep_dim, name)")
+reduce_prod = _reduction("reduce_prod(input: X, dim, keep_dim, name)")
+reduce_all = _truths("reduce_all(input: X, dim, keep_dim, name)")
+reduce_any = _truths("reduce_any(input: X, dim, keep_dim, name)")
 mean = operator_layer("""
     mean(x, name)
 

@@ -23,27 +23,6 @@ _DRAWN = FILLED.extended(
     },
     returns="A variable of that shape.",
 )
-_drawn = OperatorLayers(_DRAWN)
-
-
-@layer(family=_DRAWN)
-def uniform_random(
-    f: LayerBuilder,
-    shape: Given,
-    dtype: Any = "float32",
-    min: float = -1.0,
-    max: float = 1.0,
-    seed: int = 0,
-) -> Variable:
-    """Numbers that are equally likely everywhere in [min, max).
-
-    >>> fluid.layers.uniform_random([2, 3], min=0.0).shape
-    (2, 3)
-    """
-    sizes = _int64_sizes(f, shape)
-    return f.uniform_random(
-        **_inputs(sizes), shape=sizes.numbers, dtype=dtype, min=min, max=max, seed=seed
-    )
 
 
 def _int64_sizes(f: LayerBuilder, shape: Given) -> Sizes:
@@ -54,24 +33,30 @@ def _inputs(sizes: Sizes) -> dict[str, Any]:
     return {"ShapeTensor": sizes.whole, "ShapeTensorList": sizes.each}
 
 
-@layer(family=_DRAWN)
-def gaussian_random(
-    f: LayerBuilder,
-    shape: Given,
-    mean: float = 0.0,
-    std: float = 1.0,
-    seed: int = 0,
-    dtype: Any = "float32",
-) -> Variable:
-    """Normally distributed numbers.
+def _of_int64(f: LayerBuilder, shape: Given) -> dict[str, Any]:
+    sizes = _int64_sizes(f, shape)
+    return {**_inputs(sizes), "shape": sizes.numbers}
+
+
+def _of_int32(f: LayerBuilder, shape: Given) -> dict[str, Any]:
+    sizes = shape_of(f, shape)
+    return {**_inputs(sizes), "shape": sizes.numbers}
+
+
+_drawn = OperatorLayers(_DRAWN)
+
+uniform_random = OperatorLayers(_DRAWN, _of_int64)("""
+    uniform_random(shape, dtype='float32', min, max, seed)
+
+    >>> fluid.layers.uniform_random([2, 3], min=0.0).shape
+    (2, 3)
+""")
+gaussian_random = OperatorLayers(_DRAWN, _of_int32)("""
+    gaussian_random(shape, mean, std, seed, dtype='float32')
 
     >>> fluid.layers.gaussian_random([2, 3], std=0.1).shape
     (2, 3)
-    """
-    sizes = shape_of(f, shape)
-    return f.gaussian_random(
-        **_inputs(sizes), shape=sizes.numbers, dtype=dtype, mean=mean, std=std, seed=seed
-    )
+""")
 
 
 @layer(family=_DRAWN)

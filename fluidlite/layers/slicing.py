@@ -7,35 +7,9 @@ from typing import Any
 
 from ..errors import ArgumentError
 from ..ir.variable import Variable
-from .layer import LayerBuilder, is_variable, layer, stopped
-from .operator_layers import operator_layer, same_shape
+from .layer import LAYERS, LayerBuilder, is_variable, layer, stopped
+from .operator_layers import OperatorLayers, operator_layer, same_shape
 from .sizes import Given, Sizes, integers, sizes_of
-
-
-@layer
-def slice(
-    f: LayerBuilder, input: Variable, axes: Sequence[int], starts: Given, ends: Given
-) -> Variable:
-    """The part of a variable between bounds, along some dimensions.
-
-    Args:
-        input: a variable.
-        axes: the dimensions.
-        starts: where the part begins, for each of ``axes``; may count from the end, and may be
-            integer variables of one element, or one integer variable that holds them all.
-        ends: where it ends; this index does not belong to it.  Larger ones mean the end.
-
-    Returns:
-        A variable with as many dimensions as ``input``.
-
-    Raises:
-        ArgumentError: there is not one bound for each of ``axes``.
-
-    >>> x = fluid.data("x", [4, 5, 6])
-    >>> fluid.layers.slice(x, axes=[0, 2], starts=[1, -2], ends=[3, 100]).shape
-    (2, 5, 2)
-    """
-    return f.slice(input, **_bounds(f, axes, starts=starts, ends=ends))
 
 
 def _bounds(f: LayerBuilder, axes: Sequence[int], **given: Given) -> dict[str, Any]:
@@ -55,36 +29,41 @@ def _bounds(f: LayerBuilder, axes: Sequence[int], **given: Given) -> dict[str, A
     return {**found, "infer_flags": [1 if known else -1] * len(axes)}
 
 
-@layer
-def strided_slice(
-    f: LayerBuilder,
-    input: Variable,
-    axes: Sequence[int],
-    starts: Given,
-    ends: Given,
-    strides: Given,
-) -> Variable:
-    """Every so manieth element of a variable between bounds, along some dimensions.
+def _ends(f: LayerBuilder, axes: Sequence[int], starts: Given, ends: Given) -> dict[str, Any]:
+    return _bounds(f, axes, starts=starts, ends=ends)
 
-    Args:
-        input: a variable.
-        axes: the dimensions.
-        starts: where to begin, for each of ``axes``; may count from the end, and may be integer
-            variables of one element, or one integer variable that holds them all.
-        ends: where to end; this index does not belong to the part.
-        strides: steps from one element to the next; negative ones go backwards.
 
-    Returns:
-        A variable with as many dimensions as ``input``.
+def _strides(
+    f: LayerBuilder, axes: Sequence[int], starts: Given, ends: Given, strides: Given
+) -> dict[str, Any]:
+    return _bounds(f, axes, starts=starts, ends=ends, strides=strides)
 
-    Raises:
-        ArgumentError: there is not one bound and stride for each of ``axes``.
+
+_PARTS = LAYERS.extended(
+    {
+        "axes": "the dimensions.",
+        "starts": "where the part begins, for each of ``axes``; may count from the end, and may be "
+        "integer variables of one element, or one integer variable that holds them all.",
+        "ends": "where it ends; this index does not belong to it.  Larger ones mean the end.",
+        "strides": "steps from one element to the next; negative ones go backwards.",
+    },
+    returns="A variable with as many dimensions as ``input``.",
+    raises="ArgumentError: there is not one bound for each of ``axes``.",
+)
+slice = OperatorLayers(_PARTS, _ends)("""
+    slice(input, axes, starts, ends)
+
+    >>> x = fluid.data("x", [4, 5, 6])
+    >>> fluid.layers.slice(x, axes=[0, 2], starts=[1, -2], ends=[3, 100]).shape
+    (2, 5, 2)
+""")
+strided_slice = OperatorLayers(_PARTS, _strides)("""
+    strided_slice(input, axes, starts, ends, strides)
 
     >>> x = fluid.data("x", [4, 5])
     >>> fluid.layers.strided_slice(x, axes=[1], starts=[0], ends=[5], strides=[2]).shape
     (4, 3)
-    """
-    return f.strided_slice(input, **_bounds(f, axes, starts=starts, ends=ends, strides=strides))
+""")
 
 
 @layer

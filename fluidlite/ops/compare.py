@@ -36,37 +36,37 @@ class Compare(Op, abstract=True):
 
 
 class equal(Compare):
-    """Out = whether X = Y."""
+    """Whether X equals Y, for each element."""
 
     ufunc = np.equal
 
 
 class not_equal(Compare):
-    """Out = whether X and Y differ."""
+    """Whether X and Y differ, for each element."""
 
     ufunc = np.not_equal
 
 
 class less_than(Compare):
-    """Out = whether X < Y."""
+    """Whether X is below Y, for each element."""
 
     ufunc = np.less
 
 
 class less_equal(Compare):
-    """Out = whether X <= Y."""
+    """Whether X is not above Y, for each element."""
 
     ufunc = np.less_equal
 
 
 class greater_than(Compare):
-    """Out = whether X > Y."""
+    """Whether X is above Y, for each element."""
 
     ufunc = np.greater
 
 
 class greater_equal(Compare):
-    """Out = whether X >= Y."""
+    """Whether X is not below Y, for each element."""
 
     ufunc = np.greater_equal
 
@@ -202,7 +202,10 @@ class isinf(Question):
 
 
 class is_empty(Question):
-    """Out = whether X has no elements."""
+    """Out = whether X has no elements.
+
+    X: a variable.
+    """
 
     def run(self, xp, X):
         return xp.asarray([0 in X.shape])

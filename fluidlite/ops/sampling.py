@@ -14,7 +14,7 @@ from .inert_attributes import UseMkldnn
 class Drawn(Creation, abstract=True):
     """Random numbers, independent of each other.
 
-    seed: fixes the numbers; with 0 they come from the program's own stream.
+    seed: fixes the numbers of every run; with 0 they come from the program's own stream.
     """
 
     random = True
@@ -221,7 +221,7 @@ class sampling_id(Op):
 
     X: probabilities, [n, columns].
     min, max: bounds of the number: parts of the distribution are left out.
-    seed: fixes the numbers; with 0 they come from the program's own stream.
+    seed: fixes the numbers of every run; with 0 they come from the program's own stream.
     """
 
     signature = "X -> Out"
