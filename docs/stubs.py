@@ -104,7 +104,7 @@ def layers_stub() -> str:
     head = ["from collections.abc import Sequence", "from typing import Any, Literal, overload", ""]
     head += ["from ..ir.variable import Variable", "from .convolution import Numbers"]
     head += ["from .reduce import Dims", "from .sizes import Given"]
-    made = [name for name in places if _is_made(getattr(fluid.layers, name))]
+    made = [n for n in places if n not in FLAGS and _is_made(getattr(fluid.layers, n))]
     lines = lines_of(modules | places, [*FLAGS, *made], head)
     return "\n".join([*lines, "", *map(_function, made), *map(_overloads, FLAGS)])
 
@@ -112,7 +112,7 @@ def layers_stub() -> str:
 def _is_made(value: object) -> bool:
     """Whether a layer is made of an operator's definition."""
     return inspect.isfunction(value) and inspect.unwrap(value).__code__.co_filename.endswith(
-        "<layer>"
+        ("<layer>", "<spelling>")
     )
 
 

@@ -16,7 +16,7 @@ from .layer import completed
 #: the modules whose public names are layers; docs/stubs.py writes the names down for type checkers
 _MODULES = (
     "activation", "alignment", "anchor_targets", "anchors", "array", "beam_decoder",
-    "beam_search", "boxes", "branch", "clicks", "compare", "conv", "conv3d", "creation",
+    "beam_search", "boxes", "branch", "clicks", "compare", "conv", "creation",
     "debug", "decode_helper", "decoding", "detections", "distance", "distributions",
     "dynamic_rnn", "elementwise", "features", "indexing", "interpolate", "io", "joining",
     "labeling", "learning_rate", "lengths", "loop", "loss", "math", "matrix", "metric",

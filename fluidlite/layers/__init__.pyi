@@ -31,12 +31,6 @@ from .branch import Switch
 from .branch import case
 from .branch import cond
 from .branch import switch_case
-from .conv import conv2d
-from .conv import conv2d_transpose
-from .conv import pool2d
-from .conv3d import conv3d
-from .conv3d import conv3d_transpose
-from .conv3d import pool3d
 from .creation import arange
 from .creation import assign
 from .creation import eye
@@ -73,9 +67,6 @@ from .features import random_crop
 from .indexing import scatter_nd
 from .interpolate import image_resize
 from .interpolate import image_resize_short
-from .interpolate import resize_bilinear
-from .interpolate import resize_nearest
-from .interpolate import resize_trilinear
 from .io import data
 from .io import load
 from .joining import concat
@@ -604,6 +595,18 @@ def clip_by_norm(x: Variable, max_norm: float, name: str | None = None) -> Varia
 def continuous_value_model(input: Variable, cvm: Variable, use_cvm: bool = True) -> Variable:
     """``input`` with its first two columns, counts of shows and clicks, as logarithms, or without them."""
 
+def conv2d(input: Variable, num_filters: int, filter_size: Numbers, stride: Numbers = 1, padding: Any = 0, dilation: Numbers = 1, groups: int | None = None, param_attr: Any = None, bias_attr: Any = None, use_cudnn: bool = True, act: str | None = None, name: str | None = None, data_format: str = 'NCHW') -> Variable:
+    """Images convolved with filters, plus a bias."""
+
+def conv2d_transpose(input: Variable, num_filters: int, output_size: Numbers | None = None, filter_size: Numbers | None = None, padding: Any = 0, stride: Numbers = 1, dilation: Numbers = 1, groups: int | None = None, param_attr: Any = None, bias_attr: Any = None, use_cudnn: bool = True, act: str | None = None, name: str | None = None, data_format: str = 'NCHW') -> Variable:
+    """The map that takes gradients of a convolution's output back to its input, plus a bias."""
+
+def conv3d(input: Variable, num_filters: int, filter_size: Numbers, stride: Numbers = 1, padding: Any = 0, dilation: Numbers = 1, groups: int | None = None, param_attr: Any = None, bias_attr: Any = None, use_cudnn: bool = True, act: str | None = None, name: str | None = None, data_format: str = 'NCDHW') -> Variable:
+    """Volumes convolved with filters, plus a bias."""
+
+def conv3d_transpose(input: Variable, num_filters: int, output_size: Numbers | None = None, filter_size: Numbers | None = None, padding: Any = 0, stride: Numbers = 1, dilation: Numbers = 1, groups: int | None = None, param_attr: Any = None, bias_attr: Any = None, use_cudnn: bool = True, act: str | None = None, name: str | None = None, data_format: str = 'NCDHW') -> Variable:
+    """The map that takes gradients of a convolution's output back to its input, plus a bias."""
+
 def cos(x: Variable, name: str | None = None) -> Variable:
     """The cosine of ``x``, for each element."""
 
@@ -832,6 +835,12 @@ def pixel_shuffle(x: Variable, upscale_factor: int) -> Variable:
 def polygon_box_transform(input: Variable, name: str | None = None) -> Variable:
     """The corners of quadrangles, from how far they are from each place of a map."""
 
+def pool2d(input: Variable, pool_size: Numbers = -1, pool_type: str = 'max', pool_stride: Numbers = 1, pool_padding: Any = 0, global_pooling: bool = False, use_cudnn: bool = True, ceil_mode: bool = False, name: str | None = None, exclusive: bool = True, data_format: str = 'NCHW') -> Variable:
+    """The maximum or mean of the images within windows, channel by channel."""
+
+def pool3d(input: Variable, pool_size: Numbers = -1, pool_type: str = 'max', pool_stride: Numbers = 1, pool_padding: Any = 0, global_pooling: bool = False, use_cudnn: bool = True, ceil_mode: bool = False, name: str | None = None, exclusive: bool = True, data_format: str = 'NCDHW') -> Variable:
+    """The maximum or mean of the volumes within windows, channel by channel."""
+
 def pow(x: Variable, factor: float | Variable = 1.0, name: str | None = None) -> Variable:
     """``x`` to the power of ``factor``."""
 
@@ -873,6 +882,15 @@ def relu(x: Variable, name: str | None = None) -> Variable:
 
 def relu6(x: Variable, threshold: float = 6.0, name: str | None = None) -> Variable:
     """``min(max(0, x), threshold)``, for each element."""
+
+def resize_bilinear(input: Variable, out_shape: Given | None = None, scale: float | Variable | None = None, name: str | None = None, actual_shape: Variable | None = None, align_corners: bool = True, align_mode: int = 1, data_format: str = 'NCHW') -> Variable:
+    """Images in another size, linear between neighbours in both dimensions."""
+
+def resize_nearest(input: Variable, out_shape: Given | None = None, scale: float | Variable | None = None, name: str | None = None, actual_shape: Variable | None = None, align_corners: bool = True, data_format: str = 'NCHW') -> Variable:
+    """Images in another size, each element that of its nearest neighbour."""
+
+def resize_trilinear(input: Variable, out_shape: Given | None = None, scale: float | Variable | None = None, name: str | None = None, actual_shape: Variable | None = None, align_corners: bool = True, align_mode: int = 1, data_format: str = 'NCDHW') -> Variable:
+    """Volumes in another size, linear between neighbours in all three dimensions."""
 
 def retinanet_detection_output(bboxes: Variable | Sequence[Variable], scores: Variable | Sequence[Variable], anchors: Variable | Sequence[Variable], im_info: Variable, score_threshold: float = 0.05, nms_top_k: int = 1000, keep_top_k: int = 100, nms_threshold: float = 0.3, nms_eta: float = 1.0) -> Variable:
     """The boxes of ``bboxes`` that no better one of their class overlaps too much, with class and score."""

@@ -1,18 +1,82 @@
-"""Convolutions and poolings of images."""
+"""Convolutions and poolings of images and of volumes.
+
+What moves over images is written; over volumes it is the same with one dimension more.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from typing import Any
 
+from ..ground.spellings import Spelling
 from ..ir.variable import Variable
 from .convolution import Numbers, adaptively_pooled, convolved, pooled, transposed
 from .layer import LayerBuilder, layer
-from .windows import IMAGES, windows_of
+from .windows import IMAGES, VOLUMES, windows_of
+
+_AS_WRITTEN = Spelling({})
+#: words of images -> those of volumes
+_IN_SPACE = {
+    "False makes a ``depthwise_conv2d`` where there is a group for each channel": "accepted, "
+    "without meaning here",
+    "False makes a ``depthwise_conv2d_transpose`` where each channel has a filter": "accepted, "
+    "without meaning here",
+    "Images": "Volumes",
+    "images": "volumes",
+    "image": "volume",
+    "height and width": "depth, height and width",
+    "for both": "for all",
+    ", vertical and horizontal": " along each dimension",
+    "two (above and below, left and right)": "three",
+    "four\n        (above, below, left, right)": "six (before and\n        after each dimension)",
+    "all four dimensions": "all five dimensions",
+    "ceil(H / stride)": "ceil(D / stride)",
+    "2 / (height": "2 / (depth * height",
+    "not 4 dimensions": "not 5 dimensions",
+    "conv2d": "conv3d",
+    "[N, C, H, W]": "[N, C, D, H, W]",
+    "i * H / n": "i * D / n",
+    "(i + 1) * H / n": "(i + 1) * D / n",
+    "row * W + column": "(depth * H + row) * W + column",
+    "C, H', W'], or [N, H', W', C]": "C, D', H', W'], or with the channels last",
+    "num_filters, H', W'], or [N, H', W', num_filters]": "num_filters, D', H', W'], or with the "
+    "channels last",
+    "H' =": "D' =",
+    "(H - 1) * stride - above - below + dilation * (height - 1)": "(D - 1) * stride - before - "
+    "after + dilation * (depth - 1)",
+}
 
 
-@layer(act=True, family=IMAGES)
-def conv2d(
+def _of_ranks(
+    function: Callable[..., Any], name: str, example: str, stem: str
+) -> list[Callable[..., Any]]:
+    """The layers of images and of volumes that a function is.
+
+    Args:
+        function: has a parameter for the number of dimensions of a window.
+        name: of the layers, with a place for that number, as has the stem of their names.
+        example: of their use; ``{3}`` in it stands for the rest of a shape: ``, 3, 3``.
+    """
+    made = []
+    for rank, format, words in ((2, "NCHW", {}), (3, "NCDHW", _IN_SPACE)):
+        spelled = _AS_WRITTEN(
+            function,
+            name.format(rank),
+            fixed={"rank": rank},
+            defaults={"data_format": format} if "data_format" in function.__annotations__ else {},
+            words=words,
+        )
+        text = re.sub(r"\{(\d+)\}", ", \\1" * rank, example)
+        family = (IMAGES if rank == 2 else VOLUMES).extended({}, example=text)
+        is_layer = layer(stem.format(rank), act="act" in function.__annotations__, family=family)
+        made.append(is_layer(spelled))
+    return made
+
+
+def _convolution(
     f: LayerBuilder,
+    rank: int,
     input: Variable,
     num_filters: int,
     filter_size: Numbers,
@@ -45,18 +109,26 @@ def conv2d(
         ArgumentError: a parameter has none of the forms above, or ``groups`` does not divide the
             channels.
         ShapeError: the input has not 4 dimensions, or its channels are unknown.
-
-    >>> images = fluid.data("images", [None, 3, 32, 32])
-    >>> fluid.layers.conv2d(images, num_filters=16, filter_size=3, padding=1, act="relu").shape
-    (-1, 16, 32, 32)
     """
-    windows = windows_of(2, filter_size, stride, padding, data_format, dilation)
+    windows = windows_of(rank, filter_size, stride, padding, data_format, dilation)
     return convolved(f, input, windows, num_filters, groups, (param_attr, bias_attr), use_cudnn)
 
 
-@layer(act=True, family=IMAGES)
-def conv2d_transpose(
+conv2d, conv3d = _of_ranks(
+    _convolution,
+    "conv{}d",
+    """
+    >>> x = fluid.data("x", [None, 3{32}])
+    >>> fluid.layers.{name}(x, num_filters=16, filter_size=3, padding=1, act="relu").shape
+    (-1, 16{32})
+    """,
+    "conv{}d",
+)
+
+
+def _transposed(
     f: LayerBuilder,
+    rank: int,
     input: Variable,
     num_filters: int,
     output_size: Numbers | None = None,
@@ -89,19 +161,27 @@ def conv2d_transpose(
         ArgumentError: a parameter has none of the forms above, ``groups`` does not divide the
             channels, or neither ``output_size`` nor ``filter_size`` is given.
         ShapeError: the input has not 4 dimensions, or its channels are unknown.
-
-    >>> images = fluid.data("images", [None, 16, 8, 8])
-    >>> fluid.layers.conv2d_transpose(images, num_filters=3, filter_size=2, stride=2).shape
-    (-1, 3, 16, 16)
     """
-    windows = windows_of(2, filter_size, stride, padding, data_format, dilation)
+    windows = windows_of(rank, filter_size, stride, padding, data_format, dilation)
     parameters = param_attr, bias_attr
     return transposed(f, input, windows, num_filters, output_size, groups, parameters, use_cudnn)
 
 
-@layer(family=IMAGES)
-def pool2d(
+conv2d_transpose, conv3d_transpose = _of_ranks(
+    _transposed,
+    "conv{}d_transpose",
+    """
+    >>> x = fluid.data("x", [None, 16{8}])
+    >>> fluid.layers.{name}(x, num_filters=3, filter_size=2, stride=2).shape
+    (-1, 3{16})
+    """,
+    "conv{}d_transpose",
+)
+
+
+def _pooled(
     f: LayerBuilder,
+    rank: int,
     input: Variable,
     pool_size: Numbers = -1,
     pool_type: str = "max",
@@ -126,12 +206,8 @@ def pool2d(
 
     Returns:
         A variable of shape [N, C, H', W'], or [N, H', W', C].
-
-    >>> images = fluid.data("images", [None, 3, 32, 32])
-    >>> fluid.layers.pool2d(images, pool_size=2, pool_stride=2).shape
-    (-1, 3, 16, 16)
     """
-    windows = windows_of(2, pool_size, pool_stride, pool_padding, data_format, prefix="pool_")
+    windows = windows_of(rank, pool_size, pool_stride, pool_padding, data_format, prefix="pool_")
     return pooled(
         f,
         input,
@@ -144,9 +220,21 @@ def pool2d(
     )
 
 
-@layer("pool2d", family=IMAGES)
-def adaptive_pool2d(
+pool2d, pool3d = _of_ranks(
+    _pooled,
+    "pool{}d",
+    """
+    >>> x = fluid.data("x", [None, 3{32}])
+    >>> fluid.layers.{name}(x, pool_size=2, pool_stride=2).shape
+    (-1, 3{16})
+    """,
+    "pool{}d",
+)
+
+
+def _adaptive(
     f: LayerBuilder,
+    rank: int,
     input: Variable,
     pool_size: Numbers,
     pool_type: str = "max",
@@ -167,9 +255,17 @@ def adaptive_pool2d(
 
     Raises:
         ArgumentError: a parameter has none of the forms above, or places of means are asked for.
-
-    >>> images = fluid.data("images", [None, 3, 30, 40])
-    >>> fluid.layers.adaptive_pool2d(images, pool_size=[3, 2], pool_type="avg").shape
-    (-1, 3, 3, 2)
     """
-    return adaptively_pooled(f, 2, input, pool_size, pool_type, require_index)
+    return adaptively_pooled(f, rank, input, pool_size, pool_type, require_index)
+
+
+adaptive_pool2d, adaptive_pool3d = _of_ranks(
+    _adaptive,
+    "adaptive_pool{}d",
+    """
+    >>> x = fluid.data("x", [None, 3{30}])
+    >>> fluid.layers.{name}(x, pool_size=3, pool_type="avg").shape
+    (-1, 3{3})
+    """,
+    "pool{}d",
+)

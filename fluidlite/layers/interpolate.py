@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..errors import ArgumentError, ShapeError
+from ..ground.spellings import Spelling
 from ..ir.variable import Variable
 from .layer import LAYERS, LayerBuilder, is_variable, layer, stopped
 from .sizes import Given, sizes_of
@@ -133,8 +134,8 @@ def image_resize(
 
     Args:
         input: images, [N, C, H, W], or volumes, [N, C, D, H, W]; or with the channels last.
-        resample: "BILINEAR", "NEAREST", "BICUBIC", or "TRILINEAR" for volumes.
         data_format: NCHW or NHWC; NCDHW or NDHWC for volumes.
+        resample: "BILINEAR", "NEAREST", "BICUBIC", or "TRILINEAR" for volumes.
 
     >>> images = fluid.data("images", [None, 3, 32, 32])
     >>> fluid.layers.image_resize(images, out_shape=[48, 64]).shape
@@ -148,71 +149,59 @@ def image_resize(
     return _resized(f, input, out_shape, scale, *how)
 
 
-@layer(family=_RESIZING)
-def resize_bilinear(
-    f: LayerBuilder,
-    input: Variable,
-    out_shape: Given | None = None,
-    scale: float | Variable | None = None,
-    name: str | None = None,
-    actual_shape: Variable | None = None,
-    align_corners: bool = True,
-    align_mode: int = 1,
-    data_format: str = "NCHW",
-) -> Variable:
-    """Images in another size, linear between neighbours in both dimensions.
+_SPELLED = Spelling({})
+_resizing = layer(family=_RESIZING)
+resize_bilinear = _resizing(
+    _SPELLED(
+        image_resize,
+        "resize_bilinear",
+        """
+        Images in another size, linear between neighbours in both dimensions.
 
-    >>> fluid.layers.resize_bilinear(fluid.data("x", [None, 3, 32, 32]), scale=2).shape
-    (-1, 3, 64, 64)
-    """
-    how = ("BILINEAR", actual_shape, align_corners, align_mode, data_format)
-    return _resized(f, input, out_shape, scale, *how)
+        Args:
+            input: images, [N, C, H, W], or [N, H, W, C].
 
+        >>> fluid.layers.resize_bilinear(fluid.data("x", [None, 3, 32, 32]), scale=2).shape
+        (-1, 3, 64, 64)
+        """,
+        fixed={"resample": "BILINEAR"},
+    )
+)
+resize_trilinear = _resizing(
+    _SPELLED(
+        image_resize,
+        "resize_trilinear",
+        """
+        Volumes in another size, linear between neighbours in all three dimensions.
 
-@layer(family=_RESIZING)
-def resize_trilinear(
-    f: LayerBuilder,
-    input: Variable,
-    out_shape: Given | None = None,
-    scale: float | Variable | None = None,
-    name: str | None = None,
-    actual_shape: Variable | None = None,
-    align_corners: bool = True,
-    align_mode: int = 1,
-    data_format: str = "NCDHW",
-) -> Variable:
-    """Volumes in another size, linear between neighbours in all three dimensions.
+        Args:
+            input: volumes, [N, C, D, H, W], or [N, D, H, W, C].
+            data_format: NCDHW or NDHWC.
 
-    Args:
-        input: volumes, [N, C, D, H, W], or [N, D, H, W, C].
-        data_format: NCDHW or NDHWC.
+        >>> volumes = fluid.data("volumes", [None, 3, 4, 8, 8])
+        >>> fluid.layers.resize_trilinear(volumes, out_shape=[6, 7, 9]).shape
+        (-1, 3, 6, 7, 9)
+        """,
+        fixed={"resample": "TRILINEAR"},
+        defaults={"data_format": "NCDHW"},
+    )
+)
+resize_nearest = _resizing(
+    _SPELLED(
+        image_resize,
+        "resize_nearest",
+        """
+        Images in another size, each element that of its nearest neighbour.
 
-    >>> volumes = fluid.data("volumes", [None, 3, 4, 8, 8])
-    >>> fluid.layers.resize_trilinear(volumes, out_shape=[6, 7, 9]).shape
-    (-1, 3, 6, 7, 9)
-    """
-    how = ("TRILINEAR", actual_shape, align_corners, align_mode, data_format)
-    return _resized(f, input, out_shape, scale, *how)
+        Args:
+            input: images, [N, C, H, W], or [N, H, W, C].
 
-
-@layer(family=_RESIZING)
-def resize_nearest(
-    f: LayerBuilder,
-    input: Variable,
-    out_shape: Given | None = None,
-    scale: float | Variable | None = None,
-    name: str | None = None,
-    actual_shape: Variable | None = None,
-    align_corners: bool = True,
-    data_format: str = "NCHW",
-) -> Variable:
-    """Images in another size, each element that of its nearest neighbour.
-
-    >>> fluid.layers.resize_nearest(fluid.data("x", [None, 3, 32, 32]), [8, 16]).shape
-    (-1, 3, 8, 16)
-    """
-    how = ("NEAREST", actual_shape, align_corners, 1, data_format)
-    return _resized(f, input, out_shape, scale, *how)
+        >>> fluid.layers.resize_nearest(fluid.data("x", [None, 3, 32, 32]), [8, 16]).shape
+        (-1, 3, 8, 16)
+        """,
+        fixed={"resample": "NEAREST", "align_mode": 1},
+    )
+)
 
 
 @layer(family=_RESIZING)

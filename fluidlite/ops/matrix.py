@@ -107,10 +107,11 @@ class addmm(UseMkldnn, Op):
     Beta Input``.
 
     Input: of the shape of the product X Y; sizes of 1 stretch.
-    X, Y: matrices.
     Out: of shape [M, N].
     Alpha: factor of the product.
     Beta: factor of Input.
+    X: [M, K].
+    Y: [K, N].
     """
 
     signature = "Input, X, Y -> Out"

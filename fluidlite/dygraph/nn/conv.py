@@ -9,8 +9,7 @@ from typing import Any, ClassVar
 from ...errors import ArgumentError
 from ...ground.fields import from_fields
 from ...initializer import Normal
-from ...layers.conv import conv2d, conv2d_transpose, pool2d
-from ...layers.conv3d import conv3d, conv3d_transpose
+from ...layers.conv import conv2d, conv2d_transpose, conv3d, conv3d_transpose, pool2d
 from ...layers.windows import WINDOWS, each
 from ...modules.convolution import Ints, filter_shape
 from ...param_attr import Attr
