@@ -1,19 +1,47 @@
+# ruff: noqa: I001 - lists of names are filled by hand
 """The functions that are methods of tensors, too."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
-from ..functions import (
-    arithmetic,
-    composed,
-    counting,
-    diagonals,
-    elementary,
-    reduction,
-    selection,
-    shaping,
-)
+from ..functions.arithmetic import (
+    add, allclose, atan2, divide, dot, equal, equal_all, floor_divide, greater_equal,
+    greater_than, is_empty, isclose, lerp, less_equal, less_than, logical_and, logical_not,
+    logical_or, logical_xor, matmul, maximum, minimum, multiply, not_equal, outer, pow,
+    remainder, subtract,
+)  # fmt: skip
+from ..functions.composed import (
+    acosh, addmm, asinh, atanh, bitwise_and, bitwise_not, bitwise_or, bitwise_xor, cross,
+    deg2rad, diff, fmax, fmin, frac, hypot, inner, kron, logaddexp, logit, nan_to_num,
+    nanmean, nansum, rad2deg, sgn, stanh, tensordot,
+)  # fmt: skip
+from ..functions.counting import (
+    bincount, bucketize, cummax, cummin, histogram, index_add, index_fill, index_put,
+    kthvalue, multinomial, quantile, take, unique_consecutive,
+)  # fmt: skip
+from ..functions.diagonals import (
+    diag_embed, diagflat, diagonal, rot90, trace, unflatten, view, view_as, vsplit,
+)  # fmt: skip
+from ..functions.elementary import (
+    abs, acos, asin, atan, cast, ceil, clip, clone, cos, cosh, erf, exp, expm1, floor,
+    isfinite, isinf, isnan, log, log10, log1p, log2, neg, reciprocal, round, rsqrt, scale,
+    sigmoid, sign, sin, sinh, sqrt, square, tan, tanh, trunc,
+)  # fmt: skip
+from ..functions.reduction import (
+    all, amax, amin, any, argmax, argmin, count_nonzero, cumprod, cumsum, dist, logsumexp,
+    max, mean, median, min, norm, prod, std, sum, var,
+)  # fmt: skip
+from ..functions.selection import (
+    argsort, gather, gather_nd, index_sample, index_select, masked_fill, masked_select,
+    nonzero, put_along_axis, scatter, scatter_nd_add, sort, take_along_axis, topk, unique,
+    where,
+)  # fmt: skip
+from ..functions.shaping import (
+    broadcast_to, chunk, expand, expand_as, flatten, flip, moveaxis, numel, repeat_interleave,
+    reshape, roll, split, squeeze, swapaxes, t, tile, transpose, tril, triu, unbind,
+    unsqueeze, unstack,
+)  # fmt: skip
 from ..ground.tracebacks import quick_api_boundary
 from .layering import EagerLayer
 
@@ -28,198 +56,198 @@ class SharedMethods:
     has_dtype: ClassVar[bool] = True
     has_shape: ClassVar[bool] = True
 
-    subtract = arithmetic.subtract
-    multiply = arithmetic.multiply
-    divide = arithmetic.divide
-    floor_divide = arithmetic.floor_divide
-    remainder = arithmetic.remainder
-    mod = arithmetic.remainder
-    floor_mod = arithmetic.remainder
-    pow = arithmetic.pow
-    maximum = arithmetic.maximum
-    minimum = arithmetic.minimum
-    atan2 = arithmetic.atan2
-    matmul = arithmetic.matmul
-    dot = arithmetic.dot
-    not_equal = arithmetic.not_equal
-    less_than = arithmetic.less_than
-    less_equal = arithmetic.less_equal
-    greater_than = arithmetic.greater_than
-    greater_equal = arithmetic.greater_equal
-    logical_and = arithmetic.logical_and
-    logical_or = arithmetic.logical_or
-    logical_xor = arithmetic.logical_xor
-    logical_not = arithmetic.logical_not
-    equal_all = arithmetic.equal_all
+    subtract = subtract
+    multiply = multiply
+    divide = divide
+    floor_divide = floor_divide
+    remainder = remainder
+    mod = remainder
+    floor_mod = remainder
+    pow = pow
+    maximum = maximum
+    minimum = minimum
+    atan2 = atan2
+    matmul = matmul
+    dot = dot
+    not_equal = not_equal
+    less_than = less_than
+    less_equal = less_equal
+    greater_than = greater_than
+    greater_equal = greater_equal
+    logical_and = logical_and
+    logical_or = logical_or
+    logical_xor = logical_xor
+    logical_not = logical_not
+    equal_all = equal_all
 
-    exp = elementary.exp
-    expm1 = elementary.expm1
-    log = elementary.log
-    log2 = elementary.log2
-    log10 = elementary.log10
-    log1p = elementary.log1p
-    sqrt = elementary.sqrt
-    rsqrt = elementary.rsqrt
-    square = elementary.square
-    reciprocal = elementary.reciprocal
-    sin = elementary.sin
-    cos = elementary.cos
-    tan = elementary.tan
-    asin = elementary.asin
-    acos = elementary.acos
-    atan = elementary.atan
-    sinh = elementary.sinh
-    cosh = elementary.cosh
-    tanh = elementary.tanh
-    erf = elementary.erf
-    sigmoid = elementary.sigmoid
-    floor = elementary.floor
-    ceil = elementary.ceil
-    round = elementary.round
-    trunc = elementary.trunc
-    abs = elementary.abs
-    sign = elementary.sign
-    neg = elementary.neg
-    scale = elementary.scale
-    isfinite = elementary.isfinite
-    isnan = elementary.isnan
-    isinf = elementary.isinf
-    cast = elementary.cast
-    astype = elementary.cast
-    clone = elementary.clone
+    exp = exp
+    expm1 = expm1
+    log = log
+    log2 = log2
+    log10 = log10
+    log1p = log1p
+    sqrt = sqrt
+    rsqrt = rsqrt
+    square = square
+    reciprocal = reciprocal
+    sin = sin
+    cos = cos
+    tan = tan
+    asin = asin
+    acos = acos
+    atan = atan
+    sinh = sinh
+    cosh = cosh
+    tanh = tanh
+    erf = erf
+    sigmoid = sigmoid
+    floor = floor
+    ceil = ceil
+    round = round
+    trunc = trunc
+    abs = abs
+    sign = sign
+    neg = neg
+    scale = scale
+    isfinite = isfinite
+    isnan = isnan
+    isinf = isinf
+    cast = cast
+    astype = cast
+    clone = clone
 
-    dist = reduction.dist
+    dist = dist
 
-    moveaxis = shaping.moveaxis
-    unstack = shaping.unstack
-    expand_as = shaping.expand_as
+    moveaxis = moveaxis
+    unstack = unstack
+    expand_as = expand_as
 
-    gather_nd = selection.gather_nd
-    index_sample = selection.index_sample
-    take_along_axis = selection.take_along_axis
-    put_along_axis = selection.put_along_axis
-    scatter_nd_add = selection.scatter_nd_add
-    nonzero = selection.nonzero
+    gather_nd = gather_nd
+    index_sample = index_sample
+    take_along_axis = take_along_axis
+    put_along_axis = put_along_axis
+    scatter_nd_add = scatter_nd_add
+    nonzero = nonzero
 
-    frac = composed.frac
-    sgn = composed.sgn
-    deg2rad = composed.deg2rad
-    rad2deg = composed.rad2deg
-    logit = composed.logit
-    stanh = composed.stanh
-    logaddexp = composed.logaddexp
-    hypot = composed.hypot
-    fmax = composed.fmax
-    fmin = composed.fmin
-    nan_to_num = composed.nan_to_num
-    nansum = composed.nansum
-    nanmean = composed.nanmean
-    diff = composed.diff
-    tensordot = composed.tensordot
-    kron = composed.kron
-    bitwise_and = composed.bitwise_and
-    bitwise_or = composed.bitwise_or
-    bitwise_xor = composed.bitwise_xor
-    bitwise_not = composed.bitwise_not
+    frac = frac
+    sgn = sgn
+    deg2rad = deg2rad
+    rad2deg = rad2deg
+    logit = logit
+    stanh = stanh
+    logaddexp = logaddexp
+    hypot = hypot
+    fmax = fmax
+    fmin = fmin
+    nan_to_num = nan_to_num
+    nansum = nansum
+    nanmean = nanmean
+    diff = diff
+    tensordot = tensordot
+    kron = kron
+    bitwise_and = bitwise_and
+    bitwise_or = bitwise_or
+    bitwise_xor = bitwise_xor
+    bitwise_not = bitwise_not
 
-    diag_embed = diagonals.diag_embed
-    diagflat = diagonals.diagflat
-    rot90 = diagonals.rot90
+    diag_embed = diag_embed
+    diagflat = diagflat
+    rot90 = rot90
 
-    histogram = counting.histogram
-    bucketize = counting.bucketize
-    unique_consecutive = counting.unique_consecutive
-    cummax = counting.cummax
-    cummin = counting.cummin
-    multinomial = counting.multinomial
-    index_put = counting.index_put
+    histogram = histogram
+    bucketize = bucketize
+    unique_consecutive = unique_consecutive
+    cummax = cummax
+    cummin = cummin
+    multinomial = multinomial
+    index_put = index_put
 
 
 @quick_api_boundary
 class Methods(SharedMethods):
     """All of paddle 2's; OneFlow has others of some names, or none."""
 
-    add = arithmetic.add
-    mm = arithmetic.matmul
-    bmm = arithmetic.matmul
-    mv = arithmetic.matmul
-    outer = arithmetic.outer
-    lerp = arithmetic.lerp
-    equal = arithmetic.equal
-    isclose = arithmetic.isclose
-    allclose = arithmetic.allclose
-    is_empty = arithmetic.is_empty
+    add = add
+    mm = matmul
+    bmm = matmul
+    mv = matmul
+    outer = outer
+    lerp = lerp
+    equal = equal
+    isclose = isclose
+    allclose = allclose
+    is_empty = is_empty
 
-    clip = elementary.clip
+    clip = clip
 
-    sum = reduction.sum
-    mean = reduction.mean
-    max = reduction.max
-    min = reduction.min
-    amax = reduction.amax
-    amin = reduction.amin
-    prod = reduction.prod
-    all = reduction.all
-    any = reduction.any
-    var = reduction.var
-    std = reduction.std
-    logsumexp = reduction.logsumexp
-    norm = reduction.norm
-    cumsum = reduction.cumsum
-    cumprod = reduction.cumprod
-    median = reduction.median
-    argmax = reduction.argmax
-    argmin = reduction.argmin
-    count_nonzero = reduction.count_nonzero
+    sum = sum
+    mean = mean
+    max = max
+    min = min
+    amax = amax
+    amin = amin
+    prod = prod
+    all = all
+    any = any
+    var = var
+    std = std
+    logsumexp = logsumexp
+    norm = norm
+    cumsum = cumsum
+    cumprod = cumprod
+    median = median
+    argmax = argmax
+    argmin = argmin
+    count_nonzero = count_nonzero
 
-    reshape = shaping.reshape
-    flatten = shaping.flatten
-    squeeze = shaping.squeeze
-    unsqueeze = shaping.unsqueeze
-    transpose = shaping.transpose
-    t = shaping.t
-    swapaxes = shaping.swapaxes
-    split = shaping.split
-    chunk = shaping.chunk
-    unbind = shaping.unbind
-    expand = shaping.expand
-    broadcast_to = shaping.broadcast_to
-    tile = shaping.tile
-    flip = shaping.flip
-    roll = shaping.roll
-    tril = shaping.tril
-    triu = shaping.triu
-    repeat_interleave = shaping.repeat_interleave
-    numel = shaping.numel
+    reshape = reshape
+    flatten = flatten
+    squeeze = squeeze
+    unsqueeze = unsqueeze
+    transpose = transpose
+    t = t
+    swapaxes = swapaxes
+    split = split
+    chunk = chunk
+    unbind = unbind
+    expand = expand
+    broadcast_to = broadcast_to
+    tile = tile
+    flip = flip
+    roll = roll
+    tril = tril
+    triu = triu
+    repeat_interleave = repeat_interleave
+    numel = numel
 
-    gather = selection.gather
-    index_select = selection.index_select
-    scatter = selection.scatter
-    masked_select = selection.masked_select
-    masked_fill = selection.masked_fill
-    where = selection.where
-    sort = selection.sort
-    argsort = selection.argsort
-    topk = selection.topk
-    unique = selection.unique
+    gather = gather
+    index_select = index_select
+    scatter = scatter
+    masked_select = masked_select
+    masked_fill = masked_fill
+    where = where
+    sort = sort
+    argsort = argsort
+    topk = topk
+    unique = unique
 
-    asinh = composed.asinh
-    acosh = composed.acosh
-    atanh = composed.atanh
-    inner = composed.inner
-    addmm = composed.addmm
-    cross = composed.cross
+    asinh = asinh
+    acosh = acosh
+    atanh = atanh
+    inner = inner
+    addmm = addmm
+    cross = cross
 
-    diagonal = diagonals.diagonal
-    trace = diagonals.trace
-    view = diagonals.view
-    view_as = diagonals.view_as
-    unflatten = diagonals.unflatten
-    vsplit = diagonals.vsplit
+    diagonal = diagonal
+    trace = trace
+    view = view
+    view_as = view_as
+    unflatten = unflatten
+    vsplit = vsplit
 
-    bincount = counting.bincount
-    kthvalue = counting.kthvalue
-    quantile = counting.quantile
-    index_add = counting.index_add
-    index_fill = counting.index_fill
-    take = counting.take
+    bincount = bincount
+    kthvalue = kthvalue
+    quantile = quantile
+    index_add = index_add
+    index_fill = index_fill
+    take = take

@@ -191,7 +191,7 @@ class PreparedCall:
     __slots__ = ("_made", "_parts", "definition", "least", "size", "slots", "variants")
 
     def __init__(self, definition: type[Op], parts: Interpreter) -> None:
-        self.definition = definition
+        self.definition: type[Op] = definition
         self.slots: dict[str, Slot] = definition.input_slots
         self.size: int = len(definition.inputs)
         needed = [i for i, slot in enumerate(definition.inputs) if not slot.optional]

@@ -84,8 +84,8 @@ class Pullback:
         wanted: tuple[bool, ...],
     ) -> None:
         definition = type(op)
-        self.op = op
-        self.ins = ins
+        self.op: Op = op
+        self.ins: Sequence[Any] = ins
         self._rule: Callable[..., dict[str, Any]] = op.grad if has_rule(definition) else self.refuse
         self.outs: Mapping[str, Any] = outs
         self.places: Sequence[tuple[str, int | None]] = places
@@ -317,9 +317,9 @@ class AbstractValue(Arithmetic):
     __array_ufunc__ = None
 
     def __init__(self, spy: ReadAnalysis, spec: Spec, origin: str | None) -> None:
-        self.spy = spy
-        self.spec = spec
-        self.origin = origin
+        self.spy: ReadAnalysis = spy
+        self.spec: Spec = spec
+        self.origin: str | None = origin
 
     @property
     def shape(self) -> tuple[int, ...]:

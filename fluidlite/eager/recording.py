@@ -88,8 +88,8 @@ class GradNode:
         self.versions: Any = versions  #: what their versions were; None where all were 0
         self.out: Any = out  #: outputs that the rule reads
         self.hooks: Any = None
-        self.code = code
-        self.at = at
+        self.code: Any = code
+        self.at: int = at
 
     @property
     def type(self) -> str:

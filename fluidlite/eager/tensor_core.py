@@ -125,8 +125,6 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
     _gradient: Tensor | None = None
     _hooks: Hooks | None = None
 
-    __hash__ = TensorRecord.__hash__
-
     # -- what it is --------------------------------------------------------------------------------
 
     @property

@@ -55,8 +55,8 @@ class Writing(TensorRecord, results=False):
 
     def detach_(self) -> Any:
         """This tensor, cut off from what it was made of."""
-        self.origin = None
-        self.stop = True
+        self.origin: Any = None
+        self.stop: bool = True
         return self
 
     @property

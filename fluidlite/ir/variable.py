@@ -53,7 +53,6 @@ class Variable(VariableMethods, Operand):
         "persistable",
         "stop_gradient",
     )
-    __hash__ = object.__hash__
 
     def __init__(
         self,

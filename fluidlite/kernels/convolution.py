@@ -44,6 +44,10 @@ class Geometry:
         filter: [filter, channel, row, column].
     """
 
+    top: int
+    bottom: int
+    left: int
+    right: int
     samples: int
     channels: int
     height: int
