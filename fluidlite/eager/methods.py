@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from ..functions.arithmetic import (
     add, allclose, atan2, divide, dot, equal, equal_all, floor_divide, greater_equal,
@@ -29,7 +30,7 @@ from ..functions.elementary import (
     sigmoid, sign, sin, sinh, sqrt, square, tan, tanh, trunc,
 )  # fmt: skip
 from ..functions.reduction import (
-    all, amax, amin, any, argmax, argmin, count_nonzero, cumprod, cumsum, dist, logsumexp,
+    all, any, argmax, argmin, count_nonzero, cumprod, cumsum, dist, logsumexp,
     max, mean, median, min, norm, prod, std, sum, var,
 )  # fmt: skip
 from ..functions.selection import (
@@ -45,6 +46,12 @@ from ..functions.shaping import (
 from ..ground.tracebacks import quick_api_boundary
 from .layering import EagerLayer
 
+if TYPE_CHECKING:
+    from .tensor import Tensor
+
+    #: what is one operator: checkers would not give the tensor to a function of its exact type
+    Function: TypeAlias = Callable[..., Tensor]
+
 
 @quick_api_boundary
 class SharedMethods:
@@ -56,62 +63,62 @@ class SharedMethods:
     has_dtype: ClassVar[bool] = True
     has_shape: ClassVar[bool] = True
 
-    subtract = subtract
-    multiply = multiply
+    subtract: ClassVar[Function] = subtract
+    multiply: ClassVar[Function] = multiply
     divide = divide
-    floor_divide = floor_divide
-    remainder = remainder
-    mod = remainder
-    floor_mod = remainder
+    floor_divide: ClassVar[Function] = floor_divide
+    remainder: ClassVar[Function] = remainder
+    mod: ClassVar[Function] = remainder
+    floor_mod: ClassVar[Function] = remainder
     pow = pow
-    maximum = maximum
-    minimum = minimum
-    atan2 = atan2
+    maximum: ClassVar[Function] = maximum
+    minimum: ClassVar[Function] = minimum
+    atan2: ClassVar[Function] = atan2
     matmul = matmul
     dot = dot
-    not_equal = not_equal
-    less_than = less_than
-    less_equal = less_equal
-    greater_than = greater_than
-    greater_equal = greater_equal
-    logical_and = logical_and
-    logical_or = logical_or
-    logical_xor = logical_xor
+    not_equal: ClassVar[Function] = not_equal
+    less_than: ClassVar[Function] = less_than
+    less_equal: ClassVar[Function] = less_equal
+    greater_than: ClassVar[Function] = greater_than
+    greater_equal: ClassVar[Function] = greater_equal
+    logical_and: ClassVar[Function] = logical_and
+    logical_or: ClassVar[Function] = logical_or
+    logical_xor: ClassVar[Function] = logical_xor
     logical_not = logical_not
     equal_all = equal_all
 
-    exp = exp
-    expm1 = expm1
-    log = log
-    log2 = log2
-    log10 = log10
-    log1p = log1p
-    sqrt = sqrt
-    rsqrt = rsqrt
-    square = square
-    reciprocal = reciprocal
-    sin = sin
-    cos = cos
-    tan = tan
-    asin = asin
-    acos = acos
-    atan = atan
-    sinh = sinh
-    cosh = cosh
-    tanh = tanh
-    erf = erf
-    sigmoid = sigmoid
-    floor = floor
-    ceil = ceil
-    round = round
-    trunc = trunc
+    exp: ClassVar[Function] = exp
+    expm1: ClassVar[Function] = expm1
+    log: ClassVar[Function] = log
+    log2: ClassVar[Function] = log2
+    log10: ClassVar[Function] = log10
+    log1p: ClassVar[Function] = log1p
+    sqrt: ClassVar[Function] = sqrt
+    rsqrt: ClassVar[Function] = rsqrt
+    square: ClassVar[Function] = square
+    reciprocal: ClassVar[Function] = reciprocal
+    sin: ClassVar[Function] = sin
+    cos: ClassVar[Function] = cos
+    tan: ClassVar[Function] = tan
+    asin: ClassVar[Function] = asin
+    acos: ClassVar[Function] = acos
+    atan: ClassVar[Function] = atan
+    sinh: ClassVar[Function] = sinh
+    cosh: ClassVar[Function] = cosh
+    tanh: ClassVar[Function] = tanh
+    erf: ClassVar[Function] = erf
+    sigmoid: ClassVar[Function] = sigmoid
+    floor: ClassVar[Function] = floor
+    ceil: ClassVar[Function] = ceil
+    round: ClassVar[Function] = round
+    trunc: ClassVar[Function] = trunc
     abs = abs
-    sign = sign
+    sign: ClassVar[Function] = sign
     neg = neg
     scale = scale
-    isfinite = isfinite
-    isnan = isnan
-    isinf = isinf
+    isfinite: ClassVar[Function] = isfinite
+    isnan: ClassVar[Function] = isnan
+    isinf: ClassVar[Function] = isinf
     cast = cast
     astype = cast
     clone = clone
@@ -167,13 +174,13 @@ class SharedMethods:
 class Methods(SharedMethods):
     """All of paddle 2's; OneFlow has others of some names, or none."""
 
-    add = add
+    add: ClassVar[Function] = add
     mm = matmul
     bmm = matmul
     mv = matmul
     outer = outer
     lerp = lerp
-    equal = equal
+    equal: ClassVar[Function] = equal
     isclose = isclose
     allclose = allclose
     is_empty = is_empty
@@ -184,8 +191,8 @@ class Methods(SharedMethods):
     mean = mean
     max = max
     min = min
-    amax = amax
-    amin = amin
+    amax = max
+    amin = min
     prod = prod
     all = all
     any = any

@@ -7,7 +7,8 @@ makes a float of integers.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -134,15 +135,21 @@ def _operand(value: Any, what: str) -> Any:
     )
 
 
+class _OfTwo(Protocol):
+    """A function of two operands that is one operator."""
+
+    def __call__(self, x: Other, y: Other, name: str | None = None) -> Tensor: ...
+
+
 def _of_two(x: Other, y: Other, name: str | None = None) -> Tensor:
     """An operator on two operands."""
     x, y = operands(x, y, "function")
     return eager.operator(x, y)
 
 
-add = of_operator(_of_two, "add", "x + y.", "elementwise_add")
-subtract = of_operator(_of_two, "subtract", "x - y.", "elementwise_sub")
-multiply = of_operator(
+add: _OfTwo = of_operator(_of_two, "add", "x + y.", "elementwise_add")
+subtract: _OfTwo = of_operator(_of_two, "subtract", "x - y.", "elementwise_sub")
+multiply: _OfTwo = of_operator(
     _of_two,
     "multiply",
     """x * y, element by element.
@@ -153,8 +160,10 @@ multiply = of_operator(
     """,
     "elementwise_mul",
 )
-floor_divide = of_operator(_of_two, "floor_divide", "x / y, rounded down as by Python's ``//``.")
-remainder = of_operator(
+floor_divide: _OfTwo = of_operator(
+    _of_two, "floor_divide", "x / y, rounded down as by Python's ``//``."
+)
+remainder: _OfTwo = of_operator(
     _of_two,
     "remainder",
     """What x // y leaves, with the sign of y as by Python's ``%``.
@@ -163,17 +172,17 @@ remainder = of_operator(
     [1, 2]
     """,
 )
-maximum = of_operator(
+maximum: _OfTwo = of_operator(
     _of_two,
     "maximum",
     "The larger of x and y, element by element; where they are equal, both share the gradient.",
 )
-minimum = of_operator(
+minimum: _OfTwo = of_operator(
     _of_two,
     "minimum",
     "The smaller of x and y, element by element; where they are equal, both share the gradient.",
 )
-atan2 = of_operator(
+atan2: _OfTwo = of_operator(
     _of_two, "atan2", "The angle of the point (y, x) seen from the origin.", "arctan2"
 )
 
@@ -265,12 +274,18 @@ def lerp(x: Tensor, y: Tensor, weight: Any, name: str | None = None) -> Tensor:
 # -- comparisons and truth values ------------------------------------------------------------------
 
 
-equal = of_operator(_of_two, "equal", "x == y, element by element, as truth values.")
-not_equal = of_operator(_of_two, "not_equal", "x != y, element by element, as truth values.")
-less_than = of_operator(_of_two, "less_than", "x < y, element by element, as truth values.")
-less_equal = of_operator(_of_two, "less_equal", "x <= y, element by element, as truth values.")
-greater_than = of_operator(_of_two, "greater_than", "x > y, element by element, as truth values.")
-greater_equal = of_operator(
+equal: _OfTwo = of_operator(_of_two, "equal", "x == y, element by element, as truth values.")
+not_equal: _OfTwo = of_operator(
+    _of_two, "not_equal", "x != y, element by element, as truth values."
+)
+less_than: _OfTwo = of_operator(_of_two, "less_than", "x < y, element by element, as truth values.")
+less_equal: _OfTwo = of_operator(
+    _of_two, "less_equal", "x <= y, element by element, as truth values."
+)
+greater_than: _OfTwo = of_operator(
+    _of_two, "greater_than", "x > y, element by element, as truth values."
+)
+greater_equal: _OfTwo = of_operator(
     _of_two, "greater_equal", "x >= y, element by element, as truth values."
 )
 
@@ -292,9 +307,13 @@ def _of_truths(x: Tensor, y: Tensor, out: Tensor | None = None, name: str | None
 
 
 _WRITTEN = "what is not 0 is true.\n\nGiven ``out``, a tensor, the result is written to that."
-logical_and = of_operator(_of_truths, "logical_and", f"Whether x and y are both true; {_WRITTEN}")
-logical_or = of_operator(_of_truths, "logical_or", f"Whether x or y is true; {_WRITTEN}")
-logical_xor = of_operator(
+logical_and: Callable[..., Tensor] = of_operator(
+    _of_truths, "logical_and", f"Whether x and y are both true; {_WRITTEN}"
+)
+logical_or: Callable[..., Tensor] = of_operator(
+    _of_truths, "logical_or", f"Whether x or y is true; {_WRITTEN}"
+)
+logical_xor: Callable[..., Tensor] = of_operator(
     _of_truths, "logical_xor", f"Whether one of x and y is true and the other not; {_WRITTEN}"
 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import pi, prod
 from typing import TYPE_CHECKING, Any
 
@@ -352,5 +353,7 @@ def _python(bits: Any, logical: Any) -> Any:
 
 
 #: what Python's operators mean
-python_and, python_or = _python(bitwise_and, logical_and), _python(bitwise_or, logical_or)
-python_xor, python_not = _python(bitwise_xor, logical_xor), _python(bitwise_not, logical_not)
+python_and: Callable[..., Tensor] = _python(bitwise_and, logical_and)
+python_or: Callable[..., Tensor] = _python(bitwise_or, logical_or)
+python_xor: Callable[..., Tensor] = _python(bitwise_xor, logical_xor)
+python_not: Callable[..., Tensor] = _python(bitwise_not, logical_not)

@@ -367,6 +367,12 @@ def is_tensor(x: Any) -> bool:
     return isinstance(x, TensorCore)
 
 
-float16, float32, float64 = DType.FP16, DType.FP32, DType.FP64
-int8, int16, int32, int64, uint8 = DType.INT8, DType.INT16, DType.INT32, DType.INT64, DType.UINT8
+float16: DType = DType.FP16
+float32: DType = DType.FP32
+float64: DType = DType.FP64
+int8: DType = DType.INT8
+int16: DType = DType.INT16
+int32: DType = DType.INT32
+int64: DType = DType.INT64
+uint8: DType = DType.UINT8
 bool_ = DType.BOOL

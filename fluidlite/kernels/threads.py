@@ -114,7 +114,7 @@ class _Task:
     """Parts that threads take, one after the other."""
 
     def __init__(self, function: Callable[[int, int], None], parts: int, workers: int) -> None:
-        self.function = function
+        self.function: Callable[[int, int], None] = function
         self.parts = parts
         self.workers = workers
         self._taken, self._left, self._workers = 0, parts, 0
