@@ -67,6 +67,35 @@ def _rank(a: Any) -> int:
     return np.ndim(a)
 
 
+#: a name that NumPy has dropped -> the one that means it now
+_RENAMED = {
+    "float_": "float64",
+    "complex_": "complex128",
+    "cfloat": "complex128",
+    "singlecomplex": "complex64",
+    "clongfloat": "clongdouble",
+    "longfloat": "longdouble",
+    "longcomplex": "clongdouble",
+    "string_": "bytes_",
+    "unicode_": "str_",
+    **dict.fromkeys(("Inf", "Infinity", "infty", "PINF"), "inf"),
+    **dict.fromkeys(("NaN", "NAN"), "nan"),
+    "product": "prod",
+    "cumproduct": "cumprod",
+    "sometrue": "any",
+    "alltrue": "all",
+    "round_": "round",
+    "row_stack": "vstack",
+    "mat": "asmatrix",
+    "find_common_type": "result_type",
+    "typeDict": "sctypeDict",
+}
+
+
+def _of_numpy(name: str) -> tuple[str, Callable[[], Any]]:
+    return f"np.{name}", lambda: getattr(np, name)
+
+
 #: module -> old name -> (what it means now, how to get it)
 DROPPED: dict[str, dict[str, tuple[str, Callable[[], Any]]]] = {
     "numpy": {
@@ -76,49 +105,24 @@ DROPPED: dict[str, dict[str, tuple[str, Callable[[], Any]]]] = {
         },
         "long": ("int", lambda: int),
         "unicode": ("str", lambda: str),
-        "float_": ("np.float64", lambda: np.float64),
-        "complex_": ("np.complex128", lambda: np.complex128),
-        "cfloat": ("np.complex128", lambda: np.complex128),
-        "singlecomplex": ("np.complex64", lambda: np.complex64),
-        "clongfloat": ("np.clongdouble", lambda: np.clongdouble),
-        "longfloat": ("np.longdouble", lambda: np.longdouble),
-        "longcomplex": ("np.clongdouble", lambda: np.clongdouble),
-        "string_": ("np.bytes_", lambda: np.bytes_),
-        "unicode_": ("np.str_", lambda: np.str_),
-        **dict.fromkeys(["Inf", "Infinity", "infty", "PINF"], ("np.inf", lambda: np.inf)),
+        **{old: _of_numpy(new) for old, new in _RENAMED.items()},
         "NINF": ("-np.inf", lambda: -np.inf),
-        "NaN": ("np.nan", lambda: np.nan),
-        "NAN": ("np.nan", lambda: np.nan),
         "PZERO": ("0.0", lambda: 0.0),
         "NZERO": ("-0.0", lambda: -0.0),
-        "product": ("np.prod", lambda: np.prod),
-        "cumproduct": ("np.cumprod", lambda: np.cumprod),
-        "sometrue": ("np.any", lambda: np.any),
-        "alltrue": ("np.all", lambda: np.all),
-        "round_": ("np.round", lambda: np.round),
-        "row_stack": ("np.vstack", lambda: np.vstack),
-        "mat": ("np.asmatrix", lambda: np.asmatrix),
         "asscalar": ("a.item()", lambda: _asscalar),
         "asfarray": ("np.asarray", lambda: _asfarray),
         "in1d": ("np.isin", lambda: _in1d),
         "trapz": ("np.trapezoid", lambda: _trapz),
         "msort": ("np.sort(a, axis=0)", lambda: _msort),
         "rank": ("np.ndim", lambda: _rank),
-        "find_common_type": ("np.result_type", lambda: np.result_type),
-        "typeDict": ("np.sctypeDict", lambda: np.sctypeDict),
         "issubclass_": ("issubclass", lambda: issubclass),
-        "VisibleDeprecationWarning": (
-            "np.exceptions.VisibleDeprecationWarning",
-            lambda: import_module("numpy.exceptions").VisibleDeprecationWarning,
-        ),
-        "ComplexWarning": (
-            "np.exceptions.ComplexWarning",
-            lambda: import_module("numpy.exceptions").ComplexWarning,
-        ),
-        "AxisError": (
-            "np.exceptions.AxisError",
-            lambda: import_module("numpy.exceptions").AxisError,
-        ),
+        **{
+            name: (
+                f"np.exceptions.{name}",
+                lambda name=name: getattr(import_module("numpy.exceptions"), name),  # type: ignore[misc]
+            )
+            for name in ("VisibleDeprecationWarning", "ComplexWarning", "AxisError")
+        },
     },
     "collections": {
         name: (f"collections.abc.{name}", lambda name=name: getattr(collections.abc, name))  # type: ignore[misc]

@@ -319,15 +319,23 @@ def wrapped(line: str) -> list[str]:
     return [*lines, tail]
 
 
-def _arguments(text: str) -> list[str]:
-    """The parts between commas that no bracket encloses."""
-    found, depth, begin, quote = [], 0, 0, ""
+def _code(text: str) -> Iterator[tuple[int, str]]:
+    """The characters that no text encloses, and their places."""
+    quote = ""
     for k, c in enumerate(text):
         if quote:
             quote = "" if c == quote and text[k - 1] != "\\" else quote
         elif c in "\"'":
             quote = c
-        elif c in "([{":
+        else:
+            yield k, c
+
+
+def _arguments(text: str) -> list[str]:
+    """The parts between commas that no bracket encloses."""
+    found, depth, begin = [], 0, 0
+    for k, c in _code(text):
+        if c in "([{":
             depth += 1
         elif c in ")]}":
             depth -= 1
@@ -341,13 +349,9 @@ def _arguments(text: str) -> list[str]:
 def _last_brackets(line: str) -> tuple[int, int] | None:
     """Where the last outermost brackets open and close."""
     stack: list[int] = []
-    found, quote = None, ""
-    for k, c in enumerate(line):
-        if quote:
-            quote = "" if c == quote and line[k - 1] != "\\" else quote
-        elif c in "\"'":
-            quote = c
-        elif c in "([{":
+    found = None
+    for k, c in _code(line):
+        if c in "([{":
             stack.append(k)
         elif c in ")]}" and stack:
             begin = stack.pop()

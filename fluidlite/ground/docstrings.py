@@ -42,19 +42,21 @@ class Family:
         returns: the text of the result.
         raises: lines of the form ``ERROR: when.``.
         example: a session in which ``{name}`` stands for the function's name.
+        setup: what stands in front of an example that a function has itself.
     """
 
     args: Mapping[str, str] = field(default_factory=dict)
     returns: str = ""
     raises: str = ""
     example: str = ""
+    setup: str = ""
 
     def extended(self, args: Mapping[str, str], **sections: str) -> Family:
         """A family within this one, with texts that come before its own.
 
         Args:
             args: the text of further arguments.
-            sections: ``returns``, ``raises`` and ``example``.
+            sections: ``returns``, ``raises``, ``example`` and ``setup``.
         """
         return replace(self, args={**self.args, **args}, **sections)
 
@@ -122,6 +124,9 @@ class Family:
             at = heads.index("Args:")
             own = blocks.pop(at)
             del heads[at]
+        if self.setup and ">>> " in heads:
+            at = heads.index(">>> ")
+            blocks[at] = f"{inspect.cleandoc(self.setup)}\n{blocks[at]}"
         sections = {"Args:": self._arguments(own, list(parameters)), **self._sections}
         for place, section in enumerate(_SECTIONS):
             more = sections[section]

@@ -8,12 +8,12 @@ from ..clip import GradientClipBase
 from ..ground.fields import from_fields
 from ..ir.variable import Variable
 from ..regularizer import WeightDecayRegularizer
-from .arguments import Pair
-from .optimizer import OPTIMIZERS, Optimizer
+from .arguments import OF_LOSS, Pair
+from .optimizer import Optimizer
 from .states import State
 
 
-@OPTIMIZERS
+@OF_LOSS
 @from_fields
 class Adagrad(Optimizer):
     """Adagrad: ``moment += grad^2; param -= learning_rate * grad / (sqrt(moment) + epsilon)``.
@@ -24,8 +24,6 @@ class Adagrad(Optimizer):
     Args:
         initial_accumulator_value: what the accumulated squares begin with.
 
-    >>> x = fluid.data("x", [None, 3], "float32")
-    >>> loss = fluid.layers.mean(fluid.layers.fc(x, 1, bias_attr=False))
     >>> ops, pairs = fluid.optimizer.Adagrad(0.1).minimize(loss)
     >>> ops[0].output("MomentOut")
     ['fc_0.w_0_moment_0']
@@ -44,7 +42,7 @@ class Adagrad(Optimizer):
     attributes = "epsilon"
 
 
-@OPTIMIZERS
+@OF_LOSS
 @from_fields
 class DecayedAdagrad(Optimizer):
     """Adagrad with a running mean in place of the sum: ``moment = decay * moment + (1 - decay) *
@@ -53,8 +51,6 @@ class DecayedAdagrad(Optimizer):
     Args:
         decay: how much of the mean stays.
 
-    >>> x = fluid.data("x", [None, 3], "float32")
-    >>> loss = fluid.layers.mean(fluid.layers.fc(x, 1, bias_attr=False))
     >>> ops, pairs = fluid.optimizer.DecayedAdagrad(0.1, decay=0.9).minimize(loss)
     >>> ops[0].type
     'decayed_adagrad'
@@ -73,7 +69,7 @@ class DecayedAdagrad(Optimizer):
     attributes = "decay epsilon"
 
 
-@OPTIMIZERS
+@OF_LOSS
 @from_fields
 class Adadelta(Optimizer):
     """Adadelta: gradients scaled by the ratio of running means, of squared steps and of squared
@@ -87,8 +83,6 @@ class Adadelta(Optimizer):
         epsilon: keeps the division finite, and gives the first steps their size.
         rho: how much of the running means stays.
 
-    >>> x = fluid.data("x", [None, 3], "float32")
-    >>> loss = fluid.layers.mean(fluid.layers.fc(x, 1, bias_attr=False))
     >>> ops, pairs = fluid.optimizer.Adadelta(1.0, rho=0.9).minimize(loss)
     >>> ops[0].input_names
     ['Param', 'Grad', 'AvgSquaredGrad', 'AvgSquaredUpdate']
@@ -115,7 +109,7 @@ class Adadelta(Optimizer):
         return rate
 
 
-@OPTIMIZERS
+@OF_LOSS
 @from_fields
 class RMSProp(Optimizer):
     """RMSProp: steps by gradients, each divided by the root of the running mean of its square.
@@ -129,8 +123,6 @@ class RMSProp(Optimizer):
         centered: divide by the root of the variance instead: Graves, Generating sequences with
             recurrent neural networks, 2013.
 
-    >>> x = fluid.data("x", [None, 3], "float32")
-    >>> loss = fluid.layers.mean(fluid.layers.fc(x, 1, bias_attr=False))
     >>> ops, pairs = fluid.optimizer.RMSProp(0.01, rho=0.9).minimize(loss)
     >>> ops[0].input("MeanSquare")
     ['fc_0.w_0_mean_square_0']
@@ -155,7 +147,7 @@ class RMSProp(Optimizer):
     attributes = "epsilon decay=rho momentum centered"
 
 
-@OPTIMIZERS
+@OF_LOSS
 @from_fields
 class Ftrl(Optimizer):
     """FTRL-Proximal, follow the regularized leader: after each step parameters are what minimises
@@ -168,8 +160,6 @@ class Ftrl(Optimizer):
         l2: what the sum of squares counts.
         lr_power: how steps shrink with the sum of the squares of gradients.
 
-    >>> x = fluid.data("x", [None, 3], "float32")
-    >>> loss = fluid.layers.mean(fluid.layers.fc(x, 1, bias_attr=False))
     >>> ops, pairs = fluid.optimizer.Ftrl(0.1, l1=0.01, l2=0.02).minimize(loss)
     >>> ops[0].output("SquaredAccumOut")
     ['fc_0.w_0_squared_0']

@@ -40,9 +40,19 @@ OPTIMIZERS = Family(
         "epsilon": "keeps the division finite.",
         "beta1": "how much of the running mean of the gradient stays; a number in [0, 1).",
         "beta2": "the same for the mean of its square.",
+        "momentum": "how much of the velocity stays.",
         "lazy_mode": "update only the rows that a gradient of selected rows has.",
     },
     raises="ArgumentError: an argument is of another kind.",
+)
+
+#: optimizers whose examples minimize a loss
+OF_LOSS = OPTIMIZERS.extended(
+    {},
+    setup="""
+    >>> x = fluid.data("x", [None, 3], "float32")
+    >>> loss = fluid.layers.mean(fluid.layers.fc(x, 1, bias_attr=False))
+    """,
 )
 
 

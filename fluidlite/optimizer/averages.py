@@ -25,7 +25,7 @@ from ..layers.math import cast, sum
 from ..layers.params import global_variable
 from ..layers.variables import autoincreased_step_counter
 from ..regularizer import WeightDecayRegularizer
-from .arguments import number
+from .arguments import OF_LOSS, number
 from .states import State, States
 
 
@@ -95,6 +95,7 @@ class _Averages(Described):
         executor.run(self.restore_program)
 
 
+@OF_LOSS
 class ExponentialMovingAverage(_Averages):
     """Running means of all parameters of the default main program: after each step
     ``average = decay * average + (1 - decay) * parameter``.
@@ -112,8 +113,6 @@ class ExponentialMovingAverage(_Averages):
     Raises:
         ArgumentError: an argument is of another kind.
 
-    >>> x = fluid.data("x", [None, 3], "float32")
-    >>> loss = fluid.layers.mean(fluid.layers.fc(x, 1, bias_attr=False))
     >>> ops, pairs = fluid.optimizer.SGD(0.1).minimize(loss)
     >>> average = fluid.optimizer.ExponentialMovingAverage(0.99)
     >>> average.update()
@@ -193,6 +192,7 @@ class ExponentialMovingAverage(_Averages):
                     assign(old * decay + now * (1.0 - decay), mean)
 
 
+@OF_LOSS
 class ModelAverage(_Averages):
     """Means of all parameters of the default main program over the last steps.
 
@@ -210,8 +210,6 @@ class ModelAverage(_Averages):
     Raises:
         ArgumentError: an argument is of another kind.
 
-    >>> x = fluid.data("x", [None, 3], "float32")
-    >>> loss = fluid.layers.mean(fluid.layers.fc(x, 1, bias_attr=False))
     >>> ops, pairs = fluid.optimizer.SGD(0.1).minimize(loss)
     >>> average = fluid.optimizer.ModelAverage(0.15, 1000, 10000)
     >>> exe, feed = fluid.Executor(), {"x": np.ones([2, 3], "float32")}

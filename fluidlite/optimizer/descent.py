@@ -9,16 +9,15 @@ from ..clip import GradientClipBase
 from ..ground.fields import from_fields
 from ..ir.variable import Variable
 from ..regularizer import WeightDecayRegularizer
-from .optimizer import OPTIMIZERS, Optimizer
+from .arguments import OF_LOSS
+from .optimizer import Optimizer
 from .states import State
 
 
-@OPTIMIZERS
+@OF_LOSS
 class SGD(Optimizer):
     """Stochastic gradient descent: ``param -= learning_rate * grad``.
 
-    >>> x = fluid.data("x", [None, 3], "float32")
-    >>> loss = fluid.layers.mean(fluid.layers.fc(x, 1, bias_attr=False))
     >>> ops, pairs = fluid.optimizer.SGD(learning_rate=0.1).minimize(loss)
     >>> ops[0].input("LearningRate")
     ['learning_rate_0']
@@ -27,18 +26,15 @@ class SGD(Optimizer):
     type = "sgd"
 
 
-@OPTIMIZERS
+@OF_LOSS
 @from_fields
 class Momentum(Optimizer):
     """Gradient descent with momentum: ``velocity = momentum * velocity + grad`` and
     ``param -= learning_rate * velocity``.
 
     Args:
-        momentum: how much of the velocity stays.
         use_nesterov: look ahead: ``param -= learning_rate * (grad + momentum * velocity)``.
 
-    >>> x = fluid.data("x", [None, 3], "float32")
-    >>> loss = fluid.layers.mean(fluid.layers.fc(x, 1, bias_attr=False))
     >>> ops, pairs = fluid.optimizer.Momentum(0.1, momentum=0.9).minimize(loss)
     >>> ops[0].output("VelocityOut")
     ['fc_0.w_0_velocity_0']
@@ -57,7 +53,7 @@ class Momentum(Optimizer):
     attributes = "mu=momentum use_nesterov"
 
 
-@OPTIMIZERS
+@OF_LOSS
 @from_fields
 class LarsMomentum(Optimizer):
     """Momentum whose steps have lengths relative to those of the parameters: layer-wise adaptive
@@ -66,12 +62,9 @@ class LarsMomentum(Optimizer):
     You, Gitman and Ginsburg, Large batch training of convolutional networks, 2017.
 
     Args:
-        momentum: how much of the velocity stays.
         lars_coeff: the length of a step, relative to its parameter's.
         lars_weight_decay: what a parameter counts in its gradient.
 
-    >>> x = fluid.data("x", [None, 3], "float32")
-    >>> loss = fluid.layers.mean(fluid.layers.fc(x, 1, bias_attr=False))
     >>> ops, pairs = fluid.optimizer.LarsMomentum(0.1, momentum=0.9).minimize(loss)
     >>> ops[0].output("VelocityOut")
     ['fc_0.w_0_velocity_0']
@@ -91,7 +84,7 @@ class LarsMomentum(Optimizer):
     attributes = "mu=momentum lars_coeff lars_weight_decay"
 
 
-@OPTIMIZERS
+@OF_LOSS
 class Dpsgd(Optimizer):
     """Gradient descent with clipped gradients and noise, so that steps tell little of any example.
 
@@ -102,8 +95,6 @@ class Dpsgd(Optimizer):
         batch_size: of how many examples a gradient is the mean; divides the noise.
         sigma: the standard deviation of the noise.
 
-    >>> x = fluid.data("x", [None, 3], "float32")
-    >>> loss = fluid.layers.mean(fluid.layers.fc(x, 1, bias_attr=False))
     >>> dpsgd = fluid.optimizer.Dpsgd(0.1, clip=10.0, batch_size=16.0, sigma=1.0)
     >>> ops, pairs = dpsgd.minimize(loss)
     >>> ops[0].attr("clip")

@@ -18,10 +18,12 @@ from ..layers.elementwise import elementwise_mod
 from ..layers.math import scale, sums
 from ..layers.params import global_variable
 from ..layers.variables import create_global_var, increment
+from .arguments import OF_LOSS
 from .optimizer import Optimizer, Pair
 from .wrapped import WrappedOptimizer
 
 
+@OF_LOSS
 class GradientMergeOptimizer(WrappedOptimizer):
     """An optimizer that makes one step of the gradients of ``k_steps`` runs.
 
@@ -37,8 +39,6 @@ class GradientMergeOptimizer(WrappedOptimizer):
     Raises:
         ArgumentError: an argument is of another kind, or the optimizer is one of eager parameters.
 
-    >>> x = fluid.data("x", [None, 3], "float32")
-    >>> loss = fluid.layers.mean(fluid.layers.fc(x, 1, bias_attr=False))
     >>> adam = fluid.optimizer.Adam(0.01)
     >>> _ = fluid.optimizer.GradientMergeOptimizer(adam, k_steps=4).minimize(loss)
     >>> loss.block.var("fc_0.w_0@GRAD@GradientMerge").persistable

@@ -22,11 +22,12 @@ from ..layers.elementwise import (
 )
 from ..layers.math import cast
 from ..layers.variables import create_global_var, increment
-from .arguments import number, programs_of
+from .arguments import OF_LOSS, number, programs_of
 from .optimizer import Optimizer
 from .wrapped import an_optimizer
 
 
+@OF_LOSS
 class LookaheadOptimizer(Described):
     """An optimizer whose parameters go back, every ``k`` steps, to between where they are and where
     they were: ``slow = alpha * fast + (1 - alpha) * slow; fast = slow``.
@@ -41,8 +42,6 @@ class LookaheadOptimizer(Described):
     Raises:
         ArgumentError: an argument is of another kind.
 
-    >>> x = fluid.data("x", [None, 3], "float32")
-    >>> loss = fluid.layers.mean(fluid.layers.fc(x, 1, bias_attr=False))
     >>> sgd = fluid.optimizer.SGD(0.1)
     >>> ops, pairs = fluid.optimizer.LookaheadOptimizer(sgd, alpha=0.5, k=5).minimize(loss)
     >>> loss.block.var("fc_0.w_0@SLOW").shape

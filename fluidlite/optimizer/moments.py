@@ -14,7 +14,7 @@ from ..ir.operator import Operator, OpRole
 from ..ir.variable import Variable
 from ..opdef.arithmetic import Arithmetic
 from ..regularizer import WeightDecayRegularizer
-from .arguments import number
+from .arguments import OF_LOSS, number
 from .eager import EagerSteps
 from .optimizer import OPTIMIZERS, Optimizer
 from .states import State
@@ -22,7 +22,7 @@ from .states import State
 _MOMENTS = (State("Moment1", "moment1"), State("Moment2", "moment2"))
 
 
-@OPTIMIZERS
+@OF_LOSS
 @from_fields
 class Adam(Optimizer):
     """Adam: steps scaled by running means of the gradient and of its square.
@@ -34,8 +34,6 @@ class Adam(Optimizer):
             of one element, for which the correction of the first steps begins with 0.9.
         beta2: the same for the mean of its square; 0.999.
 
-    >>> x = fluid.data("x", [None, 3], "float32")
-    >>> loss = fluid.layers.mean(fluid.layers.fc(x, 1, bias_attr=False))
     >>> adam = fluid.optimizer.Adam(0.01)
     >>> ops, pairs = adam.minimize(loss)
     >>> adam.get_opti_var_name_list()[:2]
@@ -146,7 +144,7 @@ class AdamW(Adam):
         return super().append_step(block, param, grad, rate)
 
 
-@OPTIMIZERS
+@OF_LOSS
 @from_fields
 class Adamax(Optimizer):
     """Adamax: steps by the running mean of the gradient, divided by a decaying maximum of its size.
@@ -157,8 +155,6 @@ class Adamax(Optimizer):
         beta1: how much of the running mean stays.
         beta2: how much of the maximum stays.
 
-    >>> x = fluid.data("x", [None, 3], "float32")
-    >>> loss = fluid.layers.mean(fluid.layers.fc(x, 1, bias_attr=False))
     >>> ops, pairs = fluid.optimizer.Adamax(0.01).minimize(loss)
     >>> [op.type for op in ops]
     ['adamax', 'scale']

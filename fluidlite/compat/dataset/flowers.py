@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import FileFormatError
+from ...ground.spellings import Spelling
 from ...reader import map_readers, xmap_readers
 from .homes import archive, fetch, file_of, is_synthetic
 from .image import load_image_bytes, simple_transform
@@ -140,8 +141,17 @@ def _elements(data: bytes, order: str) -> Iterator[tuple[int, bytes]]:
 
 
 def _reader(
-    part: str, mapper: Callable[[Any], Any], buffered_size: int, use_xmap: bool, cycle: bool
+    part: str,
+    mapper: Callable[[Any], Any],
+    buffered_size: int = 1024,
+    use_xmap: bool = True,
+    cycle: bool = False,
 ) -> Reader:
+    """A reader of samples.
+
+    Args:
+        mapper, buffered_size, use_xmap, cycle: as of :func:`reader_creator`.
+    """
     if is_synthetic():
 
         def centred() -> Iterator[Any]:
@@ -161,40 +171,11 @@ def _reader(
     )
 
 
-def train(
-    mapper: Callable[[Any], Any] = train_mapper,
-    buffered_size: int = 1024,
-    use_xmap: bool = True,
-    cycle: bool = False,
-) -> Reader:
-    """A reader of the training samples.
-
-    Args:
-        mapper, buffered_size, use_xmap, cycle: as of :func:`reader_creator`.
-    """
-    return _reader(TRAIN_FLAG, mapper, buffered_size, use_xmap, cycle)
-
-
-def test(
-    mapper: Callable[[Any], Any] = test_mapper,
-    buffered_size: int = 1024,
-    use_xmap: bool = True,
-    cycle: bool = False,
-) -> Reader:
-    """A reader of the test samples.
-
-    Args:
-        mapper, buffered_size, use_xmap, cycle: as of :func:`reader_creator`.
-    """
-    return _reader(TEST_FLAG, mapper, buffered_size, use_xmap, cycle)
-
-
-def valid(
-    mapper: Callable[[Any], Any] = test_mapper, buffered_size: int = 1024, use_xmap: bool = True
-) -> Reader:
-    """A reader of the samples for validation.
-
-    Args:
-        mapper, buffered_size, use_xmap: as of :func:`reader_creator`.
-    """
-    return _reader(VALID_FLAG, mapper, buffered_size, use_xmap, False)
+train, test, valid = (
+    Spelling({}, without)(_reader, name, doc, fixed={"part": part}, defaults={"mapper": mapper})
+    for name, doc, part, mapper, without in (
+        ("train", "A reader of the training samples.", TRAIN_FLAG, train_mapper, ()),
+        ("test", "A reader of the test samples.", TEST_FLAG, test_mapper, ()),
+        ("valid", "A reader of the samples for validation.", VALID_FLAG, test_mapper, ("cycle",)),
+    )
+)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import IntEnum
 from typing import Any
 
@@ -133,39 +134,27 @@ def has_infer_inplace(op_type: str) -> bool:
     return False
 
 
-def kTempVarName() -> str:
-    """What stands in the names of variables for a moment."""
-    return "@TEMP@"
+def _named(name: str, text: str, doc: str) -> Callable[[], str]:
+    """A function that gives a part of the names of variables."""
+
+    def part() -> str:
+        return text
+
+    part.__name__, part.__qualname__, part.__doc__ = name, name, f"What stands {doc}."
+    return part
 
 
-def kZeroVarSuffix() -> str:
-    """What stands behind the name of a variable of zeros."""
-    return "@ZERO"
-
-
-def kNewGradSuffix() -> str:
-    """What stands behind a second name of a gradient."""
-    return "@NEWGRAD@"
-
-
-def kControlDepVarName() -> str:
-    """How variables begin that only order operators."""
-    return "__control_var"
-
-
-def empty_var_name() -> str:
-    """What stands in a slot where there is no variable."""
-    return "@EMPTY@"
-
-
-def grad_var_suffix() -> str:
-    """What stands behind a variable's name in that of its gradient."""
-    return "@GRAD"
-
-
-def loaded_var_suffix() -> str:
-    """What stands behind the name of a variable that was loaded."""
-    return "@LOADED"
+kTempVarName = _named("kTempVarName", "@TEMP@", "in the names of variables for a moment")
+kZeroVarSuffix = _named("kZeroVarSuffix", "@ZERO", "behind the name of a variable of zeros")
+kNewGradSuffix = _named("kNewGradSuffix", "@NEWGRAD@", "behind a second name of a gradient")
+kControlDepVarName = _named(
+    "kControlDepVarName", "__control_var", "in front of the names of variables that order operators"
+)
+empty_var_name = _named("empty_var_name", "@EMPTY@", "in a slot where there is no variable")
+grad_var_suffix = _named("grad_var_suffix", "@GRAD", "behind a variable's name in its gradient's")
+loaded_var_suffix = _named(
+    "loaded_var_suffix", "@LOADED", "behind the name of a variable that was loaded"
+)
 
 
 def is_compiled_with_mkldnn() -> bool:

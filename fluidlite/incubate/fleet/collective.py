@@ -6,9 +6,10 @@ state.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import functools
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -223,6 +224,20 @@ class _Job:
 _job: state.StateSlot[_Job] = state.slot("fleet", _Job)
 
 
+R = TypeVar("R")
+
+
+def _of_role(method: Callable[[RoleMakerBase], R]) -> Callable[[Fleet], R]:
+    """A method that asks the role of this process."""
+
+    @functools.wraps(method)
+    def asked(fleet: Fleet) -> R:
+        found: R = getattr(fleet._role, method.__name__)()
+        return found
+
+    return asked
+
+
 class Fleet(Described):
     """The processes that train together; ``fleet`` is the one that scripts use.
 
@@ -261,25 +276,13 @@ class Fleet(Described):
 
     # -- who this process is -----------------------------------------------------------------------
 
-    def is_first_worker(self) -> bool:
-        """Whether this is process 0."""
-        return self._role.is_first_worker()
-
-    def worker_index(self) -> int:
-        """The number of this process."""
-        return self._role.worker_index()
-
-    def worker_num(self) -> int:
-        """How many processes there are."""
-        return self._role.worker_num()
-
-    def is_worker(self) -> bool:
-        """Whether this process computes: True."""
-        return self._role.is_worker()
-
-    def is_server(self) -> bool:
-        """Whether this process keeps parameters: False."""
-        return self._role.is_server()
+    is_first_worker = _of_role(RoleMakerBase.is_first_worker)
+    worker_index = _of_role(RoleMakerBase.worker_index)
+    worker_num = _of_role(RoleMakerBase.worker_num)
+    is_worker = _of_role(RoleMakerBase.is_worker)
+    is_server = _of_role(RoleMakerBase.is_server)
+    server_num = _of_role(RoleMakerBase.server_num)
+    server_index = _of_role(RoleMakerBase.server_index)
 
     def worker_endpoints(self, to_string: bool = False) -> list[str] | str:
         """The names of all processes, as ``HOST:PORT``; nothing listens there.
@@ -289,14 +292,6 @@ class Fleet(Described):
         """
         found = self._role.get_trainer_endpoints()
         return ",".join(found) if to_string else found
-
-    def server_num(self) -> int:
-        """How many processes keep parameters: 0."""
-        return self._role.server_num()
-
-    def server_index(self) -> int:
-        """Nothing; as :meth:`RoleMakerBase.server_index`."""
-        return self._role.server_index()
 
     def server_endpoints(self, to_string: bool = False) -> list[str] | str:
         """The names of processes that keep parameters: there are none.
