@@ -16,6 +16,7 @@ from ..eager.layering import blank
 from ..eager.recording import TensorRecord
 from ..eager.tensor import Tensor
 from ..errors import ArgumentError, ShapeError, StateDictError, UnsupportedError, suggestion
+from ..functions.arguments import DTypeLike
 from ..ground import state
 from ..ground.docstrings import Family
 from ..ground.dtypes import DType, Kind, as_dtype
@@ -68,7 +69,7 @@ class Layer(Registry):
     ([2, 1], ['hidden.weight', 'hidden.bias', 'out.weight', 'out.bias'])
     """
 
-    def __init__(self, name_scope: str | None = None, dtype: Any = "float32") -> None:
+    def __init__(self, name_scope: str | None = None, dtype: DTypeLike = "float32") -> None:
         super().__init__()
         stem = _snake_case(type(self).__name__) if name_scope is None else name_scope
         self._full_name = unique_name.generate(stem)
@@ -158,7 +159,9 @@ class Layer(Registry):
         """Let this layer and its sublayers be tested."""
         self._train(False)
 
-    def to(self, device: Any = None, dtype: Any = None, blocking: bool | None = None) -> Layer:
+    def to(
+        self, device: Any = None, dtype: DTypeLike | None = None, blocking: bool | None = None
+    ) -> Layer:
         """Cast the parameters and buffers of fractions; there is one place.
 
         Args:
@@ -215,7 +218,7 @@ class Layer(Registry):
         self,
         shape: Any,
         attr: Any = None,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         is_bias: bool = False,
         default_initializer: Any = None,
     ) -> Any:
@@ -261,7 +264,7 @@ class Layer(Registry):
         self,
         name: str | None = None,
         persistable: bool = False,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         type: Any = Kind.LOD_TENSOR,
     ) -> Any:
         """A blank tensor, or a variable of the program, to be given a value by some layer.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from ..eager.tensor import Tensor
 from ..errors import ShapeError
 from ..ground.fields import from_fields, options_of
 from ..initializer import Constant
@@ -221,7 +222,7 @@ class PReLU(TensorLayer):
             [num_parameters], weight_attr, default_initializer=Constant(init)
         )
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Tensor) -> Tensor:
         """The activated input."""
         return F.prelu(x, self.weight, self._data_format)
 
@@ -257,7 +258,7 @@ class Softmax2D(TensorLayer):
     def __init__(self, name: str | None = None) -> None:
         super().__init__(name)
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Tensor) -> Tensor:
         """The softmax along the third dimension from the end."""
         if len(x.shape) not in (3, 4):
             raise ShapeError(f"expected x of 3 or 4 dimensions, got shape {list(x.shape)}")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from math import prod, sqrt
 from typing import Any, ClassVar
 
+from ..eager.tensor import Tensor
 from ..ground.docstrings import Family
 from ..ground.fields import from_fields
 from ..initializer import Normal
@@ -87,7 +88,7 @@ class _Convolution(_Filters):
         super().begin(given)
         self._around, self._padding_mode = around
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Tensor) -> Tensor:
         """What is convolved."""
         if self._around:
             form = self._options["data_format"]
@@ -140,7 +141,7 @@ class _Adjoint(_Filters):
     data_format: str | None = None
     _transposed = True
 
-    def forward(self, x: Any, output_size: Ints | None = None) -> Any:
+    def forward(self, x: Tensor, output_size: Ints | None = None) -> Tensor:
         """What comes out, of that size where it is given."""
         options = self._options
         return type(self).function(x, self.weight, self.bias, output_size=output_size, **options)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..eager.tensor import Tensor
 from ..functions.shaping import flatten
 from ..ground.docstrings import Family
 from ..ground.fields import from_fields, options_of
@@ -60,7 +61,7 @@ class Linear(TensorLayer):
         self.weight = self.create_parameter([in_features, out_features], weight_attr)
         self.bias = self.create_parameter([out_features], bias_attr, is_bias=True)
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Tensor) -> Tensor:
         """The output."""
         return F.linear(x, self.weight, self.bias)
 
@@ -93,7 +94,7 @@ class Bilinear(TensorLayer):
         self.weight = self.create_parameter([out_features, in1_features, in2_features], weight_attr)
         self.bias = self.create_parameter([1, out_features], bias_attr, is_bias=True)
 
-    def forward(self, x1: Any, x2: Any) -> Any:
+    def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
         """The output, [N, out_features]."""
         return F.bilinear(x1, x2, self.weight, self.bias)
 
@@ -134,7 +135,7 @@ class Embedding(TensorLayer):
             table[padding_idx] = 0
             self.weight.set_value(table)
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Tensor) -> Tensor:
         """The rows, in the shape of the numbers."""
         return F.embedding(x, self.weight, self._padding_idx, self._sparse)
 
@@ -224,7 +225,7 @@ class Identity(TensorLayer):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The input."""
         return input
 
@@ -255,7 +256,7 @@ class Unflatten(TensorLayer):
         super().__init__(name)
         self.axis, self.shape = axis, [int(n) for n in shape]
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Tensor) -> Tensor:
         """The input in the other shape."""
         sizes = list(x.shape)
         axis = self.axis % len(sizes)

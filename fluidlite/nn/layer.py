@@ -9,6 +9,7 @@ from .. import dygraph
 from ..eager.parameter import parameter_of
 from ..eager.tensor import Tensor
 from ..errors import ArgumentError
+from ..functions.arguments import DTypeLike
 from ..functions.arithmetic import get_default_dtype
 from ..ground import state
 from ..ground.dtypes import DType
@@ -45,7 +46,7 @@ class Layer(dygraph.Layer):
     ([2, 1], (-1, 1))
     """
 
-    def __init__(self, name_scope: str | None = None, dtype: Any = None) -> None:
+    def __init__(self, name_scope: str | None = None, dtype: DTypeLike | None = None) -> None:
         super().__init__(name_scope, get_default_dtype() if dtype is None else dtype)
 
     @is_boundary

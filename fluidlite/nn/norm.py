@@ -74,7 +74,7 @@ class _BatchNorm(_Scaled):
             kept.name, kept.persistable = f"{self.full_name()}.{what}", True
             self.register_buffer(f"_{what}", kept)
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Tensor) -> Tensor:
         """The normalised input."""
         training = self.training and not self._options["use_global_stats"]
         return F.batch_norm(
@@ -137,7 +137,7 @@ class LayerNorm(_Scaled):
         self._sizes = list(numbers_in("normalized_shape", given.pop("normalized_shape")))
         self._make(given, self._sizes)
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Tensor) -> Tensor:
         """The normalised input."""
         return F.layer_norm(x, self._sizes, self.weight, self.bias, **self._options)
 
@@ -166,7 +166,7 @@ class GroupNorm(_Scaled):
     def begin(self, given: dict[str, Any]) -> None:
         self._make(given, [given.pop("num_channels")])
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Tensor) -> Tensor:
         """The normalised input."""
         return F.group_norm(x, weight=self.weight, bias=self.bias, **self._options)
 
@@ -188,7 +188,7 @@ class _InstanceNorm(_Scaled):
         del given["momentum"]
         given["eps"] = given.pop("epsilon")
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Tensor) -> Tensor:
         """The normalised input."""
         return F.instance_norm(x, weight=self.weight, bias=self.bias, **self._options)
 

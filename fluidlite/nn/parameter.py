@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from ..eager.parameter import Parameter, parameter_of
+from ..functions.arguments import DTypeLike
 from ..initializer import Constant, Xavier
 from ..param_attr import as_eager_attr
 
 
 def create_parameter(
     shape: Any,
-    dtype: Any = "float32",
+    dtype: DTypeLike = "float32",
     name: str | None = None,
     attr: Any = None,
     is_bias: bool = False,

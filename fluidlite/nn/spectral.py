@@ -5,6 +5,8 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
+from ..eager.tensor import Tensor
+from ..functions.arguments import DTypeLike
 from ..functions.arithmetic import divide, matmul, multiply
 from ..functions.reduction import norm
 from ..functions.reduction import sum as total
@@ -63,7 +65,7 @@ class SpectralNorm(TensorLayer):
         dim: int = 0,
         power_iters: int = 1,
         eps: float = 1e-12,
-        dtype: Any = "float32",
+        dtype: DTypeLike = "float32",
     ) -> None:
         super().__init__(dtype=dtype)
         sizes = [int(n) for n in weight_shape]
@@ -74,7 +76,7 @@ class SpectralNorm(TensorLayer):
             made.stop_gradient = True
             setattr(self, f"weight_{name}", made)
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Tensor) -> Tensor:
         """The weight, divided."""
         found = (self.weight_u, self.weight_v, self._dim, self._rounds, self._eps)
         return by_largest(x, *found)[0]

@@ -7,6 +7,7 @@ from math import prod, sqrt
 from typing import Any, ClassVar
 
 from ...errors import ArgumentError
+from ...functions.arguments import DTypeLike
 from ...ground.fields import from_fields
 from ...initializer import Normal
 from ...layers.conv import conv2d, conv2d_transpose, conv3d, conv3d_transpose, pool2d
@@ -92,7 +93,7 @@ class _Forwards(_Convolution):
     bias_attr: Attr = None
     use_cudnn: bool = True
     act: str | None = None
-    dtype: Any = "float32"
+    dtype: DTypeLike = "float32"
 
 
 class _Adjoint(_Convolution):
@@ -163,7 +164,7 @@ class Conv2DTranspose(_Adjoint):
     bias_attr: Attr = None
     use_cudnn: bool = True
     act: str | None = None
-    dtype: Any = "float32"
+    dtype: DTypeLike = "float32"
 
     function = staticmethod(conv2d_transpose)
 
@@ -188,7 +189,7 @@ class Conv3DTranspose(_Adjoint):
     bias_attr: Attr = None
     use_cudnn: bool = True
     act: str | None = None
-    dtype: Any = "float32"
+    dtype: DTypeLike = "float32"
 
     dimensions = 3
     function = staticmethod(conv3d_transpose)

@@ -7,6 +7,7 @@ from typing import Any
 
 from ... import unique_name
 from ...errors import ArgumentError
+from ...functions.arguments import DTypeLike
 from ...initializer import Constant
 from ...ir.variable import Variable
 from ...layers.layer import LayerBuilder, layer
@@ -79,7 +80,7 @@ class Linear(Layer):
         param_attr: Attr = None,
         bias_attr: Attr = None,
         act: str | None = None,
-        dtype: Any = "float32",
+        dtype: DTypeLike = "float32",
     ) -> None:
         super().__init__(dtype=dtype)
         self._act = act
@@ -111,7 +112,7 @@ class Embedding(Layer):
         is_distributed: bool = False,
         padding_idx: int | None = None,
         param_attr: Attr = None,
-        dtype: Any = "float32",
+        dtype: DTypeLike = "float32",
     ) -> None:
         super().__init__(dtype=dtype)
         if len(size) != 2:
@@ -208,7 +209,7 @@ class PRelu(Layer):
         channel: int | None = None,
         input_shape: Sequence[int] | None = None,
         param_attr: Attr = None,
-        dtype: Any = "float32",
+        dtype: DTypeLike = "float32",
     ) -> None:
         super().__init__("prelu", dtype)
         if mode not in ("all", "channel", "element"):
@@ -258,7 +259,7 @@ class BilinearTensorProduct(Layer):
         act: str | None = None,
         param_attr: Attr = None,
         bias_attr: Attr = None,
-        dtype: Any = "float32",
+        dtype: DTypeLike = "float32",
     ) -> None:
         super().__init__(dtype=dtype)
         self._act = act
@@ -303,7 +304,7 @@ class NCE(Layer):
         custom_dist: Sequence[float] | None = None,
         seed: int = 0,
         is_sparse: bool = False,
-        dtype: Any = "float32",
+        dtype: DTypeLike = "float32",
     ) -> None:
         super().__init__(dtype=dtype)
         self._num_total_classes = num_total_classes

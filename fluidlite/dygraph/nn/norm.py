@@ -7,6 +7,7 @@ from math import prod
 from typing import Any
 
 from ...errors import ArgumentError, ShapeError
+from ...functions.arguments import DTypeLike
 from ...ground.dtypes import DType
 from ...ground.fields import from_fields
 from ...initializer import Constant, Normal
@@ -92,7 +93,7 @@ class BatchNorm(Layer):
     epsilon: float = 1e-05
     param_attr: Attr = None
     bias_attr: Attr = None
-    dtype: Any = "float32"
+    dtype: DTypeLike = "float32"
     data_layout: str = "NCHW"
     in_place: bool = False
     moving_mean_name: str | None = None
@@ -165,7 +166,7 @@ class LayerNorm(Layer):
         param_attr: Attr = None,
         bias_attr: Attr = None,
         act: str | None = None,
-        dtype: Any = "float32",
+        dtype: DTypeLike = "float32",
     ) -> None:
         super().__init__(dtype=dtype)
         row = [normalized_shape] if isinstance(normalized_shape, int) else list(normalized_shape)
@@ -238,7 +239,7 @@ class GroupNorm(Layer):
         bias_attr: Attr = None,
         act: str | None = None,
         data_layout: str = "NCHW",
-        dtype: Any = "float32",
+        dtype: DTypeLike = "float32",
     ) -> None:
         super().__init__(dtype=dtype)
         self._act = act
@@ -282,7 +283,7 @@ class InstanceNorm(Layer):
         epsilon: float = 1e-05,
         param_attr: Attr = None,
         bias_attr: Attr = None,
-        dtype: Any = "float32",
+        dtype: DTypeLike = "float32",
     ) -> None:
         super().__init__(dtype=dtype)
         need_parameters("InstanceNorm", param_attr, bias_attr)
@@ -331,7 +332,7 @@ class SpectralNorm(Layer):
         dim: int = 0,
         power_iters: int = 1,
         eps: float = 1e-12,
-        dtype: Any = "float32",
+        dtype: DTypeLike = "float32",
     ) -> None:
         super().__init__(dtype=dtype)
         if not 0 <= dim < len(weight_shape):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...errors import ArgumentError
+from ...functions.arguments import DTypeLike
 from ...ir.variable import Variable
 from ...layers.layer import LayerBuilder, layer
 from ...layers.recurrent_unit import numbers_of
@@ -59,7 +60,7 @@ class GRUUnit(Layer):
         activation: str = "tanh",
         gate_activation: str = "sigmoid",
         origin_mode: bool = False,
-        dtype: Any = "float32",
+        dtype: DTypeLike = "float32",
     ) -> None:
         super().__init__(dtype=dtype)
         if not isinstance(size, int) or size < 3 or size % 3:

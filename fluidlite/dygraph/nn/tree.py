@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...errors import ShapeError
+from ...functions.arguments import DTypeLike
 from ...ir.variable import Variable
 from ...layers.layer import LayerBuilder, layer
 from ...opdef.spec import agree
@@ -61,7 +62,7 @@ class TreeConv(Layer):
         param_attr: Attr = None,
         bias_attr: Attr = None,
         name: str | None = None,
-        dtype: Any = "float32",
+        dtype: DTypeLike = "float32",
     ) -> None:
         super().__init__(dtype=dtype)
         self._feature_size, self._max_depth, self._act = feature_size, max_depth, act

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...functions import creation
+from ...functions.arguments import DTypeLike
 from ...ground.fields import from_fields, options_of
-from ..devices import need_cpu
+from ..devices import DeviceLike, need_cpu
+from ..tensor import Tensor
 from . import functional as F
 from .module import FunctionModule, Module, Parameter
 
@@ -151,12 +151,16 @@ class PReLU(Module):
     """
 
     def __init__(
-        self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None
+        self,
+        num_parameters: int = 1,
+        init: float = 0.25,
+        device: DeviceLike | None = None,
+        dtype: DTypeLike | None = None,
     ) -> None:
         super().__init__()
         need_cpu(device)
         self.weight = Parameter(creation.full([num_parameters], init, dtype))
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The activated input."""
         return F.prelu(input, self.weight)

@@ -7,8 +7,11 @@ from typing import Any, ClassVar
 
 from ...eager.engine import located
 from ...errors import ArgumentError
+from ...functions.arguments import DTypeLike
 from ...ground.fields import from_fields
 from ...modules.convolution import Ints, filter_shape, need_groups, taken_around
+from ..devices import DeviceLike
+from ..tensor import Tensor
 from . import functional as F
 from .dense import PARAMETERS, Learned
 from .functional.windows import each
@@ -85,8 +88,8 @@ class _Convolution(_Filters):
     groups: int = 1
     bias: bool = True
     padding_mode: str = "zeros"
-    device: Any = None
-    dtype: Any = None
+    device: DeviceLike | None = None
+    dtype: DTypeLike | None = None
 
     def begin(self, given: dict[str, Any]) -> None:
         padding, mode = given["padding"], given["padding_mode"]
@@ -100,7 +103,7 @@ class _Convolution(_Filters):
         if around:
             self.padding = each("padding", padding, self.dimensions)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The convolved input."""
         if self._around:
             input = F.pad(input, self._around, self.padding_mode)
@@ -142,11 +145,11 @@ class _Transposed(_Filters):
     groups: int = 1
     bias: bool = True
     dilation: Ints = 1
-    device: Any = None
-    dtype: Any = None
+    device: DeviceLike | None = None
+    dtype: DTypeLike | None = None
     transposed = True
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The enlarged input."""
         return type(self).function(input, self.weight, self.bias, **self._moved)
 

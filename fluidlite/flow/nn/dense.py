@@ -8,6 +8,7 @@ from typing import Any
 from ...eager.engine import located
 from ...errors import ArgumentError
 from ...functions import creation
+from ...functions.arguments import DTypeLike
 from ...functions.arithmetic import add, get_default_dtype, matmul, multiply
 from ...functions.reduction import sum as total
 from ...functions.shaping import reshape, unsqueeze
@@ -15,8 +16,9 @@ from ...ground.docstrings import Family
 from ...ground.dtypes import as_dtype
 from ...ground.fields import from_fields, options_of
 from ...modules.embedding import need_row
-from ..devices import need_cpu
+from ..devices import DeviceLike, need_cpu
 from ..shapes import flatten
+from ..tensor import Tensor
 from . import functional as F
 from .module import FunctionModule, Module, Parameter
 
@@ -30,7 +32,9 @@ PARAMETERS = Family(
 )
 
 
-def uniform_parameter(bound: float, dtype: Any, device: Any, *shape: int) -> Parameter:
+def uniform_parameter(
+    bound: float, dtype: DTypeLike | None, device: DeviceLike | None, *shape: int
+) -> Parameter:
     """A parameter of random numbers between -bound and bound.
 
     Args:
@@ -52,7 +56,14 @@ def near_zero(*sizes: int) -> float:
 class Learned(Module):
     """A module with a weight, and perhaps a bias, of random numbers around 0."""
 
-    def _make(self, shape: list[int], outputs: int, bias: bool, device: Any, dtype: Any) -> None:
+    def _make(
+        self,
+        shape: list[int],
+        outputs: int,
+        bias: bool,
+        device: DeviceLike | None,
+        dtype: DTypeLike | None,
+    ) -> None:
         """Make them, the weight in a shape whose first size numbers what it makes."""
         bound = near_zero(*shape[1:])
         self.weight = uniform_parameter(bound, dtype, device, *shape)
@@ -77,14 +88,14 @@ class Linear(Learned):
         in_features: int,
         out_features: int,
         bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DTypeLike | None = None,
     ) -> None:
         super().__init__()
         self.in_features, self.out_features = in_features, out_features
         self._make([out_features, in_features], out_features, bias, device, dtype)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The output."""
         return F.linear(input, self.weight, self.bias)
 
@@ -108,14 +119,14 @@ class Bilinear(Learned):
         in2_features: int,
         out_features: int,
         bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DTypeLike | None = None,
     ) -> None:
         super().__init__()
         shape = [out_features, in1_features, in2_features]
         self._make(shape, out_features, bias, device, dtype)
 
-    def forward(self, input1: Any, input2: Any) -> Any:
+    def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
         """The output."""
         left = matmul(unsqueeze(unsqueeze(input1, -2), -2), self.weight)  # [..., k, 1, n]
         left = reshape(left, [*left.array.shape[:-2], left.array.shape[-1]])
@@ -146,8 +157,8 @@ class Embedding(Module):
         max_norm: float | None = None,
         norm_type: float = 2.0,
         scale_grad_by_freq: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DTypeLike | None = None,
     ) -> None:
         super().__init__()
         need_cpu(device)
@@ -160,7 +171,7 @@ class Embedding(Module):
             table[padding_idx] = 0.0
         self.weight = Parameter(table)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The rows, in the shape of the numbers."""
         return F.embedding(input, self.weight, self.padding_idx, *self._options)
 
@@ -202,7 +213,7 @@ class _Dropout(Module):
 
     function: Any = staticmethod(F.dropout)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The input with random elements, or channels, set to 0."""
         return type(self).function(input, self.p, self.training, self.inplace)
 

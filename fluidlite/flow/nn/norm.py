@@ -8,14 +8,15 @@ from typing import Any, ClassVar
 from ...eager.engine import located
 from ...errors import ShapeError
 from ...functions import creation
+from ...functions.arguments import DTypeLike
 from ...functions.arithmetic import divide
 from ...functions.elementary import cast
 from ...functions.shaping import numbers_in
 from ...ground.fields import from_fields
 from ...modules.convolution import Ints
 from ..creation import ones, zeros
-from ..devices import need_cpu
-from ..tensor import tensor
+from ..devices import DeviceLike, need_cpu
+from ..tensor import Tensor, tensor
 from . import functional as F
 from .dense import PARAMETERS
 from .module import Module, Parameter
@@ -59,8 +60,8 @@ class LayerNorm(_Affine):
     eps: float = 1e-5
     elementwise_affine: bool = True
     bias: bool = True
-    device: Any = None
-    dtype: Any = None
+    device: DeviceLike | None = None
+    dtype: DTypeLike | None = None
 
     def begin(self, given: dict[str, Any]) -> None:
         """Make the parameters."""
@@ -69,7 +70,7 @@ class LayerNorm(_Affine):
         self._make(sizes, affine, affine and given["bias"], given)
         self.normalized_shape = sizes
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The normalised input."""
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
@@ -87,15 +88,15 @@ class GroupNorm(_Affine):
     num_channels: int
     eps: float = 1e-5
     affine: bool = True
-    device: Any = None
-    dtype: Any = None
+    device: DeviceLike | None = None
+    dtype: DTypeLike | None = None
 
     def begin(self, given: dict[str, Any]) -> None:
         """Make the parameters."""
         self._make([given["num_channels"]], given["affine"], given["affine"], given)
         self.num_groups = given["num_groups"]
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The normalised input."""
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
@@ -109,8 +110,8 @@ class _Tracked(_Affine):
     momentum: float | None = 0.1
     affine: bool = True
     track_running_stats: bool = True
-    device: Any = None
-    dtype: Any = None
+    device: DeviceLike | None = None
+    dtype: DTypeLike | None = None
     ranks: ClassVar[tuple[int, ...]] = ()
     function: ClassVar[Callable[..., Any]] = staticmethod(F.batch_norm)
 
@@ -124,7 +125,7 @@ class _Tracked(_Affine):
         self.register_buffer("running_var", ones(channels, dtype=dtype) if tracked else None)
         self.register_buffer("num_batches_tracked", tensor(0) if tracked else None)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The normalised input."""
         shape = list(input.array.shape)
         if len(shape) not in self.ranks or shape[1] != self.num_features:
