@@ -116,9 +116,11 @@ class batch_norm(UseMkldnn, Op):
             mean, variance, running = Mean, Variance, [Mean, Variance]
             centred = X - xp.reshape(mean, along)
         inverse = 1 / xp.sqrt(variance + self.epsilon)
-        # by one after the other: their product may be beyond the range where the result is not
-        y = centred * xp.reshape(inverse, along) * xp.reshape(Scale, along)
-        y = y + xp.reshape(Bias, along)
+        # by one after the other where their product is beyond the range: the result need not be
+        slope = inverse * Scale
+        is_finite = xp.isfinite(slope)
+        first, second = xp.where(is_finite, slope, inverse), xp.where(is_finite, 1, Scale)
+        y = centred * xp.reshape(first, along) * xp.reshape(second, along) + xp.reshape(Bias, along)
         return xp.asarray(y, given), *running, mean, inverse, None
 
     def grad(
