@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import ctypes
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -226,7 +226,52 @@ def _kind_name(annotation: Any) -> str:
     return text
 
 
+def need_choice(op: object, name: str, *choices: object, known: Collection[object] = ()) -> None:
+    """Check that an attribute is one of some values.
+
+    Args:
+        op: the operator.
+        name: of the attribute.
+        choices: what it may be.
+        known: what is taken, too, but not offered.
+    """
+    value = getattr(op, name)
+    if value not in choices and value not in known:
+        *more, last = map(str, choices)
+        offered = f"{', '.join(more)} or {last}" if more else last
+        raise AttributeValueError(f"expected {name} {offered}, got {value!r}")
+
+
+def need_least(op: object, least: float, *names: str) -> None:
+    """Check that attributes are not below a number."""
+    for name in names:
+        if not getattr(op, name) >= least:
+            raise AttributeValueError(
+                f"expected {name} of at least {least}, got {getattr(op, name)}"
+            )
+
+
+def need_range(op: object, least: float, most: float, *names: str) -> None:
+    """Check that attributes lie from one number to another."""
+    for name in names:
+        if not least <= getattr(op, name) <= most:
+            raise AttributeValueError(
+                f"expected {name} from {least} to {most}, got {getattr(op, name)}"
+            )
+
+
+def need_each(op: object, count: int | None, least: int, *names: str) -> None:
+    """Check that attributes are lists of so many numbers, at least one, that are not below one."""
+    for name in names:
+        numbers = getattr(op, name)
+        if len(numbers) != (count or len(numbers)) or min(numbers, default=least - 1) < least:
+            wanted = "" if count is None else f"{count} "
+            raise AttributeValueError(
+                f"expected {name} of {wanted}numbers from {least}, got {list(numbers)}"
+            )
+
+
 __all__ = [
-    "REQUIRED", "Attribute", "BlockRef", "DType", "Long", "attr", "read_attributes",
-    "single_precision", "whole_number",
+    "REQUIRED", "Attribute", "BlockRef", "DType", "Long", "attr", "need_choice", "need_each",
+    "need_least", "need_range", "read_attributes", "single_precision", "whole_number",
 ]  # fmt: skip

@@ -96,6 +96,50 @@ def need_ndim(name: str, s: Spec, *allowed: int) -> None:
         raise ShapeError(f"expected {name} to have {wanted} dimensions, got shape {list(s.shape)}")
 
 
+def need_shape(
+    name: str, s: Spec | None, shape: Sequence[int], why: str = "", of: Spec | None = None
+) -> None:
+    """Check that a spec, where it is there, may have a shape.
+
+    Args:
+        name: of the slot.
+        s: the spec.
+        shape: sizes, of which -1 may be any.
+        why: what they follow from.
+        of: a spec that ``why`` speaks of last.
+    """
+    if s is not None and (s.ndim != len(shape) or not all(map(agree, s.shape, shape))):
+        wanted = str(list(shape)).replace("-1", "n")
+        raise ShapeError(
+            f"expected {name} of shape {wanted}{_reason(why, of)}, got {list(s.shape)}"
+        )
+
+
+def need_count(
+    name: str, s: Spec | None, count: int, why: str = "", of: Spec | None = None
+) -> None:
+    """Check that a spec, where it is there, may have so many elements, in any shape.
+
+    Args:
+        name, s, why, of: as of :func:`need_shape`.
+        count: how many; any number for -1.
+    """
+    if s is not None and not agree(size_of(s.shape), count):
+        wanted = f"[{count}, 1]{_reason(why, of)}"
+        raise ShapeError(f"expected {name} of shape {wanted}, got {list(s.shape)}")
+
+
+def _reason(why: str, of: Spec | None) -> str:
+    return f", {why}{'' if of is None else f' {list(of.shape)}'}" if why else ""
+
+
+def need_one(**specs: Spec | None) -> None:
+    """Check that the specs that are there are of one number."""
+    for name, s in specs.items():
+        if s is not None and not agree(size_of(s.shape), 1):
+            raise ShapeError(f"expected {name} to hold one number, got shape {list(s.shape)}")
+
+
 def agree(a: int, b: int) -> bool:
     """Whether two sizes may be equal."""
     return a == b or a == -1 or b == -1

@@ -12,7 +12,7 @@ from ..ground.values import LoDTensor
 from ..opdef.definition import Op
 from ..opdef.diagnostics import Doubtful
 from ..opdef.sequences import lengths_of, lod_of, offsets_of, positions_in
-from ..opdef.spec import agree, need_integer, need_ndim, same_dtype, size_of, spec
+from ..opdef.spec import agree, need_integer, need_ndim, need_shape, same_dtype, size_of, spec
 
 
 def lengths_given(xp, given, rows, width, what):
@@ -253,11 +253,7 @@ class gather_tree(Op):
         need_integer(Ids=Ids, Parents=Parents)
         same_dtype(Ids=Ids, Parents=Parents)
         need_ndim("Ids", Ids, 3)
-        if Parents.ndim != 3 or not all(map(agree, Ids.shape, Parents.shape)):
-            raise ShapeError(
-                f"expected Parents of the shape of Ids, {list(Ids.shape)}, got "
-                f"{list(Parents.shape)}"
-            )
+        need_shape("Parents", Parents, Ids.shape, "as Ids")
         return Ids
 
     def run(self, xp, Ids, Parents):

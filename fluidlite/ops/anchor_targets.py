@@ -7,10 +7,10 @@ import numpy as np
 from ..errors import AttributeValueError, LoDError, ShapeError
 from ..ground.dtypes import DType
 from ..ground.values import LoDTensor, bare
-from ..opdef.attribute import REQUIRED
+from ..opdef.attribute import REQUIRED, need_least, need_range
 from ..opdef.definition import Op
 from ..opdef.diagnostics import Doubtful
-from ..opdef.spec import agree, need_float, need_integer, same_dtype, size_of
+from ..opdef.spec import agree, need_count, need_float, need_integer, same_dtype
 from .boxes import need_boxes, overlap
 from .proposals import by_image, image_sizes, need_images
 
@@ -74,12 +74,8 @@ class AnchorTargets(TrueBoxes, Op, abstract=True):
         if Anchor.ndim != 2 or not agree(Anchor.shape[1], 4):
             raise ShapeError(f"expected Anchor of shape [anchors, 4], got {list(Anchor.shape)}")
         rows = GtBoxes.shape[0]
-        for name, s in (("IsCrowd", IsCrowd), ("GtLabels", GtLabels)):
-            if s is not None and not agree(size_of(s.shape), rows):
-                raise ShapeError(
-                    f"expected {name} of shape [{rows}, 1], one for each of GtBoxes "
-                    f"{list(GtBoxes.shape)}, got {list(s.shape)}"
-                )
+        need_count("IsCrowd", IsCrowd, rows, "one for each of GtBoxes", GtBoxes)
+        need_count("GtLabels", GtLabels, rows, "one for each of GtBoxes", GtBoxes)
         need_images(ImInfo)
         if not 0 <= low <= high <= 1:
             raise AttributeValueError(
@@ -184,11 +180,8 @@ class rpn_target_assign(AnchorTargets):
     random = True
 
     def infer(self, Anchor, GtBoxes, IsCrowd, ImInfo):
-        if self.rpn_batch_size_per_im < 1 or not 0 <= self.rpn_fg_fraction <= 1:
-            raise AttributeValueError(
-                f"expected rpn_batch_size_per_im of at least 1 and rpn_fg_fraction from 0 to 1, "
-                f"got {self.rpn_batch_size_per_im} and {self.rpn_fg_fraction:g}"
-            )
+        need_least(self, 1, "rpn_batch_size_per_im")
+        need_range(self, 0, 1, "rpn_fg_fraction")
         low, high = self.rpn_negative_overlap, self.rpn_positive_overlap
         return self.check(low, high, Anchor, GtBoxes, IsCrowd, ImInfo)
 

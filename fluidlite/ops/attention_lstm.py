@@ -7,7 +7,7 @@ import numpy as np
 from ..errors import ShapeError
 from ..opdef.definition import Op
 from ..opdef.sequences import lengths_of, lod_of, offsets_of
-from ..opdef.spec import agree, known, need_float, need_ndim, same_dtype
+from ..opdef.spec import known, need_float, need_ndim, need_shape, same_dtype
 from .gates import activated, need_activations
 from .time_order import need_states, time_order
 
@@ -75,11 +75,7 @@ class attention_lstm(Op):
         wanted = dict(AttentionWeight=(both, 1), LSTMWeight=(both, whole), LSTMBias=(1, whole))
         wanted |= dict.fromkeys(single, (1, 1)) | dict.fromkeys(states, (-1, size))
         for name, s in (weights | single | states).items():
-            if s is not None and not (s.ndim == 2 and all(map(agree, s.shape, wanted[name]))):
-                raise ShapeError(
-                    f"expected {name} {list(wanted[name])} for X {list(X.shape)} and C0 "
-                    f"{list(C0.shape)}, got {list(s.shape)}"
-                )
+            need_shape(name, s, wanted[name], f"for X {list(X.shape)} and C0", C0)
         out = X.with_shape([X.shape[0], size])
         bare = out._replace(lod_level=0)
         return (

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from ..errors import ShapeError
 from ..opdef.attribute import REQUIRED, Long
 from ..opdef.definition import Op
-from ..opdef.spec import agree, need_float, need_integer, same_dtype
-from .math import need_one
+from ..opdef.spec import need_float, need_integer, need_one, need_shape, same_dtype
 
 CLOSED = 16384  #: how many parameters are summed up in single precision before that sum is put away
 
@@ -46,11 +44,7 @@ class average_accumulates(Op):
         need_float(param=param)
         same_dtype(param=param, **sums)
         for name, one in sums.items():
-            if one.ndim != param.ndim or not all(map(agree, one.shape, param.shape)):
-                raise ShapeError(
-                    f"expected {name} of the shape of param, {list(param.shape)}, "
-                    f"got {list(one.shape)}"
-                )
+            need_shape(name, one, param.shape, "as param")
         need_integer(**numbers)
         need_one(**numbers)
         return *kept[:3], *(one.with_shape([1]) for one in kept[3:])

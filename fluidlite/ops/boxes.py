@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from ..errors import AttributeValueError, ShapeError
 from ..ground.values import LoDTensor, bare
+from ..opdef.attribute import need_choice
 from ..opdef.definition import Op
 from ..opdef.diagnostics import Doubtful
 from ..opdef.sequences import lengths_of, lod_of, offsets_of
-from ..opdef.spec import agree, known, need_float, need_ndim, same_dtype
+from ..opdef.spec import agree, known, need_float, need_ndim, need_shape, same_dtype
 
 
 def need_boxes(name, s, ndim=2):
@@ -93,11 +94,7 @@ class box_coder(Op):
     def infer(self, PriorBox, PriorBoxVar, TargetBox):
         need_float(PriorBox=PriorBox)
         same_dtype(PriorBox=PriorBox, PriorBoxVar=PriorBoxVar, TargetBox=TargetBox)
-        if self.code_type not in ("encode_center_size", "decode_center_size"):
-            raise AttributeValueError(
-                f"expected code_type encode_center_size or decode_center_size, got "
-                f"{self.code_type!r}"
-            )
+        need_choice(self, "code_type", "encode_center_size", "decode_center_size")
         if self.axis not in (0, 1):
             raise AttributeValueError(f"expected axis 0 or 1, got {self.axis}")
         if len(self.variance) not in (0, 4):
@@ -108,10 +105,7 @@ class box_coder(Op):
             need_boxes("PriorBoxVar", PriorBoxVar)
             if self.variance:
                 raise AttributeValueError("expected PriorBoxVar or variance, got both")
-            if not agree(PriorBoxVar.shape[0], priors):
-                raise ShapeError(
-                    f"expected PriorBoxVar of shape [{priors}, 4], got {list(PriorBoxVar.shape)}"
-                )
+            need_shape("PriorBoxVar", PriorBoxVar, (priors, 4))
         need_boxes("TargetBox", TargetBox, 2 if self.encodes else 3)
         if self.encodes:
             return TargetBox.with_shape([TargetBox.shape[0], priors, 4])

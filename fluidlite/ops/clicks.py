@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..errors import AttributeValueError, ShapeError
-from ..opdef.attribute import Long
+from ..errors import ShapeError
+from ..opdef.attribute import Long, need_least
 from ..opdef.definition import Op
 from ..opdef.spec import agree, need_float, need_integer, need_ndim, same_dtype
 from .inert_attributes import ShapeAtRuntime
@@ -73,10 +73,7 @@ class hash(ShapeAtRuntime, Op):
     def infer(self, X):
         need_integer(X=X)
         need_ndim("X", X, 2)
-        if self.num_hash < 1 or self.mod_by < 1:
-            raise AttributeValueError(
-                f"expected num_hash and mod_by of at least 1, got {self.num_hash} and {self.mod_by}"
-            )
+        need_least(self, 1, "num_hash", "mod_by")
         return X.with_shape((X.shape[0], self.num_hash, 1))
 
     def run(self, xp, X):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..errors import DTypeError, ShapeError
+from ..errors import DTypeError
 from ..ground.dtypes import DType
 from ..opdef.attribute import attr
 from ..opdef.definition import Op
-from ..opdef.spec import agree, broadcast, need_float, same_dtype, spec
+from ..opdef.spec import broadcast, need_float, need_shape, same_dtype, spec
 from .elementwise import align, aligned_ufunc
 
 
@@ -168,11 +168,7 @@ class allclose(Question):
     def infer(self, Input, Other):
         need_float(Input=Input, Other=Other)
         same_dtype(Input=Input, Other=Other)
-        if Input.ndim != Other.ndim or not all(map(agree, Input.shape, Other.shape)):
-            raise ShapeError(
-                f"expected Input and Other of the same shape, got {list(Input.shape)} "
-                f"and {list(Other.shape)}"
-            )
+        need_shape("Other", Other, Input.shape, "as Input")
         return super().infer(Input, Other)
 
     def run(self, xp, Input, Other):

@@ -17,13 +17,14 @@ import math
 
 from ..errors import AttributeValueError, ShapeError
 from ..kernels import inside
-from ..opdef.attribute import REQUIRED, attr
+from ..opdef.attribute import REQUIRED, attr, need_choice, need_each
 from ..opdef.definition import Op
 from ..opdef.spec import (
     agree,
     covering,
     need_float,
     need_ndim,
+    need_shape,
     pooled,
     same_dtype,
     window_padding,
@@ -128,18 +129,11 @@ class Conv(UseCudnn, UseMkldnn, Op, abstract=True):
         same_dtype(**values)
         for name, s in values.items():
             need_ndim(name, s, self.rank + 2)
-        for name in ("strides", "dilations"):
-            numbers = getattr(self, name)
-            if len(numbers) != self.rank or min(numbers) < 1:
-                raise AttributeValueError(
-                    f"expected {name} of {self.rank} numbers from 1, got {list(numbers)}"
-                )
+        need_each(self, self.rank, 1, "strides", "dilations")
         if self.groups < 1:
             raise AttributeValueError(f"expected at least 1 group, got {self.groups}")
-        if self.data_format not in (*CHANNELS_FIRST, *CHANNELS_LAST):  # of any rank, as fluid does
-            raise AttributeValueError(
-                f"expected data_format {' or '.join(self.formats)}, got {self.data_format!r}"
-            )
+        known = (*CHANNELS_FIRST, *CHANNELS_LAST)  # of any rank, as fluid does
+        need_choice(self, "data_format", *self.formats, known=known)
 
     def convolved(self, image, filter):
         """The shape that convolving an image of one shape with a filter of another gives."""
@@ -207,10 +201,7 @@ def blocks(count, size):
 def check_bias(Filter, Bias, filters):
     """Check that ``Bias``, where there is one, holds a number for each filter."""
     same_dtype(Filter=Filter, Bias=Bias)
-    if Bias is not None and (Bias.ndim != 1 or not agree(Bias.shape[0], filters)):
-        raise ShapeError(
-            f"expected Bias of shape [{filters}], a number for each filter, got {list(Bias.shape)}"
-        )
+    need_shape("Bias", Bias, (filters,), "a number for each filter")
 
 
 class Convolution(Conv, abstract=True):

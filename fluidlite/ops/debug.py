@@ -7,7 +7,6 @@ from functools import partial
 import numpy as np
 
 from ..errors import (
-    AttributeValueError,
     DTypeError,
     FluidError,
     NoGradientError,
@@ -19,7 +18,7 @@ from ..ground.dtypes import DType, as_dtype
 from ..ground.quoting import printable
 from ..ground.values import LoDTensor, LoDTensorArray, SelectedRows, zeros_like
 from ..ground.weak_tables import WeakTable
-from ..opdef.attribute import REQUIRED, Long, attr
+from ..opdef.attribute import REQUIRED, Long, attr, need_choice
 from ..opdef.callables import registered
 from ..opdef.definition import Op
 from ..opdef.effect import Effect
@@ -72,10 +71,7 @@ class Print(Op, type="print"):
     fluid = FluidForm(direct=True, rows=("In",))
 
     def infer(self, In):
-        if self.print_phase not in ("FORWARD", "BACKWARD", "BOTH"):
-            raise AttributeValueError(
-                f"expected print_phase FORWARD, BACKWARD or BOTH, got {self.print_phase!r}"
-            )
+        need_choice(self, "print_phase", "FORWARD", "BACKWARD", "BOTH")
         return In
 
     def execute(self, run):

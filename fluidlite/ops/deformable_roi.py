@@ -6,10 +6,10 @@ import math
 
 from ..errors import AttributeValueError, ShapeError
 from ..ground.values import LoDTensor
-from ..opdef.attribute import REQUIRED
+from ..opdef.attribute import REQUIRED, need_each
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
-from ..opdef.spec import agree, need_float, need_ndim, same_dtype
+from ..opdef.spec import agree, need_float, need_ndim, need_shape, same_dtype
 from .roi import away_from_zero
 
 
@@ -67,15 +67,9 @@ class deformable_psroi_pooling(PartsOfRegions):
         need_float(Input=Input)
         same_dtype(Input=Input, ROIs=ROIs, Trans=Trans)
         need_ndim("Input", Input, 4)
-        if ROIs.ndim != 2 or not agree(ROIs.shape[1], 4):
-            raise ShapeError(f"expected ROIs of shape [n, 4], got {list(ROIs.shape)}")
+        need_shape("ROIs", ROIs, (-1, 4))
         sizes = (*self.pooled, self.output_dim, self.sample_per_part)
-        for name in ("group_size", "part_size"):
-            numbers = getattr(self, name)
-            if len(numbers) != 2 or min(numbers) < 1:
-                raise AttributeValueError(
-                    f"expected {name} of 2 numbers from 1, got {list(numbers)}"
-                )
+        need_each(self, 2, 1, "group_size", "part_size")
         if min(sizes) < 1:
             raise AttributeValueError(
                 f"expected pooled_height, pooled_width, output_dim and sample_per_part of at "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..errors import AttributeValueError
 from ..ground.dtypes import DType
+from ..opdef.attribute import need_choice
 from ..opdef.definition import Op
 from ..opdef.spec import need_float, need_integer
 
@@ -46,11 +47,7 @@ class dropout(Op):
         need_integer(Seed=Seed)
         if not 0.0 <= self.dropout_prob <= 1.0:
             raise AttributeValueError(f"expected dropout_prob in [0, 1], got {self.dropout_prob}")
-        if self.dropout_implementation not in WAYS:
-            raise AttributeValueError(
-                f"expected dropout_implementation {' or '.join(map(repr, WAYS))}, "
-                f"got {self.dropout_implementation!r}"
-            )
+        need_choice(self, "dropout_implementation", *WAYS)
         return X, None if self.is_test else X.with_dtype(DType.UINT8)
 
     def run(self, xp, rng, X, Seed):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..errors import DTypeError, ShapeError
+from ..errors import DTypeError
 from ..ground.dtypes import DType, Kind
 from ..ground.values import SelectedRows
 from ..opdef.attribute import attr
@@ -12,11 +12,11 @@ from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.prepared import Prepared
 from ..opdef.spec import (
-    agree,
     broadcast,
     known,
     need_float,
     need_integer,
+    need_shape,
     same_dtype,
     size_of,
 )
@@ -174,10 +174,7 @@ class minus(Op):
 
     def infer(self, X, Y):
         same_dtype(X=X, Y=Y)
-        if X.ndim != Y.ndim or not all(map(agree, X.shape, Y.shape)):
-            raise ShapeError(
-                f"expected X and Y of the same shape, got {list(X.shape)} and {list(Y.shape)}"
-            )
+        need_shape("Y", Y, X.shape, "as X")
         return X.with_shape(map(known, X.shape, Y.shape))
 
     def grad(self, f, X, Y, dOut):

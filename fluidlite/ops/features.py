@@ -11,7 +11,16 @@ from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.sequences import lod_of, offsets_of, positions_in
-from ..opdef.spec import agree, need_float, need_integer, need_ndim, same_dtype, size_of, spec
+from ..opdef.spec import (
+    agree,
+    need_float,
+    need_integer,
+    need_ndim,
+    need_shape,
+    same_dtype,
+    size_of,
+    spec,
+)
 
 
 class add_position_encoding(Op):
@@ -246,10 +255,7 @@ class row_conv(Op):
         same_dtype(X=X, Filter=Filter)
         need_ndim("X", X, 2, 3)
         need_ndim("Filter", Filter, 2)
-        if not agree(X.shape[-1], Filter.shape[1]):
-            raise ShapeError(
-                f"expected Filter of shape [rows, {X.shape[-1]}], got {list(Filter.shape)}"
-            )
+        need_shape("Filter", Filter, (-1, X.shape[-1]), "for X", X)
         return X
 
     def expand(self, f, X, Filter):

@@ -10,7 +10,7 @@ from ..opdef.attribute import attr
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.sequences import offsets_of
-from ..opdef.spec import agree, need_float, need_integer, need_ndim, same_dtype
+from ..opdef.spec import need_float, need_integer, need_ndim, need_shape, same_dtype
 
 
 class FusedMemory(Op, abstract=True):
@@ -106,11 +106,7 @@ class fused_embedding_fc_lstm(FusedMemory):
         need_integer(Ids=Ids)
         same_dtype(Embeddings=Embeddings, WeightH=WeightH, Bias=Bias, H0=H0, C0=C0)
         need_ndim("Embeddings", Embeddings, 2)
-        if not agree(Embeddings.shape[1], WeightH.shape[-1]):
-            raise ShapeError(
-                f"expected Embeddings with {WeightH.shape[-1]} columns, got shape "
-                f"{list(Embeddings.shape)}"
-            )
+        need_shape("Embeddings", Embeddings, (-1, WeightH.shape[-1]))
         rows = Embeddings.with_dim(0, Ids.shape[0])._replace(lod_level=Ids.lod_level)
         return self.widths(rows, WeightH)
 
@@ -169,8 +165,4 @@ def need_product(X, WeightX, WeightH):
     """Check that X WeightX has as many columns as WeightH."""
     for name, given in (("X", X), ("WeightX", WeightX), ("WeightH", WeightH)):
         need_ndim(name, given, 2)
-    if not agree(X.shape[1], WeightX.shape[0]) or not agree(WeightX.shape[1], WeightH.shape[1]):
-        raise ShapeError(
-            f"expected WeightX of shape [{X.shape[1]}, {WeightH.shape[1]}], got "
-            f"{list(WeightX.shape)}"
-        )
+    need_shape("WeightX", WeightX, (X.shape[1], WeightH.shape[1]))

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..errors import AttributeValueError, LoDError, ShapeError
 from ..ground.values import bare
-from ..opdef.attribute import REQUIRED, Long, attr
+from ..opdef.attribute import REQUIRED, Long, attr, need_choice, need_least
 from ..opdef.definition import Op
 from ..opdef.gradient import differentiated
 from ..opdef.sequences import lengths_of, offsets_of, one_level_of, positions_in
@@ -162,11 +162,8 @@ class fusion_seqconv_eltadd_relu(Op):
         same_dtype(X=X, Filter=Filter, Bias=Bias)
         need_ndim("X", X, 2)
         need_ndim("Filter", Filter, 2)
-        if self.contextStride != 1 or self.contextLength < 1:
-            raise AttributeValueError(
-                f"expected contextStride 1 and contextLength of at least 1, got "
-                f"{self.contextStride} and {self.contextLength}"
-            )
+        need_choice(self, "contextStride", 1)
+        need_least(self, 1, "contextLength")
         width = -1 if X.shape[1] == -1 else self.contextLength * X.shape[1]
         if not agree(Filter.shape[0], width) or not agree(size_of(Bias.shape), Filter.shape[1]):
             raise ShapeError(
@@ -204,11 +201,7 @@ class fusion_seqexpand_concat_fc(Op):
 
     def infer(self, X, FCWeight, FCBias):
         need_ndim("FCWeight", FCWeight, 2)
-        if self.fc_activation not in ("identity", "relu", "tanh", "sigmoid"):
-            raise AttributeValueError(
-                f"expected fc_activation identity, relu, tanh or sigmoid, got "
-                f"{self.fc_activation!r}"
-            )
+        need_choice(self, "fc_activation", "identity", "relu", "tanh", "sigmoid")
         if len(X) < 2 or any(x.ndim != 2 for x in X):
             raise ShapeError(
                 f"expected at least 2 matrices X, got shapes {[list(x.shape) for x in X]}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..errors import AttributeValueError
+from ..opdef.attribute import need_choice
 
 ACTIVATIONS = ("identity", "sigmoid", "tanh", "relu")
 
@@ -12,10 +12,7 @@ ACTIVATIONS = ("identity", "sigmoid", "tanh", "relu")
 def need_activations(op, *names):
     """Check attributes that name activations."""
     for name in names:
-        if getattr(op, name) not in ACTIVATIONS:
-            raise AttributeValueError(
-                f"expected {name} to be one of {', '.join(ACTIVATIONS)}, got {getattr(op, name)!r}"
-            )
+        need_choice(op, name, *ACTIVATIONS)
 
 
 def activated(f, name, x):

@@ -7,7 +7,7 @@ from ..ground.dtypes import DType
 from ..opdef.attribute import REQUIRED, Long, attr
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
-from ..opdef.spec import agree, known, need_integer, need_ndim, normal_axis, same_dtype
+from ..opdef.spec import agree, known, need_integer, need_ndim, need_shape, normal_axis, same_dtype
 
 
 def count_of(name, index):
@@ -23,12 +23,6 @@ def rows_of(name, x):
     if x.ndim == 0:
         raise ShapeError(f"expected {name} to have rows, got shape []")
     return x.shape[0], x.shape[1:]
-
-
-def need_shape(name, x, shape):
-    """Check that ``x`` may have a shape."""
-    if len(x.shape) != len(shape) or not all(map(agree, x.shape, shape)):
-        raise ShapeError(f"expected {name} of shape {list(shape)}, got {list(x.shape)}")
 
 
 class gather(Op):

@@ -11,9 +11,9 @@ import numpy as np
 
 from ..errors import AttributeValueError, ShapeError
 from ..ground.dtypes import DType
-from ..opdef.attribute import REQUIRED
+from ..opdef.attribute import REQUIRED, need_choice, need_least
 from ..opdef.definition import Op
-from ..opdef.spec import need_float, need_integer, need_ndim, size_of, spec
+from ..opdef.spec import need_float, need_integer, need_ndim, need_one, spec
 from .given import numbers
 
 
@@ -74,8 +74,7 @@ class Interpolation(Op, abstract=True):
             raise AttributeValueError(f"expected align_mode 0 or 1, got {self.align_mode}")
         if any(X.shape[axis] == 0 for axis in self.axes):
             raise ShapeError(f"expected images with elements, got X of shape {list(X.shape)}")
-        if Scale is not None and size_of(Scale.shape) not in (1, -1):
-            raise ShapeError(f"expected Scale of one element, got shape {list(Scale.shape)}")
+        need_one(Scale=Scale)
         given = [OutSize, *(SizeTensor or ())]
         for one in given:
             need_integer(OutSize=one)
@@ -247,14 +246,8 @@ class resize_weights(Op):
     grad = None
 
     def infer(self):
-        if self.method not in ("linear", "cubic", "nearest"):
-            raise AttributeValueError(
-                f"expected method linear, cubic or nearest, got {self.method!r}"
-            )
-        if min(self.old, self.new) < 1:
-            raise AttributeValueError(
-                f"expected sizes of at least 1, got old={self.old} and new={self.new}"
-            )
+        need_choice(self, "method", "linear", "cubic", "nearest")
+        need_least(self, 1, "old", "new")
         return spec([self.new, self.old], self.dtype)
 
     def run(self, xp):

@@ -7,7 +7,7 @@ from ..ground.dtypes import DType
 from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
-from ..opdef.spec import agree, need_float, need_integer, normal_axis, same_dtype
+from ..opdef.spec import agree, need_float, need_integer, need_shape, normal_axis, same_dtype
 from .inert_attributes import UseCudnn, UseMkldnn
 
 LOG_OF_ZERO = -1e20  #: stands for the logarithm of 0, so that a loss stays finite
@@ -160,11 +160,7 @@ def columns(f, rows, *values):
 def check_soft_label(X, Label):
     """Check that ``Label`` holds a probability for each element of ``X``."""
     same_dtype(X=X, Label=Label)
-    if Label.ndim != X.ndim or not all(map(agree, Label.shape, X.shape)):
-        raise ShapeError(
-            f"expected a soft label of shape {list(X.shape)}, one probability for each class, "
-            f"got {list(Label.shape)}"
-        )
+    need_shape("Label", Label, X.shape, "one probability for each class")
 
 
 def negative_log(xp, x):

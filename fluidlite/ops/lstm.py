@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from ..errors import AttributeValueError, ShapeError
+from ..errors import ShapeError
 from ..ground.values import LoDTensor
+from ..opdef.attribute import need_least
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.gradient import differentiated_as
 from ..opdef.sequences import lod_of, offsets_of
-from ..opdef.spec import agree, known, need_float, need_ndim, same_dtype
+from ..opdef.spec import agree, known, need_float, need_ndim, need_shape, same_dtype
 from .gates import activated, need_activations
 from .lstm_steps import LSTMSteps, MemoryValues
 from .time_order import need_states, time_order
@@ -51,11 +52,8 @@ class Memory(Op, abstract=True):
             raise ShapeError(
                 f"expected both of H0 and C0, or none, got {'C0' if H0 is None else 'H0'} only"
             )
-        for name, state, wanted in (("H0", H0, size), ("C0", C0, cell)):
-            if state is not None and not (state.ndim == 2 and agree(state.shape[1], wanted)):
-                raise ShapeError(
-                    f"expected {name} [number of sequences, {wanted}], got {list(state.shape)}"
-                )
+        need_shape("H0", H0, (-1, size), "a row for each sequence")
+        need_shape("C0", C0, (-1, cell), "a row for each sequence")
         wide = (7 if self.use_peepholes else 4) * cell if cell != -1 else -1
         if not (Bias.ndim == 2 and agree(Bias.shape[0], 1) and agree(Bias.shape[1], wide)):
             peep = "with" if self.use_peepholes else "without"
@@ -259,11 +257,7 @@ class lstmp(Memory):
         need_activations(
             self, "gate_activation", "cell_activation", "candidate_activation", "proj_activation"
         )
-        for name in ("cell_clip", "proj_clip"):
-            if getattr(self, name) < 0:
-                raise AttributeValueError(
-                    f"expected {name} of 0 (for none) or more, got {getattr(self, name)}"
-                )
+        need_least(self, 0, "cell_clip", "proj_clip")
         need_ndim("ProjWeight", ProjWeight, 2)
         size, projected = ProjWeight.shape
         cell = self.checked(projected, Input, H0, C0, Weight, Bias)

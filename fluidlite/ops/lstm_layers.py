@@ -12,9 +12,10 @@ import functools
 from typing import NamedTuple
 
 from ..errors import AttributeValueError, ShapeError
+from ..opdef.attribute import need_least
 from ..opdef.definition import Op, lookup
 from ..opdef.fluid_form import FluidForm
-from ..opdef.spec import agree, need_float, need_ndim, same_dtype, size_of
+from ..opdef.spec import agree, need_float, need_ndim, need_shape, same_dtype, size_of
 
 #: more layers than anybody has weights for
 MOST_LAYERS = 2**12
@@ -70,11 +71,7 @@ class LstmLayers(Op, abstract=True):
 
     def check_layout(self):
         """Refuse sizes that make no layers."""
-        if self.hidden_size < 1 or self.num_layers < 1:
-            raise AttributeValueError(
-                f"expected hidden_size and num_layers of at least 1, got {self.hidden_size} and "
-                f"{self.num_layers}"
-            )
+        need_least(self, 1, "hidden_size", "num_layers")
 
     def check(self, Input, InitH, InitC, W):
         """Refuse what does not fit; the specs of Out, last_h and last_c."""
@@ -85,11 +82,7 @@ class LstmLayers(Op, abstract=True):
         steps, rows, width = Input.shape
         wanted = (self.num_layers * self.directions, rows, self.hidden_size)
         for name, s in dict(InitH=InitH, InitC=InitC).items():
-            if s.ndim != 3 or not all(map(agree, s.shape, wanted)):
-                raise ShapeError(
-                    f"expected {name} of shape {list(wanted)}, [layers * directions, batch, "
-                    f"hidden_size], got {list(s.shape)}"
-                )
+            need_shape(name, s, wanted, "[layers * directions, batch, hidden_size]")
         if width != -1 and not agree(size_of(W.shape), self.parts(width)[1]):
             raise ShapeError(
                 f"expected W of {self.parts(width)[1]} elements for an input {width} wide, got "

@@ -6,13 +6,13 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..errors import AttributeValueError, LoDError, OutOfRangeError, ShapeError
+from ..errors import LoDError, OutOfRangeError, ShapeError
 from ..ground.dtypes import DType
 from ..ground.values import LoDTensor, bare
-from ..opdef.attribute import REQUIRED
+from ..opdef.attribute import REQUIRED, need_least
 from ..opdef.definition import Op
 from ..opdef.sequences import lod_of, offsets_of
-from ..opdef.spec import agree, need_float, need_integer, same_dtype, size_of
+from ..opdef.spec import agree, need_count, need_float, need_integer, same_dtype
 from .anchor_targets import need_same_rows
 from .boxes import need_boxes, overlap
 from .proposals import by_image, image_sizes, need_images
@@ -57,16 +57,8 @@ class generate_mask_labels(Op):
         need_boxes("Rois", Rois)
         if GtSegms.ndim != 2 or not agree(GtSegms.shape[1], 2):
             raise ShapeError(f"expected GtSegms of shape [corners, 2], got {list(GtSegms.shape)}")
-        if not agree(size_of(LabelsInt32.shape), Rois.shape[0]):
-            raise ShapeError(
-                f"expected LabelsInt32 of shape [{Rois.shape[0]}, 1], one for each of Rois, got "
-                f"{list(LabelsInt32.shape)}"
-            )
-        if self.num_classes < 1 or self.resolution < 1:
-            raise AttributeValueError(
-                f"expected num_classes and resolution of at least 1, got {self.num_classes} and "
-                f"{self.resolution}"
-            )
+        need_count("LabelsInt32", LabelsInt32, Rois.shape[0], "one for each of Rois")
+        need_least(self, 1, "num_classes", "resolution")
         rois = Rois.with_shape([-1, 4])._replace(lod_level=1)
         one = rois.with_dim(1, 1).with_dtype(DType.INT32)
         return rois, one, one.with_dim(1, self.num_classes * self.resolution**2)

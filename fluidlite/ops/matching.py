@@ -5,8 +5,9 @@ from __future__ import annotations
 from ..errors import AttributeValueError, ShapeError
 from ..ground.dtypes import DType
 from ..ground.values import LoDTensor
+from ..opdef.attribute import need_choice, need_least
 from ..opdef.definition import Op
-from ..opdef.spec import agree, need_float, need_integer, need_ndim, same_dtype
+from ..opdef.spec import agree, need_float, need_integer, need_ndim, need_shape, same_dtype
 
 
 def parts_of(x):
@@ -38,10 +39,7 @@ class bipartite_match(Op):
     def infer(self, DistMat):
         need_float(DistMat=DistMat)
         need_ndim("DistMat", DistMat, 2)
-        if self.match_type not in ("bipartite", "per_prediction"):
-            raise AttributeValueError(
-                f"expected match_type bipartite or per_prediction, got {self.match_type!r}"
-            )
+        need_choice(self, "match_type", "bipartite", "per_prediction")
         samples = -1 if DistMat.lod_level else 1
         out = DistMat.with_shape([samples, DistMat.shape[1]])._replace(lod_level=0)
         return out.with_dtype(DType.INT32), out
@@ -153,11 +151,7 @@ class mine_hard_examples(Op):
         need_ndim("ClsLoss", ClsLoss, 2)
         given = dict(LocLoss=LocLoss, MatchIndices=MatchIndices, MatchDist=MatchDist)
         for name, s in given.items():
-            if s is not None and (s.ndim != 2 or not all(map(agree, s.shape, ClsLoss.shape))):
-                raise ShapeError(
-                    f"expected {name} of shape {list(ClsLoss.shape)}, as ClsLoss, got "
-                    f"{list(s.shape)}"
-                )
+            need_shape(name, s, ClsLoss.shape, "as ClsLoss")
         if self.mining_type == "max_negative":
             if self.neg_pos_ratio <= 0 or not 0 < self.neg_dist_threshold < 1:
                 raise AttributeValueError(
@@ -165,11 +159,7 @@ class mine_hard_examples(Op):
                     f"got {self.neg_pos_ratio:g} and {self.neg_dist_threshold:g}"
                 )
         elif self.mining_type == "hard_example":
-            if self.sample_size < 1:
-                raise AttributeValueError(
-                    f"expected sample_size of at least 1 for mining_type hard_example, got "
-                    f"{self.sample_size}"
-                )
+            need_least(self, 1, "sample_size")
         else:
             raise AttributeValueError(
                 f"expected mining_type max_negative or hard_example, got {self.mining_type!r}"

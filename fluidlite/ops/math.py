@@ -10,7 +10,7 @@ from ..ground.values import SelectedRows
 from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
-from ..opdef.spec import agree, broadcast, flat, known, need_float, same_dtype, size_of
+from ..opdef.spec import agree, broadcast, flat, known, need_float, need_one, same_dtype
 from ..opdef.structure import Epilogue, MatrixProduct
 from .activation import between
 from .elementwise import sum_like
@@ -488,10 +488,3 @@ class clip_by_norm(Op):
             return rows.with_value(self.run(xp, rows.value))
         norm = xp.sqrt(xp.sum(X * X, keepdims=True))
         return X * (self.max_norm / xp.maximum(norm, self.max_norm))
-
-
-def need_one(**specs):
-    """Check that the specs that are there are of one number."""
-    for name, s in specs.items():
-        if s is not None and size_of(s.shape) not in (1, -1):
-            raise ShapeError(f"expected {name} to hold one number, got shape {list(s.shape)}")

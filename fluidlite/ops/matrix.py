@@ -8,7 +8,16 @@ from ..errors import AttributeValueError, DTypeError, ShapeError
 from ..ground.dtypes import DType
 from ..opdef.attribute import attr
 from ..opdef.definition import Op
-from ..opdef.spec import agree, flat, known, need_float, need_ndim, normal_axis, same_dtype
+from ..opdef.spec import (
+    agree,
+    flat,
+    known,
+    need_float,
+    need_ndim,
+    need_shape,
+    normal_axis,
+    same_dtype,
+)
 from .inert_attributes import ShapeAtRuntime, UseMkldnn, UseQuantizer
 
 
@@ -237,10 +246,7 @@ class bilinear_tensor_product(Op):
                 f"expected X [n, i], Y [n, j] and Weight [k, i, j], got {list(X.shape)}, "
                 f"{list(Y.shape)} and {list(Weight.shape)}"
             )
-        if Bias is not None and (
-            Bias.ndim != 2 or not agree(Bias.shape[0], 1) or not agree(Bias.shape[1], count)
-        ):
-            raise ShapeError(f"expected Bias of shape [1, {count}], got {list(Bias.shape)}")
+        need_shape("Bias", Bias, (1, count))
         return X.with_shape((known(X.shape[0], Y.shape[0]), count))
 
     def run(self, xp, X, Y, Weight, Bias):

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..errors import AttributeValueError, OutOfRangeError, ShapeError
+from ..errors import OutOfRangeError, ShapeError
 from ..ground.dtypes import DType
 from ..ground.values import LoDTensor, bare, offsets_from
-from ..opdef.attribute import REQUIRED
+from ..opdef.attribute import REQUIRED, need_choice, need_least
 from ..opdef.definition import Op
-from ..opdef.spec import agree, need_float, need_integer, need_ndim, same_dtype, size_of, spec
+from ..opdef.spec import (
+    need_count,
+    need_float,
+    need_integer,
+    need_ndim,
+    same_dtype,
+    spec,
+)
 from .overlaps import box_overlaps
 from .proposals import by_image
 
@@ -66,15 +73,9 @@ class detection_map(Op):
             )
         if PosCount is not None and (TruePos is None or FalsePos is None):
             raise ShapeError("expected TruePos and FalsePos beside PosCount")
-        if PosCount is not None and not agree(size_of(PosCount.shape), self.class_num):
-            raise ShapeError(
-                f"expected PosCount of shape [{self.class_num}, 1], got {list(PosCount.shape)}"
-            )
-        if self.class_num < 1 or self.ap_type not in ("integral", "11point"):
-            raise AttributeValueError(
-                f"expected class_num of at least 1 and ap_type integral or 11point, got "
-                f"{self.class_num} and {self.ap_type!r}"
-            )
+        need_count("PosCount", PosCount, self.class_num)
+        need_least(self, 1, "class_num")
+        need_choice(self, "ap_type", "integral", "11point")
         counts = spec([self.class_num, 1], DType.INT32)
         pairs = DetectRes.with_shape([-1, 2])._replace(lod_level=0)
         return counts, pairs, pairs, pairs.with_shape([1])

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from ..errors import AttributeValueError, OutOfRangeError, ShapeError
 from ..ground.dtypes import DType
-from ..opdef.attribute import REQUIRED
+from ..opdef.attribute import REQUIRED, need_choice, need_least
 from ..opdef.definition import Op
-from ..opdef.spec import agree, need_float, need_integer, need_ndim, same_dtype, size_of, spec
-from .math import need_one
+from ..opdef.spec import (
+    agree,
+    need_count,
+    need_float,
+    need_integer,
+    need_ndim,
+    need_one,
+    need_shape,
+    same_dtype,
+    size_of,
+    spec,
+)
 from .matrix import need_numbers
 
 
@@ -108,10 +118,7 @@ class accuracy(Op):
         need_integer(Indices=Indices, Label=Label)
         need_ndim("Indices", Indices, 2)
         need_ndim("Label", Label, 2)
-        if not agree(Label.shape[0], Indices.shape[0]) or not agree(Label.shape[1], 1):
-            raise ShapeError(
-                f"expected Label of shape [{Indices.shape[0]}, 1], got {list(Label.shape)}"
-            )
+        need_shape("Label", Label, (Indices.shape[0], 1))
         return spec([1], DType.FP32), spec([1], DType.INT32), spec([1], DType.INT32)
 
     def run(self, xp, Out, Indices, Label):
@@ -150,21 +157,15 @@ class auc(Op):
     def infer(self, Predict, Label, StatPos, StatNeg):
         need_float(Predict=Predict)
         need_integer(Label=Label, StatPos=StatPos, StatNeg=StatNeg)
-        if self.num_thresholds < 1 or self.slide_steps < 0 or self.curve not in ("ROC", "PR"):
-            raise AttributeValueError(
-                f"expected num_thresholds of at least 1, slide_steps of at least 0 and curve ROC "
-                f"or PR, got {self.num_thresholds}, {self.slide_steps} and {self.curve!r}"
-            )
+        need_least(self, 1, "num_thresholds")
+        need_least(self, 0, "slide_steps")
+        need_choice(self, "curve", "ROC", "PR")
         need_ndim("Predict", Predict, 2)
         if not (agree(Predict.shape[1], 1) or agree(Predict.shape[1], 2)):
             raise ShapeError(
                 f"expected Predict of shape [n, 1] or [n, 2], got {list(Predict.shape)}"
             )
-        if not agree(size_of(Label.shape), Predict.shape[0]):
-            raise ShapeError(
-                f"expected a label for each row of Predict {list(Predict.shape)}, got shape "
-                f"{list(Label.shape)}"
-            )
+        need_count("Label", Label, Predict.shape[0], "one for each row of Predict", Predict)
         for name, s in (("StatPos", StatPos), ("StatNeg", StatNeg)):
             count = (self.slide_steps + 1) * self.buckets + 1
             if size_of(s.shape) > count:
@@ -325,10 +326,7 @@ class positive_negative_pair(Op):
         need_integer(QueryID=QueryID)
         need_ndim("Score", Score, 2)
         for name, s in dict(Label=Label, QueryID=QueryID, Weight=Weight).items():
-            if s is not None and not agree(size_of(s.shape), Score.shape[0]):
-                raise ShapeError(
-                    f"expected {name} of shape [{Score.shape[0]}, 1], got {list(s.shape)}"
-                )
+            need_count(name, s, Score.shape[0])
         width = Score.shape[1]
         if width != -1 and not -width <= self.column < width:
             raise AttributeValueError(f"expected column in [{-width}, {width}), got {self.column}")

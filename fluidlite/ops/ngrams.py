@@ -9,6 +9,7 @@ import numpy as np
 from ..errors import AttributeValueError, ShapeError
 from ..ground.dtypes import DType
 from ..ground.values import bare, offsets_from
+from ..opdef.attribute import need_least
 from ..opdef.definition import Op
 from ..opdef.sequences import one_level_of
 from ..opdef.spec import agree, need_float, need_integer, spec
@@ -71,11 +72,8 @@ class pyramid_hash(Op):
                 f"expected num_emb to be a multiple of rand_len, got {self.num_emb} and "
                 f"{self.rand_len}"
             )
-        if self.space_len < 1 or self.pyramid_layer < 2:
-            raise AttributeValueError(
-                f"expected space_len of at least 1 and pyramid_layer of at least 2, got "
-                f"{self.space_len} and {self.pyramid_layer}"
-            )
+        need_least(self, 1, "space_len")
+        need_least(self, 2, "pyramid_layer")
         size = self.space_len + self.rand_len
         if W.ndim != 2 or not agree(W.shape[0], size) or not agree(W.shape[1], 1):
             raise ShapeError(f"expected W of shape [{size}, 1], got {list(W.shape)}")

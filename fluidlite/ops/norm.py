@@ -8,12 +8,12 @@ from __future__ import annotations
 import functools
 import math
 
-from ..errors import AttributeValueError, ShapeError
+from ..errors import AttributeValueError
 from ..ground.dtypes import DType
-from ..opdef.attribute import REQUIRED, attr
+from ..opdef.attribute import REQUIRED, attr, need_choice
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
-from ..opdef.spec import agree, flat, need_float, need_ndim, same_dtype
+from ..opdef.spec import flat, need_float, need_ndim, need_shape, same_dtype
 from .elementwise import indicator
 from .inert_attributes import UseMkldnn
 
@@ -80,20 +80,13 @@ class batch_norm(UseMkldnn, Op):
     def infer(self, X, Scale, Bias, Mean, Variance):
         need_float(X=X)
         need_ndim("X", X, 2, 3, 4, 5)
-        if self.data_layout not in ("NCHW", "AnyLayout", "NHWC"):
-            raise AttributeValueError(
-                f"expected data_layout NCHW or NHWC, got {self.data_layout!r}"
-            )
+        need_choice(self, "data_layout", "NCHW", "NHWC", known=("AnyLayout",))
         per_channel = dict(Scale=Scale, Bias=Bias, Mean=Mean, Variance=Variance)
         wide = (X.dtype, Scale.dtype) == (DType.FP16, DType.FP32)
         same_dtype(X=X.with_dtype(Scale.dtype) if wide else X, **per_channel)
         channels = X.shape[self.axis(X.ndim)]
         for name, s in per_channel.items():
-            if s.ndim != 1 or not agree(s.shape[0], channels):
-                raise ShapeError(
-                    f"expected {name} of shape [{channels}], a number for each channel of "
-                    f"{list(X.shape)}, got {list(s.shape)}"
-                )
+            need_shape(name, s, (channels,), "a number for each channel of", X)
         one = Scale.with_shape([channels])
         return X, one, one, one, one, None
 
@@ -236,11 +229,7 @@ class layer_norm(Op):
             )
         samples, size = flat(X.shape, self.begin_norm_axis)
         for name, s in dict(Scale=Scale, Bias=Bias).items():
-            if s is not None and (s.ndim != 1 or not agree(s.shape[0], size)):
-                raise ShapeError(
-                    f"expected {name} of shape [{size}], a number for each element of a sample of "
-                    f"{list(X.shape)}, got {list(s.shape)}"
-                )
+            need_shape(name, s, (size,), "a number for each element of a sample of", X)
         one = X.with_shape([samples])
         return X, one, one
 
@@ -286,11 +275,7 @@ class PerChannel(Op, abstract=True):
         need_ndim("X", X, 2, 3, 4, 5)
         same_dtype(X=X, **per_channel)
         for name, s in per_channel.items():
-            if s is not None and (s.ndim != 1 or not agree(s.shape[0], channels)):
-                raise ShapeError(
-                    f"expected {name} of shape [{channels}], a number for each channel of "
-                    f"{list(X.shape)}, got {list(s.shape)}"
-                )
+            need_shape(name, s, (channels,), "a number for each channel of", X)
 
 
 class instance_norm(PerChannel):
@@ -375,10 +360,7 @@ class group_norm(PerChannel):
         return self.data_layout == "NHWC"
 
     def infer(self, X, Scale, Bias):
-        if self.data_layout not in ("NCHW", "AnyLayout", "NHWC"):
-            raise AttributeValueError(
-                f"expected data_layout NCHW or NHWC, got {self.data_layout!r}"
-            )
+        need_choice(self, "data_layout", "NCHW", "NHWC", known=("AnyLayout",))
         need_ndim("X", X, 2, 3, 4, 5)
         channels = X.shape[-1 if self.last else 1]
         self.check(X, channels, Scale=Scale, Bias=Bias)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from ..errors import ShapeError
 from ..ground.values import SelectedRows
 from ..opdef.attribute import REQUIRED, Long, attr
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
-from ..opdef.spec import agree, need_float, same_dtype, size_of
+from ..opdef.spec import need_float, need_one, need_shape, same_dtype
 
 
 class ParameterUpdate(Op, abstract=True):
@@ -28,14 +27,8 @@ class ParameterUpdate(Op, abstract=True):
         need_float(Param=Param)
         same_dtype(Param=Param, LearningRate=LearningRate, **given)
         for name, one in like_param.items():
-            if one.ndim != Param.ndim or not all(map(agree, one.shape, Param.shape)):
-                raise ShapeError(
-                    f"expected {name} of the shape of Param, {list(Param.shape)}, "
-                    f"got {list(one.shape)}"
-                )
-        for name, one in {"LearningRate": LearningRate, **dict(numbers)}.items():
-            if one is not None and size_of(one.shape) not in (1, -1):
-                raise ShapeError(f"expected {name} of 1 element, got shape {list(one.shape)}")
+            need_shape(name, one, Param.shape, "as Param")
+        need_one(**{"LearningRate": LearningRate, **dict(numbers)})
 
 
 def on_rows(xp, Grad, wholes, step):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..errors import AttributeValueError, ShapeError
-from ..opdef.attribute import REQUIRED
+from ..opdef.attribute import REQUIRED, need_choice
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import need_ndim, same_dtype
@@ -150,10 +150,7 @@ class pad2d(Op):
         need_ndim("X", X, 4)
         if self.mode not in ("constant", "reflect", "edge"):
             raise AttributeValueError(f"expected mode constant, reflect or edge, got {self.mode!r}")
-        if self.data_format not in ("NCHW", "NHWC"):
-            raise AttributeValueError(
-                f"expected data_format NCHW or NHWC, got {self.data_format!r}"
-            )
+        need_choice(self, "data_format", "NCHW", "NHWC")
         shape = list(X.shape)
         pairs = self.pairs(shape, self.paddings) if Paddings is None else [(0, 0)] * 4
         for axis in self.axes:

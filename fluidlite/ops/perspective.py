@@ -10,7 +10,7 @@ from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.sequences import lod_of
-from ..opdef.spec import agree, need_float, need_ndim, same_dtype, spec
+from ..opdef.spec import need_float, need_ndim, need_shape, same_dtype, spec
 from .roi import finite
 
 NEAR = 1e-4  #: how far from a side a point still lies on it
@@ -18,10 +18,7 @@ NEAR = 1e-4  #: how far from a side a point still lies on it
 
 def check_quadrangles(ROIs):
     """Check that ROIs hold four corners each."""
-    if ROIs.ndim != 2 or not agree(ROIs.shape[1], 8):
-        raise ShapeError(
-            f"expected ROIs of shape [n, 8], four corners each, got {list(ROIs.shape)}"
-        )
+    need_shape("ROIs", ROIs, (-1, 8), "four corners each")
 
 
 class roi_perspective_transform(Op):

@@ -11,7 +11,7 @@ from ..errors import AttributeValueError, ShapeError
 from ..ground.dtypes import DType
 from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Op
-from ..opdef.spec import agree, need_float, need_integer, need_ndim, same_dtype, spec
+from ..opdef.spec import agree, need_float, need_integer, need_ndim, need_shape, same_dtype, spec
 from .given import numbers
 
 
@@ -204,11 +204,7 @@ class grid_sampler(Op):
         same_dtype(X=X, Grid=Grid)
         need_ndim("X", X, 4)
         need_ndim("Grid", Grid, 4)
-        if not agree(Grid.shape[3], 2) or not agree(X.shape[0], Grid.shape[0]):
-            raise ShapeError(
-                f"expected Grid of shape [{X.shape[0]}, height, width, 2] for X of shape "
-                f"{list(X.shape)}, got {list(Grid.shape)}"
-            )
+        need_shape("Grid", Grid, (X.shape[0], *Grid.shape[1:3], 2), "for X", X)
         return X.with_shape([*X.shape[:2], *Grid.shape[1:3]])
 
     def expand(self, f, X, Grid):

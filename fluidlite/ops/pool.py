@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import AttributeValueError, ShapeError
-from ..opdef.attribute import REQUIRED, attr
+from ..opdef.attribute import REQUIRED, attr, need_choice
 from ..opdef.definition import Op
 from ..opdef.spec import agree, need_float, need_integer, need_ndim, pooled, window_padding
 from .inert_attributes import UseCudnn, UseMkldnn, UseQuantizer
@@ -304,10 +304,7 @@ class Pool(Windowed, abstract=True):
     def check(self, X):
         """Check the attributes, and that X is a batch of images."""
         super().check(X)
-        if self.data_format not in (*self.formats, "AnyLayout"):
-            raise AttributeValueError(
-                f"expected data_format {' or '.join(self.formats)}, got {self.data_format!r}"
-            )
+        need_choice(self, "data_format", *self.formats, known=("AnyLayout",))
 
     def counts(self, xp, shape, dtype):
         """What averages divide by, for each window."""
@@ -375,10 +372,7 @@ class Pooling(UseCudnn, UseMkldnn, Pool, abstract=True):
     pooling_type: str = REQUIRED
 
     def infer(self, X):
-        if self.pooling_type not in ("max", "avg"):
-            raise AttributeValueError(
-                f"expected pooling_type max or avg, got {self.pooling_type!r}"
-            )
+        need_choice(self, "pooling_type", "max", "avg")
         self.check(X)
         return X.with_shape(self.pooled(X.shape))
 

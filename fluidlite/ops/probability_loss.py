@@ -7,7 +7,16 @@ import math
 from ..errors import AttributeValueError, ShapeError
 from ..opdef.attribute import REQUIRED, Long
 from ..opdef.definition import Op
-from ..opdef.spec import agree, known, need_float, need_integer, need_ndim, same_dtype, spec
+from ..opdef.spec import (
+    agree,
+    known,
+    need_float,
+    need_integer,
+    need_ndim,
+    need_shape,
+    same_dtype,
+    spec,
+)
 from .activation import between
 from .elementwise import indicator
 from .loss import pick_label
@@ -143,17 +152,10 @@ class nll_loss(Op):
         need_integer(Label=Label)
         need_word("reduction", self.reduction, "none", "sum", "mean")
         wanted = (X.shape[0], *X.shape[2:])
-        if Label.ndim != len(wanted) or not all(map(agree, Label.shape, wanted)):
-            raise ShapeError(
-                f"expected Label of shape {list(wanted)}, one class for each place of X "
-                f"{list(X.shape)}; got {list(Label.shape)}"
-            )
+        need_shape("Label", Label, wanted, "one class for each place of X", X)
         if Weight is not None:
             same_dtype(X=X, Weight=Weight)
-            if Weight.ndim != 1 or not agree(Weight.shape[0], X.shape[1]):
-                raise ShapeError(
-                    f"expected Weight of shape [{X.shape[1]}], got {list(Weight.shape)}"
-                )
+            need_shape("Weight", Weight, X.shape[1:2])
         one = spec([1], X.dtype)
         whole = X.with_shape(map(known, wanted, Label.shape))
         return whole if self.reduction == "none" else one, one
@@ -260,9 +262,8 @@ class teacher_student_sigmoid_loss(Op):
     def infer(self, X, Label):
         need_float(X=X)
         same_dtype(X=X, Label=Label)
-        for name, s in (("X", X), ("Label", Label)):
-            if s.ndim != 2 or not agree(s.shape[1], 1):
-                raise ShapeError(f"expected {name} of shape [n, 1], got {list(s.shape)}")
+        need_shape("X", X, (-1, 1))
+        need_shape("Label", Label, (-1, 1))
         return X.with_shape(same_shape(X=X, Label=Label))
 
     def run(self, xp, X, Label):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..errors import AttributeValueError, OutOfRangeError, ShapeError
+from ..errors import AttributeValueError, OutOfRangeError
 from ..ground.dtypes import DType
 from ..ground.values import LoDTensor
-from ..opdef.attribute import REQUIRED
+from ..opdef.attribute import REQUIRED, need_least, need_range
 from ..opdef.definition import Op
-from ..opdef.spec import agree, need_float, need_integer, same_dtype, size_of
+from ..opdef.spec import need_count, need_float, need_integer, same_dtype
 from .anchor_targets import TrueBoxes, need_same_rows, relative, sample
 from .boxes import need_boxes, overlap
 from .proposals import by_image, image_sizes, need_images
@@ -66,17 +66,10 @@ class generate_proposal_labels(TrueBoxes, Op):
         need_boxes("GtBoxes", GtBoxes)
         need_images(ImInfo)
         rows = GtBoxes.shape[0]
-        for name, s in (("GtClasses", GtClasses), ("IsCrowd", IsCrowd)):
-            if not agree(size_of(s.shape), rows):
-                raise ShapeError(
-                    f"expected {name} of shape [{rows}, 1], one for each of GtBoxes "
-                    f"{list(GtBoxes.shape)}, got {list(s.shape)}"
-                )
-        if self.batch_size_per_im < 1 or self.class_nums < 1 or not 0 <= self.fg_fraction <= 1:
-            raise AttributeValueError(
-                f"expected batch_size_per_im and class_nums of at least 1 and fg_fraction from 0 "
-                f"to 1, got {self.batch_size_per_im}, {self.class_nums} and {self.fg_fraction:g}"
-            )
+        need_count("GtClasses", GtClasses, rows, "one for each of GtBoxes", GtBoxes)
+        need_count("IsCrowd", IsCrowd, rows, "one for each of GtBoxes", GtBoxes)
+        need_least(self, 1, "batch_size_per_im", "class_nums")
+        need_range(self, 0, 1, "fg_fraction")
         if len(self.bbox_reg_weights) != 4 or 0 in self.bbox_reg_weights:
             raise AttributeValueError(
                 f"expected bbox_reg_weights of 4 numbers other than 0, got "

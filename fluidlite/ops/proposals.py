@@ -10,11 +10,11 @@ import numpy as np
 from ..errors import AttributeValueError, LoDError, OutOfRangeError, ShapeError
 from ..ground.dtypes import DType
 from ..ground.values import LoDTensor, bare, offsets_from
-from ..opdef.attribute import REQUIRED
+from ..opdef.attribute import REQUIRED, need_least
 from ..opdef.definition import Op
 from ..opdef.diagnostics import Doubtful
 from ..opdef.sequences import offsets_of
-from ..opdef.spec import agree, need_float, need_ndim, same_dtype
+from ..opdef.spec import agree, need_float, need_ndim, need_shape, same_dtype
 from .boxes import need_boxes
 from .overlaps import BoxOverlaps, survivors
 
@@ -105,15 +105,10 @@ class generate_proposals(Doubtful, Op):
         images, anchors, height, width = Scores.shape
         need_images(ImInfo, images)
         wanted = [images, -1 if anchors == -1 else 4 * anchors, height, width]
-        if not all(map(agree, BboxDeltas.shape, wanted)):
-            raise ShapeError(
-                f"expected BboxDeltas of shape {wanted}, 4 numbers for each of Scores "
-                f"{list(Scores.shape)}; got {list(BboxDeltas.shape)}"
-            )
+        need_shape("BboxDeltas", BboxDeltas, wanted, "4 numbers for each of Scores", Scores)
         for name, s in (("Anchors", Anchors), ("Variances", Variances)):
             wanted = [height, width, anchors, 4]
-            if s.ndim != 4 or not all(map(agree, s.shape, wanted)):
-                raise ShapeError(f"expected {name} of shape {wanted}, got {list(s.shape)}")
+            need_shape(name, s, wanted)
         rois = Scores.with_shape([-1, 4])
         return rois, rois.with_dim(1, 1), rois.with_shape([images]).with_dtype(DType.INT64)
 
@@ -249,10 +244,7 @@ class collect_fpn_proposals(Op):
                 f"expected scores for each of {len(MultiLevelRois)} levels, got "
                 f"{len(MultiLevelScores)}"
             )
-        if self.post_nms_topN < 1:
-            raise AttributeValueError(
-                f"expected post_nms_topN of at least 1, got {self.post_nms_topN}"
-            )
+        need_least(self, 1, "post_nms_topN")
         for k, (rois, scores) in enumerate(zip(MultiLevelRois, MultiLevelScores)):
             need_float(**{f"MultiLevelRois[{k}]": rois, f"MultiLevelScores[{k}]": scores})
             same_dtype(**{f"MultiLevelRois[{k}]": rois, f"MultiLevelScores[{k}]": scores})

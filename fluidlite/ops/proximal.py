@@ -4,7 +4,7 @@ its slope: parameters become exactly 0.
 
 from __future__ import annotations
 
-from ..errors import AttributeValueError
+from ..opdef.attribute import need_least
 from .optimizer import ParameterUpdate, number
 
 
@@ -20,11 +20,7 @@ class Proximal(ParameterUpdate, abstract=True):
 
     def check(self, *given):
         super().check(*given)
-        for name in ("l1", "l2"):
-            if not getattr(self, name) >= 0:
-                raise AttributeValueError(
-                    f"expected {name} of at least 0, got {getattr(self, name)}"
-                )
+        need_least(self, 0, "l1", "l2")
 
     def shrunk(self, xp, there, rate):
         """The point that minimises rate * decay + half the squared distance from ``there``."""

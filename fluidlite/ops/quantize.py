@@ -9,16 +9,9 @@ from ..ground.dtypes import DType
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
-from ..opdef.spec import agree, need_float, need_ndim, same_dtype, size_of
+from ..opdef.spec import agree, need_float, need_ndim, need_one, same_dtype, size_of
 
 LEAST_SCALE = np.float32(1e-30)  #: what less is, is 0
-
-
-def need_one(**specs):
-    """Check that all given specs have one element."""
-    for name, s in specs.items():
-        if s is not None and not agree(size_of(s.shape), 1):
-            raise ShapeError(f"expected {name} of one element, got shape {list(s.shape)}")
 
 
 def largest(bits):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 
 from ..errors import AttributeValueError, ShapeError
-from ..opdef.attribute import REQUIRED, Long
+from ..opdef.attribute import REQUIRED, Long, need_range
 from ..opdef.definition import Op
 from ..opdef.spec import agree, covering, need_float, need_ndim, pooled
 from .pad import bordered
@@ -159,10 +159,7 @@ class temporal_shift(Op):
     def infer(self, X):
         need_float(X=X)
         need_ndim("X", X, 4)
-        if not 0 <= self.shift_ratio <= 0.5:
-            raise AttributeValueError(
-                f"expected shift_ratio from 0 to 0.5, got {self.shift_ratio:g}"
-            )
+        need_range(self, 0, 0.5, "shift_ratio")
         if self.seg_num < 1 or (X.shape[0] != -1 and X.shape[0] % self.seg_num):
             raise ShapeError(
                 f"expected clips of seg_num={self.seg_num} frames, got X of shape {list(X.shape)}"

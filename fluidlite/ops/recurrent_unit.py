@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 
-from ..errors import AttributeValueError, ShapeError
+from ..errors import AttributeValueError
 from ..opdef.definition import Op
-from ..opdef.spec import agree, need_float, need_ndim, same_dtype
+from ..opdef.spec import need_float, need_ndim, need_shape, same_dtype
 
 #: what fluid's numbers of activations mean
 ACTIVATIONS = ("identity", "sigmoid", "tanh", "relu")
@@ -72,11 +72,7 @@ class gru_unit(Op):
         whole = 3 * size if size != -1 else -1
         wanted = dict(Input=(rows, whole), Weight=(size, whole), Bias=(1, whole))
         for name, s in dict(Input=Input, Weight=Weight, Bias=Bias).items():
-            if s is not None and not (s.ndim == 2 and all(map(agree, s.shape, wanted[name]))):
-                raise ShapeError(
-                    f"expected {name} of shape {list(wanted[name])} for HiddenPrev "
-                    f"{list(HiddenPrev.shape)}, got {list(s.shape)}"
-                )
+            need_shape(name, s, wanted[name], "for HiddenPrev", HiddenPrev)
         return Input, HiddenPrev, HiddenPrev
 
     def run(self, xp, Input, HiddenPrev, Weight, Bias):
@@ -196,11 +192,7 @@ class lstm_unit(Op):
         need_ndim("C_prev", C_prev, 2)
         rows, size = C_prev.shape
         wanted = (rows, 4 * size if size != -1 else -1)
-        if not all(map(agree, X.shape, wanted)):
-            raise ShapeError(
-                f"expected X of shape {list(wanted)} for C_prev {list(C_prev.shape)}, got "
-                f"{list(X.shape)}"
-            )
+        need_shape("X", X, wanted, "for C_prev", C_prev)
         return C_prev, C_prev
 
     def run(self, xp, X, C_prev):

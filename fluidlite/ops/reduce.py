@@ -8,7 +8,7 @@ from ..errors import DTypeError, ShapeError
 from ..ground.dtypes import DType
 from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Op
-from ..opdef.spec import agree, need_float, normal_axis, reduced, same_dtype, spec
+from ..opdef.spec import need_float, need_shape, normal_axis, reduced, same_dtype, spec
 from .compare import need_bool
 from .elementwise import indicator, truncated_quotient
 
@@ -206,11 +206,7 @@ class product_slope(Op):
         need_float(X=X)
         for i, s in enumerate(Directions or ()):
             same_dtype(X=X, **{f"Directions[{i}]": s})
-            if s.ndim != X.ndim or not all(map(agree, s.shape, X.shape)):
-                raise ShapeError(
-                    f"expected the shape of X {list(X.shape)}, got {list(s.shape)} "
-                    f"for Directions[{i}]"
-                )
+            need_shape(f"Directions[{i}]", s, X.shape, "as X")
         return X
 
     def run(self, xp, X, Directions):

@@ -6,7 +6,15 @@ from ..errors import AttributeValueError, ShapeError
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
-from ..opdef.spec import agree, flat, need_float, need_integer, need_ndim, same_dtype, size_of
+from ..opdef.spec import (
+    agree,
+    flat,
+    need_float,
+    need_integer,
+    need_ndim,
+    need_one,
+    same_dtype,
+)
 from .gather import count_of
 from .matrix import same_shape
 
@@ -128,11 +136,7 @@ class center_loss(Op):
         wanted = (self.cluster_num, X.shape[1])
         if not all(map(agree, Centers.shape, wanted)):
             raise ShapeError(f"expected Centers of shape {list(wanted)}, got {list(Centers.shape)}")
-        if not agree(size_of(CenterUpdateRate.shape), 1):
-            raise ShapeError(
-                f"expected CenterUpdateRate to hold one number, got shape "
-                f"{list(CenterUpdateRate.shape)}"
-            )
+        need_one(CenterUpdateRate=CenterUpdateRate)
         return Centers, X, X.with_dim(1, 1)
 
     def run(self, xp, X, Label, Centers, CenterUpdateRate):

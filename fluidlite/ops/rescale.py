@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 from ..errors import AttributeValueError, ShapeError
-from ..opdef.attribute import REQUIRED, attr
+from ..opdef.attribute import REQUIRED, attr, need_choice
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
-from ..opdef.spec import agree, need_float, need_ndim, same_dtype
+from ..opdef.spec import need_float, need_ndim, need_shape, same_dtype
 from .elementwise import indicator
 from .inert_attributes import UseMkldnn
 from .norm import PerChannel, batch_norm
@@ -29,10 +29,7 @@ class affine_channel(PerChannel):
         return ndim - 1 if self.data_layout == "NHWC" else 1
 
     def infer(self, X, Scale, Bias):
-        if self.data_layout not in ("NCHW", "AnyLayout", "NHWC"):
-            raise AttributeValueError(
-                f"expected data_layout NCHW or NHWC, got {self.data_layout!r}"
-            )
+        need_choice(self, "data_layout", "NCHW", "NHWC", known=("AnyLayout",))
         need_ndim("X", X, 2, 3, 4, 5)
         self.check(X, X.shape[self.axis(X.ndim)], Scale=Scale, Bias=Bias)
         return X
@@ -85,10 +82,7 @@ class data_norm(UseMkldnn, PerChannel):
         return ndim - 1 if self.data_layout == "NHWC" else 1
 
     def infer(self, scale_w, bias, X, BatchSize, BatchSum, BatchSquareSum):
-        if self.data_layout not in ("NCHW", "AnyLayout", "NHWC"):
-            raise AttributeValueError(
-                f"expected data_layout NCHW or NHWC, got {self.data_layout!r}"
-            )
+        need_choice(self, "data_layout", "NCHW", "NHWC", known=("AnyLayout",))
         need_ndim("X", X, 2, 3, 4, 5)
         channels = X.shape[self.axis(X.ndim)]
         sums = dict(BatchSize=BatchSize, BatchSum=BatchSum, BatchSquareSum=BatchSquareSum)
@@ -188,10 +182,7 @@ class inplace_abn(batch_norm):
     run = None
 
     def infer(self, X, Scale, Bias, Mean, Variance):
-        if self.activation not in ("", "identity", "leaky_relu", "elu"):
-            raise AttributeValueError(
-                f"expected activation leaky_relu, elu or identity, got {self.activation!r}"
-            )
+        need_choice(self, "activation", "leaky_relu", "elu", "identity", known=("",))
         return super().infer(X, Scale, Bias, Mean, Variance)
 
     def expand(self, f, X, Scale, Bias, Mean, Variance, MomentumTensor):
@@ -285,10 +276,7 @@ class lrn(UseMkldnn, Op):
         need_ndim("X", X, 4)
         if self.n < 1 or self.n % 2 == 0:
             raise AttributeValueError(f"expected n odd, for as many on each side, got {self.n}")
-        if self.data_format not in ("NCHW", "AnyLayout", "NHWC"):
-            raise AttributeValueError(
-                f"expected data_format NCHW or NHWC, got {self.data_format!r}"
-            )
+        need_choice(self, "data_format", "NCHW", "NHWC", known=("AnyLayout",))
         return X, X
 
     def run(self, xp, X):
@@ -363,11 +351,7 @@ class spectral_norm(Op):
         rest = [n for i, n in enumerate(Weight.shape) if i != self.dim]
         sizes = Weight.shape[self.dim], -1 if -1 in rest else math.prod(rest)
         for name, s, size in (("U", U, sizes[0]), ("V", V, sizes[1])):
-            if s.ndim != 1 or not agree(s.shape[0], size):
-                raise ShapeError(
-                    f"expected {name} of shape [{size}] for Weight of shape "
-                    f"{list(Weight.shape)} and dim={self.dim}, got {list(s.shape)}"
-                )
+            need_shape(name, s, (size,), f"for dim={self.dim} and Weight", Weight)
         return Weight
 
     def expand(self, f, Weight, U, V):

@@ -8,7 +8,7 @@ from ..errors import ShapeError
 from ..ground.values import LoDTensor
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
-from ..opdef.spec import agree, need_float, need_ndim, same_dtype
+from ..opdef.spec import need_float, need_ndim, need_shape, same_dtype
 from .boxes import need_boxes
 from .overlaps import BoxOverlaps, survivors
 from .proposals import image_sizes, need_images
@@ -61,15 +61,8 @@ class retinanet_detection_output(Op):
             images = boxes.shape[0] if images == -1 else images
             classes = scores.shape[2] if classes == -1 else classes
             wanted = [images, boxes.shape[1], classes]
-            if not all(map(agree, scores.shape, wanted)):
-                raise ShapeError(
-                    f"expected {names[1]} of shape {wanted}, a score for each box and class, got "
-                    f"{list(scores.shape)}"
-                )
-            if not agree(anchors.shape[0], boxes.shape[1]):
-                raise ShapeError(
-                    f"expected {names[2]} of shape [{boxes.shape[1]}, 4], got {list(anchors.shape)}"
-                )
+            need_shape(names[1], scores, wanted, "a score for each box and class")
+            need_shape(names[2], anchors, (boxes.shape[1], 4))
         need_images(ImInfo, images)
         return BBoxes[0].with_shape([-1, 6])
 

@@ -15,7 +15,7 @@ from ..ground.values import LoDTensor
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
-from ..opdef.spec import agree, need_float, need_integer, need_ndim, same_dtype
+from ..opdef.spec import agree, need_float, need_integer, need_ndim, need_shape, same_dtype
 from .elementwise import indicator
 from .regions import roi_images
 
@@ -43,8 +43,7 @@ class RoiPooling(Op, abstract=True):
         need_ndim("X", X, 4)
         if 0 in X.shape[2:]:
             raise ShapeError(f"expected images with elements, got X of shape {list(X.shape)}")
-        if ROIs.ndim != 2 or not agree(ROIs.shape[1], 4):
-            raise ShapeError(f"expected ROIs of shape [n, 4], got {list(ROIs.shape)}")
+        need_shape("ROIs", ROIs, (-1, 4))
         if Numbers is not None:
             need_integer(RoisLod=Numbers)
         sizes = [self.pooled_height, self.pooled_width]

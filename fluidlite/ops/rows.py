@@ -7,8 +7,7 @@ from ..ground.values import SelectedRows
 from ..opdef.attribute import REQUIRED, Long
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
-from ..opdef.spec import need_integer, need_ndim
-from .gather import need_shape
+from ..opdef.spec import need_integer, need_ndim, need_shape
 
 
 class selected_rows(Op):

@@ -10,7 +10,17 @@ from ..ground.dtypes import DType
 from ..opdef.attribute import REQUIRED, Long, attr
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
-from ..opdef.spec import agree, known, need_float, need_integer, need_ndim, same_dtype, size_of
+from ..opdef.spec import (
+    agree,
+    known,
+    need_count,
+    need_float,
+    need_integer,
+    need_ndim,
+    need_shape,
+    same_dtype,
+    size_of,
+)
 from .gather import count_of, look_up
 
 CUT = 40  #: scores of a tree's nodes are kept in [-CUT, CUT]
@@ -94,11 +104,7 @@ class RowsOfTable(Op, abstract=True):
         need_ndim(self.table, table, 2)
         need_integer(Label=Label)
         wanted = (height, X.shape[1])
-        if not all(map(agree, table.shape, wanted)):
-            raise ShapeError(
-                f"expected {self.table} of shape {list(wanted)}, a row for each class or node, "
-                f"got {list(table.shape)}"
-            )
+        need_shape(self.table, table, wanted, "a row for each class or node")
         if bias is not None and not (
             bias.ndim in (1, 2)
             and agree(bias.shape[0], height)
@@ -181,11 +187,7 @@ class nce(RowsOfTable):
                 f"{len(self.custom_neg_classes)}"
             )
         self.check("Input", Input, Label, Weight, Bias, classes)
-        if SampleWeight is not None and not agree(size_of(SampleWeight.shape), Input.shape[0]):
-            raise ShapeError(
-                f"expected a number of SampleWeight for each row of Input {list(Input.shape)}, "
-                f"got shape {list(SampleWeight.shape)}"
-            )
+        need_count("SampleWeight", SampleWeight, Input.shape[0], "one for each row of Input", Input)
         labels = Label.shape[1] if Label.ndim == 2 else 1
         width = -1 if labels == -1 else labels + self.num_neg_samples
         found = Input.with_dim(1, width)
@@ -308,11 +310,7 @@ class tree_path(Op):
         need_integer(Label=Label, PathTable=PathTable, PathCode=PathCode)
         if PathTable is not None:
             need_ndim("PathTable", PathTable, 2)
-            if PathCode.ndim != 2 or not all(map(agree, PathTable.shape, PathCode.shape)):
-                raise ShapeError(
-                    f"expected PathTable and PathCode of the same shape, got "
-                    f"{list(PathTable.shape)} and {list(PathCode.shape)}"
-                )
+            need_shape("PathCode", PathCode, PathTable.shape, "as PathTable")
             found = PathTable.with_shape(map(known, PathTable.shape, PathCode.shape))
             return (found.with_dtype(DType.INT64),) * 2
         count_of("Label", Label)

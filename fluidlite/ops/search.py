@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..errors import AttributeValueError, DTypeError, ShapeError
+from ..errors import DTypeError, ShapeError
 from ..ground.dtypes import DType
-from ..opdef.attribute import REQUIRED, Long
+from ..opdef.attribute import REQUIRED, Long, need_least, need_range
 from ..opdef.definition import Op
 from ..opdef.spec import need_integer, need_ndim, normal_axis, spec
 
@@ -217,11 +217,8 @@ class shard_index(Op):
         need_integer(X=X)
         if X.ndim < 2:
             raise ShapeError(f"expected X of 2 dimensions or more, got shape {list(X.shape)}")
-        if self.index_num < 1 or self.nshards < 1 or not 0 <= self.shard_id < self.nshards:
-            raise AttributeValueError(
-                f"expected index_num and nshards of at least 1 and shard_id in [0, nshards), got "
-                f"index_num={self.index_num}, nshards={self.nshards}, shard_id={self.shard_id}"
-            )
+        need_least(self, 1, "index_num", "nshards")
+        need_range(self, 0, self.nshards - 1, "shard_id")
         return X
 
     def run(self, xp, X):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..errors import ShapeError
 from ..opdef.definition import Op
-from ..opdef.spec import agree, need_integer, need_ndim, normal_axis
+from ..opdef.spec import agree, need_integer, need_ndim, need_shape, normal_axis
 from .compare import need_bool
 from .elementwise import indicator
 from .gather import count_of
@@ -24,11 +24,7 @@ class where(Op):
     def infer(self, Condition, X, Y):
         need_bool(Condition=Condition)
         shape = same_shape(X=X, Y=Y)
-        if Condition.ndim != len(shape) or not all(map(agree, Condition.shape, shape)):
-            raise ShapeError(
-                f"expected Condition of the shape of X and Y {list(shape)}, got "
-                f"{list(Condition.shape)}"
-            )
+        need_shape("Condition", Condition, shape, "as X and Y")
         return X.with_shape(shape)
 
     def run(self, xp, Condition, X, Y):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..errors import AttributeValueError, ShapeError, SlotError
+from ..errors import ShapeError, SlotError
 from ..ground.values import bare
-from ..opdef.attribute import REQUIRED
+from ..opdef.attribute import REQUIRED, need_choice, need_least
 from ..opdef.definition import Op
 from ..opdef.sequences import offsets_of, positions_in
-from ..opdef.spec import agree, need_float, need_ndim, same_dtype
+from ..opdef.spec import agree, need_float, need_ndim, need_shape, same_dtype
 
 
 class sequence_conv(Op):
@@ -38,11 +38,8 @@ class sequence_conv(Op):
         same_dtype(X=X, PaddingData=PaddingData, Filter=Filter)
         need_ndim("X", X, 2)
         need_ndim("Filter", Filter, 2)
-        if self.contextStride != 1 or self.contextLength < 1:
-            raise AttributeValueError(
-                f"expected contextStride 1 and contextLength of at least 1, got "
-                f"{self.contextStride} and {self.contextLength}"
-            )
+        need_choice(self, "contextStride", 1)
+        need_least(self, 1, "contextLength")
         if X.shape[1] != -1 and not agree(Filter.shape[0], self.contextLength * X.shape[1]):
             raise ShapeError(
                 f"expected Filter with {self.contextLength} * {X.shape[1]} rows, got shape "
@@ -57,13 +54,7 @@ class sequence_conv(Op):
             raise SlotError("expected PaddingData, since paddingTrainable is set")
         before, behind = self._padding()
         need_ndim("PaddingData", PaddingData, 2)
-        if not agree(PaddingData.shape[0], before + behind) or not agree(
-            PaddingData.shape[1], X.shape[1]
-        ):
-            raise ShapeError(
-                f"expected PaddingData of shape [{before + behind}, {X.shape[1]}], got "
-                f"{list(PaddingData.shape)}"
-            )
+        need_shape("PaddingData", PaddingData, (before + behind, X.shape[1]))
 
     def _padding(self):
         """How many rows are seen before a sequence, and how many behind it."""

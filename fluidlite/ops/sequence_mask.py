@@ -6,7 +6,7 @@ from ..errors import AttributeValueError, DTypeError
 from ..ground.dtypes import DType
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
-from .math import need_one
+from ..opdef.spec import need_one
 
 
 class sequence_mask(Op):

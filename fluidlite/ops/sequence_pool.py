@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..errors import AttributeValueError, ShapeError
+from ..errors import ShapeError
 from ..ground.dtypes import DType
 from ..ground.values import bare
-from ..opdef.attribute import attr
+from ..opdef.attribute import attr, need_choice
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.gradient import differentiated_as
@@ -43,10 +43,7 @@ class sequence_pool(Op):
 
     def infer(self, X):
         need_float(X=X)
-        if self.pooltype not in _KINDS:
-            raise AttributeValueError(
-                f"expected pooltype {', '.join(_KINDS[:-1])} or {_KINDS[-1]}, got {self.pooltype!r}"
-            )
+        need_choice(self, "pooltype", *_KINDS)
         out = X.with_dim(0, -1)._replace(lod_level=max(X.lod_level - 1, 0))
         is_max = self.pooltype == "MAX"
         return out, out._replace(dtype=DType.INT32, lod_level=0) if is_max else None

@@ -6,7 +6,7 @@ from ..errors import AttributeValueError, ShapeError
 from ..ground.dtypes import DType
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
-from ..opdef.spec import agree, need_float, same_dtype
+from ..opdef.spec import need_float, need_shape, same_dtype
 from .loss import check_soft_label
 
 
@@ -32,13 +32,7 @@ class label_smooth(Op):
         if X.ndim == 0:
             raise ShapeError("expected X to have at least 1 dimension, got shape []")
         wanted = (1, X.shape[-1])
-        if PriorDist is not None and not (
-            PriorDist.ndim == 2 and all(map(agree, PriorDist.shape, wanted))
-        ):
-            raise ShapeError(
-                f"expected PriorDist of shape {list(wanted)}, a probability for each class, got "
-                f"{list(PriorDist.shape)}"
-            )
+        need_shape("PriorDist", PriorDist, wanted, "a probability for each class")
         return X
 
     def run(self, xp, X, PriorDist):

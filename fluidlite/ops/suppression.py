@@ -13,7 +13,7 @@ from ..ground.values import LoDTensor, bare
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
 from ..opdef.sequences import lod_of
-from ..opdef.spec import agree, need_float, need_ndim, same_dtype
+from ..opdef.spec import need_float, need_ndim, need_shape, same_dtype
 from .overlaps import box_overlaps, overlaps_of, polygon_overlaps, survivors
 
 CORNERS = (4, 8, 16, 24, 32)  #: how many numbers a box or a polygon has
@@ -76,11 +76,7 @@ class Suppression(Op, abstract=True):
             wanted = [BBoxes.shape[0], Scores.shape[1], BBoxes.shape[1]]
         else:
             wanted = [BBoxes.shape[0], BBoxes.shape[1]]
-        if not all(map(agree, Scores.shape, wanted)):
-            raise ShapeError(
-                f"expected Scores of shape {wanted}, a score for each class and box of BBoxes "
-                f"{list(BBoxes.shape)}; got {list(Scores.shape)}"
-            )
+        need_shape("Scores", Scores, wanted, "a score for each class and box of BBoxes", BBoxes)
         numbers = BBoxes.shape[2]
         return BBoxes.with_shape([-1, -1 if numbers == -1 else numbers + 2])._replace(lod_level=1)
 

@@ -6,15 +6,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..errors import AttributeValueError, OutOfRangeError, ShapeError
+from ..errors import OutOfRangeError, ShapeError
 from ..ground.dtypes import DType
 from ..ground.values import LoDTensor
-from ..opdef.attribute import REQUIRED
+from ..opdef.attribute import REQUIRED, need_choice, need_least
 from ..opdef.definition import Op
 from ..opdef.diagnostics import Doubtful
 from ..opdef.sequences import lengths_text, lod_of, offsets_of
 from ..opdef.signature import Signature, Slot
-from ..opdef.spec import agree, need_float, need_integer, same_dtype, size_of, spec
+from ..opdef.spec import agree, need_float, need_integer, need_shape, same_dtype, size_of, spec
 from .alignment import lengths_given
 
 
@@ -82,14 +82,8 @@ class chunk_eval(Doubtful, Op):
 
     def infer(self, Inference, Label, SeqLength):
         need_integer(Inference=Inference, Label=Label, SeqLength=SeqLength)
-        if self.chunk_scheme not in SCHEMES:
-            raise AttributeValueError(
-                f"expected chunk_scheme {', '.join(SCHEMES)}, got {self.chunk_scheme!r}"
-            )
-        if self.num_chunk_types < 1:
-            raise AttributeValueError(
-                f"expected num_chunk_types of at least 1, got {self.num_chunk_types}"
-            )
+        need_choice(self, "chunk_scheme", *SCHEMES)
+        need_least(self, 1, "num_chunk_types")
         same = Inference.ndim == Label.ndim and all(map(agree, Inference.shape, Label.shape))
         if not same or Inference.ndim == 0:
             raise ShapeError(
@@ -236,19 +230,13 @@ class precision_recall(Op):
         need_float(MaxProbs=MaxProbs)
         need_integer(Indices=Indices, Labels=Labels)
         same_dtype(MaxProbs=MaxProbs, Weights=Weights, StatesInfo=StatesInfo)
-        if self.class_number < 1:
-            raise AttributeValueError(
-                f"expected class_number of at least 1, got {self.class_number}"
-            )
+        need_least(self, 1, "class_number")
         rows = MaxProbs.shape[0] if MaxProbs.ndim else -1
         wanted = dict.fromkeys(("MaxProbs", "Indices", "Labels", "Weights"), (rows, 1))
         wanted["StatesInfo"] = (self.class_number, 4)
         given = dict(zip(wanted, (MaxProbs, Indices, Labels, Weights, StatesInfo)))
         for name, s in given.items():
-            if s is not None and not (s.ndim == 2 and all(map(agree, s.shape, wanted[name]))):
-                raise ShapeError(
-                    f"expected {name} of shape {list(wanted[name])}, got {list(s.shape)}"
-                )
+            need_shape(name, s, wanted[name])
         states = MaxProbs.with_shape([self.class_number, 4])
         return spec([6], DType.FP64), spec([6], DType.FP64), states
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import AttributeValueError, LoDError, ShapeError
 from ..ground.values import bare, offsets_from
-from ..opdef.attribute import REQUIRED
+from ..opdef.attribute import REQUIRED, need_each, need_least
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.gradient import differentiated
@@ -215,11 +215,8 @@ class sequence_topk_avg_pooling(Op):
 
     def infer(self, X, ROW, COLUMN):
         need_float(X=X)
-        if not self.topks or min(self.topks) < 1 or self.channel_num < 1:
-            raise AttributeValueError(
-                f"expected topks and channel_num of at least 1, got {list(self.topks)} and "
-                f"{self.channel_num}"
-            )
+        need_each(self, None, 1, "topks")
+        need_least(self, 1, "channel_num")
         out = X.with_shape([ROW.shape[0], self.channel_num * len(self.topks)])
         return out._replace(lod_level=ROW.lod_level), None
 

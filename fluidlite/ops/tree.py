@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ..errors import AttributeValueError, OutOfRangeError, ShapeError
+from ..errors import AttributeValueError, OutOfRangeError
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
-from ..opdef.spec import agree, need_float, need_integer, need_ndim, same_dtype
+from ..opdef.spec import need_float, need_integer, need_ndim, need_shape, same_dtype
 
 
 class tree_conv(Op):
@@ -38,15 +38,9 @@ class tree_conv(Op):
         need_ndim("EdgeSet", EdgeSet, 3)
         need_ndim("Filter", Filter, 4)
         batch, nodes, features = NodesVector.shape
-        for name, s, wanted in (
-            ("EdgeSet", EdgeSet, (batch, EdgeSet.shape[1], 2)),
-            ("Filter", Filter, (features, 3, *Filter.shape[2:])),
-        ):
-            if not all(map(agree, s.shape, wanted)):
-                raise ShapeError(
-                    f"expected {name} of shape {list(wanted)} for NodesVector "
-                    f"{list(NodesVector.shape)}, got {list(s.shape)}"
-                )
+        edges, filters = (batch, EdgeSet.shape[1], 2), (features, 3, *Filter.shape[2:])
+        need_shape("EdgeSet", EdgeSet, edges, "for NodesVector", NodesVector)
+        need_shape("Filter", Filter, filters, "for NodesVector", NodesVector)
         return NodesVector.with_shape([batch, nodes, *Filter.shape[2:]])
 
     def expand(self, f, NodesVector, EdgeSet, Filter):

@@ -6,12 +6,11 @@ import math
 
 import numpy as np
 
-from ..errors import ShapeError
 from ..ground.dtypes import DType
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.prepared import Prepared
-from ..opdef.spec import need_float, size_of
+from ..opdef.spec import need_float, need_one
 from ..opdef.structure import Epilogue
 from .inert_attributes import UseCudnn, UseMkldnn
 
@@ -306,10 +305,7 @@ class Pow(Op, type="pow"):
     factor: float = 1.0
 
     def infer(self, X, FactorTensor):
-        if FactorTensor is not None and size_of(FactorTensor.shape) not in (1, -1):
-            raise ShapeError(
-                f"expected FactorTensor to hold one number, got shape {list(FactorTensor.shape)}"
-            )
+        need_one(FactorTensor=FactorTensor)
         return X
 
     def run(self, xp, X, FactorTensor):

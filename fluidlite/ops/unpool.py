@@ -6,9 +6,9 @@ import math
 
 from ..errors import AttributeValueError, ShapeError
 from ..ground.dtypes import DType
-from ..opdef.attribute import REQUIRED, attr
+from ..opdef.attribute import REQUIRED, attr, need_choice, need_each, need_range
 from ..opdef.definition import Op
-from ..opdef.spec import agree, need_float, need_integer, need_ndim
+from ..opdef.spec import need_float, need_integer, need_ndim, need_shape
 from .elementwise import indicator
 from .pool import Windowed
 
@@ -92,18 +92,11 @@ class unpool(Op):
         need_float(X=X)
         need_ndim("X", X, 4)
         need_integer(Indices=Indices)
-        if Indices.ndim != X.ndim or not all(map(agree, X.shape, Indices.shape)):
-            raise ShapeError(
-                f"expected Indices of the shape of X {list(X.shape)}, got {list(Indices.shape)}"
-            )
+        need_shape("Indices", Indices, X.shape, "as X")
         if self.unpooling_type != "max":
             raise AttributeValueError(f"expected unpooling_type max, got {self.unpooling_type!r}")
-        for name, least in (("ksize", 1), ("strides", 1), ("paddings", 0)):
-            numbers = getattr(self, name)
-            if len(numbers) != 2 or min(numbers) < least:
-                raise AttributeValueError(
-                    f"expected {name} of 2 numbers from {least}, got {list(numbers)}"
-                )
+        need_each(self, 2, 1, "ksize", "strides")
+        need_each(self, 2, 0, "paddings")
         return X.with_shape(self.unpooled(X.shape))
 
     def unpooled(self, shape):
@@ -183,14 +176,8 @@ class spp(Op):
     def infer(self, X):
         need_float(X=X)
         need_ndim("X", X, 4)
-        if not 1 <= self.pyramid_height <= 16:
-            raise AttributeValueError(
-                f"expected pyramid_height from 1 to 16, got {self.pyramid_height}"
-            )
-        if self.pooling_type not in ("max", "avg"):
-            raise AttributeValueError(
-                f"expected pooling_type max or avg, got {self.pooling_type!r}"
-            )
+        need_range(self, 1, 16, "pyramid_height")
+        need_choice(self, "pooling_type", "max", "avg")
         n, c, *sizes = X.shape
         if -1 not in sizes:
             self.geometries(X.shape)

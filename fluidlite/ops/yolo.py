@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from ..errors import AttributeValueError, ShapeError
 from ..ground.dtypes import DType
-from ..opdef.attribute import REQUIRED
+from ..opdef.attribute import REQUIRED, need_least
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
-from ..opdef.spec import agree, need_float, need_integer, need_ndim, same_dtype
+from ..opdef.spec import agree, need_float, need_integer, need_ndim, need_shape, same_dtype
 from .boxes import overlap
 
 
@@ -35,11 +35,7 @@ class Yolo(Op, abstract=True):
             raise AttributeValueError(
                 f"expected anchors of a width and a height each, got {list(self.anchors)}"
             )
-        if self.class_num < 1 or self.downsample_ratio < 1:
-            raise AttributeValueError(
-                f"expected class_num and downsample_ratio of at least 1, got {self.class_num} "
-                f"and {self.downsample_ratio}"
-            )
+        need_least(self, 1, "class_num", "downsample_ratio")
         channels = anchors * (5 + self.class_num)
         if not agree(X.shape[1], channels):
             raise ShapeError(
@@ -92,10 +88,7 @@ class yolo_box(Yolo):
         anchors = len(self.anchors) // 2
         self.check(X, anchors)
         need_integer(ImgSize=ImgSize)
-        if ImgSize.ndim != 2 or not all(map(agree, ImgSize.shape, (X.shape[0], 2))):
-            raise ShapeError(
-                f"expected ImgSize of shape [{X.shape[0]}, 2], got {list(ImgSize.shape)}"
-            )
+        need_shape("ImgSize", ImgSize, (X.shape[0], 2))
         n, _, height, width = X.shape
         count = -1 if -1 in (height, width) else anchors * height * width
         return X.with_shape([n, count, 4]), X.with_shape([n, count, self.class_num])
