@@ -251,6 +251,13 @@ def need_least(op: object, least: float, *names: str) -> None:
             )
 
 
+def need_above(op: object, bound: float, *names: str) -> None:
+    """Check that attributes are above a number."""
+    for name in names:
+        if not getattr(op, name) > bound:
+            raise AttributeValueError(f"expected {name} above {bound}, got {getattr(op, name)}")
+
+
 def need_range(op: object, least: float, most: float, *names: str) -> None:
     """Check that attributes lie from one number to another."""
     for name in names:
@@ -272,6 +279,7 @@ def need_each(op: object, count: int | None, least: int, *names: str) -> None:
 
 
 __all__ = [
-    "REQUIRED", "Attribute", "BlockRef", "DType", "Long", "attr", "need_choice", "need_each",
-    "need_least", "need_range", "read_attributes", "single_precision", "whole_number",
+    "REQUIRED", "Attribute", "BlockRef", "DType", "Long", "attr", "need_above", "need_choice",
+    "need_each", "need_least", "need_range", "read_attributes", "single_precision",
+    "whole_number",
 ]  # fmt: skip

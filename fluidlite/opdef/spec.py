@@ -96,6 +96,15 @@ def need_ndim(name: str, s: Spec, *allowed: int) -> None:
         raise ShapeError(f"expected {name} to have {wanted} dimensions, got shape {list(s.shape)}")
 
 
+def need_rank(name: str, s: Spec, least: int) -> None:
+    """Check that there are so many dimensions, or more."""
+    if s.ndim < least:
+        raise ShapeError(
+            f"expected {name} to have at least {least} dimension{'s' * (least > 1)}, got shape "
+            f"{list(s.shape)}"
+        )
+
+
 def need_shape(
     name: str, s: Spec | None, shape: Sequence[int], why: str = "", of: Spec | None = None
 ) -> None:

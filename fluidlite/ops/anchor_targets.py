@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..errors import AttributeValueError, LoDError, ShapeError
+from ..errors import AttributeValueError, LoDError
 from ..ground.dtypes import DType
 from ..ground.values import LoDTensor, bare
 from ..opdef.attribute import REQUIRED, need_least, need_range
 from ..opdef.definition import Op
 from ..opdef.diagnostics import Doubtful
-from ..opdef.spec import agree, need_count, need_float, need_integer, same_dtype
+from ..opdef.spec import need_count, need_float, need_integer, need_shape, same_dtype
 from .boxes import need_boxes, overlap
 from .proposals import by_image, image_sizes, need_images
 
@@ -71,8 +71,7 @@ class AnchorTargets(TrueBoxes, Op, abstract=True):
         same_dtype(Anchor=Anchor, GtBoxes=GtBoxes, ImInfo=ImInfo)
         need_integer(IsCrowd=IsCrowd)
         need_boxes("GtBoxes", GtBoxes)
-        if Anchor.ndim != 2 or not agree(Anchor.shape[1], 4):
-            raise ShapeError(f"expected Anchor of shape [anchors, 4], got {list(Anchor.shape)}")
+        need_shape("Anchor", Anchor, (-1, 4))
         rows = GtBoxes.shape[0]
         need_count("IsCrowd", IsCrowd, rows, "one for each of GtBoxes", GtBoxes)
         need_count("GtLabels", GtLabels, rows, "one for each of GtBoxes", GtBoxes)

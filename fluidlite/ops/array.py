@@ -10,7 +10,7 @@ from ..ground.dtypes import DType, Kind
 from ..ground.values import LoDTensor, LoDTensorArray, bare, with_lod
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
-from ..opdef.spec import need_integer, normal_axis, size_of, spec
+from ..opdef.spec import need_integer, need_one, normal_axis, spec
 
 
 def position(I):
@@ -21,8 +21,7 @@ def position(I):
 def need_position(I):
     """Check that ``I`` says one position."""
     need_integer(I=I)
-    if size_of(I.shape) not in (1, -1):
-        raise ShapeError(f"expected I to hold one position, got shape {list(I.shape)}")
+    need_one(I=I)
 
 
 class write_to_array(Op):

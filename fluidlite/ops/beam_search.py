@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..errors import AttributeValueError, LoDError, ShapeError
+from ..errors import LoDError, ShapeError
 from ..ground.dtypes import DType
 from ..ground.values import LoDTensor, bare, offsets_from
-from ..opdef.attribute import REQUIRED
+from ..opdef.attribute import REQUIRED, need_least
 from ..opdef.definition import Op
 from ..opdef.diagnostics import Doubtful
 from ..opdef.sequences import lod_of
@@ -52,8 +52,7 @@ class beam_search(Doubtful, Op):
 
     def infer(self, pre_ids, pre_scores, ids, scores):
         need_integer(pre_ids=pre_ids)
-        if self.beam_size < 1:
-            raise AttributeValueError(f"expected a beam_size of at least 1, got {self.beam_size}")
+        need_least(self, 1, "beam_size")
         if scores.ndim != 2 or (ids is not None and not all(map(agree, ids.shape, scores.shape))):
             raise ShapeError(
                 f"expected ids and scores of one shape [prefixes, K], got "

@@ -95,8 +95,7 @@ class box_coder(Op):
         need_float(PriorBox=PriorBox)
         same_dtype(PriorBox=PriorBox, PriorBoxVar=PriorBoxVar, TargetBox=TargetBox)
         need_choice(self, "code_type", "encode_center_size", "decode_center_size")
-        if self.axis not in (0, 1):
-            raise AttributeValueError(f"expected axis 0 or 1, got {self.axis}")
+        need_choice(self, "axis", 0, 1)
         if len(self.variance) not in (0, 4):
             raise AttributeValueError(f"expected 4 variances, got {list(self.variance)}")
         need_boxes("PriorBox", PriorBox)
@@ -160,8 +159,7 @@ class box_clip(Doubtful, Op):
         need_boxes("Input", Input, Input.ndim)
         images = Input.shape[0] if Input.ndim == 3 else 1
         unknown = Input.lod_level > 0  # sequences tell the boxes of several images apart
-        if ImInfo.ndim != 2 or not agree(ImInfo.shape[1], 3):
-            raise ShapeError(f"expected ImInfo of shape [images, 3], got {list(ImInfo.shape)}")
+        need_shape("ImInfo", ImInfo, (-1, 3))
         if not unknown and not agree(ImInfo.shape[0], images):
             raise ShapeError(
                 f"expected ImInfo of shape [{images}, 3] for Input of shape {list(Input.shape)}, "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..errors import ShapeError
 from ..opdef.attribute import Long, need_least
 from ..opdef.definition import Op
-from ..opdef.spec import agree, need_float, need_integer, need_ndim, same_dtype
+from ..opdef.spec import need_float, need_integer, need_ndim, need_shape, same_dtype
 from .inert_attributes import ShapeAtRuntime
 
 
@@ -29,8 +29,7 @@ class cvm(Op):
         need_float(X=X)
         same_dtype(X=X, CVM=CVM)
         need_ndim("X", X, 2)
-        if CVM.ndim != 2 or not agree(CVM.shape[0], X.shape[0]) or not agree(CVM.shape[1], 2):
-            raise ShapeError(f"expected CVM of shape [{X.shape[0]}, 2], got {list(CVM.shape)}")
+        need_shape("CVM", CVM, (X.shape[0], 2))
         if -1 < X.shape[1] < 3:
             raise ShapeError(f"expected X to have at least 3 columns, got shape {list(X.shape)}")
         return X if self.use_cvm or X.shape[1] == -1 else X.with_dim(1, X.shape[1] - 2)

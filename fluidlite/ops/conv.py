@@ -15,9 +15,9 @@ from __future__ import annotations
 import itertools
 import math
 
-from ..errors import AttributeValueError, ShapeError
+from ..errors import ShapeError
 from ..kernels import inside
-from ..opdef.attribute import REQUIRED, attr, need_choice, need_each
+from ..opdef.attribute import REQUIRED, attr, need_choice, need_each, need_least
 from ..opdef.definition import Op
 from ..opdef.spec import (
     agree,
@@ -130,8 +130,7 @@ class Conv(UseCudnn, UseMkldnn, Op, abstract=True):
         for name, s in values.items():
             need_ndim(name, s, self.rank + 2)
         need_each(self, self.rank, 1, "strides", "dilations")
-        if self.groups < 1:
-            raise AttributeValueError(f"expected at least 1 group, got {self.groups}")
+        need_least(self, 1, "groups")
         known = (*CHANNELS_FIRST, *CHANNELS_LAST)  # of any rank, as fluid does
         need_choice(self, "data_format", *self.formats, known=known)
 
@@ -433,8 +432,7 @@ class conv2d_adjoint_filter(AdjointFilter):
 
 def check_adjoint(G, output):
     """Check that ``G`` has the shape of the convolution's output."""
-    if not all(map(agree, G.shape, output)):
-        raise ShapeError(f"expected G of shape {list(output)}, got {list(G.shape)}")
+    need_shape("G", G, output)
 
 
 class ConvTranspose(Convolution, abstract=True):

@@ -11,7 +11,7 @@ from ..opdef.attribute import REQUIRED, Long, attr, single_precision
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.sequences import lod_of
-from ..opdef.spec import need_integer, normal_axis, same_dtype, size_of, spec
+from ..opdef.spec import need_integer, need_one, normal_axis, same_dtype, size_of, spec
 
 
 class Creation(Op, abstract=True):
@@ -135,8 +135,7 @@ class fill_constant(ConstantFill, ShapeFromTensors):
 
     def infer(self, ValueTensor, ShapeTensor, ShapeTensorList):
         self.number()
-        if ValueTensor is not None and size_of(ValueTensor.shape) not in (1, -1):
-            raise ShapeError(f"expected ValueTensor of 1 element, got {list(ValueTensor.shape)}")
+        need_one(ValueTensor=ValueTensor)
         return ShapeFromTensors.infer(self, ShapeTensor, ShapeTensorList)
 
     def run(self, xp, ValueTensor, ShapeTensor, ShapeTensorList):

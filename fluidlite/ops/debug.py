@@ -23,7 +23,7 @@ from ..opdef.callables import registered
 from ..opdef.definition import Op
 from ..opdef.effect import Effect
 from ..opdef.fluid_form import FluidForm
-from ..opdef.spec import agree, size_of
+from ..opdef.spec import agree, need_one
 
 EMPTY = "@EMPTY@"
 #: operator -> how often it has printed
@@ -124,8 +124,7 @@ class Assert(Op, type="assert"):
     def infer(self, Cond, Data):
         if Cond.dtype is not DType.BOOL:
             raise DTypeError(f"expected Cond to be bool, got {Cond.dtype}")
-        if size_of(Cond.shape) not in (1, -1):
-            raise ShapeError(f"expected Cond to hold one truth, got shape {list(Cond.shape)}")
+        need_one(Cond=Cond)
         return {}
 
     def execute(self, run):

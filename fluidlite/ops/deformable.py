@@ -8,7 +8,7 @@ from ..errors import AttributeValueError, ShapeError
 from ..ground.dtypes import DType
 from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Op
-from ..opdef.spec import agree, need_float, need_ndim, pooled, same_dtype, spec
+from ..opdef.spec import agree, need_float, need_ndim, need_shape, pooled, same_dtype, spec
 from .points import between
 
 
@@ -63,8 +63,7 @@ class Deformable(Op, abstract=True):
         elements = self.deformable_groups * math.prod(Filter.shape[2:])
         for name, s, count in (("Offset", Offset, 2 * elements), ("Mask", Mask, elements)):
             wanted = (Input.shape[0], count if known else -1, *sizes)
-            if s is not None and not all(map(agree, s.shape, wanted)):
-                raise ShapeError(f"expected {name} of shape {list(wanted)}, got {list(s.shape)}")
+            need_shape(name, s, wanted)
         return Input.with_shape((Input.shape[0], filters, *sizes))
 
     def positions(self, image, filter):

@@ -5,8 +5,7 @@ from __future__ import annotations
 from ..errors import ShapeError
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
-from ..opdef.spec import need_ndim, normal_axis
-from .matrix import need_numbers
+from ..opdef.spec import need_ndim, need_numbers, need_rank, normal_axis
 
 
 class Diagonal(Op, abstract=True):
@@ -87,8 +86,7 @@ class place_diagonal(Diagonal):
     num_columns: int = REQUIRED
 
     def infer(self, X):
-        if X.ndim == 0:
-            raise ShapeError("expected X to have at least 1 dimension, got shape []")
+        need_rank("X", X, 1)
         rows, columns = self.dims(X.ndim + 1)
         count = self.count(self.num_rows, self.num_columns)
         if X.shape[-1] not in (count, -1):
@@ -121,7 +119,7 @@ class trace(Diagonal):
     signature = "Input -> Out"
 
     def infer(self, Input):
-        need_numbers(Input=Input)
+        need_numbers("Input", Input)
         sums = self.taken(Input).shape[:-1]
         return Input.with_shape(sums or (1,))
 
@@ -155,8 +153,7 @@ class diag_embed(Diagonal):
     grad = None
 
     def infer(self, Input):
-        if Input.ndim == 0:
-            raise ShapeError("expected Input to have at least 1 dimension, got shape []")
+        need_rank("Input", Input, 1)
         size = self.size(Input.shape[-1])
         shape = list(Input.shape[:-1])
         for d in sorted(self.dims(Input.ndim + 1)):
@@ -184,8 +181,7 @@ class tril_triu(Op):
     lower: bool = REQUIRED
 
     def infer(self, X):
-        if X.ndim < 2:
-            raise ShapeError(f"expected X to have at least 2 dimensions, got shape {list(X.shape)}")
+        need_rank("X", X, 2)
         return X
 
     def run(self, xp, X):

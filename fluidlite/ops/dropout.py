@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from ..errors import AttributeValueError
 from ..ground.dtypes import DType
-from ..opdef.attribute import need_choice
+from ..opdef.attribute import need_choice, need_range
 from ..opdef.definition import Op
 from ..opdef.spec import need_float, need_integer
 
@@ -45,8 +44,7 @@ class dropout(Op):
     def infer(self, X, Seed):
         need_float(X=X)
         need_integer(Seed=Seed)
-        if not 0.0 <= self.dropout_prob <= 1.0:
-            raise AttributeValueError(f"expected dropout_prob in [0, 1], got {self.dropout_prob}")
+        need_range(self, 0, 1, "dropout_prob")
         need_choice(self, "dropout_implementation", *WAYS)
         return X, None if self.is_test else X.with_dtype(DType.UINT8)
 

@@ -11,15 +11,7 @@ from ..opdef.attribute import attr
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.prepared import Prepared
-from ..opdef.spec import (
-    broadcast,
-    known,
-    need_float,
-    need_integer,
-    need_shape,
-    same_dtype,
-    size_of,
-)
+from ..opdef.spec import broadcast, known, need_float, need_integer, need_shape, same_dtype, size_of
 from ..opdef.structure import Epilogue
 from .inert_attributes import UseMkldnn
 

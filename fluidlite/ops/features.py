@@ -7,7 +7,7 @@ import numpy as np
 from ..errors import AttributeValueError, LoDError, ShapeError
 from ..ground.dtypes import DType
 from ..ground.values import bare
-from ..opdef.attribute import REQUIRED
+from ..opdef.attribute import REQUIRED, need_choice
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.sequences import lod_of, offsets_of, positions_in
@@ -16,9 +16,9 @@ from ..opdef.spec import (
     need_float,
     need_integer,
     need_ndim,
+    need_one,
     need_shape,
     same_dtype,
-    size_of,
     spec,
 )
 
@@ -89,8 +89,7 @@ class similarity_focus(Op):
     def infer(self, X):
         need_float(X=X)
         need_ndim("X", X, 4)
-        if self.axis not in (1, 2, 3):
-            raise AttributeValueError(f"expected axis 1, 2 or 3, got {self.axis}")
+        need_choice(self, "axis", 1, 2, 3)
         size = X.shape[self.axis]
         if not self.indexes or any(k < 0 or (size != -1 and k >= size) for k in self.indexes):
             raise AttributeValueError(
@@ -142,8 +141,7 @@ class random_crop(Op):
 
     def infer(self, X, Seed):
         need_integer(Seed=Seed)
-        if size_of(Seed.shape) not in (1, -1):
-            raise ShapeError(f"expected Seed of one element, got shape {list(Seed.shape)}")
+        need_one(Seed=Seed)
         k = len(self.shape)
         whole = X.shape[X.ndim - k :]
         if not 0 < k < X.ndim or any(n < 1 for n in self.shape):

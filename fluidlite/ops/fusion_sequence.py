@@ -40,8 +40,7 @@ class fused_embedding_seq_pool(ShapeAtRuntime, Op):
         need_float(W=W)
         need_integer(Ids=Ids)
         need_ndim("W", W, 2)
-        if self.combiner != "sum":
-            raise AttributeValueError(f"expected combiner 'sum', got {self.combiner!r}")
+        need_choice(self, "combiner", "sum")
         if Ids.shape[-1] not in (-1, 1):
             raise ShapeError(f"expected Ids of shape [N, 1], got {list(Ids.shape)}")
         return W.with_dim(0, -1)._replace(lod_level=0)

@@ -10,7 +10,7 @@ from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
 from ..opdef.gradient import differentiated_as
 from ..opdef.sequences import positions_in
-from ..opdef.spec import need_ndim, size_of
+from ..opdef.spec import need_ndim, need_shape, size_of
 
 
 class im2sequence(Op):
@@ -43,8 +43,7 @@ class im2sequence(Op):
                 f"paddings, got {list(self.kernels)}, {list(self.strides)}, "
                 f"{list(self.out_stride)} and {list(self.paddings)}"
             )
-        if Y is not None and (Y.ndim != 2 or Y.shape[1] not in (-1, 2)):
-            raise ShapeError(f"expected Y of shape [N, 2], got {list(Y.shape)}")
+        need_shape("Y", Y, (-1, 2))
         if -1 not in X.shape[2:] and min(self._counts(np.array([X.shape[2:]]))[0]) < 1:
             raise ShapeError(
                 f"expected windows of {list(self.kernels)} to fit into the images, got X of shape "

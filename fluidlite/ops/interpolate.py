@@ -70,8 +70,7 @@ class Interpolation(Op, abstract=True):
                 f"expected data_layout with the channels second or last, as NCHW or NHWC; got "
                 f"{self.data_layout!r}"
             )
-        if self.align_mode not in (0, 1):
-            raise AttributeValueError(f"expected align_mode 0 or 1, got {self.align_mode}")
+        need_choice(self, "align_mode", 0, 1)
         if any(X.shape[axis] == 0 for axis in self.axes):
             raise ShapeError(f"expected images with elements, got X of shape {list(X.shape)}")
         need_one(Scale=Scale)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ..errors import AttributeValueError
-from ..opdef.attribute import REQUIRED
+from ..opdef.attribute import REQUIRED, need_above, need_least
 from .optimizer import ParameterUpdate, number
 
 
@@ -108,11 +107,8 @@ class dpsgd(ParameterUpdate):
 
     def infer(self, Param, Grad, LearningRate):
         self.check(Param, LearningRate, dict(Grad=Grad))
-        for name in ("clip", "batch_size"):
-            if not getattr(self, name) > 0:
-                raise AttributeValueError(f"expected {name} above 0, got {getattr(self, name)}")
-        if not self.sigma >= 0:
-            raise AttributeValueError(f"expected sigma of at least 0, got {self.sigma}")
+        need_above(self, 0, "clip", "batch_size")
+        need_least(self, 0, "sigma")
         return Param
 
     def run(self, xp, rng, Param, Grad, LearningRate):

@@ -6,13 +6,13 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..errors import LoDError, OutOfRangeError, ShapeError
+from ..errors import LoDError, OutOfRangeError
 from ..ground.dtypes import DType
 from ..ground.values import LoDTensor, bare
 from ..opdef.attribute import REQUIRED, need_least
 from ..opdef.definition import Op
 from ..opdef.sequences import lod_of, offsets_of
-from ..opdef.spec import agree, need_count, need_float, need_integer, same_dtype
+from ..opdef.spec import need_count, need_float, need_integer, need_shape, same_dtype
 from .anchor_targets import need_same_rows
 from .boxes import need_boxes, overlap
 from .proposals import by_image, image_sizes, need_images
@@ -55,8 +55,7 @@ class generate_mask_labels(Op):
         need_integer(GtClasses=GtClasses, IsCrowd=IsCrowd, LabelsInt32=LabelsInt32)
         need_images(ImInfo)
         need_boxes("Rois", Rois)
-        if GtSegms.ndim != 2 or not agree(GtSegms.shape[1], 2):
-            raise ShapeError(f"expected GtSegms of shape [corners, 2], got {list(GtSegms.shape)}")
+        need_shape("GtSegms", GtSegms, (-1, 2))
         need_count("LabelsInt32", LabelsInt32, Rois.shape[0], "one for each of Rois")
         need_least(self, 1, "num_classes", "resolution")
         rois = Rois.with_shape([-1, 4])._replace(lod_level=1)

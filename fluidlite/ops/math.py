@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import functools
 
-from ..errors import AttributeValueError, DTypeError, ShapeError
+from ..errors import AttributeValueError, ShapeError
 from ..ground.dtypes import DType, Kind
 from ..ground.values import SelectedRows
-from ..opdef.attribute import REQUIRED, attr
+from ..opdef.attribute import REQUIRED, attr, need_above, need_least
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
-from ..opdef.spec import agree, broadcast, flat, known, need_float, need_one, same_dtype
+from ..opdef.spec import (
+    agree,
+    broadcast,
+    flat,
+    known,
+    need_float,
+    need_numbers,
+    need_one,
+    need_rank,
+    same_dtype,
+)
 from ..opdef.structure import Epilogue, MatrixProduct
 from .activation import between
 from .elementwise import sum_like
@@ -131,13 +141,11 @@ class matmul(UseMkldnn, UseQuantizer, Op):
     head_number: int = 1
 
     def infer(self, X, Y):
-        if self.head_number < 1:
-            raise AttributeValueError(f"expected head_number from 1, got {self.head_number}")
+        need_least(self, 1, "head_number")
         need_float(X=X, Y=Y)
         same_dtype(X=X, Y=Y)
-        for name, s in (("X", X), ("Y", Y)):
-            if not s.ndim:
-                raise ShapeError(f"expected {name} to have at least 1 dimension, got shape []")
+        need_rank("X", X, 1)
+        need_rank("Y", Y, 1)
         return X.with_shape(self.out_shape(X.shape, Y.shape))
 
     def run(self, xp, X, Y):
@@ -343,8 +351,7 @@ class increment(Op):
 
     def infer(self, X):
         need_one(X=X)
-        if X.dtype is DType.BOOL:
-            raise DTypeError(f"expected X to be a number, got {X.dtype}")
+        need_numbers("X", X)
         return X
 
     def run(self, xp, X):
@@ -478,8 +485,7 @@ class clip_by_norm(Op):
 
     def infer(self, X):
         need_float(X=X)
-        if not self.max_norm > 0:
-            raise AttributeValueError(f"expected max_norm above 0, got {self.max_norm}")
+        need_above(self, 0, "max_norm")
         return X
 
     def run(self, xp, X):

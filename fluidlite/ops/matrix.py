@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from math import prod
 
-from ..errors import AttributeValueError, DTypeError, ShapeError
-from ..ground.dtypes import DType
+from ..errors import AttributeValueError, ShapeError
 from ..opdef.attribute import attr
 from ..opdef.definition import Op
 from ..opdef.spec import (
@@ -14,6 +13,7 @@ from ..opdef.spec import (
     known,
     need_float,
     need_ndim,
+    need_numbers,
     need_shape,
     normal_axis,
     same_dtype,
@@ -37,13 +37,6 @@ def same_shape(**specs):
             raise ShapeError(f"expected {names} of the same shape, got {listed}")
         first = tuple(map(known, first, other))
     return first
-
-
-def need_numbers(**specs):
-    """Check that specs are of numbers, not of truth values."""
-    for name, s in specs.items():
-        if s.dtype is DType.BOOL:
-            raise DTypeError(f"expected {name} to hold numbers, got {s.dtype}; cast it first")
 
 
 def need_inner(X, Y, columns, rows):
@@ -100,7 +93,7 @@ class dot(Op):
     lod = None
 
     def infer(self, X, Y):
-        need_numbers(X=X)
+        need_numbers("X", X)
         need_ndim("X", X, 1, 2)
         return X.with_shape(same_shape(X=X, Y=Y)).with_dim(-1, 1)
 
@@ -157,7 +150,7 @@ class cross(Op):
     dim: int = 9
 
     def infer(self, X, Y):
-        need_numbers(X=X)
+        need_numbers("X", X)
         shape = same_shape(X=X, Y=Y)
         if self.dim != 9 or -1 not in shape:
             self.place(shape)
@@ -204,7 +197,7 @@ class kron(Op):
     lod = None
 
     def infer(self, X, Y):
-        need_numbers(X=X)
+        need_numbers("X", X)
         same_dtype(X=X, Y=Y)
         pairs = zip(*padded(X.shape, Y.shape), strict=True)
         return X.with_shape(-1 if -1 in (m, n) else m * n for m, n in pairs)

@@ -9,14 +9,7 @@ from ..ground.dtypes import DType
 from ..ground.values import LoDTensor, bare, offsets_from
 from ..opdef.attribute import REQUIRED, need_choice, need_least
 from ..opdef.definition import Op
-from ..opdef.spec import (
-    need_count,
-    need_float,
-    need_integer,
-    need_ndim,
-    same_dtype,
-    spec,
-)
+from ..opdef.spec import need_count, need_float, need_integer, need_ndim, same_dtype, spec
 from .overlaps import box_overlaps
 from .proposals import by_image
 

@@ -12,13 +12,14 @@ from ..opdef.spec import (
     need_float,
     need_integer,
     need_ndim,
+    need_numbers,
     need_one,
+    need_rank,
     need_shape,
     same_dtype,
     size_of,
     spec,
 )
-from .matrix import need_numbers
 
 
 class top_k(Op):
@@ -34,9 +35,8 @@ class top_k(Op):
     k: int = 1
 
     def infer(self, X, K):
-        need_numbers(X=X)
-        if X.ndim == 0:
-            raise ShapeError("expected X to have at least 1 dimension, got shape []")
+        need_numbers("X", X)
+        need_rank("X", X, 1)
         if K is not None:
             need_integer(K=K)
             need_one(K=K)
@@ -246,8 +246,7 @@ class mean_iou(Op):
 
     def infer(self, Predictions, Labels, InWrongs, InCorrects, InMeanIou):
         need_integer(Predictions=Predictions, Labels=Labels)
-        if self.num_classes < 1:
-            raise AttributeValueError(f"expected num_classes of at least 1, got {self.num_classes}")
+        need_least(self, 1, "num_classes")
         if not agree(size_of(Predictions.shape), size_of(Labels.shape)):
             raise ShapeError(
                 f"expected Predictions and Labels of the same shape, got "

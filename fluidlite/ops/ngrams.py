@@ -6,13 +6,13 @@ import itertools
 
 import numpy as np
 
-from ..errors import AttributeValueError, ShapeError
+from ..errors import AttributeValueError
 from ..ground.dtypes import DType
 from ..ground.values import bare, offsets_from
 from ..opdef.attribute import need_least
 from ..opdef.definition import Op
 from ..opdef.sequences import one_level_of
-from ..opdef.spec import agree, need_float, need_integer, spec
+from ..opdef.spec import need_float, need_integer, need_shape, spec
 
 PRIMES = (0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D, 0x27D4EB2F, 0x165667B1)
 
@@ -75,8 +75,7 @@ class pyramid_hash(Op):
         need_least(self, 1, "space_len")
         need_least(self, 2, "pyramid_layer")
         size = self.space_len + self.rand_len
-        if W.ndim != 2 or not agree(W.shape[0], size) or not agree(W.shape[1], 1):
-            raise ShapeError(f"expected W of shape [{size}, 1], got {list(W.shape)}")
+        need_shape("W", W, (size, 1))
         out = spec([-1, self.num_emb], W.dtype)._replace(lod_level=1)
         rows = -1 if X.shape[0] == -1 else X.shape[0] * self.pyramid_layer
         return out, spec([rows, 1], DType.INT32), X.with_dtype(DType.FP32)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..errors import AttributeValueError, ShapeError
+from ..errors import ShapeError
 from ..opdef.attribute import REQUIRED, need_choice
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
@@ -148,8 +148,7 @@ class pad2d(Op):
 
     def infer(self, X, Paddings):
         need_ndim("X", X, 4)
-        if self.mode not in ("constant", "reflect", "edge"):
-            raise AttributeValueError(f"expected mode constant, reflect or edge, got {self.mode!r}")
+        need_choice(self, "mode", "constant", "reflect", "edge")
         need_choice(self, "data_format", "NCHW", "NHWC")
         shape = list(X.shape)
         pairs = self.pairs(shape, self.paddings) if Paddings is None else [(0, 0)] * 4

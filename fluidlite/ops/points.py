@@ -11,7 +11,7 @@ from ..errors import AttributeValueError, ShapeError
 from ..ground.dtypes import DType
 from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Op
-from ..opdef.spec import agree, need_float, need_integer, need_ndim, need_shape, same_dtype, spec
+from ..opdef.spec import need_float, need_integer, need_ndim, need_shape, same_dtype, spec
 from .given import numbers
 
 
@@ -241,8 +241,7 @@ class affine_grid(Op):
         need_float(Theta=Theta)
         need_integer(OutputShape=OutputShape)
         need_ndim("Theta", Theta, 3)
-        if not all(map(agree, Theta.shape[1:], (2, 3))):
-            raise ShapeError(f"expected Theta of shape [n, 2, 3], got {list(Theta.shape)}")
+        need_shape("Theta", Theta, (-1, 2, 3))
         if OutputShape is not None:
             return Theta.with_shape([Theta.shape[0], -1, -1, 2])
         if len(self.output_shape) != 4 or min(self.output_shape[2:]) < 1:

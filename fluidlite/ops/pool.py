@@ -17,7 +17,14 @@ import numpy as np
 from ..errors import AttributeValueError, ShapeError
 from ..opdef.attribute import REQUIRED, attr, need_choice
 from ..opdef.definition import Op
-from ..opdef.spec import agree, need_float, need_integer, need_ndim, pooled, window_padding
+from ..opdef.spec import (
+    need_float,
+    need_integer,
+    need_ndim,
+    need_shape,
+    pooled,
+    window_padding,
+)
 from .inert_attributes import UseCudnn, UseMkldnn, UseQuantizer
 
 #: windows and paddings are no wider; images are padded by as much
@@ -419,8 +426,7 @@ class PoolAdjoint(Pool, abstract=True):
     def infer(self, G):
         self.check(G)
         wanted = self.pooled(self.size)
-        if not all(map(agree, G.shape, wanted)):
-            raise ShapeError(f"expected G of shape {list(wanted)}, got {list(G.shape)}")
+        need_shape("G", G, wanted)
         return G.with_shape(self.size)
 
     def run(self, xp, G):
@@ -516,8 +522,7 @@ class put_elements(Op):
 
     def infer(self, X, Index):
         need_integer(Index=Index)
-        if X.ndim != Index.ndim or not all(map(agree, X.shape, Index.shape)):
-            raise ShapeError(f"expected Index of shape {list(X.shape)}, got {list(Index.shape)}")
+        need_shape("Index", Index, X.shape)
         return X.with_shape(self.size)
 
     def run(self, xp, X, Index):

@@ -8,7 +8,6 @@ from ..errors import AttributeValueError, ShapeError
 from ..opdef.attribute import REQUIRED, Long
 from ..opdef.definition import Op
 from ..opdef.spec import (
-    agree,
     known,
     need_float,
     need_integer,
@@ -221,8 +220,7 @@ class sigmoid_focal_loss(Op):
         need_ndim("X", X, 2)
         need_integer(Label=Label, FgNum=FgNum)
         need_ndim("Label", Label, 2)
-        if not all(map(agree, Label.shape, (X.shape[0], 1))):
-            raise ShapeError(f"expected Label of shape [{X.shape[0]}, 1], got {list(Label.shape)}")
+        need_shape("Label", Label, (X.shape[0], 1))
         return X
 
     def expand(self, f, X, Label, FgNum):

@@ -6,10 +6,10 @@ import numpy as np
 
 from ..errors import AttributeValueError, DTypeError, ShapeError
 from ..ground.dtypes import DType
-from ..opdef.attribute import REQUIRED
+from ..opdef.attribute import REQUIRED, need_above, need_least, need_range
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
-from ..opdef.spec import agree, need_float, need_ndim, need_one, same_dtype, size_of
+from ..opdef.spec import agree, need_float, need_ndim, need_one, need_shape, same_dtype, size_of
 
 LEAST_SCALE = np.float32(1e-30)  #: what less is, is 0
 
@@ -32,8 +32,7 @@ class Quantized(Op, abstract=True):
     def check(self, X):
         """Check X and the bits."""
         need_float(X=X)
-        if not 2 <= self.bit_length <= 16:
-            raise AttributeValueError(f"expected bit_length from 2 to 16, got {self.bit_length}")
+        need_range(self, 2, 16, "bit_length")
 
     def whole(self, xp, x, scale):
         """``x`` as whole numbers; zeros where the scale is nearly 0."""
@@ -192,8 +191,7 @@ class fake_quantize_range_abs_max(Quantized):
         self.check(X)
         same_dtype(X=X, InScale=InScale)
         need_one(InScale=InScale, Iter=Iter)
-        if self.window_size < 1:
-            raise AttributeValueError(f"expected window_size from 1, got {self.window_size}")
+        need_least(self, 1, "window_size")
         window = None if self.is_test or Iter is None else X.with_shape([self.window_size])
         return X, X.with_shape([1]), window
 
@@ -228,8 +226,7 @@ class fake_dequantize_max_abs(Op):
         need_float(X=X)
         same_dtype(X=X, Scale=Scale)
         need_one(Scale=Scale)
-        if self.max_range <= 0:
-            raise AttributeValueError(f"expected max_range above 0, got {self.max_range:g}")
+        need_above(self, 0, "max_range")
         return X
 
     def run(self, xp, X, Scale):
@@ -296,8 +293,7 @@ class dequantize_abs_max(Op):
         need_int8(X)
         need_float(Scale=Scale)
         need_one(Scale=Scale)
-        if self.max_range <= 0:
-            raise AttributeValueError(f"expected max_range above 0, got {self.max_range:g}")
+        need_above(self, 0, "max_range")
         return X.with_dtype(Scale.dtype)
 
     def run(self, xp, X, Scale):
@@ -318,8 +314,7 @@ class dequantize_log(Op):
         need_int8(X)
         need_float(Dict=Dict)
         need_ndim("Dict", Dict, 1)
-        if not agree(Dict.shape[0], 128):
-            raise ShapeError(f"expected Dict of shape [128], got {list(Dict.shape)}")
+        need_shape("Dict", Dict, (128,))
         return X.with_dtype(Dict.dtype)
 
     def run(self, xp, X, Dict):

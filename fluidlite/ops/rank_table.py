@@ -18,7 +18,7 @@ from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.rank_table import RankTable
 from ..opdef.sequences import lod_of, taken
-from ..opdef.spec import need_integer, size_of, spec
+from ..opdef.spec import need_integer, need_one, spec
 
 
 class lod_rank_table(Op):
@@ -161,8 +161,7 @@ class shrink_rnn_memory(Op):
 
     def infer(self, X, RankTable, I):
         need_integer(I=I)
-        if size_of(I.shape) not in (1, -1):
-            raise ShapeError(f"expected I to hold one number, got shape {list(I.shape)}")
+        need_one(I=I)
         return X.with_dim(0, -1)
 
     def run(self, xp, X, RankTable, I):

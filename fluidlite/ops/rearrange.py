@@ -10,7 +10,7 @@ import itertools
 from ..errors import AttributeValueError, ShapeError
 from ..opdef.attribute import REQUIRED, Long, need_range
 from ..opdef.definition import Op
-from ..opdef.spec import agree, covering, need_float, need_ndim, pooled
+from ..opdef.spec import covering, need_float, need_ndim, need_shape, pooled
 from .pad import bordered
 
 
@@ -306,8 +306,7 @@ class unfold_adjoint(Unfolding):
     def infer(self, G):
         self.check()
         wanted = self.columns(self.size)
-        if len(G.shape) != 3 or not all(map(agree, G.shape, wanted)):
-            raise ShapeError(f"expected G of shape {wanted}, got {list(G.shape)}")
+        need_shape("G", G, wanted)
         return G.with_shape(self.size)
 
     def run(self, xp, G):

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from math import prod
 
-from ..errors import DTypeError, ShapeError
+from ..errors import ShapeError
 from ..ground.dtypes import DType
 from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Op
-from ..opdef.spec import need_float, need_shape, normal_axis, reduced, same_dtype, spec
+from ..opdef.spec import (
+    need_float,
+    need_numbers,
+    need_shape,
+    normal_axis,
+    reduced,
+    same_dtype,
+    spec,
+)
 from .compare import need_bool
 from .elementwise import indicator, truncated_quotient
 
@@ -58,8 +66,7 @@ class Reduce(Op, abstract=True):
 
     def check(self, X):
         """Refuse an input that cannot be reduced."""
-        if X.dtype is DType.BOOL:
-            raise DTypeError(f"expected X to hold numbers, got {X.dtype}; cast it first")
+        need_numbers("X", X)
 
     def run(self, xp, X):
         if self.out_dtype != -1:

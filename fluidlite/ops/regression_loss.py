@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..errors import AttributeValueError, ShapeError
-from ..opdef.attribute import REQUIRED
+from ..errors import ShapeError
+from ..opdef.attribute import REQUIRED, need_above
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import (
@@ -13,6 +13,8 @@ from ..opdef.spec import (
     need_integer,
     need_ndim,
     need_one,
+    need_rank,
+    need_shape,
     same_dtype,
 )
 from .gather import count_of
@@ -35,8 +37,7 @@ class huber_loss(Op):
     def infer(self, X, Y):
         need_float(X=X, Y=Y)
         shape = same_shape(X=X, Y=Y)
-        if not self.delta > 0:
-            raise AttributeValueError(f"expected delta above 0, got {self.delta}")
+        need_above(self, 0, "delta")
         return X.with_shape(shape), X.with_shape(shape)
 
     def run(self, xp, X, Y):
@@ -77,10 +78,8 @@ class smooth_l1_loss(Op):
         need_float(X=X, Y=Y)
         weights = {} if InsideWeight is None else dict(InsideWeight=InsideWeight)
         weights.update({} if OutsideWeight is None else dict(OutsideWeight=OutsideWeight))
-        if X.ndim < 2:
-            raise ShapeError(f"expected X to have rows, got shape {list(X.shape)}")
-        if not self.sigma > 0:
-            raise AttributeValueError(f"expected sigma above 0, got {self.sigma}")
+        need_rank("X", X, 2)
+        need_above(self, 0, "sigma")
         shape = same_shape(X=X, Y=Y, **weights)
         return X.with_shape(shape), X.with_shape((shape[0], 1))
 
@@ -134,8 +133,7 @@ class center_loss(Op):
                 f"expected a label for each row of X {list(X.shape)}, got {list(Label.shape)}"
             )
         wanted = (self.cluster_num, X.shape[1])
-        if not all(map(agree, Centers.shape, wanted)):
-            raise ShapeError(f"expected Centers of shape {list(wanted)}, got {list(Centers.shape)}")
+        need_shape("Centers", Centers, wanted)
         need_one(CenterUpdateRate=CenterUpdateRate)
         return Centers, X, X.with_dim(1, 1)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ..errors import AttributeValueError, ShapeError
-from ..opdef.attribute import REQUIRED, attr, need_choice
+from ..opdef.attribute import REQUIRED, attr, need_choice, need_least
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import need_float, need_ndim, need_shape, same_dtype
@@ -346,8 +346,7 @@ class spectral_norm(Op):
         same_dtype(Weight=Weight, U=U, V=V)
         if not 0 <= self.dim < Weight.ndim:
             raise AttributeValueError(f"expected dim in [0, {Weight.ndim}), got {self.dim}")
-        if self.power_iters < 0:
-            raise AttributeValueError(f"expected power_iters from 0, got {self.power_iters}")
+        need_least(self, 0, "power_iters")
         rest = [n for i, n in enumerate(Weight.shape) if i != self.dim]
         sizes = Weight.shape[self.dim], -1 if -1 in rest else math.prod(rest)
         for name, s, size in (("U", U, sizes[0]), ("V", V, sizes[1])):

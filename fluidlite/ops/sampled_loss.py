@@ -7,7 +7,7 @@ import math
 
 from ..errors import AttributeValueError, ShapeError
 from ..ground.dtypes import DType
-from ..opdef.attribute import REQUIRED, Long, attr
+from ..opdef.attribute import REQUIRED, Long, attr, need_least
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import (
@@ -362,8 +362,7 @@ class hierarchical_sigmoid(RowsOfTable):
     num_classes: int = 2
 
     def infer(self, X, W, Label, PathTable, PathCode, Bias):
-        if self.num_classes < 2:
-            raise AttributeValueError(f"expected num_classes of at least 2, got {self.num_classes}")
+        need_least(self, 2, "num_classes")
         if (PathTable is None) != (PathCode is None):
             raise ShapeError("expected both of PathTable and PathCode, or none of them")
         custom = PathTable is not None

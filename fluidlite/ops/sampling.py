@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..errors import AttributeValueError, DTypeError, ShapeError
 from ..ground.dtypes import DType
-from ..opdef.attribute import REQUIRED, attr
+from ..opdef.attribute import REQUIRED, attr, need_least
 from ..opdef.definition import Op
 from ..opdef.spec import need_float, need_ndim, size_of, spec
 from .creation import Creation, ShapeFromBatch, ShapeFromTensors, sizes
@@ -180,8 +180,7 @@ class randperm(Drawn):
 
     def infer(self):
         self.check()
-        if self.n < 1:
-            raise AttributeValueError(f"expected n of at least 1, got {self.n}")
+        need_least(self, 1, "n")
         return spec([self.n], self.dtype)
 
     def run(self, xp, rng):

@@ -6,8 +6,7 @@ from ..errors import AttributeValueError
 from ..opdef.attribute import Long
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
-from ..opdef.spec import normal_axis
-from .matrix import need_numbers
+from ..opdef.spec import need_numbers, normal_axis
 
 
 class cumsum(Op):
@@ -26,7 +25,7 @@ class cumsum(Op):
     fluid = FluidForm(direct=True)
 
     def infer(self, X):
-        need_numbers(X=X)
+        need_numbers("X", X)
         normal_axis(self.axis, X.ndim)
         return X
 

@@ -6,7 +6,7 @@ from ..errors import DTypeError, ShapeError
 from ..ground.dtypes import DType
 from ..opdef.attribute import REQUIRED, Long, need_least, need_range
 from ..opdef.definition import Op
-from ..opdef.spec import need_integer, need_ndim, normal_axis, spec
+from ..opdef.spec import need_integer, need_ndim, need_numbers, need_rank, normal_axis, spec
 
 
 class ArgExtreme(Op, abstract=True):
@@ -25,8 +25,7 @@ class ArgExtreme(Op, abstract=True):
     grad = None
 
     def infer(self, X):
-        if X.dtype is DType.BOOL:
-            raise DTypeError(f"expected X to hold numbers, got {X.dtype}; cast it first")
+        need_numbers("X", X)
         axis = normal_axis(self.axis, X.ndim)
         if X.shape[axis] == 0:
             raise ShapeError(
@@ -88,8 +87,7 @@ class argsort(Op):
     descending: bool = False
 
     def infer(self, X):
-        if X.dtype is DType.BOOL:
-            raise DTypeError(f"expected X to hold numbers, got {X.dtype}; cast it first")
+        need_numbers("X", X)
         normal_axis(self.axis, X.ndim)
         return X, X.with_dtype(DType.INT64)
 
@@ -120,8 +118,7 @@ class where_index(Op):
     grad = None
 
     def infer(self, Condition):
-        if Condition.ndim == 0:
-            raise ShapeError("expected Condition to have at least 1 dimension, got shape []")
+        need_rank("Condition", Condition, 1)
         return spec([-1, Condition.ndim], DType.INT64)
 
     def run(self, xp, Condition):
@@ -215,8 +212,7 @@ class shard_index(Op):
 
     def infer(self, X):
         need_integer(X=X)
-        if X.ndim < 2:
-            raise ShapeError(f"expected X of 2 dimensions or more, got shape {list(X.shape)}")
+        need_rank("X", X, 2)
         need_least(self, 1, "index_num", "nshards")
         need_range(self, 0, self.nshards - 1, "shard_id")
         return X

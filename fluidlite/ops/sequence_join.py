@@ -12,7 +12,7 @@ from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.gradient import differentiated, differentiated_as
 from ..opdef.sequences import lengths_of, lod_of, offsets_of, one_level_of, positions_in
-from ..opdef.spec import agree, known, need_integer, same_dtype, size_of, spec
+from ..opdef.spec import agree, known, need_integer, need_rank, same_dtype, size_of, spec
 
 
 class sequence_concat(Op):
@@ -93,8 +93,7 @@ class sequence_pad(Op):
 
     def infer(self, X, PadValue):
         same_dtype(X=X, PadValue=PadValue)
-        if X.ndim < 2:
-            raise ShapeError(f"expected X with at least 2 dimensions, got shape {list(X.shape)}")
+        need_rank("X", X, 2)
         row = X.shape[1:]
         sizes = (size_of(PadValue.shape), size_of(row))
         if sizes[0] not in (-1, 1) and -1 not in sizes and sizes[0] != sizes[1]:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..errors import AttributeValueError, LoDError, ShapeError
+from ..errors import LoDError, ShapeError
 from ..ground.values import LoDTensor, bare, offsets_from
-from ..opdef.attribute import REQUIRED
+from ..opdef.attribute import REQUIRED, need_least
 from ..opdef.definition import Op
 from ..opdef.diagnostics import Doubtful
 from ..opdef.fluid_form import FluidForm
 from ..opdef.gradient import differentiated
 from ..opdef.sequences import lengths_of, lod_of, offsets_of, one_level_of, positions_in
-from ..opdef.spec import agree, need_integer, need_ndim, same_dtype, size_of
+from ..opdef.spec import agree, need_integer, need_ndim, need_shape, same_dtype, size_of
 from .inert_attributes import ShapeAtRuntime
 
 
@@ -185,10 +185,8 @@ class sequence_enumerate(ShapeAtRuntime, Op):
 
     def infer(self, X):
         need_integer(X=X)
-        if X.ndim != 2 or X.shape[1] not in (-1, 1):
-            raise ShapeError(f"expected X of shape [N, 1], got {list(X.shape)}")
-        if self.win_size < 1:
-            raise AttributeValueError(f"expected win_size of at least 1, got {self.win_size}")
+        need_shape("X", X, (-1, 1))
+        need_least(self, 1, "win_size")
         return X.with_dim(1, self.win_size)
 
     def run(self, xp, X):
@@ -215,8 +213,7 @@ class sequence_erase(Op):
 
     def infer(self, X):
         need_integer(X=X)
-        if X.ndim != 2 or X.shape[1] not in (-1, 1):
-            raise ShapeError(f"expected X of shape [N, 1], got {list(X.shape)}")
+        need_shape("X", X, (-1, 1))
         return X.with_dim(0, -1)
 
     def run(self, xp, X):

@@ -6,7 +6,7 @@ from ..errors import AttributeValueError, ShapeError
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
-from ..opdef.spec import agree, normal_axis
+from ..opdef.spec import need_shape, normal_axis
 from .given import foretold, numbers
 
 
@@ -252,8 +252,7 @@ class strided_slice_adjoint(Cutting):
     def infer(self, G):
         cuts = self.cuts(self.size, self.starts, self.ends, self.strides)
         part = [length(c, n) for c, n in zip(cuts, self.size)]
-        if len(part) != G.ndim or not all(map(agree, part, G.shape)):
-            raise ShapeError(f"expected G of shape {part}, got {list(G.shape)}")
+        need_shape("G", G, part)
         return G.with_shape(self.size)
 
     def run(self, xp, G):

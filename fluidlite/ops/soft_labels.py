@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ..errors import AttributeValueError, ShapeError
 from ..ground.dtypes import DType
+from ..opdef.attribute import need_range
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
-from ..opdef.spec import need_float, need_shape, same_dtype
+from ..opdef.spec import need_float, need_rank, need_shape, same_dtype
 from .loss import check_soft_label
 
 
@@ -27,10 +27,8 @@ class label_smooth(Op):
     def infer(self, X, PriorDist):
         need_float(X=X)
         same_dtype(X=X, PriorDist=PriorDist)
-        if not 0.0 <= self.epsilon <= 1.0:
-            raise AttributeValueError(f"expected epsilon in [0, 1], got {self.epsilon}")
-        if X.ndim == 0:
-            raise ShapeError("expected X to have at least 1 dimension, got shape []")
+        need_range(self, 0, 1, "epsilon")
+        need_rank("X", X, 1)
         wanted = (1, X.shape[-1])
         need_shape("PriorDist", PriorDist, wanted, "a probability for each class")
         return X

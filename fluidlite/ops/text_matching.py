@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..errors import AttributeValueError, LoDError, ShapeError
+from ..errors import AttributeValueError, LoDError
 from ..ground.values import bare, offsets_from
 from ..opdef.attribute import REQUIRED, need_each, need_least
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.gradient import differentiated
 from ..opdef.sequences import lengths_of, lod_of, one_level_of, positions_in
-from ..opdef.spec import agree, need_float, need_ndim, same_dtype
+from ..opdef.spec import need_float, need_ndim, need_shape, same_dtype
 
 
 def lengths_in(**values):
@@ -54,8 +54,7 @@ class match_matrix_tensor(Op):
         need_ndim("Y", Y, 2)
         need_ndim("W", W, 3)
         wanted = (X.shape[1], self.dim_t, Y.shape[1])
-        if not all(map(agree, W.shape, wanted)):
-            raise ShapeError(f"expected W of shape {list(wanted)}, got {list(W.shape)}")
+        need_shape("W", W, wanted)
         out = X.with_shape([-1, 1])
         return out._replace(lod_level=1), out._replace(lod_level=0)
 
@@ -129,8 +128,7 @@ class var_conv_2d(Op):
         if min(*numbers, self.InputChannel, self.OutputChannel) < 1:
             raise AttributeValueError("expected channels, kernels and strides of at least 1")
         wanted = (self.OutputChannel, self.InputChannel * self.KernelH * self.KernelW)
-        if not all(map(agree, W.shape, wanted)):
-            raise ShapeError(f"expected W of shape {list(wanted)}, got {list(W.shape)}")
+        need_shape("W", W, wanted)
         out = X.with_shape([-1, 1])._replace(lod_level=0)
         return out, out
 

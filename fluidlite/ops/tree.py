@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..errors import AttributeValueError, OutOfRangeError
-from ..opdef.attribute import REQUIRED
+from ..errors import OutOfRangeError
+from ..opdef.attribute import REQUIRED, need_least
 from ..opdef.definition import Op
 from ..opdef.spec import need_float, need_integer, need_ndim, need_shape, same_dtype
 
@@ -32,8 +32,7 @@ class tree_conv(Op):
         need_float(NodesVector=NodesVector)
         need_integer(EdgeSet=EdgeSet)
         same_dtype(NodesVector=NodesVector, Filter=Filter)
-        if self.max_depth < 2:
-            raise AttributeValueError(f"expected max_depth of at least 2, got {self.max_depth}")
+        need_least(self, 2, "max_depth")
         need_ndim("NodesVector", NodesVector, 3)
         need_ndim("EdgeSet", EdgeSet, 3)
         need_ndim("Filter", Filter, 4)

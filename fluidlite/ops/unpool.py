@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..errors import AttributeValueError, ShapeError
+from ..errors import ShapeError
 from ..ground.dtypes import DType
 from ..opdef.attribute import REQUIRED, attr, need_choice, need_each, need_range
 from ..opdef.definition import Op
@@ -93,8 +93,7 @@ class unpool(Op):
         need_ndim("X", X, 4)
         need_integer(Indices=Indices)
         need_shape("Indices", Indices, X.shape, "as X")
-        if self.unpooling_type != "max":
-            raise AttributeValueError(f"expected unpooling_type max, got {self.unpooling_type!r}")
+        need_choice(self, "unpooling_type", "max")
         need_each(self, 2, 1, "ksize", "strides")
         need_each(self, 2, 0, "paddings")
         return X.with_shape(self.unpooled(X.shape))

@@ -1,0 +1,48 @@
+"""Operators that differ by NumPy's function, as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ..opdef.definition import Definition
+
+
+def define(base: Definition, rows: Mapping[str, tuple[Any, ...]]) -> None:
+    """Define operators.
+
+    Args:
+        base: what they have in common.
+        rows: type -> what Out is, the function, and the gradient rule where one flows.
+    """
+    for name, (meaning, ufunc, *rule) in rows.items():
+        fields = {"__doc__": f"Out = {meaning}.", "__module__": base.__module__, "ufunc": ufunc}
+        if rule:
+            fields["grad"] = rule[0]
+        type(name, (base,), fields)
+
+
+def of_x(slope: Callable[[Any, Any, Any], Any]) -> Callable[..., Any]:
+    """A gradient rule that reads X.
+
+    Args:
+        slope: takes an interpreter, X and the cotangent of Out; gives that of X.
+    """
+
+    def grad(self, f, X, dOut):
+        return dict(X=lambda: slope(f, X, dOut))
+
+    return grad
+
+
+def of_out(slope: Callable[[Any, Any, Any], Any]) -> Callable[..., Any]:
+    """A gradient rule that reads Out.
+
+    Args:
+        slope: takes an interpreter, Out and the cotangent of Out; gives that of X.
+    """
+
+    def grad(self, f, Out, dOut):
+        return dict(X=lambda: slope(f, Out, dOut))
+
+    return grad
