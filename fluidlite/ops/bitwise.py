@@ -6,6 +6,7 @@ import numpy as np
 
 from ..opdef.definition import Op
 from ..opdef.spec import broadcast, need_integer, same_dtype
+from .families import define
 
 
 class Bitwise(Op, abstract=True):
@@ -20,19 +21,9 @@ class Bitwise(Op, abstract=True):
         return X.with_shape(broadcast(X.shape, Y.shape))
 
 
-class bitwise_and(Bitwise):
-    """Out has the bits that are set in both X and Y."""
-
-    ufunc = np.bitwise_and
-
-
-class bitwise_or(Bitwise):
-    """Out has the bits that are set in X, in Y, or in both."""
-
-    ufunc = np.bitwise_or
-
-
-class bitwise_xor(Bitwise):
-    """Out has the bits that are set in one of X and Y."""
-
-    ufunc = np.bitwise_xor
+define(
+    Bitwise,
+    bitwise_and=("Out has the bits that are set in both X and Y.", np.bitwise_and),
+    bitwise_or=("Out has the bits that are set in X, in Y, or in both.", np.bitwise_or),
+    bitwise_xor=("Out has the bits that are set in one of X and Y.", np.bitwise_xor),
+)

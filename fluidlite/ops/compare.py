@@ -10,6 +10,7 @@ from ..opdef.attribute import attr
 from ..opdef.definition import Op
 from ..opdef.spec import broadcast, need_float, need_shape, same_dtype, spec
 from .elementwise import align, aligned_ufunc
+from .families import define
 
 
 class Compare(Op, abstract=True):
@@ -35,40 +36,15 @@ class Compare(Op, abstract=True):
         return aligned_ufunc(self.ufunc, X, Y, self.axis)
 
 
-class equal(Compare):
-    """Whether X equals Y, for each element."""
-
-    ufunc = np.equal
-
-
-class not_equal(Compare):
-    """Whether X and Y differ, for each element."""
-
-    ufunc = np.not_equal
-
-
-class less_than(Compare):
-    """Whether X is below Y, for each element."""
-
-    ufunc = np.less
-
-
-class less_equal(Compare):
-    """Whether X is not above Y, for each element."""
-
-    ufunc = np.less_equal
-
-
-class greater_than(Compare):
-    """Whether X is above Y, for each element."""
-
-    ufunc = np.greater
-
-
-class greater_equal(Compare):
-    """Whether X is not below Y, for each element."""
-
-    ufunc = np.greater_equal
+define(
+    Compare,
+    equal=("Whether X equals Y, for each element.", np.equal),
+    not_equal=("Whether X and Y differ, for each element.", np.not_equal),
+    less_than=("Whether X is below Y, for each element.", np.less),
+    less_equal=("Whether X is not above Y, for each element.", np.less_equal),
+    greater_than=("Whether X is above Y, for each element.", np.greater),
+    greater_equal=("Whether X is not below Y, for each element.", np.greater_equal),
+)
 
 
 class Logical(Op, abstract=True):
@@ -82,22 +58,15 @@ class Logical(Op, abstract=True):
         return X.with_shape(broadcast(X.shape, Y.shape))
 
 
-class logical_and(Logical):
-    """Whether X and Y are both true, for each element."""
-
-    ufunc = np.logical_and
-
-
-class logical_or(Logical):
-    """Whether X or Y or both are true, for each element."""
-
-    ufunc = np.logical_or
-
-
-class logical_xor(Logical):
-    """Whether one of X and Y is true and the other is not, for each element."""
-
-    ufunc = np.logical_xor
+define(
+    Logical,
+    logical_and=("Whether X and Y are both true, for each element.", np.logical_and),
+    logical_or=("Whether X or Y or both are true, for each element.", np.logical_or),
+    logical_xor=(
+        "Whether one of X and Y is true and the other is not, for each element.",
+        np.logical_xor,
+    ),
+)
 
 
 class logical_not(Op):
@@ -217,19 +186,9 @@ class EachQuestion(Op, abstract=True):
         return X.with_dtype(DType.BOOL)
 
 
-class isfinite_v2(EachQuestion):
-    """Out = whether each element of X is a finite number."""
-
-    ufunc = np.isfinite
-
-
-class isnan_v2(EachQuestion):
-    """Out = whether each element of X is not a number."""
-
-    ufunc = np.isnan
-
-
-class isinf_v2(EachQuestion):
-    """Out = whether each element of X is infinite."""
-
-    ufunc = np.isinf
+define(
+    EachQuestion,
+    isfinite_v2=("Out = whether each element of X is a finite number.", np.isfinite),
+    isnan_v2=("Out = whether each element of X is not a number.", np.isnan),
+    isinf_v2=("Out = whether each element of X is infinite.", np.isinf),
+)

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from ..opdef.definition import Definition
 
 
-def define(base: Definition, rows: Mapping[str, tuple[Any, ...]]) -> None:
+def define(base: Definition, **rows: tuple[Any, ...]) -> None:
     """Define operators.
 
     Args:
         base: what they have in common.
-        rows: type -> what Out is, the function, and the gradient rule where one flows.
+        **rows: by type: the docstring, the function, and the gradient rule where one flows.
     """
-    for name, (meaning, ufunc, *rule) in rows.items():
-        fields = {"__doc__": f"Out = {meaning}.", "__module__": base.__module__, "ufunc": ufunc}
+    for name, (doc, ufunc, *rule) in rows.items():
+        fields = {"__doc__": doc, "__module__": base.__module__, "ufunc": ufunc}
         if rule:
             fields["grad"] = rule[0]
         type(name, (base,), fields)
@@ -35,7 +35,7 @@ def of_x(slope: Callable[[Any, Any, Any], Any]) -> Callable[..., Any]:
     return grad
 
 
-def of_out(slope: Callable[[Any, Any, Any], Any]) -> Callable[..., Any]:
+def of_y(slope: Callable[[Any, Any, Any], Any]) -> Callable[..., Any]:
     """A gradient rule that reads Out.
 
     Args:

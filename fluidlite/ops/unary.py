@@ -12,6 +12,7 @@ from ..opdef.fluid_form import FluidForm
 from ..opdef.prepared import Prepared
 from ..opdef.spec import need_float, need_one
 from ..opdef.structure import Epilogue
+from .families import define, of_x, of_y
 from .inert_attributes import UseCudnn, UseMkldnn
 
 
@@ -58,60 +59,6 @@ class exp(Activation):
         return dict(X=lambda: dOut * Out)
 
 
-class log(Activation):
-    """The natural logarithm of X, for each element."""
-
-    ufunc = np.log
-
-    def grad(self, f, X, dOut):
-        return dict(X=lambda: dOut / X)
-
-
-class log2(Unary):
-    """Out = the logarithm of X to the base 2."""
-
-    ufunc = np.log2
-
-    def grad(self, f, X, dOut):
-        return dict(X=lambda: dOut * (1 / math.log(2)) / X)
-
-
-class log10(Unary):
-    """Out = the logarithm of X to the base 10."""
-
-    ufunc = np.log10
-
-    def grad(self, f, X, dOut):
-        return dict(X=lambda: dOut * (1 / math.log(10)) / X)
-
-
-class expm1(Unary):
-    """Out = e^X - 1, exact for small X."""
-
-    ufunc = np.expm1
-
-    def grad(self, f, Out, dOut):
-        return dict(X=lambda: dOut * (1.0 + Out))
-
-
-class log1p(Activation):
-    """The natural logarithm of ``1 + X``, exact for small X, for each element."""
-
-    ufunc = np.log1p
-
-    def grad(self, f, X, dOut):
-        return dict(X=lambda: dOut / (1.0 + X))
-
-
-class sqrt(Activation):
-    """Out = the square root of X."""
-
-    ufunc = np.sqrt
-
-    def grad(self, f, Out, dOut):
-        return dict(X=lambda: dOut * 0.5 / Out)
-
-
 class rsqrt(Activation):
     """One over the square root of X, for each element: ``1 / sqrt(X)``."""
 
@@ -145,76 +92,52 @@ class reciprocal(Activation):
         return dict(X=lambda: -dOut * Out * Out)
 
 
-class sin(Activation):
-    """The sine of X, for each element."""
-
-    ufunc = np.sin
-
-    def grad(self, f, X, dOut):
-        return dict(X=lambda: dOut * f.cos(X))
-
-
-class cos(Activation):
-    """The cosine of X, for each element."""
-
-    ufunc = np.cos
-
-    def grad(self, f, X, dOut):
-        return dict(X=lambda: -dOut * f.sin(X))
+define(
+    Activation,
+    log=("The natural logarithm of X, for each element.", np.log, of_x(lambda f, x, g: g / x)),
+    log1p=(
+        "The natural logarithm of ``1 + X``, exact for small X, for each element.",
+        np.log1p,
+        of_x(lambda f, x, g: g / (1.0 + x)),
+    ),
+    sqrt=("Out = the square root of X.", np.sqrt, of_y(lambda f, y, g: g * 0.5 / y)),
+    sin=("The sine of X, for each element.", np.sin, of_x(lambda f, x, g: g * f.cos(x))),
+    cos=("The cosine of X, for each element.", np.cos, of_x(lambda f, x, g: -g * f.sin(x))),
+)
 
 
-class tan(Unary):
-    """Out = tan X."""
-
-    ufunc = np.tan
-
-    def grad(self, f, Out, dOut):
-        return dict(X=lambda: dOut * (1.0 + Out * Out))
-
-
-class sinh(Unary):
-    """Out = (e^X - e^-X) / 2."""
-
-    ufunc = np.sinh
-
-    def grad(self, f, X, dOut):
-        return dict(X=lambda: dOut * f.cosh(X))
-
-
-class cosh(Unary):
-    """Out = (e^X + e^-X) / 2."""
-
-    ufunc = np.cosh
-
-    def grad(self, f, X, dOut):
-        return dict(X=lambda: dOut * f.sinh(X))
-
-
-class asin(Unary):
-    """Out = the angle in [-pi/2, pi/2] whose sine is X."""
-
-    ufunc = np.arcsin
-
-    def grad(self, f, X, dOut):
-        return dict(X=lambda: dOut * f.rsqrt(1.0 - X * X))
-
-
-class acos(Unary):
-    """Out = the angle in [0, pi] whose cosine is X."""
-
-    ufunc = np.arccos
-
-    def grad(self, f, X, dOut):
-        return dict(X=lambda: -dOut * f.rsqrt(1.0 - X * X))
-
-
-class atan(Unary):
-    """Out = the angle in (-pi/2, pi/2) whose tangent is X."""
-
-    ufunc = np.arctan
-
-    def grad(self, f, X, dOut):
-        return dict(X=lambda: dOut / (1.0 + X * X))
+define(
+    Unary,
+    log2=(
+        "Out = the logarithm of X to the base 2.",
+        np.log2,
+        of_x(lambda f, x, g: g * (1 / math.log(2)) / x),
+    ),
+    log10=(
+        "Out = the logarithm of X to the base 10.",
+        np.log10,
+        of_x(lambda f, x, g: g * (1 / math.log(10)) / x),
+    ),
+    expm1=("Out = e^X - 1, exact for small X.", np.expm1, of_y(lambda f, y, g: g * (1.0 + y))),
+    tan=("Out = tan X.", np.tan, of_y(lambda f, y, g: g * (1.0 + y * y))),
+    sinh=("Out = (e^X - e^-X) / 2.", np.sinh, of_x(lambda f, x, g: g * f.cosh(x))),
+    cosh=("Out = (e^X + e^-X) / 2.", np.cosh, of_x(lambda f, x, g: g * f.sinh(x))),
+    asin=(
+        "Out = the angle in [-pi/2, pi/2] whose sine is X.",
+        np.arcsin,
+        of_x(lambda f, x, g: g * f.rsqrt(1.0 - x * x)),
+    ),
+    acos=(
+        "Out = the angle in [0, pi] whose cosine is X.",
+        np.arccos,
+        of_x(lambda f, x, g: -g * f.rsqrt(1.0 - x * x)),
+    ),
+    atan=(
+        "Out = the angle in (-pi/2, pi/2) whose tangent is X.",
+        np.arctan,
+        of_x(lambda f, x, g: g / (1.0 + x * x)),
+    ),
+)
 
 
 class erf(Unary):
@@ -267,22 +190,12 @@ class PiecewiseConstant(Activation, abstract=True):
         return dict(X=lambda: f.fill_zeros_like(dOut))
 
 
-class floor(PiecewiseConstant):
-    """Out = the largest integer that is not above X."""
-
-    ufunc = np.floor
-
-
-class ceil(PiecewiseConstant):
-    """Out = the smallest integer that is not below X."""
-
-    ufunc = np.ceil
-
-
-class trunc(PiecewiseConstant):
-    """Out = X without its fraction."""
-
-    ufunc = np.trunc
+define(
+    PiecewiseConstant,
+    floor=("Out = the largest integer that is not above X.", np.floor),
+    ceil=("Out = the smallest integer that is not below X.", np.ceil),
+    trunc=("Out = X without its fraction.", np.trunc),
+)
 
 
 class Round(PiecewiseConstant, type="round"):
