@@ -387,6 +387,24 @@ class Op(Structure):
 Definition: TypeAlias = type[Op]
 
 
+class Detached(Op, abstract=True):
+    """Nothing flows through it, and its outputs do not have the sequences of its inputs."""
+
+    lod = None
+    grad = None
+
+
+class ValueShaped(Op, abstract=True):
+    """Shapes of outputs depend on values; they do not have the sequences of inputs."""
+
+    host = True
+    lod = None
+
+
+class DetachedValues(Detached, ValueShaped, abstract=True):
+    """Both: nothing flows through it, and shapes of outputs depend on values."""
+
+
 def first_slot(op: Op, given: Mapping[str, Any]) -> str:
     """The first input slot that holds something.
 

@@ -9,7 +9,7 @@ import numpy as np
 from ..errors import OutOfRangeError, ShapeError
 from ..ground.dtypes import DType
 from ..ground.values import LoDTensor
-from ..opdef.definition import Op
+from ..opdef.definition import Detached, DetachedValues, Op
 from ..opdef.diagnostics import Doubtful
 from ..opdef.sequences import lengths_of, lod_of, offsets_of, positions_in
 from ..opdef.spec import agree, need_integer, need_ndim, need_shape, same_dtype, size_of, spec
@@ -145,7 +145,7 @@ def distances(xp, hyps, refs, many, wanted):
     return found
 
 
-class ctc_align(Op):
+class ctc_align(DetachedValues):
     """Output = labels without repetitions and blanks, those of each text moved to its front.
 
     (Graves et al., Connectionist temporal classification, ICML 2006.)
@@ -164,9 +164,6 @@ class ctc_align(Op):
     blank: int = 0
     merge_repeated: bool = True
     padding_value: int = 0
-    host = True
-    grad = None
-    lod = None
 
     def infer(self, Input, InputLength):
         need_integer(Input=Input, InputLength=InputLength)
@@ -237,7 +234,7 @@ class ctc_align(Op):
         return dict(Output=(tuple(before[list(offsets)].tolist()),))
 
 
-class gather_tree(Op):
+class gather_tree(Detached):
     """Whole paths of a beam search: at each step the token from which the rest of the path was
     reached.
 
@@ -246,8 +243,6 @@ class gather_tree(Op):
     """
 
     signature = "Ids, Parents -> Out"
-    grad = None
-    lod = None
 
     def infer(self, Ids, Parents):
         need_integer(Ids=Ids, Parents=Parents)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from ..errors import OutOfRangeError, ShapeError
 from ..ground.dtypes import DType, Kind
 from ..ground.values import LoDTensor, LoDTensorArray, bare, with_lod
-from ..opdef.definition import Op
+from ..opdef.definition import Detached, Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import need_integer, need_one, normal_axis, spec
 
@@ -199,12 +199,10 @@ class array_filled(Op):
         return dict(X=lambda: dOut)
 
 
-class lod_array_length(Op):
+class lod_array_length(Detached):
     """Out = how many elements the array X has."""
 
     signature = "X! -> Out"
-    grad = None
-    lod = None
 
     def infer(self, X):
         return spec([1], DType.INT64)

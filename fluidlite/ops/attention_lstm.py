@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import ShapeError
-from ..opdef.definition import Op
+from ..opdef.definition import ValueShaped
 from ..opdef.sequences import lengths_of, lod_of, offsets_of
 from ..opdef.spec import known, need_float, need_ndim, need_shape, same_dtype
 from .gates import activated, need_activations
 from .time_order import need_states, time_order
 
 
-class attention_lstm(Op):
+class attention_lstm(ValueShaped):
     """Hidden = o * cell_activation(Cell), Cell = f * (the Cell before) + i * v: a long short-term
     memory whose input is a mean of all rows of its sequence, with other weights in each step.
 
@@ -40,8 +40,6 @@ class attention_lstm(Op):
     gate_activation: str = "sigmoid"
     cell_activation: str = "tanh"
     candidate_activation: str = "tanh"
-    lod = None
-    host = True
 
     def infer(
         self,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from ..opdef.attribute import REQUIRED, Long
-from ..opdef.definition import Op
+from ..opdef.definition import Detached
 from ..opdef.spec import need_float, need_integer, need_one, need_shape, same_dtype
 
 CLOSED = 16384  #: how many parameters are summed up in single precision before that sum is put away
 
 
-class average_accumulates(Op):
+class average_accumulates(Detached):
     """Out_sum_1 = in_sum_1 + param: sums over a window of steps; their mean is that of
     out_sum_1 + out_sum_2 + out_sum_3 over out_num_accumulates + out_old_num_accumulates steps.
 
@@ -34,8 +34,6 @@ class average_accumulates(Op):
     average_window: float = 0.0
     max_average_window: Long = REQUIRED
     min_average_window: Long = 10000
-    lod = None
-    grad = None
 
     def infer(self, *specs):
         param, *kept = specs

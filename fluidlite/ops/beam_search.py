@@ -8,7 +8,7 @@ from ..errors import LoDError, ShapeError
 from ..ground.dtypes import DType
 from ..ground.values import LoDTensor, bare, offsets_from
 from ..opdef.attribute import REQUIRED, need_least
-from ..opdef.definition import Op
+from ..opdef.definition import DetachedValues, Op
 from ..opdef.diagnostics import Doubtful
 from ..opdef.sequences import lod_of
 from ..opdef.spec import agree, need_integer, spec
@@ -169,7 +169,7 @@ def inserted(scores, prefix, candidates, size):
     return np.array([candidate for _, candidate in kept], np.int64)
 
 
-class beam_search_decode(Op):
+class beam_search_decode(DetachedValues):
     """The sentences that a beam search found: for each source its best ones, the best first.
 
     Ids: the array of what was chosen at each step, as ``beam_search`` gives it.
@@ -183,9 +183,6 @@ class beam_search_decode(Op):
     signature = "Ids!, Scores! -> SentenceIds![], SentenceScores![]"
     beam_size: int = REQUIRED
     end_id: int = REQUIRED
-    grad = None
-    lod = None
-    host = True
 
     def infer(self, Ids, Scores):
         return None, None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..errors import AttributeValueError, ShapeError
 from ..ground.values import LoDTensor, bare
 from ..opdef.attribute import need_choice
-from ..opdef.definition import Op
+from ..opdef.definition import Detached, Op
 from ..opdef.diagnostics import Doubtful
 from ..opdef.sequences import lengths_of, lod_of, offsets_of
 from ..opdef.spec import agree, known, need_float, need_ndim, need_shape, same_dtype
@@ -191,7 +191,7 @@ class box_clip(Doubtful, Op):
         return LoDTensor(clipped, lod_of(Input)) if lod_of(Input) else clipped
 
 
-class polygon_box_transform(Op):
+class polygon_box_transform(Detached):
     """Output = the corners of quadrangles, from how far they are from each place of a map.
 
     (Zhou et al., EAST: an efficient and accurate scene text detector, CVPR 2017.)
@@ -201,8 +201,6 @@ class polygon_box_transform(Op):
     """
 
     signature = "Input -> Output"
-    lod = None
-    grad = None
 
     def infer(self, Input):
         need_float(Input=Input)

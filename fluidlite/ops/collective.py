@@ -14,7 +14,7 @@ from ..errors import AttributeValueError, ShapeError
 from ..ground.process_group import REDUCTIONS, groups
 from ..ground.values import SelectedRows
 from ..opdef.attribute import REQUIRED, attr
-from ..opdef.definition import Op
+from ..opdef.definition import Detached, Op
 from ..opdef.effect import EXCHANGE
 from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import need_ndim, same_dtype, size_of, spec
@@ -224,7 +224,7 @@ class c_scale_loss_grad(Op):
         return dict(X=lambda: f.c_scale_loss_grad(dOut, ring_id=self.ring_id))
 
 
-class c_allreduce_start(Op):
+class c_allreduce_start(Detached):
     """Handle = all X in one row, whose sum over all processes has begun; c_allreduce_wait takes it.
 
     ring_id: which group of processes takes part.
@@ -236,8 +236,6 @@ class c_allreduce_start(Op):
     folds = False
     communicates = True
     fluid = FluidForm(numbers=("X",))
-    grad = None
-    lod = None
 
     def infer(self, X):
         same_dtype(**{f"X[{k}]": each for k, each in enumerate(X)})
@@ -257,7 +255,7 @@ class c_allreduce_start(Op):
         return groups.get().start_all_reduce(joined, "sum", self.ring_id, names)
 
 
-class c_allreduce_wait(Op):
+class c_allreduce_wait(Detached):
     """Out = the sums that c_allreduce_start began with Handle, each in its shape.
 
     shape_concat: the sizes of all Out, one behind the other.
@@ -271,8 +269,6 @@ class c_allreduce_wait(Op):
     ring_id: int = attr(0, inert=True)
     folds = False
     communicates = True
-    grad = None
-    lod = None
 
     def width(self, Handle):
         return len(self.ranks)
@@ -293,7 +289,7 @@ class c_allreduce_wait(Op):
         return {"Out": [xp.reshape(part, s) for part, s in zip(parts, shapes, strict=True)]}
 
 
-class c_allgather_rows(Op):
+class c_allgather_rows(Detached):
     """Out = the sum of all processes' X; of SelectedRows, all their rows, one behind the other.
 
     ring_id: which group of processes takes part.
@@ -304,8 +300,6 @@ class c_allgather_rows(Op):
     ring_id: int = 0
     folds = False
     communicates = True
-    grad = None
-    lod = None
 
     def run(self, xp, X):
         group = groups.get()
@@ -343,11 +337,8 @@ class c_sync_comm_stream(Wait):
     ring_id: int = attr(0, inert=True)
 
 
-class CommunicationStart(Op, abstract=True):
+class CommunicationStart(Detached, abstract=True):
     """An operator of a startup program about how processes find each other."""
-
-    grad = None
-    lod = None
 
     def infer(self):
         return {}

@@ -7,7 +7,7 @@ import numpy as np
 from ..errors import DTypeError
 from ..ground.dtypes import DType
 from ..opdef.attribute import attr
-from ..opdef.definition import Op
+from ..opdef.definition import Detached, Op
 from ..opdef.spec import broadcast, need_float, need_shape, same_dtype, spec
 from .elementwise import align, aligned_ufunc
 from .families import define
@@ -88,12 +88,10 @@ def need_bool(**specs):
             raise DTypeError(f"expected {name} to hold truth values (bool), got {s.dtype}")
 
 
-class Question(Op, abstract=True):
+class Question(Detached, abstract=True):
     """A question about a whole tensor, answered by one truth value of shape [1]."""
 
     signature = "X -> Out"
-    lod = None
-    grad = None
 
     def infer(self, *specs):
         return spec([1], DType.BOOL)

@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import OutOfRangeError, ShapeError
 from ..ground.values import LoDTensorArray, added, bare, zeros_like
 from ..opdef.attribute import REQUIRED, BlockRef, attr
-from ..opdef.definition import Op
+from ..opdef.definition import Detached, Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.gradient import GRAD
 
@@ -441,15 +441,13 @@ class select_output(Op):
         return dict(X=lambda: f.select_input(dOut, Mask))
 
 
-class zeros_if_written(Op):
+class zeros_if_written(Detached):
     """Out = 0 in the form of X; nothing where nothing has written X in this run.
 
     The gradient that a branch which was not taken hands on.
     """
 
     signature = "X! -> Out"
-    grad = None
-    lod = None
 
     def execute(self, run):
         found = run.find(run.names("inputs", "X")[0])

@@ -8,21 +8,19 @@ from ..errors import AttributeValueError, DTypeError, ShapeError
 from ..ground.dtypes import DType
 from ..ground.values import bare
 from ..opdef.attribute import REQUIRED, Long, attr, single_precision
-from ..opdef.definition import Op
+from ..opdef.definition import Detached, DetachedValues, Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.sequences import lod_of
 from ..opdef.spec import need_integer, need_one, normal_axis, same_dtype, size_of, spec
 
 
-class Creation(Op, abstract=True):
+class Creation(Detached, abstract=True):
     """An output made from nothing that could be differentiated.
 
     dtype: the element type of Out.
     """
 
     dtype: DType = DType.FP32
-    lod = None
-    grad = None
 
 
 def sizes(shape):
@@ -233,7 +231,7 @@ class fill_zeros_like2(Op):
         return xp.zeros(X.shape, self.dtype.dtype)
 
 
-class Listed(Op, abstract=True):
+class Listed(Detached, abstract=True):
     """Elements that are written out in an attribute, row by row.
 
     shape: sizes; their product is the number of elements.
@@ -242,8 +240,6 @@ class Listed(Op, abstract=True):
 
     signature = "-> Out"
     shape: list[int] = REQUIRED
-    lod = None
-    grad = None
 
     def elements(self):
         """The elements."""
@@ -314,7 +310,7 @@ class assign(Op):
         return dict(X=lambda: f.assign(dOut))
 
 
-class eye(Op):
+class eye(Detached):
     """Out = 1 where row and column are the same, 0 elsewhere.
 
     dtype: the element type of Out.
@@ -326,8 +322,6 @@ class eye(Op):
     dtype: DType = DType.FP32
     num_rows: Long = REQUIRED
     num_columns: Long = -1
-    lod = None
-    grad = None
 
     @property
     def shape(self):
@@ -341,12 +335,8 @@ class eye(Op):
         return xp.eye(*self.shape, dtype=self.dtype.dtype)
 
 
-class Spaced(Op, abstract=True):
+class Spaced(DetachedValues, abstract=True):
     """Numbers at equal distances; how many depends on values."""
-
-    host = True
-    lod = None
-    grad = None
 
 
 class linspace(Spaced):

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import AttributeValueError, DTypeError, LoDError, OutOfRangeError, ShapeError
 from ..ground.values import LoDTensor, bare, offsets_from
-from ..opdef.definition import Op
+from ..opdef.definition import Op, ValueShaped
 from ..opdef.gradient import differentiated, differentiated_as, pulled_through
 from ..opdef.sequences import lengths_of, lod_of, offsets_of, positions_in
 from ..opdef.spec import agree, need_float, need_integer, need_ndim
@@ -64,7 +64,7 @@ class Texts(NamedTuple):
         return found & (self.extended != blank)
 
 
-class warpctc(Op):
+class warpctc(ValueShaped):
     """Loss = -log of the sum of the probabilities of all ways to write Label into the rows of
     Logits, with blanks between and labels repeated: connectionist temporal classification.
 
@@ -87,8 +87,6 @@ class warpctc(Op):
     signature = "Logits[], Label![], LogitsLength?!, LabelLength?! -> WarpCTCGrad~, Loss"
     blank: int = 0
     norm_by_times: bool = False
-    lod = None
-    host = True
     per_sequence = ("Loss",)
 
     def infer(self, Logits, Label, LogitsLength, LabelLength):

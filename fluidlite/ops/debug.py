@@ -20,7 +20,7 @@ from ..ground.values import LoDTensor, LoDTensorArray, SelectedRows, zeros_like
 from ..ground.weak_tables import WeakTable
 from ..opdef.attribute import REQUIRED, Long, attr, need_choice
 from ..opdef.callables import registered
-from ..opdef.definition import Op
+from ..opdef.definition import Detached, Op
 from ..opdef.effect import Effect
 from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import agree, need_one
@@ -108,7 +108,7 @@ class Print(Op, type="print"):
         return dict(In=lambda: f.print(dOut, **attrs))
 
 
-class Assert(Op, type="assert"):
+class Assert(Detached, type="assert"):
     """Fails unless Cond holds.
 
     Cond: a truth.
@@ -118,8 +118,6 @@ class Assert(Op, type="assert"):
 
     signature = "Cond!, Data?*! ->"
     summarize: Long = -1
-    grad = None
-    lod = None
 
     def infer(self, Cond, Data):
         if Cond.dtype is not DType.BOOL:

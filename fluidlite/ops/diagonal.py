@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..errors import ShapeError
 from ..opdef.attribute import REQUIRED
-from ..opdef.definition import Op
+from ..opdef.definition import Detached, Op
 from ..opdef.spec import need_ndim, need_numbers, need_rank, normal_axis
 
 
@@ -127,15 +127,13 @@ class trace(Diagonal):
         return f.reduce_sum(f.take_diagonal(Input, **self.place), dim=[-1])
 
 
-class diag(Op):
+class diag(Detached):
     """Out = a square matrix of zeros with Diagonal on its diagonal.
 
     Diagonal: a vector.
     """
 
     signature = "Diagonal -> Out"
-    lod = None
-    grad = None
 
     def infer(self, Diagonal):
         need_ndim("Diagonal", Diagonal, 1)

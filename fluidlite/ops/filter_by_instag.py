@@ -8,12 +8,12 @@ from ..errors import LoDError
 from ..ground.dtypes import DType
 from ..ground.values import bare, offsets_from
 from ..opdef.attribute import REQUIRED, Long
-from ..opdef.definition import Op
+from ..opdef.definition import ValueShaped
 from ..opdef.sequences import lod_of, offsets_of, one_level_of, rows_in
 from ..opdef.spec import need_integer, spec
 
 
-class filter_by_instag(Op):
+class filter_by_instag(ValueShaped):
     """Out = the samples of Ins that have a tag which is in Filter_tag.
 
     Ins: samples: rows, or sequences of one level.
@@ -29,8 +29,6 @@ class filter_by_instag(Op):
     signature = "Ins[], Ins_tag![], Filter_tag! -> Out, LossWeight!, IndexMap!"
     is_lod: bool = REQUIRED
     out_val_if_empty: Long = 0
-    host = True
-    lod = None
 
     def infer(self, Ins, Ins_tag, Filter_tag):
         need_integer(Ins_tag=Ins_tag, Filter_tag=Filter_tag)

@@ -7,7 +7,7 @@ import numpy as np
 from ..errors import AttributeValueError, LoDError, ShapeError
 from ..ground.values import bare
 from ..opdef.attribute import REQUIRED, Long, attr, need_choice, need_least
-from ..opdef.definition import Op
+from ..opdef.definition import Op, ValueShaped
 from ..opdef.gradient import differentiated
 from ..opdef.sequences import lengths_of, offsets_of, one_level_of, positions_in
 from ..opdef.spec import agree, need_float, need_integer, need_ndim, same_dtype, size_of
@@ -65,7 +65,7 @@ class fused_embedding_seq_pool(ShapeAtRuntime, Op):
         return frozenset({"W"} if self.is_sparse else ())
 
 
-class PooledTogether(Op, abstract=True):
+class PooledTogether(ValueShaped, abstract=True):
     """The base: values in equally many sequences, each pooled, side by side.
 
     X: rows of one size.
@@ -76,8 +76,6 @@ class PooledTogether(Op, abstract=True):
     pooltype: str = "SUM"
     axis: int = 1
     per_sequence = ("Out",)
-    host = True
-    lod = None
 
     def out_like(self, X):
         """What is known of the pooled rows, side by side."""
@@ -182,7 +180,7 @@ class fusion_seqconv_eltadd_relu(Op):
         return {"Out": ins["X"].offsets}
 
 
-class fusion_seqexpand_concat_fc(Op):
+class fusion_seqexpand_concat_fc(ValueShaped):
     """Out = a fully connected layer of the rows of X[0], each beside the rows of all other X for
     its sequence.
 
@@ -195,8 +193,6 @@ class fusion_seqexpand_concat_fc(Op):
 
     signature = "X*[], FCWeight, FCBias? -> Out, FCOut~"
     fc_activation: str = "identity"
-    host = True
-    lod = None
 
     def infer(self, X, FCWeight, FCBias):
         need_ndim("FCWeight", FCWeight, 2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..errors import AttributeValueError, ShapeError
 from ..ground.dtypes import DType
 from ..opdef.attribute import REQUIRED, Long, attr
-from ..opdef.definition import Op
+from ..opdef.definition import Detached, Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import agree, known, need_integer, need_ndim, need_shape, normal_axis, same_dtype
 
@@ -113,7 +113,7 @@ class scatter(Op):
         )
 
 
-class is_last_occurrence(Op):
+class is_last_occurrence(Detached):
     """Out[i] = whether Index[j] differs from Index[i] for all j > i.
 
     Index: numbers below ``size``, of shape [n] or [n, 1].
@@ -122,8 +122,6 @@ class is_last_occurrence(Op):
 
     signature = "Index! -> Out"
     size: Long = REQUIRED
-    lod = None
-    grad = None
 
     def infer(self, Index):
         return Index.with_shape([count_of("Index", Index)]).with_dtype(DType.BOOL)

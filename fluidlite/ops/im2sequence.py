@@ -7,13 +7,13 @@ import numpy as np
 from ..errors import AttributeValueError, ShapeError
 from ..ground.values import offsets_from
 from ..opdef.attribute import REQUIRED
-from ..opdef.definition import Op
+from ..opdef.definition import ValueShaped
 from ..opdef.gradient import differentiated_as
 from ..opdef.sequences import positions_in
 from ..opdef.spec import need_ndim, need_shape, size_of
 
 
-class im2sequence(Op):
+class im2sequence(ValueShaped):
     """Out = the windows of each image of X, row by row, as a sequence of rows.
 
     X: [N, C, H, W].
@@ -30,8 +30,6 @@ class im2sequence(Op):
     strides: list[int] = (1, 1)
     paddings: list[int] = (0, 0, 0, 0)
     out_stride: list[int] = (1, 1)
-    host = True
-    lod = None
 
     def infer(self, X, Y):
         need_ndim("X", X, 4)

@@ -17,7 +17,7 @@ import math
 from ..errors import DTypeError, OutOfRangeError, ShapeError
 from ..ground.dtypes import DType
 from ..opdef.attribute import REQUIRED
-from ..opdef.definition import Op
+from ..opdef.definition import ValueShaped
 from ..opdef.prepared import Prepared
 from ..opdef.spec import agree, broadcast, same_dtype
 from .elementwise import sum_like
@@ -159,7 +159,7 @@ def chosen(index, shape):
     return index.shape, 1
 
 
-class Item(Op, abstract=True):
+class Item(ValueShaped, abstract=True):
     """What stands at an index.
 
     Index: the tensors in the index, in their order: integers, or masks of truth values.
@@ -167,8 +167,6 @@ class Item(Op, abstract=True):
     """
 
     item: list[int] = REQUIRED
-    host = True
-    lod = None
 
     def value_at(self, xp, X, Index):
         """What stands at the index of an array."""

@@ -7,13 +7,13 @@ import functools
 from ..errors import DTypeError, LoDError, ShapeError
 from ..ground.dtypes import DType
 from ..ground.values import bare, offsets_from, with_lod
-from ..opdef.definition import Op
+from ..opdef.definition import ValueShaped
 from ..opdef.fluid_form import FluidForm
 from ..opdef.sequences import lengths_of, lod_of, taken
 from ..opdef.spec import agree, known, same_dtype, size_of
 
 
-class Masked(Op, abstract=True):
+class Masked(ValueShaped, abstract=True):
     """An operator on the rows that a mask names, and on the others; or on sequences, where there
     are some.
 
@@ -24,8 +24,6 @@ class Masked(Op, abstract=True):
     hands_on = True
     level: int = 0
     fluid = FluidForm(direct=True)
-    host = True
-    lod = None
 
     def count(self, Mask):
         """How many rows or sequences the mask is for."""

@@ -10,7 +10,7 @@ from ..errors import LoDError, OutOfRangeError
 from ..ground.dtypes import DType
 from ..ground.values import LoDTensor, bare
 from ..opdef.attribute import REQUIRED, need_least
-from ..opdef.definition import Op
+from ..opdef.definition import DetachedValues
 from ..opdef.sequences import lod_of, offsets_of
 from ..opdef.spec import need_count, need_float, need_integer, need_shape, same_dtype
 from .anchor_targets import need_same_rows
@@ -20,7 +20,7 @@ from .proposals import by_image, image_sizes, need_images
 FINE = 5  #: points that polygons are drawn with in each direction of a pixel
 
 
-class generate_mask_labels(Op):
+class generate_mask_labels(DetachedValues):
     """MaskRois, RoiHasMaskInt32, MaskInt32 = the regions of objects, and the masks of these.
 
     (He, Gkioxari, Dollar and Girshick, Mask R-CNN, ICCV 2017.)
@@ -45,9 +45,6 @@ class generate_mask_labels(Op):
     )
     num_classes: int = REQUIRED
     resolution: int = REQUIRED
-    host = True
-    lod = None
-    grad = None
 
     def infer(self, ImInfo, GtClasses, IsCrowd, GtSegms, Rois, LabelsInt32):
         need_float(Rois=Rois)

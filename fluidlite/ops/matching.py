@@ -6,7 +6,7 @@ from ..errors import AttributeValueError, ShapeError
 from ..ground.dtypes import DType
 from ..ground.values import LoDTensor
 from ..opdef.attribute import need_choice, need_least
-from ..opdef.definition import Op
+from ..opdef.definition import Detached, DetachedValues
 from ..opdef.spec import agree, need_float, need_integer, need_ndim, need_shape, same_dtype
 
 
@@ -17,7 +17,7 @@ def parts_of(x):
     return x, [(0, len(x))]
 
 
-class bipartite_match(Op):
+class bipartite_match(Detached):
     """ColToRowMatchIndices, ColToRowMatchDist = the row that each column is matched with.
 
     The largest number is taken first; then the largest of which neither the row nor the column is
@@ -33,8 +33,6 @@ class bipartite_match(Op):
     signature = "DistMat[] -> ColToRowMatchIndices, ColToRowMatchDist"
     match_type: str = "bipartite"
     dist_threshold: float = 0.5
-    lod = None
-    grad = None
 
     def infer(self, DistMat):
         need_float(DistMat=DistMat)
@@ -71,7 +69,7 @@ class bipartite_match(Op):
         return xp.asarray(row_of), xp.asarray(number)
 
 
-class target_assign(Op):
+class target_assign(Detached):
     """What each column is to be, ``X[MatchIndices[i, j]]`` where that is a row, and OutWeight,
     whether it is.
 
@@ -83,8 +81,6 @@ class target_assign(Op):
 
     signature = "X[], MatchIndices, NegIndices?[] -> Out, OutWeight"
     mismatch_value: int = 0
-    lod = None
-    grad = None
 
     def infer(self, X, MatchIndices, NegIndices):
         need_ndim("X", X, 3)
@@ -118,7 +114,7 @@ class target_assign(Op):
         return out, weight
 
 
-class mine_hard_examples(Op):
+class mine_hard_examples(DetachedValues):
     """NegIndices = the columns that are hardest to get right, of those matched with no row.
 
     (Liu et al., SSD: single shot multibox detector, ECCV 2016.)
@@ -140,9 +136,6 @@ class mine_hard_examples(Op):
     neg_dist_threshold: float = 0.5
     sample_size: int = 0
     mining_type: str = "max_negative"
-    host = True
-    lod = None
-    grad = None
 
     def infer(self, ClsLoss, LocLoss, MatchIndices, MatchDist):
         need_float(ClsLoss=ClsLoss)

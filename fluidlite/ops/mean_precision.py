@@ -8,13 +8,13 @@ from ..errors import OutOfRangeError, ShapeError
 from ..ground.dtypes import DType
 from ..ground.values import LoDTensor, bare, offsets_from
 from ..opdef.attribute import REQUIRED, need_choice, need_least
-from ..opdef.definition import Op
+from ..opdef.definition import DetachedValues
 from ..opdef.spec import need_count, need_float, need_integer, need_ndim, same_dtype, spec
 from .overlaps import box_overlaps
 from .proposals import by_image
 
 
-class detection_map(Op):
+class detection_map(DetachedValues):
     """MAP = the mean over classes of average precisions.
 
     The best box that overlaps a true box of its class enough is right; all others are wrong.
@@ -44,9 +44,6 @@ class detection_map(Op):
     overlap_threshold: float = 0.5
     evaluate_difficult: bool = True
     ap_type: str = "integral"
-    host = True
-    lod = None
-    grad = None
 
     def infer(self, DetectRes, Label, HasState, PosCount, TruePos, FalsePos):
         need_float(DetectRes=DetectRes)

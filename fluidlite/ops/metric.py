@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..errors import AttributeValueError, OutOfRangeError, ShapeError
 from ..ground.dtypes import DType
 from ..opdef.attribute import REQUIRED, need_choice, need_least
-from ..opdef.definition import Op
+from ..opdef.definition import Detached, Op
 from ..opdef.spec import (
     agree,
     need_count,
@@ -101,7 +101,7 @@ def largest(xp, X, k):
     return order.reshape(*X.shape[:-1], k)
 
 
-class accuracy(Op):
+class accuracy(Detached):
     """Accuracy = Correct / Total.
 
     Out, Indices: what ``top_k`` gave for the predictions, of shape [n, k].
@@ -111,8 +111,6 @@ class accuracy(Op):
     """
 
     signature = "Out!, Indices!, Label! -> Accuracy, Correct, Total"
-    lod = None
-    grad = None
 
     def infer(self, Out, Indices, Label):
         need_integer(Indices=Indices, Label=Label)
@@ -131,7 +129,7 @@ class accuracy(Op):
         )
 
 
-class auc(Op):
+class auc(Detached):
     """AUC = how probable it is that a positive example scores higher than a negative one.
 
     The area under the curve of true over false positive rates, from counts by thresholds.
@@ -151,8 +149,6 @@ class auc(Op):
     curve: str = "ROC"
     num_thresholds: int = 8191
     slide_steps: int = 1
-    lod = None
-    grad = None
 
     def infer(self, Predict, Label, StatPos, StatNeg):
         need_float(Predict=Predict)
@@ -225,7 +221,7 @@ def area(xp, positive, negative):
     return xp.sum(higher * negative) / xp.where(pairs == 0, 1, pairs)
 
 
-class mean_iou(Op):
+class mean_iou(Detached):
     """OutMeanIou = the mean over all classes that occur of what two segmentations share of a class.
 
     Predictions, Labels: the class of each pixel, in the same shape.
@@ -241,8 +237,6 @@ class mean_iou(Op):
         "OutMeanIou, OutWrong, OutCorrect"
     )
     num_classes: int = REQUIRED
-    lod = None
-    grad = None
 
     def infer(self, Predictions, Labels, InWrongs, InCorrects, InMeanIou):
         need_integer(Predictions=Predictions, Labels=Labels)
@@ -283,7 +277,7 @@ class mean_iou(Op):
         return mean.astype("float32"), wrong.astype("int32"), correct.astype("int32")
 
 
-class positive_negative_pair(Op):
+class positive_negative_pair(Detached):
     """PositivePair, NegativePair, NeutralPair = how often scores order two examples as labels do.
 
     Only pairs count that have different labels and belong to the same query.  Ties of scores count
@@ -302,8 +296,6 @@ class positive_negative_pair(Op):
         "AccumulateNeutralPair?!, Weight?! -> PositivePair, NegativePair, NeutralPair?"
     )
     column: int = 0
-    lod = None
-    grad = None
 
     def infer(
         self,

@@ -10,14 +10,14 @@ from ..errors import AttributeValueError
 from ..ground.dtypes import DType
 from ..ground.values import bare, offsets_from
 from ..opdef.attribute import need_least
-from ..opdef.definition import Op
+from ..opdef.definition import ValueShaped
 from ..opdef.sequences import one_level_of
 from ..opdef.spec import need_float, need_integer, need_shape, spec
 
 PRIMES = (0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D, 0x27D4EB2F, 0x165667B1)
 
 
-class pyramid_hash(Op):
+class pyramid_hash(ValueShaped):
     """Out = a row for each n-gram of each sequence: parts of W that hashes of the n-gram choose.
 
     The n-grams of 2 to ``pyramid_layer`` elements follow each other by their length and place.
@@ -56,8 +56,6 @@ class pyramid_hash(Op):
     seed: int = 0
     lr: float = 0.0
     distribute_update_vars: str = ""
-    host = True
-    lod = None
 
     def infer(self, X, W, WhiteList, BlackList):
         need_integer(X=X)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from ..ground.values import SelectedRows
 from ..opdef.attribute import REQUIRED, Long, attr
-from ..opdef.definition import Op
+from ..opdef.definition import Detached
 from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import need_float, need_one, need_shape, same_dtype
 
 
-class ParameterUpdate(Op, abstract=True):
+class ParameterUpdate(Detached, abstract=True):
     """One step of an optimizer.
 
     Param, ParamOut: the parameter before and after the step; in programs the same variable.
@@ -17,8 +17,6 @@ class ParameterUpdate(Op, abstract=True):
     LearningRate: the step size, one element.
     """
 
-    lod = None
-    grad = None
     is_update = True
 
     def check(self, Param, LearningRate, like_param, numbers=()):

@@ -7,7 +7,7 @@ from math import prod
 from ..errors import AttributeValueError, ShapeError
 from ..ground.dtypes import DType
 from ..opdef.attribute import REQUIRED
-from ..opdef.definition import Op
+from ..opdef.definition import Detached, Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.sequences import lod_of
 from ..opdef.spec import need_float, need_ndim, need_shape, same_dtype, spec
@@ -90,7 +90,7 @@ class roi_perspective_transform(Op):
         return out, mask, matrix, None, None
 
 
-class perspective_points(Op):
+class perspective_points(Detached):
     """Places and weights of the four pixels around each point that a straightened region needs.
 
     ROIs: the corners of each region, [n, 8].
@@ -110,8 +110,6 @@ class perspective_points(Op):
     count_down: int = REQUIRED
     count_across: int = REQUIRED
     spatial_scale: float = 1.0
-    grad = None
-    lod = None
 
     def infer(self, ROIs, Images):
         check_quadrangles(ROIs)

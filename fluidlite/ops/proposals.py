@@ -11,7 +11,7 @@ from ..errors import AttributeValueError, LoDError, OutOfRangeError, ShapeError
 from ..ground.dtypes import DType
 from ..ground.values import LoDTensor, bare, offsets_from
 from ..opdef.attribute import REQUIRED, need_least
-from ..opdef.definition import Op
+from ..opdef.definition import DetachedValues, Op
 from ..opdef.diagnostics import Doubtful
 from ..opdef.sequences import offsets_of
 from ..opdef.spec import agree, need_float, need_ndim, need_shape, same_dtype
@@ -166,7 +166,7 @@ def decoded(xp, anchors, moves):
     return xp.concatenate([centres - sizes / 2, centres + sizes / 2 - 1], axis=1)
 
 
-class distribute_fpn_proposals(Op):
+class distribute_fpn_proposals(DetachedValues):
     """MultiFpnRois = the regions of each level of a pyramid: refer_level + log2(size / scale).
 
     (Lin, Dollar, Girshick, He, Hariharan and Belongie, Feature pyramid networks, CVPR 2017.)
@@ -183,9 +183,6 @@ class distribute_fpn_proposals(Op):
     max_level: int = REQUIRED
     refer_level: int = REQUIRED
     refer_scale: int = REQUIRED
-    host = True
-    lod = None
-    grad = None
 
     @property
     def levels(self):
@@ -224,7 +221,7 @@ class distribute_fpn_proposals(Op):
         return found, xp.argsort(order, kind="stable").astype("int32")[:, None]
 
 
-class collect_fpn_proposals(Op):
+class collect_fpn_proposals(DetachedValues):
     """FpnRois = of the regions of all levels of a pyramid those with the best scores.
 
     MultiLevelRois: [n, 4] each, those of an image being a sequence.
@@ -234,9 +231,6 @@ class collect_fpn_proposals(Op):
 
     signature = "MultiLevelRois*[], MultiLevelScores*[] -> FpnRois[]"
     post_nms_topN: int = REQUIRED
-    host = True
-    lod = None
-    grad = None
 
     def infer(self, MultiLevelRois, MultiLevelScores):
         if len(MultiLevelRois) != len(MultiLevelScores):

@@ -14,14 +14,14 @@ import numpy as np
 from ..errors import LoDError, ShapeError
 from ..ground.dtypes import DType, Kind
 from ..ground.values import LoDTensor, LoDTensorArray, bare, with_lod
-from ..opdef.definition import Op
+from ..opdef.definition import Detached, Op, ValueShaped
 from ..opdef.fluid_form import FluidForm
 from ..opdef.rank_table import RankTable
 from ..opdef.sequences import lod_of, taken
 from ..opdef.spec import need_integer, need_one, spec
 
 
-class lod_rank_table(Op):
+class lod_rank_table(Detached):
     """Out = the sequences of X on one level, the longest first; of equal ones the first first.
 
     level: 0 for the outermost level.
@@ -29,8 +29,6 @@ class lod_rank_table(Op):
 
     signature = "X![] -> Out"
     level: int = 0
-    grad = None
-    lod = None
 
     def infer(self, X):
         return None
@@ -45,15 +43,13 @@ class lod_rank_table(Op):
         return RankTable(lod, self.level)
 
 
-class max_sequence_len(Op):
+class max_sequence_len(Detached):
     """Out = the length of the longest sequence of a rank table, [1].
 
     RankTable: the table.
     """
 
     signature = "RankTable! -> Out"
-    grad = None
-    lod = None
 
     def infer(self, RankTable):
         return spec([1], DType.INT64)
@@ -62,7 +58,7 @@ class max_sequence_len(Op):
         return xp.asarray([RankTable.steps], "int64")
 
 
-class lod_tensor_to_array(Op):
+class lod_tensor_to_array(ValueShaped):
     """Out = an array of steps: element t has row t of each sequence that has one.
 
     Where the sequences have levels below that of the table, element t has their t-th inner
@@ -74,8 +70,6 @@ class lod_tensor_to_array(Op):
     signature = "X[], RankTable! -> Out"
     hands_on = True
     fluid = FluidForm(direct=True)
-    host = True
-    lod = None
 
     def infer(self, X, RankTable):
         return X._replace(kind=Kind.LOD_TENSOR_ARRAY, lod_level=0)
@@ -98,7 +92,7 @@ class lod_tensor_to_array(Op):
         return dict(X=lambda: f.array_to_lod_tensor(dOut, RankTable))
 
 
-class array_to_lod_tensor(Op):
+class array_to_lod_tensor(ValueShaped):
     """Out = the sequences whose steps are the elements of the array X: the adjoint of
     ``lod_tensor_to_array``.
 
@@ -108,8 +102,6 @@ class array_to_lod_tensor(Op):
     signature = "X, RankTable! -> Out[]"
     hands_on = True
     fluid = FluidForm(direct=True)
-    host = True
-    lod = None
 
     def infer(self, X, RankTable):
         return X._replace(kind=Kind.LOD_TENSOR, lod_level=1)
@@ -146,7 +138,7 @@ class array_to_lod_tensor(Op):
         return dict(X=lambda: f.lod_tensor_to_array(dOut, RankTable))
 
 
-class shrink_rnn_memory(Op):
+class shrink_rnn_memory(ValueShaped):
     """Out = the first rows of X, as many as there are sequences with a step at position I; of an X
     with sequences the first sequences.
 
@@ -156,8 +148,6 @@ class shrink_rnn_memory(Op):
 
     signature = "X[], RankTable!, I! -> Out[]"
     hands_on = True
-    host = True
-    lod = None
 
     def infer(self, X, RankTable, I):
         need_integer(I=I)

@@ -12,17 +12,14 @@ from ..errors import EOFException, FeedError
 from ..ground.dtypes import as_dtype
 from ..ground.values import LoDTensor
 from ..opdef.attribute import REQUIRED, attr
-from ..opdef.definition import Op
+from ..opdef.definition import Detached
 from ..opdef.fluid_form import FluidForm
 from ..opdef.sources import source_of
 from ..opdef.spec import agree
 
 
-class ReaderOp(Op, abstract=True):
+class ReaderOp(Detached, abstract=True):
     """An operator about a reader."""
-
-    grad = None
-    lod = None
 
 
 class create_py_reader(ReaderOp):

@@ -13,7 +13,7 @@ from ..errors import ShapeError
 from ..ground.dtypes import DType
 from ..ground.values import LoDTensor
 from ..opdef.attribute import REQUIRED
-from ..opdef.definition import Op
+from ..opdef.definition import Detached, Op
 from ..opdef.spec import need_integer
 
 
@@ -30,7 +30,7 @@ class rows_only(Op):
         return dict(X=lambda: dOut)
 
 
-class roi_images(Op):
+class roi_images(Detached):
     """Out = for each region the number of its image.
 
     ROIs: the regions; its sequences are those of the images, unless Offsets or Counts are given.
@@ -41,8 +41,6 @@ class roi_images(Op):
 
     signature = "ROIs![], Offsets?!, Counts?! -> Out"
     images: int = REQUIRED
-    grad = None
-    lod = None
 
     def infer(self, ROIs, Offsets, Counts):
         need_integer(Offsets=Offsets, Counts=Counts)

@@ -7,7 +7,7 @@ import numpy as np
 from ..errors import ShapeError
 from ..ground.values import LoDTensor
 from ..opdef.attribute import REQUIRED
-from ..opdef.definition import Op
+from ..opdef.definition import DetachedValues
 from ..opdef.spec import need_float, need_ndim, need_shape, same_dtype
 from .boxes import need_boxes
 from .overlaps import BoxOverlaps, survivors
@@ -15,7 +15,7 @@ from .proposals import image_sizes, need_images
 from .suppression import ranked
 
 
-class retinanet_detection_output(Op):
+class retinanet_detection_output(DetachedValues):
     """The boxes of BBoxes that no better one of their class overlaps too much, with class and
     score.
 
@@ -40,9 +40,6 @@ class retinanet_detection_output(Op):
     nms_threshold: float = REQUIRED
     nms_eta: float = REQUIRED
     keep_top_k: int = REQUIRED
-    host = True
-    lod = None
-    grad = None
 
     def infer(self, BBoxes, Scores, Anchors, ImInfo):
         if not len(BBoxes) == len(Scores) == len(Anchors):

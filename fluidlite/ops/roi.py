@@ -13,7 +13,7 @@ from ..errors import AttributeValueError, OutOfRangeError, ShapeError
 from ..ground.dtypes import DType
 from ..ground.values import LoDTensor
 from ..opdef.attribute import REQUIRED
-from ..opdef.definition import Op
+from ..opdef.definition import Detached, Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import agree, need_float, need_integer, need_ndim, need_shape, same_dtype
 from .elementwise import indicator
@@ -83,7 +83,7 @@ class roi_align(RoiPooling):
         return f.roi_blend(X, weights(1, self.pooled_height), weights(0, self.pooled_width), images)
 
 
-class RoiWeights(Op, abstract=True):
+class RoiWeights(Detached, abstract=True):
     """Weights of the elements of an image along one dimension, for each part of each region.
 
     ROIs: the regions.
@@ -98,8 +98,6 @@ class RoiWeights(Op, abstract=True):
     bins: int = REQUIRED
     size: int = REQUIRED
     spatial_scale: float = 1.0
-    grad = None
-    lod = None
 
     def infer(self, ROIs):
         return ROIs.with_shape([ROIs.shape[0], self.bins, self.size])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..ground.dtypes import Kind
 from ..ground.values import SelectedRows
 from ..opdef.attribute import REQUIRED, Long
-from ..opdef.definition import Op
+from ..opdef.definition import Op, ValueShaped
 from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import need_integer, need_ndim, need_shape
 
@@ -60,7 +60,7 @@ class merge_selected_rows(Op):
         return X
 
 
-class get_tensor_from_selected_rows(Op):
+class get_tensor_from_selected_rows(ValueShaped):
     """Out = the rows of X that are stored, one behind the other; all rows of a whole tensor.
 
     X: rows of a tensor, such as the gradient of a table of ``embedding(is_sparse=True)``.
@@ -69,8 +69,6 @@ class get_tensor_from_selected_rows(Op):
 
     signature = "X -> Out"
     fluid = FluidForm(rows=("X",))
-    host = True
-    lod = None
 
     def infer(self, X):
         if X.kind is not Kind.SELECTED_ROWS:

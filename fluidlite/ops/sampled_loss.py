@@ -8,7 +8,7 @@ import math
 from ..errors import AttributeValueError, ShapeError
 from ..ground.dtypes import DType
 from ..opdef.attribute import REQUIRED, Long, attr, need_least
-from ..opdef.definition import Op
+from ..opdef.definition import Detached, Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import (
     agree,
@@ -290,7 +290,7 @@ def log_uniform_chance(xp, k, count):
     return xp.log((k + 2) / (k + 1)) / math.log(count + 1)
 
 
-class tree_path(Op):
+class tree_path(Detached):
     """Node = the inner nodes from a class up to the root of a tree, Code = the turns taken there.
 
     Label: classes, [N] or [N, 1].
@@ -303,8 +303,6 @@ class tree_path(Op):
     signature = "Label!, PathTable?!, PathCode?! -> Node, Code"
     num_classes: int = REQUIRED
     absent: int = REQUIRED
-    lod = None
-    grad = None
 
     def infer(self, Label, PathTable, PathCode):
         need_integer(Label=Label, PathTable=PathTable, PathCode=PathCode)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..errors import AttributeValueError, DTypeError, ShapeError
 from ..ground.dtypes import DType
 from ..opdef.attribute import REQUIRED, attr, need_least
-from ..opdef.definition import Op
+from ..opdef.definition import Detached, Op
 from ..opdef.spec import need_float, need_ndim, size_of, spec
 from .creation import Creation, ShapeFromBatch, ShapeFromTensors, sizes
 from .inert_attributes import UseMkldnn
@@ -187,7 +187,7 @@ class randperm(Drawn):
         return xp.asarray(rng(self.seed).permutation(self.n), self.dtype.dtype)
 
 
-class seed(Op):
+class seed(Detached):
     """Out = ``seed``, or a random number where it is 0: what random operators start from.
 
     seed: the number.
@@ -198,8 +198,6 @@ class seed(Op):
     random = True
     seed: int = 0
     draws_for: str = attr("", local=True)
-    lod = None
-    grad = None
 
     def random_key(self, output):
         return self.draws_for or output

@@ -5,11 +5,11 @@ from __future__ import annotations
 from ..errors import DTypeError, ShapeError
 from ..ground.dtypes import DType
 from ..opdef.attribute import REQUIRED, Long, need_least, need_range
-from ..opdef.definition import Op
+from ..opdef.definition import Detached, DetachedValues, Op
 from ..opdef.spec import need_integer, need_ndim, need_numbers, need_rank, normal_axis, spec
 
 
-class ArgExtreme(Op, abstract=True):
+class ArgExtreme(Detached, abstract=True):
     """The place of an element that goes before all others; the first one where several are equal.
 
     axis: the dimension; may count from the end.
@@ -21,8 +21,6 @@ class ArgExtreme(Op, abstract=True):
     axis: Long = REQUIRED
     keepdims: bool = False
     dtype: DType = -1
-    lod = None
-    grad = None
 
     def infer(self, X):
         need_numbers("X", X)
@@ -105,7 +103,7 @@ class argsort(Op):
         return dict(X=lambda: f.add_along(Indices, dOut, axis=self.axis, size=size))
 
 
-class where_index(Op):
+class where_index(DetachedValues):
     """The places where Condition holds, a row of indices for each.
 
     Condition: truth values, or numbers, of which 0 does not count.
@@ -113,9 +111,6 @@ class where_index(Op):
     """
 
     signature = "Condition -> Out"
-    host = True
-    lod = None
-    grad = None
 
     def infer(self, Condition):
         need_rank("Condition", Condition, 1)
@@ -125,7 +120,7 @@ class where_index(Op):
         return xp.argwhere(Condition)
 
 
-class Unique(Op, abstract=True):
+class Unique(DetachedValues, abstract=True):
     """The values that occur in a vector.
 
     Index: for each element of X, which of Out it is.
@@ -133,9 +128,6 @@ class Unique(Op, abstract=True):
     """
 
     dtype: DType = REQUIRED
-    host = True
-    lod = None
-    grad = None
 
     def check(self, X):
         """Refuse what is no vector, and a type that is no integer."""

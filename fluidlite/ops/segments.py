@@ -8,7 +8,7 @@ from ..errors import ShapeError
 from ..ground.dtypes import DType
 from ..ground.values import with_lod
 from ..opdef.attribute import REQUIRED, Long
-from ..opdef.definition import Op
+from ..opdef.definition import Detached, Op, ValueShaped
 from ..opdef.sequences import lod_of
 
 
@@ -108,7 +108,7 @@ class segment_sum(Op):
         return dict(X=lambda: f.segment_spread(dOut, Offsets))
 
 
-class segment_spread(Op):
+class segment_spread(ValueShaped):
     """Out = row i of X, as often as there are rows from Offsets[i] to Offsets[i + 1]: the adjoint
     of ``segment_sum``.
 
@@ -116,8 +116,6 @@ class segment_spread(Op):
     """
 
     signature = "X, Offsets! -> Out"
-    host = True
-    lod = None
 
     def infer(self, X, Offsets):
         if X.shape[0] not in (-1, _count(Offsets)) and _count(Offsets) != -1:
@@ -133,7 +131,7 @@ class segment_spread(Op):
         return dict(X=lambda: f.segment_sum(dOut, Offsets))
 
 
-class segment_argmax(Op):
+class segment_argmax(Detached):
     """Out[i] = the numbers of the rows of X where each column is largest, of those from Offsets[i]
     to Offsets[i + 1]: the first of equal ones, and -1 where there are none.
 
@@ -141,8 +139,6 @@ class segment_argmax(Op):
     """
 
     signature = "X, Offsets! -> Out"
-    lod = None
-    grad = None
 
     def infer(self, X, Offsets):
         shape = [_count(Offsets), *X.shape[1:]]
@@ -152,7 +148,7 @@ class segment_argmax(Op):
         return xp.segment_argmax(X, Offsets)
 
 
-class segment_max(Op):
+class segment_max(Detached):
     """Out[i] = the largest number of each column of X, of the rows from Offsets[i] to
     Offsets[i + 1]; 0 where there are none.
 
@@ -162,8 +158,6 @@ class segment_max(Op):
     """
 
     signature = "X, Offsets! -> Out"
-    lod = None
-    grad = None
 
     def infer(self, X, Offsets):
         return X.with_shape([_count(Offsets), *X.shape[1:]])._replace(lod_level=0)
@@ -172,7 +166,7 @@ class segment_max(Op):
         return xp.segment_max(X, Offsets)
 
 
-class segment_top(Op):
+class segment_top(Detached):
     """Out[i] = the numbers of the ``k`` largest elements of X, the largest first, of those from
     Begins[i] on, Counts[i] of them; -1 where there are fewer.
 
@@ -183,8 +177,6 @@ class segment_top(Op):
 
     signature = "X, Begins!, Counts! -> Out"
     k: int = REQUIRED
-    lod = None
-    grad = None
 
     def infer(self, X, Begins, Counts):
         return X.with_shape([Begins.shape[0], self.k])._replace(lod_level=0, dtype=DType.INT64)

@@ -6,17 +6,14 @@ import numpy as np
 
 from ..errors import AttributeValueError, LoDError
 from ..ground.values import bare, offsets_from
-from ..opdef.definition import Op
+from ..opdef.definition import ValueShaped
 from ..opdef.fluid_form import FluidForm
 from ..opdef.gradient import differentiated
 from ..opdef.sequences import lengths_of, lod_of, offsets_of, one_level_of, positions_in, rows_in
 
 
-class Repeated(Op, abstract=True):
+class Repeated(ValueShaped, abstract=True):
     """The base: Out = rows of X by numbers that follow from sequences."""
-
-    host = True
-    lod = None
 
     def index(self, X, Y):
         """The numbers of the rows of X."""

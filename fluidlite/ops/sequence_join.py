@@ -8,7 +8,7 @@ from ..errors import AttributeValueError, LoDError, ShapeError, SlotError
 from ..ground.dtypes import DType
 from ..ground.values import LoDTensor, bare, offsets_from
 from ..opdef.attribute import REQUIRED
-from ..opdef.definition import Op
+from ..opdef.definition import Op, ValueShaped
 from ..opdef.fluid_form import FluidForm
 from ..opdef.gradient import differentiated, differentiated_as
 from ..opdef.sequences import lengths_of, lod_of, offsets_of, one_level_of, positions_in
@@ -76,7 +76,7 @@ class sequence_concat(Op):
     grad = differentiated_as(grad_numpy)
 
 
-class sequence_pad(Op):
+class sequence_pad(ValueShaped):
     """Out[i] = the rows of sequence i of X, and behind them PadValue.
 
     X: in sequences of one level.
@@ -88,8 +88,6 @@ class sequence_pad(Op):
     signature = "X[], PadValue! -> Out, Length!"
     padded_length: int = -1
     per_sequence = ("Length",)
-    host = True
-    lod = None
 
     def infer(self, X, PadValue):
         same_dtype(X=X, PadValue=PadValue)
@@ -156,7 +154,7 @@ def _row_of(pad, row):
     return row if pad.size != 1 else (1,) * len(row)
 
 
-class sequence_unpad(Op):
+class sequence_unpad(ValueShaped):
     """The first rows of each ``X[i]``, as sequence i: ``Length[i]`` of them.
 
     X: [sequences, size, ...].
@@ -165,8 +163,6 @@ class sequence_unpad(Op):
     """
 
     signature = "X, Length! -> Out"
-    host = True
-    lod = None
     ragged_cotangents = True
 
     def infer(self, X, Length):
@@ -205,7 +201,7 @@ class sequence_unpad(Op):
         return differentiated(f, self, dict(X=X, Length=Length, dOut=bare(dOut)))
 
 
-class sequence_reshape(Op):
+class sequence_reshape(ValueShaped):
     """Out = the numbers of each sequence of X in rows of another size.
 
     X: [N, D], in sequences; the numbers of each fill rows of ``new_dim``.
@@ -215,8 +211,6 @@ class sequence_reshape(Op):
 
     signature = "X[] -> Out"
     new_dim: int = REQUIRED
-    host = True
-    lod = None
 
     def infer(self, X):
         if X.ndim != 2 or self.new_dim < 1:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from ..errors import AttributeValueError, DTypeError
 from ..ground.dtypes import DType
 from ..opdef.attribute import REQUIRED
-from ..opdef.definition import Op
+from ..opdef.definition import Detached, DetachedValues
 from ..opdef.spec import need_one
 
 
-class sequence_mask(Op):
+class sequence_mask(DetachedValues):
     """Y[..., j] = 1 where j < X[...], else 0.
 
     X: lengths.
@@ -21,9 +21,6 @@ class sequence_mask(Op):
     signature = "X, MaxLenTensor? -> Y"
     maxlen: int = -1
     out_dtype: DType = REQUIRED
-    host = True
-    grad = None
-    lod = None
 
     def infer(self, X, MaxLenTensor):
         if X.dtype is DType.BOOL:
@@ -51,7 +48,7 @@ class sequence_mask(Op):
         return f.positions_below(X, width=width, out_dtype=self.out_dtype)
 
 
-class positions_below(Op):
+class positions_below(Detached):
     """Out[..., j] = 1 where j < X[...], else 0; for j below ``width``.
 
     X: lengths.
@@ -61,8 +58,6 @@ class positions_below(Op):
     signature = "X -> Out"
     width: int = REQUIRED
     out_dtype: DType = REQUIRED
-    grad = None
-    lod = None
 
     def infer(self, X):
         return X.with_shape([*X.shape, self.width]).with_dtype(self.out_dtype)
@@ -71,15 +66,13 @@ class positions_below(Op):
         return (xp.arange(self.width) < X[..., None]).astype(self.out_dtype.dtype)
 
 
-class longest(Op):
+class longest(Detached):
     """Out = the largest element of X, of shape [1]; 0 where there is none.
 
     X: lengths.
     """
 
     signature = "X -> Out"
-    grad = None
-    lod = None
 
     def infer(self, X):
         return X.with_shape([1])

@@ -8,7 +8,7 @@ from ..errors import ShapeError
 from ..ground.dtypes import DType
 from ..ground.values import bare
 from ..opdef.attribute import attr, need_choice
-from ..opdef.definition import Op
+from ..opdef.definition import Op, ValueShaped
 from ..opdef.fluid_form import FluidForm
 from ..opdef.gradient import differentiated_as
 from ..opdef.sequences import as_column, lengths_of, lod_of, offsets_of
@@ -18,7 +18,7 @@ from .inert_attributes import UseCudnn
 _KINDS = ("AVERAGE", "SUM", "SQRT", "MAX", "LAST", "FIRST")
 
 
-class sequence_pool(Op):
+class sequence_pool(ValueShaped):
     """Out = one row for each sequence of X: the sum of its rows, or what ``pooltype`` says.
 
     X: rows of any shape, in sequences; of several levels the innermost ones become rows.
@@ -35,8 +35,6 @@ class sequence_pool(Op):
     pad_value: float = 0.0
     per_sequence = ("Out", "MaxIndex")
     fluid = FluidForm(carried=("MaxIndex",))
-    host = True
-    lod = None
 
     def carries(self):
         return self.fluid.carried if self.pooltype == "MAX" else ()

@@ -7,7 +7,7 @@ import numpy as np
 from ..errors import LoDError, ShapeError
 from ..ground.values import LoDTensor, bare, offsets_from
 from ..opdef.attribute import REQUIRED, need_least
-from ..opdef.definition import Op
+from ..opdef.definition import DetachedValues, Op, ValueShaped
 from ..opdef.diagnostics import Doubtful
 from ..opdef.fluid_form import FluidForm
 from ..opdef.gradient import differentiated
@@ -45,7 +45,7 @@ class sequence_reverse(Op):
         return dict(X=lambda: f.sequence_reverse(f.like_rows(dY, X) if lod_of(X) else dY))
 
 
-class sequence_slice(Op):
+class sequence_slice(ValueShaped):
     """Of each sequence i of X ``Length[i]`` rows, from ``Offset[i]`` on.
 
     X: rows in sequences of one level.
@@ -55,8 +55,6 @@ class sequence_slice(Op):
 
     signature = "X[], Offset!, Length! -> Out"
     fluid = FluidForm(bare_gradients=True)
-    host = True
-    lod = None
 
     def infer(self, X, Offset, Length):
         need_integer(Offset=Offset, Length=Length)
@@ -198,7 +196,7 @@ class sequence_enumerate(ShapeAtRuntime, Op):
         return np.where(places < ends[:, None], seen, numbers.dtype.type(self.pad_value))
 
 
-class sequence_erase(Op):
+class sequence_erase(DetachedValues):
     """Out = X without the numbers ``tokens``; sequences become shorter by them.
 
     X: integers, [N, 1], in sequences.
@@ -207,9 +205,6 @@ class sequence_erase(Op):
 
     signature = "X[] -> Out[]"
     tokens: list[int] = REQUIRED
-    host = True
-    lod = None
-    grad = None
 
     def infer(self, X):
         need_integer(X=X)

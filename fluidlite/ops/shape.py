@@ -9,7 +9,7 @@ from __future__ import annotations
 from ..errors import ShapeError
 from ..ground.dtypes import DType
 from ..opdef.attribute import REQUIRED, attr
-from ..opdef.definition import Op
+from ..opdef.definition import Detached, Op
 from ..opdef.spec import flat, normal_axis, resolved, size_of, spec
 from ..opdef.structure import Epilogue
 from .given import foretold, numbers
@@ -315,7 +315,7 @@ class transpose2(Transpose, KeepsShape):
         return dict(X=lambda: f.transpose(dOut, axis=self.inverse))
 
 
-class Shape(Op, type="shape"):
+class Shape(Detached, type="shape"):
     """The sizes of Input along its dimensions, as they are when the program runs.
 
     Out: an int32 variable with an element for each dimension.
@@ -323,8 +323,6 @@ class Shape(Op, type="shape"):
 
     signature = "Input! -> Out"
     reads_shapes = True
-    lod = None
-    grad = None
 
     def infer(self, Input):
         return spec([Input.ndim], DType.INT32)
@@ -333,7 +331,7 @@ class Shape(Op, type="shape"):
         return xp.asarray(Input.shape, xp.int32)
 
 
-class size(Op):
+class size(Detached):
     """The number of elements of Input, as it is when the program runs.
 
     Out: an int64 variable of one element.
@@ -341,8 +339,6 @@ class size(Op):
 
     signature = "Input! -> Out"
     reads_shapes = True
-    lod = None
-    grad = None
 
     def infer(self, Input):
         return spec([1], DType.INT64)

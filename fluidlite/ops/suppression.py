@@ -11,7 +11,7 @@ from ..errors import LoDError, ShapeError
 from ..ground.dtypes import DType
 from ..ground.values import LoDTensor, bare
 from ..opdef.attribute import REQUIRED
-from ..opdef.definition import Op
+from ..opdef.definition import DetachedValues
 from ..opdef.sequences import lod_of
 from ..opdef.spec import need_float, need_ndim, need_shape, same_dtype
 from .overlaps import box_overlaps, overlaps_of, polygon_overlaps, survivors
@@ -35,7 +35,7 @@ def ranked(xp, scores, threshold, most, least=None):
     return order if most < 0 else order[:most]
 
 
-class Suppression(Op, abstract=True):
+class Suppression(DetachedValues, abstract=True):
     """What is kept of boxes that were found.
 
     BBoxes: of images with as many boxes each, [N, M, 4]; or a box for each class, [M, classes, 4],
@@ -54,9 +54,6 @@ class Suppression(Op, abstract=True):
     nms_top_k: int = REQUIRED
     keep_top_k: int = REQUIRED
     normalized: bool = True
-    host = True
-    lod = None
-    grad = None
     corners = CORNERS
     score_dims = (2, 3)
     by_score = False  #: whether classes are mixed, the best box first

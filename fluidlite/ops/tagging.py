@@ -10,7 +10,7 @@ from ..errors import OutOfRangeError, ShapeError
 from ..ground.dtypes import DType
 from ..ground.values import LoDTensor
 from ..opdef.attribute import REQUIRED, need_choice, need_least
-from ..opdef.definition import Op
+from ..opdef.definition import Detached, Op
 from ..opdef.diagnostics import Doubtful
 from ..opdef.sequences import lengths_text, lod_of, offsets_of
 from ..opdef.signature import Signature, Slot
@@ -199,7 +199,7 @@ def behind(xp, marks):
     return xp.append(following[1:], len(marks))[: len(marks)]
 
 
-class precision_recall(Op):
+class precision_recall(Detached):
     """BatchMetrics = precision, recall and F1 of classes: means over the classes, then of all.
 
     The first three are means over the classes, where a class without predictions (or without
@@ -223,8 +223,6 @@ class precision_recall(Op):
         "BatchMetrics, AccumMetrics, AccumStatesInfo"
     )
     class_number: int = REQUIRED
-    grad = None
-    lod = None
 
     def infer(self, MaxProbs, Indices, Labels, Weights, StatesInfo):
         need_float(MaxProbs=MaxProbs)

@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import AttributeValueError, LoDError
 from ..ground.values import bare, offsets_from
 from ..opdef.attribute import REQUIRED, need_each, need_least
-from ..opdef.definition import Op
+from ..opdef.definition import ValueShaped
 from ..opdef.fluid_form import FluidForm
 from ..opdef.gradient import differentiated
 from ..opdef.sequences import lengths_of, lod_of, one_level_of, positions_in
@@ -30,7 +30,7 @@ def lengths_in(**values):
     return found
 
 
-class match_matrix_tensor(Op):
+class match_matrix_tensor(ValueShaped):
     """Out = for each pair of sequences and each of ``dim_t`` channels the products x W y of all
     their rows, the images one behind the other.
 
@@ -44,8 +44,6 @@ class match_matrix_tensor(Op):
     signature = "X[], Y[], W -> Out, Tmp~"
     dim_t: int = 1
     fluid = FluidForm(carried=("Tmp",))
-    host = True
-    lod = None
 
     def infer(self, X, Y, W):
         need_float(X=X)
@@ -93,7 +91,7 @@ class match_matrix_tensor(Op):
         return differentiated(f, self, dict(X=X, Y=Y, W=W, dOut=dOut, dTmp=dTmp))
 
 
-class var_conv_2d(Op):
+class var_conv_2d(ValueShaped):
     """Out = the convolution of images that have sizes of their own, with zeros around them; W
     slides with its middle over all elements, or some of them.
 
@@ -116,8 +114,6 @@ class var_conv_2d(Op):
     KernelH: int = 1
     KernelW: int = 1
     fluid = FluidForm(carried=("Out", "Col"))
-    host = True
-    lod = None
 
     def infer(self, X, ROW, COLUMN, W):
         need_float(X=X)
@@ -193,7 +189,7 @@ def _turned(counts, width):
     return (np.asarray(offsets_from(counts))[number] + row) * width + column
 
 
-class sequence_topk_avg_pooling(Op):
+class sequence_topk_avg_pooling(ValueShaped):
     """Out = for each row of each image, and each channel, the means of its largest numbers.
 
     X: images of ``channel_num`` channels one behind the other, [N, 1] in sequences.
@@ -208,8 +204,6 @@ class sequence_topk_avg_pooling(Op):
     topks: list[int] = REQUIRED
     channel_num: int = REQUIRED
     fluid = FluidForm(carried=("pos",))
-    host = True
-    lod = None
 
     def infer(self, X, ROW, COLUMN):
         need_float(X=X)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..errors import OutOfRangeError
 from ..opdef.attribute import REQUIRED, need_least
-from ..opdef.definition import Op
+from ..opdef.definition import Detached, Op
 from ..opdef.spec import need_float, need_integer, need_ndim, need_shape, same_dtype
 
 
@@ -54,7 +54,7 @@ class tree_conv(Op):
         return f.reshape(f.matmul(windows, weights), shape=[batch, nodes, size, filters])
 
 
-class tree_places(Op):
+class tree_places(Detached):
     """Out = how much of each of three matrices a node gets in the window of each node of a tree.
 
     EdgeSet: as of `tree_conv`.
@@ -66,8 +66,6 @@ class tree_places(Op):
     signature = "EdgeSet! -> Out"
     nodes: int = REQUIRED
     max_depth: int = REQUIRED
-    grad = None
-    lod = None
 
     def infer(self, EdgeSet):
         return EdgeSet.with_shape([EdgeSet.shape[0], self.nodes * 3, self.nodes]).with_dtype(
