@@ -4,11 +4,26 @@ MKL-DNN, which are accepted, kept and written, never read.
 
 from __future__ import annotations
 
-from ..opdef.attribute import attr
+from ..opdef.attribute import attr, need_choice
 from ..opdef.definition import Op
+from ..opdef.spec import need_ndim
 
 #: what says where the channels of images and volumes are
 CHANNELS_FIRST, CHANNELS_LAST = ("NCHW", "NCDHW", "AnyLayout"), ("NHWC", "NDHWC")
+
+
+class ChannelLayout(Op, abstract=True):
+    """An operator whose ``data_layout`` is NCHW, or NHWC for channels in the last dimension."""
+
+    def axis(self, ndim):
+        """The dimension of the channels."""
+        return ndim - 1 if self.data_layout == "NHWC" else 1
+
+    def channels(self, X):
+        """The number of channels of X, after a look at its dimensions and the layout."""
+        need_choice(self, "data_layout", "NCHW", "NHWC", known=("AnyLayout",))
+        need_ndim("X", X, 2, 3, 4, 5)
+        return X.shape[self.axis(X.ndim)]
 
 
 class UseMkldnn(Op, abstract=True):

@@ -10,15 +10,15 @@ import math
 
 from ..errors import AttributeValueError
 from ..ground.dtypes import DType
-from ..opdef.attribute import REQUIRED, attr, need_choice
+from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import flat, need_float, need_ndim, need_shape, same_dtype
 from .elementwise import indicator
-from .inert_attributes import UseMkldnn
+from .inert_attributes import ChannelLayout, UseMkldnn
 
 
-class batch_norm(UseMkldnn, Op):
+class batch_norm(UseMkldnn, ChannelLayout, Op):
     """Y = (X - mean) / sqrt(variance + epsilon) * Scale + Bias, for each channel.
 
     The statistics are those of the batch, or the running ones in a test (Ioffe and Szegedy, Batch
@@ -69,22 +69,16 @@ class batch_norm(UseMkldnn, Op):
         """
         return self.by_batch and math.prod(shape) in (0, shape[self.axis(len(shape))])
 
-    def axis(self, ndim):
-        """The dimension of the channels."""
-        return ndim - 1 if self.data_layout == "NHWC" else 1
-
     def others(self, ndim):
         """The dimensions that are averaged."""
         return tuple(i for i in range(ndim) if i != self.axis(ndim))
 
     def infer(self, X, Scale, Bias, Mean, Variance):
         need_float(X=X)
-        need_ndim("X", X, 2, 3, 4, 5)
-        need_choice(self, "data_layout", "NCHW", "NHWC", known=("AnyLayout",))
+        channels = self.channels(X)
         per_channel = dict(Scale=Scale, Bias=Bias, Mean=Mean, Variance=Variance)
         wide = (X.dtype, Scale.dtype) == (DType.FP16, DType.FP32)
         same_dtype(X=X.with_dtype(Scale.dtype) if wide else X, **per_channel)
-        channels = X.shape[self.axis(X.ndim)]
         for name, s in per_channel.items():
             need_shape(name, s, (channels,), "a number for each channel of", X)
         one = Scale.with_shape([channels])
@@ -335,7 +329,7 @@ class instance_norm(PerChannel):
         return dict(X=dx, Scale=scale, Bias=lambda: f.reduce_sum(dY, dim=others))
 
 
-class group_norm(PerChannel):
+class group_norm(ChannelLayout, PerChannel):
     """Y = (X - mean) / sqrt(variance + epsilon) * Scale + Bias, over each group of channels.
 
     (Wu and He, Group normalization, ECCV 2018.)
@@ -360,9 +354,7 @@ class group_norm(PerChannel):
         return self.data_layout == "NHWC"
 
     def infer(self, X, Scale, Bias):
-        need_choice(self, "data_layout", "NCHW", "NHWC", known=("AnyLayout",))
-        need_ndim("X", X, 2, 3, 4, 5)
-        channels = X.shape[-1 if self.last else 1]
+        channels = self.channels(X)
         self.check(X, channels, Scale=Scale, Bias=Bias)
         if self.groups < 1 or -1 != channels < self.groups:
             raise AttributeValueError(

@@ -10,11 +10,11 @@ from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import need_float, need_ndim, need_shape, same_dtype
 from .elementwise import indicator
-from .inert_attributes import UseMkldnn
+from .inert_attributes import ChannelLayout, UseMkldnn
 from .norm import PerChannel, batch_norm
 
 
-class affine_channel(PerChannel):
+class affine_channel(ChannelLayout, PerChannel):
     """Out = X * Scale + Bias, for each channel.
 
     Scale, Bias: a number for each channel.
@@ -24,14 +24,8 @@ class affine_channel(PerChannel):
     signature = "X, Scale, Bias -> Out"
     data_layout: str = "AnyLayout"
 
-    def axis(self, ndim):
-        """The dimension of the channels."""
-        return ndim - 1 if self.data_layout == "NHWC" else 1
-
     def infer(self, X, Scale, Bias):
-        need_choice(self, "data_layout", "NCHW", "NHWC", known=("AnyLayout",))
-        need_ndim("X", X, 2, 3, 4, 5)
-        self.check(X, X.shape[self.axis(X.ndim)], Scale=Scale, Bias=Bias)
+        self.check(X, self.channels(X), Scale=Scale, Bias=Bias)
         return X
 
     def run(self, xp, X, Scale, Bias):
@@ -49,7 +43,7 @@ class affine_channel(PerChannel):
         )
 
 
-class data_norm(UseMkldnn, PerChannel):
+class data_norm(UseMkldnn, ChannelLayout, PerChannel):
     """Y = (X - Means) * Scales, for each channel, by sums over all data so far.
 
     Nothing flows to the sums: they are counted, not learnt.  As in fluid, what stands for their
@@ -77,14 +71,8 @@ class data_norm(UseMkldnn, PerChannel):
     data_layout: str = "NCHW"
     sync_stats: bool = attr(False, inert=True)
 
-    def axis(self, ndim):
-        """The dimension of the channels."""
-        return ndim - 1 if self.data_layout == "NHWC" else 1
-
     def infer(self, scale_w, bias, X, BatchSize, BatchSum, BatchSquareSum):
-        need_choice(self, "data_layout", "NCHW", "NHWC", known=("AnyLayout",))
-        need_ndim("X", X, 2, 3, 4, 5)
-        channels = X.shape[self.axis(X.ndim)]
+        channels = self.channels(X)
         sums = dict(BatchSize=BatchSize, BatchSum=BatchSum, BatchSquareSum=BatchSquareSum)
         self.check(X, channels, scale_w=scale_w, bias=bias, **sums)
         if self.enable_scale_and_shift and (scale_w is None or bias is None):

@@ -22,13 +22,14 @@ class KeepsShape(Op, abstract=True):
     XShape: has the shape [0, *X.shape] and no element.
     """
 
-    def spec_kept(self, X):
-        """The spec of XShape."""
-        return X.with_shape((0, *X.shape))
+    def infer(self, *ins):
+        return super().infer(*ins), ins[0].with_shape((0, *ins[0].shape))
 
-    def kept(self, xp, X):
-        """XShape."""
-        return xp.zeros((0, *X.shape), X.dtype)
+    def run(self, xp, *ins):
+        return super().run(xp, *ins), xp.zeros((0, *ins[0].shape), ins[0].dtype)
+
+    def grad(self, f, XShape, dOut):
+        return dict(X=lambda: f.reshape(dOut, shape=XShape.shape[1:]))
 
 
 class Reshape(Op, abstract=True):
@@ -39,12 +40,12 @@ class Reshape(Op, abstract=True):
     shape: the new shape; 0 copies the size of X there, one size may be -1 and takes what is left.
     """
 
+    signature = "X, Shape?!, ShapeTensor?*! -> Out"
     is_view = True
     exact = False  # whether 0 is a size of its own where there are no elements
     shape: list[int] = ()
 
-    def spec(self, X, Shape, ShapeTensor):
-        """The spec of Out."""
+    def infer(self, X, Shape, ShapeTensor):
         if Shape is None and not ShapeTensor:
             return X.with_shape(resolved(self.shape, X.shape, self.exact))
         known = foretold(self.shape, Shape, ShapeTensor)
@@ -55,8 +56,7 @@ class Reshape(Op, abstract=True):
     def reshapes(self):
         return True
 
-    def reshaped(self, X, Shape, ShapeTensor):
-        """Out."""
+    def run(self, xp, X, Shape, ShapeTensor):
         return X.reshape(resolved(numbers(self.shape, Shape, ShapeTensor), X.shape, self.exact))
 
 
@@ -64,31 +64,15 @@ class reshape(Reshape):
     """Out = the elements of X, in their order, in another shape."""
 
     exact = True  # gradient rules name the shapes of their inputs
-    signature = "X, Shape?!, ShapeTensor?*! -> Out"
-
-    def infer(self, X, Shape, ShapeTensor):
-        return self.spec(X, Shape, ShapeTensor)
-
-    def run(self, xp, X, Shape, ShapeTensor):
-        return self.reshaped(X, Shape, ShapeTensor)
 
     def grad(self, f, X, Shape, ShapeTensor, Out, dOut):
         return dict(X=lambda: f.reshape(dOut, shape=X.shape))
 
 
-class reshape2(UseQuantizer, Reshape, KeepsShape):
+class reshape2(KeepsShape, UseQuantizer, Reshape):
     """Out = the elements of X, in their order, in another shape."""
 
     signature = "X, Shape?!, ShapeTensor?*! -> Out, XShape!~"
-
-    def infer(self, X, Shape, ShapeTensor):
-        return self.spec(X, Shape, ShapeTensor), self.spec_kept(X)
-
-    def run(self, xp, X, Shape, ShapeTensor):
-        return self.reshaped(X, Shape, ShapeTensor), self.kept(xp, X)
-
-    def grad(self, f, XShape, dOut):
-        return dict(X=lambda: f.reshape(dOut, shape=XShape.shape[1:]))
 
 
 class Unsqueeze(Op, abstract=True):
@@ -100,17 +84,16 @@ class Unsqueeze(Op, abstract=True):
         the end.
     """
 
+    signature = "X, AxesTensor?!, AxesTensorList?*! -> Out"
     axes: list[int] = ()
 
-    def spec(self, X, AxesTensor, AxesTensorList):
-        """The spec of Out."""
+    def infer(self, X, AxesTensor, AxesTensorList):
         if AxesTensor is None and not AxesTensorList:
             return X.with_shape(widened(X.shape, self.axes))
         known = foretold((), AxesTensor, AxesTensorList)
         return None if known is None else X.with_shape((-1,) * (X.ndim + len(known)))
 
-    def widened(self, X, AxesTensor, AxesTensorList):
-        """Out."""
+    def run(self, xp, X, AxesTensor, AxesTensorList):
         return X.reshape(widened(X.shape, numbers(self.axes, AxesTensor, AxesTensorList)))
 
 
@@ -126,31 +109,15 @@ class unsqueeze(Unsqueeze):
     """Out = X with further dimensions of size 1."""
 
     is_view = True
-    signature = "X, AxesTensor?!, AxesTensorList?*! -> Out"
-
-    def infer(self, X, AxesTensor, AxesTensorList):
-        return self.spec(X, AxesTensor, AxesTensorList)
-
-    def run(self, xp, X, AxesTensor, AxesTensorList):
-        return self.widened(X, AxesTensor, AxesTensorList)
 
     def grad(self, f, X, dOut):
         return dict(X=lambda: f.reshape(dOut, shape=X.shape))
 
 
-class unsqueeze2(Unsqueeze, KeepsShape):
+class unsqueeze2(KeepsShape, Unsqueeze):
     """Out = X with further dimensions of size 1."""
 
     signature = "X, AxesTensor?!, AxesTensorList?*! -> Out, XShape!~"
-
-    def infer(self, X, AxesTensor, AxesTensorList):
-        return self.spec(X, AxesTensor, AxesTensorList), self.spec_kept(X)
-
-    def run(self, xp, X, AxesTensor, AxesTensorList):
-        return self.widened(X, AxesTensor, AxesTensorList), self.kept(xp, X)
-
-    def grad(self, f, XShape, dOut):
-        return dict(X=lambda: f.reshape(dOut, shape=XShape.shape[1:]))
 
 
 class OtherShape(Op, abstract=True):
@@ -172,19 +139,10 @@ class OtherShape(Op, abstract=True):
         return dict(X=lambda: f.reshape(dOut, shape=X.shape))
 
 
-class OtherShape2(OtherShape, KeepsShape, abstract=True):
+class OtherShape2(KeepsShape, OtherShape, abstract=True):
     """The same, with XShape."""
 
     signature = "X -> Out, XShape!~"
-
-    def infer(self, X):
-        return X.with_shape(self.target(X.shape)), self.spec_kept(X)
-
-    def run(self, xp, X):
-        return X.reshape(self.target(X.shape)), self.kept(xp, X)
-
-    def grad(self, f, XShape, dOut):
-        return dict(X=lambda: f.reshape(dOut, shape=XShape.shape[1:]))
 
 
 class Squeeze(Op, abstract=True):
@@ -258,8 +216,7 @@ class Transpose(UseMkldnn, UseQuantizer, Op, abstract=True):
     axis: list[int] = REQUIRED
     data_format: str = attr("AnyLayout", inert=True)
 
-    def spec(self, X):
-        """The spec of Out."""
+    def infer(self, X):
         if sorted(d % max(X.ndim, 1) for d in self.axis) != list(range(X.ndim)):
             raise ShapeError(
                 f"expected axis to name each of the {X.ndim} dimensions of X once, "
@@ -277,6 +234,9 @@ class Transpose(UseMkldnn, UseQuantizer, Op, abstract=True):
         """The order that undoes ``axis``."""
         return [self.order.index(d) for d in range(len(self.axis))]
 
+    def run(self, xp, X):
+        return xp.transpose(X, self.axis)
+
     def epilogue(self, x):
         return Epilogue("transpose", order=tuple(self.order))
 
@@ -286,17 +246,11 @@ class transpose(Transpose):
 
     signature = "X -> Out"
 
-    def infer(self, X):
-        return self.spec(X)
-
-    def run(self, xp, X):
-        return xp.transpose(X, self.axis)
-
     def grad(self, f, X, Out, dOut):
         return dict(X=lambda: f.transpose(dOut, axis=self.inverse))
 
 
-class transpose2(Transpose, KeepsShape):
+class transpose2(KeepsShape, Transpose):
     """X with its dimensions in the order ``axis``: dimension i of Out is dimension ``axis[i]`` of
     X.
 
@@ -304,12 +258,6 @@ class transpose2(Transpose, KeepsShape):
     """
 
     signature = "X -> Out, XShape!~"
-
-    def infer(self, X):
-        return self.spec(X), self.spec_kept(X)
-
-    def run(self, xp, X):
-        return xp.transpose(X, self.axis), self.kept(xp, X)
 
     def grad(self, f, XShape, dOut):
         return dict(X=lambda: f.transpose(dOut, axis=self.inverse))
