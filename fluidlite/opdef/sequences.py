@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import LoDError
+from ..errors import LoDError, OutOfRangeError, ShapeError
 from ..ground.values import offsets_from
 from .signature import Slot
 
@@ -149,3 +149,27 @@ def lengths_text(lod: Any) -> str:
     levels = [np.diff(level).tolist() for level in lod]
     parts = [f"{str(level[:8])[:-1]}{', ...' if len(level) > 8 else ''}]" for level in levels]
     return f"[{', '.join(parts)}]"
+
+
+def padded_lengths(given: Any, rows: int, width: int, what: str) -> Any:
+    """Lengths of padded sequences, as a vector, after a look at their values.
+
+    Args:
+        given: one for each row.
+        rows, width: of what is padded.
+        what: the slot of the lengths.
+
+    Raises:
+        ShapeError: there are not as many lengths as rows.
+        OutOfRangeError: a length is negative, or more than there is.
+    """
+    lengths = np.asarray(given).reshape(-1).astype(np.int64)
+    if len(lengths) != rows:
+        raise ShapeError(f"expected {what} of {rows} lengths, one a row, got {len(lengths)}")
+    wrong = (lengths < 0) | (lengths > width)
+    if wrong.any():
+        raise OutOfRangeError(
+            f"expected lengths in [0, {width}], the padded size, in {what}, got "
+            f"{int(lengths[wrong][0])} for row {int(wrong.argmax())}"
+        )
+    return lengths

@@ -6,33 +6,13 @@ import itertools
 
 import numpy as np
 
-from ..errors import OutOfRangeError, ShapeError
+from ..errors import ShapeError
 from ..ground.dtypes import DType
 from ..ground.values import LoDTensor
 from ..opdef.definition import Detached, DetachedValues, Op
 from ..opdef.diagnostics import Doubtful
-from ..opdef.sequences import lengths_of, lod_of, offsets_of, positions_in
+from ..opdef.sequences import lengths_of, lod_of, offsets_of, padded_lengths, positions_in
 from ..opdef.spec import agree, need_integer, need_ndim, need_shape, same_dtype, size_of, spec
-
-
-def lengths_given(xp, given, rows, width, what):
-    """Lengths of padded sequences, as a vector, after a look at their values.
-
-    Args:
-        given: one for each row.
-        rows, width: of what is padded.
-        what: the slot of the lengths.
-    """
-    lengths = xp.reshape(given, -1).astype("int64")
-    if len(lengths) != rows:
-        raise ShapeError(f"expected {what} of {rows} lengths, one a row, got {len(lengths)}")
-    wrong = (lengths < 0) | (lengths > width)
-    if wrong.any():
-        raise OutOfRangeError(
-            f"expected lengths in [0, {width}], the padded size, in {what}, got "
-            f"{int(lengths[wrong][0])} for row {int(wrong.argmax())}"
-        )
-    return lengths
 
 
 def padded(xp, x, slot):
@@ -121,7 +101,7 @@ class edit_distance(Doubtful, Op):
         if lengths is None:
             return padded(xp, x, slot)
         x = x.data if isinstance(x, LoDTensor) else x
-        return x, lengths_given(xp, lengths, *x.shape, f"{slot}Length")
+        return x, padded_lengths(lengths, *x.shape, f"{slot}Length")
 
 
 def distances(xp, hyps, refs, many, wanted):
@@ -208,7 +188,7 @@ class ctc_align(DetachedValues):
             return xp.reshape(found, (-1, 1)), None
         labels = Input.data if isinstance(Input, LoDTensor) else Input
         rows, width = labels.shape
-        lengths = lengths_given(xp, InputLength, rows, width, "InputLength")
+        lengths = padded_lengths(InputLength, rows, width, "InputLength")
         place = xp.arange(width)
         stays = self.kept(xp, labels, place < lengths[:, None], place == 0)
         out = xp.full(labels.shape, self.padding_value, labels.dtype)

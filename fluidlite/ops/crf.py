@@ -13,7 +13,7 @@ from ..ground.values import LoDTensor, bare, offsets_from
 from ..opdef.definition import Op
 from ..opdef.diagnostics import Doubtful
 from ..opdef.gradient import differentiated_as, pulled_through
-from ..opdef.sequences import lengths_text, lod_of, offsets_of, positions_in
+from ..opdef.sequences import lengths_text, lod_of, offsets_of, padded_lengths, positions_in
 from ..opdef.spec import agree, need_float, need_integer, need_ndim, same_dtype
 from .crf_steps import ChainSteps, viterbi
 from .time_order import TimeOrder, time_order
@@ -56,16 +56,7 @@ def chains_of(Emission, Length, Label=None):
         offsets = lod_of(Label)[-1] if lod_of(Label) else offsets
         return Chains(offsets, np.arange(offsets[-1]), time_order(offsets))
     many, width = bare(Emission).shape[:2]
-    lengths = np.asarray(bare(Length)).reshape(-1).astype(np.int64)
-    if len(lengths) != many:
-        raise ShapeError(f"expected Length of {many} lengths, one a row, got {len(lengths)}")
-    wrong = (lengths < 0) | (lengths > width)
-    if wrong.any():
-        raise OutOfRangeError(
-            f"expected lengths in [0, {width}], the padded size, in Length, got "
-            f"{int(lengths[wrong][0])} for row {int(wrong.argmax())}"
-        )
-    offsets = offsets_from(lengths)
+    offsets = offsets_from(padded_lengths(bare(Length), many, width, "Length"))
     number, place = positions_in(offsets)
     return Chains(offsets, number * width + place, time_order(offsets))
 

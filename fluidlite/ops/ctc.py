@@ -11,7 +11,7 @@ from ..errors import AttributeValueError, DTypeError, LoDError, OutOfRangeError,
 from ..ground.values import LoDTensor, bare, offsets_from
 from ..opdef.definition import Op, ValueShaped
 from ..opdef.gradient import differentiated, differentiated_as, pulled_through
-from ..opdef.sequences import lengths_of, lod_of, offsets_of, positions_in
+from ..opdef.sequences import lengths_of, lod_of, offsets_of, padded_lengths, positions_in
 from ..opdef.spec import agree, need_float, need_integer, need_ndim
 from .ctc_steps import CTCSteps
 from .time_order import TimeOrder, time_order
@@ -141,8 +141,8 @@ class warpctc(ValueShaped):
             padded[positions_in(of_labels)] = labels.reshape(-1)
         else:
             begins, stride = np.arange(scores.shape[1]), scores.shape[1]
-            many = _lengths(LogitsLength, scores.shape[1], scores.shape[0], "LogitsLength")
-            wide = _lengths(LabelLength, *labels.shape, "LabelLength")
+            many = padded_lengths(LogitsLength, scores.shape[1], scores.shape[0], "LogitsLength")
+            wide = padded_lengths(LabelLength, *labels.shape, "LabelLength")
             padded = labels.astype(np.int64)
         there = np.arange(padded.shape[1]) < wide[:, None]
         self._check_labels(padded, there, scores.shape[-1])
@@ -315,19 +315,6 @@ class scale_gradient(Op):
 
     def grad(self, f, Scale, dOut):
         return dict(X=lambda: dOut * Scale)
-
-
-def _lengths(given, count, most, what):
-    lengths = np.asarray(given).reshape(-1).astype(np.int64)
-    if len(lengths) != count:
-        raise ShapeError(f"expected {what} of {count} lengths, one a text, got {len(lengths)}")
-    wrong = (lengths < 0) | (lengths > most)
-    if wrong.any():
-        raise OutOfRangeError(
-            f"expected lengths in [0, {most}], the padded size, in {what}, got "
-            f"{int(lengths[wrong][0])} for text {int(wrong.argmax())}"
-        )
-    return lengths
 
 
 def _log_sum(f, x, axis):

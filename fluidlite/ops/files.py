@@ -11,8 +11,6 @@ from ..opdef.definition import Op
 from ..opdef.effect import Effect
 from ..opdef.sources import TENSOR_FILES
 
-WRITES = Effect("files", "writes", "file_path")
-
 
 class FileOp(Op, abstract=True):
     """An operator about a file.
@@ -25,15 +23,14 @@ class FileOp(Op, abstract=True):
     effect = Effect("files", "reads", "file_path")
 
 
-class save(FileOp):
-    """Writes X to a file.
+class Saving(FileOp, abstract=True):
+    """An operator that writes.
 
     overwrite: whether a file that is there is replaced; else it is an error.
     save_as_fp16: write float16 in the place of float32.
     """
 
-    signature = "X -> kLookupTablePath?~"
-    effect = WRITES
+    effect = Effect("files", "writes", "file_path")
     overwrite: bool = True
     save_as_fp16: bool = False
 
@@ -41,7 +38,29 @@ class save(FileOp):
         TENSOR_FILES.get().write_inputs(self, run)
 
 
-class save_combine(FileOp):
+class Loading(FileOp, abstract=True):
+    """An operator that reads.
+
+    load_as_fp16: give float16 in the place of float32.
+    """
+
+    load_as_fp16: bool = False
+
+    def execute(self, run):
+        TENSOR_FILES.get().read_outputs(self, run)
+
+
+class save(Saving):
+    """Writes X to a file.
+
+    overwrite: whether a file that is there is replaced; else it is an error.
+    save_as_fp16: write float16 in the place of float32.
+    """
+
+    signature = "X -> kLookupTablePath?~"
+
+
+class save_combine(Saving):
     """Writes the variables in X to one file, one after the other.
 
     overwrite: whether a file that is there is replaced; else it is an error.
@@ -50,16 +69,10 @@ class save_combine(FileOp):
     """
 
     signature = "X* -> Y?~"
-    effect = WRITES
-    overwrite: bool = True
-    save_as_fp16: bool = False
     save_to_memory: bool = attr(False, inert=True)
 
-    def execute(self, run):
-        TENSOR_FILES.get().write_inputs(self, run)
 
-
-class load(FileOp):
+class load(Loading):
     """Reads Out from a file.
 
     load_as_fp16: give float16 in the place of float32.
@@ -67,15 +80,11 @@ class load(FileOp):
     """
 
     signature = " -> Out"
-    load_as_fp16: bool = False
     seek: Long = attr(-1, inert=True)
     shape: list[Long] = attr((), inert=True)
 
-    def execute(self, run):
-        TENSOR_FILES.get().read_outputs(self, run)
 
-
-class load_combine(FileOp):
+class load_combine(Loading):
     """Reads the variables in Out from one file, one after the other.
 
     load_as_fp16: give float16 in the place of float32.
@@ -83,8 +92,4 @@ class load_combine(FileOp):
     """
 
     signature = " -> Out*"
-    load_as_fp16: bool = False
     model_from_memory: bool = attr(False, inert=True)
-
-    def execute(self, run):
-        TENSOR_FILES.get().read_outputs(self, run)

@@ -211,8 +211,8 @@ class fake_quantize_range_abs_max(Quantized):
         return self.whole(xp, X, scale[0]), scale.astype(X.dtype), window
 
 
-class fake_dequantize_max_abs(Op):
-    """Out = X * Scale / max_range: what whole numbers stand for.
+class Dequantized(Op, abstract=True):
+    """What whole numbers stand for.
 
     Scale: what ``max_range`` stands for.
     max_range: the largest whole number.
@@ -223,14 +223,26 @@ class fake_dequantize_max_abs(Op):
     grad = None
 
     def infer(self, X, Scale):
-        need_float(X=X)
-        same_dtype(X=X, Scale=Scale)
+        need_float(Scale=Scale)
         need_one(Scale=Scale)
         need_above(self, 0, "max_range")
-        return X
+        return X.with_dtype(Scale.dtype)
 
     def run(self, xp, X, Scale):
-        return (X * xp.reshape(Scale, ()) / self.max_range).astype(X.dtype)
+        return (X.astype(Scale.dtype) * xp.reshape(Scale, ()) / self.max_range).astype(Scale.dtype)
+
+
+class fake_dequantize_max_abs(Dequantized):
+    """Out = X * Scale / max_range: what whole numbers stand for.
+
+    Scale: what ``max_range`` stands for.
+    max_range: the largest whole number.
+    """
+
+    def infer(self, X, Scale):
+        need_float(X=X)
+        same_dtype(X=X, Scale=Scale)
+        return super().infer(X, Scale)
 
 
 class fake_channel_wise_dequantize_max_abs(Op):
@@ -278,26 +290,16 @@ def need_int8(X):
         raise DTypeError(f"expected X to be int8, got {X.dtype}")
 
 
-class dequantize_abs_max(Op):
+class dequantize_abs_max(Dequantized):
     """Out = X * Scale / max_range: what whole numbers of 8 bits stand for.
 
     Scale: what ``max_range`` stands for.
     max_range: the largest whole number.
     """
 
-    signature = "X, Scale -> Out"
-    max_range: float = REQUIRED
-    grad = None
-
     def infer(self, X, Scale):
         need_int8(X)
-        need_float(Scale=Scale)
-        need_one(Scale=Scale)
-        need_above(self, 0, "max_range")
-        return X.with_dtype(Scale.dtype)
-
-    def run(self, xp, X, Scale):
-        return (X.astype(Scale.dtype) * xp.reshape(Scale, ()) / self.max_range).astype(Scale.dtype)
+        return super().infer(X, Scale)
 
 
 class dequantize_log(Op):

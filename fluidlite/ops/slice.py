@@ -385,52 +385,51 @@ class crop_tensor(Cropping):
         return dict(X=lambda: self.placed(f, X, offsets, dOut))
 
 
-def mirrored(name, axes, ndim):
-    """The dimensions along which elements are reversed, counted from the front."""
-    if not axes:
-        raise AttributeValueError(f"expected {name} to name at least one dimension, got none")
-    return tuple({normal_axis(axis, ndim, name) for axis in axes})
+class Mirror(Op, abstract=True):
+    """X with its elements in reverse order along some dimensions."""
+
+    signature = "X -> Out"
+    fluid = FluidForm(direct=True)
+    along = ""  #: the attribute that names them
+
+    def axes(self, ndim):
+        """The dimensions, counted from the front."""
+        named = getattr(self, self.along)
+        if not named:
+            raise AttributeValueError(
+                f"expected {self.along} to name at least one dimension, got none"
+            )
+        return tuple({normal_axis(axis, ndim, self.along) for axis in named})
+
+    def infer(self, X):
+        self.axes(X.ndim)
+        return X
+
+    def run(self, xp, X):
+        return xp.flip(X, self.axes(X.ndim))
+
+    def grad(self, f, dOut):
+        attrs = {self.along: getattr(self, self.along)}
+        return dict(X=lambda: getattr(f, self.type)(dOut, **attrs))
 
 
-class reverse(Op):
+class reverse(Mirror):
     """Out = X with its elements in reverse order along each dimension of ``axis``.
 
     axis: a dimension or a list of them; may count from the end.
     """
 
-    signature = "X -> Out"
     lod = None
     axis: list[int] = REQUIRED
-    fluid = FluidForm(direct=True)
-
-    def infer(self, X):
-        mirrored("axis", self.axis, X.ndim)
-        return X
-
-    def run(self, xp, X):
-        return xp.flip(X, mirrored("axis", self.axis, X.ndim))
-
-    def grad(self, f, dOut):
-        return dict(X=lambda: f.reverse(dOut, axis=self.axis))
+    along = "axis"
 
 
-class flip(Op):
+class flip(Mirror):
     """Out = X with its elements in reverse order along each dimension of ``dims``.
 
     dims: a list of dimensions; may count from the end.
     """
 
-    signature = "X -> Out"
     lod = "X"
     dims: list[int] = REQUIRED
-    fluid = FluidForm(direct=True)
-
-    def infer(self, X):
-        mirrored("dims", self.dims, X.ndim)
-        return X
-
-    def run(self, xp, X):
-        return xp.flip(X, mirrored("dims", self.dims, X.ndim))
-
-    def grad(self, f, dOut):
-        return dict(X=lambda: f.flip(dOut, dims=self.dims))
+    along = "dims"

@@ -189,13 +189,8 @@ class multiclass_nms(Suppression):
         return LoDTensor(rows, (offsets,))
 
 
-class multiclass_nms2(multiclass_nms):
-    """Out = what multiclass_nms gives, Index = the numbers of its boxes in BBoxes.
-
-    Index: boxes of all images are counted on, and where each class has its own box, classes.
-    """
-
-    signature = "BBoxes[], Scores[] -> Out[], Index[]~"
+class Indexed(Suppression, abstract=True):
+    """A choice of boxes that tells which they are, too."""
 
     def infer(self, BBoxes, Scores):
         out = self.check(BBoxes, Scores)
@@ -206,7 +201,16 @@ class multiclass_nms2(multiclass_nms):
         return LoDTensor(rows, (offsets,)), LoDTensor(index.astype("int32"), (offsets,))
 
 
-class matrix_nms(Suppression):
+class multiclass_nms2(Indexed, multiclass_nms):
+    """Out = what multiclass_nms gives, Index = the numbers of its boxes in BBoxes.
+
+    Index: boxes of all images are counted on, and where each class has its own box, classes.
+    """
+
+    signature = "BBoxes[], Scores[] -> Out[], Index[]~"
+
+
+class matrix_nms(Indexed):
     """Out = (class, score, box) of boxes, whose scores sink by how much better ones overlap them.
 
     (Wang, Zhang, Kong, Li and Shen, SOLOv2: dynamic and fast instance segmentation, NeurIPS 2020.)
@@ -223,10 +227,6 @@ class matrix_nms(Suppression):
     gaussian_sigma: float = 2.0
     score_dims = (3,)
     by_score = True
-
-    def infer(self, BBoxes, Scores):
-        out = self.check(BBoxes, Scores)
-        return out, out.with_dim(1, 1).with_dtype(DType.INT32)
 
     def found(self, xp, scores, boxes, least):
         order = ranked(xp, scores, self.score_threshold, self.nms_top_k)
@@ -255,10 +255,6 @@ class matrix_nms(Suppression):
         better = xp.tri(count, k=-1, dtype=bool)
         counts = better & (factors < 1)
         return xp.min(xp.where(counts, factors, 1), axis=1).astype(boxes.dtype)
-
-    def run(self, xp, BBoxes, Scores):
-        rows, index, offsets = self.collected(xp, BBoxes, Scores)
-        return LoDTensor(rows, (offsets,)), LoDTensor(index.astype("int32"), (offsets,))
 
 
 class locality_aware_nms(multiclass_nms):

@@ -12,10 +12,9 @@ from ..ground.values import LoDTensor
 from ..opdef.attribute import REQUIRED, need_choice, need_least
 from ..opdef.definition import Detached, Op
 from ..opdef.diagnostics import Doubtful
-from ..opdef.sequences import lengths_text, lod_of, offsets_of
+from ..opdef.sequences import lengths_text, lod_of, offsets_of, padded_lengths
 from ..opdef.signature import Signature, Slot
 from ..opdef.spec import agree, need_float, need_integer, need_shape, same_dtype, size_of, spec
-from .alignment import lengths_given
 
 
 class Scheme(NamedTuple):
@@ -140,7 +139,7 @@ class chunk_eval(Doubtful, Op):
             first = first[:-1]
         else:
             rows, width = data.shape[:2]
-            counts = lengths_given(xp, lengths, rows, width, "SeqLength")
+            counts = padded_lengths(lengths, rows, width, "SeqLength")
             place = xp.broadcast_to(xp.arange(width), (rows, width))
             there = place < counts[:, None]
             tags, first = xp.reshape(data, (rows, width))[there], (place == 0)[there]
