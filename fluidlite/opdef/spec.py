@@ -139,7 +139,8 @@ def need_count(
 
 
 def _reason(why: str, of: Spec | None) -> str:
-    return f", {why}{'' if of is None else f' {list(of.shape)}'}" if why else ""
+    comma = "" if not why or why.startswith("for ") else ","
+    return f"{comma} {why}{'' if of is None else f' {list(of.shape)}'}" if why else ""
 
 
 def need_one(**specs: Spec | None) -> None:

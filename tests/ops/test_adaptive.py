@@ -116,4 +116,4 @@ def test_a_state_of_another_shape_is_refused(type, state):
         del inputs["LearningRate"]
     with pytest.raises(ShapeError) as caught:
         infer(type, **inputs)
-    assert f"expected {state} of the shape of Param, [2, 3], got [3, 2]" in str(caught.value)
+    assert f"expected {state} of shape [2, 3], as Param, got [3, 2]" in str(caught.value)

@@ -45,7 +45,7 @@ def test_long_windows_are_summed_in_two_parts():
 @pytest.mark.parametrize(
     "slot, given, error, message",
     [
-        ("in_sum_2", ([3], "float32"), ShapeError, "in_sum_2 of the shape of param, [2], got [3]"),
+        ("in_sum_2", ([3], "float32"), ShapeError, "in_sum_2 of shape [2], as param, got [3]"),
         ("in_sum_1", ([2], "float64"), DTypeError, "param float32, in_sum_1 float64"),
         ("in_num_updates", ([1], "float32"), DTypeError, "in_num_updates to hold integers"),
         ("in_num_updates", ([2], "int64"), ShapeError, "in_num_updates to hold one number"),

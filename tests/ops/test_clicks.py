@@ -96,5 +96,5 @@ def test_hash_is_xxh64_of_the_bytes_of_a_row(dtype, width):
 def test_hash_refuses_fractions_and_no_buckets():
     with pytest.raises(DTypeError, match="X to hold integers"):
         infer("hash", X=([3, 1], "float32"))
-    with pytest.raises(AttributeValueError, match="num_hash and mod_by of at least 1, got 1 and 0"):
+    with pytest.raises(AttributeValueError, match="mod_by of at least 1, got 0"):
         infer("hash", dict(mod_by=0), X=([3, 1], "int64"))

@@ -94,7 +94,7 @@ def test_rows_look_ahead():
         (ShapeError, "rows of Y to be odd", "conv_shift", dict(), dict(X=(2, 5), Y=(2, 2))),
         (
             ShapeError,
-            "Filter of shape [rows, 3]",
+            "Filter of shape [n, 3]",
             "row_conv",
             dict(),
             dict(X=(2, 5, 3), Filter=(2, 4)),

@@ -199,7 +199,7 @@ def test_labels_that_are_no_indices_are_refused(type, error, message, label, dty
 @pytest.mark.parametrize(
     "error, message, label, dtype",
     [
-        (ShapeError, "expected a soft label of shape [-1, 5]", (-1, 1), "float32"),
+        (ShapeError, "expected Label of shape [n, 5], one probability", (-1, 1), "float32"),
         (DTypeError, "expected one element type", (-1, 5), "int64"),
     ],
 )

@@ -125,7 +125,7 @@ def test_auc_forgets_all_but_the_last_batches():
         (AttributeValueError, dict(slide_steps=-1), {}, "slide_steps of at least 0"),
         (AttributeValueError, dict(curve="DET"), {}, "curve ROC or PR, got .*'DET'"),
         (ShapeError, {}, dict(Predict=([4, 3], "float32")), r"\[n, 1\] or \[n, 2\], got \[4, 3\]"),
-        (ShapeError, {}, dict(Label=([3, 1], "int64")), "a label for each row of Predict"),
+        (ShapeError, {}, dict(Label=([3, 1], "int64")), "one for each row of Predict"),
         (ShapeError, {}, dict(StatPos=([9], "int64")), r"StatPos of 7 counts, got shape \[9\]"),
     ],
 )

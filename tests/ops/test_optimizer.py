@@ -75,7 +75,7 @@ def test_nothing_flows_through_a_step():
     [
         (
             ShapeError,
-            "Grad of the shape of Param, [2, 3], got [3]",
+            "Grad of shape [2, 3], as Param, got [3]",
             {"Param": ([2, 3], "float32"), "Grad": ([3], "float32")},
         ),
         (
@@ -85,7 +85,7 @@ def test_nothing_flows_through_a_step():
         ),
         (
             ShapeError,
-            "LearningRate of 1 element, got shape [2]",
+            "LearningRate to hold one number, got shape [2]",
             {
                 "Param": ([2], "float32"),
                 "Grad": ([2], "float32"),
@@ -104,7 +104,7 @@ def test_what_does_not_fit_is_refused(error, message, inputs):
 def test_momentum_names_the_input_that_does_not_fit(slot):
     specs = dict.fromkeys(("Param", "Grad", "Velocity"), ([2, 3], "float32"))
     specs |= {"LearningRate": ([1], "float32"), slot: ([3], "float32")}
-    with pytest.raises(ShapeError, match=f"{slot} of the shape of Param"):
+    with pytest.raises(ShapeError, match=rf"{slot} of shape \[.*\], as Param"):
         infer("momentum", dict(mu=0.9), **specs)
 
 

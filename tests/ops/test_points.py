@@ -71,7 +71,7 @@ def test_sums_by_weights():
     [
         (
             ShapeError,
-            "Grid of shape [2, height, width, 2]",
+            "Grid of shape [2, 4, 5, 2] for X [2, 3, 4, 5]",
             "grid_sampler",
             dict(),
             dict(X=(2, 3, 4, 5), Grid=(1, 4, 5, 2)),

@@ -149,7 +149,7 @@ def test_a_table_says_what_whole_numbers_stand_for():
         ),
         (
             ShapeError,
-            "InScale of one element",
+            "InScale to hold one number",
             "fake_quantize_moving_average_abs_max",
             dict(),
             dict(X=((2, 3), "float32"), InScale=((2,), "float32")),
@@ -163,7 +163,7 @@ def test_a_table_says_what_whole_numbers_stand_for():
         ),
         (
             AttributeValueError,
-            "window_size from 1, got 0",
+            "window_size of at least 1, got 0",
             "fake_quantize_range_abs_max",
             dict(window_size=0),
             dict(X=((2, 3), "float32"), InScale=((1,), "float32")),

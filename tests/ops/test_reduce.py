@@ -230,7 +230,7 @@ def test_directions_are_like_the_input():
         infer("product_slope", dict(dim=[0]), X=([2], "int32"))
     with pytest.raises(DTypeError, match=r"got X float32, Directions\[1\] float64"):
         infer("product_slope", dict(dim=[0]), X=x, Directions=[x, ([2, 3], "float64")])
-    with pytest.raises(ShapeError, match=r"shape of X \[2, 3\], got \[3\] for Directions\[0\]"):
+    with pytest.raises(ShapeError, match=r"Directions\[0\] of shape \[2, 3\], as X, got \[3\]"):
         infer("product_slope", dict(dim=[0]), X=x, Directions=[([3], "float32")])
 
 

@@ -118,7 +118,7 @@ def test_spectral_norm_makes_the_largest_singular_value_one(dim):
         ),
         (
             ShapeError,
-            "expected U of shape [4] for Weight",
+            "expected U of shape [4] for dim=0 and Weight",
             "spectral_norm",
             dict(),
             dict(Weight=(4, 3), U=(3,), V=(3,)),

@@ -54,7 +54,7 @@ def test_rows_are_made_of_numbers_and_updates():
 def test_numbers_of_rows_that_do_not_fit_are_refused():
     with pytest.raises(OutOfRangeError, match=r"in \[0, 4\), got 1 to 4"):
         f.selected_rows(np.array([4, 1]), np.ones([2, 1]), height=4)
-    with pytest.raises(ShapeError, match=r"Updates of shape \[3, -1\], got \[2, 2\]"):
+    with pytest.raises(ShapeError, match=r"Updates of shape \[3, n\], got \[2, 2\]"):
         infer("selected_rows", dict(height=6), Ids=([3], "int64"), Updates=([2, 2], "float32"))
 
 

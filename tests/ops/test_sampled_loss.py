@@ -85,7 +85,7 @@ NCE = dict(Input=([2, 3], "float32"), Label=([2, 1], "int64"), Weight=([6, 3], "
         (ShapeError, {}, dict(Weight=([5, 3], "float32")), r"Weight of shape \[6, 3\]"),
         (ShapeError, {}, dict(Bias=([5], "float32")), r"Bias of shape \[6, 1\], got \[5\]"),
         (ShapeError, {}, dict(Label=([3, 1], "int64")), "Label with as many rows as Input"),
-        (ShapeError, {}, dict(SampleWeight=([3, 1], "float32")), "a number of SampleWeight"),
+        (ShapeError, {}, dict(SampleWeight=([3, 1], "float32")), "one for each row of Input"),
     ],
 )
 def test_nce_refuses_what_does_not_fit(error, attrs, changed, message):
@@ -155,7 +155,7 @@ HSIGMOID = dict(X=([2, 3], "float32"), W=([4, 3], "float32"), Label=([2, 1], "in
             ShapeError,
             {},
             dict(PathTable=([2, 3], "int64"), PathCode=([3, 3], "int64")),
-            "PathTable and PathCode of the same shape",
+            r"PathCode of shape \[2, 3\], as PathTable",
         ),
     ],
 )

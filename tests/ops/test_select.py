@@ -30,7 +30,7 @@ def test_where_refuses_other_shapes_and_conditions():
     one = ([2, 3], "float32")
     with pytest.raises(DTypeError, match=r"Condition to hold truth values"):
         infer("where", Condition=one, X=one, Y=one)
-    with pytest.raises(ShapeError, match=r"Condition of the shape of X and Y \[2, 3\], got \[3\]"):
+    with pytest.raises(ShapeError, match=r"Condition of shape \[2, 3\], as X and Y, got \[3\]"):
         infer("where", Condition=([3], "bool"), X=one, Y=one)
     with pytest.raises(ShapeError, match="X and Y of the same shape"):
         infer("where", Condition=([2, 3], "bool"), X=one, Y=([3, 2], "float32"))

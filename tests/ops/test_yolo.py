@@ -117,7 +117,7 @@ def test_loss_compares_with_true_boxes(smooth):
     [
         (ShapeError, "expected X of 21 channels", "yolo_box", dict(anchors=ANCHORS)),
         (AttributeValueError, "anchors of a width and a height", "yolo_box", dict(anchors=[10])),
-        (AttributeValueError, "class_num and downsample_ratio of", "yolo_box", dict(class_num=0)),
+        (AttributeValueError, "class_num of at least 1", "yolo_box", dict(class_num=0)),
         (
             AttributeValueError,
             "anchor_mask of numbers in [0, 3)",
