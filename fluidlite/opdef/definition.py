@@ -387,6 +387,21 @@ class Op(Structure):
 Definition: TypeAlias = type[Op]
 
 
+class Passing(Op, abstract=True):
+    """Out = X: values never change, so that one serves both."""
+
+    signature = "X -> Out"
+
+    def run(self, xp: Any, X: Any) -> Any:
+        return X
+
+    def copies(self) -> bool:
+        return True
+
+    def grad(self, f: Any, dOut: Any) -> Any:
+        return dict(X=lambda: f.assign(dOut))
+
+
 class Detached(Op, abstract=True):
     """Nothing flows through it, and its outputs do not have the sequences of its inputs."""
 
@@ -588,8 +603,9 @@ def _parameters(function: Any, cls: type[Op]) -> tuple[str, ...]:
     code = function.__code__
     names = code.co_varnames[1 : code.co_argcount]
     names = tuple(name for name in names if name not in ("xp", "f", "rng"))
-    if not names and code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
-        return tuple(cls.input_slots) if cls.takes is None else cls.takes
+    if code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
+        every = tuple(cls.input_slots) if cls.takes is None else cls.takes
+        return (*names, *(name for name in every if name not in names))
     for name in names:
         if name not in cls.input_slots and name not in cls.fluid.updates:
             raise DefinitionError(

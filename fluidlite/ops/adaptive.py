@@ -18,10 +18,6 @@ class AdagradUpdate(ParameterUpdate, abstract=True):
     signature = "Param, Grad, Moment, LearningRate -> ParamOut, MomentOut"
     epsilon: float = 1e-6
 
-    def infer(self, Param, Grad, Moment, LearningRate):
-        self.check(Param, LearningRate, dict(Grad=Grad, Moment=Moment))
-        return Param, Moment
-
     def run(self, xp, Param, Grad, Moment, LearningRate):
         moment = self.accumulated(xp, Moment, Grad)
         step = number(xp, LearningRate, Param) * Grad / (xp.sqrt(moment) + self.epsilon)
@@ -87,11 +83,6 @@ class adamax(ParameterUpdate):
     beta2: float = 0.999
     epsilon: float = 1e-8
 
-    def infer(self, Param, Grad, LearningRate, Moment, InfNorm, Beta1Pow):
-        of_elements = dict(Grad=Grad, Moment=Moment, InfNorm=InfNorm)
-        self.check(Param, LearningRate, of_elements, dict(Beta1Pow=Beta1Pow))
-        return Param, Moment, InfNorm
-
     def run(self, xp, Param, Grad, LearningRate, Moment, InfNorm, Beta1Pow):
         moment = self.beta1 * Moment + (1 - self.beta1) * Grad
         largest = xp.maximum(xp.abs(Grad), self.beta2 * InfNorm + self.epsilon)
@@ -120,11 +111,6 @@ class adadelta(ParameterUpdate):
     )
     rho: float = 0.95
     epsilon: float = 1e-6
-
-    def infer(self, Param, Grad, AvgSquaredGrad, AvgSquaredUpdate):
-        averages = dict(AvgSquaredGrad=AvgSquaredGrad, AvgSquaredUpdate=AvgSquaredUpdate)
-        self.check(Param, None, dict(Grad=Grad, **averages))
-        return Param, AvgSquaredGrad, AvgSquaredUpdate
 
     def run(self, xp, Param, Grad, AvgSquaredGrad, AvgSquaredUpdate):
         of_grad = self.rho * AvgSquaredGrad + (1 - self.rho) * xp.square(Grad)
@@ -168,9 +154,7 @@ class rmsprop(ParameterUpdate):
     def infer(self, Param, MeanSquare, MeanGrad, LearningRate, Grad, Moment):
         if self.centered and MeanGrad is None:
             raise SlotError("a centered rmsprop needs its input MeanGrad")
-        kept = dict(Moment=Moment, MeanSquare=MeanSquare)
-        if MeanGrad is not None:
-            kept["MeanGrad"] = MeanGrad
+        kept = dict(Moment=Moment, MeanSquare=MeanSquare, MeanGrad=MeanGrad)
         self.check(Param, LearningRate, dict(Grad=Grad, **kept))
         return Param, Moment, MeanSquare, MeanGrad or Param
 

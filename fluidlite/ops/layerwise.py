@@ -36,10 +36,6 @@ class lars_momentum(ParameterUpdate):
     lars_coeff: float = 0.001
     lars_weight_decay: float = 0.0005
 
-    def infer(self, Param, Grad, Velocity, LearningRate):
-        self.check(Param, LearningRate, dict(Grad=Grad, Velocity=Velocity))
-        return Param, Velocity
-
     def run(self, xp, Param, Grad, Velocity, LearningRate):
         of_param, of_grad = norm(xp, Param), norm(xp, Grad)
         below = xp.where(of_grad > 0, of_grad + self.lars_weight_decay * of_param, 0)
@@ -73,12 +69,6 @@ class lamb(ParameterUpdate):
     beta2: float = 0.999
     epsilon: float = 1e-6
 
-    def infer(self, Param, Grad, LearningRate, Moment1, Moment2, Beta1Pow, Beta2Pow):
-        of_elements = dict(Grad=Grad, Moment1=Moment1, Moment2=Moment2)
-        numbers = dict(Beta1Pow=Beta1Pow, Beta2Pow=Beta2Pow)
-        self.check(Param, LearningRate, of_elements, numbers)
-        return Param, Moment1, Moment2
-
     def run(self, xp, Param, Grad, LearningRate, Moment1, Moment2):
         moment1 = self.beta1 * Moment1 + (1 - self.beta1) * Grad
         moment2 = self.beta2 * Moment2 + (1 - self.beta2) * Grad * Grad
@@ -105,11 +95,10 @@ class dpsgd(ParameterUpdate):
     sigma: float = 1.0
     seed: int = 0
 
-    def infer(self, Param, Grad, LearningRate):
-        self.check(Param, LearningRate, dict(Grad=Grad))
+    def check(self, *given):
+        super().check(*given)
         need_above(self, 0, "clip", "batch_size")
         need_least(self, 0, "sigma")
-        return Param
 
     def run(self, xp, rng, Param, Grad, LearningRate):
         clipped = Grad * (self.clip / xp.maximum(norm(xp, Grad), self.clip))

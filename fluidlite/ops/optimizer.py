@@ -19,6 +19,14 @@ class ParameterUpdate(Detached, abstract=True):
 
     is_update = True
 
+    def infer(self, *specs):
+        of_elements = dict(zip(self.input_slots, specs))
+        param, rate = of_elements.pop("Param"), of_elements.pop("LearningRate", None)
+        numbers = {k: of_elements.pop(k) for k in list(of_elements) if k.startswith("Beta")}
+        self.check(param, rate, of_elements, numbers)
+        kept = (s for name, s in of_elements.items() if name != "Grad")
+        return (param, *kept, *numbers.values())[: len(self.outputs)]
+
     def check(self, Param, LearningRate, like_param, numbers=()):
         """Check the inputs: some of the shape of Param, some numbers of one element."""
         given = {name: s for name, s in {**like_param, **dict(numbers)}.items() if s is not None}
@@ -53,10 +61,6 @@ class sgd(ParameterUpdate):
     signature = "Param, LearningRate, Grad -> ParamOut"
     fluid = FluidForm(rows=("Grad",))
 
-    def infer(self, Param, LearningRate, Grad):
-        self.check(Param, LearningRate, dict(Grad=Grad))
-        return Param
-
     def run(self, xp, Param, LearningRate, Grad):
         if isinstance(Grad, SelectedRows):
             step = lambda g, p: [self.run(xp, p, LearningRate, g)]
@@ -76,10 +80,6 @@ class momentum(ParameterUpdate):
     signature = "Param, Grad, Velocity, LearningRate -> ParamOut, VelocityOut"
     mu: float = REQUIRED
     use_nesterov: bool = False
-
-    def infer(self, Param, Grad, Velocity, LearningRate):
-        self.check(Param, LearningRate, dict(Grad=Grad, Velocity=Velocity))
-        return Param, Velocity
 
     def run(self, xp, Param, Grad, Velocity, LearningRate):
         velocity = self.mu * Velocity + Grad
@@ -118,13 +118,6 @@ class adam(ParameterUpdate):
     epsilon: float = 1e-8
     lazy_mode: bool = False
     min_row_size_to_use_multithread: Long = attr(1000, inert=True)
-
-    def infer(self, *specs):
-        Param, Grad, LearningRate, Moment1, Moment2, *numbers = specs
-        names = [slot.name for slot in self.inputs[5:]]
-        of_elements = dict(Grad=Grad, Moment1=Moment1, Moment2=Moment2)
-        self.check(Param, LearningRate, of_elements, dict(zip(names, numbers)))
-        return Param, Moment1, Moment2, *numbers[:2]
 
     def run(
         self,

@@ -38,10 +38,6 @@ class proximal_gd(Proximal):
 
     signature = "Param, Grad, LearningRate -> ParamOut"
 
-    def infer(self, Param, Grad, LearningRate):
-        self.check(Param, LearningRate, dict(Grad=Grad))
-        return Param
-
     def run(self, xp, Param, Grad, LearningRate):
         rate = number(xp, LearningRate, Param)
         return self.shrunk(xp, Param - rate * Grad, rate)
@@ -57,10 +53,6 @@ class proximal_adagrad(Proximal):
     """
 
     signature = "Param, Moment, Grad, LearningRate -> ParamOut, MomentOut"
-
-    def infer(self, Param, Moment, Grad, LearningRate):
-        self.check(Param, LearningRate, dict(Moment=Moment, Grad=Grad))
-        return Param, Moment
 
     def run(self, xp, Param, Moment, Grad, LearningRate):
         rate, moment = number(xp, LearningRate, Param), Moment + xp.square(Grad)
@@ -86,11 +78,6 @@ class ftrl(Proximal):
         "ParamOut, SquaredAccumOut, LinearAccumOut"
     )
     lr_power: float = -0.5
-
-    def infer(self, Param, SquaredAccumulator, LinearAccumulator, Grad, LearningRate):
-        kept = dict(SquaredAccumulator=SquaredAccumulator, LinearAccumulator=LinearAccumulator)
-        self.check(Param, LearningRate, dict(Grad=Grad, **kept))
-        return Param, SquaredAccumulator, LinearAccumulator
 
     def run(self, xp, Param, SquaredAccumulator, LinearAccumulator, Grad, LearningRate):
         rate, squares = number(xp, LearningRate, Param), SquaredAccumulator + xp.square(Grad)

@@ -140,18 +140,26 @@ class Extreme(Reduce, abstract=True):
         return dict(X=dx)
 
 
-class reduce_max(Extreme):
-    """Out = the largest element of X over ``dim``."""
+class Largest(Extreme, abstract=True):
+    """The largest element."""
 
     def reduce(self, xp, X, axis, keepdims):
         return xp.max(X, axis=axis, keepdims=keepdims)
 
 
-class reduce_min(Extreme):
-    """Out = the smallest element of X over ``dim``."""
+class Smallest(Extreme, abstract=True):
+    """The smallest element."""
 
     def reduce(self, xp, X, axis, keepdims):
         return xp.min(X, axis=axis, keepdims=keepdims)
+
+
+class reduce_max(Largest):
+    """Out = the largest element of X over ``dim``."""
+
+
+class reduce_min(Smallest):
+    """Out = the smallest element of X over ``dim``."""
 
 
 class SharedExtreme(Extreme, abstract=True):
@@ -167,18 +175,12 @@ class SharedExtreme(Extreme, abstract=True):
         return dict(X=dx)
 
 
-class amax(SharedExtreme):
+class amax(SharedExtreme, Largest):
     """Out = the largest element of X over ``dim``; of equal ones each gets its share."""
 
-    def reduce(self, xp, X, axis, keepdims):
-        return xp.max(X, axis=axis, keepdims=keepdims)
 
-
-class amin(SharedExtreme):
+class amin(SharedExtreme, Smallest):
     """Out = the smallest element of X over ``dim``; of equal ones each gets its share."""
-
-    def reduce(self, xp, X, axis, keepdims):
-        return xp.min(X, axis=axis, keepdims=keepdims)
 
 
 class reduce_prod(Reduce):

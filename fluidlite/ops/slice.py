@@ -176,36 +176,12 @@ class strided_slice(Slicing):
     )
     strides: list[int] = ()
 
-    def infer(
-        self,
-        Input,
-        StartsTensor,
-        EndsTensor,
-        StridesTensor,
-        StartsTensorList,
-        EndsTensorList,
-        StridesTensorList,
-    ):
-        tensors = (StartsTensor, EndsTensor, StridesTensor)
-        lists = (StartsTensorList, EndsTensorList, StridesTensorList)
-        return self.spec(Input, (*tensors, *lists), self.starts, self.ends, self.strides)
+    def infer(self, Input, *bounds):
+        return self.spec(Input, bounds, self.starts, self.ends, self.strides)
 
-    def run(
-        self,
-        xp,
-        Input,
-        StartsTensor,
-        EndsTensor,
-        StridesTensor,
-        StartsTensorList,
-        EndsTensorList,
-        StridesTensorList,
-    ):
-        bounds = self.bounds(
-            (StartsTensor, EndsTensor, StridesTensor),
-            (StartsTensorList, EndsTensorList, StridesTensorList),
-        )
-        return self.taken(Input, self.cuts(Input.shape, **bounds))
+    def run(self, xp, Input, *bounds):
+        found = self.bounds(bounds[:3], bounds[3:])
+        return self.taken(Input, self.cuts(Input.shape, **found))
 
     def grad(
         self,
