@@ -15,7 +15,7 @@ from . import library
 from .literals import operand
 from .numpy_text import PRODUCT
 from .statements import SourceGraph
-from .writing import FORMS, forms
+from .writing import SOURCE_FORMS, forms
 
 
 def flat(x: Any, rows: int) -> Any:
@@ -141,7 +141,7 @@ def selected_rows(graph: SourceGraph, op: Any, Ids: Any, Updates: Any) -> Any:
     return out
 
 
-FORMS.update(
+SOURCE_FORMS.update(
     {
         "bare_rows": lambda graph, op, X: X.bare(),
         "like_rows": lambda graph, op, X, Like: X.having(lod_of(Like)),

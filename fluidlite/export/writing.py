@@ -29,7 +29,7 @@ from .namespace import DrawnNumbers, namespace
 from .statements import SourceGraph
 
 #: type of an operator -> the function that writes it down
-FORMS: dict[str, Callable[..., Any]] = {}
+SOURCE_FORMS: dict[str, Callable[..., Any]] = {}
 #: type of an operator that drives a block -> the function that writes it down
 DRIVERS: dict[str, Callable[..., Any]] = {}
 
@@ -43,7 +43,7 @@ def forms(*types: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """
 
     def register(form: Callable[..., Any]) -> Callable[..., Any]:
-        FORMS.update(dict.fromkeys(types, form))
+        SOURCE_FORMS.update(dict.fromkeys(types, form))
         return form
 
     return register
@@ -113,7 +113,7 @@ class SourceWriter(BlockWriter):
 
     def written(self, op: Op, ins: dict[str, Any], want: Any) -> tuple[dict[str, Any], str]:
         """The outputs of an operator by slot, written down, and the way that took."""
-        form = FORMS.get(op.type)
+        form = SOURCE_FORMS.get(op.type)
         if form is not None:
             names = form.__code__.co_varnames[2 : form.__code__.co_argcount]
             given = [gathered(self.graph, _slot(ins, name)) for name in names]

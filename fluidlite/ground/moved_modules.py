@@ -37,6 +37,9 @@ MOVED = {
             *("elementary", "items", "noise", "reduction", "selection", "shaping", "sizes"),
         )
     },
+    "inspect.culprit": "inspect.faulty_rules",
+    "inspect.digest": "inspect.value_summary",
+    "inspect.trial": "inspect.seeded_runs",
     "launched": "ground.job_environment",
     "namespace": "ground.public_names",
     "private": "ground.private_folders",

@@ -9,7 +9,6 @@ from ..ground.public_names import list_public_names
 from ..ground.tracebacks import api_boundaries
 from .debugging import Debugger, debug
 from .diff import Difference, diff
-from .digest import Digest
 from .explain import Explanation, explain_gradient
 from .exports import to_dot, to_mermaid, to_networkx
 from .gradcheck import gradcheck
@@ -23,6 +22,7 @@ from .report import Report
 from .scan import Scan, scan
 from .stepping import Trace, is_infinite, is_nan, trace
 from .summary import Summary, summary
+from .value_summary import Digest
 
 __all__ = [
     "to_html", "Page", "draw", "to_svg", "to_dot", "to_mermaid", "to_networkx", "show", "diff",

@@ -17,8 +17,8 @@ from ..runtime.executor import Executor
 from ..runtime.session import Observer
 from ..runtime.step import Environment, Step
 from ..scope import Scope
-from .digest import digest_of
 from .stepping import Recorder, Trace, is_infinite, is_nan, place
+from .value_summary import digest_of
 
 #: what a breakpoint may be: a name, a type, a "file.py:12", an operator, a variable, a predicate
 Place = Any

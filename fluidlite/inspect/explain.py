@@ -13,7 +13,7 @@ from ..ir.block import Block
 from ..ir.operator import Operator, OpRole
 from ..ir.program import default_main_program
 from ..ir.variable import Parameter, Variable
-from .gradient_paths import Passage, Stop, Ways
+from .gradient_paths import GradientPaths, Passage, Stop
 
 _CLOSED = "every way to it is closed"
 
@@ -90,7 +90,7 @@ def explain_gradient(
     variable = _variable(var, default_main_program().global_block())
     goals = _goals(variable, target)
     top = goals[0].block
-    ways = Ways(top, _operators(top, goals))
+    ways = GradientPaths(top, _operators(top, goals))
     route = ways.between(variable, goals)
     reason = _reason(variable, route.connected, route.flows)
     gradient = None if reason else _built(variable, goals)
@@ -121,7 +121,7 @@ def _comes_first(goal: Variable, variable: Variable) -> bool:
     block = variable.block
     return (
         block is goal.block
-        and Ways(block, _operators(block, [variable])).between(goal, [variable]).flows
+        and GradientPaths(block, _operators(block, [variable])).between(goal, [variable]).flows
     )
 
 

@@ -21,10 +21,10 @@ from ..ir.variable import Variable
 from ..runtime.executor import Executor
 from ..scope import Scope, global_scope
 from .comparing import Comparing
-from .culprit import between, driving_operators, find_culprits
 from .differences import STEP, Array, Limits
 from .eager import EagerCheck, takes_tensors
 from .explain import explain_gradient
+from .faulty_rules import between, driving_operators, find_culprits
 from .float64 import (
     dense,
     in_float64,
@@ -34,7 +34,7 @@ from .float64 import (
     with_data,
 )
 from .report import Checked, Report
-from .trial import Trial
+from .seeded_runs import SeededRuns
 
 _ALL = 100  # elements of an array that are all checked; of larger ones as many at random
 
@@ -265,12 +265,12 @@ class _Check:
         goals = [block.var(name) for name in self.case.goals]
         checked: list[Checked] = []
         for k in range(1, order + 1):
-            before = Trial(self.case.program, [v.name for v in goals])
+            before = SeededRuns(self.case.program, [v.name for v in goals])
             weights = self._weighted(block, goals, before.run(self.values), all_random=k > 1)
             sources = [block.var(name) for name in self.case.sources]
             found = gradients(goals, sources, [block.var(w) for w in weights]) or [None]
             flowing = [v for v in found if v is not None]
-            after = Trial(self.case.program, [v.name for v in flowing]).run(self.values)
+            after = SeededRuns(self.case.program, [v.name for v in flowing]).run(self.values)
             by_name = dict(zip([v.name for v in flowing], after))
             here = []
             for source, gradient in zip(sources, found):
@@ -303,7 +303,7 @@ class _Check:
         return names
 
     def _compare(
-        self, name: str, gradient: Any, before: Trial, weights: list[str], order: int
+        self, name: str, gradient: Any, before: SeededRuns, weights: list[str], order: int
     ) -> Checked:
         value = self.values[name]
         array = dense(value)
@@ -326,7 +326,7 @@ class _Check:
         program = self.case.program
         names = [v.name for v in goals]
         part = prune(program, self.values, names)
-        seen = Trial(part, names).watch(self.values)
+        seen = SeededRuns(part, names).watch(self.values)
         concerned = between(part, wrong, names)
         culprits = find_culprits(seen, concerned, self.limits, self.rng)
         block = program.global_block()

@@ -64,7 +64,7 @@ class _Edge(NamedTuple):
     times: int = 1  #: how often an operator reads a value
 
 
-class Ways:
+class GradientPaths:
     """The values and operators of a graph, in the direction of computation, and what stops a
     gradient between them.
 

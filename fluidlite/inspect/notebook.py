@@ -15,7 +15,6 @@ from ..ir.text import SECTIONS, operator_text, variable_text
 from ..ir.variable import Variable
 from ..runtime.plan import Plan
 from ..scope import Scope
-from .digest import digest_of
 from .folding import VISIBLE
 from .graph import role_of
 from .highlight import spans
@@ -23,6 +22,7 @@ from .html import to_html
 from .memory import memory_timeline
 from .operators import explain
 from .stepping import Trace
+from .value_summary import digest_of
 
 _LONGEST = 60  # lines of a program that are shown; Page and print show all
 _WIDEST = 240  # letters of a line that are shown

@@ -39,7 +39,7 @@ class Checked:
 
 
 @dataclass(frozen=True)
-class Culprit:
+class FaultyRule:
     """An operator whose gradient is not that of its kernel."""
 
     type: str
@@ -68,7 +68,7 @@ class Report:
     ok: bool
     order: int  #: the highest order at which everything agrees
     inputs: tuple[Checked, ...]  #: one for each input and order
-    culprits: tuple[Culprit, ...] = ()  #: operators that are wrong by themselves
+    culprits: tuple[FaultyRule, ...] = ()  #: operators that are wrong by themselves
     explanations: tuple[Explanation, ...] = ()  #: why gradients that are missing are
     hint: str = ""  #: where else to look
 

@@ -20,7 +20,7 @@ from ..runtime.executor import Executor
 from ..runtime.session import Observer
 from ..runtime.step import Environment, Step
 from ..scope import Scope
-from .digest import Digest, digest_of
+from .value_summary import Digest, digest_of
 
 _ROWS = 60  # of a trace that is printed
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .graph import OnnxGraph
-from .tracing import FORMS, TracedArray, form_of
+from .tracing import NUMPY_FORMS, TracedArray, form_of
 from .types import tensor_type
 
 #: functions that ONNX has under another name
@@ -89,12 +89,12 @@ def _of_bits(types: tuple[str, str]) -> Any:
     return form
 
 
-FORMS.update({function: _same(function, type) for function, type in _SAME.items()})
-FORMS.update({function: _of_truths(type) for function, type in _TRUTHS.items()})
-FORMS.update({function: _of_bits(types) for function, types in _BITS.items()})
+NUMPY_FORMS.update({function: _same(function, type) for function, type in _SAME.items()})
+NUMPY_FORMS.update({function: _of_truths(type) for function, type in _TRUTHS.items()})
+NUMPY_FORMS.update({function: _of_bits(types) for function, types in _BITS.items()})
 
 
-FORMS.update(
+NUMPY_FORMS.update(
     {
         np.maximum: lambda graph, x, y: _extreme(graph, "Max", x, y),
         np.minimum: lambda graph, x, y: _extreme(graph, "Min", x, y),

@@ -23,7 +23,7 @@ from ..errors import UnsupportedError
 #: parameters that tell of the node and are no attributes
 TOLD = frozenset({"opset", "count", "wanted"})
 #: (domain, type) of an operator -> what builds it
-FORMS: dict[tuple[str, str], NodeForm] = {}
+NODE_BUILDERS: dict[tuple[str, str], NodeForm] = {}
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def operator(
 
     def register(build: Callable[..., Any]) -> Callable[..., Any]:
         for type in types:
-            FORMS[domain, type] = _form(build, fixed)
+            NODE_BUILDERS[domain, type] = _form(build, fixed)
         return build
 
     return register

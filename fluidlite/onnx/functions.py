@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import FileFormatError, UnsupportedError
-from .forms import FORMS
+from .forms import NODE_BUILDERS
 from .types import tensor_type
 
 OLDEST = 6  #: version of the operators that are built
@@ -85,7 +85,7 @@ def no_form(node: Any, opsets: Mapping[str, int]) -> str:
     import onnx
 
     domain = _domain(node)
-    if (domain, node.op_type) in FORMS:
+    if (domain, node.op_type) in NODE_BUILDERS:
         return ""
     try:
         schema: Any = onnx.defs.get_schema(node.op_type, version_of(domain, opsets), domain)

@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import UnsupportedError
 from ..ground.dtypes import as_dtype
 from ..opdef.spec import Spec
-from .tracing import FORMS, REDUCED_AT, Cell, TracedArray
+from .tracing import NUMPY_FORMS, REDUCED_AT, Cell, TracedArray
 from .types import tensor_type
 
 
@@ -87,9 +87,9 @@ class OnnxGraph:
         Raises:
             UnsupportedError: it has no form.
         """
-        if function not in FORMS:
+        if function not in NUMPY_FORMS:
             raise UnsupportedError(f"{function.__name__} of NumPy has no form in ONNX here")
-        return FORMS[function]
+        return NUMPY_FORMS[function]
 
     def by_method(self, ufunc: Any, method: str, ins: Any, named: Mapping[str, Any]) -> Any:
         """Write down what a method of a ufunc computes.

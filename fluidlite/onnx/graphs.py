@@ -17,7 +17,7 @@ from ..ir.operator import Operator
 from ..ir.variable import Variable
 from .building import Appending, ConstantFolding, TooLarge
 from .expansion import check_expansion
-from .forms import FORMS
+from .forms import NODE_BUILDERS
 from .functions import (
     OnnxFunction,
     check_age,
@@ -236,7 +236,7 @@ class GraphReader:
         if local is not None:
             return self._expanded(local, ins, attrs, local.opsets, place)
         opset = version_of(domain, opsets)
-        form = FORMS.get((domain, node.op_type))
+        form = NODE_BUILDERS.get((domain, node.op_type))
         if form is not None:
             check_age(node.op_type, domain, opset)
             told = dict(opset=opset, count=len(node.output), wanted=[bool(n) for n in node.output])

@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import UnsupportedError
 from .elementwise import together
 from .graph import OnnxGraph
-from .tracing import FORMS, TracedArray, form_of
+from .tracing import NUMPY_FORMS, TracedArray, form_of
 
 
 def numbers(values: Any) -> Any:
@@ -104,7 +104,7 @@ def _reshape(graph: OnnxGraph, x: Any, shape: Any = None, **named: Any) -> Any:
     return graph.Reshape(x, numbers(shape), allowzero=1 if 0 in np.atleast_1d(shape) else None)
 
 
-FORMS.update(
+NUMPY_FORMS.update(
     {
         np.ravel: lambda graph, x: graph.Reshape(x, numbers([-1])),
         np.expand_dims: lambda graph, x, axis: graph.Unsqueeze(x, numbers(axis)),

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .graph import OnnxGraph
 
 #: a function of NumPy -> what writes it down: takes the graph and the function's arguments
-FORMS: dict[Any, Callable[..., Any]] = {}
+NUMPY_FORMS: dict[Any, Callable[..., Any]] = {}
 #: a function of NumPy -> what writes down its ``reduceat``
 REDUCED_AT: dict[Any, Callable[..., Any]] = {}
 
@@ -33,7 +33,7 @@ def form_of(*functions: Any) -> Callable[[Callable[..., Any]], Callable[..., Any
 
     def register(form: Callable[..., Any]) -> Callable[..., Any]:
         for function in functions:
-            FORMS[function] = form
+            NUMPY_FORMS[function] = form
         return form
 
     return register

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 
-class Doubtful:
+class WarnsOfInput:
     """What operators derive from that run on doubtful input: a program says so once for each.
 
     Only what fluid 1.8 computes with is doubtful; what means nothing is an error.
     """
 
-    def doubts(self, ins: Mapping[str, Any]) -> Iterable[str]:
+    def input_warnings(self, ins: Mapping[str, Any]) -> Iterable[str]:
         """What is doubtful about the inputs, as texts that begin with what was expected.
 
         Args:

@@ -10,7 +10,7 @@ from ..errors import ShapeError
 from ..ground.dtypes import DType
 from ..ground.values import LoDTensor
 from ..opdef.definition import Detached, DetachedValues, Op
-from ..opdef.diagnostics import Doubtful
+from ..opdef.diagnostics import WarnsOfInput
 from ..opdef.sequences import lengths_of, lod_of, offsets_of, padded_lengths, positions_in
 from ..opdef.spec import agree, need_integer, need_ndim, need_shape, same_dtype, size_of, spec
 
@@ -25,7 +25,7 @@ def padded(xp, x, slot):
     return out, lengths
 
 
-class edit_distance(Doubtful, Op):
+class edit_distance(WarnsOfInput, Op):
     """Out = for each pair of texts, how many tokens to insert, delete or replace in one at least.
 
     (Levenshtein, Binary codes capable of correcting deletions, insertions and reversals, 1966;
@@ -88,7 +88,7 @@ class edit_distance(Doubtful, Op):
         count = xp.full((1,), len(hyps), "int64")
         return count, xp.reshape(out.astype("float32"), (-1, 1))
 
-    def doubts(self, ins):
+    def input_warnings(self, ins):
         counts = [len(lod[-1]) - 1 for lod in map(lod_of, (ins["Hyps"], ins["Refs"])) if lod]
         if len(counts) == 2 and counts[0] < counts[1]:
             yield (

@@ -9,7 +9,7 @@ from ..ground.dtypes import DType
 from ..ground.values import LoDTensor, bare
 from ..opdef.attribute import REQUIRED, need_least, need_range
 from ..opdef.definition import Op
-from ..opdef.diagnostics import Doubtful
+from ..opdef.diagnostics import WarnsOfInput
 from ..opdef.spec import need_count, need_float, need_integer, need_shape, same_dtype
 from .boxes import need_boxes, overlap
 from .proposals import by_image, image_sizes, need_images
@@ -25,10 +25,10 @@ def relative(xp, boxes, to):
         return xp.concatenate([moved / of, xp.log(sizes / of)], axis=1).astype(boxes.dtype)
 
 
-class TrueBoxes(Doubtful):
+class TrueBoxes(WarnsOfInput):
     """An operator on true boxes in GtBoxes: nothing overlaps those that are upside down."""
 
-    def doubts(self, ins):
+    def input_warnings(self, ins):
         boxes = bare(ins["GtBoxes"])
         wrong = np.flatnonzero((boxes[:, 2:] < boxes[:, :2]).any(axis=1))
         if len(wrong):

@@ -9,12 +9,12 @@ from ..ground.dtypes import DType
 from ..ground.values import LoDTensor, bare, offsets_from
 from ..opdef.attribute import REQUIRED, need_least
 from ..opdef.definition import DetachedValues, Op
-from ..opdef.diagnostics import Doubtful
+from ..opdef.diagnostics import WarnsOfInput
 from ..opdef.sequences import lod_of
 from ..opdef.spec import agree, need_integer, spec
 
 
-class beam_search(Doubtful, Op):
+class beam_search(WarnsOfInput, Op):
     """Of all continuations of the prefixes of a source, the ``beam_size`` best ones.
 
     (Reddy, Speech understanding systems, Carnegie Mellon University, 1977.)
@@ -92,7 +92,7 @@ class beam_search(Doubtful, Op):
             prefix.astype("int32"),
         )
 
-    def doubts(self, ins):
+    def input_warnings(self, ins):
         rows = len(bare(ins["scores"]))
         for slot in ("pre_ids", "pre_scores"):
             count = len(bare(ins[slot]))

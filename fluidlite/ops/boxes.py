@@ -6,7 +6,7 @@ from ..errors import AttributeValueError, ShapeError
 from ..ground.values import LoDTensor, bare
 from ..opdef.attribute import need_choice
 from ..opdef.definition import Detached, Op
-from ..opdef.diagnostics import Doubtful
+from ..opdef.diagnostics import WarnsOfInput
 from ..opdef.sequences import lengths_of, lod_of, offsets_of
 from ..opdef.spec import agree, known, need_float, need_ndim, need_shape, same_dtype
 
@@ -141,7 +141,7 @@ class box_coder(Op):
         return xp.concatenate([middle - half, middle + half - more], axis=-1)
 
 
-class box_clip(Doubtful, Op):
+class box_clip(WarnsOfInput, Op):
     """Output = Input with all corners moved into the image.
 
     Input: boxes [M, 4], those of an image being a sequence, or all of one image; or [N, M, 4].
@@ -167,7 +167,7 @@ class box_clip(Doubtful, Op):
             )
         return Input
 
-    def doubts(self, ins):
+    def input_warnings(self, ins):
         lod, rows = lod_of(ins["Input"]), len(ins["ImInfo"])
         images = len(lod[-1]) - 1 if lod else rows
         if images < rows:

@@ -11,7 +11,7 @@ from ..errors import OutOfRangeError, ShapeError
 from ..ground.dtypes import DType
 from ..ground.values import LoDTensor, bare, offsets_from
 from ..opdef.definition import Op
-from ..opdef.diagnostics import Doubtful
+from ..opdef.diagnostics import WarnsOfInput
 from ..opdef.gradient import differentiated_as, pulled_through
 from ..opdef.sequences import lengths_text, lod_of, offsets_of, padded_lengths, positions_in
 from ..opdef.spec import agree, need_float, need_integer, need_ndim, same_dtype
@@ -114,7 +114,7 @@ def labels_in(Label, chains, tags, rows):
     return labels
 
 
-class Chain(Doubtful, Op, abstract=True):
+class Chain(WarnsOfInput, Op, abstract=True):
     """What operators on chains of labels share.
 
     Emission: what speaks for each label at each place: sequences of rows, [n, tags], or padded,
@@ -126,7 +126,7 @@ class Chain(Doubtful, Op, abstract=True):
 
     chains_from = "Emission"  #: the slot whose sequences are the chains
 
-    def doubts(self, ins):
+    def input_warnings(self, ins):
         """Labels may form other sequences than scores."""
         scores, labels = lod_of(ins["Emission"]), lod_of(ins.get("Label"))
         if ins.get("Length") is None and labels and scores[-1:] != labels[-1:]:
@@ -326,8 +326,8 @@ class crf_decoding(Chain):
         shape = [rows, 1] if Length is None else [rows, Emission.shape[1]]
         return Emission.with_shape(shape).with_dtype(DType.INT64)
 
-    def doubts(self, ins):
-        yield from super().doubts(ins)
+    def input_warnings(self, ins):
+        yield from super().input_warnings(ins)
         if ins.get("Label") is not None:
             chains, tags = chains_of(ins["Emission"], ins.get("Length")), ins["Transition"].shape[1]
             labels = labels_of(ins["Label"], chains, bare(ins["Label"]).size)

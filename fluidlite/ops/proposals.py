@@ -12,7 +12,7 @@ from ..ground.dtypes import DType
 from ..ground.values import LoDTensor, bare, offsets_from
 from ..opdef.attribute import REQUIRED, need_least
 from ..opdef.definition import DetachedValues, Op
-from ..opdef.diagnostics import Doubtful
+from ..opdef.diagnostics import WarnsOfInput
 from ..opdef.sequences import offsets_of
 from ..opdef.spec import agree, need_float, need_ndim, need_shape, same_dtype
 from .boxes import need_boxes
@@ -67,7 +67,7 @@ def image_sizes(ImInfo):
     return ImInfo
 
 
-class generate_proposals(Doubtful, Op):
+class generate_proposals(WarnsOfInput, Op):
     """RpnRois, RpnRoiProbs = the regions with the best scores, of which none overlap too much.
 
     (Ren, He, Girshick and Sun, Faster R-CNN, NIPS 2015.)
@@ -125,7 +125,7 @@ class generate_proposals(Doubtful, Op):
         rois, probs = (xp.concatenate(each) for each in zip(*found))
         return LoDTensor(rois, lod), LoDTensor(probs, lod), xp.asarray(lod[0][1:], dtype="int64")
 
-    def doubts(self, ins):
+    def input_warnings(self, ins):
         wrong = not_positive(ins["ImInfo"])
         if wrong is not None:
             yield f"{wrong}: an image without pixels has no regions"

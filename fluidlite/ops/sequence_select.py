@@ -8,7 +8,7 @@ from ..errors import LoDError, ShapeError
 from ..ground.values import LoDTensor, bare, offsets_from
 from ..opdef.attribute import REQUIRED, need_least
 from ..opdef.definition import DetachedValues, Op, ValueShaped
-from ..opdef.diagnostics import Doubtful
+from ..opdef.diagnostics import WarnsOfInput
 from ..opdef.fluid_form import FluidForm
 from ..opdef.gradient import differentiated
 from ..opdef.sequences import lengths_of, lod_of, offsets_of, one_level_of, positions_in
@@ -100,7 +100,7 @@ class sequence_slice(ValueShaped):
         return differentiated(f, self, dict(X=X, Offset=Offset, Length=Length, dOut=dOut))
 
 
-class sequence_scatter(Doubtful, Op):
+class sequence_scatter(WarnsOfInput, Op):
     """Out = X with each number of sequence i of Updates added to row i, at the place in Ids.
 
     X: [n, D].
@@ -126,7 +126,7 @@ class sequence_scatter(Doubtful, Op):
             )
         return X._replace(lod_level=0)
 
-    def doubts(self, ins):
+    def input_warnings(self, ins):
         count = len(offsets_of(ins["Ids"], "Ids")) - 1
         if count < len(ins["X"]):
             yield (

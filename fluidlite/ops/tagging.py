@@ -11,7 +11,7 @@ from ..ground.dtypes import DType
 from ..ground.values import LoDTensor
 from ..opdef.attribute import REQUIRED, need_choice, need_least
 from ..opdef.definition import Detached, Op
-from ..opdef.diagnostics import Doubtful
+from ..opdef.diagnostics import WarnsOfInput
 from ..opdef.sequences import lengths_text, lod_of, offsets_of, padded_lengths
 from ..opdef.signature import Signature, Slot
 from ..opdef.spec import agree, need_float, need_integer, need_shape, same_dtype, size_of, spec
@@ -35,7 +35,7 @@ SCHEMES = {
 }
 
 
-class chunk_eval(Doubtful, Op):
+class chunk_eval(WarnsOfInput, Op):
     """Precision, Recall, F1-Score = how many of the chunks that tags make are right.
 
     A chunk is right if it begins, ends and is of the type as one of the labels' (Tjong Kim Sang and
@@ -156,7 +156,7 @@ class chunk_eval(Doubtful, Op):
             f"{self.chunk_scheme}, in {slot}, got {int(tag)}"
         )
 
-    def doubts(self, ins):
+    def input_warnings(self, ins):
         for slot in ("Inference", "Label"):
             tags = self.texts(np, ins[slot], ins.get("SeqLength"), slot)[0]
             if (tags < 0).any():

@@ -19,7 +19,7 @@ from ..ground.values import (
     zeros_like,
 )
 from ..ir.operator import EMPTY, Operator, OpRole, located
-from ..opdef.diagnostics import Doubtful
+from ..opdef.diagnostics import WarnsOfInput
 from ..opdef.interpreter import Eval
 from ..opdef.sequences import lengths_text
 from ..opdef.spec import Spec, size_of
@@ -60,7 +60,7 @@ class Step:
     __slots__ = (
         "body",
         "direct",
-        "doubts",
+        "warns_of_input",
         "free",
         "inputs",
         "instance",
@@ -107,9 +107,9 @@ class Step:
         self.loss: str | None = loss_seeded_by(op)
         takes_any = not (self.loss or instance.is_control or op.is_unsettled)
         #: whether the operator has to be asked what is doubtful; once it has said so, no more
-        self.doubts: bool = isinstance(instance, Doubtful)
+        self.warns_of_input: bool = isinstance(instance, WarnsOfInput)
         self.direct: DirectCall | None = (
-            DirectCall.of(op, instance) if takes_any and not self.doubts else None
+            DirectCall.of(op, instance) if takes_any and not self.warns_of_input else None
         )
 
     def run(self, f: Eval, env: Environment, checked: bool = False) -> None:
@@ -149,7 +149,7 @@ class Step:
                     raise refusal
             outs = f.apply(self.instance, ins, self.want)
             made = self.instance.lods(ins)
-            if self.doubts:
+            if self.warns_of_input:
                 self._warn(ins)
         except Exception as error:
             raise self._explained(error, ins) from error
@@ -279,10 +279,10 @@ class Step:
 
     def _warn(self, ins: dict[str, Any]) -> None:
         """Say what is doubtful about the inputs."""
-        if not isinstance(self.instance, Doubtful):
+        if not isinstance(self.instance, WarnsOfInput):
             return
-        for doubt in self.instance.doubts(ins):
-            self.doubts = False
+        for doubt in self.instance.input_warnings(ins):
+            self.warns_of_input = False
             named = self._named({slot: spec_of(value) for slot, value in ins.items()})
             warnings.warn(str(located(FluidError(doubt), self.op, named)), UserWarning, 2)
 

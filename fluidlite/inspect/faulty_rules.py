@@ -17,8 +17,8 @@ from ..opdef.interpreter import Eval
 from .differences import Limits, Probe, Slope
 from .float64 import dense, is_float, with_data
 from .gradient_paths import place
-from .report import Culprit, number
-from .trial import OperatorRun
+from .report import FaultyRule, number
+from .seeded_runs import OperatorRun
 
 _NAMED = 3  # culprits in a report
 
@@ -35,7 +35,7 @@ def find_culprits(
     concerned: Mapping[Operator, Concerned],
     limits: Limits,
     rng: np.random.Generator,
-) -> list[Culprit]:
+) -> list[FaultyRule]:
     """The operators whose rules disagree with their kernels on the values that they saw; one of
     each type.
 
@@ -45,7 +45,7 @@ def find_culprits(
         limits: what is allowed.
         rng: draws directions and cotangents.
     """
-    found: dict[str, Culprit] = {}
+    found: dict[str, FaultyRule] = {}
     for each in seen:
         if len(found) == _NAMED:
             break
@@ -166,7 +166,7 @@ class _Alone:
 
 def _examined(
     seen: OperatorRun, concerned: Concerned, limits: Limits, rng: np.random.Generator
-) -> Culprit | None:
+) -> FaultyRule | None:
     op = seen.op
     places = [
         (slot, k)
@@ -190,7 +190,7 @@ def _examined(
         if array is not None and array.shape != dense(value).shape:
             expected = f"expected {list(dense(value).shape)}"
             what = f"its rule gives a gradient of shape {list(array.shape)}, {expected}"
-            return _culprit(op, slot, name, None, what)
+            return _faulty_rule(op, slot, name, None, what)
         probe = Probe(
             lambda data, slot=slot, k=k, value=value: alone.total(  # type: ignore[misc]
                 replaced(seen.ins, slot, k, with_data(value, data))
@@ -202,7 +202,7 @@ def _examined(
         if not probe.agrees(rng):
             slope = probe.worst(rng)
             if not slope.ok:
-                return _culprit(op, slot, name, slope, _what(seen, slot, gradient, slope))
+                return _faulty_rule(op, slot, name, slope, _what(seen, slot, gradient, slope))
     return None
 
 
@@ -219,8 +219,8 @@ def _what(seen: OperatorRun, slot: str, gradient: Any, slope: Slope) -> str:
     return text + ("; its slope jumps there: move the input away" if slope.kink else "")
 
 
-def _culprit(op: Operator, slot: str, name: str, slope: Slope | None, what: str) -> Culprit:
-    return Culprit(
+def _faulty_rule(op: Operator, slot: str, name: str, slope: Slope | None, what: str) -> FaultyRule:
+    return FaultyRule(
         type=op.type,
         operator=str(op),
         callsite=op.callsite,

@@ -29,7 +29,7 @@ class OperatorRun(NamedTuple):
     rng: Any
 
 
-class Trial:
+class SeededRuns:
     """A program as it is now, to be run on different values.
 
     An executor numbers its runs, and random operators draw other numbers in each; here every run
