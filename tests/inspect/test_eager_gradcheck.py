@@ -17,7 +17,7 @@ def tensor(array):
     return fluid.to_tensor(np.asarray(array, "float32"))
 
 
-class WarnsOfInput(fluid.autograd.PyLayer):
+class Doubtful(fluid.autograd.PyLayer):
     """x^2 with a wrong slope at the element 1."""
 
     @staticmethod
@@ -93,8 +93,8 @@ def test_arguments_and_their_gradients_stay_as_they_are(rng):
 def test_a_wrong_element_is_named():
     x = tensor([1.0, 2.0, 3.0])
     with pytest.raises(GradientCheckError, match=r"x \[3\]: element \[1\] is .*6, by finite .*4"):
-        fluid.gradcheck(lambda x: WarnsOfInput.apply(x).sum(), {"x": x})
-    report = fluid.gradcheck(WarnsOfInput.apply, [x], raise_error=False)
+        fluid.gradcheck(lambda x: Doubtful.apply(x).sum(), {"x": x})
+    report = fluid.gradcheck(Doubtful.apply, [x], raise_error=False)
     assert not report.ok and report.order == 0
 
 
