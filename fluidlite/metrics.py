@@ -113,7 +113,27 @@ class CompositeMetric(MetricBase):
         return {"name": self._name, "states": [m.get_config() for m in self._metrics]}
 
 
-class Precision(MetricBase):
+class OneClassMetric(MetricBase):
+    """The base of metrics of how well one class is told from all else."""
+
+    def update(self, preds: Any, labels: Any) -> None:
+        """Count a batch.
+
+        Args:
+            preds: the probabilities that samples are of the class, [N] or [N, 1].
+            labels: 1 for the samples that are of it, as many.
+
+        Raises:
+            ArgumentError: these are no arrays, or not of one size.
+        """
+        self._add(*_two_classes(type(self).__name__, preds, labels))
+
+    def _add(self, found: Any, right: Any) -> None:
+        """Count which samples are predicted to be of the class, and which are of it."""
+        raise NotImplementedError
+
+
+class Precision(OneClassMetric):
     """How many of the samples that are predicted to be of a class are of it.
 
     >>> precision = Precision()
@@ -127,17 +147,7 @@ class Precision(MetricBase):
         self.tp: int = 0  #: true positives
         self.fp: int = 0  #: false positives
 
-    def update(self, preds: Any, labels: Any) -> None:
-        """Count a batch.
-
-        Args:
-            preds: the probabilities that samples are of the class, [N] or [N, 1].
-            labels: 1 for the samples that are of it, as many.
-
-        Raises:
-            ArgumentError: these are no arrays, or not of one size.
-        """
-        found, right = _two_classes("Precision", preds, labels)
+    def _add(self, found: Any, right: Any) -> None:
         self.tp += int(np.sum(found & right))
         self.fp += int(np.sum(found & ~right))
 
@@ -146,7 +156,7 @@ class Precision(MetricBase):
         return _ratio(self.tp, self.tp + self.fp)
 
 
-class Recall(MetricBase):
+class Recall(OneClassMetric):
     """How many of the samples of a class are predicted to be of it.
 
     >>> recall = Recall()
@@ -160,17 +170,7 @@ class Recall(MetricBase):
         self.tp: int = 0  #: true positives
         self.fn: int = 0  #: false negatives
 
-    def update(self, preds: Any, labels: Any) -> None:
-        """Count a batch.
-
-        Args:
-            preds: the probabilities that samples are of the class, [N] or [N, 1].
-            labels: 1 for the samples that are of it, as many.
-
-        Raises:
-            ArgumentError: these are no arrays, or not of one size.
-        """
-        found, right = _two_classes("Recall", preds, labels)
+    def _add(self, found: Any, right: Any) -> None:
         self.tp += int(np.sum(found & right))
         self.fn += int(np.sum(~found & right))
 

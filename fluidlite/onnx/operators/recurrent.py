@@ -181,6 +181,28 @@ class Net:
         ends = f.reshaped(f.to(self.lengths, "int64"), [1, -1, 1])
         return f.to(f.less_than(time, ends), f.type_of(self.x))
 
+    def directed(
+        self, w: Any, r: Any, b: Any, initial: list[Any], step: Any, one_bias: bool = True
+    ) -> list[Any]:
+        """Go through time in each direction.
+
+        Args:
+            w, r, b: parameters of all directions.
+            initial: what the state begins with, None for zeros.
+            step: takes the parameters of a direction, its number, and what :meth:`run` gives.
+            one_bias: whether both biases are added to what a step gets.
+        """
+        found = []
+        for at in range(len(self.directions)):
+            own = self.weights(w, r, b, at)
+            bias = own.b_x
+            if one_bias and b is not None:
+                bias = self.f.elementwise_add(own.b_x, own.b_h)
+            inputs = _projected(self.f, self.x, own.x, bias)
+            states = [self.initial(v, at) for v in initial]
+            found.append(self.run(at, inputs, states, partial(step, own, at)))
+        return self.joined(found)
+
     def joined(self, found: list[tuple[Any, list[Any]]]) -> list[Any]:
         """The results of all directions, as the standard lays them out."""
         f = self.f
@@ -217,17 +239,12 @@ def rnn(
     network: RecurrentNetwork = RecurrentNetwork(),
 ) -> Any:
     net, acts = network.of(f, x, lengths, r), network.functions(f, "Tanh")
-    found = []
-    for at in range(len(net.directions)):
-        own, (g,) = net.weights(w, r, b, at), acts[at]
-        bias = None if b is None else f.elementwise_add(own.b_x, own.b_h)
 
-        def step(now: Any, states: list[Any], own: Any = own, g: Any = g) -> list[Any]:
-            return [g(network.clipped(f, f.elementwise_add(now, f.matmul(states[0], own.h))))]
+    def step(own: Weights, at: int, now: Any, states: list[Any]) -> list[Any]:
+        (g,) = acts[at]
+        return [g(network.clipped(f, f.elementwise_add(now, f.matmul(states[0], own.h))))]
 
-        states = [net.initial(initial_h, at)]
-        found.append(net.run(at, _projected(f, net.x, own.x, bias), states, step))
-    return net.joined(found)
+    return net.directed(w, r, b, [initial_h], step)
 
 
 @operator("GRU")
@@ -244,16 +261,11 @@ def gru(
     network: RecurrentNetwork = RecurrentNetwork(),
 ) -> Any:
     net, acts = network.of(f, x, lengths, r), network.functions(f, "Sigmoid", "Tanh")
-    found = []
-    for at in range(len(net.directions)):
-        own = net.weights(w, r, b, at)
 
-        def step(now: Any, states: list[Any], own: Weights = own, at: int = at) -> list[Any]:
-            return [_gru_step(net, now, states[0], own, acts[at], linear_before_reset)]
+    def step(own: Weights, at: int, now: Any, states: list[Any]) -> list[Any]:
+        return [_gru_step(net, now, states[0], own, acts[at], linear_before_reset)]
 
-        states = [net.initial(initial_h, at)]
-        found.append(net.run(at, _projected(f, net.x, own.x, own.b_x), states, step))
-    return net.joined(found)
+    return net.directed(w, r, b, [initial_h], step, one_bias=False)
 
 
 def _gru_step(net: Net, now: Any, h: Any, own: Weights, acts: list[Any], linear: int) -> Any:
@@ -295,24 +307,16 @@ def lstm(
     network: RecurrentNetwork = RecurrentNetwork(),
 ) -> Any:
     net, acts = network.of(f, x, lengths, r), network.functions(f, "Sigmoid", "Tanh", "Tanh")
-    found = []
-    for at in range(len(net.directions)):
-        own = net.weights(w, r, b, at)
-        bias = None if b is None else f.elementwise_add(own.b_x, own.b_h)
-        peeps = None
-        if p is not None:
-            row = f.dropped(f.cut(p, 0, at, at + 1), 0)
-            peeps = _gates(f, row, 3, net.hidden, 0)
+    peeps = [None] * len(net.directions)
+    if p is not None:
+        rows = (f.dropped(f.cut(p, 0, at, at + 1), 0) for at in range(len(net.directions)))
+        peeps = [_gates(f, row, 3, net.hidden, 0) for row in rows]
 
-        def step(
-            now: Any, states: list[Any], own: Any = own, peeps: Any = peeps, at: int = at
-        ) -> list[Any]:
-            gates = f.elementwise_add(now, f.matmul(states[0], own.h))
-            return _lstm_step(net, gates, states[1], peeps, acts[at], input_forget)
+    def step(own: Weights, at: int, now: Any, states: list[Any]) -> list[Any]:
+        gates = f.elementwise_add(now, f.matmul(states[0], own.h))
+        return _lstm_step(net, gates, states[1], peeps[at], acts[at], input_forget)
 
-        states = [net.initial(initial_h, at), net.initial(initial_c, at)]
-        found.append(net.run(at, _projected(f, net.x, own.x, bias), states, step))
-    return net.joined(found)
+    return net.directed(w, r, b, [initial_h, initial_c], step)
 
 
 def _lstm_step(
