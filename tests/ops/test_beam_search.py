@@ -175,10 +175,10 @@ def test_what_says_no_sources_is_refused():
 def test_a_beam_of_zero_is_refused_when_it_is_built():
     given = [fluid.data(name, [None, 1], "int64", lod_level=2) for name in ("ids", "words")]
     scores = fluid.data("scores", [None, 1], lod_level=2)
-    with pytest.raises(fluid.errors.ArgumentError, match="a beam_size of at least 1, got 0"):
+    with pytest.raises(fluid.errors.ArgumentError, match="beam_size of at least 1, got 0"):
         fluid.layers.beam_search(given[0], scores, given[1], scores, 0, 0)
     shapes = dict(pre_ids=([2, 1], "int64"), pre_scores=([2, 1], "float32"))
-    with pytest.raises(AttributeValueError, match="a beam_size of at least 1"):
+    with pytest.raises(AttributeValueError, match="beam_size of at least 1"):
         attrs = dict(beam_size=0, end_id=0, level=0)
         infer("beam_search", attrs, **shapes, scores=([2, 3], "float32"))
 

@@ -176,7 +176,7 @@ def test_unknown_sizes_stay_unknown():
             "a window of 3 does not fit into 8 elements padded by -3 and -3",
             dict(paddings=[-3, 0]),
         ),
-        (AttributeValueError, "at least 1 group, got 0", dict(groups=0)),
+        (AttributeValueError, "groups of at least 1, got 0", dict(groups=0)),
         (AttributeValueError, "NCHW or NHWC, got 'HWCN'", dict(data_format="HWCN")),
         (
             ShapeError,

@@ -128,7 +128,7 @@ def test_sizes_that_tensors_give_are_unknown_before():
         (AttributeValueError, "'abc'", "fill_constant", {"str_value": "abc"}, {}),
         (
             ShapeError,
-            "1 element, got [2]",
+            "one number, got shape [2]",
             "fill_constant",
             {"shape": [3]},
             {"ValueTensor": ([2], "float32")},

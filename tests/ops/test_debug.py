@@ -188,7 +188,7 @@ def test_conditions_are_truths():
         layers.Assert(data())
     with pytest.raises(DTypeError, match="Cond to be bool, got float32"):
         infer("assert", Cond=([1], "float32"), Data=[])
-    with pytest.raises(ShapeError, match=r"one truth, got shape \[2\]"):
+    with pytest.raises(ShapeError, match=r"one number, got shape \[2\]"):
         infer("assert", Cond=([2], "bool"), Data=[])
     with pytest.raises(ArgumentError, match="expected data to be a variable"):
         layers.Assert(data("c", [1], "bool"), ["x"])

@@ -236,7 +236,7 @@ def test_numbers_that_are_tensors_hold_one():
         infer("scale", X=([2], "float32"), ScaleTensor=([3], "float32"))
     with pytest.raises(ShapeError, match=r"expected X to hold one number, got shape \[2\]"):
         infer("increment", X=([2], "float32"))
-    with pytest.raises(DTypeError, match="expected X to be a number, got bool"):
+    with pytest.raises(DTypeError, match="expected X to hold numbers, got bool"):
         infer("increment", X=([1], "bool"))
 
 

@@ -61,7 +61,7 @@ def test_smooth_l1_loss_flattens_rows():
 
 
 def test_smooth_l1_loss_refuses_vectors_and_other_weights():
-    with pytest.raises(ShapeError, match=r"X to have rows, got shape \[3\]"):
+    with pytest.raises(ShapeError, match=r"X to have at least 2 dimensions, got shape \[3\]"):
         infer("smooth_l1_loss", X=([3], "float32"), Y=([3], "float32"))
     specs = dict(X=([3, 2], "float32"), Y=([3, 2], "float32"))
     with pytest.raises(ShapeError, match="X and Y and OutsideWeight of the same shape"):

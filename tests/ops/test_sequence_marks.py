@@ -72,7 +72,7 @@ def test_tags_that_are_not_as_many_as_samples_are_refused():
     [
         (AttributeValueError, "expected kernels", dict(kernels=[2]), {}),
         (ShapeError, "to fit into the images", dict(kernels=[5, 2]), {}),
-        (ShapeError, r"Y of shape \[N, 2\]", dict(kernels=[2, 2]), dict(Y=(2, 3))),
+        (ShapeError, r"Y of shape \[n, 2\]", dict(kernels=[2, 2]), dict(Y=(2, 3))),
     ],
 )
 def test_windows_that_do_not_fit_are_refused(error, message, attrs, shapes):

@@ -192,7 +192,7 @@ def test_sequences_that_do_not_fit_are_refused(message, type, attrs, inputs):
         (AttributeValueError, "Y or target_lod", "lod_reset", {}, dict(X=((4, 2), "float32"))),
         (
             ShapeError,
-            r"X of shape \[N, 1\]",
+            r"X of shape \[n, 1\]",
             "sequence_enumerate",
             dict(win_size=2),
             dict(X=((4, 2), "int64")),
