@@ -177,9 +177,7 @@ def test_shapes_that_do_not_fit_are_refused(type):
 
 def test_closeness_is_between_floats_of_one_shape():
     x = ([2, 3], "float32")
-    with pytest.raises(
-        ShapeError, match=r"Other of shape \[2, 3\], as Input, got \[3\]"
-    ):
+    with pytest.raises(ShapeError, match=r"Other of shape \[2, 3\], as Input, got \[3\]"):
         infer("allclose", Input=x, Other=([3], "float32"))
     with pytest.raises(
         DTypeError, match="expected Other to be float16, float32 or float64, got int"
