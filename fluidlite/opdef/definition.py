@@ -387,21 +387,6 @@ class Op(Structure):
 Definition: TypeAlias = type[Op]
 
 
-class Passing(Op, abstract=True):
-    """Out = X: values never change, so that one serves both."""
-
-    signature = "X -> Out"
-
-    def run(self, xp: Any, X: Any) -> Any:
-        return X
-
-    def copies(self) -> bool:
-        return True
-
-    def grad(self, f: Any, dOut: Any) -> Any:
-        return dict(X=lambda: f.assign(dOut))
-
-
 class Detached(Op, abstract=True):
     """Nothing flows through it, and its outputs do not have the sequences of its inputs."""
 

@@ -14,10 +14,11 @@ from ..errors import AttributeValueError, ShapeError
 from ..ground.process_group import REDUCTIONS, groups
 from ..ground.values import SelectedRows
 from ..opdef.attribute import REQUIRED, attr
-from ..opdef.definition import Detached, Op, Passing
+from ..opdef.definition import Detached, Op
 from ..opdef.effect import EXCHANGE
 from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import need_ndim, same_dtype, size_of, spec
+from .families import Passing
 
 
 class Collective(Op, abstract=True):

@@ -11,9 +11,10 @@ import numpy as np
 from ..errors import OutOfRangeError, ShapeError
 from ..ground.values import LoDTensorArray, added, bare, zeros_like
 from ..opdef.attribute import REQUIRED, BlockRef, attr
-from ..opdef.definition import Detached, Op, Passing
+from ..opdef.definition import Detached, Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.gradient import GRAD
+from .families import Passing
 
 
 class Driving(Op, abstract=True):

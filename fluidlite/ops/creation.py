@@ -8,10 +8,11 @@ from ..errors import AttributeValueError, DTypeError, ShapeError
 from ..ground.dtypes import DType
 from ..ground.values import bare
 from ..opdef.attribute import REQUIRED, Long, attr, single_precision
-from ..opdef.definition import Detached, DetachedValues, Op, Passing
+from ..opdef.definition import Detached, DetachedValues, Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.sequences import lod_of
 from ..opdef.spec import need_integer, need_one, normal_axis, same_dtype, size_of, spec
+from .families import Passing
 
 
 class Creation(Detached, abstract=True):

@@ -1,11 +1,13 @@
-"""Operators that differ by NumPy's function, as tables."""
+"""What families of operators share: tables of those that differ by NumPy's function, and a base of
+those that do nothing.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from ..opdef.definition import Definition
+from ..opdef.definition import Definition, Op
 
 
 def define(base: Definition, **rows: tuple[Any, ...]) -> None:
@@ -46,3 +48,18 @@ def of_y(slope: Callable[[Any, Any, Any], Any]) -> Callable[..., Any]:
         return dict(X=lambda: slope(f, Out, dOut))
 
     return grad
+
+
+class Passing(Op, abstract=True):
+    """Out = X: values never change, so that one serves both."""
+
+    signature = "X -> Out"
+
+    def run(self, xp, X):
+        return X
+
+    def copies(self):
+        return True
+
+    def grad(self, f, dOut):
+        return dict(X=lambda: f.assign(dOut))
