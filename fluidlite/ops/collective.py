@@ -18,7 +18,7 @@ from ..opdef.definition import Detached, Op
 from ..opdef.effect import EXCHANGE
 from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import need_ndim, same_dtype, size_of, spec
-from .families import Passing
+from .families import PassesThrough
 
 
 class Collective(Op, abstract=True):
@@ -309,7 +309,7 @@ class c_allgather_rows(Detached):
         return group.all_reduce(X, "sum", self.ring_id)
 
 
-class Wait(Passing, abstract=True):
+class Wait(PassesThrough, abstract=True):
     """Out = X, behind what was started before: operators run in order, so nothing has to wait."""
 
     fluid = FluidForm(direct=True)

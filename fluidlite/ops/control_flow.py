@@ -14,7 +14,7 @@ from ..opdef.attribute import REQUIRED, BlockRef, attr
 from ..opdef.definition import Detached, Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.gradient import GRAD
-from .families import Passing
+from .families import PassesThrough
 
 
 class Driving(Op, abstract=True):
@@ -372,7 +372,7 @@ class recurrent_grad(DrivingGradient):
             run.set(out, value)
 
 
-class rnn_memory_helper(Passing):
+class rnn_memory_helper(PassesThrough):
     """Out = X: what a block of `recurrent` hands out.
 
     dtype: not read.

@@ -12,7 +12,7 @@ from ..opdef.definition import Detached, DetachedValues, Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.sequences import lod_of
 from ..opdef.spec import need_integer, need_one, normal_axis, same_dtype, size_of, spec
-from .families import Passing
+from .families import PassesThrough
 
 
 class Creation(Detached, abstract=True):
@@ -295,7 +295,7 @@ class assign_value(Listed):
     }
 
 
-class assign(Passing):
+class assign(PassesThrough):
     """Out = X.  Values never change, so that one serves both."""
 
     signature = "X? -> Out"

@@ -50,7 +50,7 @@ def of_y(slope: Callable[[Any, Any, Any], Any]) -> Callable[..., Any]:
     return grad
 
 
-class Passing(Op, abstract=True):
+class PassesThrough(Op, abstract=True):
     """Out = X: values never change, so that one serves both."""
 
     signature = "X -> Out"

@@ -307,7 +307,7 @@ def lstm(
     network: RecurrentNetwork = RecurrentNetwork(),
 ) -> Any:
     net, acts = network.of(f, x, lengths, r), network.functions(f, "Sigmoid", "Tanh", "Tanh")
-    peeps = [None] * len(net.directions)
+    peeps: list[Any] = [None] * len(net.directions)
     if p is not None:
         rows = (f.dropped(f.cut(p, 0, at, at + 1), 0) for at in range(len(net.directions)))
         peeps = [_gates(f, row, 3, net.hidden, 0) for row in rows]
