@@ -88,10 +88,9 @@ def to_variable(value: Any, name: str | None = None, zero_copy: bool | None = No
     """
     if not enabled():
         raise engine.located(
-            ArgumentError(
-                "to_variable makes tensors for layers that run at once: call it within "
-                "fluid.dygraph.guard(), or after fluid.enable_dygraph()"
-            )
+            ArgumentError,
+            "to_variable makes tensors for layers that run at once: call it within "
+            "fluid.dygraph.guard(), or after fluid.enable_dygraph()",
         )
     if isinstance(value, VarBase):
         return value
@@ -101,10 +100,9 @@ def to_variable(value: Any, name: str | None = None, zero_copy: bool | None = No
         made = VarBase(array_of(value))
     else:
         raise engine.located(
-            ArgumentError(
-                f"expected an array or a tensor, got {value!r:.60} of type "
-                f"{type(value).__name__}; make an array of it: np.array(...)"
-            )
+            ArgumentError,
+            f"expected an array or a tensor, got {value!r:.60} of type "
+            f"{type(value).__name__}; make an array of it: np.array(...)",
         )
     if name is not None:
         made.name = name

@@ -167,10 +167,9 @@ class VarBase(Tensor):
         """
         if backward_strategy is not None and not isinstance(backward_strategy, BackwardStrategy):
             raise engine.located(
-                ArgumentError(
-                    f"expected backward_strategy to be None or a BackwardStrategy, got "
-                    f"{backward_strategy!r:.60}"
-                )
+                ArgumentError,
+                f"expected backward_strategy to be None or a BackwardStrategy, got "
+                f"{backward_strategy!r:.60}",
             )
         engine.check_bools(retain_graph=retain_graph)
         node = node_of(self.origin)

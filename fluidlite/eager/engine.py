@@ -24,9 +24,9 @@ from .sweep import BackwardPass, described, leading, node_of
 _lock = threading.Lock()  #: held while the gradients of leaves change
 
 
-def located(error: FluidError) -> FluidError:
-    """An error with the line of the user's that it belongs to."""
-    return with_context(error, f"  called at {call_site()}")
+def located(kind: type[FluidError], message: str) -> FluidError:
+    """An error that says the line of the user's."""
+    return with_context(kind(message), f"  called at {call_site()}")
 
 
 def seed_of(tensor: Any, given: Any, recording: bool) -> Any:
@@ -45,10 +45,9 @@ def seed_of(tensor: Any, given: Any, recording: bool) -> Any:
         return tensor.results(ones) if recording else ones
     if given.array.shape != tensor.array.shape:
         raise located(
-            GradientShapeError(
-                f"expected a gradient of shape {list(tensor.array.shape)} for "
-                f"{described(tensor)}, got one of shape {list(given.array.shape)}"
-            )
+            GradientShapeError,
+            f"expected a gradient of shape {list(tensor.array.shape)} for "
+            f"{described(tensor)}, got one of shape {list(given.array.shape)}",
         )
     dtype = tensor.array.dtype
     if recording:
@@ -233,7 +232,7 @@ def grad(
         retain_graph = create_graph
     check_bools(retain_graph=retain_graph)
     if not only_inputs:
-        raise located(ArgumentError("only_inputs=False is not supported; leave it at True"))
+        raise located(ArgumentError, "only_inputs=False is not supported; leave it at True")
     blocked = _blocked(no_grad_vars)
     found = gradients_of(
         outs, ins, seeds, retain_graph=retain_graph, create_graph=create_graph, blocked=blocked
@@ -271,10 +270,9 @@ def check_used(found: Sequence[Any], inputs: Sequence[Any]) -> None:
         if gradient is None:
             why = "it stops gradients" if tensor.stop else "the outputs do not depend on it"
             raise located(
-                UnreachableError(
-                    f"inputs[{i}], {described(tensor)}, has no gradient: {why}; with "
-                    f"allow_unused=True its gradient is None"
-                )
+                UnreachableError,
+                f"inputs[{i}], {described(tensor)}, has no gradient: {why}; with "
+                f"allow_unused=True its gradient is None",
             )
 
 
@@ -288,20 +286,19 @@ def tensors_in(what: str, given: Any) -> list[Any]:
     for each in listed:
         if not isinstance(each, TensorRecord):
             raise located(
-                ArgumentError(
-                    f"expected {what} to be a tensor or a list of tensors, got {each!r:.60} of "
-                    f"type {type(each).__name__}"
-                )
+                ArgumentError,
+                f"expected {what} to be a tensor or a list of tensors, got {each!r:.60} of "
+                f"type {type(each).__name__}",
             )
     if not listed:
-        raise located(ArgumentError(f"expected {what} to name at least one tensor, got none"))
+        raise located(ArgumentError, f"expected {what} to name at least one tensor, got none")
     return listed
 
 
 def distinct(what: str, tensors: Sequence[Any]) -> None:
     """Refuse a tensor that is listed twice."""
     if len({id(t) for t in tensors}) < len(tensors):
-        raise located(ArgumentError(f"expected {what} to be different tensors, got one twice"))
+        raise located(ArgumentError, f"expected {what} to be different tensors, got one twice")
 
 
 def seeds_in(what: str, given: Any, count: int) -> list[Any]:
@@ -318,14 +315,13 @@ def seeds_in(what: str, given: Any, count: int) -> list[Any]:
     for each in listed:
         if each is not None and not isinstance(each, TensorRecord):
             raise located(
-                ArgumentError(
-                    f"expected {what} to be tensors or None, got {each!r:.60} of type "
-                    f"{type(each).__name__}; make it one first: fluidlite.to_tensor(...)"
-                )
+                ArgumentError,
+                f"expected {what} to be tensors or None, got {each!r:.60} of type "
+                f"{type(each).__name__}; make it one first: fluidlite.to_tensor(...)",
             )
     if len(listed) != count:
         raise located(
-            ArgumentError(f"expected {count} {what}, one for each tensor, got {len(listed)}")
+            ArgumentError, f"expected {count} {what}, one for each tensor, got {len(listed)}"
         )
     return listed
 
@@ -335,8 +331,7 @@ def check_bools(**flags: Any) -> None:
     for name, value in flags.items():
         if not isinstance(value, bool) and (value is not None or name != "retain_graph"):
             raise located(
-                ArgumentError(
-                    f"expected {name} to be True or False, got {value!r:.60} of type "
-                    f"{type(value).__name__}"
-                )
+                ArgumentError,
+                f"expected {name} to be True or False, got {value!r:.60} of type "
+                f"{type(value).__name__}",
             )

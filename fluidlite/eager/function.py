@@ -52,10 +52,10 @@ class PyLayerContext(Described):
             tensors: inputs, results, or any others; None among them stays None.
         """
         if self._saved:
-            raise located(ArgumentError("save_for_backward may be called once"))
+            raise located(ArgumentError, "save_for_backward may be called once")
         for each in tensors:
             if each is not None and not isinstance(each, TensorRecord):
-                raise located(ArgumentError(f"expected tensors to save, got {each!r:.60}"))
+                raise located(ArgumentError, f"expected tensors to save, got {each!r:.60}")
         self._saved = tuple(
             None if each is None else _Saved(each, each.version) for each in tensors
         )
@@ -274,10 +274,8 @@ def recorded(
     results = [each for each in listed if isinstance(each, TensorRecord)]
     if not results:
         raise located(
-            ArgumentError(
-                f"expected {name}.forward to return a tensor or a tuple of them, got "
-                f"{outputs!r:.60}"
-            )
+            ArgumentError,
+            f"expected {name}.forward to return a tensor or a tuple of them, got {outputs!r:.60}",
         )
     cls = (tensors[0] if tensors else results[0]).results
     flows = [r.array.dtype.kind == "f" and not context.is_constant(r) for r in results]

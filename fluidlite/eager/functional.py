@@ -154,15 +154,14 @@ def jvp(func: Function, xs: Any, v: Any = None, create_graph: bool = False) -> t
 def _need_same(what: str, given: Sequence[Any], likes: Sequence[Any]) -> None:
     if len(given) != len(likes):
         raise located(
-            ArgumentError(f"expected {what} to be {len(likes)} tensors, got {len(given)}")
+            ArgumentError, f"expected {what} to be {len(likes)} tensors, got {len(given)}"
         )
     for one, like in zip(given, likes):
         if one is not None and one.array.shape != like.array.shape:
             raise located(
-                ShapeError(
-                    f"expected {what} of shape {list(like.array.shape)} for {described(like)}, "
-                    f"got {list(one.array.shape)}"
-                )
+                ShapeError,
+                f"expected {what} of shape {list(like.array.shape)} for {described(like)}, "
+                f"got {list(one.array.shape)}",
             )
 
 
@@ -187,7 +186,7 @@ def jacobian(ys: Any, xs: Any, batch_axis: int | None = None, create_graph: bool
     """
     check_bools(create_graph=create_graph)
     if batch_axis not in (None, 0):
-        raise located(ArgumentError(f"expected batch_axis to be None or 0, got {batch_axis!r}"))
+        raise located(ArgumentError, f"expected batch_axis to be None or 0, got {batch_axis!r}")
     arguments, given, outputs = _made(ys, xs, create_graph)
     rows = [_jacobians(y, arguments, batch_axis is not None, create_graph) for y in outputs]
     return _like(given, [_like(xs, row) for row in rows])
@@ -197,7 +196,7 @@ def _jacobians(y: Any, xs: Sequence[Any], batched: bool, create_graph: bool) -> 
     """The Jacobians of one tensor by several."""
     shape = y.array.shape
     if batched and not shape:
-        raise located(ShapeError("expected rows along batch_axis, got a tensor of shape []"))
+        raise located(ShapeError, "expected rows along batch_axis, got a tensor of shape []")
     lead = shape[0] if batched else 1
     size = int(np.prod(shape[1:] if batched else shape, dtype="int64"))
     columns: list[list[Any]] = [[] for _ in xs]
@@ -242,10 +241,9 @@ def hessian(ys: Any, xs: Any, batch_axis: int | None = None, create_graph: bool 
     rows = outputs[0].array.shape[0] if batch_axis == 0 and outputs[0].array.shape else 1
     if len(outputs) != 1 or size != rows:
         raise located(
-            ShapeError(
-                f"expected one value{' in each row' if batch_axis == 0 else ''} to take the "
-                f"Hessian of, got shape {list(outputs[0].array.shape)}"
-            )
+            ShapeError,
+            f"expected one value{' in each row' if batch_axis == 0 else ''} to take the "
+            f"Hessian of, got shape {list(outputs[0].array.shape)}",
         )
     gradients = gradients_of(outputs, arguments, [None], retain_graph=True, create_graph=True)
     second = [
@@ -288,7 +286,7 @@ def value_and_grad(func: Function, argnums: int | Sequence[int] = 0) -> Function
             value = func(*given, **kwargs)
         (output,) = tensors_in("what the function returns", value)
         if output.array.size != 1:
-            raise located(ShapeError(f"expected one value, got shape {list(output.array.shape)}"))
+            raise located(ShapeError, f"expected one value, got shape {list(output.array.shape)}")
         gradients = gradients_of([output], watched, [None], retain_graph=False, create_graph=False)
         found = _or_zeros(gradients, watched)
         return value, tuple(found) if several else found[0]
@@ -323,12 +321,12 @@ def vmap(func: Function, in_axes: Any = 0, out_axes: int = 0) -> Function:
         axes = list(in_axes) if isinstance(in_axes, (list, tuple)) else [in_axes] * len(args)
         if len(axes) != len(args):
             raise located(
-                ArgumentError(f"expected {len(args)} in_axes, one for each argument, got {axes}")
+                ArgumentError, f"expected {len(args)} in_axes, one for each argument, got {axes}"
             )
         counts = {arg.array.shape[axis] for arg, axis in zip(args, axes) if axis is not None}
         if len(counts) != 1:
             raise located(
-                ShapeError(f"expected one number of samples in all arguments, got {sorted(counts)}")
+                ShapeError, f"expected one number of samples in all arguments, got {sorted(counts)}"
             )
         columns = [
             [arg] * next(iter(counts)) if axis is None else unstack(arg, axis)
@@ -369,6 +367,6 @@ def hvp(func: Function, xs: Any, v: Any = None, create_graph: bool = False) -> t
     arguments, found, outputs = _evaluated(func, xs, create_graph)
     if len(outputs) != 1 or outputs[0].array.size != 1:
         shapes = [list(t.array.shape) for t in outputs]
-        raise located(ShapeError(f"expected one value to take the Hessian of, got shapes {shapes}"))
+        raise located(ShapeError, f"expected one value to take the Hessian of, got shapes {shapes}")
     first = gradients_of(outputs, arguments, [None], retain_graph=True, create_graph=True)
     return found, _like(xs, _pushed(first, v, arguments, arguments, create_graph))

@@ -45,7 +45,7 @@ class Kinds(TensorRecord, results=False):
         """
         others = {*named} - {"dtype", "device", "blocking"}
         if others:
-            raise engine.located(ArgumentError(f"to: unexpected arguments {sorted(others)}"))
+            raise engine.located(ArgumentError, f"to: unexpected arguments {sorted(others)}")
         dtype = named.get("dtype")
         for each in (*wishes, named.get("device")):
             if isinstance(each, Operand):
@@ -53,7 +53,7 @@ class Kinds(TensorRecord, results=False):
             elif each is None or isinstance(each, bool) or "cpu" in str(each).lower():
                 continue
             elif any(word in str(each).lower() for word in ("gpu", "cuda", "xpu")):
-                raise engine.located(ArgumentError(f"to: there is one place, 'cpu'; got {each!r}"))
+                raise engine.located(ArgumentError, f"to: there is one place, 'cpu'; got {each!r}")
             else:
                 dtype = each
         tensor: Any = self

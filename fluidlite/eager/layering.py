@@ -111,10 +111,8 @@ class EagerLayer(Interpreter):
             return self.new_variable(dtype)
         if not isinstance(given, TensorRecord):
             raise located(
-                ArgumentError(
-                    f"expected a tensor to write the result of {self.layer_type} to, got "
-                    f"{given!r:.60}"
-                )
+                ArgumentError,
+                f"expected a tensor to write the result of {self.layer_type} to, got {given!r:.60}",
             )
         return given
 
@@ -197,10 +195,9 @@ class EagerLayer(Interpreter):
             )
         if tuple(attr.array.shape) != tuple(int(n) for n in shape):
             raise located(
-                ShapeError(
-                    f"{self.layer_type}: expected a parameter of shape {list(shape)}, got one of "
-                    f"shape {list(attr.array.shape)}"
-                )
+                ShapeError,
+                f"{self.layer_type}: expected a parameter of shape {list(shape)}, got one of "
+                f"shape {list(attr.array.shape)}",
             )
         return attr
 
@@ -218,7 +215,7 @@ class EagerLayer(Interpreter):
         Raises:
             ArgumentError: always.
         """
-        raise located(ArgumentError(f"{self.layer_type} cannot run on tensors: it {why}"))
+        raise located(ArgumentError, f"{self.layer_type} cannot run on tensors: it {why}")
 
 
 _BLANK = "has_no_value"  # an attribute of such tensors

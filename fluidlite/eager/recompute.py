@@ -41,7 +41,7 @@ def checkpoint(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     True
     """
     if not callable(function):
-        raise located(ArgumentError(f"expected a function to call, got {function!r:.60}"))
+        raise located(ArgumentError, f"expected a function to call, got {function!r:.60}")
     if not thread.recording:
         return function(*args, **kwargs)
     part = _Part(function, args, kwargs)
@@ -50,10 +50,9 @@ def checkpoint(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     found = function(*args, **kwargs)
     if versions != [t.version for t in part.given]:
         raise located(
-            ArgumentError(
-                "the function writes an argument in place, which it would do again in backward; "
-                "let it work on a clone()"
-            )
+            ArgumentError,
+            "the function writes an argument in place, which it would do again in backward; "
+            "let it work on a clone()",
         )
     outs = tensors_in("what the function returns", found)
     edges = _sources(outs, before.count)

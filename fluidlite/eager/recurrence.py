@@ -231,15 +231,14 @@ class StackedCells(RecurrentNet):
         sizes = self.state_sizes
         if len(parts) != len(sizes):
             raise located(
-                ArgumentError(
-                    f"{type(self).__name__}: expected {len(sizes)} initial states, got {len(parts)}"
-                )
+                ArgumentError,
+                f"{type(self).__name__}: expected {len(sizes)} initial states, got {len(parts)}",
             )
         for part, size in zip(parts, sizes):
             wanted = [sum(map(len, self._cells)), rows, size]
             if not fits(part.array.shape, wanted):
                 raise located(
-                    ShapeError(f"expected a state of shape {wanted}, got {list(part.array.shape)}")
+                    ShapeError, f"expected a state of shape {wanted}, got {list(part.array.shape)}"
                 )
         return list(zip(*(unbind(part, 0) for part in parts)))
 

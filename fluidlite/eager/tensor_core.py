@@ -170,7 +170,7 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
     @stop_gradient.setter
     def stop_gradient(self, value: bool) -> None:
         if not isinstance(value, (bool, np.bool_)):
-            raise engine.located(ArgumentError(f"expected True or False, got {value!r:.60}"))
+            raise engine.located(ArgumentError, f"expected True or False, got {value!r:.60}")
         self.stop: bool = bool(value)
 
     @property
@@ -222,7 +222,7 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
         """
         if not place and self.array.size != 1:
             raise engine.located(
-                ShapeError(f"expected one element, got shape {list(self.array.shape)}")
+                ShapeError, f"expected one element, got shape {list(self.array.shape)}"
             )
         return self.array.item(*place)
 
@@ -280,10 +280,9 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
         array = np.array(value.array if isinstance(value, TensorRecord) else value)
         if array.shape != self.array.shape:
             raise engine.located(
-                ShapeError(
-                    f"expected a value of shape {list(self.array.shape)} for {described(self)}, "
-                    f"got {list(array.shape)}"
-                )
+                ShapeError,
+                f"expected a value of shape {list(self.array.shape)} for {described(self)}, "
+                f"got {list(array.shape)}",
             )
         array = array.astype(self.array.dtype, copy=False)
         for each in self._sharing or (self,):
@@ -353,14 +352,13 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
         if value is not None:
             if not isinstance(value, TensorRecord):
                 raise engine.located(
-                    ArgumentError(f"expected a tensor or None as a gradient, got {value!r:.60}")
+                    ArgumentError, f"expected a tensor or None as a gradient, got {value!r:.60}"
                 )
             if value.array.shape != self.array.shape:
                 raise engine.located(
-                    GradientShapeError(
-                        f"expected a gradient of shape {list(self.array.shape)} for "
-                        f"{described(self)}, got {list(value.array.shape)}"
-                    )
+                    GradientShapeError,
+                    f"expected a gradient of shape {list(self.array.shape)} for "
+                    f"{described(self)}, got {list(value.array.shape)}",
                 )
         self._gradient = value
 
@@ -457,13 +455,12 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
         ([20.0, 40.0], True)
         """
         if not callable(hook):
-            raise engine.located(ArgumentError(f"expected a function, got {hook!r:.60}"))
+            raise engine.located(ArgumentError, f"expected a function, got {hook!r:.60}")
         if self.stop:
             raise engine.located(
-                GradientStateError(
-                    f"{described(self)} stops gradients, so that a hook would never be called; "
-                    f"set its stop_gradient to False first"
-                )
+                GradientStateError,
+                f"{described(self)} stops gradients, so that a hook would never be called; "
+                f"set its stop_gradient to False first",
             )
         return self._hook(hook)
 
@@ -525,8 +522,7 @@ def need_differentiable(tensor: Any) -> None:
     """
     if tensor.array.dtype.kind != "f":
         raise engine.located(
-            GradientTypeError(
-                f"{described(tensor)} has no gradient, only floats have; leave its stop_gradient "
-                f"at True, or cast it: x.astype('float32')"
-            )
+            GradientTypeError,
+            f"{described(tensor)} has no gradient, only floats have; leave its stop_gradient "
+            f"at True, or cast it: x.astype('float32')",
         )

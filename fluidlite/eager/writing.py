@@ -78,18 +78,16 @@ class Writing(TensorRecord, results=False):
         """
         if thread.recording and self.origin is None and not self.stop:
             raise engine.located(
-                InplaceError(
-                    f"{described(self)} is a leaf that wants a gradient: it cannot be written in "
-                    f"place; do that under fluidlite.no_grad(), with set_value, or on a clone()"
-                )
+                InplaceError,
+                f"{described(self)} is a leaf that wants a gradient: it cannot be written in "
+                f"place; do that under fluidlite.no_grad(), with set_value, or on a clone()",
             )
         made = change(self.alias() if self.origin is not None or self.stop else self)
         if made.array.shape != self.array.shape and not reshaped:
             raise engine.located(
-                InplaceError(
-                    f"a write in place cannot change the shape of {described(self)} to "
-                    f"{list(made.array.shape)}"
-                )
+                InplaceError,
+                f"a write in place cannot change the shape of {described(self)} to "
+                f"{list(made.array.shape)}",
             )
         array = made.array
         if array.dtype != self.array.dtype:

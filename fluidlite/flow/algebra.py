@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def _product(input: Tensor, other: Tensor, ranks: tuple[int, int]) -> Tensor:
     for given, rank in zip((input, other), ranks):
         if len(given.array.shape) != rank:
-            raise engine.located(ShapeError(f"expected {rank} dimensions, got {described(given)}"))
+            raise engine.located(ShapeError, f"expected {rank} dimensions, got {described(given)}")
     return arithmetic.matmul(input, other)
 
 

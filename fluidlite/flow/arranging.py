@@ -56,7 +56,7 @@ def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
     first = start + size if start < 0 else start
     if not 0 <= first <= first + length <= size:
         raise engine.located(
-            ShapeError(f"expected places within {size}, got {length} of them from {start} on")
+            ShapeError, f"expected places within {size}, got {length} of them from {start} on"
         )
     dim %= len(input.array.shape)
     return input[(*[slice(None)] * dim, slice(first, first + length))]
@@ -170,7 +170,7 @@ def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
     windows = (input.array.shape[dim] - size) // step + 1
     if windows < 1:
         raise engine.located(
-            ShapeError(f"expected windows of at most {input.array.shape[dim]}, got {size}")
+            ShapeError, f"expected windows of at most {input.array.shape[dim]}, got {size}"
         )
     places = (np.arange(windows)[:, None] * step + np.arange(size)).ravel()
     found = unflatten(

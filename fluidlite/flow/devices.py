@@ -27,10 +27,9 @@ class device:
         name, _, number = given.partition(":")
         if name != "cpu" or number not in ("", "0") or index not in (None, 0):
             raise engine.located(
-                ArgumentError(
-                    f"expected the device 'cpu', where all tensors are, got {type!r:.60}"
-                    f"{'' if index is None else f' with index {index!r}'}"
-                )
+                ArgumentError,
+                f"expected the device 'cpu', where all tensors are, got {type!r:.60}"
+                f"{'' if index is None else f' with index {index!r}'}",
             )
         self.type = "cpu"
         self.index = 0 if number or index == 0 else None

@@ -121,7 +121,7 @@ def clamp(
     [-1.0, 0.5, 1.0]
     """
     if min is None and max is None:
-        raise engine.located(ArgumentError("clamp: expected min, max or both, got neither"))
+        raise engine.located(ArgumentError, "clamp: expected min, max or both, got neither")
     if any(isinstance(bound, Operand) and bound.array.size != 1 for bound in (min, max)):
         low = (
             input if min is None else selection.where(arithmetic.less_than(input, min), min, input)
@@ -174,9 +174,8 @@ def div(input: Tensor, other: Other, *, rounding_mode: str | None = None) -> Ten
     modes = {None: lambda x: x, "floor": elementary.floor, "trunc": elementary.trunc}
     if rounding_mode not in modes:
         raise engine.located(
-            ArgumentError(
-                f"expected rounding_mode None, 'floor' or 'trunc', got {rounding_mode!r:.60}"
-            )
+            ArgumentError,
+            f"expected rounding_mode None, 'floor' or 'trunc', got {rounding_mode!r:.60}",
         )
     return modes[rounding_mode](quotient)
 

@@ -29,10 +29,9 @@ def _replaced(x: Any, change: Callable[[Any], Any]) -> Any:
         made = change(old)
         if made.array.dtype.kind == "f" and old.array.dtype.kind != "f":
             raise engine.located(
-                InplaceError(
-                    f"{described(x)} cannot take the result of type {made.array.dtype} in "
-                    f"place; write x = x.float() first"
-                )
+                InplaceError,
+                f"{described(x)} cannot take the result of type {made.array.dtype} in "
+                f"place; write x = x.float() first",
             )
         return made
 

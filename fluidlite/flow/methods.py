@@ -99,7 +99,7 @@ class MoreMethods(Writing, results=False):
     @data.setter
     def data(self, value: Any) -> None:
         if not isinstance(value, Operand):
-            raise located(ArgumentError(f"expected a tensor, got {value!r:.60}"))
+            raise located(ArgumentError, f"expected a tensor, got {value!r:.60}")
         for each in self._sharing or (self,):
             each.array = value.array
 

@@ -84,10 +84,9 @@ def repeat(input: Tensor, *sizes: int | Sequence[int]) -> Tensor:
     times = numbers(sizes)
     if len(times) < input.array.ndim:
         raise engine.located(
-            ArgumentError(
-                f"expected a number for each of {input.array.ndim} dimensions or more, got "
-                f"{list(times)}"
-            )
+            ArgumentError,
+            f"expected a number for each of {input.array.ndim} dimensions or more, got "
+            f"{list(times)}",
         )
     return shaping.tile(input, times)
 
@@ -119,12 +118,12 @@ def split(
         sizes = [int(n) for n in split_size_or_sections]
         if sum(sizes) != total or min(sizes, default=0) < 0:
             raise engine.located(
-                ShapeError(f"expected sizes that add up to {total}, got {sizes} along {dim}")
+                ShapeError, f"expected sizes that add up to {total}, got {sizes} along {dim}"
             )
     else:
         each = int(split_size_or_sections)
         if each < 1:
-            raise engine.located(ShapeError(f"expected a size from 1 on, got {each}"))
+            raise engine.located(ShapeError, f"expected a size from 1 on, got {each}")
         sizes = [min(each, total - at) for at in range(0, total, each)]
     if len(sizes) == 1:
         return (x,)

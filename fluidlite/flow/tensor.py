@@ -107,13 +107,12 @@ class Tensor(Conversion, Viewing, MoreMethods, InPlace, TensorCore):
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
         if not isinstance(value, (bool, np.bool_)):
-            raise engine.located(ArgumentError(f"expected True or False, got {value!r:.60}"))
+            raise engine.located(ArgumentError, f"expected True or False, got {value!r:.60}")
         if not value and not self.is_leaf:
             raise engine.located(
-                GradientStateError(
-                    f"{described(self)} is the result of an operator: requires_grad of leaves "
-                    f"alone can be set to False; cut it off with detach()"
-                )
+                GradientStateError,
+                f"{described(self)} is the result of an operator: requires_grad of leaves "
+                f"alone can be set to False; cut it off with detach()",
             )
         if value:
             need_differentiable(self)
@@ -169,10 +168,9 @@ class Tensor(Conversion, Viewing, MoreMethods, InPlace, TensorCore):
         """
         if self.stop:
             raise engine.located(
-                GradientStateError(
-                    f"{described(self)} wants no gradient, so that there is none to keep; it was "
-                    f"made of nothing with requires_grad=True"
-                )
+                GradientStateError,
+                f"{described(self)} wants no gradient, so that there is none to keep; it was "
+                f"made of nothing with requires_grad=True",
             )
         self.retain_grads()
 
@@ -216,7 +214,7 @@ def tensor(
     made = Tensor(array_of(data, dtype))
     if not isinstance(requires_grad, (bool, np.bool_)):
         raise engine.located(
-            ArgumentError(f"expected requires_grad to be a bool, got {requires_grad!r:.60}")
+            ArgumentError, f"expected requires_grad to be a bool, got {requires_grad!r:.60}"
         )
     if requires_grad:
         made.requires_grad = True
@@ -236,16 +234,14 @@ def need_start(given: Any, seed: Any) -> None:
     """
     if given.stop:
         raise engine.located(
-            GradientStateError(
-                f"{described(given)} wants no gradient: neither it nor anything that it was made "
-                f"of has requires_grad=True"
-            )
+            GradientStateError,
+            f"{described(given)} wants no gradient: neither it nor anything that it was made "
+            f"of has requires_grad=True",
         )
     if seed is None and given.array.size != 1:
         raise engine.located(
-            GradientShapeError(
-                f"expected one element to differentiate, or a gradient to begin with, got shape "
-                f"{list(given.array.shape)} and no gradient for {described(given)}; sum it up "
-                f"first, or pass a gradient of its shape"
-            )
+            GradientShapeError,
+            f"expected one element to differentiate, or a gradient to begin with, got shape "
+            f"{list(given.array.shape)} and no gradient for {described(given)}; sum it up "
+            f"first, or pass a gradient of its shape",
         )

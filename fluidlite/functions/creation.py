@@ -44,7 +44,7 @@ def to_tensor(
             [3, 4]])
     """
     if not isinstance(stop_gradient, (bool, np.bool_)):
-        raise located(ArgumentError(f"expected stop_gradient to be a bool, got {stop_gradient!r}"))
+        raise located(ArgumentError, f"expected stop_gradient to be a bool, got {stop_gradient!r}")
     made = Tensor(array_of(data, dtype))
     made.stop = bool(stop_gradient)
     return made
@@ -69,7 +69,7 @@ def array_of(data: Any, dtype: Any = None) -> Any:
         as_dtype(found.dtype)
     except DTypeError:
         raise located(
-            ArgumentError(f"expected numbers or truth values, got {data!r:.60} of {found.dtype}")
+            ArgumentError, f"expected numbers or truth values, got {data!r:.60} of {found.dtype}"
         ) from None
     return found
 
@@ -79,7 +79,7 @@ def _array_from_python(data: Any) -> np.ndarray[Any, Any]:
         return np.array(_without_tensors(data))
     except (ValueError, Warning):  # NumPy 1.23 warns
         raise located(
-            ArgumentError(f"expected lists of the same length within each other, got {data!r:.60}")
+            ArgumentError, f"expected lists of the same length within each other, got {data!r:.60}"
         ) from None
 
 
@@ -92,7 +92,7 @@ def _without_tensors(data: Any) -> Any:
 def _sizes(shape: Any) -> tuple[int, ...]:
     sizes = numbers_in("shape", shape)
     if any(n < 0 for n in sizes):
-        raise located(ShapeError(f"expected sizes of at least 0, got {list(sizes)}"))
+        raise located(ShapeError, f"expected sizes of at least 0, got {list(sizes)}")
     return sizes
 
 
@@ -100,10 +100,9 @@ def _type(dtype: Any, default: Any = None) -> np.dtype[Any]:
     if dtype is not None:
         if isinstance(dtype, (int, np.integer)) and not isinstance(dtype, DType):
             raise located(
-                ArgumentError(
-                    f"expected dtype to be an element type, such as 'float32', got {dtype!r}; "
-                    f"sizes are given as one list: [2, 3]"
-                )
+                ArgumentError,
+                f"expected dtype to be an element type, such as 'float32', got {dtype!r}; "
+                f"sizes are given as one list: [2, 3]",
             )
         return as_dtype(dtype).dtype
     return default_float() if default is None else default

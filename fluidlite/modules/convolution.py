@@ -19,9 +19,8 @@ def need_groups(channels: int, filters: int, groups: int) -> None:
     """
     if groups < 1 or channels % groups or filters % groups:
         raise located(
-            ArgumentError(
-                f"expected groups to divide {channels} and {filters} channels, got {groups!r:.60}"
-            )
+            ArgumentError,
+            f"expected groups to divide {channels} and {filters} channels, got {groups!r:.60}",
         )
 
 

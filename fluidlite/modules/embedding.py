@@ -14,5 +14,5 @@ def need_row(padding_idx: int | None, rows: int) -> None:
     """
     if padding_idx is not None and not -rows <= padding_idx < rows:
         raise located(
-            ArgumentError(f"expected padding_idx in [{-rows}, {rows}), got {padding_idx!r:.60}")
+            ArgumentError, f"expected padding_idx in [{-rows}, {rows}), got {padding_idx!r:.60}"
         )

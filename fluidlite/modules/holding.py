@@ -109,7 +109,7 @@ def place_in(index: Any, count: int) -> int:
         OutOfRangeError: there is no such place.
     """
     if isinstance(index, bool) or not hasattr(index, "__index__"):
-        raise located(ArgumentError(f"expected an integer as an index, got {index!r:.60}"))
+        raise located(ArgumentError, f"expected an integer as an index, got {index!r:.60}")
     if not -count <= index < count:
-        raise located(OutOfRangeError(f"expected an index in [{-count}, {count}), got {index}"))
+        raise located(OutOfRangeError, f"expected an index in [{-count}, {count}), got {index}")
     return int(index) % count

@@ -132,5 +132,5 @@ class Module(Owner):
 
 def _checked(hook: Any) -> Any:
     if not callable(hook):
-        raise located(ArgumentError(f"expected a function, got {hook!r:.60}"))
+        raise located(ArgumentError, f"expected a function, got {hook!r:.60}")
     return hook

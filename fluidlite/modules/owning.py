@@ -47,10 +47,9 @@ class Owner:
     def _keep(self, place: str, name: str, value: Any) -> None:
         if place not in self.__dict__:
             raise located(
-                ArgumentError(
-                    f"call super().__init__() of {type(self).__name__} before assigning {name!r}: "
-                    f"it is where {self._keeps[place].said} is remembered"
-                )
+                ArgumentError,
+                f"call super().__init__() of {type(self).__name__} before assigning {name!r}: "
+                f"it is where {self._keeps[place].said} is remembered",
             )
         self.__dict__.pop(name, None)
         for other in self._keeps:
@@ -112,11 +111,10 @@ def _assigning(keeps: Mapping[str, Kept]) -> Any:
             if found is not None and name in found:
                 if value is not None and not isinstance(value, keeps[place].kinds):
                     raise located(
-                        ArgumentError(
-                            f"attribute {name!r} of {type(self).__name__} holds "
-                            f"{keeps[place].said}: expected another one or None, got {value!r:.60} "
-                            f"of type {type(value).__name__}; delete it first, or use another name"
-                        )
+                        ArgumentError,
+                        f"attribute {name!r} of {type(self).__name__} holds "
+                        f"{keeps[place].said}: expected another one or None, got {value!r:.60} "
+                        f"of type {type(value).__name__}; delete it first, or use another name",
                     )
                 found[name] = value
                 return

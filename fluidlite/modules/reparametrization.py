@@ -21,11 +21,11 @@ def weight_to_remake(owner: Any, name: str, kind: type) -> Any:
     """
     found, what = owner.own_parameters.get(name), type(owner).__name__
     if name in _made(owner):
-        raise located(ArgumentError(f"{name!r} of {what} is normalised already"))
+        raise located(ArgumentError, f"{name!r} of {what} is normalised already")
     if not isinstance(found, kind):
         known = ", ".join(owner.own_parameters) or "none"
         raise located(
-            ArgumentError(f"expected {name!r} to be a parameter of {what}, which has {known}")
+            ArgumentError, f"expected {name!r} to be a parameter of {what}, which has {known}"
         )
     return found
 
@@ -49,7 +49,7 @@ def no_longer_remade(owner: Any, name: str) -> Any:
         ArgumentError: it is not made so.
     """
     if name not in _made(owner) or f"{name}_g" not in owner.own_parameters:
-        raise located(ArgumentError(f"{name!r} of {type(owner).__name__} has no weight_norm"))
+        raise located(ArgumentError, f"{name!r} of {type(owner).__name__} has no weight_norm")
     hook, kept = _made(owner).pop(name)
     hook.remove()
     owner.__dict__.pop(name, None)

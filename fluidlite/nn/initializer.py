@@ -251,7 +251,7 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     if nonlinearity not in gains:
         known = ", ".join(gains)
         raise located(
-            ArgumentError(f"there is no gain of {nonlinearity!r:.60}, expected one of {known}")
+            ArgumentError, f"there is no gain of {nonlinearity!r:.60}, expected one of {known}"
         )
     return gains[nonlinearity]
 

@@ -222,10 +222,9 @@ def _tensors(what: str, given: Any) -> list[Any]:
     for each in listed:
         if not isinstance(each, TensorRecord):
             raise located(
-                ArgumentError(
-                    f"expected {what} to be a tensor or a tuple of tensors, got {each!r:.60} of "
-                    f"type {type(each).__name__}"
-                )
+                ArgumentError,
+                f"expected {what} to be a tensor or a tuple of tensors, got {each!r:.60} of "
+                f"type {type(each).__name__}",
             )
     return listed
 
@@ -274,20 +273,18 @@ def _vector(v: Any, likes: Sequence[Any]) -> Any:
     if v is None:
         if len(likes) != 1 or likes[0].array.size != 1:
             raise located(
-                ArgumentError(
-                    "expected a vector v; it may be left out only where it is one tensor of one "
-                    "element"
-                )
+                ArgumentError,
+                "expected a vector v; it may be left out only where it is one tensor of one "
+                "element",
             )
         return [likes[0].results(np.ones(likes[0].array.shape, likes[0].array.dtype))]
     vector = _tensors("v", v)
     shapes, wanted = ([t.array.shape for t in ts] for ts in (vector, likes))
     if shapes != wanted:
         raise located(
-            ShapeError(
-                f"expected v of the shapes {[list(s) for s in wanted]}, got "
-                f"{[list(s) for s in shapes]}"
-            )
+            ShapeError,
+            f"expected v of the shapes {[list(s) for s in wanted]}, got "
+            f"{[list(s) for s in shapes]}",
         )
     return vector
 
@@ -295,13 +292,13 @@ def _vector(v: Any, likes: Sequence[Any]) -> Any:
 def _need_one(value: Any) -> None:
     if isinstance(value, tuple) or value.array.size != 1:
         shape = "a tuple" if isinstance(value, tuple) else f"shape {list(value.array.shape)}"
-        raise located(ShapeError(f"expected the function to give one element, got {shape}"))
+        raise located(ShapeError, f"expected the function to give one element, got {shape}")
 
 
 def _need_strategy(strategy: str) -> None:
     if strategy not in ("reverse-mode", "forward-mode"):
         raise located(
-            ArgumentError(f"expected 'reverse-mode' or 'forward-mode', got {strategy!r:.60}")
+            ArgumentError, f"expected 'reverse-mode' or 'forward-mode', got {strategy!r:.60}"
         )
 
 
@@ -326,10 +323,9 @@ def _checked(func: Function, listed: Sequence[Any], strict: bool, second: bool) 
             which = f"input {independent[0]}" if independent else "the inputs"
             what = "output" if not second else "the derivative of output"
             raise located(
-                GradientStateError(
-                    f"{what} {i} of the function does not depend on {which}; with strict=False "
-                    f"that gives zeros"
-                )
+                GradientStateError,
+                f"{what} {i} of the function does not depend on {which}; with strict=False "
+                f"that gives zeros",
             )
     return value
 

@@ -94,9 +94,9 @@ class _Convolution(_Filters):
     def begin(self, given: dict[str, Any]) -> None:
         padding, mode = given["padding"], given["padding_mode"]
         if mode not in ("zeros", "reflect", "replicate", "circular"):
-            raise located(ArgumentError(f"there is no padding_mode {mode!r:.60}"))
+            raise located(ArgumentError, f"there is no padding_mode {mode!r:.60}")
         if mode != "zeros" and isinstance(padding, str):
-            raise located(ArgumentError(f"padding_mode {mode!r} needs padding in numbers"))
+            raise located(ArgumentError, f"padding_mode {mode!r} needs padding in numbers")
         around, _ = taken_around(given, each, self.dimensions)
         super().begin(given)
         self._around, self.padding_mode = around, mode

@@ -208,7 +208,7 @@ class _Dropout(Module):
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__()
         if not 0 <= p <= 1:
-            raise located(ArgumentError(f"expected p in [0, 1], got {p!r:.60}"))
+            raise located(ArgumentError, f"expected p in [0, 1], got {p!r:.60}")
         self.p, self.inplace = p, inplace
 
     function: Any = staticmethod(F.dropout)

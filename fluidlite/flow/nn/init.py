@@ -46,14 +46,14 @@ def trunc_normal_(
 ) -> Any:
     """Draw all elements, normally distributed within [a, b], in place."""
     if not a < b:
-        raise located(ArgumentError(f"expected a below b, got {a} and {b}"))
+        raise located(ArgumentError, f"expected a below b, got {a} and {b}")
     drawn = _draw().standard_normal(tensor.array.shape) * std + mean
     for _ in range(10_000):
         outside = (drawn < a) | (drawn > b)
         if not outside.any():
             return _written(tensor, drawn)
         drawn[outside] = _draw().standard_normal(int(outside.sum())) * std + mean
-    raise located(ArgumentError(f"there are hardly any such numbers in [{a}, {b}]"))
+    raise located(ArgumentError, f"there are hardly any such numbers in [{a}, {b}]")
 
 
 def constant_(tensor: Any, val: float) -> Any:
@@ -74,7 +74,7 @@ def zeros_(tensor: Any) -> Any:
 def eye_(tensor: Any) -> Any:
     """Make a matrix the one of ones where row and column are the same, in place."""
     if tensor.array.ndim != 2:
-        raise located(ShapeError(f"expected a matrix, got shape {list(tensor.array.shape)}"))
+        raise located(ShapeError, f"expected a matrix, got shape {list(tensor.array.shape)}")
     return _written(tensor, np.eye(*tensor.array.shape))
 
 
@@ -82,7 +82,7 @@ def _fans(tensor: Any) -> tuple[int, int]:
     """How many numbers an output is made of, and an input goes to."""
     shape = tensor.array.shape
     if len(shape) < 2:
-        raise located(ShapeError(f"expected 2 or more dimensions, got shape {list(shape)}"))
+        raise located(ShapeError, f"expected 2 or more dimensions, got shape {list(shape)}")
     window = prod(shape[2:])
     return shape[1] * window, shape[0] * window
 
@@ -100,7 +100,7 @@ def xavier_normal_(tensor: Any, gain: float = 1.0) -> Any:
 
 def _spread(tensor: Any, a: float, mode: str, nonlinearity: str) -> float:
     if mode not in ("fan_in", "fan_out"):
-        raise located(ArgumentError(f"expected mode 'fan_in' or 'fan_out', got {mode!r:.60}"))
+        raise located(ArgumentError, f"expected mode 'fan_in' or 'fan_out', got {mode!r:.60}")
     fan = _fans(tensor)[mode == "fan_out"]
     return calculate_gain(nonlinearity, a) / sqrt(fan)
 

@@ -166,7 +166,7 @@ class Module(CommonModule):
     def _at(self, what: str, target: str, known: dict[str, Any]) -> Any:
         if target not in known:
             said = f"{type(self).__name__} has no {what} {target!r}{suggestion(target, known)}"
-            raise located(ArgumentError(said))
+            raise located(ArgumentError, said)
         return known[target]
 
     # -- states ------------------------------------------------------------------------------------
@@ -200,19 +200,17 @@ class Module(CommonModule):
         missing, unknown = own.keys() - state_dict.keys(), state_dict.keys() - own.keys()
         if strict and (missing or unknown):
             raise located(
-                StateDictError(
-                    f"the state lacks {sorted(missing)} and has no place for {sorted(unknown)}; "
-                    f"with strict=False that does not matter"
-                )
+                StateDictError,
+                f"the state lacks {sorted(missing)} and has no place for {sorted(unknown)}; "
+                f"with strict=False that does not matter",
             )
         fitting = [(name, own[name], state_dict[name]) for name in own if name in state_dict]
         for name, tensor, given in fitting:
             if tensor.array.shape != given.array.shape:
                 raise located(
-                    ShapeError(
-                        f"expected shape {list(tensor.array.shape)} for {name!r}, got "
-                        f"{list(given.array.shape)}"
-                    )
+                    ShapeError,
+                    f"expected shape {list(tensor.array.shape)} for {name!r}, got "
+                    f"{list(given.array.shape)}",
                 )
         for _, tensor, given in fitting:
             tensor.set_value(given)

@@ -130,10 +130,9 @@ class _Tracked(_Affine):
         shape = list(input.array.shape)
         if len(shape) not in self.ranks or shape[1] != self.num_features:
             raise located(
-                ShapeError(
-                    f"{type(self).__name__}: expected {' or '.join(map(str, self.ranks))} "
-                    f"dimensions, the second of {self.num_features} channels, got shape {shape}"
-                )
+                ShapeError,
+                f"{type(self).__name__}: expected {' or '.join(map(str, self.ranks))} "
+                f"dimensions, the second of {self.num_features} channels, got shape {shape}",
             )
         mean, variance, parameters = self.running_mean, self.running_var, (self.weight, self.bias)
         by_input = self.training or mean is None

@@ -31,7 +31,7 @@ def pad_sequence(sequences: Any, batch_first: bool = False, padding_value: float
     """
     listed = list(sequences)
     if not listed:
-        raise located(ArgumentError("expected sequences, got none"))
+        raise located(ArgumentError, "expected sequences, got none")
     longest = max(len(each) for each in listed)
     rows = []
     for each in listed:

@@ -43,7 +43,7 @@ class _Recurrent(RecurrentNet, Module):
         function = given.get("nonlinearity", "tanh")
         if function not in ("tanh", "relu"):
             raise located(
-                ArgumentError(f"expected nonlinearity 'tanh' or 'relu', got {function!r:.60}")
+                ArgumentError, f"expected nonlinearity 'tanh' or 'relu', got {function!r:.60}"
             )
         Module.__init__(self)
         vars(self).update({n: v for n, v in given.items() if n not in ("device", "dtype")})
@@ -65,10 +65,9 @@ class _Recurrent(RecurrentNet, Module):
         shape = list(input.array.shape)
         if len(shape) not in ranks or shape[-1] != self.input_size:
             raise located(
-                ShapeError(
-                    f"expected an input of {ranks[0]} or {ranks[1]} dimensions, the last one of "
-                    f"size {self.input_size}, got shape {shape}"
-                )
+                ShapeError,
+                f"expected an input of {ranks[0]} or {ranks[1]} dimensions, the last one of "
+                f"size {self.input_size}, got shape {shape}",
             )
 
 
@@ -185,7 +184,7 @@ class _Along(StackedCells, _Recurrent):
         """
         size, hidden = given.get("proj_size", 0), given["hidden_size"]
         if not 0 <= size < hidden:
-            raise located(ArgumentError(f"expected proj_size in [0, {hidden}), got {size!r:.60}"))
+            raise located(ArgumentError, f"expected proj_size in [0, {hidden}), got {size!r:.60}")
         self._take(given)
         self.make_cells(self.num_layers, self.bidirectional, given)
 

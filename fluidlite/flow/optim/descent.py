@@ -45,7 +45,7 @@ class SGD(Optimizer):
 
     def begin(self, given: dict[str, Any]) -> None:
         if given["nesterov"] and (given["momentum"] <= 0 or given["dampening"] != 0):
-            raise located(ArgumentError("nesterov needs a momentum, and no dampening"))
+            raise located(ArgumentError, "nesterov needs a momentum, and no dampening")
         super().begin(given)
 
     def updated(self, array: Any, gradient: Any, group: Mapping[str, Any], kept: Arrays) -> Any:

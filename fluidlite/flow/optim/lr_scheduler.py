@@ -51,7 +51,7 @@ class LRScheduler(schedules.ByFormula, SetsRates):
 
     def __init__(self, optimizer: Optimizer, last_step: int = -1, verbose: bool = False) -> None:
         if not isinstance(optimizer, Optimizer):
-            raise located(ArgumentError(f"expected an optimizer, got {optimizer!r:.60}"))
+            raise located(ArgumentError, f"expected an optimizer, got {optimizer!r:.60}")
         self.optimizer, self.last_step, self.verbose = optimizer, last_step, verbose
         for group in optimizer.param_groups:
             group.setdefault("initial_lr", group["lr"])
@@ -128,7 +128,7 @@ class StepLR(_Steps, schedules.Stairs, _OfOptimizer):
     def start(self) -> None:
         if self.step_size < 1:
             raise located(
-                ArgumentError(f"expected step_size from 1 on, got {self.step_size!r:.60}")
+                ArgumentError, f"expected step_size from 1 on, got {self.step_size!r:.60}"
             )
         super().start()
 
@@ -168,7 +168,7 @@ class LambdaLR(LRScheduler):
         groups, given = len(self.optimizer.param_groups), self.lr_lambda
         self.lr_lambdas = [given] * groups if callable(given) else list(given)
         if len(self.lr_lambdas) != groups:
-            raise located(ArgumentError(f"expected {groups} functions, got {len(self.lr_lambdas)}"))
+            raise located(ArgumentError, f"expected {groups} functions, got {len(self.lr_lambdas)}")
         super().start()
 
     def rates(self, step: int) -> list[float]:
@@ -274,7 +274,7 @@ class WarmupLR(LRScheduler):
         given = self.scheduler_or_optimizer
         if self.warmup_method not in ("linear", "constant"):
             raise located(
-                ArgumentError(f"expected 'linear' or 'constant', got {self.warmup_method!r:.60}")
+                ArgumentError, f"expected 'linear' or 'constant', got {self.warmup_method!r:.60}"
             )
         self.behind = given if isinstance(given, LRScheduler) else None
         self.optimizer = given.optimizer if isinstance(given, LRScheduler) else given
@@ -344,7 +344,7 @@ class SequentialLR(LRScheduler):
         changes = len(self.schedulers) - 1
         if len(self.milestones) != changes:
             raise located(
-                ArgumentError(f"expected {changes} milestones, got {len(self.milestones)}")
+                ArgumentError, f"expected {changes} milestones, got {len(self.milestones)}"
             )
         given = vars(self).pop("interval_rescaling")
         self.rescaling = [given] * changes if isinstance(given, bool) else list(given)
@@ -361,7 +361,7 @@ class SequentialLR(LRScheduler):
 
 def _one_optimizer(schedulers: Sequence[LRScheduler]) -> Any:
     if not schedulers or any(s.optimizer is not schedulers[0].optimizer for s in schedulers):
-        raise located(ArgumentError("expected schedulers of one optimizer"))
+        raise located(ArgumentError, "expected schedulers of one optimizer")
     return schedulers[0].optimizer
 
 

@@ -62,13 +62,13 @@ class Optimizer:
 
     def __init__(self, params: Parameters, defaults: Mapping[str, Any]) -> None:
         if isinstance(params, TensorRecord):
-            raise located(ArgumentError("expected a list of parameters, got one tensor"))
+            raise located(ArgumentError, "expected a list of parameters, got one tensor")
         self.defaults = dict(defaults)
         self.param_groups: list[dict[str, Any]] = []
         self._kept: dict[int, Arrays] = {}  # by the identity of parameters, which groups hold
         listed = list(params)
         if not listed:
-            raise located(ArgumentError("expected parameters to update, got none"))
+            raise located(ArgumentError, "expected parameters to update, got none")
         groups = listed if isinstance(listed[0], Mapping) else [{"params": listed}]
         for group in groups:
             self.add_param_group(group)
@@ -92,25 +92,23 @@ class Optimizer:
         seen = {id(p) for group in self.param_groups for p in group["params"]}
         for each in params:
             if not isinstance(each, TensorRecord):
-                raise located(ArgumentError(f"expected parameters to be tensors, got {each!r:.60}"))
+                raise located(ArgumentError, f"expected parameters to be tensors, got {each!r:.60}")
             if not each.is_leaf or each.array.dtype.kind != "f":  # type: ignore[attr-defined]
                 raise located(
-                    ArgumentError(
-                        f"expected parameters to be leaves of fractions, got the result of an "
-                        f"operator or {each.array.dtype}: {each!r:.60}"
-                    )
+                    ArgumentError,
+                    f"expected parameters to be leaves of fractions, got the result of an "
+                    f"operator or {each.array.dtype}: {each!r:.60}",
                 )
             if id(each) in seen:
-                raise located(ArgumentError(f"a parameter stands twice: {each!r:.60}"))
+                raise located(ArgumentError, f"a parameter stands twice: {each!r:.60}")
             seen.add(id(each))
         more = {"clip_grad_max_norm", "clip_grad_norm_type", "initial_lr"}
         unknown = param_group.keys() - {"params"} - self.defaults.keys() - more
         if unknown:
             raise located(
-                ArgumentError(
-                    f"{type(self).__name__} has no options {sorted(unknown)}, but "
-                    f"{sorted(self.defaults)}"
-                )
+                ArgumentError,
+                f"{type(self).__name__} has no options {sorted(unknown)}, but "
+                f"{sorted(self.defaults)}",
             )
         group = {**self.defaults, **param_group, "params": params}
         self.check(group)
@@ -128,10 +126,10 @@ class Optimizer:
         for name, least in self.least.items():
             value = group.get(name, least)
             if not value >= least:
-                raise located(ArgumentError(f"expected {name} from {least} on, got {value!r:.60}"))
+                raise located(ArgumentError, f"expected {name} from {least} on, got {value!r:.60}")
         for beta in group.get("betas", ()):
             if not 0.0 <= beta < 1.0:
-                raise located(ArgumentError(f"expected betas in [0, 1), got {beta!r:.60}"))
+                raise located(ArgumentError, f"expected betas in [0, 1), got {beta!r:.60}")
 
     def updated(self, array: Any, gradient: Any, group: Mapping[str, Any], kept: Arrays) -> Any:
         """The new elements of a parameter: written by subclasses.
@@ -229,18 +227,16 @@ class Optimizer:
         """
         if not state_dict.keys() >= {"state", "param_groups"}:
             raise located(
-                StateDictError(
-                    f"expected 'state' and 'param_groups', got {sorted(map(str, state_dict))!r:.60}"
-                )
+                StateDictError,
+                f"expected 'state' and 'param_groups', got {sorted(map(str, state_dict))!r:.60}",
             )
         given, state = list(state_dict["param_groups"]), state_dict["state"]
         sizes = [len(group["params"]) for group in self.param_groups]
         if [len(group["params"]) for group in given] != sizes:
             raise located(
-                StateDictError(
-                    f"expected groups of {sizes} parameters, got groups of "
-                    f"{[len(group['params']) for group in given]}"
-                )
+                StateDictError,
+                f"expected groups of {sizes} parameters, got groups of "
+                f"{[len(group['params']) for group in given]}",
             )
         params = [p for group in self.param_groups for p in group["params"]]
         places = [number for group in given for number in group["params"]]
@@ -284,10 +280,9 @@ def _arrays(param: Any, state: Mapping[str, Any]) -> Arrays:
         if isinstance(value, TensorRecord):
             if value.array.shape != param.array.shape:
                 raise located(
-                    StateDictError(
-                        f"expected {name} of shape {list(param.array.shape)}, got "
-                        f"{list(value.array.shape)}"
-                    )
+                    StateDictError,
+                    f"expected {name} of shape {list(param.array.shape)}, got "
+                    f"{list(value.array.shape)}",
                 )
             found[name] = np.array(value.array, param.array.dtype)
         else:

@@ -44,13 +44,12 @@ class ReduceLROnPlateau(SetsRates):
         mode, threshold_mode, factor = given["mode"], given["threshold_mode"], given["factor"]
         if mode not in ("min", "max") or threshold_mode not in ("rel", "abs"):
             raise located(
-                ArgumentError(
-                    f"expected mode 'min' or 'max' and threshold_mode 'rel' or 'abs', got "
-                    f"{mode!r:.60} and {threshold_mode!r:.60}"
-                )
+                ArgumentError,
+                f"expected mode 'min' or 'max' and threshold_mode 'rel' or 'abs', got "
+                f"{mode!r:.60} and {threshold_mode!r:.60}",
             )
         if factor >= 1.0:
-            raise located(ArgumentError(f"expected a factor below 1, got {factor!r:.60}"))
+            raise located(ArgumentError, f"expected a factor below 1, got {factor!r:.60}")
         least, groups = given.pop("min_lr"), len(given["optimizer"].param_groups)
         vars(self).update(given)
         self.min_lrs = list(least) if isinstance(least, (list, tuple)) else [least] * groups

@@ -36,10 +36,9 @@ class SetsRates(Described):
         unknown = sorted(state_dict.keys() - self.state_dict().keys())
         if missing or unknown:
             raise located(
-                StateDictError(
-                    f"expected a state of {type(self).__name__}: missing names {missing}, "
-                    f"unknown names {unknown}"
-                )
+                StateDictError,
+                f"expected a state of {type(self).__name__}: missing names {missing}, "
+                f"unknown names {unknown}",
             )
         vars(self).update(state_dict)
 

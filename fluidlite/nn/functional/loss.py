@@ -43,7 +43,7 @@ def reduced(loss: Tensor, reduction: str) -> Tensor:
     if reduction == "none":
         return loss
     raise located(
-        ArgumentError(f"expected reduction to be 'mean', 'sum' or 'none', got {reduction!r:.60}")
+        ArgumentError, f"expected reduction to be 'mean', 'sum' or 'none', got {reduction!r:.60}"
     )
 
 

@@ -63,7 +63,7 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
     """
     if approximate not in ("none", "tanh"):
         raise located(
-            ArgumentError(f"expected approximate 'none' or 'tanh', got {approximate!r:.60}")
+            ArgumentError, f"expected approximate 'none' or 'tanh', got {approximate!r:.60}"
         )
     return activation.gelu(input, approximate == "tanh")
 
@@ -75,7 +75,7 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tens
     tensor([0., 1.], dtype=float32)
     """
     if not min_val < max_val:
-        raise located(ArgumentError(f"expected min_val below max_val, got {min_val}, {max_val}"))
+        raise located(ArgumentError, f"expected min_val below max_val, got {min_val}, {max_val}")
     return activation.hardtanh(input, min_val, max_val)
 
 
@@ -108,6 +108,6 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
     """
     if input.array.shape[dim] % 2:
         raise located(
-            ShapeError(f"expected an even size along {dim}, got {list(input.array.shape)}")
+            ShapeError, f"expected an even size along {dim}, got {list(input.array.shape)}"
         )
     return activation.glu(input, dim)

@@ -62,7 +62,7 @@ def smooth_l1_loss(
         beta: where the line begins; 0 for the size of the difference.
     """
     if beta < 0:
-        raise located(ArgumentError(f"expected beta from 0 on, got {beta!r}"))
+        raise located(ArgumentError, f"expected beta from 0 on, got {beta!r}")
     if beta == 0:
         return l1_loss(input, target, reduction)
     away = size(subtract(input, target))
@@ -103,10 +103,9 @@ def nll_loss(
     wanted = (shape[0], *shape[2:])
     if not fits(target.array.shape, wanted):
         raise located(
-            ShapeError(
-                f"expected a target of shape {list(wanted)} for an input {list(shape)}, got "
-                f"{list(target.array.shape)}"
-            )
+            ShapeError,
+            f"expected a target of shape {list(wanted)} for an input {list(shape)}, got "
+            f"{list(target.array.shape)}",
         )
     places = unsqueeze(target, 1)
     picked = squeeze(eager.pick_label(kinked(input), places, axis=1, ignore_index=ignore_index), 1)
@@ -153,7 +152,7 @@ def cross_entropy(
     0.6931
     """
     if not 0 <= label_smoothing <= 1:
-        raise located(ArgumentError(f"expected label_smoothing in [0, 1], got {label_smoothing!r}"))
+        raise located(ArgumentError, f"expected label_smoothing in [0, 1], got {label_smoothing!r}")
     dim = 0 if input.array.ndim == 1 else 1
     logs = log_softmax(input, dim)
     classes = input.array.shape[dim]

@@ -35,7 +35,7 @@ def group_norm(
     channels = input.array.shape[1]
     if channels % num_groups:
         raise located(
-            ShapeError(f"expected num_groups to divide {channels} channels, got {num_groups}")
+            ShapeError, f"expected num_groups to divide {channels} channels, got {num_groups}"
         )
     return normalization.group_norm(input, num_groups, eps, weight, bias)
 
@@ -66,12 +66,12 @@ def batch_norm(
         ShapeError: a channel has one element, in training.
     """
     if not training and (running_mean is None or running_var is None):
-        raise located(ArgumentError("expected running_mean and running_var out of training"))
+        raise located(ArgumentError, "expected running_mean and running_var out of training")
     shape, dtype = input.array.shape, input.array.dtype
     count = counted(input, [d for d in range(len(shape)) if d != 1], False) if training else 0.0
     if training and isinstance(count, float) and count == 1:
         raise located(
-            ShapeError(f"expected more than one element for each channel, got {list(shape)}")
+            ShapeError, f"expected more than one element for each channel, got {list(shape)}"
         )
     ones, zeros = np.ones(shape[1], dtype), np.zeros(shape[1], dtype)
     outs = eager.batch_norm.all(
@@ -129,7 +129,7 @@ def instance_norm(
     inner = list(range(2, len(shape)))
     if all(n == 1 for n in shape[2:]):
         raise located(
-            ShapeError(f"expected more than one element for each channel, got {list(shape)}")
+            ShapeError, f"expected more than one element for each channel, got {list(shape)}"
         )
     out = normalization.instance_norm(input, eps=eps)
     if running_mean is not None:

@@ -51,7 +51,7 @@ def _windows(
     pad, spread = each("padding", padding, dims), each("dilation", dilation, dims)
     if any(2 * p > k for p, k in zip(pad, size)):
         raise located(
-            ArgumentError(f"expected padding of at most half the window {size}, got {pad}")
+            ArgumentError, f"expected padding of at most half the window {size}, got {pad}"
         )
     counts = []
     for n, k, s, p, d in zip(shape, size, step, pad, spread):
@@ -61,7 +61,7 @@ def _windows(
             count -= 1
         if room < 0 or count < 1:
             raise located(
-                ArgumentError(f"the window {size} does not fit an image of sizes {list(shape)}")
+                ArgumentError, f"the window {size} does not fit an image of sizes {list(shape)}"
             )
         counts.append(count)
     return _Windows(size, step, pad, spread, FORMATS[dims][0], counts=tuple(counts))
@@ -158,7 +158,7 @@ def _avg_pool(
         divisor_override: what sums are divided by, in the place of the number of elements.
     """
     if divisor_override is not None and not divisor_override:
-        raise located(ArgumentError("expected a divisor_override other than 0, or None"))
+        raise located(ArgumentError, "expected a divisor_override other than 0, or None")
     x, alone = batched(input, rank)
     shape = x.array.shape[2:]
     w = _windows(shape, kernel_size, stride, padding, 1, ceil_mode)

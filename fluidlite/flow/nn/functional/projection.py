@@ -101,7 +101,7 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
     if input.appends is not None:
         return cast(equal(unsqueeze(input, -1), np.arange(classes)), "int64")
     if input.array.size and not 0 <= int(input.array.min()) <= int(input.array.max()) < classes:
-        raise located(ArgumentError(f"expected numbers in [0, {classes})"))
+        raise located(ArgumentError, f"expected numbers in [0, {classes})")
     return input.results(np.eye(classes, dtype="int64")[input.array])
 
 
@@ -120,7 +120,7 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
 def _dropped(x: Tensor, axes: list[int] | None, p: float, training: bool, inplace: bool) -> Tensor:
     """x with elements set to 0; where axes are given, whole slices along the others."""
     if not 0 <= p <= 1:
-        raise located(ArgumentError(f"expected p in [0, 1], got {p!r:.60}"))
+        raise located(ArgumentError, f"expected p in [0, 1], got {p!r:.60}")
     if x.appends is not None:
         drop = partial(lenient.dropout, p=p, axis=axes, training=training)
         return x.write(drop) if inplace else drop(x)
@@ -138,9 +138,8 @@ def _dropout_of_channels(
     """The same for whole channels of [N, C, H, W]; see :func:`dropout`."""
     if input.array.ndim not in (rank + 1, rank + 2):
         raise located(
-            ShapeError(
-                f"expected {rank + 2} dimensions, [N, C, ...], got {list(input.array.shape)}"
-            )
+            ShapeError,
+            f"expected {rank + 2} dimensions, [N, C, ...], got {list(input.array.shape)}",
         )
     return _dropped(input, [*range(input.array.ndim - rank)], p, training, inplace)
 
@@ -167,11 +166,11 @@ def pad(
     """
     ways = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}
     if mode not in ways:
-        raise located(ArgumentError(f"expected mode one of {', '.join(ways)}, got {mode!r:.60}"))
+        raise located(ArgumentError, f"expected mode one of {', '.join(ways)}, got {mode!r:.60}")
     ndim = input.array.ndim
     if len(pad) % 2 or len(pad) > 2 * ndim:
         raise located(
-            ArgumentError(f"expected at most {ndim} pairs of numbers, got {list(pad)!r:.60}")
+            ArgumentError, f"expected at most {ndim} pairs of numbers, got {list(pad)!r:.60}"
         )
     pairs = [(0, 0)] * (ndim - len(pad) // 2) + [
         (int(pad[i]), int(pad[i + 1])) for i in range(len(pad) - 2, -1, -2)

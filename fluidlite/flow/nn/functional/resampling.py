@@ -70,18 +70,17 @@ def interpolate(
     dims = len(input.array.shape) - 2
     before = input.array.shape[2:]
     if (size is None) == (scale_factor is None):
-        raise located(ArgumentError("expected either size or scale_factor"))
+        raise located(ArgumentError, "expected either size or scale_factor")
     allowed = ["nearest", "area", *[m for m, n in _LINEAR.items() if n == dims]]
     allowed += ["bicubic"] * (dims == 2)
     if mode not in allowed:
         raise located(
-            ArgumentError(
-                f"expected mode one of {', '.join(allowed)} for shape "
-                f"{list(input.array.shape)}, got {mode!r:.60}"
-            )
+            ArgumentError,
+            f"expected mode one of {', '.join(allowed)} for shape "
+            f"{list(input.array.shape)}, got {mode!r:.60}",
         )
     if align_corners is not None and mode in ("nearest", "area"):
-        raise located(ArgumentError(f"align_corners has no meaning for mode {mode!r}"))
+        raise located(ArgumentError, f"align_corners has no meaning for mode {mode!r}")
     if size is not None:
         sizes = [int(n) for n in each("size", size, dims)]
         steps = [a / b for a, b in zip(before, sizes)]
@@ -188,7 +187,7 @@ def _max_unpool(
         sizes = [int(n) for n in list(output_size)[-rank:]]
     if not fits(indices.array.shape, shape):
         raise located(
-            ShapeError(f"expected indices of shape {list(shape)}, got {list(indices.array.shape)}")
+            ShapeError, f"expected indices of shape {list(shape)}, got {list(indices.array.shape)}"
         )
     flat = [*lead, prod(inner)]
     zeros = input.results(np.zeros([*lead, prod(sizes)], input.array.dtype))
@@ -224,7 +223,7 @@ def ctc_loss(
         ArgumentError: there is no such reduction.
     """
     if reduction not in ("mean", "sum", "none"):
-        raise located(ArgumentError(f"expected 'mean', 'sum' or 'none', got {reduction!r:.60}"))
+        raise located(ArgumentError, f"expected 'mean', 'sum' or 'none', got {reduction!r:.60}")
     loss = likelihoods.ctc_loss(
         log_probs, cast(targets, "int32"), input_lengths, target_lengths, blank, "none"
     )

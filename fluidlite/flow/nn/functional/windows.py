@@ -32,7 +32,7 @@ def each(what: str, given: Integers, count: int) -> tuple[int, ...]:
     listed = list(given) if isinstance(given, (list, tuple)) else [given]
     listed = listed * count if len(listed) == 1 else listed
     if len(listed) != count or any(int(n) != n for n in listed):
-        raise located(ArgumentError(f"expected {what} of {count} integers, got {given!r:.60}"))
+        raise located(ArgumentError, f"expected {what} of {count} integers, got {given!r:.60}")
     return tuple(int(n) for n in listed)
 
 
@@ -47,10 +47,9 @@ def batched(x: Tensor, dims: int) -> tuple[Tensor, bool]:
     if x.array.ndim == dims + 1:
         return unsqueeze(x, 0), True
     raise located(
-        ShapeError(
-            f"expected {dims + 2} dimensions, [N, C, ...], or {dims + 1} without a batch, got "
-            f"shape {list(x.array.shape)}"
-        )
+        ShapeError,
+        f"expected {dims + 2} dimensions, [N, C, ...], or {dims + 1} without a batch, got "
+        f"shape {list(x.array.shape)}",
     )
 
 
@@ -65,12 +64,12 @@ def _sides(
     if isinstance(padding, str):
         if padding not in ("valid", "same"):
             raise located(
-                ArgumentError(f"expected padding 'same', 'valid' or numbers, got {padding!r:.60}")
+                ArgumentError, f"expected padding 'same', 'valid' or numbers, got {padding!r:.60}"
             )
         if padding == "valid":
             return (0, 0) * dims
         if any(n != 1 for n in stride):
-            raise located(ArgumentError(f"padding 'same' needs a stride of 1, got {stride}"))
+            raise located(ArgumentError, f"padding 'same' needs a stride of 1, got {stride}")
         totals = [d * (k - 1) for d, k in zip(dilation, kernel)]
         return tuple(n for total in totals for n in (total // 2, total - total // 2))
     return tuple(n for number in each("padding", padding, dims) for n in (number, number))
@@ -99,7 +98,7 @@ def _convolution(
     x, alone = batched(input, rank)
     if weight.array.ndim != rank + 2:
         raise located(
-            ShapeError(f"expected a weight of {rank + 2} dimensions, got {list(weight.shape)}")
+            ShapeError, f"expected a weight of {rank + 2} dimensions, got {list(weight.shape)}"
         )
     steps, spread = each("stride", stride, rank), each("dilation", dilation, rank)
     sizes = weight.array.shape[2:]
@@ -134,10 +133,9 @@ def _transposed_convolution(
     pads, extra = each("padding", padding, rank), each("output_padding", output_padding, rank)
     if any(more >= max(s, d) for more, s, d in zip(extra, steps, spread)):
         raise located(
-            ArgumentError(
-                f"expected output_padding below stride or dilation, got {extra} for {steps} and "
-                f"{spread}"
-            )
+            ArgumentError,
+            f"expected output_padding below stride or dilation, got {extra} for {steps} and "
+            f"{spread}",
         )
     windows = WindowArguments(weight.array.shape[2:], steps, pads, spread, FORMATS[rank][0])
     attrs = dict(groups=groups, output_size=windows.spread(x.array.shape, extra))
