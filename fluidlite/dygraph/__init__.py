@@ -14,6 +14,7 @@ from . import translate as dygraph_to_static
 from .checkpoint import load_dygraph, save_dygraph
 from .containers import LayerList, ParameterList, Sequential
 from .jit import declarative, dygraph_to_static_func
+from .jit import declarative as to_static
 from .layer import Layer
 from .learning_rate_scheduler import (
     CosineDecay,
@@ -79,7 +80,8 @@ __all__ = [
     "PiecewiseDecay", "NaturalExpDecay", "ExponentialDecay", "InverseTimeDecay", "PolynomialDecay",
     "CosineDecay", "LinearLrWarmup", "StepDecay", "MultiStepDecay", "LambdaDecay",
     "ReduceLROnPlateau", "save_dygraph", "load_dygraph", "DataParallel", "ParallelEnv",
-    "prepare_context", "declarative", "dygraph_to_static_func", "TracedLayer", "ProgramTranslator",
+    "prepare_context", "declarative", "to_static", "dygraph_to_static_func", "TracedLayer",
+    "ProgramTranslator",
     "backward_strategy", "base", "checkpoint", "container", "dygraph_to_static", "jit", "layers",
     "learning_rate_scheduler", "nn", "parallel",
 ]  # fmt: skip

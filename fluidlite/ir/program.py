@@ -27,6 +27,7 @@ from .passes import prune
 from .pruning import Dropped, only_for_test, switch_to_test
 from .text import program_text
 from .variable import Parameter, Variable
+from .verify import verify as verify_program
 
 
 class Program(OldProgram):
@@ -192,6 +193,21 @@ class Program(OldProgram):
         allow_in(self, kinds)
         self.touch()
         return self
+
+    @api_boundary
+    def verify(self, feeds: Iterable[str] = ()) -> None:
+        """Check that the program keeps the rules that every program keeps: names are declared, and
+        written before they are read; slots, attributes and shapes are those that operators define.
+
+        Args:
+            feeds: names that are given a value from outside beside the data variables.
+
+        Raises:
+            VerifyError: it breaks a rule; names the rule, the block, the operator and its line.
+
+        >>> fluid.default_main_program().verify()
+        """
+        verify_program(self, feeds)
 
     # -- copies ------------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..errors import FluidError, NoGradientError, UnknownOperatorError, VerifyError, suggestion
 from ..ground.dtypes import Kind
@@ -18,8 +18,10 @@ from .block import Block
 from .declared import inferred_for_now, inferred_of_integers
 from .nesting import check_nesting
 from .operator import EMPTY, Names, Operator
-from .program import Program
 from .variable import Parameter, Variable
+
+if TYPE_CHECKING:
+    from .program import Program
 
 RULES = {
     1: "blocks are numbered consecutively, and parents come first",

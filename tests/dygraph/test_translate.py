@@ -659,3 +659,33 @@ def test_a_loop_that_reads_an_array_adds_nothing_of_a_later_value_to_its_gradien
 def test_an_array_has_no_elements_before_it_is_written():
     length = layers.array_length(layers.create_array("float32"))
     assert fluid.Executor().run(fetch_list=[length])[0].tolist() == [0]
+
+
+class Branching(fluid.nn.Layer):
+    """A layer of paddle 2's kind whose forward pass depends on values."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = fluid.nn.Linear(4, 3)
+        self.norm = fluid.nn.LayerNorm(3)
+
+    def forward(self, x):
+        y = self.linear(x)
+        if fluid.mean(y) > 0:
+            y = y * 2
+        return self.norm(y)
+
+
+def test_layers_of_paddle_2_are_translated():
+    assert dygraph.to_static is dygraph.declarative
+    net = Branching()
+    x = fluid.to_tensor(np.random.default_rng(0).normal(size=(5, 4)).astype("float32"))
+    plain = net(x)
+    plain.sum().backward()
+    expected = [p.grad.numpy() for p in net.parameters()]
+    net.clear_gradients()
+    translated = dygraph.to_static(net.forward)(x)
+    np.testing.assert_allclose(translated.numpy(), plain.numpy(), rtol=1e-5, atol=1e-6)
+    translated.sum().backward()
+    for parameter, gradient in zip(net.parameters(), expected, strict=True):
+        np.testing.assert_allclose(parameter.grad.numpy(), gradient, rtol=1e-4, atol=1e-5)

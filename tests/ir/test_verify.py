@@ -292,3 +292,15 @@ def test_rule_9_feed_and_fetch_stand_at_the_ends_of_block_0():
 def test_every_rule_is_broken_here():
     names = [name for name in globals() if name.startswith("test_rule_")]
     assert {int(name.split("_")[2]) for name in names} == set(RULES)
+
+
+def test_a_program_verifies_itself():
+    program = Program()
+    block = program.global_block()
+    block.declare_var(name="x", shape=(2,), dtype="float32", is_data=True)
+    block.declare_var(name="y", shape=(2,), dtype="float32")
+    block.append_op("relu", {"X": ["x"]}, {"Out": ["y"]})
+    program.verify()
+    program.global_block().ops[0].rename_input("x", "nowhere")
+    with pytest.raises(VerifyError, match="rule 2"):
+        program.verify()
