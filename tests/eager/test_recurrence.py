@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import fluidlite as fluid
-from fluidlite import flow
+from fluidlite import errors, flow
 
 
 @pytest.mark.parametrize(
@@ -39,3 +39,31 @@ def test_steps_behind_the_end_of_a_row_give_zeros_and_keep_its_state():
     shown, last = net(x, sequence_length=fluid.to_tensor([4, 2]))
     assert not shown.numpy()[1, 2:].any() and shown.numpy()[0].all()
     np.testing.assert_allclose(last.numpy()[0, 1], shown.numpy()[1, 1])
+
+
+def test_states_to_begin_with_are_zeros_whatever_the_inputs_hold():
+    x = np.full([2, 2], np.nan, "float32")
+    cell = fluid.nn.SimpleRNNCell(2, 3)
+    assert [s.tolist() for s in cell.zeros(fluid.to_tensor(x))] == [[[0.0] * 3] * 2]
+
+
+@pytest.mark.parametrize(
+    "call, says",
+    [
+        (
+            lambda: fluid.nn.LSTM(2, 3)(fluid.ones([1, 4, 2]), fluid.ones([1, 1, 3])),
+            "LSTM: expected 2 initial states, got 1",
+        ),
+        (
+            lambda: fluid.nn.GRU(2, 3)(fluid.ones([1, 4, 2]), fluid.ones([2, 1, 3])),
+            r"expected a state of shape \[1, 1, 3\], got \[2, 1, 3\]",
+        ),
+        (
+            lambda: flow.nn.LSTM(2, 3)(flow.ones(4, 1, 2), flow.ones(1, 1, 3)),
+            "LSTM: expected 2 initial states, got 1",
+        ),
+    ],
+)
+def test_states_that_do_not_fit_are_refused(call, says):
+    with pytest.raises(errors.FluidError, match=says):
+        call()
