@@ -409,7 +409,11 @@ def fans(var: Variable) -> tuple[int, int]:
     >>> fans(w)
     (36, 72)
     """
-    shape = var.shape
+    return fans_of(var.shape)
+
+
+def fans_of(shape: tuple[int, ...]) -> tuple[int, int]:
+    """:func:`fans`, of the shape of a weight."""
     if len(shape) < 2:
         return (shape[0], shape[0]) if shape else (1, 1)
     if len(shape) == 2:

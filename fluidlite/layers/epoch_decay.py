@@ -60,7 +60,7 @@ class EpochDecay(FieldsDecay):
         "learning_rate": "learning_rate",
     }
 
-    def __init__(self, learning_rate: float, dtype: Any = "float32") -> None:
+    def __init__(self, learning_rate: float, dtype: str = "float32") -> None:
         step = vars(self).get("step_size", 1)  # which StepDecay means otherwise
         LearningRateDecay.__init__(self, step=step, dtype=dtype)
         self.base_lr = self.learning_rate = finite(self, "learning_rate", learning_rate)

@@ -8,7 +8,7 @@ of a program the steps are appended to it; with eager parameters they are made a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -60,6 +60,9 @@ from .eager import EagerSteps, eager_parameters, not_eager
 from .old_names import OldOptimizer
 from .rates import HasRate, scaled_rate
 from .states import State, States, tensor_of
+
+if TYPE_CHECKING:
+    from ..scope import Scope
 
 
 @OPTIMIZERS
@@ -413,7 +416,7 @@ class Optimizer(Arguments, OldOptimizer, HasRate, Described):
         """The names of all states, in order of creation."""
         return self._states.names() if self._eager is None else self._eager.names()
 
-    def state_dict(self, scope: Any = None) -> dict[str, Any]:
+    def state_dict(self, scope: Scope | None = None) -> dict[str, Any]:
         """Copies of the values of all states in a scope, by the names of their variables.
 
         With eager parameters the states themselves, which ``save_dygraph`` writes to a file, and
@@ -442,7 +445,7 @@ class Optimizer(Arguments, OldOptimizer, HasRate, Described):
             raise self._needs_scope("state_dict(fluid.global_scope())")
         return self._states.values(scope)
 
-    def set_dict(self, state_dict: Mapping[str, Any], scope: Any = None) -> None:
+    def set_dict(self, state_dict: Mapping[str, Any], scope: Scope | None = None) -> None:
         """Go on from states that :meth:`state_dict` gave.
 
         Args:
@@ -507,7 +510,7 @@ class Optimizer(Arguments, OldOptimizer, HasRate, Described):
         name = self._rates.of(program)
         return None if name is None else program.global_block().vars.get(name)
 
-    def current_step_lr(self, scope: Any = None) -> float:
+    def current_step_lr(self, scope: Scope | None = None) -> float:
         """The learning rate of the next step.
 
         Args:
@@ -532,7 +535,7 @@ class Optimizer(Arguments, OldOptimizer, HasRate, Described):
         tensor = tensor_of(rate.name, scope)
         return float(np.array(tensor).reshape(-1)[0])
 
-    def set_lr(self, value: float, scope: Any = None) -> None:
+    def set_lr(self, value: float, scope: Scope | None = None) -> None:
         """Use another learning rate from now on.
 
         Args:
@@ -559,9 +562,9 @@ class Optimizer(Arguments, OldOptimizer, HasRate, Described):
         if self._eager is not None:
             self._eager.set_rate(number)
         rate = None if self._eager is not None else self._global_learning_rate()
-        if rate is not None and scope is None:
-            raise self._needs_scope(f"set_lr({number}, fluid.global_scope())")
         if rate is not None:
+            if scope is None:
+                raise self._needs_scope(f"set_lr({number}, fluid.global_scope())")
             tensor_of(rate.name, scope).set(np.full([1], number, rate.dtype.dtype))
         self._learning_rate = number
 

@@ -11,6 +11,7 @@ from ..ir.variable import Parameter, Variable
 from ..layers.decay import LearningRateDecay
 
 if TYPE_CHECKING:
+    from ..scope import Scope
     from .eager import EagerSteps
 
 
@@ -21,7 +22,7 @@ class HasRate:
         _learning_rate: Any
         _eager: EagerSteps | None
 
-        def current_step_lr(self, scope: Any = None) -> float: ...
+        def current_step_lr(self, scope: Scope | None = None) -> float: ...
 
     def get_lr(self) -> float:
         """The learning rate of the next step; in programs the number that they begin with.

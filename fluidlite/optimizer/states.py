@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,10 @@ from ..initializer import Constant
 from ..ir.program import Program
 from ..ir.variable import Variable
 from ..layers.params import global_variable
+
+if TYPE_CHECKING:
+    from ..ground.values import LoDTensor
+    from ..scope import Scope
 
 
 class State(NamedTuple):
@@ -119,7 +123,7 @@ class States:
             if (known := program()) is not None and known.global_block().has_var(name)
         ]
 
-    def values(self, scope: Any) -> dict[str, np.ndarray[Any, Any]]:
+    def values(self, scope: Scope) -> dict[str, np.ndarray[Any, Any]]:
         """Copies of all values in a scope, by name.
 
         Raises:
@@ -127,7 +131,7 @@ class States:
         """
         return {name: np.array(tensor_of(name, scope)) for name in self.names()}
 
-    def set_values(self, values: Mapping[str, Any], scope: Any) -> None:
+    def set_values(self, values: Mapping[str, Any], scope: Scope) -> None:
         """Set all values in a scope, or none where one of them is refused.
 
         Args:
@@ -159,7 +163,7 @@ class States:
             tensor.set(value)
 
 
-def tensor_of(name: str, scope: Any) -> Any:
+def tensor_of(name: str, scope: Scope) -> LoDTensor:
     """The tensor that holds a variable in a scope.
 
     Raises:

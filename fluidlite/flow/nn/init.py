@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import prod, sqrt
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -13,20 +13,23 @@ from ...eager.prepared import generator
 from ...errors import ArgumentError, ShapeError
 from ...ground.public_names import list_public_names
 from ...ground.tracebacks import api_boundaries
+from ...initializer import fans_of
 from ...nn.initializer import calculate_gain, orthogonal
+from ..tensor import Tensor
 
 
-def _written(tensor: Any, array: Any) -> Any:
+def _written(tensor: Tensor, array: Any) -> Tensor:
     made = np.asarray(array, tensor.array.dtype)
     with no_grad():
-        return tensor.write(lambda old: old.results(made))
+        written: Tensor = tensor.write(lambda old: old.results(made))
+    return written
 
 
 def _draw() -> Any:
     return generator.get()()
 
 
-def uniform_(tensor: Any, a: float = 0.0, b: float = 1.0) -> Any:
+def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0) -> Tensor:
     """Draw all elements, equally likely in [a, b), in place.
 
     >>> w = fluid.flow.nn.init.uniform_(fluid.flow.empty(3), -0.5, 0.5)
@@ -36,14 +39,14 @@ def uniform_(tensor: Any, a: float = 0.0, b: float = 1.0) -> Any:
     return _written(tensor, _draw().uniform(a, b, tensor.array.shape))
 
 
-def normal_(tensor: Any, mean: float = 0.0, std: float = 1.0) -> Any:
+def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0) -> Tensor:
     """Draw all elements, normally distributed, in place."""
     return _written(tensor, _draw().standard_normal(tensor.array.shape) * std + mean)
 
 
 def trunc_normal_(
-    tensor: Any, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0
-) -> Any:
+    tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0
+) -> Tensor:
     """Draw all elements, normally distributed within [a, b], in place."""
     if not a < b:
         raise located(ArgumentError, f"expected a below b, got {a} and {b}")
@@ -56,49 +59,48 @@ def trunc_normal_(
     raise located(ArgumentError, f"there are hardly any such numbers in [{a}, {b}]")
 
 
-def constant_(tensor: Any, val: float) -> Any:
+def constant_(tensor: Tensor, val: float) -> Tensor:
     """Make all elements one number, in place."""
     return _written(tensor, np.full(tensor.array.shape, val))
 
 
-def ones_(tensor: Any) -> Any:
+def ones_(tensor: Tensor) -> Tensor:
     """Make all elements 1, in place."""
     return constant_(tensor, 1.0)
 
 
-def zeros_(tensor: Any) -> Any:
+def zeros_(tensor: Tensor) -> Tensor:
     """Make all elements 0, in place."""
     return constant_(tensor, 0.0)
 
 
-def eye_(tensor: Any) -> Any:
+def eye_(tensor: Tensor) -> Tensor:
     """Make a matrix the one of ones where row and column are the same, in place."""
     if tensor.array.ndim != 2:
         raise located(ShapeError, f"expected a matrix, got shape {list(tensor.array.shape)}")
     return _written(tensor, np.eye(*tensor.array.shape))
 
 
-def _fans(tensor: Any) -> tuple[int, int]:
+def _fans(tensor: Tensor) -> tuple[int, int]:
     """How many numbers an output is made of, and an input goes to."""
     shape = tensor.array.shape
     if len(shape) < 2:
         raise located(ShapeError, f"expected 2 or more dimensions, got shape {list(shape)}")
-    window = prod(shape[2:])
-    return shape[1] * window, shape[0] * window
+    return fans_of((*shape, 1))  # a matrix as a filter of one place
 
 
-def xavier_uniform_(tensor: Any, gain: float = 1.0) -> Any:
+def xavier_uniform_(tensor: Tensor, gain: float = 1.0) -> Tensor:
     """Draw all elements so that the variance stays forwards and backwards, equally likely."""
     bound = gain * sqrt(6.0 / sum(_fans(tensor)))
     return uniform_(tensor, -bound, bound)
 
 
-def xavier_normal_(tensor: Any, gain: float = 1.0) -> Any:
+def xavier_normal_(tensor: Tensor, gain: float = 1.0) -> Tensor:
     """Draw all elements so that the variance stays forwards and backwards, normally."""
     return normal_(tensor, 0.0, gain * sqrt(2.0 / sum(_fans(tensor))))
 
 
-def _spread(tensor: Any, a: float, mode: str, nonlinearity: str) -> float:
+def _spread(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> float:
     if mode not in ("fan_in", "fan_out"):
         raise located(ArgumentError, f"expected mode 'fan_in' or 'fan_out', got {mode!r:.60}")
     fan = _fans(tensor)[mode == "fan_out"]
@@ -106,8 +108,8 @@ def _spread(tensor: Any, a: float, mode: str, nonlinearity: str) -> float:
 
 
 def kaiming_uniform_(
-    tensor: Any, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu"
-) -> Any:
+    tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu"
+) -> Tensor:
     """Draw all elements so that the variance stays behind a function, equally likely.
 
     Args:
@@ -121,15 +123,15 @@ def kaiming_uniform_(
 
 
 def kaiming_normal_(
-    tensor: Any, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu"
-) -> Any:
+    tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu"
+) -> Tensor:
     """Draw all elements so that the variance stays behind a function, normally; see
     :func:`kaiming_uniform_`.
     """
     return normal_(tensor, 0.0, _spread(tensor, a, mode, nonlinearity))
 
 
-def orthogonal_(tensor: Any, gain: float = 1.0) -> Any:
+def orthogonal_(tensor: Tensor, gain: float = 1.0) -> Tensor:
     """Make rows, or columns where they are fewer, orthogonal to each other, at random."""
     shape = tensor.array.shape
     _fans(tensor)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 
 from ...ground.fields import from_fields
-from .optimizer import OPTIMIZERS, Arrays, Optimizer, Parameters, running_mean
+from .optimizer import OPTIMIZERS, Array, Arrays, Optimizer, Options, Parameters, running_mean
 
 
 @from_fields
@@ -22,7 +19,7 @@ class _OfMoments(Optimizer):
     weight_decay: float = 0.0
 
 
-def _direction(gradient: Any, group: Mapping[str, Any], kept: Arrays) -> Any:
+def _direction(gradient: Array, group: Options, kept: Arrays) -> Array:
     """The mean of gradients, divided by the root of the mean of their squares."""
     (beta1, beta2), steps = group["betas"], kept.get("step", 0) + 1
     mean = running_mean(kept, "exp_avg", beta1, gradient)
@@ -54,7 +51,7 @@ class Adam(_OfMoments):
     do_bias_correction: bool = True
     decays_gradients = True
 
-    def updated(self, array: Any, gradient: Any, group: Mapping[str, Any], kept: Arrays) -> Any:
+    def updated(self, array: Array, gradient: Array, group: Options, kept: Arrays) -> Array:
         return array - group["lr"] * _direction(gradient, group, kept)
 
 
@@ -70,7 +67,7 @@ class AdamW(_OfMoments):
     amsgrad: bool = False
     do_bias_correction: bool = True
 
-    def updated(self, array: Any, gradient: Any, group: Mapping[str, Any], kept: Arrays) -> Any:
+    def updated(self, array: Array, gradient: Array, group: Options, kept: Arrays) -> Array:
         smaller = array * (1 - group["lr"] * group["weight_decay"])
         return smaller - group["lr"] * _direction(gradient, group, kept)
 
@@ -89,7 +86,7 @@ class LAMB(_OfMoments):
     do_bias_correction: bool = True
     amsgrad: bool = False
 
-    def updated(self, array: Any, gradient: Any, group: Mapping[str, Any], kept: Arrays) -> Any:
+    def updated(self, array: Array, gradient: Array, group: Options, kept: Arrays) -> Array:
         decay = group["weight_decay"]
         if not group["adam_w_mode"]:
             gradient = gradient + decay * array

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from ...eager.engine import located
 from ...errors import ArgumentError
 from ...ground.fields import from_fields
-from .optimizer import OPTIMIZERS, Arrays, Optimizer, Parameters, running_mean
+from .optimizer import OPTIMIZERS, Array, Arrays, Optimizer, Options, Parameters, running_mean
 
 
 @OPTIMIZERS
@@ -48,7 +47,7 @@ class SGD(Optimizer):
             raise located(ArgumentError, "nesterov needs a momentum, and no dampening")
         super().begin(given)
 
-    def updated(self, array: Any, gradient: Any, group: Mapping[str, Any], kept: Arrays) -> Any:
+    def updated(self, array: Array, gradient: Array, group: Options, kept: Arrays) -> Array:
         momentum = group["momentum"]
         if momentum:
             share = (1 - group["dampening"]) * gradient
@@ -79,7 +78,7 @@ class RMSprop(Optimizer):
     centered: bool = False
     decays_gradients = True
 
-    def updated(self, array: Any, gradient: Any, group: Mapping[str, Any], kept: Arrays) -> Any:
+    def updated(self, array: Array, gradient: Array, group: Options, kept: Arrays) -> Array:
         alpha = group["alpha"]
         square = running_mean(kept, "square_avg", alpha, gradient, gradient)
         if group["centered"]:
@@ -109,7 +108,7 @@ class Adagrad(Optimizer):
     eps: float = 1e-10
     decays_gradients = True
 
-    def updated(self, array: Any, gradient: Any, group: Mapping[str, Any], kept: Arrays) -> Any:
+    def updated(self, array: Array, gradient: Array, group: Options, kept: Arrays) -> Array:
         steps = kept.get("step", 0)
         before = kept.get("sum", group["initial_accumulator_value"])
         kept["step"], kept["sum"] = steps + 1, before + gradient * gradient
@@ -136,7 +135,7 @@ class Adadelta(Optimizer):
     maximize: bool = False
     decays_gradients = True
 
-    def updated(self, array: Any, gradient: Any, group: Mapping[str, Any], kept: Arrays) -> Any:
+    def updated(self, array: Array, gradient: Array, group: Options, kept: Arrays) -> Array:
         rho, eps = group["rho"], group["eps"]
         square = running_mean(kept, "square_avg", rho, gradient, gradient)
         step = np.sqrt(kept.get("acc_delta", 0.0) + eps) / np.sqrt(square + eps) * gradient

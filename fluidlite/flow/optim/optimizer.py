@@ -15,6 +15,8 @@ from ...errors import ArgumentError, StateDictError
 from ...ground.docstrings import Family
 from ..nn.utils import clip_grad_norm_
 
+Array = np.ndarray[Any, Any]
+Options = Mapping[str, Any]  #: of a group, by name
 Arrays = dict[str, Any]  #: what is kept of a parameter: arrays, and the number of its steps
 #: tensors, or groups of them: dictionaries with ``params`` and options
 Parameters = Iterable[TensorRecord] | Iterable[Mapping[str, Any]]
@@ -131,7 +133,7 @@ class Optimizer:
             if not 0.0 <= beta < 1.0:
                 raise located(ArgumentError, f"expected betas in [0, 1), got {beta!r:.60}")
 
-    def updated(self, array: Any, gradient: Any, group: Mapping[str, Any], kept: Arrays) -> Any:
+    def updated(self, array: Array, gradient: Array, group: Options, kept: Arrays) -> Array:
         """The new elements of a parameter: written by subclasses.
 
         Args:
@@ -259,7 +261,7 @@ class Optimizer:
         return "\n".join([*lines, ")"])
 
 
-def running_mean(kept: Arrays, name: str, stays: float, *factors: Any) -> Any:
+def running_mean(kept: Arrays, name: str, stays: float, *factors: Array) -> Array:
     """The running mean of a product, which is kept.
 
     Args:
@@ -268,7 +270,7 @@ def running_mean(kept: Arrays, name: str, stays: float, *factors: Any) -> Any:
         stays: how much of it stays.
         factors: of the product.
     """
-    value = kept.get(name, 0.0) * stays + math.prod(factors, start=1 - stays)
+    value: Array = kept.get(name, 0.0) * stays + math.prod(factors, start=1 - stays)
     kept[name] = value
     return value
 
