@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..errors import AttributeValueError, NoGradientError, ShapeError
+from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
 from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
-from ..opdef.spec import agree, need_float, normal_axis, same_dtype, size_of
+from ..opdef.spec import Shape, Spec, agree, need_float, normal_axis, same_dtype, size_of
 from ..opdef.structure import Epilogue
 from .elementwise import indicator, sum_like
 from .inert_attributes import UseMkldnn
@@ -20,25 +23,25 @@ from .unary import Activation, Unary
 class tanh(Activation):
     """The hyperbolic tangent of X, for each element."""
 
-    ufunc = np.tanh
-    whole = False
+    ufunc: ClassVar[Callable[..., Any] | None] = np.tanh
+    whole: ClassVar[bool] = False
 
-    def grad_numpy(self, xp, Out, dOut):
+    def grad_numpy(self, xp: Any, Out: Array, dOut: Array) -> Arrays:
         slope = xp.multiply(Out, Out)
         xp.subtract(1.0, slope, out=slope)
         return dict(X=xp.multiply(dOut, slope, out=slope))
 
-    def grad(self, f, Out, dOut):
+    def grad(self, f: Any, Out: Value, dOut: Value) -> Rules:
         return dict(X=lambda: dOut * (1.0 - Out * Out))
 
 
 class tanh_shrink(Activation):
     """``X - tanh(X)``, for each element."""
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         return X - xp.tanh(X)
 
-    def grad(self, f, X, dOut):
+    def grad(self, f: Any, X: Value, dOut: Value) -> Rules:
         return dict(X=lambda: dOut * f.square(f.tanh(X)))
 
 
@@ -52,10 +55,10 @@ class stanh(Unary):
     scale_a: float = 0.67
     scale_b: float = 1.7159
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         return self.scale_b * xp.tanh(self.scale_a * X)
 
-    def grad(self, f, X, dOut):
+    def grad(self, f: Any, X: Value, dOut: Value) -> Rules:
         def dx():
             t = f.tanh(X * self.scale_a)
             return dOut * (1.0 - t * t) * (self.scale_a * self.scale_b)
@@ -66,30 +69,30 @@ class stanh(Unary):
 class sigmoid(Activation):
     """``1 / (1 + exp(-X))``, for each element."""
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         return logistic(xp, X)
 
-    def grad(self, f, Out, dOut):
+    def grad(self, f: Any, Out: Value, dOut: Value) -> Rules:
         return dict(X=lambda: dOut * Out * (1.0 - Out))
 
 
 class logsigmoid(Activation):
     """``-log(1 + exp(-X))``, for each element."""
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         return -xp.logaddexp(0, -X)
 
-    def grad(self, f, X, dOut):
+    def grad(self, f: Any, X: Value, dOut: Value) -> Rules:
         return dict(X=lambda: dOut * f.sigmoid(-X))
 
 
 class softplus(Activation):
     """``log(1 + exp(X))``, for each element."""
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         return xp.logaddexp(0, X)
 
-    def grad(self, f, X, dOut):
+    def grad(self, f: Any, X: Value, dOut: Value) -> Rules:
         return dict(X=lambda: dOut * f.sigmoid(X))
 
 
@@ -101,10 +104,10 @@ class soft_relu(Unary):
 
     threshold: float = 40.0
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         return xp.logaddexp(0, xp.clip(X, -self.threshold, self.threshold))
 
-    def grad(self, f, Out, dOut):
+    def grad(self, f: Any, Out: Value, dOut: Value) -> Rules:
         """Out tells where X was inside, and there sigmoid(X) = 1 - e^-Out."""
 
         def bound(value):
@@ -121,10 +124,10 @@ class soft_relu(Unary):
 class softsign(Activation):
     """``X / (1 + |X|)``, for each element."""
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         return X / (1 + xp.abs(X))
 
-    def grad(self, f, X, dOut):
+    def grad(self, f: Any, X: Value, dOut: Value) -> Rules:
         return dict(X=lambda: dOut / f.square(1.0 + f.abs(X)))
 
 
@@ -137,16 +140,16 @@ class gelu(Activation):
 
     approximate: bool = False
 
-    def epilogue(self, x):
+    def epilogue(self, x: Spec) -> Epilogue | None:
         return Epilogue(self.type, (float(self.approximate),))
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         if self.approximate:
             inner = math.sqrt(2 / math.pi) * (X + 0.044715 * X**3)
             return 0.5 * X * (1 + xp.tanh(inner))
         return 0.5 * X * (1 + xp.erf(X * math.sqrt(0.5)))
 
-    def grad(self, f, X, dOut):
+    def grad(self, f: Any, X: Value, dOut: Value) -> Rules:
         def approximate():
             squared = X * X
             t = f.tanh((X + squared * X * 0.044715) * math.sqrt(2 / math.pi))
@@ -169,14 +172,14 @@ class swish(UseMkldnn, Unary):
 
     beta: float = 1.0
 
-    def epilogue(self, x):
+    def epilogue(self, x: Spec) -> Epilogue | None:
         return Epilogue(self.type, (self.beta,))
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         gate = logistic(xp, self.beta * X)
         return xp.where(gate == 0, xp.sign(X), X) * gate  # 0 where X is infinite, too
 
-    def grad(self, f, X, dOut):
+    def grad(self, f: Any, X: Value, dOut: Value) -> Rules:
         def dx():
             inner = X * self.beta
             s = f.sigmoid(inner)
@@ -196,10 +199,10 @@ class mish(Unary):
 
     threshold: float = 20.0
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         return X * xp.tanh(tailed_softplus(xp, X, self.threshold))
 
-    def grad(self, f, X, dOut):
+    def grad(self, f: Any, X: Value, dOut: Value) -> Rules:
         def dx():
             right, left = above(f, X, self.threshold), above(f, -X, self.threshold)
             within, tail = 1.0 - right - left, left * f.exp(X * left)
@@ -213,12 +216,12 @@ class mish(Unary):
 class relu(Activation):
     """X where it is positive, else 0, for each element: ``max(X, 0)``."""
 
-    is_monotone = True
+    is_monotone: ClassVar[bool] = True
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         return xp.maximum(X, 0)
 
-    def grad(self, f, Out, dOut):
+    def grad(self, f: Any, Out: Value, dOut: Value) -> Rules:
         return dict(X=lambda: dOut * above(f, Out, 0.0))
 
 
@@ -230,13 +233,13 @@ class relu6(Unary):
 
     threshold: float = 6.0
 
-    def epilogue(self, x):
+    def epilogue(self, x: Spec) -> Epilogue | None:
         return Epilogue(self.type, (self.threshold,))
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         return xp.clip(X, 0, self.threshold)
 
-    def grad(self, f, Out, dOut):
+    def grad(self, f: Any, Out: Value, dOut: Value) -> Rules:
         return dict(X=lambda: dOut * between(f, Out, 0.0, self.threshold))
 
 
@@ -250,10 +253,10 @@ class brelu(Unary):
     t_min: float = 0.0
     t_max: float = 24.0
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         return xp.clip(X, self.t_min, self.t_max)
 
-    def grad(self, f, X, dOut):
+    def grad(self, f: Any, X: Value, dOut: Value) -> Rules:
         return dict(X=lambda: dOut * between(f, X, self.t_min, self.t_max))
 
 
@@ -262,10 +265,10 @@ class thresholded_relu(Unary):
 
     threshold: float = 1.0
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         return xp.where(self.threshold < X, X, 0)
 
-    def grad(self, f, X, dOut):
+    def grad(self, f: Any, X: Value, dOut: Value) -> Rules:
         return dict(X=lambda: dOut * above(f, X, self.threshold))
 
 
@@ -274,13 +277,13 @@ class leaky_relu(UseMkldnn, Unary):
 
     alpha: float = 0.02
 
-    def epilogue(self, x):
+    def epilogue(self, x: Spec) -> Epilogue | None:
         return Epilogue(self.type, (self.alpha,))
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         return xp.where(X > 0, X, self.alpha * X)
 
-    def grad(self, f, Out, dOut):
+    def grad(self, f: Any, Out: Value, dOut: Value) -> Rules:
         if self.alpha < 0:
             raise NoGradientError(
                 "the gradient of leaky_relu is found from the sign of Out, which needs alpha >= 0; "
@@ -298,13 +301,13 @@ class elu(Unary):
 
     alpha: float = 1.0
 
-    def epilogue(self, x):
+    def epilogue(self, x: Spec) -> Epilogue | None:
         return Epilogue(self.type, (self.alpha,))
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         return xp.where(X > 0, X, self.alpha * xp.expm1(xp.minimum(X, 0)))
 
-    def grad(self, f, X, dOut):
+    def grad(self, f: Any, X: Value, dOut: Value) -> Rules:
         def dx():
             positive = above(f, X, 0.0)
             below = f.exp(X * (1.0 - positive)) * (1.0 - positive)
@@ -322,10 +325,10 @@ class selu(Unary):
     scale: float = 1.0507009873554804934193349852946
     alpha: float = 1.6732632423543772848170429916717
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         return self.scale * xp.where(X > 0, X, self.alpha * xp.expm1(xp.minimum(X, 0)))
 
-    def grad(self, f, Out, dOut):
+    def grad(self, f: Any, Out: Value, dOut: Value) -> Rules:
         def dx():
             positive = above(f, Out, 0.0)
             below = (Out + self.scale * self.alpha) * (1.0 - positive)
@@ -339,10 +342,10 @@ class hard_shrink(Unary):
 
     threshold: float = 0.5
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         return xp.where(xp.abs(X) > self.threshold, X, 0)
 
-    def grad(self, f, X, dOut):
+    def grad(self, f: Any, X: Value, dOut: Value) -> Rules:
         return dict(X=lambda: dOut * above(f, f.abs(X), self.threshold))
 
 
@@ -351,10 +354,10 @@ class softshrink(Unary):
 
     lambda_: float = attr(0.5, alias="lambda")
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         return X - xp.clip(X, -self.lambda_, self.lambda_)
 
-    def grad(self, f, X, dOut):
+    def grad(self, f: Any, X: Value, dOut: Value) -> Rules:
         return dict(X=lambda: dOut * above(f, f.abs(X), self.lambda_))
 
 
@@ -368,10 +371,10 @@ class hard_sigmoid(Unary):
     slope: float = 0.2
     offset: float = 0.5
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         return xp.clip(self.slope * X + self.offset, 0, 1)
 
-    def grad(self, f, Out, dOut):
+    def grad(self, f: Any, Out: Value, dOut: Value) -> Rules:
         return dict(X=lambda: dOut * between(f, Out, 0.0, 1.0) * self.slope)
 
 
@@ -388,10 +391,10 @@ class hard_swish(Unary):
     scale: float = 6.0
     offset: float = 3.0
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         return X * xp.clip(X + self.offset, 0, self.threshold) / self.scale
 
-    def grad(self, f, X, dOut):
+    def grad(self, f: Any, X: Value, dOut: Value) -> Rules:
         def dx():
             gate = X + self.offset
             slope = X * between(f, gate, 0.0, self.threshold)
@@ -409,10 +412,10 @@ class prelu(Op):
     """
 
     signature = "X, Alpha -> Out"
-    fluid = FluidForm(bare_gradients=True)
+    fluid: ClassVar[FluidForm] = FluidForm(bare_gradients=True)
     mode: str = "all"
 
-    def slopes(self, shape):
+    def slopes(self, shape: Shape) -> Shape:
         """The shape of Alpha that broadcasts to X."""
         if self.mode == "all":
             return (1,) * len(shape)
@@ -426,7 +429,7 @@ class prelu(Op):
             )
         raise AttributeValueError(f"expected mode all, channel or element, got {self.mode!r}")
 
-    def infer(self, X, Alpha):
+    def infer(self, X: Spec, Alpha: Spec) -> Specs:
         need_float(X=X, Alpha=Alpha)
         same_dtype(X=X, Alpha=Alpha)
         wanted, got = size_of(self.slopes(X.shape)), size_of(Alpha.shape)
@@ -437,10 +440,10 @@ class prelu(Op):
             )
         return X
 
-    def run(self, xp, X, Alpha):
+    def run(self, xp: Any, X: Array, Alpha: Array) -> Array:
         return xp.where(X > 0, X, xp.reshape(Alpha, self.slopes(X.shape)) * X)
 
-    def grad(self, f, X, Alpha, dOut):
+    def grad(self, f: Any, X: Value, Alpha: Value, dOut: Value) -> Rules:
         negative = lambda: 1.0 - above(f, X, 0.0)
         slopes = f.reshape(Alpha, shape=list(self.slopes(X.shape)))
 
@@ -466,17 +469,17 @@ class maxout(Op):
     """
 
     signature = "X -> Out"
-    lod = None
+    lod: ClassVar[str | None] = None
     groups: int = REQUIRED
     axis: int = 1
 
-    def grouped(self, shape):
+    def grouped(self, shape: Shape) -> tuple[Any, ...]:
         """A shape with the channels split into groups and members, and the axis of the members."""
         axis = normal_axis(self.axis, len(shape))
         split = (shape[axis] // self.groups, self.groups)
         return shape[:axis] + split + shape[axis + 1 :], axis + 1
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Spec:
         need_float(X=X)
         channels = X.shape[normal_axis(self.axis, X.ndim)]
         if self.groups < 1 or (channels != -1 and channels % self.groups):
@@ -486,11 +489,11 @@ class maxout(Op):
             )
         return X.with_dim(self.axis, -1 if channels == -1 else channels // self.groups)
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         shape, axis = self.grouped(X.shape)
         return xp.max(xp.reshape(X, shape), axis=axis)
 
-    def grad(self, f, X, Out, dOut):
+    def grad(self, f: Any, X: Value, Out: Value, dOut: Value) -> Rules:
         """Where several members are largest, they share the gradient."""
         shape, axis = self.grouped(X.shape)
 
@@ -512,7 +515,7 @@ FAR = 1000.0
 LARGEST_POWER = {4: 88.7, 8: 709.7}
 
 
-def logistic(xp, X):
+def logistic(xp: Any, X: Array) -> Array:
     """1 / (1 + e^-X), exact in relative terms on both sides down to the smallest normal number."""
     if X.dtype.itemsize > 2:
         most = X.dtype.type(LARGEST_POWER[X.dtype.itemsize])
@@ -521,17 +524,17 @@ def logistic(xp, X):
     return xp.where(X >= 0, 1, small) / (1 + small)
 
 
-def tailed_softplus(xp, v, threshold):
+def tailed_softplus(xp: Any, v: Array, threshold: float) -> Array:
     """ln(1 + e^v), or what it tends to where ``v`` is larger in size than ``threshold``."""
     inner = xp.where(v < -threshold, xp.exp(xp.minimum(v, 0)), xp.logaddexp(0, v))
     return xp.where(v > threshold, v, inner)
 
 
-def above(f, v, bound):
+def above(f: Any, v: Value, bound: float) -> Value:
     """1 where v > bound, else 0."""
     return indicator(f, v > bound, v)
 
 
-def between(f, v, low, high):
+def between(f: Any, v: Value, low: Value, high: Value) -> Value:
     """1 where low < v < high, else 0."""
     return indicator(f, v > low, v) * indicator(f, v < high, v)

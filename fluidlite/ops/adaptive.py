@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 from ..errors import SlotError
 from ..ground.values import SelectedRows
+from ..opdef.annotations import Array, Arrays
 from ..opdef.fluid_form import FluidForm
 from .optimizer import ParameterUpdate, number, on_rows
 
@@ -18,12 +21,12 @@ class AdagradUpdate(ParameterUpdate, abstract=True):
     signature = "Param, Grad, Moment, LearningRate -> ParamOut, MomentOut"
     epsilon: float = 1e-6
 
-    def run(self, xp, Param, Grad, Moment, LearningRate):
+    def run(self, xp: Any, Param: Array, Grad: Array, Moment: Array, LearningRate: Array) -> Arrays:
         moment = self.accumulated(xp, Moment, Grad)
         step = number(xp, LearningRate, Param) * Grad / (xp.sqrt(moment) + self.epsilon)
         return Param - step, moment
 
-    def accumulated(self, xp, Moment, Grad):
+    def accumulated(self, xp: Any, Moment: Any, Grad: Any) -> Any:
         """The squares with those of one more gradient."""
         raise NotImplementedError
 
@@ -36,15 +39,15 @@ class adagrad(AdagradUpdate):
     optimization, JMLR 2011.
     """
 
-    fluid = FluidForm(rows=("Grad",))
+    fluid: ClassVar[FluidForm] = FluidForm(rows=("Grad",))
 
-    def run(self, xp, Param, Grad, Moment, LearningRate):
+    def run(self, xp: Any, Param: Array, Grad: Array, Moment: Array, LearningRate: Array) -> Arrays:
         if not isinstance(Grad, SelectedRows):
             return AdagradUpdate.run(self, xp, Param, Grad, Moment, LearningRate)
         step = lambda g, p, m: self.run(xp, p, g, m, LearningRate)
         return on_rows(xp, Grad, [Param, Moment], step)
 
-    def accumulated(self, xp, Moment, Grad):
+    def accumulated(self, xp: Any, Moment: Array, Grad: Array) -> Array:
         return Moment + xp.square(Grad)
 
 
@@ -57,7 +60,7 @@ class decayed_adagrad(AdagradUpdate):
 
     decay: float = 0.95
 
-    def accumulated(self, xp, Moment, Grad):
+    def accumulated(self, xp: Any, Moment: Array, Grad: Array) -> Array:
         return self.decay * Moment + (1 - self.decay) * Grad * Grad
 
 
@@ -112,13 +115,15 @@ class adadelta(ParameterUpdate):
     rho: float = 0.95
     epsilon: float = 1e-6
 
-    def run(self, xp, Param, Grad, AvgSquaredGrad, AvgSquaredUpdate):
+    def run(
+        self, xp: Any, Param: Array, Grad: Array, AvgSquaredGrad: Array, AvgSquaredUpdate: Array
+    ) -> Arrays:
         of_grad = self.rho * AvgSquaredGrad + (1 - self.rho) * xp.square(Grad)
         step = self.step(xp, Grad, of_grad, AvgSquaredUpdate)
         of_step = self.rho * AvgSquaredUpdate + (1 - self.rho) * xp.square(step)
         return Param - self.step(xp, Grad, of_grad, of_step), of_grad, of_step
 
-    def step(self, xp, Grad, of_grad, of_step):
+    def step(self, xp: Any, Grad: Array, of_grad: Array, of_step: Array) -> Array:
         """A gradient in the size of steps, by running means of the squares of both."""
         return xp.sqrt((of_step + self.epsilon) / (of_grad + self.epsilon)) * Grad
 

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..errors import ShapeError
 from ..ground.dtypes import DType
 from ..ground.values import LoDTensor
+from ..opdef.annotations import Array, Arrays, Specs
 from ..opdef.definition import Detached, DetachedValues, Op
 from ..opdef.diagnostics import WarnsOfInput
 from ..opdef.sequences import lengths_of, lod_of, offsets_of, padded_lengths, positions_in
-from ..opdef.spec import agree, need_integer, need_ndim, need_shape, same_dtype, size_of, spec
+from ..opdef.spec import Spec, agree, need_integer, need_ndim, need_shape, same_dtype, size_of, spec
 
 
-def padded(xp, x, slot):
+def padded(xp: Any, x: Any, slot: str) -> Arrays:
     """The rows of a tensor of sequences as a matrix with one sequence a row, and their lengths."""
     offsets = offsets_of(x, slot)
     number, place = positions_in(offsets)
@@ -40,11 +43,11 @@ class edit_distance(WarnsOfInput, Op):
 
     signature = "Hyps![], Refs![], HypsLength?!, RefsLength?! -> SequenceNum, Out"
     normalized: bool = False
-    host = True
+    host: ClassVar[bool] = True
     grad = None
-    lod = None
+    lod: ClassVar[str | None] = None
 
-    def infer(self, Hyps, Refs, HypsLength, RefsLength):
+    def infer(self, Hyps: Spec, Refs: Spec, HypsLength: Spec, RefsLength: Spec) -> Specs:
         need_integer(Hyps=Hyps, Refs=Refs, HypsLength=HypsLength, RefsLength=RefsLength)
         same_dtype(Hyps=Hyps, Refs=Refs)
         need_ndim("Hyps", Hyps, 2)
@@ -69,7 +72,9 @@ class edit_distance(WarnsOfInput, Op):
             )
         return spec([1], DType.INT64), spec([rows, 1], DType.FP32)
 
-    def run(self, xp, Hyps, Refs, HypsLength, RefsLength):
+    def run(
+        self, xp: Any, Hyps: Array, Refs: Array, HypsLength: Array, RefsLength: Array
+    ) -> Arrays:
         hyps, many = self.texts(xp, Hyps, HypsLength, "Hyps")
         refs, wanted = self.texts(xp, Refs, RefsLength, "Refs")
         if len(hyps) > len(refs):
@@ -88,7 +93,7 @@ class edit_distance(WarnsOfInput, Op):
         count = xp.full((1,), len(hyps), "int64")
         return count, xp.reshape(out.astype("float32"), (-1, 1))
 
-    def input_warnings(self, ins):
+    def input_warnings(self, ins: Any) -> Iterator[Any]:
         counts = [len(lod[-1]) - 1 for lod in map(lod_of, (ins["Hyps"], ins["Refs"])) if lod]
         if len(counts) == 2 and counts[0] < counts[1]:
             yield (
@@ -104,7 +109,7 @@ class edit_distance(WarnsOfInput, Op):
         return x, padded_lengths(lengths, *x.shape, f"{slot}Length")
 
 
-def distances(xp, hyps, refs, many, wanted):
+def distances(xp: Any, hyps: Array, refs: Array, many: Array, wanted: Array) -> Array:
     """Levenshtein distances of the rows of two matrices, all pairs at once.
 
     Args:
@@ -145,7 +150,7 @@ class ctc_align(DetachedValues):
     merge_repeated: bool = True
     padding_value: int = 0
 
-    def infer(self, Input, InputLength):
+    def infer(self, Input: Spec, InputLength: Spec) -> Specs:
         need_integer(Input=Input, InputLength=InputLength)
         need_ndim("Input", Input, 2)
         if InputLength is not None:
@@ -163,7 +168,7 @@ class ctc_align(DetachedValues):
             )
         return Input.with_shape([-1, 1])._replace(lod_level=0), None
 
-    def kept(self, xp, labels, counts, first):
+    def kept(self, xp: Any, labels: Array, counts: Array, first: Array) -> Array:
         """Which labels stay.
 
         Args:
@@ -197,7 +202,7 @@ class ctc_align(DetachedValues):
         out[number, (xp.cumsum(stays, axis=1) - 1)[stays]] = labels[stays]
         return out, xp.reshape(left.astype(InputLength.dtype), (rows, 1))
 
-    def staying(self, xp, Input):
+    def staying(self, xp: Any, Input: Any) -> Arrays:
         """All labels of sequences, and which of them stay."""
         offsets = offsets_of(Input, "Input")
         flat = xp.reshape(Input.data, -1)
@@ -205,7 +210,7 @@ class ctc_align(DetachedValues):
         first[[begin for begin, end in itertools.pairwise(offsets) if end > begin]] = True
         return flat, self.kept(xp, flat, xp.ones(len(flat), bool), first)
 
-    def lods(self, ins):
+    def lods(self, ins: Mapping[str, Any]) -> Mapping[str, Any] | None:
         if ins.get("InputLength") is not None:
             return {}
         offsets = offsets_of(ins["Input"], "Input")
@@ -224,14 +229,14 @@ class gather_tree(Detached):
 
     signature = "Ids, Parents -> Out"
 
-    def infer(self, Ids, Parents):
+    def infer(self, Ids: Spec, Parents: Spec) -> Specs:
         need_integer(Ids=Ids, Parents=Parents)
         same_dtype(Ids=Ids, Parents=Parents)
         need_ndim("Ids", Ids, 3)
         need_shape("Parents", Parents, Ids.shape, "as Ids")
         return Ids
 
-    def run(self, xp, Ids, Parents):
+    def run(self, xp: Any, Ids: Array, Parents: Array) -> Array:
         steps, rows, beam = Ids.shape
         if beam:
             xp.in_range(Parents[1:], beam, "Parents")

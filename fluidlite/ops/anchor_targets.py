@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
 import numpy as np
 
 from ..errors import AttributeValueError, LoDError
 from ..ground.dtypes import DType
 from ..ground.values import LoDTensor, bare
+from ..opdef.annotations import Array, Arrays, Specs
 from ..opdef.attribute import REQUIRED, need_least, need_range
 from ..opdef.definition import Op
 from ..opdef.diagnostics import WarnsOfInput
-from ..opdef.spec import need_count, need_float, need_integer, need_shape, same_dtype
+from ..opdef.spec import Spec, need_count, need_float, need_integer, need_shape, same_dtype
 from .boxes import need_boxes, overlap
 from .proposals import by_image, image_sizes, need_images
 
 NEAR = 1e-5  #: how far an overlap may be below the largest one, to count as that
 
 
-def relative(xp, boxes, to):
+def relative(xp: Any, boxes: Array, to: Array) -> Array:
     """Boxes relative to others, in whole pixels: centres by sizes, sizes by logarithms."""
     sizes, of = boxes[:, 2:] - boxes[:, :2] + 1, to[:, 2:] - to[:, :2] + 1
     moved = (boxes[:, :2] + sizes / 2) - (to[:, :2] + of / 2)
@@ -28,7 +32,7 @@ def relative(xp, boxes, to):
 class TrueBoxes(WarnsOfInput):
     """An operator on true boxes in GtBoxes: nothing overlaps those that are upside down."""
 
-    def input_warnings(self, ins):
+    def input_warnings(self, ins: Any) -> Iterator[Any]:
         boxes = bare(ins["GtBoxes"])
         wrong = np.flatnonzero((boxes[:, 2:] < boxes[:, :2]).any(axis=1))
         if len(wrong):
@@ -38,7 +42,7 @@ class TrueBoxes(WarnsOfInput):
             )
 
 
-def sample(places, count, generator):
+def sample(places: Array, count: int, generator: Any) -> Array:
     """At most ``count`` of some places: the first, or drawn ones where there is a generator."""
     if len(places) <= count:
         return places
@@ -61,8 +65,8 @@ class AnchorTargets(TrueBoxes, Op, abstract=True):
     BBoxInsideWeight: whether the four numbers of TargetBBox count.
     """
 
-    host = True
-    lod = None
+    host: ClassVar[bool] = True
+    lod: ClassVar[str | None] = None
     grad = None
 
     def check(self, low, high, Anchor, GtBoxes, IsCrowd, ImInfo, GtLabels=None):
@@ -84,7 +88,9 @@ class AnchorTargets(TrueBoxes, Op, abstract=True):
         box = Anchor.with_shape([-1, 4])
         return index, index, box, index.with_shape([-1, 1]), box
 
-    def images(self, xp, GtBoxes, IsCrowd, ImInfo, GtLabels=None):
+    def images(
+        self, xp: Any, GtBoxes: Any, IsCrowd: Any, ImInfo: Array, GtLabels: Any = None
+    ) -> Iterator[Any]:
         """For each image its true boxes in pixels after scaling, their labels, and its ImInfo."""
         boxes, parts = by_image("GtBoxes", GtBoxes, len(ImInfo))
         crowd, crowds = by_image("IsCrowd", IsCrowd)
@@ -144,7 +150,7 @@ class AnchorTargets(TrueBoxes, Op, abstract=True):
         return tuple(LoDTensor(part, lod) for part, lod in zip(parts, lods))
 
 
-def need_same_rows(name, given, wanted, of="GtBoxes"):
+def need_same_rows(name: str, given: list[Any], wanted: list[Any], of: str = "GtBoxes") -> None:
     """Check that sequences are as those of another input."""
     if given != wanted:
         raise LoDError(
@@ -176,15 +182,17 @@ class rpn_target_assign(AnchorTargets):
     rpn_negative_overlap: float = 0.3
     rpn_fg_fraction: float = 0.25
     use_random: bool = True
-    random = True
+    random: ClassVar[bool] = True
 
-    def infer(self, Anchor, GtBoxes, IsCrowd, ImInfo):
+    def infer(self, Anchor: Spec, GtBoxes: Spec, IsCrowd: Spec, ImInfo: Spec) -> Specs:
         need_least(self, 1, "rpn_batch_size_per_im")
         need_range(self, 0, 1, "rpn_fg_fraction")
         low, high = self.rpn_negative_overlap, self.rpn_positive_overlap
         return self.check(low, high, Anchor, GtBoxes, IsCrowd, ImInfo)
 
-    def run(self, xp, rng, Anchor, GtBoxes, IsCrowd, ImInfo):
+    def run(
+        self, xp: Any, rng: Any, Anchor: Array, GtBoxes: Array, IsCrowd: Array, ImInfo: Array
+    ) -> Arrays:
         generator = rng(0) if self.use_random else None
         objects_at_most = int(np.float32(self.rpn_fg_fraction) * self.rpn_batch_size_per_im)
         each = []
@@ -207,7 +215,7 @@ class rpn_target_assign(AnchorTargets):
             each.append((*(inside[k.astype("int64")] for k in parts), targets, 1))
         return self.gathered(xp, len(Anchor), Anchor.dtype, each)
 
-    def inside(self, anchors, info):
+    def inside(self, anchors: Array, info: Array) -> Array:
         """Which anchors do not reach out of the image too far."""
         most = self.rpn_straddle_thresh
         if most < 0:
@@ -235,13 +243,17 @@ class retinanet_target_assign(AnchorTargets):
     positive_overlap: float = 0.5
     negative_overlap: float = 0.4
 
-    def infer(self, Anchor, GtBoxes, GtLabels, IsCrowd, ImInfo):
+    def infer(
+        self, Anchor: Spec, GtBoxes: Spec, GtLabels: Spec, IsCrowd: Spec, ImInfo: Spec
+    ) -> Specs:
         need_integer(GtLabels=GtLabels)
         low, high = self.negative_overlap, self.positive_overlap
         outs = self.check(low, high, Anchor, GtBoxes, IsCrowd, ImInfo, GtLabels)
         return *outs, outs[3]
 
-    def run(self, xp, Anchor, GtBoxes, GtLabels, IsCrowd, ImInfo):
+    def run(
+        self, xp: Any, Anchor: Array, GtBoxes: Array, GtLabels: Array, IsCrowd: Array, ImInfo: Array
+    ) -> Arrays:
         each, counts = [], []
         for boxes, labels, _ in self.images(xp, GtBoxes, IsCrowd, ImInfo, GtLabels):
             objects, stand_ins, background, place = self.assigned(

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from ..errors import AttributeValueError
+from ..opdef.annotations import Array, Arrays, Specs
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
-from ..opdef.spec import need_float, need_ndim
+from ..opdef.spec import Spec, need_float, need_ndim
 from .inert_attributes import UseMkldnn, UseQuantizer
 
 
-def need_variances(variances):
+def need_variances(variances: Any) -> Any:
     """Check that there is a variance for each number of a box."""
     if len(variances) != 4 or min(variances) <= 0:
         raise AttributeValueError(f"expected 4 variances above 0, got {list(variances)}")
@@ -39,11 +41,11 @@ class Priors(Op, abstract=True):
     grad = None
 
     @property
-    def count(self):
+    def count(self) -> Any:
         """How many boxes a place has."""
         raise NotImplementedError
 
-    def check(self, Input, Image):
+    def check(self, Input: Spec, Image: Spec) -> Spec:
         """Check the inputs; the spec of the boxes."""
         need_float(Input=Input, Image=Image)
         need_ndim("Input", Input, 4)
@@ -51,7 +53,7 @@ class Priors(Op, abstract=True):
         need_variances(self.variances)
         return Input.with_shape([*Input.shape[2:], self.count, 4])
 
-    def steps(self, Input, Image):
+    def steps(self, Input: Array, Image: Array) -> list[float]:
         """The distances of places, down and across."""
         return [
             given if given else image / max(places, 1)
@@ -60,7 +62,9 @@ class Priors(Op, abstract=True):
             )
         ]
 
-    def around(self, xp, Input, Image, halves, shifts):
+    def around(
+        self, xp: Any, Input: Array, Image: Array, halves: list[Any], shifts: list[Any]
+    ) -> Array:
         """The boxes around each place.
 
         Args:
@@ -78,7 +82,7 @@ class Priors(Op, abstract=True):
         sizes = xp.asarray([Image.shape[3], Image.shape[2]])
         return xp.concatenate([centres - halves, centres + halves], axis=-1) / xp.tile(sizes, 2)
 
-    def finished(self, xp, Input, boxes):
+    def finished(self, xp: Any, Input: Array, boxes: Array) -> Arrays:
         """The boxes and their variances in the element type of Input."""
         variances = xp.broadcast_to(xp.asarray(self.variances), boxes.shape)
         return boxes.astype(Input.dtype), variances.astype(Input.dtype)
@@ -103,7 +107,7 @@ class prior_box(UseMkldnn, UseQuantizer, Priors):
     min_max_aspect_ratios_order: bool = False
 
     @property
-    def ratios(self):
+    def ratios(self) -> list[float]:
         """All aspect ratios, 1 first."""
         found = [1.0]
         for ratio in self.aspect_ratios:
@@ -112,11 +116,11 @@ class prior_box(UseMkldnn, UseQuantizer, Priors):
         return found
 
     @property
-    def count(self):
+    def count(self) -> int:
         """How many boxes a place has."""
         return len(self.ratios) * len(self.min_sizes) + len(self.max_sizes)
 
-    def infer(self, Input, Image):
+    def infer(self, Input: Spec, Image: Spec) -> Specs:
         if not self.min_sizes or min(self.min_sizes) <= 0:
             raise AttributeValueError(f"expected min_sizes above 0, got {list(self.min_sizes)}")
         if self.max_sizes and len(self.max_sizes) != len(self.min_sizes):
@@ -136,7 +140,7 @@ class prior_box(UseMkldnn, UseQuantizer, Priors):
         boxes = self.check(Input, Image)
         return boxes, boxes
 
-    def halves(self):
+    def halves(self) -> list[Any]:
         """Half the width and height of each box of a place."""
         found = []
         for k, size in enumerate(self.min_sizes):
@@ -151,7 +155,7 @@ class prior_box(UseMkldnn, UseQuantizer, Priors):
                 found += [*stretched, *more]
         return found
 
-    def run(self, xp, Input, Image):
+    def run(self, xp: Any, Input: Array, Image: Array) -> Arrays:
         boxes = self.around(xp, Input, Image, self.halves(), [(0.0, 0.0)] * self.count)
         if self.clip:
             boxes = xp.minimum(xp.maximum(boxes, 0), 1)
@@ -175,11 +179,11 @@ class density_prior_box(Priors):
     densities: list[int] = ()
 
     @property
-    def count(self):
+    def count(self) -> int:
         """How many boxes a place has."""
         return sum(n * n for n in self.densities) * len(self.fixed_ratios)
 
-    def infer(self, Input, Image):
+    def infer(self, Input: Spec, Image: Spec) -> Specs:
         if len(self.fixed_sizes) != len(self.densities) or not self.fixed_sizes:
             raise AttributeValueError(
                 f"expected a density for each of fixed_sizes, got {list(self.densities)} for "
@@ -199,7 +203,7 @@ class density_prior_box(Priors):
             boxes = boxes.with_shape([rows, 4])
         return boxes, boxes
 
-    def run(self, xp, Input, Image):
+    def run(self, xp: Any, Input: Array, Image: Array) -> Arrays:
         xp.empty([*Input.shape[2:], self.count, 4], Input.dtype)  # fails here where it is too large
         step = int(sum(self.steps(Input, Image)) * 0.5)
         halves, shifts = [], []
@@ -243,7 +247,7 @@ class anchor_generator(Op):
     offset: float = 0.5
     grad = None
 
-    def infer(self, Input):
+    def infer(self, Input: Any) -> Specs:
         need_float(Input=Input)
         need_ndim("Input", Input, 4)
         need_variances(self.variances)
@@ -257,7 +261,7 @@ class anchor_generator(Op):
         boxes = Input.with_shape([*Input.shape[2:], count, 4])
         return boxes, boxes
 
-    def run(self, xp, Input):
+    def run(self, xp: Any, Input: Array) -> Arrays:
         height, width = Input.shape[2:]
         across, down = self.stride
         halves = []

@@ -5,20 +5,23 @@ An array is immutable: writing an element gives a new array under the old name.
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 from ..errors import OutOfRangeError, ShapeError
 from ..ground.dtypes import DType, Kind
 from ..ground.values import LoDTensor, LoDTensorArray, bare, with_lod
+from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
 from ..opdef.definition import Detached, Op
 from ..opdef.fluid_form import FluidForm
-from ..opdef.spec import need_integer, need_one, normal_axis, spec
+from ..opdef.spec import Spec, need_integer, need_one, normal_axis, spec
 
 
-def position(I):
+def position(I: Array) -> int:
     """A position in an array, from a tensor of one element."""
     return int(I.reshape(()))
 
 
-def need_position(I):
+def need_position(I: Spec) -> None:
     """Check that ``I`` says one position."""
     need_integer(I=I)
     need_one(I=I)
@@ -31,18 +34,18 @@ class write_to_array(Op):
     """
 
     signature = "X[], I! -> Out"
-    hands_on = True
-    fluid = FluidForm(direct=True, updates=("Out",))
-    lod = None
+    hands_on: ClassVar[bool] = True
+    fluid: ClassVar[FluidForm] = FluidForm(direct=True, updates=("Out",))
+    lod: ClassVar[str | None] = None
 
-    def infer(self, X, I):
+    def infer(self, X: Spec, I: Spec) -> Spec:
         need_position(I)
         return X
 
-    def run(self, xp, X, I, Out):
+    def run(self, xp: Any, X: Array, I: Array, Out: Array) -> Array:
         return (Out or LoDTensorArray()).with_item(position(I), X)
 
-    def grad(self, f, X, I, dOut):
+    def grad(self, f: Any, X: Value, I: Value, dOut: Value) -> Rules:
         return dict(
             X=lambda: f.read_from_array(dOut, I, X_W=X),
             Out=lambda: f.array_without(dOut, I),
@@ -57,15 +60,15 @@ class read_from_array(Op):
     """
 
     signature = "X, I!, X_W?![] -> Out"
-    hands_on = True
-    fluid = FluidForm(direct=True)
-    lod = None
+    hands_on: ClassVar[bool] = True
+    fluid: ClassVar[FluidForm] = FluidForm(direct=True)
+    lod: ClassVar[str | None] = None
 
-    def infer(self, X, I, X_W):
+    def infer(self, X: Spec, I: Spec, X_W: Spec) -> Spec:
         need_position(I)
         return (X if X_W is None else X_W)._replace(kind=Kind.LOD_TENSOR)
 
-    def run(self, xp, X, I, X_W):
+    def run(self, xp: Any, X: Array, I: Array, X_W: Array) -> Array:
         found = X.item(position(I))
         if found is not None:
             return found
@@ -79,7 +82,7 @@ class read_from_array(Op):
             "sequences that are all empty have no steps"
         )
 
-    def grad(self, f, I, dOut):
+    def grad(self, f: Any, I: Value, dOut: Value) -> Rules:
         return dict(X=lambda: f.write_to_array(dOut, I))
 
 
@@ -92,14 +95,14 @@ class array_without(Op):
     """
 
     signature = "X, I! -> Out"
-    fluid = FluidForm(direct=True)
-    lod = None
+    fluid: ClassVar[FluidForm] = FluidForm(direct=True)
+    lod: ClassVar[str | None] = None
 
-    def run(self, xp, X, I):
+    def run(self, xp: Any, X: Array, I: Array) -> Array:
         at = position(I)
         return X.with_item(at, None) if at < len(X) else X
 
-    def grad(self, f, I, dOut):
+    def grad(self, f: Any, I: Value, dOut: Value) -> Rules:
         return dict(X=lambda: f.array_without(dOut, I))
 
 
@@ -112,17 +115,17 @@ class tensor_array_to_tensor(Op):
     """
 
     signature = "X -> Out, OutIndex!"
-    hands_on = True
+    hands_on: ClassVar[bool] = True
     axis: int = 0
     use_stack: bool = False
-    lod = None
+    lod: ClassVar[str | None] = None
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Specs:
         axis = normal_axis(self.axis, X.ndim + self.use_stack)
         shape = [*X.shape[:axis], -1, *X.shape[axis + (not self.use_stack) :]]
         return X._replace(kind=Kind.LOD_TENSOR).with_shape(shape), spec([-1], DType.INT32)
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Arrays:
         whole = [bare(each) for each in X if each is not None]
         if not whole or len(whole) < len(X):
             raise OutOfRangeError(
@@ -142,7 +145,7 @@ class tensor_array_to_tensor(Op):
         sizes = [each.shape[axis] if axis < each.ndim else 1 for each in whole]
         return join(whole, axis=axis), xp.asarray(sizes, "int32")
 
-    def grad(self, f, X, dOut):
+    def grad(self, f: Any, X: Value, dOut: Value) -> Rules:
         how = dict(axis=self.axis, use_stack=self.use_stack)
         return dict(X=lambda: f.tensor_to_array(dOut, X, **how))
 
@@ -156,12 +159,12 @@ class tensor_to_array(Op):
     signature = "X, Like! -> Out"
     axis: int = 0
     use_stack: bool = False
-    lod = None
+    lod: ClassVar[str | None] = None
 
-    def infer(self, X, Like):
+    def infer(self, X: Spec, Like: Spec) -> Specs:
         return Like
 
-    def run(self, xp, X, Like):
+    def run(self, xp: Any, X: Array, Like: Array) -> Array:
         whole = xp.moveaxis(X, self.axis, 0)
         parts, begin = [], 0
         for each in map(bare, Like):
@@ -174,7 +177,7 @@ class tensor_to_array(Op):
                 begin = end
         return LoDTensorArray(parts)
 
-    def grad(self, f, Like, dOut):
+    def grad(self, f: Any, Like: Value, dOut: Value) -> Rules:
         how = dict(axis=self.axis, use_stack=self.use_stack)
         return dict(X=lambda: f.tensor_array_to_tensor(f.array_filled(dOut, Like), **how)[0])
 
@@ -183,19 +186,19 @@ class array_filled(Op):
     """Out = the array X, with zeros in the form of Like where an element is missing."""
 
     signature = "X, Like! -> Out"
-    fluid = FluidForm(direct=True)
-    lod = None
+    fluid: ClassVar[FluidForm] = FluidForm(direct=True)
+    lod: ClassVar[str | None] = None
 
-    def infer(self, X, Like):
+    def infer(self, X: Spec, Like: Spec) -> Specs:
         return Like
 
-    def run(self, xp, X, Like):
+    def run(self, xp: Any, X: Array, Like: Array) -> Array:
         found = [X.item(k) for k in range(len(Like))]
         return LoDTensorArray(
             xp.zeros_like(bare(like)) if each is None else each for each, like in zip(found, Like)
         )
 
-    def grad(self, f, dOut):
+    def grad(self, f: Any, dOut: Value) -> Rules:
         return dict(X=lambda: dOut)
 
 
@@ -204,8 +207,8 @@ class lod_array_length(Detached):
 
     signature = "X! -> Out"
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Specs:
         return spec([1], DType.INT64)
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         return xp.asarray([len(X)], "int64")

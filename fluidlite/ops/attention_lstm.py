@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 from ..errors import ShapeError
@@ -85,7 +88,7 @@ class attention_lstm(ValueShaped):
             bare.with_shape([1, known(whole, LSTMWeight.shape[1])]),
         )
 
-    def lods(self, ins):
+    def lods(self, ins: Mapping[str, Any]) -> Mapping[str, Any] | None:
         lod = lod_of(ins["X"])
         return {"Hidden": lod, "Cell": lod}
 

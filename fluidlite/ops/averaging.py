@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from ..opdef.annotations import Specs
 from ..opdef.attribute import REQUIRED, Long
 from ..opdef.definition import Detached
-from ..opdef.spec import need_float, need_integer, need_one, need_shape, same_dtype
+from ..opdef.spec import Spec, need_float, need_integer, need_one, need_shape, same_dtype
 
 CLOSED = 16384  #: how many parameters are summed up in single precision before that sum is put away
 
@@ -35,7 +36,7 @@ class average_accumulates(Detached):
     max_average_window: Long = REQUIRED
     min_average_window: Long = 10000
 
-    def infer(self, *specs):
+    def infer(self, *specs: Spec) -> Specs:
         param, *kept = specs
         names = [slot.name for slot in self.inputs[1:]]
         sums, numbers = dict(zip(names[:3], kept[:3])), dict(zip(names[3:], kept[3:]))

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
 import numpy as np
 
 from ..errors import LoDError, ShapeError
 from ..ground.dtypes import DType
 from ..ground.values import LoDTensor, bare, offsets_from
+from ..opdef.annotations import Array, Arrays, Specs
 from ..opdef.attribute import REQUIRED, need_least
 from ..opdef.definition import DetachedValues, Op
 from ..opdef.diagnostics import WarnsOfInput
 from ..opdef.sequences import lod_of
-from ..opdef.spec import agree, need_integer, spec
+from ..opdef.spec import Spec, agree, need_integer, spec
 
 
 class beam_search(WarnsOfInput, Op):
@@ -47,10 +51,10 @@ class beam_search(WarnsOfInput, Op):
     end_id: int = REQUIRED
     is_accumulated: bool = True
     grad = None
-    lod = None
-    host = True
+    lod: ClassVar[str | None] = None
+    host: ClassVar[bool] = True
 
-    def infer(self, pre_ids, pre_scores, ids, scores):
+    def infer(self, pre_ids: Spec, pre_scores: Spec, ids: Any, scores: Spec) -> Specs:
         need_integer(pre_ids=pre_ids)
         need_least(self, 1, "beam_size")
         if scores.ndim != 2 or (ids is not None and not all(map(agree, ids.shape, scores.shape))):
@@ -61,7 +65,7 @@ class beam_search(WarnsOfInput, Op):
         one = scores.with_shape([-1, 1])._replace(lod_level=0)
         return pre_ids.with_shape([-1, 1])._replace(lod_level=0), one, spec([-1], DType.INT32)
 
-    def run(self, xp, pre_ids, pre_scores, ids, scores):
+    def run(self, xp: Any, pre_ids: Array, pre_scores: Array, ids: Array, scores: Array) -> Arrays:
         sources = self.sources(scores)
         last, rows = bare(pre_ids).reshape(-1), bare(scores)
         if len(last) < len(rows) or bare(pre_scores).size < len(rows) or sources[-1] != len(rows):
@@ -92,7 +96,7 @@ class beam_search(WarnsOfInput, Op):
             prefix.astype("int32"),
         )
 
-    def input_warnings(self, ins):
+    def input_warnings(self, ins: Any) -> Iterator[Any]:
         rows = len(bare(ins["scores"]))
         for slot in ("pre_ids", "pre_scores"):
             count = len(bare(ins[slot]))
@@ -100,7 +104,7 @@ class beam_search(WarnsOfInput, Op):
                 wanted = f"expected {slot} of {rows} prefixes, as scores has"
                 yield f"{wanted}, got {count}: the first count"
 
-    def sources(self, scores):
+    def sources(self, scores: Any) -> Array:
         """Where the prefixes of each source begin, and those of the last one end."""
         lod = lod_of(scores)
         if not 0 <= self.level < len(lod):
@@ -113,7 +117,7 @@ class beam_search(WarnsOfInput, Op):
             found = np.asarray(level)[found]
         return found
 
-    def going_on(self, prefix, words, ended, sources):
+    def going_on(self, prefix: Array, words: Array, ended: Array, sources: Array) -> Array:
         """Which of the chosen are of sources where not all have ended before."""
         open_ = ~(ended[prefix] & (words == self.end_id))
         source = np.searchsorted(sources, prefix, "right") - 1
@@ -153,7 +157,7 @@ def best(scores, prefix, sources, size):
     return chosen
 
 
-def inserted(scores, prefix, candidates, size):
+def inserted(scores: Array, prefix: Array, candidates: list[int], size: int) -> Array:
     """The best candidates where the last place is contended: put one by one into a sorted list."""
     kept = []
     for candidate in candidates:
@@ -184,10 +188,10 @@ class beam_search_decode(DetachedValues):
     beam_size: int = REQUIRED
     end_id: int = REQUIRED
 
-    def infer(self, Ids, Scores):
+    def infer(self, Ids: Spec, Scores: Spec) -> Specs:
         return None, None
 
-    def run(self, xp, Ids, Scores):
+    def run(self, xp: Any, Ids: Array, Scores: Array) -> Arrays:
         if not len(Ids) or len(Ids) != len(Scores):
             raise ShapeError(
                 f"expected arrays Ids and Scores of as many steps, at least one, got {len(Ids)} "
@@ -225,7 +229,7 @@ class beam_search_decode(DetachedValues):
         )
 
     @staticmethod
-    def levels(ids):
+    def levels(ids: Any) -> tuple[Any, ...]:
         """The levels of a step: the prefixes of sources, and the words of prefixes.
 
         Raises:

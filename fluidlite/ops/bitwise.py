@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..opdef.annotations import Specs
 from ..opdef.definition import Op
-from ..opdef.spec import broadcast, need_integer, same_dtype
+from ..opdef.spec import Spec, broadcast, need_integer, same_dtype
 from .families import define
 
 
@@ -15,7 +16,7 @@ class Bitwise(Op, abstract=True):
     signature = "X, Y -> Out"
     grad = None
 
-    def infer(self, X, Y):
+    def infer(self, X: Spec, Y: Spec) -> Specs:
         need_integer(X=X, Y=Y)
         same_dtype(X=X, Y=Y)
         return X.with_shape(broadcast(X.shape, Y.shape))

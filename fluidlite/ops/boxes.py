@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
 from ..errors import AttributeValueError, ShapeError
 from ..ground.values import LoDTensor, bare
+from ..opdef.annotations import Array, Arrays, Specs
 from ..opdef.attribute import need_choice
 from ..opdef.definition import Detached, Op
 from ..opdef.diagnostics import WarnsOfInput
 from ..opdef.sequences import lengths_of, lod_of, offsets_of
-from ..opdef.spec import agree, known, need_float, need_ndim, need_shape, same_dtype
+from ..opdef.spec import Spec, agree, known, need_float, need_ndim, need_shape, same_dtype
 
 
-def need_boxes(name, s, ndim=2):
+def need_boxes(name: Any, s: Any, ndim: Any = 2) -> Any:
     """Check that a spec is of boxes."""
     need_ndim(name, s, ndim)
     if not agree(s.shape[-1], 4):
         raise ShapeError(f"expected {name} to hold boxes of 4 numbers, got shape {list(s.shape)}")
 
 
-def extents(boxes, more):
+def extents(boxes: Array, more: int) -> Arrays:
     """Widths and heights of boxes; ``more`` is 1 where right and bottom lie within them."""
     return boxes[..., 2] - boxes[..., 0] + more, boxes[..., 3] - boxes[..., 1] + more
 
 
-def overlap(xp, x, y, more):
+def overlap(xp: Any, x: Array, y: Array, more: int) -> Array:
     """The intersection over the union of boxes, whose first dimensions broadcast.
 
     Boxes without an area have nothing in common with any other.
@@ -54,14 +58,14 @@ class iou_similarity(Op):
     box_normalized: bool = True
     grad = None
 
-    def infer(self, X, Y):
+    def infer(self, X: Spec, Y: Spec) -> Specs:
         need_float(X=X)
         same_dtype(X=X, Y=Y)
         need_boxes("X", X)
         need_boxes("Y", Y)
         return X.with_shape([X.shape[0], Y.shape[0]])
 
-    def run(self, xp, X, Y):
+    def run(self, xp: Any, X: Array, Y: Array) -> Array:
         more = 0 if self.box_normalized else 1
         return overlap(xp, X[:, None], Y[None, :], more).astype(X.dtype)
 
@@ -83,15 +87,15 @@ class box_coder(Op):
     box_normalized: bool = True
     axis: int = 0
     variance: list[float] = ()
-    lod = "TargetBox"
+    lod: ClassVar[str | None] = "TargetBox"
     grad = None
 
     @property
-    def encodes(self):
+    def encodes(self) -> bool:
         """Whether boxes are encoded."""
         return self.code_type == "encode_center_size"
 
-    def infer(self, PriorBox, PriorBoxVar, TargetBox):
+    def infer(self, PriorBox: Spec, PriorBoxVar: Spec | None, TargetBox: Spec) -> Specs:
         need_float(PriorBox=PriorBox)
         same_dtype(PriorBox=PriorBox, PriorBoxVar=PriorBoxVar, TargetBox=TargetBox)
         need_choice(self, "code_type", "encode_center_size", "decode_center_size")
@@ -115,7 +119,7 @@ class box_coder(Op):
             )
         return TargetBox.with_dim(1 - self.axis, known(TargetBox.shape[1 - self.axis], priors))
 
-    def run(self, xp, PriorBox, PriorBoxVar, TargetBox):
+    def run(self, xp: Any, PriorBox: Array, PriorBoxVar: Array, TargetBox: Array) -> Array:
         more = 0 if self.box_normalized else 1
         dtype = TargetBox.dtype
         if PriorBoxVar is not None:
@@ -150,9 +154,9 @@ class box_clip(WarnsOfInput, Op):
 
     signature = "Input[], ImInfo -> Output[]"
     grad = None
-    lod = "Input"
+    lod: ClassVar[str | None] = "Input"
 
-    def infer(self, Input, ImInfo):
+    def infer(self, Input: Spec, ImInfo: Spec) -> Specs:
         need_float(Input=Input)
         same_dtype(Input=Input, ImInfo=ImInfo)
         need_ndim("Input", Input, 2, 3)
@@ -167,13 +171,13 @@ class box_clip(WarnsOfInput, Op):
             )
         return Input
 
-    def input_warnings(self, ins):
+    def input_warnings(self, ins: Any) -> Iterator[Any]:
         lod, rows = lod_of(ins["Input"]), len(ins["ImInfo"])
         images = len(lod[-1]) - 1 if lod else rows
         if images < rows:
             yield f"expected ImInfo of {images} images, as Input has, got {rows}: the first count"
 
-    def run(self, xp, Input, ImInfo):
+    def run(self, xp: Any, Input: Array, ImInfo: Array) -> Array:
         boxes = bare(Input)
         lengths = [1] * len(boxes) if boxes.ndim == 3 else [len(boxes)]
         if lod_of(Input):
@@ -202,7 +206,7 @@ class polygon_box_transform(Detached):
 
     signature = "Input -> Output"
 
-    def infer(self, Input):
+    def infer(self, Input: Spec) -> Specs:
         need_float(Input=Input)
         need_ndim("Input", Input, 4)
         if Input.shape[1] != -1 and Input.shape[1] % 2:
@@ -212,7 +216,7 @@ class polygon_box_transform(Detached):
             )
         return Input
 
-    def run(self, xp, Input):
+    def run(self, xp: Any, Input: Array) -> Array:
         across = xp.arange(Input.shape[3], dtype=Input.dtype) * 4
         down = xp.arange(Input.shape[2], dtype=Input.dtype)[:, None] * 4
         parts = [across - Input[:, 0::2], down - Input[:, 1::2]]
@@ -232,11 +236,11 @@ class box_decoder_and_assign(Op):
     """
 
     signature = "PriorBox, PriorBoxVar?, TargetBox, BoxScore -> DecodeBox, OutputAssignBox"
-    lod = "TargetBox"
+    lod: ClassVar[str | None] = "TargetBox"
     box_clip: float = 4.135
     grad = None
 
-    def infer(self, PriorBox, PriorBoxVar, TargetBox, BoxScore):
+    def infer(self, PriorBox: Spec, PriorBoxVar: Spec, TargetBox: Spec, BoxScore: Spec) -> Specs:
         given = dict(
             PriorBox=PriorBox, PriorBoxVar=PriorBoxVar, TargetBox=TargetBox, BoxScore=BoxScore
         )
@@ -256,7 +260,9 @@ class box_decoder_and_assign(Op):
             )
         return TargetBox, PriorBox
 
-    def run(self, xp, PriorBox, PriorBoxVar, TargetBox, BoxScore):
+    def run(
+        self, xp: Any, PriorBox: Array, PriorBoxVar: Array, TargetBox: Array, BoxScore: Array
+    ) -> Arrays:
         boxes, classes = BoxScore.shape
         variance = 1 if PriorBoxVar is None else PriorBoxVar
         relative = xp.reshape(TargetBox, (boxes, classes, 4)) * variance

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 from ..errors import ShapeError
+from ..opdef.annotations import Array, Rules, Specs, Value
 from ..opdef.attribute import Long, need_least
 from ..opdef.definition import Op
-from ..opdef.spec import need_float, need_integer, need_ndim, need_shape, same_dtype
+from ..opdef.spec import Spec, need_float, need_integer, need_ndim, need_shape, same_dtype
 from .inert_attributes import ShapeAtRuntime
 
 
@@ -25,7 +28,7 @@ class cvm(Op):
     signature = "X, CVM! -> Y"
     use_cvm: bool = True
 
-    def infer(self, X, CVM):
+    def infer(self, X: Spec, CVM: Spec) -> Specs:
         need_float(X=X)
         same_dtype(X=X, CVM=CVM)
         need_ndim("X", X, 2)
@@ -34,13 +37,13 @@ class cvm(Op):
             raise ShapeError(f"expected X to have at least 3 columns, got shape {list(X.shape)}")
         return X if self.use_cvm or X.shape[1] == -1 else X.with_dim(1, X.shape[1] - 2)
 
-    def run(self, xp, X, CVM):
+    def run(self, xp: Any, X: Array, CVM: Array) -> Array:
         if not self.use_cvm:
             return X[:, 2:]
         shows = xp.log(X[:, :1] + 1)
         return xp.concatenate([shows, xp.log(X[:, 1:2] + 1) - shows, X[:, 2:]], axis=1)
 
-    def grad(self, f, X, CVM, dY):
+    def grad(self, f: Any, X: Value, CVM: Value, dY: Value) -> Rules:
         def dx():
             size = X.shape[1]
             rest = dY
@@ -66,16 +69,16 @@ class hash(ShapeAtRuntime, Op):
     signature = "X -> Out"
     num_hash: int = 1
     mod_by: Long = 100000
-    lod = "X"
+    lod: ClassVar[str | None] = "X"
     grad = None
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Specs:
         need_integer(X=X)
         need_ndim("X", X, 2)
         need_least(self, 1, "num_hash", "mod_by")
         return X.with_shape((X.shape[0], self.num_hash, 1))
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         xp.empty((len(X), self.num_hash), "uint64")  # fails here where it is too large
         found = [xxh64(xp, X, seed) % xp.uint64(self.mod_by) for seed in range(self.num_hash)]
         return xp.expand_dims(xp.stack(found, axis=1).astype(X.dtype), 2)
@@ -90,7 +93,7 @@ PRIMES = (
 )
 
 
-def xxh64(xp, rows, seed):
+def xxh64(xp: Any, rows: Array, seed: int) -> Array:
     """The 64-bit xxHash of the bytes of each row of an array of 32 or 64-bit integers.
 
     All arithmetic is modulo 2^64; bytes are in little-endian order.

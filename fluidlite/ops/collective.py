@@ -9,15 +9,17 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import accumulate, pairwise
 from math import prod
+from typing import Any, ClassVar
 
 from ..errors import AttributeValueError, ShapeError
 from ..ground.process_group import REDUCTIONS, groups
 from ..ground.values import SelectedRows
+from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
 from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Detached, Op
-from ..opdef.effect import EXCHANGE
+from ..opdef.effect import EXCHANGE, Effect
 from ..opdef.fluid_form import FluidForm
-from ..opdef.spec import need_ndim, same_dtype, size_of, spec
+from ..opdef.spec import Spec, need_ndim, same_dtype, size_of, spec
 from .families import PassesThrough
 
 
@@ -30,9 +32,9 @@ class Collective(Op, abstract=True):
     signature = "X -> Out"
     ring_id: int = 0
     use_calc_stream: bool = attr(False, inert=True)
-    folds = False
-    communicates = True
-    fluid = FluidForm(numbers=("X",))
+    folds: ClassVar[bool] = False
+    communicates: ClassVar[bool] = True
+    fluid: ClassVar[FluidForm] = FluidForm(numbers=("X",))
     grad = None
 
 
@@ -41,7 +43,7 @@ class AllReduce(Collective, abstract=True):
 
     how = "sum"
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         return groups.get().all_reduce(X, self.how, self.ring_id)
 
 
@@ -52,9 +54,9 @@ class c_allreduce_sum(AllReduce):
     use_calc_stream: not read: operators run in order.
     """
 
-    fluid = replace(AllReduce.fluid, direct=True)
+    fluid: ClassVar[FluidForm] = replace(AllReduce.fluid, direct=True)
 
-    def grad(self, f, dOut):
+    def grad(self, f: Any, dOut: Value) -> Rules:
         # each process's X is part of each process's Out
         attrs = dict(ring_id=self.ring_id, use_calc_stream=self.use_calc_stream)
         return dict(X=lambda: f.c_allreduce_sum(dOut, **attrs))
@@ -99,12 +101,12 @@ class c_broadcast(Collective):
     """
 
     root: int = 0
-    fluid = FluidForm(numbers=())
+    fluid: ClassVar[FluidForm] = FluidForm(numbers=())
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Spec:
         return checked_root(self.root, X)
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         return groups.get().broadcast(X, self.root, self.ring_id)
 
 
@@ -117,16 +119,16 @@ class c_allgather(Collective):
     """
 
     nranks: int = REQUIRED
-    fluid = replace(Collective.fluid, direct=True)
+    fluid: ClassVar[FluidForm] = replace(Collective.fluid, direct=True)
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Spec:
         rows = rows_of(X, self.nranks)
         return X.with_dim(0, rows if rows == -1 else rows * self.nranks)
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         return members(self.nranks).all_gather(X, self.ring_id)
 
-    def grad(self, f, dOut):
+    def grad(self, f: Any, dOut: Value) -> Rules:
         attrs = dict(nranks=self.nranks, ring_id=self.ring_id, use_calc_stream=self.use_calc_stream)
         return dict(X=lambda: f.c_reducescatter(dOut, **attrs))
 
@@ -140,9 +142,9 @@ class c_reducescatter(Collective):
     """
 
     nranks: int = 1
-    fluid = replace(Collective.fluid, direct=True)
+    fluid: ClassVar[FluidForm] = replace(Collective.fluid, direct=True)
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Spec:
         rows = rows_of(X, self.nranks)
         if rows % self.nranks and rows != -1:
             raise ShapeError(
@@ -150,10 +152,10 @@ class c_reducescatter(Collective):
             )
         return X.with_dim(0, rows if rows == -1 else rows // self.nranks)
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         return members(self.nranks).reduce_scatter(X, self.ring_id)
 
-    def grad(self, f, dOut):
+    def grad(self, f: Any, dOut: Value) -> Rules:
         attrs = dict(nranks=self.nranks, ring_id=self.ring_id, use_calc_stream=self.use_calc_stream)
         return dict(X=lambda: f.c_allgather(dOut, **attrs))
 
@@ -168,12 +170,12 @@ class allreduce(Op):
     signature = "X -> Out"
     reduce_type: int = 0
     sync_mode: bool = attr(False, inert=True)
-    folds = False
-    communicates = True
-    fluid = FluidForm(numbers=("X",))
+    folds: ClassVar[bool] = False
+    communicates: ClassVar[bool] = True
+    fluid: ClassVar[FluidForm] = FluidForm(numbers=("X",))
     grad = None
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Spec:
         if not 0 <= self.reduce_type < len(REDUCTIONS):
             listed = ", ".join(f"{number} ({how})" for number, how in enumerate(REDUCTIONS))
             raise AttributeValueError(
@@ -181,7 +183,7 @@ class allreduce(Op):
             )
         return X
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         return groups.get().all_reduce(X, REDUCTIONS[self.reduce_type], 0)
 
 
@@ -195,14 +197,14 @@ class broadcast(Op):
     signature = "X -> Out"
     root: int = 0
     sync_mode: bool = attr(False, inert=True)
-    folds = False
-    communicates = True
+    folds: ClassVar[bool] = False
+    communicates: ClassVar[bool] = True
     grad = None
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Spec:
         return checked_root(self.root, X)
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         return groups.get().broadcast(X, self.root, 0)
 
 
@@ -214,14 +216,14 @@ class c_scale_loss_grad(Op):
 
     signature = "X -> Out"
     ring_id: int = attr(0, inert=True)
-    folds = False
-    fluid = FluidForm(direct=True, numbers=("X",))
+    folds: ClassVar[bool] = False
+    fluid: ClassVar[FluidForm] = FluidForm(direct=True, numbers=("X",))
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Arrays:
         size = groups.get().size
         return X if size == 1 else X / xp.asarray(size, X.dtype)
 
-    def grad(self, f, dOut):
+    def grad(self, f: Any, dOut: Value) -> Rules:
         return dict(X=lambda: f.c_scale_loss_grad(dOut, ring_id=self.ring_id))
 
 
@@ -234,23 +236,23 @@ class c_allreduce_start(Detached):
     signature = "X* -> Handle"
     ring_id: int = 0
     of: list[str] = ()
-    folds = False
-    communicates = True
-    fluid = FluidForm(numbers=("X",))
+    folds: ClassVar[bool] = False
+    communicates: ClassVar[bool] = True
+    fluid: ClassVar[FluidForm] = FluidForm(numbers=("X",))
 
     def infer(self, X):
         same_dtype(**{f"X[{k}]": each for k, each in enumerate(X)})
         sizes = [size_of(each.shape) for each in X]
         return spec([-1 if -1 in sizes else sum(sizes)], X[0].dtype)
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Arrays:
         return self.started(xp.concatenate([xp.reshape(each, (-1,)) for each in X]))
 
-    def run_numpy(self, xp, X):
+    def run_numpy(self, xp: Any, X: Array) -> Arrays:
         joined = groups.get().buffer(sum(each.size for each in X), X[0].dtype)
         return self.started(xp.concatenate([each.reshape(-1) for each in X], out=joined))
 
-    def started(self, joined):
+    def started(self, joined: Any) -> Any:
         """What has begun, of all X in one row."""
         names = ", ".join(self.of[:3]) + (f" and {len(self.of) - 3} more" * (len(self.of) > 3))
         return groups.get().start_all_reduce(joined, "sum", self.ring_id, names)
@@ -268,21 +270,21 @@ class c_allreduce_wait(Detached):
     shape_concat: list[int] = REQUIRED
     ranks: list[int] = REQUIRED
     ring_id: int = attr(0, inert=True)
-    folds = False
-    communicates = True
+    folds: ClassVar[bool] = False
+    communicates: ClassVar[bool] = True
 
-    def width(self, Handle):
+    def width(self, Handle: Spec) -> Any:
         return len(self.ranks)
 
-    def shapes(self):
+    def shapes(self) -> Any:
         """The shape of each Out."""
         ends = list(accumulate(self.ranks, initial=0))
         return [tuple(self.shape_concat[a:b]) for a, b in pairwise(ends)]
 
-    def infer(self, Handle):
+    def infer(self, Handle: Spec) -> Specs:
         return {"Out": [spec(shape, Handle.dtype) for shape in self.shapes()]}
 
-    def run(self, xp, Handle):
+    def run(self, xp: Any, Handle: Array) -> Arrays:
         summed = groups.get().wait(Handle)
         shapes = self.shapes()
         ends = list(accumulate(map(prod, shapes), initial=0))
@@ -297,12 +299,12 @@ class c_allgather_rows(Detached):
     """
 
     signature = "X -> Out"
-    fluid = FluidForm(rows=("X",))
+    fluid: ClassVar[FluidForm] = FluidForm(rows=("X",))
     ring_id: int = 0
-    folds = False
-    communicates = True
+    folds: ClassVar[bool] = False
+    communicates: ClassVar[bool] = True
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Arrays:
         group = groups.get()
         if isinstance(X, SelectedRows):
             return group.gather_rows(X, self.ring_id)
@@ -312,7 +314,7 @@ class c_allgather_rows(Detached):
 class Wait(PassesThrough, abstract=True):
     """Out = X, behind what was started before: operators run in order, so nothing has to wait."""
 
-    fluid = FluidForm(direct=True)
+    fluid: ClassVar[FluidForm] = FluidForm(direct=True)
 
 
 class c_sync_calc_stream(Wait):
@@ -331,7 +333,7 @@ class c_sync_comm_stream(Wait):
 class CommunicationStart(Detached, abstract=True):
     """An operator of a startup program about how processes find each other."""
 
-    def infer(self):
+    def infer(self) -> Specs:
         return {}
 
 
@@ -349,9 +351,9 @@ class c_gen_nccl_id(CommunicationStart):
     endpoint: str = attr("", inert=True)
     other_endpoints: list[str] = attr((), inert=True)
     ring_id: int = attr(0, inert=True)
-    fluid = FluidForm(idle=("Out",))
+    fluid: ClassVar[FluidForm] = FluidForm(idle=("Out",))
 
-    def execute(self, run):
+    def execute(self, run: Any) -> None:
         """Nothing is made."""
 
 
@@ -365,13 +367,13 @@ class c_comm_init(CommunicationStart):
     """
 
     signature = "X ->"
-    fluid = FluidForm(unread=("X",))
-    effect = EXCHANGE
+    fluid: ClassVar[FluidForm] = FluidForm(unread=("X",))
+    effect: ClassVar[Effect | None] = EXCHANGE
     nranks: int = REQUIRED
     rank: int = REQUIRED
     ring_id: int = 0
 
-    def execute(self, run):
+    def execute(self, run: Any) -> None:
         groups.get().open_ring(self.ring_id, self.nranks, self.rank)
 
 
@@ -386,11 +388,11 @@ class c_comm_init_all(CommunicationStart):
     devices: list[int] = attr((), inert=True)
     ring_id: int = attr(0, inert=True)
 
-    def execute(self, run):
+    def execute(self, run: Any) -> None:
         """Nothing is made."""
 
 
-def members(count):
+def members(count: int) -> Any:
     """The group that runs, which a program was made for.
 
     Raises:
@@ -404,7 +406,7 @@ def members(count):
     return group
 
 
-def rows_of(X, nranks):
+def rows_of(X: Spec, nranks: int) -> int:
     """The first size of X."""
     if nranks < 1:
         raise AttributeValueError(f"expected nranks to be 1 or more, got {nranks}")
@@ -413,7 +415,7 @@ def rows_of(X, nranks):
     return X.shape[0]
 
 
-def checked_root(root, X):
+def checked_root(root: int, X: Spec) -> Spec:
     """X, after a look at the number of a process."""
     if root < 0:
         raise AttributeValueError(f"expected root to be 0 or more, got {root}")

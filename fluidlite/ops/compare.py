@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, ClassVar
+
 import numpy as np
 
 from ..errors import DTypeError
 from ..ground.dtypes import DType
+from ..opdef.annotations import Array, Specs
 from ..opdef.attribute import attr
 from ..opdef.definition import Detached, Op
-from ..opdef.spec import broadcast, need_float, need_shape, same_dtype, spec
+from ..opdef.prepared import Prepared
+from ..opdef.spec import Spec, broadcast, need_float, need_shape, same_dtype, spec
 from .elementwise import align, aligned_ufunc
 from .families import define
 
@@ -25,14 +30,14 @@ class Compare(Op, abstract=True):
     force_cpu: bool = attr(False, inert=True)
     grad = None
 
-    def infer(self, X, Y):
+    def infer(self, X: Spec, Y: Spec) -> Spec:
         same_dtype(X=X, Y=Y)
         return X.with_shape(broadcast(X.shape, Y.shape, self.axis)).with_dtype(DType.BOOL)
 
     def run(self, xp, X, Y):
         return getattr(xp, self.ufunc.__name__)(*align(xp, X, Y, self.axis))
 
-    def prepare(self, X, Y):
+    def prepare(self, X: Spec, Y: Spec) -> Prepared | None:
         return aligned_ufunc(self.ufunc, X, Y, self.axis)
 
 
@@ -53,7 +58,7 @@ class Logical(Op, abstract=True):
     signature = "X, Y -> Out"
     grad = None
 
-    def infer(self, X, Y):
+    def infer(self, X: Spec, Y: Spec) -> Specs:
         need_bool(X=X, Y=Y)
         return X.with_shape(broadcast(X.shape, Y.shape))
 
@@ -73,15 +78,15 @@ class logical_not(Op):
     """Whether X is not true, for each element."""
 
     signature = "X -> Out"
-    ufunc = np.logical_not
+    ufunc: ClassVar[Callable[..., Any] | None] = np.logical_not
     grad = None
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Specs:
         need_bool(X=X)
         return X
 
 
-def need_bool(**specs):
+def need_bool(**specs: Spec) -> None:
     """Check that specs are of truth values."""
     for name, s in specs.items():
         if s.dtype is not DType.BOOL:
@@ -93,7 +98,7 @@ class Question(Detached, abstract=True):
 
     signature = "X -> Out"
 
-    def infer(self, *specs):
+    def infer(self, *specs: Spec) -> Spec:
         return spec([1], DType.BOOL)
 
 
@@ -107,12 +112,12 @@ class equal_reduce(Question):
     signature = "X, Y -> Out"
     axis: int = -1
 
-    def infer(self, X, Y):
+    def infer(self, X: Spec, Y: Spec) -> Specs:
         same_dtype(X=X, Y=Y)
         broadcast(X.shape, Y.shape, self.axis)
         return super().infer(X, Y)
 
-    def run(self, xp, X, Y):
+    def run(self, xp: Any, X: Array, Y: Array) -> Array:
         x, y = align(xp, X, Y, self.axis)
         return xp.reshape(xp.asarray(xp.all(x == y)), (1,))
 
@@ -132,13 +137,13 @@ class allclose(Question):
     atol: float = 1e-8
     equal_nan: bool = False
 
-    def infer(self, Input, Other):
+    def infer(self, Input: Spec, Other: Spec) -> Spec:
         need_float(Input=Input, Other=Other)
         same_dtype(Input=Input, Other=Other)
         need_shape("Other", Other, Input.shape, "as Input")
         return super().infer(Input, Other)
 
-    def run(self, xp, Input, Other):
+    def run(self, xp: Any, Input: Array, Other: Array) -> Array:
         close = xp.allclose(Input, Other, self.rtol, self.atol, self.equal_nan)
         return xp.reshape(xp.asarray(close), (1,))
 
@@ -146,21 +151,21 @@ class allclose(Question):
 class isfinite(Question):
     """Out = whether all elements of X are finite numbers."""
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         return xp.reshape(xp.all(xp.isfinite(X)), (1,))
 
 
 class isnan(Question):
     """Out = whether an element of X is not a number."""
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         return xp.reshape(xp.any(xp.isnan(X)), (1,))
 
 
 class isinf(Question):
     """Out = whether an element of X is infinite."""
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         return xp.reshape(xp.any(xp.isinf(X)), (1,))
 
 
@@ -170,7 +175,7 @@ class is_empty(Question):
     X: a variable.
     """
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         return xp.asarray([0 in X.shape])
 
 
@@ -180,7 +185,7 @@ class EachQuestion(Op, abstract=True):
     signature = "X -> Out"
     grad = None
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Specs:
         return X.with_dtype(DType.BOOL)
 
 

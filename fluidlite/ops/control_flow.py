@@ -6,14 +6,19 @@ Each finds its block in the attribute ``sub_block``.  What backward builds for t
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar
+
 import numpy as np
 
 from ..errors import OutOfRangeError, ShapeError
 from ..ground.values import LoDTensorArray, added, bare, zeros_like
+from ..opdef.annotations import Rules, Value
 from ..opdef.attribute import REQUIRED, BlockRef, attr
 from ..opdef.definition import Detached, Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.gradient import GRAD
+from ..opdef.spec import Spec
 from .families import PassesThrough
 
 
@@ -24,10 +29,10 @@ class Driving(Op, abstract=True):
     skip_eager_deletion_vars: not read: what is kept follows from the program.
     """
 
-    hands_on = True
+    hands_on: ClassVar[bool] = True
     sub_block: BlockRef = REQUIRED
     skip_eager_deletion_vars: list[str] = attr((), inert=True)
-    lod = None
+    lod: ClassVar[str | None] = None
 
 
 class DrivingGradient(Op, abstract=True):
@@ -40,14 +45,14 @@ class DrivingGradient(Op, abstract=True):
 
     sub_block: BlockRef = REQUIRED
     local_gradients: list[str] = attr((), local=True)
-    lod = None
+    lod: ClassVar[str | None] = None
     #: the input slots that get gradients
     differentiated = ()
 
-    def kept_names(self, inputs):
+    def kept_names(self, inputs: Mapping[str, tuple[str, ...]]) -> Iterable[str]:
         return self.gradient_names(inputs)
 
-    def gradient_names(self, inputs):
+    def gradient_names(self, inputs: Any) -> Any:
         """What the gradients of the differentiated inputs are called in the block, in order."""
         if self.local_gradients:
             return list(self.local_gradients)
@@ -65,11 +70,11 @@ class WhileLoop(Driving, type="while"):
     """
 
     signature = "X*, Condition*! -> Out*, StepScopes"
-    condition_slot = "Condition"
-    repeats = True
+    condition_slot: ClassVar[str] = "Condition"
+    repeats: ClassVar[bool] = True
     is_test: bool = False
 
-    def execute(self, run):
+    def execute(self, run: Any) -> None:
         (condition,) = run.names("inputs", "Condition")
         passes = []
         while run.condition(condition):
@@ -79,7 +84,7 @@ class WhileLoop(Driving, type="while"):
         run.set(run.names("outputs", "StepScopes")[0], tuple(passes))
 
 
-def add_to(sums, own, name, value):
+def add_to(sums: dict[Any, Any] | dict[str, Any], own: Any, name: str, value: Any) -> None:
     """Add a value to a sum, in place where that has an array of its own.
 
     Args:
@@ -120,16 +125,16 @@ class while_grad(DrivingGradient):
     skip_eager_deletion_vars: list[str] = attr((), inert=True)
     differentiated = ("X",)
 
-    def kept_names(self, inputs):
+    def kept_names(self, inputs: Any) -> Iterable[str]:
         return [*self.gradient_names(inputs), *self.original_output_grad]
 
-    def bound_names(self, inputs):
+    def bound_names(self, inputs: Mapping[str, tuple[str, ...]]) -> Iterable[str]:
         return self.original_output_grad
 
-    def unset(self, slot):
+    def unset(self, slot: str) -> Any:
         return "@EMPTY@" if slot == "Out@GRAD" else None
 
-    def execute(self, run):
+    def execute(self, run: Any) -> None:
         names = run.names("inputs", "X")
         carried = {}
         for name, given in zip(
@@ -180,10 +185,10 @@ class conditional_block(Driving):
     """
 
     signature = "Cond*!, Input* -> Out*, Scope"
-    condition_slot = "Cond"
+    condition_slot: ClassVar[str] = "Cond"
     is_scalar_condition: bool = False
 
-    def execute(self, run):
+    def execute(self, run: Any) -> None:
         kept = None
         if self.holds(run):
             frame = run.run_block()
@@ -191,7 +196,7 @@ class conditional_block(Driving):
             kept = run.saved(frame)
         run.set(run.names("outputs", "Scope")[0], kept)
 
-    def holds(self, run):
+    def holds(self, run: Any) -> Any:
         """Whether the block is to be run."""
         names = run.names("inputs", "Cond")
         if self.is_scalar_condition:
@@ -219,7 +224,7 @@ class conditional_block_grad(DrivingGradient):
     is_scalar_condition: bool = attr(False, inert=True)
     differentiated = ("Input",)
 
-    def execute(self, run):
+    def execute(self, run: Any) -> None:
         inputs = run.names("inputs", "Input")
         wanted = run.names("outputs", "Input@GRAD")
         kept = run.value(run.names("inputs", "Scope")[0])
@@ -263,15 +268,15 @@ class recurrent(Driving):
     reverse: bool = False
     has_states: bool = attr(False, inert=True)
     is_train: bool = attr(True, inert=True)
-    unrolls = True
+    unrolls: ClassVar[bool] = True
 
-    def kept_names(self, inputs):
+    def kept_names(self, inputs: Mapping[str, tuple[str, ...]]) -> Iterable[str]:
         return self.states
 
-    def bound_names(self, inputs):
+    def bound_names(self, inputs: Mapping[str, tuple[str, ...]]) -> Iterable[str]:
         return [*inputs.get("inputs", ()), *self.ex_states]
 
-    def execute(self, run):
+    def execute(self, run: Any) -> None:
         sequences = {name: run.value(name) for name in run.names("inputs", "inputs")}
         outputs = run.names("outputs", "outputs")
         states = [run.value(name) for name in run.names("inputs", "initial_states")]
@@ -289,7 +294,7 @@ class recurrent(Driving):
         run.set(run.names("outputs", "step_scopes")[0], tuple(passes))
 
 
-def steps_of(sequences, reverse):
+def steps_of(sequences: dict[str, Any], reverse: bool) -> range:
     """The positions of the steps, in the order in which they run."""
     lengths = {name: value.shape[0] for name, value in sequences.items()}
     if len(set(lengths.values())) != 1:
@@ -322,15 +327,15 @@ class recurrent_grad(DrivingGradient):
     is_train: bool = attr(True, inert=True)
     skip_eager_deletion_vars: list[str] = attr((), inert=True)
     differentiated = ("inputs", "parameters")
-    unrolls = True
+    unrolls: ClassVar[bool] = True
 
-    def kept_names(self, inputs):
+    def kept_names(self, inputs: Any) -> Iterable[str]:
         return [*self.gradient_names(inputs), *(name + GRAD for name in self.ex_states)]
 
-    def bound_names(self, inputs):
+    def bound_names(self, inputs: Mapping[str, tuple[str, ...]]) -> Iterable[str]:
         return [name + GRAD for name in (*inputs.get("outputs", ()), *self.states)]
 
-    def execute(self, run):
+    def execute(self, run: Any) -> None:
         names = {slot: run.names("inputs", slot) for slot in self.differentiated}
         local = self.gradient_names(names)
         sequences = {name: run.value(name) for name in names["inputs"]}
@@ -380,7 +385,7 @@ class rnn_memory_helper(PassesThrough):
 
     dtype: int = attr(5, inert=True)
 
-    def grad(self, f, X, Out, dOut):
+    def grad(self, f: Any, X: Value, Out: Value, dOut: Value) -> Rules:
         return dict(X=lambda: f.assign(dOut))
 
 
@@ -392,16 +397,16 @@ class select_input(Op):
     """
 
     signature = "X*, Mask! -> Out"
-    hands_on = True
-    fluid = FluidForm(direct=True)
-    lod = None
+    hands_on: ClassVar[bool] = True
+    fluid: ClassVar[FluidForm] = FluidForm(direct=True)
+    lod: ClassVar[str | None] = None
 
-    def execute(self, run):
+    def execute(self, run: Any) -> None:
         names = run.names("inputs", "X")
         at = chosen(run, len(names))
         run.set(run.names("outputs", "Out")[0], run.value(names[at]))
 
-    def grad(self, f, X, Mask, dOut):
+    def grad(self, f: Any, X: Value, Mask: Value, dOut: Value) -> Rules:
         return dict(X=lambda: f.select_output(dOut, Mask, branches=len(X)))
 
 
@@ -414,24 +419,24 @@ class select_output(Op):
     """
 
     signature = "X, Mask! -> Out*"
-    hands_on = True
+    hands_on: ClassVar[bool] = True
     branches: int = attr(0, local=True)
-    fluid = FluidForm(direct=True)
-    lod = None
+    fluid: ClassVar[FluidForm] = FluidForm(direct=True)
+    lod: ClassVar[str | None] = None
 
-    def width(self, X, Mask):
+    def width(self, X: Spec, Mask: Spec) -> Any:
         return self.branches
 
-    def given_attrs(self):
+    def given_attrs(self) -> dict[str, Any]:
         return {}  # the number of outputs says it
 
-    def execute(self, run):
+    def execute(self, run: Any) -> None:
         names = run.names("outputs", "Out")
         value = run.find(run.names("inputs", "X")[0])
         if value is not None:
             run.set(names[chosen(run, len(names))], value)
 
-    def grad(self, f, Mask, dOut):
+    def grad(self, f: Any, Mask: Value, dOut: Value) -> Rules:
         return dict(X=lambda: f.select_input(dOut, Mask))
 
 
@@ -443,13 +448,13 @@ class zeros_if_written(Detached):
 
     signature = "X! -> Out"
 
-    def execute(self, run):
+    def execute(self, run: Any) -> None:
         found = run.find(run.names("inputs", "X")[0])
         if found is not None:
             run.set(run.names("outputs", "Out")[0], zeros_like(found))
 
 
-def chosen(run, count):
+def chosen(run: Any, count: Any) -> Any:
     """The branch that Mask names."""
     value = run.value(run.names("inputs", "Mask")[0])
     at = int(value.reshape(()))

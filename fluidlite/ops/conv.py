@@ -14,12 +14,17 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
 from ..errors import ShapeError
 from ..kernels import inside
+from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
 from ..opdef.attribute import REQUIRED, attr, need_choice, need_each, need_least
 from ..opdef.definition import Op
 from ..opdef.spec import (
+    Shape,
+    Spec,
     agree,
     covering,
     need_float,
@@ -57,7 +62,7 @@ class Conv(UseCudnn, UseMkldnn, Op, abstract=True):
     data_format: str = "NCHW"
 
     @property
-    def geometry(self):
+    def geometry(self) -> dict[str, Any]:
         """The attributes that an adjoint takes over."""
         return dict(
             strides=self.strides,
@@ -69,16 +74,16 @@ class Conv(UseCudnn, UseMkldnn, Op, abstract=True):
         )
 
     @property
-    def channel_axis(self):
+    def channel_axis(self) -> int:
         """The dimension of the channels in an image."""
         return self.rank + 1 if self.channels_last else 1
 
     @property
-    def channels_last(self):
+    def channels_last(self) -> bool:
         """Whether the channels are the last dimension of images."""
         return self.data_format in CHANNELS_LAST
 
-    def library(self, image, filter):
+    def library(self, image: Any, filter: Any) -> Any:
         """What the convolution of an array library takes beside its operands' shapes."""
         return dict(
             strides=tuple(self.strides),
@@ -88,42 +93,42 @@ class Conv(UseCudnn, UseMkldnn, Op, abstract=True):
             channels_last=self.channels_last,
         )
 
-    def nchw(self, shape):
+    def nchw(self, shape: Any) -> Any:
         """The shape of an image with its channels before its rows."""
         n, *rest = shape
         return (n, rest[-1], *rest[:-1]) if self.channels_last else tuple(shape)
 
-    def stored(self, shape):
+    def stored(self, shape: Shape) -> Shape:
         """The shape of an image in ``data_format``."""
         n, c, *sizes = shape
         return (n, *sizes, c) if self.channels_last else (n, c, *sizes)
 
     @property
-    def cuts(self):
+    def cuts(self) -> bool:
         """Whether a padding is below zero, for which only the plain kernels are made."""
         return self.padding_algorithm == "EXPLICIT" and min(self.paddings, default=0) < 0
 
     @property
-    def spacing(self):
+    def spacing(self) -> Any:
         """The steps of the window's elements."""
         return (1,) * self.rank if self.padding_algorithm == "SAME" else self.dilations
 
-    def spans(self, kernel):
+    def spans(self, kernel: Sequence[int]) -> list[int]:
         """The sizes that a window of ``kernel`` elements covers."""
         return [(k - 1) * d + 1 for k, d in zip(kernel, self.spacing)]
 
-    def given_pads(self, sizes, kernel):
+    def given_pads(self, sizes: Sequence[int], kernel: Sequence[int]) -> list[Any]:
         """Padding that the attributes say, before and after each dimension of an image."""
         return window_padding(
             sizes, self.spans(kernel), self.strides, self.paddings, self.padding_algorithm
         )
 
-    def pads(self, sizes, kernel):
+    def pads(self, sizes: Sequence[int], kernel: Sequence[int]) -> list[Any]:
         """Padding before and after each dimension of an image of these sizes."""
         pads = self.given_pads(sizes, kernel)
         return [*map(covering, pads, sizes, self.spans(kernel), self.strides)]
 
-    def check(self, **values):
+    def check(self, **values: Spec) -> None:
         """Check the attributes, and that ``values`` (an image and a filter) fit an operator."""
         need_float(**values)
         same_dtype(**values)
@@ -156,19 +161,19 @@ class Conv(UseCudnn, UseMkldnn, Op, abstract=True):
         ]
         return self.stored((n, filters, *positions))
 
-    def inner(self, xp, image):
+    def inner(self, xp: Any, image: Array) -> Array:
         """An image as [channel, row, column, sample]."""
         spatial = range(1, self.rank + 1) if self.channels_last else range(2, self.rank + 2)
         return xp.ascontiguousarray(xp.transpose(image, (self.channel_axis, *spatial, 0)))
 
-    def outer(self, xp, image):
+    def outer(self, xp: Any, image: Array) -> Array:
         """The reverse of :meth:`inner`, but for the order in memory."""
         spatial = range(1, self.rank + 1)
         last = self.rank + 1
         order = (last, *spatial, 0) if self.channels_last else (last, 0, *spatial)
         return xp.transpose(image, order)
 
-    def patches(self, xp, image, kernel):
+    def patches(self, xp: Any, image: Any, kernel: Any) -> Any:
         """Pairs of a slice of output rows and their patches: [group, patch element, position]."""
         rank = self.rank
         pads = self.pads(image.shape[1:-1], kernel)
@@ -181,23 +186,23 @@ class Conv(UseCudnn, UseMkldnn, Op, abstract=True):
         for rows in blocks(view.shape[rank + 1], view.size * view.dtype.itemsize):
             yield rows, xp.reshape(view[(*every, rows)], (self.groups, count, -1))
 
-    def columns(self, xp, image):
+    def columns(self, xp: Any, image: Array) -> Array:
         """Some rows of an image as [group, channel, position]."""
         rest = math.prod(image.shape[1:])
         return xp.reshape(image, (self.groups, image.shape[0] // self.groups, rest))
 
-    def matrices(self, xp, filter):
+    def matrices(self, xp: Any, filter: Array) -> Array:
         """The filters as [group, filter, patch element]."""
         return xp.reshape(filter, (self.groups, filter.shape[0] // self.groups, -1))
 
 
-def blocks(count, size):
+def blocks(count: int, size: int) -> list[slice]:
     """Slices of ``range(count)`` that cut something of ``size`` bytes into handy parts."""
     step = max(1, PATCH_BYTES * count // max(1, size))
     return [slice(i, i + step) for i in range(0, count, step)]
 
 
-def check_bias(Filter, Bias, filters):
+def check_bias(Filter: Spec, Bias: Spec | None, filters: int) -> None:
     """Check that ``Bias``, where there is one, holds a number for each filter."""
     same_dtype(Filter=Filter, Bias=Bias)
     need_shape("Bias", Bias, (filters,), "a number for each filter")
@@ -206,12 +211,12 @@ def check_bias(Filter, Bias, filters):
 class Convolution(Conv, abstract=True):
     """What the convolutions by a filter have in common."""
 
-    def bytes_of_convolving(self, Input, Filter):
+    def bytes_of_convolving(self, Input: Spec, Filter: Spec) -> int:
         """What :meth:`convolve` makes: images and patches first, then parts that are joined."""
         made = math.prod(self.convolved(Input.shape, Filter.shape)) * Input.dtype.dtype.itemsize
         return max(made, self.bytes_of_patches(Input.shape, Filter.shape, Input.dtype))
 
-    def bytes_of_patches(self, image, filter, dtype):
+    def bytes_of_patches(self, image: Any, filter: Any, dtype: Any) -> Any:
         """What an image with its border takes, and the patches that are made at a time."""
         n, channels, *sizes = self.nchw(image)
         _, _, rows, *columns = self.nchw(self.convolved(image, filter))
@@ -224,14 +229,14 @@ class Convolution(Conv, abstract=True):
         part = whole * min(rows, at_once) // max(rows, 1)
         return n * channels * border * dtype.dtype.itemsize + part
 
-    def sliding(self, image, filter):
+    def sliding(self, image: Any, filter: Any) -> Any:
         """How the window of a filter moves over an image, of their shapes."""
         sizes, kernel = self.nchw(image)[2:], filter[2:]
         positions = self.nchw(self.convolved(image, filter))[2:]
         before = [begin for begin, _ in self.pads(sizes, kernel)]
         return inside.Sliding(sizes, kernel, positions, self.strides, self.spacing, before)
 
-    def convolve(self, xp, Input, Filter):
+    def convolve(self, xp: Any, Input: Array, Filter: Array) -> Array:
         """The product of filters and patches, as :meth:`inner` keeps it."""
         n, filters, *positions = self.nchw(self.convolved(Input.shape, Filter.shape))
         sliding = self.sliding(Input.shape, Filter.shape)
@@ -245,11 +250,11 @@ class Convolution(Conv, abstract=True):
         out = parts[0] if len(parts) == 1 else xp.concatenate(parts, axis=2)
         return xp.reshape(out, (filters, *positions, n))
 
-    def maps(self, f):
+    def maps(self, f: Any) -> list[Any]:
         """The convolution of this many dimensions, and its adjoints by its input and its filter."""
         return [getattr(f, f"conv{self.rank}d{which}") for which in MAPS]
 
-    def adjoints(self, f, Input, Filter, dOutput):
+    def adjoints(self, f: Any, Input: Any, Filter: Any, dOutput: Any) -> dict[str, Any]:
         """The rules for Input and Filter."""
         _, by_input, by_filter = self.maps(f)
         return dict(
@@ -288,27 +293,27 @@ class Conv2d(UseQuantizer, Convolution, abstract=True):
     workspace_size_MB: int = attr(512, inert=True)
     exhaustive_search: bool = attr(False, inert=True)
 
-    def infer(self, Input, Filter, Bias):
+    def infer(self, Input: Spec, Filter: Spec, Bias: Spec | None) -> Spec:
         self.check(Input=Input, Filter=Filter)
         check_bias(Filter, Bias, Filter.shape[0])
         return Input.with_shape(self.convolved(Input.shape, Filter.shape))
 
-    def temporaries(self, Input, Filter, Bias):
+    def temporaries(self, Input: Spec, Filter: Spec, Bias: Spec) -> int:
         return self.bytes_of_convolving(Input, Filter)
 
-    def run(self, xp, Input, Filter, Bias):
+    def run(self, xp: Any, Input: Array, Filter: Array, Bias: Array) -> Array:
         out = self.convolve(xp, Input, Filter)
         if Bias is not None:
             out = out + xp.reshape(Bias, (-1, 1, 1, 1))
         return self.outer(xp, out)
 
-    def run_jax(self, xp, Input, Filter, Bias):
+    def run_jax(self, xp: Any, Input: Array, Filter: Array, Bias: Array) -> Arrays:
         out = xp.convolution(Input, Filter, **self.library(Input.shape, Filter.shape))
         if Bias is None:
             return out
         return out + (Bias if self.channels_last else xp.reshape(Bias, (-1, 1, 1)))
 
-    def grad(self, f, Input, Filter, Bias, dOutput):
+    def grad(self, f: Any, Input: Value, Filter: Value, Bias: Value, dOutput: Value) -> Rules:
         rules = self.adjoints(f, Input, Filter, dOutput)
         if Bias is not None:
             dims = [i for i in range(4) if i != self.channel_axis]
@@ -335,15 +340,15 @@ class AdjointInput(Convolution, abstract=True):
     signature = "G, Filter -> Out"
     size: list[int] = REQUIRED
 
-    def infer(self, G, Filter):
+    def infer(self, G: Any, Filter: Any) -> Specs:
         self.check(G=G, Filter=Filter)
         check_adjoint(G, self.convolved(self.size, Filter.shape))
         return G.with_shape(self.size)
 
-    def temporaries(self, G, Filter):
+    def temporaries(self, G: Spec, Filter: Spec) -> int:
         return self.bytes_of_patches(self.size, Filter.shape, G.dtype)
 
-    def run(self, xp, G, Filter):
+    def run(self, xp: Any, G: Array, Filter: Array) -> Array:
         samples, channels, *sizes = self.nchw(self.size)
         kernel = Filter.shape[2:]
         pads = self.pads(sizes, kernel)
@@ -360,11 +365,11 @@ class AdjointInput(Convolution, abstract=True):
         border = [(-before, -after) for before, after in pads]
         return self.outer(xp, bordered(xp, out, ((0, 0), *border, (0, 0))))
 
-    def run_jax(self, xp, G, Filter):
+    def run_jax(self, xp: Any, G: Array, Filter: Array) -> Arrays:
         how = self.library(self.size, Filter.shape)
         return xp.adjoint(lambda image: xp.convolution(image, Filter, **how), self.size, G)
 
-    def under(self, element, rows, positions):
+    def under(self, element: Shape, rows: slice, positions: Shape) -> tuple[slice, ...]:
         """Where an element of the window lies in a padded image, for some rows of positions."""
         ranges = [range(positions[0])[rows], *map(range, positions[1:])]
         where = [slice(None)]
@@ -373,7 +378,7 @@ class AdjointInput(Convolution, abstract=True):
             where.append(slice(begin, begin + (len(range_) - 1) * stride + 1, stride))
         return tuple(where)
 
-    def grad(self, f, G, Filter, dOut):
+    def grad(self, f: Any, G: Value, Filter: Value, dOut: Value) -> Rules:
         convolve, _, by_filter = self.maps(f)
         return dict(
             G=lambda: convolve(dOut, Filter, **self.geometry),
@@ -396,15 +401,15 @@ class AdjointFilter(Convolution, abstract=True):
     signature = "Input, G -> Out"
     size: list[int] = REQUIRED
 
-    def infer(self, Input, G):
+    def infer(self, Input: Any, G: Any) -> Specs:
         self.check(Input=Input, G=G)
         check_adjoint(G, self.convolved(Input.shape, self.size))
         return G.with_shape(self.size)
 
-    def temporaries(self, Input, G):
+    def temporaries(self, Input: Any, G: Any) -> int:
         return self.bytes_of_patches(Input.shape, self.size, G.dtype)
 
-    def run(self, xp, Input, G):
+    def run(self, xp: Any, Input: Array, G: Array) -> Array:
         image, g, out = self.inner(xp, Input), self.inner(xp, G), 0
         for rows, patches in self.patches(xp, image, self.size[2:]):
             out = out + xp.matmul(self.columns(xp, g[:, rows]), xp.swapaxes(patches, 1, 2))
@@ -414,11 +419,11 @@ class AdjointFilter(Convolution, abstract=True):
             return inside.filter_cotangent(sliding, image, g, self.groups)
         return xp.reshape(out, self.size)
 
-    def run_jax(self, xp, Input, G):
+    def run_jax(self, xp: Any, Input: Array, G: Array) -> Arrays:
         how = self.library(Input.shape, self.size)
         return xp.adjoint(lambda filter: xp.convolution(Input, filter, **how), self.size, G)
 
-    def grad(self, f, Input, G, dOut):
+    def grad(self, f: Any, Input: Value, G: Value, dOut: Value) -> Rules:
         convolve, by_input, _ = self.maps(f)
         return dict(
             Input=lambda: by_input(G, dOut, size=list(Input.shape), **self.geometry),
@@ -430,7 +435,7 @@ class conv2d_adjoint_filter(AdjointFilter):
     """Out = the map from conv2d's Output to the cotangent of its Filter, at G."""
 
 
-def check_adjoint(G, output):
+def check_adjoint(G: Spec, output: Shape) -> None:
     """Check that ``G`` has the shape of the convolution's output."""
     need_shape("G", G, output)
 
@@ -442,10 +447,10 @@ class ConvTranspose(Convolution, abstract=True):
         above 1 leaves a choice.
     """
 
-    lod = None
+    lod: ClassVar[str | None] = None
     output_size: list[int] = ()
 
-    def transposed(self, image, filter):
+    def transposed(self, image: Shape, filter: Shape) -> tuple[Any, ...]:
         """The shape of Output, and the padding of the convolution that it would be the input of."""
         n, c, *sizes = self.nchw(image)
         channels, filters, *kernel = filter
@@ -475,7 +480,7 @@ class ConvTranspose(Convolution, abstract=True):
         filters = -1 if filters == -1 else filters * self.groups
         return self.stored((n, filters, *whole)), [p for pad in pads for p in pad]
 
-    def chosen(self, whole):
+    def chosen(self, whole: Any) -> Any:
         """``output_size``, where the sizes that follow from Input leave that choice."""
         out = self.output_size
         fits = len(out) == self.rank and all(
@@ -487,7 +492,7 @@ class ConvTranspose(Convolution, abstract=True):
             raise ShapeError(f"expected output_size in {' x '.join(ranges)}, got {list(out)}")
         return out
 
-    def transpose(self, f, Input, Filter):
+    def transpose(self, f: Any, Input: Any, Filter: Any) -> Any:
         """Output before a bias is added."""
         shape, pads = self.transposed(Input.shape, Filter.shape)
         geometry = dict(self.geometry, paddings=pads, padding_algorithm="EXPLICIT")
@@ -512,13 +517,13 @@ class ConvTranspose2d(ConvTranspose, abstract=True):
     fuse_beta: float = attr(0.0, inert=True)
     workspace_size_MB: int = attr(512, inert=True)
 
-    def infer(self, Input, Filter, Bias):
+    def infer(self, Input: Spec, Filter: Spec, Bias: Spec | None) -> Spec:
         self.check(Input=Input, Filter=Filter)
         shape, _ = self.transposed(Input.shape, Filter.shape)
         check_bias(Filter, Bias, shape[self.channel_axis])
         return Input.with_shape(shape)
 
-    def expand(self, f, Input, Filter, Bias):
+    def expand(self, f: Any, Input: Value, Filter: Value, Bias: Value) -> Value:
         out = self.transpose(f, Input, Filter)
         return out if Bias is None else f.elementwise_add(out, Bias, axis=self.channel_axis)
 

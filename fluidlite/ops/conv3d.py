@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from ..opdef.annotations import Array, Arrays, Rules, Value
 from ..opdef.attribute import attr
+from ..opdef.spec import Spec
 from .conv import AdjointFilter, AdjointInput, Convolution, ConvTranspose
 
 
@@ -36,20 +40,22 @@ class conv3d(Convolution3d):
     workspace_size_MB: int = attr(512, inert=True)
     exhaustive_search: bool = attr(False, inert=True)
 
-    def infer(self, Input, Filter):
+    def infer(self, Input: Spec, Filter: Spec) -> Spec:
         self.check(Input=Input, Filter=Filter)
         return Input.with_shape(self.convolved(Input.shape, Filter.shape))
 
-    def temporaries(self, Input, Filter):
+    def temporaries(self, Input: Spec, Filter: Spec) -> int:
         return self.bytes_of_convolving(Input, Filter)
 
-    def run(self, xp, Input, Filter):
+    def run(self, xp: Any, Input: Array, Filter: Array) -> Array:
         return self.outer(xp, self.convolve(xp, Input, Filter))
 
-    def run_jax(self, xp, Input, Filter):
+    def run_jax(self, xp: Any, Input: Array, Filter: Array) -> Arrays:
         return xp.convolution(Input, Filter, **self.library(Input.shape, Filter.shape))
 
-    def grad(self, f, Input, Filter, dOutput, ResidualData=None):
+    def grad(
+        self, f: Any, Input: Value, Filter: Value, dOutput: Value, ResidualData: Value = None
+    ) -> Rules:
         return self.adjoints(f, Input, Filter, dOutput)
 
 
@@ -73,9 +79,9 @@ class conv3d_transpose(Convolution3d, ConvTranspose):
     data_format: str = "NCHW"
     workspace_size_MB: int = attr(512, inert=True)
 
-    def infer(self, Input, Filter):
+    def infer(self, Input: Spec, Filter: Spec) -> Spec:
         self.check(Input=Input, Filter=Filter)
         return Input.with_shape(self.transposed(Input.shape, Filter.shape)[0])
 
-    def expand(self, f, Input, Filter):
+    def expand(self, f: Any, Input: Value, Filter: Value) -> Value:
         return self.transpose(f, Input, Filter)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
 import numpy as np
 
 from ..errors import AttributeValueError, DTypeError, ShapeError
 from ..ground.dtypes import DType
 from ..ground.values import bare
+from ..opdef.annotations import Array, Specs
 from ..opdef.attribute import REQUIRED, Long, attr, single_precision
 from ..opdef.definition import Detached, DetachedValues, Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.sequences import lod_of
-from ..opdef.spec import need_integer, need_one, normal_axis, same_dtype, size_of, spec
+from ..opdef.spec import Shape, Spec, need_integer, need_one, normal_axis, same_dtype, size_of, spec
 from .families import PassesThrough
 
 
@@ -24,7 +28,7 @@ class Creation(Detached, abstract=True):
     dtype: DType = DType.FP32
 
 
-def sizes(shape):
+def sizes(shape: Sequence[int]) -> Shape:
     """``shape`` as a tuple.
 
     Raises:
@@ -49,7 +53,7 @@ class ShapeFromTensors(Creation, abstract=True):
     signature = "ShapeTensor?!, ShapeTensorList*?! -> Out"
     shape: list[Long] = ()
 
-    def infer(self, ShapeTensor, ShapeTensorList):
+    def infer(self, ShapeTensor: Any, ShapeTensorList: Any) -> Specs:
         need_integer(ShapeTensor=ShapeTensor)
         if ShapeTensor is not None:
             n = size_of(ShapeTensor.shape)
@@ -59,7 +63,7 @@ class ShapeFromTensors(Creation, abstract=True):
             return spec(self.shape if len(self.shape) == n else (-1,) * n, self.dtype)
         return spec(sizes(self.shape), self.dtype)
 
-    def shape_given(self, ShapeTensor, ShapeTensorList):
+    def shape_given(self, ShapeTensor: Any, ShapeTensorList: Any) -> Any:
         """The shape, from values that must be at hand."""
         if ShapeTensor is not None:
             return sizes(ShapeTensor.reshape(-1).tolist())
@@ -81,10 +85,10 @@ class ShapeFromBatch(Creation, abstract=True):
     input_dim_idx: int = 0
     output_dim_idx: int = 0
 
-    def infer(self, Input):
+    def infer(self, Input: Spec) -> Spec:
         return spec(self.shape_like(Input), self.dtype)
 
-    def shape_like(self, Input):
+    def shape_like(self, Input: Array) -> Shape:
         """The shape, for this Input or its spec."""
         source = normal_axis(self.input_dim_idx, len(Input.shape), "input_dim_idx")
         target = normal_axis(self.output_dim_idx, len(self.shape), "output_dim_idx")
@@ -99,12 +103,12 @@ class ConstantFill(Creation, abstract=True):
     str_value: the number as a text, exact where a C float is not; wins over ``value``.
     """
 
-    hands_on = True
+    hands_on: ClassVar[bool] = True
     value: float = 0.0
     str_value: str = ""
     force_cpu: bool = attr(False, inert=True)
 
-    def number(self):
+    def number(self) -> float:
         """The number as Python has it.
 
         Raises:
@@ -119,7 +123,7 @@ class ConstantFill(Creation, abstract=True):
                 pass
         raise AttributeValueError(f"expected a number in str_value, got {self.str_value!r}")
 
-    def full(self, xp, shape):
+    def full(self, xp: Any, shape: Shape) -> Array:
         """An array of the number."""
         return xp.full(shape, self.number(), self.dtype.dtype)
 
@@ -132,12 +136,16 @@ class fill_constant(ConstantFill, ShapeFromTensors):
 
     signature = f"ValueTensor?, {ShapeFromTensors.signature}"
 
-    def infer(self, ValueTensor, ShapeTensor, ShapeTensorList):
+    def infer(
+        self, ValueTensor: Spec | None, ShapeTensor: Spec | None, ShapeTensorList: list[Spec] | None
+    ) -> Spec:
         self.number()
         need_one(ValueTensor=ValueTensor)
         return ShapeFromTensors.infer(self, ShapeTensor, ShapeTensorList)
 
-    def run(self, xp, ValueTensor, ShapeTensor, ShapeTensorList):
+    def run(
+        self, xp: Any, ValueTensor: Array, ShapeTensor: Array, ShapeTensorList: list[Array] | None
+    ) -> Array:
         shape = self.shape_given(ShapeTensor, ShapeTensorList)
         if ValueTensor is None:
             return self.full(xp, shape)
@@ -151,17 +159,17 @@ class fill_constant_batch_size_like(ConstantFill, ShapeFromBatch):
     """
 
     signature = "Input[] -> Out"
-    per_sequence = ("Out",)
-    reads_shapes = True
-    lod = None
+    per_sequence: ClassVar[tuple[str, ...]] = ("Out",)
+    reads_shapes: ClassVar[bool] = True
+    lod: ClassVar[str | None] = None
 
-    def infer(self, Input):
+    def infer(self, Input: Spec) -> Spec:
         self.number()
         if Input.lod_level and Input.shape:
             Input = Input.with_shape((-1, *Input.shape[1:]))
         return ShapeFromBatch.infer(self, Input)
 
-    def run(self, xp, Input):
+    def run(self, xp: Any, Input: Array) -> Array:
         rows, lod = bare(Input), lod_of(Input)
         if lod:
             rows = np.broadcast_to(rows[:1, ...], (len(lod[-1]) - 1, *rows.shape[1:]))
@@ -180,7 +188,7 @@ class fill_any_like(Op):
     dtype: DType = -1
     grad = None
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Spec:
         out = X if self.dtype == -1 else X.with_dtype(self.dtype)
         least, most = single_bounds(out.dtype)
         if not least <= self.value <= most:
@@ -190,11 +198,11 @@ class fill_any_like(Op):
             )
         return out
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         return xp.full(X.shape, self.value, X.dtype if self.dtype == -1 else self.dtype.dtype)
 
 
-def single_bounds(dtype):
+def single_bounds(dtype: Any) -> tuple[float, ...]:
     """The least and the largest value of an element type, as a C float holds them."""
     if dtype is DType.BOOL:
         return 0.0, 1.0
@@ -208,10 +216,10 @@ class fill_zeros_like(Op):
     """Out = 0, everywhere, in the shape and element type of X."""
 
     signature = "X -> Out"
-    reads_shapes = True
+    reads_shapes: ClassVar[bool] = True
     grad = None
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         return xp.zeros_like(X)
 
 
@@ -225,10 +233,10 @@ class fill_zeros_like2(Op):
     dtype: DType = DType.FP32
     grad = None
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Specs:
         return X.with_dtype(self.dtype)
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         return xp.zeros(X.shape, self.dtype.dtype)
 
 
@@ -242,7 +250,7 @@ class Listed(Detached, abstract=True):
     signature = "-> Out"
     shape: list[int] = REQUIRED
 
-    def elements(self):
+    def elements(self) -> Any:
         """The elements."""
         raise NotImplementedError
 
@@ -263,7 +271,7 @@ class fill(Listed):
     dtype: DType = DType.FP32
     force_cpu: bool = attr(False, inert=True)
 
-    def elements(self):
+    def elements(self) -> Any:
         return self.value
 
 
@@ -282,7 +290,7 @@ class assign_value(Listed):
     int32_values: list[int] = ()
     int64_values: list[Long] = ()
 
-    def elements(self):
+    def elements(self) -> tuple[float, ...] | Shape:
         if self.dtype not in self._lists:
             raise DTypeError(f"expected dtype bool, float32, int32 or int64, got {self.dtype}")
         return getattr(self, self._lists[self.dtype])
@@ -299,7 +307,7 @@ class assign(PassesThrough):
     """Out = X.  Values never change, so that one serves both."""
 
     signature = "X? -> Out"
-    fluid = FluidForm(direct=True, rows=("X",))
+    fluid: ClassVar[FluidForm] = FluidForm(direct=True, rows=("X",))
 
 
 class eye(Detached):
@@ -316,14 +324,14 @@ class eye(Detached):
     num_columns: Long = -1
 
     @property
-    def shape(self):
+    def shape(self) -> Shape:
         """Rows and columns."""
         return self.num_rows, self.num_rows if self.num_columns == -1 else self.num_columns
 
-    def infer(self):
+    def infer(self) -> Specs:
         return spec(sizes(self.shape), self.dtype)
 
-    def run(self, xp):
+    def run(self, xp: Any) -> Array:
         return xp.eye(*self.shape, dtype=self.dtype.dtype)
 
 
@@ -335,19 +343,19 @@ class linspace(Spaced):
     """Out = Num numbers from Start to Stop, both included, at equal distances."""
 
     signature = "Start!, Stop!, Num! -> Out"
-    fluid = FluidForm(
+    fluid: ClassVar[FluidForm] = FluidForm(
         numbers=(
             "Start",
             "Stop",
         )
     )
 
-    def infer(self, Start, Stop, Num):
+    def infer(self, Start: Spec, Stop: Spec, Num: Spec) -> Specs:
         same_dtype(Start=Start, Stop=Stop)
         need_integer(Num=Num)
         return spec([-1], Start.dtype)
 
-    def run(self, xp, Start, Stop, Num):
+    def run(self, xp: Any, Start: Array, Stop: Array, Num: Array) -> Array:
         if Num.item() < 1:
             raise AttributeValueError(f"expected Num of at least 1, got {Num.item()}")
         return xp.linspace(Start.item(), Stop.item(), Num.item(), dtype=Start.dtype)
@@ -357,13 +365,13 @@ class Range(Spaced, type="range"):
     """Out = Start, Start + Step, Start + 2 Step, ... as long as they lie before End."""
 
     signature = "Start!, End!, Step! -> Out"
-    fluid = FluidForm(numbers=("Start", "End", "Step"))
+    fluid: ClassVar[FluidForm] = FluidForm(numbers=("Start", "End", "Step"))
 
-    def infer(self, Start, End, Step):
+    def infer(self, Start: Spec, End: Spec, Step: Spec) -> Specs:
         same_dtype(Start=Start, End=End, Step=Step)
         return spec([-1], Start.dtype)
 
-    def run(self, xp, Start, End, Step):
+    def run(self, xp: Any, Start: Array, End: Array, Step: Array) -> Array:
         start, end, step = (xp.reshape(value, (1,)) for value in (Start, End, Step))
         if step[0] == 0 or (end - start)[0] * step[0] < 0:
             raise AttributeValueError(

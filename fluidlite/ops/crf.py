@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from ..errors import OutOfRangeError, ShapeError
 from ..ground.dtypes import DType
 from ..ground.values import LoDTensor, bare, offsets_from
+from ..opdef.annotations import Array, Arrays, Specs, Value, Values
 from ..opdef.definition import Op
 from ..opdef.diagnostics import WarnsOfInput
 from ..opdef.gradient import differentiated_as, pulled_through
 from ..opdef.sequences import lengths_text, lod_of, offsets_of, padded_lengths, positions_in
-from ..opdef.spec import agree, need_float, need_integer, need_ndim, same_dtype
+from ..opdef.spec import Spec, agree, need_float, need_integer, need_ndim, same_dtype
 from .crf_steps import ChainSteps, viterbi
 from .time_order import TimeOrder, time_order
 
@@ -39,7 +41,7 @@ class Chains(NamedTuple):
         return self.numbers[self.order.rows]
 
 
-def chains_of(Emission, Length, Label=None):
+def chains_of(Emission: Any, Length: Array, Label: Any = None) -> Any:
     """The chains that the scores are of.
 
     Args:
@@ -61,7 +63,7 @@ def chains_of(Emission, Length, Label=None):
     return Chains(offsets, number * width + place, time_order(offsets))
 
 
-def labels_of(Label, chains, rows):
+def labels_of(Label: Any, chains: Any, rows: int) -> Array:
     """The labels of the rows of chains.
 
     Args:
@@ -78,7 +80,7 @@ def labels_of(Label, chains, rows):
     return labels[chains.numbers]
 
 
-def outside(labels, chains, tags):
+def outside(labels: Array, chains: Any, tags: int) -> str | None:
     """What to say of labels that are no tags; None where all are.
 
     Args:
@@ -97,7 +99,7 @@ def outside(labels, chains, tags):
     )
 
 
-def labels_in(Label, chains, tags, rows):
+def labels_in(Label: Any, chains: Any, tags: int, rows: int) -> Array:
     """The labels of the rows of chains, all of them tags.
 
     Args:
@@ -126,7 +128,7 @@ class Chain(WarnsOfInput, Op, abstract=True):
 
     chains_from = "Emission"  #: the slot whose sequences are the chains
 
-    def input_warnings(self, ins):
+    def input_warnings(self, ins: Any) -> Iterator[Any]:
         """Labels may form other sequences than scores."""
         scores, labels = lod_of(ins["Emission"]), lod_of(ins.get("Label"))
         if ins.get("Length") is None and labels and scores[-1:] != labels[-1:]:
@@ -135,7 +137,7 @@ class Chain(WarnsOfInput, Op, abstract=True):
                 f"got {lengths_text(labels)}: those of {self.chains_from} count"
             )
 
-    def checked(self, Emission, Transition, Label, Length):
+    def checked(self, Emission: Any, Transition: Any, Label: Any, Length: Any) -> None:
         """Raise what the shapes have against each other."""
         need_float(Emission=Emission)
         same_dtype(Emission=Emission, Transition=Transition)
@@ -179,20 +181,22 @@ class linear_chain_crf(Chain):
         "Emission[], Transition, Label![], Length?! -> "
         "Alpha~, EmissionExps~, TransitionExps~, LogLikelihood"
     )
-    lod = None
-    host = True
-    per_sequence = ("LogLikelihood",)
+    lod: ClassVar[str | None] = None
+    host: ClassVar[bool] = True
+    per_sequence: ClassVar[tuple[str, ...]] = ("LogLikelihood",)
 
-    def infer(self, Emission, Transition, Label, Length):
+    def infer(self, Emission: Spec, Transition: Spec, Label: Spec, Length: Spec) -> Specs:
         self.checked(Emission, Transition, Label, Length)
         like = Emission._replace(lod_level=0)
         chains = -1 if Length is None else Emission.shape[0]
         return like, like, Transition, like.with_shape([chains, 1])
 
-    def lods(self, ins):
+    def lods(self, ins: Mapping[str, Any]) -> Mapping[str, Any] | None:
         return {}
 
-    def expand(self, f, Emission, Transition, Label, Length):
+    def expand(
+        self, f: Any, Emission: Value, Transition: Value, Label: Value, Length: Value
+    ) -> Values:
         chains = chains_of(Emission, Length, Label)
         order, tags = chains.order, Transition.shape[1]
         e = f.bare_rows(Emission)
@@ -257,7 +261,9 @@ class linear_chain_crf(Chain):
             "LogLikelihood": cost,
         }
 
-    def run_numpy(self, xp, Emission, Transition, Label, Length):
+    def run_numpy(
+        self, xp: Any, Emission: Array, Transition: Array, Label: Array, Length: Array
+    ) -> Arrays:
         chains, e = chains_of(Emission, Length, Label), bare(Emission)
         flat = e.reshape(-1, e.shape[-1])
         labels = labels_in(Label, chains, e.shape[-1], len(flat))
@@ -318,15 +324,15 @@ class crf_decoding(Chain):
 
     signature = "Emission![], Transition!, Label?![], Length?! -> ViterbiPath"
     grad = None
-    lod = None
+    lod: ClassVar[str | None] = None
 
-    def infer(self, Emission, Transition, Label, Length):
+    def infer(self, Emission: Spec, Transition: Spec, Label: Spec, Length: Spec) -> Specs:
         self.checked(Emission, Transition, Label, Length)
         rows = Emission.shape[0]
         shape = [rows, 1] if Length is None else [rows, Emission.shape[1]]
         return Emission.with_shape(shape).with_dtype(DType.INT64)
 
-    def input_warnings(self, ins):
+    def input_warnings(self, ins: Any) -> Iterator[Any]:
         yield from super().input_warnings(ins)
         if ins.get("Label") is not None:
             chains, tags = chains_of(ins["Emission"], ins.get("Length")), ins["Transition"].shape[1]
@@ -335,10 +341,12 @@ class crf_decoding(Chain):
             if wrong is not None:
                 yield f"{wrong}: no path has it"
 
-    def lods(self, ins):
+    def lods(self, ins: Mapping[str, Any]) -> Mapping[str, Any] | None:
         return {"ViterbiPath": lod_of(ins["Emission"]) if ins.get("Length") is None else ()}
 
-    def run(self, xp, Emission, Transition, Label, Length):
+    def run(
+        self, xp: Any, Emission: Array, Transition: Array, Label: Array, Length: Array
+    ) -> Array:
         chains, e = chains_of(Emission, Length), bare(Emission)
         flat = e.reshape(-1, e.shape[-1])
         path = np.zeros(len(flat), np.int64)

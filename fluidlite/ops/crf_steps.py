@@ -7,8 +7,11 @@ before; elsewhere the sums are those of logarithms.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from ..opdef.annotations import Array, Arrays
 from .time_order import state_before
 
 
@@ -21,7 +24,7 @@ class ChainSteps:
         transition: [tags + 2, tags].
     """
 
-    def __init__(self, chains, emission, transition):
+    def __init__(self, chains: Any, emission: Array, transition: Array):
         self.chains, self.order = chains, chains.order
         self.emission, self.transition = emission, transition
         self.top = emission.max(axis=1, keepdims=True, initial=-np.inf)
@@ -34,7 +37,7 @@ class ChainSteps:
         self.weights = np.exp(transition - self.most)
         self.alpha = None
 
-    def forward(self):
+    def forward(self) -> None:
         """Forward sums, by steps in ``alpha``, and their logarithms' parts in ``logs``."""
         order, rows = self.order, self.chains.by_steps
         if not self.is_scaled:
@@ -85,7 +88,7 @@ class ChainSteps:
                 found[filled] += _log_sum(self.log_alpha[last] + self.transition[1])
         return found
 
-    def score(self, labels):
+    def score(self, labels: Array) -> Array:
         """What speaks for the given labels, for each chain."""
         chains = self.chains
         offsets = np.asarray(chains.offsets)
@@ -105,7 +108,7 @@ class ChainSteps:
         before[offsets[offsets < len(labels)]] = 0
         return before
 
-    def backward(self, labels, flows):
+    def backward(self, labels: Array, flows: Array) -> Arrays:
         """The gradients of Emission and Transition.
 
         Args:
@@ -178,7 +181,7 @@ class ChainSteps:
         return node.astype(self.emission.dtype), between
 
 
-def viterbi(chains, emission, transition):
+def viterbi(chains: Any, emission: Array, transition: Array) -> Array:
     """The best label of each row of the chains.
 
     Args:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from ..errors import AttributeValueError, DTypeError, LoDError, OutOfRangeError, ShapeError
 from ..ground.values import LoDTensor, bare, offsets_from
+from ..opdef.annotations import Array, Arrays, Rules, Specs, Value, Values
 from ..opdef.definition import Op, ValueShaped
 from ..opdef.gradient import differentiated, differentiated_as, pulled_through
 from ..opdef.sequences import lengths_of, lod_of, offsets_of, padded_lengths, positions_in
-from ..opdef.spec import agree, need_float, need_integer, need_ndim
+from ..opdef.spec import Spec, agree, need_float, need_integer, need_ndim
 from .ctc_steps import CTCSteps
 from .time_order import TimeOrder, time_order
 
@@ -87,9 +89,9 @@ class warpctc(ValueShaped):
     signature = "Logits[], Label![], LogitsLength?!, LabelLength?! -> WarpCTCGrad~, Loss"
     blank: int = 0
     norm_by_times: bool = False
-    per_sequence = ("Loss",)
+    per_sequence: ClassVar[tuple[str, ...]] = ("Loss",)
 
-    def infer(self, Logits, Label, LogitsLength, LabelLength):
+    def infer(self, Logits: Spec, Label: Spec, LogitsLength: Spec, LabelLength: Spec) -> Specs:
         need_float(Logits=Logits)
         need_integer(Label=Label, LogitsLength=LogitsLength, LabelLength=LabelLength)
         if (LogitsLength is None) != (LabelLength is None):
@@ -115,7 +117,7 @@ class warpctc(ValueShaped):
         like = Logits._replace(lod_level=0)
         return like.with_shape([-1, texts, classes]), like.with_shape([-1, 1])
 
-    def lods(self, ins):
+    def lods(self, ins: Mapping[str, Any]) -> Mapping[str, Any] | None:
         return {}
 
     def texts(self, Logits, Label, LogitsLength, LabelLength):
@@ -171,7 +173,9 @@ class warpctc(ValueShaped):
                 f"{int(labels[text, at])} in text {int(text)} of Label"
             )
 
-    def expand(self, f, Logits, Label, LogitsLength, LabelLength):
+    def expand(
+        self, f: Any, Logits: Value, Label: Value, LogitsLength: Value, LabelLength: Value
+    ) -> Values:
         texts = self.texts(Logits, Label, LogitsLength, LabelLength)
         scores = f.bare_rows(Logits)
         classes = scores.shape[-1]
@@ -205,7 +209,7 @@ class warpctc(ValueShaped):
 
         return {"WarpCTCGrad": gradient, "Loss": loss}
 
-    def costs(self, f, texts, flat, classes):
+    def costs(self, f: Any, texts: Any, flat: Any, classes: int) -> Any:
         """The loss of each chosen text, by logarithms of sums over all ways (Graves et al., 4.1).
 
         Args:
@@ -246,7 +250,9 @@ class warpctc(ValueShaped):
         last = last + np.where(ends < 0, _NEVER, 0).reshape(-1, 2).astype(kind)
         return f.scale(_log_sum(f, last, 1), scale=-1.0)
 
-    def run_numpy(self, xp, Logits, Label, LogitsLength, LabelLength):
+    def run_numpy(
+        self, xp: Any, Logits: Array, Label: Array, LogitsLength: Array, LabelLength: Array
+    ) -> Arrays:
         texts = self.texts(Logits, Label, LogitsLength, LabelLength)
         if not texts.all_fit:
             warnings.warn(
@@ -305,15 +311,15 @@ class scale_gradient(Op):
 
     signature = "X, Scale! -> Out"
 
-    def infer(self, X, Scale):
+    def infer(self, X: Spec, Scale: Spec) -> Specs:
         if X.dtype != Scale.dtype:
             raise DTypeError(f"expected Scale of {X.dtype}, as X, got {Scale.dtype}")
         return X
 
-    def run(self, xp, X, Scale):
+    def run(self, xp: Any, X: Array, Scale: Array) -> Array:
         return X
 
-    def grad(self, f, Scale, dOut):
+    def grad(self, f: Any, Scale: Value, dOut: Value) -> Rules:
         return dict(X=lambda: dOut * Scale)
 
 

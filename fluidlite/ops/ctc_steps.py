@@ -7,7 +7,11 @@ one go.  They are logarithms less the largest of a row now and then, so that the
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+
+from ..opdef.annotations import Array
 
 _NEVER = -1e30  #: a logarithm of nearly nothing, with which one can still compute
 _EVERY = 4  #: steps between two that the largest of their row is subtracted in
@@ -22,7 +26,7 @@ class CTCSteps:
         blank: the label that stands for none.
     """
 
-    def __init__(self, texts, scores, blank):
+    def __init__(self, texts: Any, scores: Array, blank: int):
         self.texts, self.blank = texts, blank
         order, lengths = texts.order, texts.lengths
         given = np.take(scores, texts.rows, axis=0)
@@ -92,7 +96,7 @@ class CTCSteps:
                 now -= shift
             state[:m, :, 2:] = now
 
-    def costs(self):
+    def costs(self) -> Array:
         """The loss of each text."""
         texts, last = self.texts, self.texts.last
         ends = self.sums[texts.ends, 0]
@@ -103,7 +107,7 @@ class CTCSteps:
         begins = np.cumsum(texts.lengths) - texts.lengths
         return -(np.logaddexp(one, other) + np.add.reduceat(parts, begins))
 
-    def gradient(self):
+    def gradient(self) -> Array:
         """The gradient of the scores of each row."""
         texts, by_steps = self.texts, self.texts.order.back
         occupied = self.sums[by_steps[self.mirror], 1, ::-1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -18,19 +19,20 @@ from ..ground.dtypes import DType, as_dtype
 from ..ground.quoting import printable
 from ..ground.values import LoDTensor, LoDTensorArray, SelectedRows, zeros_like
 from ..ground.weak_tables import WeakTable
+from ..opdef.annotations import Array, Rules, Specs, Value
 from ..opdef.attribute import REQUIRED, Long, attr, need_choice
 from ..opdef.callables import registered
 from ..opdef.definition import Detached, Op
 from ..opdef.effect import Effect
 from ..opdef.fluid_form import FluidForm
-from ..opdef.spec import agree, need_one
+from ..opdef.spec import Spec, agree, need_one
 
 EMPTY = "@EMPTY@"
 #: operator -> how often it has printed
 _printed = state.slot("printed", WeakTable)
 
 
-def elements(value, count):
+def elements(value: Any, count: int) -> str:
     """The elements of an array in order, as a text.
 
     Args:
@@ -58,7 +60,7 @@ class Print(Op, type="print"):
     """
 
     signature = "In -> Out"
-    hands_on = True
+    hands_on: ClassVar[bool] = True
     first_n: int = REQUIRED
     message: str = REQUIRED
     summarize: int = REQUIRED
@@ -68,13 +70,13 @@ class Print(Op, type="print"):
     print_tensor_lod: bool = REQUIRED
     print_phase: str = "BOTH"
     is_forward: bool = True
-    fluid = FluidForm(direct=True, rows=("In",))
+    fluid: ClassVar[FluidForm] = FluidForm(direct=True, rows=("In",))
 
-    def infer(self, In):
+    def infer(self, In: Spec) -> Spec:
         need_choice(self, "print_phase", "FORWARD", "BACKWARD", "BOTH")
         return In
 
-    def execute(self, run):
+    def execute(self, run: Any) -> None:
         (name,) = run.names("inputs", "In")
         value = run.value(name)
         if self.print_phase in ("BOTH", "FORWARD" if self.is_forward else "BACKWARD"):
@@ -85,7 +87,7 @@ class Print(Op, type="print"):
                 print(printable(line) if run.op.foreign else line, flush=True)
         run.set(run.names("outputs", "Out")[0], value)
 
-    def line(self, name, value):
+    def line(self, name: str, value: Any) -> str:
         """What is printed of a value."""
         words = [self.message] if self.message else []
         if self.print_tensor_name:
@@ -101,7 +103,7 @@ class Print(Op, type="print"):
             words.append(f"lod {value.lod()}")
         return f"{' '.join(words)}: {elements(data, self.summarize)}"
 
-    def grad(self, f, dOut):
+    def grad(self, f: Any, dOut: Value) -> Rules:
         # all attributes are given since programs list them
         attrs = {a.name: getattr(self, a.field) for a in self.attributes.values()}
         attrs["is_forward"] = False
@@ -119,13 +121,13 @@ class Assert(Detached, type="assert"):
     signature = "Cond!, Data?*! ->"
     summarize: Long = -1
 
-    def infer(self, Cond, Data):
+    def infer(self, Cond: Spec, Data: list[Spec] | None) -> Specs:
         if Cond.dtype is not DType.BOOL:
             raise DTypeError(f"expected Cond to be bool, got {Cond.dtype}")
         need_one(Cond=Cond)
         return {}
 
-    def execute(self, run):
+    def execute(self, run: Any) -> None:
         (name,) = run.names("inputs", "Cond")
         if run.condition(name):
             return
@@ -148,22 +150,24 @@ class py_func(Op):
     """
 
     signature = "X?* -> Out*~"
-    effect = Effect("python", "calls the Python function of number", "forward_callable_id")
-    calls_out = True
+    effect: ClassVar[Effect | None] = Effect(
+        "python", "calls the Python function of number", "forward_callable_id"
+    )
+    calls_out: ClassVar[bool] = True
     forward_callable_id: int = 0
     backward_callable_id: int = -1
     backward_skip_vars: list[str] = ()
     results: int = attr(0, local=True)
-    fluid = FluidForm(direct=True)
-    lod = None
+    fluid: ClassVar[FluidForm] = FluidForm(direct=True)
+    lod: ClassVar[str | None] = None
 
-    def width(self, X):
+    def width(self, X: list[Any]) -> int:
         return self.results
 
-    def given_attrs(self):
+    def given_attrs(self) -> dict[str, Any]:
         return {name: v for name, v in super().given_attrs().items() if name != "results"}
 
-    def execute(self, run):
+    def execute(self, run: Any) -> None:
         called = registered(self.forward_callable_id)
         arguments = [
             None if name == EMPTY else argument(run.value(name))
@@ -190,7 +194,7 @@ class py_func(Op):
                 kept = nothing if result is None else partial(taken, result=result)
                 run.set(name, kept(run, called, name))
 
-    def grad(self, f, X, Out, dOut):
+    def grad(self, f: Any, X: list[Value], Out: list[Value], dOut: list[Value]) -> Rules:
         if self.backward_callable_id < 0:
             called = registered(self.forward_callable_id)
             if called.backward:
@@ -209,19 +213,19 @@ class py_func(Op):
         return dict(X=gradients)
 
 
-def name_of(operand):
+def name_of(operand: Any) -> Any:
     """The name of the variable that an operand of a rule stands for; None where it is a value."""
     return getattr(getattr(operand, "like", None), "name", None)
 
 
-def argument(value):
+def argument(value: Any) -> Any:
     """A value as a function of the user gets it: it cannot change what others read."""
     if isinstance(value, (LoDTensor, LoDTensorArray)):
         return value
     return LoDTensor(value.to_dense() if isinstance(value, SelectedRows) else value)
 
 
-def taken(run, called, name, result):
+def taken(run: Any, called: Any, name: Any, result: Any) -> Any:
     """A copy of what a function returned for a variable, checked against its declaration."""
     offsets = result.offsets if isinstance(result, LoDTensor) else ()
     array = np.array(result)
@@ -241,7 +245,7 @@ def taken(run, called, name, result):
     return LoDTensor(array, offsets) if offsets else array
 
 
-def nothing(run, called, name):
+def nothing(run: Any, called: Any, name: str) -> Array:
     """Zeros for a gradient that a function leaves out."""
     variable = run.variable(name)
     if called.backward:

@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import math
+from typing import Any, ClassVar
 
 from ..errors import AttributeValueError, ShapeError
 from ..ground.dtypes import DType
+from ..opdef.annotations import Array, Specs, Value
 from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Op
-from ..opdef.spec import agree, need_float, need_ndim, need_shape, pooled, same_dtype, spec
+from ..opdef.spec import (
+    Shape,
+    Spec,
+    agree,
+    need_float,
+    need_ndim,
+    need_shape,
+    pooled,
+    same_dtype,
+    spec,
+)
 from .points import between
 
 
@@ -32,7 +44,7 @@ class Deformable(Op, abstract=True):
     deformable_groups: int = 1
     im2col_step: int = attr(64, inert=True)
 
-    def check(self, Input, Offset, Mask, Filter):
+    def check(self, Input: Any, Offset: Any, Mask: Any, Filter: Any) -> Any:
         """Check everything; the shape of Output."""
         given = dict(Input=Input, Offset=Offset, Mask=Mask, Filter=Filter)
         need_float(Input=Input)
@@ -66,7 +78,7 @@ class Deformable(Op, abstract=True):
             need_shape(name, s, wanted)
         return Input.with_shape((Input.shape[0], filters, *sizes))
 
-    def positions(self, image, filter):
+    def positions(self, image: Shape, filter: Shape) -> list[int]:
         """How many positions the window has, down and across."""
         return [
             -1 if k == -1 else pooled(n, (k - 1) * dilation + 1, pad, pad, stride)
@@ -75,7 +87,7 @@ class Deformable(Op, abstract=True):
             )
         ]
 
-    def convolve(self, f, Input, Offset, Mask, Filter):
+    def convolve(self, f: Any, Input: Any, Offset: Any, Mask: Value, Filter: Any) -> Any:
         """The sums over the moved elements of the window."""
         n, c, height, width = Input.shape
         kernel, positions = Filter.shape[2:], self.positions(Input.shape, Filter.shape)
@@ -121,12 +133,12 @@ class deformable_conv(Deformable):
     """
 
     signature = "Input, Offset, Mask, Filter -> Output"
-    lod = None
+    lod: ClassVar[str | None] = None
 
-    def infer(self, Input, Offset, Mask, Filter):
+    def infer(self, Input: Spec, Offset: Spec, Mask: Spec, Filter: Spec) -> Specs:
         return self.check(Input, Offset, Mask, Filter)
 
-    def expand(self, f, Input, Offset, Mask, Filter):
+    def expand(self, f: Any, Input: Value, Offset: Value, Mask: Value, Filter: Value) -> Value:
         return self.convolve(f, Input, Offset, Mask, Filter)
 
 
@@ -137,12 +149,12 @@ class deformable_conv_v1(Deformable):
     """
 
     signature = "Input, Offset, Filter -> Output"
-    lod = None
+    lod: ClassVar[str | None] = None
 
-    def infer(self, Input, Offset, Filter):
+    def infer(self, Input: Spec, Offset: Spec, Filter: Spec) -> Specs:
         return self.check(Input, Offset, None, Filter)
 
-    def expand(self, f, Input, Offset, Filter):
+    def expand(self, f: Any, Input: Value, Offset: Value, Filter: Value) -> Value:
         return self.convolve(f, Input, Offset, None, Filter)
 
 
@@ -165,10 +177,10 @@ class window_places(Op):
     dtype: DType = DType.FP32
     grad = None
 
-    def infer(self):
+    def infer(self) -> Specs:
         return spec([self.kernel, self.count], self.dtype)
 
-    def run(self, xp):
+    def run(self, xp: Any) -> Array:
         elements = xp.arange(self.kernel)[:, None] * self.dilation
         positions = xp.arange(self.count) * self.stride - self.padding
         return (elements + positions).astype(self.dtype.dtype)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from typing import Any, ClassVar
 
 from ..errors import AttributeValueError, ShapeError
 from ..ground.values import LoDTensor
+from ..opdef.annotations import Array, Arrays, Specs, Value, Values
 from ..opdef.attribute import REQUIRED, need_each
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
-from ..opdef.spec import agree, need_float, need_ndim, need_shape, same_dtype
+from ..opdef.spec import Shape, Spec, agree, need_float, need_ndim, need_shape, same_dtype
 from .roi import away_from_zero
 
 
@@ -32,15 +34,15 @@ class PartsOfRegions(Op, abstract=True):
     pooled_width: int = REQUIRED
     part_size: list[int] = REQUIRED
     sample_per_part: int = REQUIRED
-    lod = None
+    lod: ClassVar[str | None] = None
 
     @property
-    def layout(self):
+    def layout(self) -> dict[str, Any]:
         """The attributes that the parts of this composition take over."""
         return {name: getattr(self, name) for name in PartsOfRegions.attributes}
 
     @property
-    def pooled(self):
+    def pooled(self) -> Shape:
         """How many parts a region has, down and across."""
         return self.pooled_height, self.pooled_width
 
@@ -59,11 +61,11 @@ class deformable_psroi_pooling(PartsOfRegions):
     """
 
     signature = "Input, ROIs![], Trans -> TopCount!, Output"
-    fluid = FluidForm(carried=("TopCount",))
+    fluid: ClassVar[FluidForm] = FluidForm(carried=("TopCount",))
     no_trans: bool = REQUIRED
     trans_std: float = REQUIRED
 
-    def infer(self, Input, ROIs, Trans):
+    def infer(self, Input: Spec, ROIs: Spec, Trans: Spec) -> Specs:
         need_float(Input=Input)
         same_dtype(Input=Input, ROIs=ROIs, Trans=Trans)
         need_ndim("Input", Input, 4)
@@ -86,7 +88,7 @@ class deformable_psroi_pooling(PartsOfRegions):
         out = Input.with_shape([ROIs.shape[0], self.output_dim, *self.pooled])
         return out, out
 
-    def check_trans(self, ROIs, Trans):
+    def check_trans(self, ROIs: Spec, Trans: Spec) -> None:
         """Check that Trans has a vector for each part."""
         need_ndim("Trans", Trans, 4)
         regions, vectors, *parts = Trans.shape
@@ -98,7 +100,7 @@ class deformable_psroi_pooling(PartsOfRegions):
                 f"output_dim={self.output_dim}; got {list(Trans.shape)}"
             )
 
-    def expand(self, f, Input, ROIs, Trans):
+    def expand(self, f: Any, Input: Value, ROIs: Value, Trans: Value) -> Values:
         n, c, height, width = Input.shape
         images = f.roi_images(ROIs, images=n)
         rows, columns, spans = f.region_points(ROIs, **self.layout)
@@ -148,11 +150,11 @@ class region_points(PartsOfRegions):
     signature = "ROIs![] -> Rows, Columns, Spans"
     grad = None
 
-    def infer(self, ROIs):
+    def infer(self, ROIs: Spec) -> Specs:
         points = [ROIs.shape[0], 1, *self.pooled, self.sample_per_part**2]
         return ROIs.with_shape(points), ROIs.with_shape(points), ROIs.with_dim(1, 2)
 
-    def run(self, xp, ROIs):
+    def run(self, xp: Any, ROIs: Array) -> Arrays:
         rois = ROIs.data if isinstance(ROIs, LoDTensor) else ROIs
         ends = away_from_zero(xp, rois)
         begins = ends[:, :2] * self.spatial_scale - 0.5
@@ -186,10 +188,10 @@ class trans_places(PartsOfRegions):
     classes: int = REQUIRED
     grad = None
 
-    def infer(self, Images):
+    def infer(self, Images: Spec) -> Specs:
         return Images.with_shape([Images.shape[0], self.output_dim, *self.pooled])
 
-    def run(self, xp, Images):
+    def run(self, xp: Any, Images: Array) -> Array:
         each = self.output_dim // self.classes
         regions = xp.reshape(xp.arange(len(Images)), (-1, 1, 1, 1))
         kinds = xp.reshape(xp.arange(self.output_dim) // each, (-1, 1, 1))
@@ -212,10 +214,10 @@ class group_places(PartsOfRegions):
     size: int = REQUIRED
     grad = None
 
-    def infer(self, Images):
+    def infer(self, Images: Spec) -> Specs:
         return Images.with_shape([Images.shape[0], self.output_dim, *self.pooled])
 
-    def run(self, xp, Images):
+    def run(self, xp: Any, Images: Array) -> Array:
         rows, columns = (
             xp.arange(bins) * groups // bins for bins, groups in zip(self.pooled, self.group_size)
         )
@@ -236,7 +238,7 @@ class within_image(Op):
     width: int = REQUIRED
     grad = None
 
-    def run(self, xp, Y, X):
+    def run(self, xp: Any, Y: Array, X: Array) -> Array:
         apart = lambda at, size: xp.abs(at - (size - 1) / 2)  # from the middle
         there = (apart(Y, self.height) <= self.height / 2) & (
             apart(X, self.width) <= self.width / 2

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 from ..errors import ShapeError
+from ..opdef.annotations import Array, Rules, Specs, Value
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Detached, Op
-from ..opdef.spec import need_ndim, need_numbers, need_rank, normal_axis
+from ..opdef.spec import Shape, Spec, need_ndim, need_numbers, need_rank, normal_axis
 
 
 class Diagonal(Op, abstract=True):
@@ -19,14 +22,14 @@ class Diagonal(Op, abstract=True):
     offset: int = 0
     dim1: int = -2
     dim2: int = -1
-    lod = None
+    lod: ClassVar[str | None] = None
 
     @property
-    def place(self):
+    def place(self) -> dict[str, Any]:
         """The attributes that say which diagonal is meant."""
         return dict(offset=self.offset, dim1=self.dim1, dim2=self.dim2)
 
-    def dims(self, ndim):
+    def dims(self, ndim: int) -> Shape:
         """The two dimensions, counted from the front.
 
         Raises:
@@ -40,13 +43,13 @@ class Diagonal(Op, abstract=True):
             )
         return dims
 
-    def taken(self, X):
+    def taken(self, X: Spec) -> Any:
         """The spec of the diagonals of X, which stand last."""
         rows, columns = self.dims(X.ndim)
         rest = [n for i, n in enumerate(X.shape) if i not in (rows, columns)]
         return X.with_shape((*rest, self.count(X.shape[rows], X.shape[columns])))
 
-    def count(self, rows, columns):
+    def count(self, rows: int, columns: int) -> int:
         """How many elements the diagonal of a matrix has."""
         if -1 in (rows, columns):
             return -1
@@ -58,16 +61,16 @@ class take_diagonal(Diagonal):
 
     signature = "X -> Out"
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Specs:
         return self.taken(X)
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         rows, columns = self.dims(X.ndim)
         # beyond the matrix diagonals are empty; NumPy crashes at some of those offsets
         offset = min(max(self.offset, -X.shape[rows]), X.shape[columns])
         return xp.diagonal(X, offset, rows, columns)
 
-    def grad(self, f, X, dOut):
+    def grad(self, f: Any, X: Value, dOut: Value) -> Rules:
         rows, columns = (X.shape[d] for d in self.dims(len(X.shape)))
         return dict(
             X=lambda: f.place_diagonal(dOut, num_rows=rows, num_columns=columns, **self.place)
@@ -85,7 +88,7 @@ class place_diagonal(Diagonal):
     num_rows: int = REQUIRED
     num_columns: int = REQUIRED
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Specs:
         need_rank("X", X, 1)
         rows, columns = self.dims(X.ndim + 1)
         count = self.count(self.num_rows, self.num_columns)
@@ -99,13 +102,13 @@ class place_diagonal(Diagonal):
             shape.insert(d, n)
         return X.with_shape(shape)
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         along = xp.arange(X.shape[-1])
         place = (..., along + max(-self.offset, 0), along + max(self.offset, 0))
         zeros = xp.zeros((*X.shape[:-1], self.num_rows, self.num_columns), X.dtype)
         return xp.moveaxis(xp.scatter_set(zeros, place, X), (-2, -1), self.dims(X.ndim + 1))
 
-    def grad(self, f, dOut):
+    def grad(self, f: Any, dOut: Value) -> Rules:
         return dict(X=lambda: f.take_diagonal(dOut, **self.place))
 
 
@@ -118,12 +121,12 @@ class trace(Diagonal):
 
     signature = "Input -> Out"
 
-    def infer(self, Input):
+    def infer(self, Input: Spec) -> Specs:
         need_numbers("Input", Input)
         sums = self.taken(Input).shape[:-1]
         return Input.with_shape(sums or (1,))
 
-    def expand(self, f, Input):
+    def expand(self, f: Any, Input: Value) -> Value:
         return f.reduce_sum(f.take_diagonal(Input, **self.place), dim=[-1])
 
 
@@ -135,11 +138,11 @@ class diag(Detached):
 
     signature = "Diagonal -> Out"
 
-    def infer(self, Diagonal):
+    def infer(self, Diagonal: Spec) -> Specs:
         need_ndim("Diagonal", Diagonal, 1)
         return Diagonal.with_shape(Diagonal.shape * 2)
 
-    def expand(self, f, Diagonal):
+    def expand(self, f: Any, Diagonal: Value) -> Value:
         size = Diagonal.shape[0]
         return f.place_diagonal(Diagonal, num_rows=size, num_columns=size)
 
@@ -150,7 +153,7 @@ class diag_embed(Diagonal):
     signature = "Input -> Out"
     grad = None
 
-    def infer(self, Input):
+    def infer(self, Input: Spec) -> Specs:
         need_rank("Input", Input, 1)
         size = self.size(Input.shape[-1])
         shape = list(Input.shape[:-1])
@@ -158,11 +161,11 @@ class diag_embed(Diagonal):
             shape.insert(d, size)
         return Input.with_shape(shape)
 
-    def size(self, count):
+    def size(self, count: int) -> int:
         """How many rows a matrix with a diagonal of ``count`` elements has."""
         return -1 if count == -1 else count + abs(self.offset)
 
-    def expand(self, f, Input):
+    def expand(self, f: Any, Input: Value) -> Value:
         size = self.size(Input.shape[-1])
         return f.place_diagonal(Input, num_rows=size, num_columns=size, **self.place)
 
@@ -178,12 +181,12 @@ class tril_triu(Op):
     diagonal: int = 0
     lower: bool = REQUIRED
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Specs:
         need_rank("X", X, 2)
         return X
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         return (xp.tril if self.lower else xp.triu)(X, self.diagonal)
 
-    def grad(self, f, dOut):
+    def grad(self, f: Any, dOut: Value) -> Rules:
         return dict(X=lambda: f.tril_triu(dOut, diagonal=self.diagonal, lower=self.lower))

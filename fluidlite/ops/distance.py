@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from typing import Any, ClassVar
 
 from ..errors import AttributeValueError, ShapeError
+from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
-from ..opdef.spec import agree, broadcast, flat, need_float, same_dtype, spec
+from ..opdef.spec import Spec, agree, broadcast, flat, need_float, same_dtype, spec
 from .elementwise import indicator, sum_like
 from .inert_attributes import ShapeAtRuntime
 from .vector_norm import power_norm, power_norm_cotangent
@@ -26,9 +28,9 @@ class dist(Op):
 
     signature = "X, Y -> Out"
     p: float = 2.0
-    lod = None
+    lod: ClassVar[str | None] = None
 
-    def infer(self, X, Y):
+    def infer(self, X: Spec, Y: Spec) -> Specs:
         need_float(X=X, Y=Y)
         same_dtype(X=X, Y=Y)
         if math.isnan(self.p):
@@ -39,10 +41,10 @@ class dist(Op):
             )
         return spec([1], X.dtype)
 
-    def run(self, xp, X, Y):
+    def run(self, xp: Any, X: Array, Y: Array) -> Array:
         return power_norm(xp, xp.reshape(X - Y, (-1,)), self.p, 0, True)
 
-    def grad(self, f, X, Y, Out, dOut):
+    def grad(self, f: Any, X: Value, Y: Value, Out: Value, dOut: Value) -> Rules:
         def difference():
             return power_norm_cotangent(f, X - Y, Out, dOut, self.p)
 
@@ -59,7 +61,7 @@ class Rows(Op, abstract=True):
     Y: of the shape of X, or with 1 as first size.
     """
 
-    def sizes(self, X, Y):
+    def sizes(self, X: Spec, Y: Spec) -> Any:
         """The number of rows, of those of Y, and the size of a row when flattened."""
         need_float(X=X, Y=Y)
         same_dtype(X=X, Y=Y)
@@ -84,15 +86,17 @@ class squared_l2_distance(Rows):
 
     signature = "X, Y -> sub_result~, Out"
 
-    def infer(self, X, Y):
+    def infer(self, X: Spec, Y: Spec) -> Specs:
         count, _, size = self.sizes(X, Y)
         return X.with_shape((count, size)), X.with_shape((count, 1))
 
-    def run(self, xp, X, Y):
+    def run(self, xp: Any, X: Array, Y: Array) -> Arrays:
         difference = xp.reshape(X, flat(X.shape, 1)) - xp.reshape(Y, flat(Y.shape, 1))
         return difference, xp.sum(difference * difference, axis=1, keepdims=True)
 
-    def grad(self, f, X, Y, sub_result, dOut, dsub_result=None):
+    def grad(
+        self, f: Any, X: Value, Y: Value, sub_result: Value, dOut: Value, dsub_result: Value = None
+    ) -> Rules:
         def difference():
             g = sub_result * dOut * 2.0
             g = g if dsub_result is None else g + dsub_result
@@ -111,14 +115,14 @@ class cos_sim(ShapeAtRuntime, Rows):
     """
 
     signature = "X, Y -> Out, XNorm~, YNorm~"
-    fluid = FluidForm(bare_gradients=True)
+    fluid: ClassVar[FluidForm] = FluidForm(bare_gradients=True)
 
-    def infer(self, X, Y):
+    def infer(self, X: Spec, Y: Spec) -> Specs:
         count, other, _ = self.sizes(X, Y)
         out = X.with_shape((count, 1))
         return out, out, Y.with_shape((other, 1))
 
-    def run(self, xp, X, Y):
+    def run(self, xp: Any, X: Array, Y: Array) -> Arrays:
         x, y = (xp.reshape(v, flat(v.shape, 1)) for v in (X, Y))
         x_norm, y_norm = (
             xp.maximum(xp.sqrt(xp.sum(v * v, axis=1, keepdims=True)), SHORTEST) for v in (x, y)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 from ..ground.dtypes import DType
+from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
 from ..opdef.attribute import need_choice, need_range
 from ..opdef.definition import Op
-from ..opdef.spec import need_float, need_integer
+from ..opdef.spec import Spec, need_float, need_integer
 
 WAYS = ("downgrade_in_infer", "upscale_in_train")
 
@@ -24,7 +27,7 @@ class dropout(Op):
     """
 
     signature = "X, Seed?! -> Out, Mask!~"
-    random = True
+    random: ClassVar[bool] = True
     dropout_prob: float = 0.5
     is_test: bool = False
     fix_seed: bool = False
@@ -32,7 +35,7 @@ class dropout(Op):
     dropout_implementation: str = "downgrade_in_infer"
 
     @property
-    def factor(self):
+    def factor(self) -> float:
         """What an element is multiplied by that is not set to 0."""
         kept = 1.0 - self.dropout_prob
         if self.is_test:
@@ -41,21 +44,21 @@ class dropout(Op):
             return 1.0 / kept
         return 1.0
 
-    def infer(self, X, Seed):
+    def infer(self, X: Spec, Seed: Spec) -> Specs:
         need_float(X=X)
         need_integer(Seed=Seed)
         need_range(self, 0, 1, "dropout_prob")
         need_choice(self, "dropout_implementation", *WAYS)
         return X, None if self.is_test else X.with_dtype(DType.UINT8)
 
-    def run(self, xp, rng, X, Seed):
+    def run(self, xp: Any, rng: Any, X: Array, Seed: Array) -> Arrays:
         if self.is_test:
             return X * self.factor, None
         seed = Seed.item() if Seed is not None else self.seed if self.fix_seed else 0
         kept = rng(seed).random(X.shape, "float32") >= self.dropout_prob
         return xp.where(kept, X * self.factor, xp.zeros((), X.dtype)), kept.astype(xp.uint8)
 
-    def grad(self, f, dOut, Mask=None):
+    def grad(self, f: Any, dOut: Value, Mask: Value = None) -> Rules:
         def flow():
             if self.is_test:
                 return f.scale(dOut, scale=self.factor)

@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, ClassVar
+
 import numpy as np
 
 from ..errors import DTypeError
 from ..ground.dtypes import DType, Kind
 from ..ground.values import SelectedRows
+from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
 from ..opdef.attribute import attr
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.prepared import Prepared
-from ..opdef.spec import broadcast, known, need_float, need_integer, need_shape, same_dtype, size_of
+from ..opdef.spec import (
+    Shape,
+    Spec,
+    broadcast,
+    known,
+    need_float,
+    need_integer,
+    need_shape,
+    same_dtype,
+    size_of,
+)
 from ..opdef.structure import Epilogue
 from .inert_attributes import UseMkldnn
 
 
-def aligned(shape, ndim, axis):
+def aligned(shape: Shape, ndim: int, axis: int) -> Shape:
     """``shape`` between dimensions of 1, so that it starts at ``axis`` of ``ndim`` dimensions.
 
     With ``axis`` -1 it ends where they end.  Where it would reach beyond, it loses dimensions of 1.
@@ -28,7 +42,7 @@ def aligned(shape, ndim, axis):
     return (1,) * lead + inside + (1,) * (ndim - lead - len(inside))
 
 
-def align(xp, X, Y, axis):
+def align(xp: Any, X: Array, Y: Array, axis: int) -> Arrays:
     """X and Y with shapes that broadcast as arrays do."""
     if axis == -1 or X.ndim == Y.ndim:
         return X, Y
@@ -37,14 +51,14 @@ def align(xp, X, Y, axis):
     return xp.reshape(X, aligned(X.shape, Y.ndim, axis)), Y
 
 
-def following(function, x, y, axis):
+def following(function: str, x: Spec, y: Spec, axis: int) -> Any:
     """The epilogue that combines each element of X with one of Y."""
     if len(y.shape) > len(x.shape):
         return None
     return Epilogue(function, shape=aligned(y.shape, len(x.shape), axis))
 
 
-def aligned_ufunc(ufunc, X, Y, axis):
+def aligned_ufunc(ufunc: Any, X: Spec, Y: Spec, axis: int) -> Any:
     """A ufunc prepared for operands of these specs, aligned at ``axis``."""
     if X.kind is not Kind.LOD_TENSOR or Y.kind is not Kind.LOD_TENSOR:
         return None
@@ -58,7 +72,7 @@ def aligned_ufunc(ufunc, X, Y, axis):
     return Prepared(lambda x, y, out=None: ufunc(x, y.reshape(shape), out=out), out=True, over=(0,))
 
 
-def sum_like(f, g, like, axis=-1):
+def sum_like(f: Any, g: Any, like: Any, axis: int = -1) -> Any:
     """``g`` summed over the dimensions along which ``like`` was broadcast."""
     shape = tuple(like.shape)
     if tuple(g.shape) == shape:
@@ -72,7 +86,7 @@ def sum_like(f, g, like, axis=-1):
     return f.reshape(g, shape=list(shape)) if tuple(g.shape) != shape else g
 
 
-def sum_to(xp, g, shape, axis):
+def sum_to(xp: Any, g: Array, shape: Shape, axis: int) -> Array:
     """The same on arrays."""
     if g.shape == shape:
         return g
@@ -82,7 +96,7 @@ def sum_to(xp, g, shape, axis):
     return found if found.shape == shape else found.reshape(shape)
 
 
-def indicator(f, condition, like):
+def indicator(f: Any, condition: Value, like: Any) -> Value:
     """1 where a condition holds and 0 elsewhere, in the element type of ``like``."""
     return f.cast(condition, in_dtype=condition.dtype, out_dtype=like.dtype)
 
@@ -99,7 +113,7 @@ class Elementwise(UseMkldnn, Op, abstract=True):
     x_data_format: str = attr("", inert=True)
     y_data_format: str = attr("", inert=True)
 
-    def infer(self, X, Y):
+    def infer(self, X: Spec, Y: Spec) -> Spec:
         same_dtype(X=X, Y=Y)
         if X.dtype is DType.BOOL:
             raise DTypeError(f"expected numbers, got X and Y of type {X.dtype}")
@@ -108,10 +122,10 @@ class Elementwise(UseMkldnn, Op, abstract=True):
     def run(self, xp, X, Y):
         return getattr(xp, self.ufunc.__name__)(*align(xp, X, Y, self.axis))
 
-    def prepare(self, X, Y):
+    def prepare(self, X: Spec, Y: Spec) -> Prepared | None:
         return None if self.ufunc is None else aligned_ufunc(self.ufunc, X, Y, self.axis)
 
-    def likewise(self, f, X, Y, dX, dY):
+    def likewise(self, f: Any, X: Any, Y: Any, dX: Any, dY: Any) -> dict[str, Any]:
         """A rule's result from functions that give the cotangents in the shape of Out."""
         return dict(
             X=lambda: sum_like(f, dX(), X, self.axis),
@@ -122,32 +136,32 @@ class Elementwise(UseMkldnn, Op, abstract=True):
 class elementwise_add(Elementwise):
     """``X + Y``, for each element."""
 
-    ufunc = np.add
+    ufunc: ClassVar[Callable[..., Any] | None] = np.add
 
-    whole = False
+    whole: ClassVar[bool] = False
 
-    def epilogue(self, x, y):
+    def epilogue(self, x: Spec, y: Spec) -> Epilogue | None:
         return following("add", x, y, self.axis)
 
-    def grad_numpy(self, xp, X, Y, dOut):
+    def grad_numpy(self, xp: Any, X: Array, Y: Array, dOut: Array) -> Arrays:
         return {
             slot: lambda like=like: sum_to(xp, dOut, like.shape, self.axis)
             for slot, like in (("X", X), ("Y", Y))
         }
 
-    def grad(self, f, X, Y, dOut):
+    def grad(self, f: Any, X: Value, Y: Value, dOut: Value) -> Rules:
         return self.likewise(f, X, Y, lambda: dOut, lambda: dOut)
 
 
 class elementwise_sub(Elementwise):
     """``X - Y``, for each element."""
 
-    ufunc = np.subtract
+    ufunc: ClassVar[Callable[..., Any] | None] = np.subtract
 
-    def epilogue(self, x, y):
+    def epilogue(self, x: Spec, y: Spec) -> Epilogue | None:
         return following("subtract", x, y, self.axis)
 
-    def grad(self, f, X, Y, dOut):
+    def grad(self, f: Any, X: Value, Y: Value, dOut: Value) -> Rules:
         return self.likewise(f, X, Y, lambda: dOut, lambda: -dOut)
 
 
@@ -155,45 +169,45 @@ class minus(Op):
     """Out = X - Y, of one shape."""
 
     signature = "X, Y -> Out"
-    fluid = FluidForm(
+    fluid: ClassVar[FluidForm] = FluidForm(
         direct=True,
         numbers=(
             "X",
             "Y",
         ),
     )
-    ufunc = np.subtract
+    ufunc: ClassVar[Callable[..., Any] | None] = np.subtract
 
-    def infer(self, X, Y):
+    def infer(self, X: Spec, Y: Spec) -> Specs:
         same_dtype(X=X, Y=Y)
         need_shape("Y", Y, X.shape, "as X")
         return X.with_shape(map(known, X.shape, Y.shape))
 
-    def grad(self, f, X, Y, dOut):
+    def grad(self, f: Any, X: Value, Y: Value, dOut: Value) -> Rules:
         return dict(X=lambda: f.scale(dOut, scale=1.0), Y=lambda: f.scale(dOut, scale=-1.0))
 
 
 class elementwise_mul(Elementwise):
     """``X * Y``, for each element."""
 
-    ufunc = np.multiply
-    fluid = FluidForm(rows=("X",))
+    ufunc: ClassVar[Callable[..., Any] | None] = np.multiply
+    fluid: ClassVar[FluidForm] = FluidForm(rows=("X",))
 
-    def epilogue(self, x, y):
+    def epilogue(self, x: Spec, y: Spec) -> Epilogue | None:
         return following("multiply", x, y, self.axis)
 
-    def infer(self, X, Y):
+    def infer(self, X: Spec, Y: Spec) -> Spec:
         found = super().infer(X, Y)
         return found if size_of(Y.shape) == 1 else found._replace(kind=Kind.LOD_TENSOR)
 
-    def run(self, xp, X, Y):
+    def run(self, xp: Any, X: Array, Y: Array) -> Array:
         if isinstance(X, SelectedRows):
             if Y.size == 1:
                 return X.with_value(xp.multiply(X.value, xp.reshape(Y, (1,))))
             X = X.to_dense()
         return xp.multiply(*align(xp, X, Y, self.axis))
 
-    def grad(self, f, X, Y, dOut):
+    def grad(self, f: Any, X: Value, Y: Value, dOut: Value) -> Rules:
         times = lambda v: f.elementwise_mul(dOut, v, axis=self.axis)
         return self.likewise(f, X, Y, lambda: times(Y), lambda: times(X))
 
@@ -201,14 +215,14 @@ class elementwise_mul(Elementwise):
 class elementwise_div(Elementwise):
     """``X / Y``, for each element, rounded towards zero for integers."""
 
-    def run(self, xp, X, Y):
+    def run(self, xp: Any, X: Array, Y: Array) -> Array:
         X, Y = align(xp, X, Y, self.axis)
         return truncated_quotient(xp, X, Y) if X.dtype.kind == "i" else X / Y
 
-    def prepare(self, X, Y):
+    def prepare(self, X: Spec, Y: Spec) -> Prepared | None:
         return aligned_ufunc(np.divide, X, Y, self.axis) if X.dtype.is_float else None
 
-    def grad(self, f, X, Y, Out, dOut):
+    def grad(self, f: Any, X: Value, Y: Value, Out: Value, dOut: Value) -> Rules:
         over = lambda g: f.elementwise_div(g, Y, axis=self.axis)
         return self.likewise(f, X, Y, lambda: over(dOut), lambda: over(-dOut * Out))
 
@@ -216,9 +230,9 @@ class elementwise_div(Elementwise):
 class elementwise_max(Elementwise):
     """The larger of X and Y, for each element; where they are equal the gradient goes to Y."""
 
-    ufunc = np.maximum
+    ufunc: ClassVar[Callable[..., Any] | None] = np.maximum
 
-    def grad(self, f, X, Y, dOut):
+    def grad(self, f: Any, X: Value, Y: Value, dOut: Value) -> Rules:
         where = lambda wins: dOut * indicator(f, wins(X, Y, axis=self.axis), dOut)
         return self.likewise(f, X, Y, lambda: where(f.greater_than), lambda: where(f.less_equal))
 
@@ -226,9 +240,9 @@ class elementwise_max(Elementwise):
 class elementwise_min(Elementwise):
     """The smaller of X and Y, for each element; where they are equal the gradient goes to Y."""
 
-    ufunc = np.minimum
+    ufunc: ClassVar[Callable[..., Any] | None] = np.minimum
 
-    def grad(self, f, X, Y, dOut):
+    def grad(self, f: Any, X: Value, Y: Value, dOut: Value) -> Rules:
         where = lambda wins: dOut * indicator(f, wins(X, Y, axis=self.axis), dOut)
         return self.likewise(f, X, Y, lambda: where(f.less_than), lambda: where(f.greater_equal))
 
@@ -238,7 +252,7 @@ class Shared(Elementwise, abstract=True):
 
     wins = ""  #: the comparison that holds where X is chosen and differs from Y
 
-    def grad(self, f, X, Y, dOut):
+    def grad(self, f: Any, X: Value, Y: Value, dOut: Value) -> Rules:
         def share(winner, loser):
             half = indicator(f, f.equal(X, Y, axis=self.axis), dOut) * 0.5
             chosen = getattr(f, self.wins)(winner, loser, axis=self.axis)
@@ -250,25 +264,25 @@ class Shared(Elementwise, abstract=True):
 class maximum(Shared):
     """Out = max(X, Y); where they are equal, each gets half of the gradient."""
 
-    ufunc = np.maximum
+    ufunc: ClassVar[Callable[..., Any] | None] = np.maximum
     wins = "greater_than"
 
 
 class minimum(Shared):
     """Out = min(X, Y); where they are equal, each gets half of the gradient."""
 
-    ufunc = np.minimum
+    ufunc: ClassVar[Callable[..., Any] | None] = np.minimum
     wins = "less_than"
 
 
 class elementwise_pow(Elementwise):
     """Out = X to the power of Y, rounded towards zero for integers."""
 
-    def run(self, xp, X, Y):
+    def run(self, xp: Any, X: Array, Y: Array) -> Array:
         X, Y = align(xp, X, Y, self.axis)
         return integer_power(xp, X, Y) if X.dtype.kind == "i" else X**Y
 
-    def grad(self, f, X, Y, dOut):
+    def grad(self, f: Any, X: Value, Y: Value, dOut: Value) -> Rules:
         """At X = 0 the terms X^(Y-1) Y and X^Y log X are continued by 0 instead of 0 * inf."""
         times = lambda a, b: f.elementwise_mul(a, b, axis=self.axis)
         power = lambda a, b: f.elementwise_pow(a, b, axis=self.axis)
@@ -286,7 +300,7 @@ class elementwise_mod(Elementwise):
 
     grad = None
 
-    def run(self, xp, X, Y):
+    def run(self, xp: Any, X: Array, Y: Array) -> Array:
         X, Y = align(xp, X, Y, self.axis)
         return xp.fmod(X, Y) if X.dtype.kind == "i" else xp.mod(X, Y)
 
@@ -299,27 +313,27 @@ class elementwise_floordiv(Elementwise):
 
     grad = None
 
-    def infer(self, X, Y):
+    def infer(self, X: Spec, Y: Spec) -> Specs:
         need_integer(X=X, Y=Y)
         return super().infer(X, Y)
 
-    def run(self, xp, X, Y):
+    def run(self, xp: Any, X: Array, Y: Array) -> Array:
         return truncated_quotient(xp, *align(xp, X, Y, self.axis))
 
 
 class floor_divide(Elementwise):
     """Out = X / Y, rounded down."""
 
-    ufunc = np.floor_divide
+    ufunc: ClassVar[Callable[..., Any] | None] = np.floor_divide
     grad = None
 
 
 class remainder(Elementwise):
     """Out = X less the multiple of Y that is next below: it has the sign of Y."""
 
-    ufunc = np.remainder
+    ufunc: ClassVar[Callable[..., Any] | None] = np.remainder
 
-    def grad(self, f, X, Y, dOut):
+    def grad(self, f: Any, X: Value, Y: Value, dOut: Value) -> Rules:
         quotient = lambda: f.floor_divide(X, Y, axis=self.axis)
         return self.likewise(f, X, Y, lambda: dOut, lambda: -dOut * quotient())
 
@@ -327,13 +341,13 @@ class remainder(Elementwise):
 class arctan2(Elementwise):
     """Out = the angle of the point (Y, X) seen from the origin: X is its height, Y its distance."""
 
-    ufunc = np.arctan2
+    ufunc: ClassVar[Callable[..., Any] | None] = np.arctan2
 
-    def infer(self, X, Y):
+    def infer(self, X: Spec, Y: Spec) -> Specs:
         need_float(X=X, Y=Y)
         return super().infer(X, Y)
 
-    def grad(self, f, X, Y, dOut):
+    def grad(self, f: Any, X: Value, Y: Value, dOut: Value) -> Rules:
         times = lambda a, b: f.elementwise_mul(a, b, axis=self.axis)
         part = lambda v: f.elementwise_div(
             times(dOut, v), f.elementwise_add(X * X, Y * Y, axis=self.axis), axis=self.axis
@@ -341,12 +355,12 @@ class arctan2(Elementwise):
         return self.likewise(f, X, Y, lambda: part(Y), lambda: -part(X))
 
 
-def truncated_quotient(xp, X, Y):
+def truncated_quotient(xp: Any, X: Array, Y: Array) -> Array:
     """X / Y of integers without its fraction."""
     return (X - xp.fmod(X, Y)) // Y
 
 
-def integer_power(xp, X, Y):
+def integer_power(xp: Any, X: Array, Y: Array) -> Array:
     """X to the power of Y of integers without its fraction: mostly 0 for negative Y."""
     out = X ** xp.abs(Y)
     return xp.where((Y >= 0) | (xp.abs(out) == 1), out, 0)

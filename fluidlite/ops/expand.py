@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 from ..errors import ShapeError
+from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
-from ..opdef.spec import need_ndim, same_dtype
+from ..opdef.spec import Shape, Spec, need_ndim, same_dtype
 from .given import foretold, numbers
 
 
@@ -18,10 +21,12 @@ class expand(Op):
     """
 
     signature = "X, ExpandTimes?!, expand_times_tensor?*! -> Out"
-    fluid = FluidForm(bare_gradients=True)
+    fluid: ClassVar[FluidForm] = FluidForm(bare_gradients=True)
     expand_times: list[int] = ()
 
-    def infer(self, X, ExpandTimes, expand_times_tensor):
+    def infer(
+        self, X: Spec, ExpandTimes: Spec | None, expand_times_tensor: list[Spec] | None
+    ) -> Spec:
         times = foretold(self.expand_times, ExpandTimes, expand_times_tensor)
         if times is None:
             return X.with_shape((-1,) * X.ndim)
@@ -30,10 +35,12 @@ class expand(Op):
             raise ShapeError(f"expected expand_times of at least 1, got {list(times)}")
         return X.with_shape(repeated(X.shape, times))
 
-    def run(self, xp, X, ExpandTimes, expand_times_tensor):
+    def run(self, xp: Any, X: Any, ExpandTimes: Any, expand_times_tensor: Any) -> Any:
         return tile(xp, X, numbers(self.expand_times, ExpandTimes, expand_times_tensor))
 
-    def grad(self, f, X, ExpandTimes, expand_times_tensor, dOut):
+    def grad(
+        self, f: Any, X: Value, ExpandTimes: Value, expand_times_tensor: Value, dOut: Value
+    ) -> Rules:
         return dict(X=lambda: sum_of_tiles(f, dOut, X.shape))
 
 
@@ -45,9 +52,9 @@ class expand_as(Op):
     """
 
     signature = "X, target_tensor! -> Out"
-    lod = None
+    lod: ClassVar[str | None] = None
 
-    def infer(self, X, target_tensor):
+    def infer(self, X: Spec, target_tensor: Spec) -> Spec:
         pairs = zip(X.shape, target_tensor.shape)
         if X.ndim != target_tensor.ndim or any(
             n != -1 and m != -1 and m % max(n, 1) for n, m in pairs
@@ -58,11 +65,11 @@ class expand_as(Op):
             )
         return X.with_shape(target_tensor.shape)
 
-    def run(self, xp, X, target_tensor):
+    def run(self, xp: Any, X: Array, target_tensor: Array) -> Array:
         pairs = zip(X.shape, target_tensor.shape, strict=True)
         return tile(xp, X, [m // max(n, 1) for n, m in pairs]).reshape(target_tensor.shape)
 
-    def grad(self, f, X, target_tensor, dOut):
+    def grad(self, f: Any, X: Value, target_tensor: Value, dOut: Value) -> Rules:
         return dict(X=lambda: sum_of_tiles(f, dOut, X.shape))
 
 
@@ -75,23 +82,23 @@ class meshgrid(Op):
     """
 
     signature = "X* -> Out*"
-    lod = None
+    lod: ClassVar[str | None] = None
 
-    def width(self, X):
+    def width(self, X: Spec) -> Any:
         return len(X)
 
-    def infer(self, X):
+    def infer(self, X: list[Spec]) -> Specs:
         for i, one in enumerate(X):
             need_ndim(f"X[{i}]", one, 1)
         same_dtype(**{f"X[{i}]": one for i, one in enumerate(X)})
         return [one.with_shape(each.shape[0] for each in X) for one in X]
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: list[Array]) -> Arrays:
         shape = [len(one) for one in X]
         along = [[-1 if i == k else 1 for i in range(len(X))] for k in range(len(X))]
         return [xp.broadcast_to(xp.reshape(one, a), shape) for one, a in zip(X, along, strict=True)]
 
-    def grad(self, f, X, dOut):
+    def grad(self, f: Any, X: Value, dOut: Value) -> Rules:
         def part(k):
             others = [i for i in range(len(X)) if i != k]
             return f.reduce_sum(dOut[k], dim=others) if others else dOut[k]
@@ -99,7 +106,7 @@ class meshgrid(Op):
         return dict(X=lambda: [part(k) for k in range(len(X))])
 
 
-def repeated(shape, times):
+def repeated(shape: Shape, times: Shape) -> Shape:
     """A shape after repetition; unknown numbers are -1."""
     if len(times) != len(shape):
         raise ShapeError(
@@ -109,7 +116,7 @@ def repeated(shape, times):
     return tuple(-1 if -1 in (n, t) else n * t for n, t in zip(shape, times))
 
 
-def tile(xp, value, times):
+def tile(xp: Any, value: Array, times: list[int]) -> Array:
     """``value`` repeated along each dimension; a view where only sizes of 1 are."""
     out = tuple(n * t for n, t in zip(value.shape, times, strict=True))
     if all(n == 1 or t == 1 for n, t in zip(value.shape, times)):
@@ -119,7 +126,7 @@ def tile(xp, value, times):
     return xp.broadcast_to(value.reshape(ones), pairs).reshape(out)
 
 
-def sum_of_tiles(f, tiled, shape):
+def sum_of_tiles(f: Any, tiled: Any, shape: Shape) -> Any:
     """The sum of the copies of a tensor of ``shape`` that ``tiled`` consists of."""
     times = [m // n if n else 1 for m, n in zip(tiled.shape, shape)]
     several = [i for i, t in enumerate(times) if t != 1]

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..opdef.annotations import Array, Arrays, Rules, Value
 from ..opdef.definition import Definition, Op
 
 
@@ -55,11 +56,11 @@ class PassesThrough(Op, abstract=True):
 
     signature = "X -> Out"
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Arrays:
         return X
 
-    def copies(self):
+    def copies(self) -> bool:
         return True
 
-    def grad(self, f, dOut):
+    def grad(self, f: Any, dOut: Value) -> Rules:
         return dict(X=lambda: f.assign(dOut))

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 import numpy as np
 
 from ..errors import AttributeValueError, LoDError, ShapeError
 from ..ground.dtypes import DType
 from ..ground.values import bare
+from ..opdef.annotations import Array, Arrays, Rules, Specs, Value, Values
 from ..opdef.attribute import REQUIRED, need_choice
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.sequences import lod_of, offsets_of, positions_in
 from ..opdef.spec import (
+    Spec,
     agree,
     need_float,
     need_integer,
@@ -34,11 +38,11 @@ class add_position_encoding(Op):
     """
 
     signature = "X[] -> Out"
-    fluid = FluidForm(bare_gradients=True)
+    fluid: ClassVar[FluidForm] = FluidForm(bare_gradients=True)
     alpha: float = 1.0
     beta: float = 1.0
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Specs:
         need_float(X=X)
         need_ndim("X", X, 2, 3)
         if X.shape[-1] != -1 and (X.shape[-1] % 2 or X.shape[-1] == 0):
@@ -48,7 +52,7 @@ class add_position_encoding(Op):
             )
         return X
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         rows = bare(X)
         half = rows.shape[-1] // 2
         if lod_of(X):
@@ -65,7 +69,7 @@ class add_position_encoding(Op):
         encoding = xp.concatenate([xp.sin(angles), xp.cos(angles)], axis=1)
         return self.alpha * rows + (self.beta * encoding).astype(rows.dtype)
 
-    def grad(self, f, dOut):
+    def grad(self, f: Any, dOut: Value) -> Rules:
         return dict(X=lambda: f.scale(dOut, scale=self.alpha))
 
 
@@ -86,7 +90,7 @@ class similarity_focus(Op):
     indexes: list[int] = REQUIRED
     grad = None
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Specs:
         need_float(X=X)
         need_ndim("X", X, 4)
         need_choice(self, "axis", 1, 2, 3)
@@ -97,7 +101,7 @@ class similarity_focus(Op):
             )
         return X
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         slices = xp.moveaxis(X, self.axis, 1)
         marked = xp.zeros((len(slices), *slices.shape[2:]), X.dtype)
         for n, sample in enumerate(slices):
@@ -109,7 +113,7 @@ class similarity_focus(Op):
         return xp.moveaxis(out, 1, self.axis)
 
 
-def largest_apart(xp, matrix):
+def largest_apart(xp: Any, matrix: Array) -> list[Any]:
     """The places of numbers from the largest down, of which no two share a row or a column."""
     rows, columns, found = set(), set(), []
     for place in xp.argsort(-matrix, axis=None, kind="stable").tolist():
@@ -136,10 +140,10 @@ class random_crop(Op):
     signature = "X, Seed! -> Out, SeedOut~"
     shape: list[int] = REQUIRED
     startup_seed: int = 0
-    random = True
+    random: ClassVar[bool] = True
     grad = None
 
-    def infer(self, X, Seed):
+    def infer(self, X: Spec, Seed: Spec) -> Specs:
         need_integer(Seed=Seed)
         need_one(Seed=Seed)
         k = len(self.shape)
@@ -156,10 +160,10 @@ class random_crop(Op):
             )
         return X.with_shape((*X.shape[: X.ndim - k], *self.shape)), spec([1], DType.INT64)
 
-    def unset(self, slot):
+    def unset(self, slot: str) -> Any:
         return np.array([self.startup_seed]) if slot == "Seed" else None
 
-    def run(self, xp, rng, X, Seed):
+    def run(self, xp: Any, rng: Any, X: Array, Seed: Array) -> Arrays:
         generator = rng(int(xp.reshape(Seed, -1)[0]))
         lead = X.ndim - len(self.shape)
         room = [size - n + 1 for size, n in zip(X.shape[lead:], self.shape)]
@@ -181,7 +185,7 @@ class conv_shift(Op):
 
     signature = "X, Y -> Out"
 
-    def infer(self, X, Y):
+    def infer(self, X: Spec, Y: Spec) -> Specs:
         need_float(X=X)
         same_dtype(X=X, Y=Y)
         need_ndim("X", X, 2)
@@ -197,10 +201,10 @@ class conv_shift(Op):
             )
         return X
 
-    def run(self, xp, X, Y):
+    def run(self, xp: Any, X: Array, Y: Array) -> Array:
         return xp.sum(ring(xp, X, Y.shape[1]) * Y[:, None, :], axis=2)
 
-    def grad(self, f, X, Y, dOut):
+    def grad(self, f: Any, X: Value, Y: Value, dOut: Value) -> Rules:
         return dict(
             X=lambda: f.conv_shift(dOut, f.reverse(Y, axis=[1])),
             Y=lambda: f.conv_shift_adjoint(X, dOut, size=Y.shape[1]),
@@ -216,20 +220,20 @@ class conv_shift_adjoint(Op):
     signature = "X, Y -> Out"
     size: int = REQUIRED
 
-    def infer(self, X, Y):
+    def infer(self, X: Spec, Y: Spec) -> Specs:
         return X.with_dim(1, self.size)
 
-    def run(self, xp, X, Y):
+    def run(self, xp: Any, X: Array, Y: Array) -> Arrays:
         return xp.sum(ring(xp, X, self.size) * Y[:, :, None], axis=1)
 
-    def grad(self, f, X, Y, dOut):
+    def grad(self, f: Any, X: Value, Y: Value, dOut: Value) -> Rules:
         return dict(
             X=lambda: f.conv_shift(Y, f.reverse(dOut, axis=[1])),
             Y=lambda: f.conv_shift(X, dOut),
         )
 
 
-def ring(xp, x, size):
+def ring(xp: Any, x: Array, size: int) -> Array:
     """[n, i, j]: element ``i + j - size // 2`` of each row, which is a ring."""
     n = x.shape[1]
     places = (xp.arange(n)[:, None] + xp.arange(size) - size // 2) % max(n, 1)
@@ -246,9 +250,9 @@ class row_conv(Op):
     """
 
     signature = "X[], Filter -> Out"
-    fluid = FluidForm(bare_gradients=True)
+    fluid: ClassVar[FluidForm] = FluidForm(bare_gradients=True)
 
-    def infer(self, X, Filter):
+    def infer(self, X: Spec, Filter: Spec) -> Specs:
         need_float(X=X)
         same_dtype(X=X, Filter=Filter)
         need_ndim("X", X, 2, 3)
@@ -256,7 +260,7 @@ class row_conv(Op):
         need_shape("Filter", Filter, (-1, X.shape[-1]), "for X", X)
         return X
 
-    def expand(self, f, X, Filter):
+    def expand(self, f: Any, X: Value, Filter: Value) -> Values:
         count = Filter.shape[0]
         weights = [f.slice(Filter, axes=[0], starts=[k], ends=[k + 1]) for k in range(count)]
         shape = bare(X).shape
@@ -271,7 +275,7 @@ class row_conv(Op):
             ahead = [f.take_rows(X, np.where(left > k, rows + k, -1)) for k in range(count)]
         return f.sum([f.elementwise_mul(x, w) for x, w in zip(ahead, weights)])
 
-    def run_numpy(self, xp, X, Filter):
+    def run_numpy(self, xp: Any, X: Array, Filter: Array) -> Array:
         rows = bare(X)
         out = rows * Filter[0]
         if rows.ndim == 3:

@@ -6,6 +6,8 @@ values go from files to variables as they are, with their LoD.
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 from ..opdef.attribute import REQUIRED, Long, attr
 from ..opdef.definition import Op
 from ..opdef.effect import Effect
@@ -20,7 +22,7 @@ class FileOp(Op, abstract=True):
 
     file_path: str = REQUIRED
     grad = None
-    effect = Effect("files", "reads", "file_path")
+    effect: ClassVar[Effect | None] = Effect("files", "reads", "file_path")
 
 
 class Saving(FileOp, abstract=True):
@@ -30,11 +32,11 @@ class Saving(FileOp, abstract=True):
     save_as_fp16: write float16 in the place of float32.
     """
 
-    effect = Effect("files", "writes", "file_path")
+    effect: ClassVar[Effect | None] = Effect("files", "writes", "file_path")
     overwrite: bool = True
     save_as_fp16: bool = False
 
-    def execute(self, run):
+    def execute(self, run: Any) -> None:
         TENSOR_FILES.get().write_inputs(self, run)
 
 
@@ -46,7 +48,7 @@ class Loading(FileOp, abstract=True):
 
     load_as_fp16: bool = False
 
-    def execute(self, run):
+    def execute(self, run: Any) -> None:
         TENSOR_FILES.get().read_outputs(self, run)
 
 

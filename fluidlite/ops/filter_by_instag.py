@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 from ..errors import LoDError
 from ..ground.dtypes import DType
 from ..ground.values import bare, offsets_from
+from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
 from ..opdef.attribute import REQUIRED, Long
 from ..opdef.definition import ValueShaped
 from ..opdef.sequences import lod_of, offsets_of, one_level_of, rows_in
-from ..opdef.spec import need_integer, spec
+from ..opdef.spec import Spec, need_integer, spec
 
 
 class filter_by_instag(ValueShaped):
@@ -30,7 +34,7 @@ class filter_by_instag(ValueShaped):
     is_lod: bool = REQUIRED
     out_val_if_empty: Long = 0
 
-    def infer(self, Ins, Ins_tag, Filter_tag):
+    def infer(self, Ins: Spec, Ins_tag: Spec, Filter_tag: Spec) -> Specs:
         need_integer(Ins_tag=Ins_tag, Filter_tag=Filter_tag)
         out = Ins.with_dim(0, -1)._replace(lod_level=0)
         return out, spec([-1, 1], DType.FP32), spec([-1, 3], DType.INT64)
@@ -52,13 +56,13 @@ class filter_by_instag(ValueShaped):
         kept = np.flatnonzero(before[tags[1:]] > before[tags[:-1]])
         return begins[kept], np.diff(begins)[kept]
 
-    def lods(self, ins):
+    def lods(self, ins: Mapping[str, Any]) -> Mapping[str, Any] | None:
         counts = self._map(ins["Ins"], ins["Ins_tag"], ins["Filter_tag"])[1]
         each = (tuple(range(max(len(counts), 1) + 1)),)
         out = (offsets_from(counts),) if len(counts) else each
         return {"Out": out, "LossWeight": each, "IndexMap": each}
 
-    def run(self, xp, Ins, Ins_tag, Filter_tag):
+    def run(self, xp: Any, Ins: Array, Ins_tag: Array, Filter_tag: Array) -> Arrays:
         rows = bare(Ins)
         begins, counts = self._map(Ins, Ins_tag, Filter_tag)
         if not len(begins):
@@ -72,7 +76,7 @@ class filter_by_instag(ValueShaped):
             np.stack([offsets[:-1], begins, counts], axis=1).astype(np.int64),
         )
 
-    def grad(self, f, Ins, LossWeight, IndexMap, dOut):
+    def grad(self, f: Any, Ins: Value, LossWeight: Value, IndexMap: Value, dOut: Value) -> Rules:
         def d_ins():
             size, empty = bare(Ins).shape[0], not LossWeight.any()
             index = np.array([-1]) if empty else _rows(IndexMap[:, 1], IndexMap[:, 2])

@@ -4,13 +4,25 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from ..errors import AttributeValueError, ShapeError
 from ..ground.dtypes import DType
+from ..opdef.annotations import Array, Arrays, Specs, Value, Values
 from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
-from ..opdef.spec import agree, broadcast, need_float, need_integer, need_ndim, same_dtype, size_of
+from ..opdef.spec import (
+    Spec,
+    agree,
+    broadcast,
+    need_float,
+    need_integer,
+    need_ndim,
+    same_dtype,
+    size_of,
+)
 
 BINARY = ("elementwise_add", "elementwise_mul")
 UNARY = ("relu", "scale", "tanh", "sigmoid", "gelu")
@@ -27,23 +39,25 @@ class fused_elemwise_activation(Op):
     """
 
     signature = "X, Y -> Out, IntermediateOut~"
-    fluid = FluidForm(carried=("Out", "IntermediateOut"), unmade=("IntermediateOut@GRAD",))
+    fluid: ClassVar[FluidForm] = FluidForm(
+        carried=("Out", "IntermediateOut"), unmade=("IntermediateOut@GRAD",)
+    )
     axis: int = -1
     scale: float = 0.0
     save_intermediate_out: bool = False
     functor_list: list[str] = REQUIRED
 
     @staticmethod
-    def gradient_attrs(attrs):
+    def gradient_attrs(attrs: Any) -> Mapping[str, Any]:
         names = [f"{name.removesuffix('_grad')}_grad" for name in attrs["functor_list"]]
         return {**attrs, "functor_list": names}
 
     @property
-    def functors(self):
+    def functors(self) -> list[str]:
         """The two operators, which a gradient operator names by their gradients."""
         return [name.removesuffix("_grad") for name in self.functor_list]
 
-    def infer(self, X, Y):
+    def infer(self, X: Spec, Y: Spec) -> Specs:
         need_float(X=X)
         same_dtype(X=X, Y=Y)
         kinds = [name in BINARY for name in self.functors if name in (*BINARY, *UNARY)]
@@ -57,7 +71,7 @@ class fused_elemwise_activation(Op):
             return out, None
         return out, Y if kinds[0] else out
 
-    def expand(self, f, X, Y):
+    def expand(self, f: Any, X: Value, Y: Value) -> Values:
         def one(name, x):
             return f.scale(x, scale=self.scale) if name == "scale" else getattr(f, name)(x)
 
@@ -78,10 +92,10 @@ class fusion_squared_mat_sub(Op):
     """
 
     signature = "X, Y -> SquaredX~, SquaredY~, SquaredXY~, Out"
-    lod = None
+    lod: ClassVar[str | None] = None
     scalar: float = 1.0
 
-    def infer(self, X, Y):
+    def infer(self, X: Spec, Y: Spec) -> Specs:
         need_float(X=X)
         same_dtype(X=X, Y=Y)
         need_ndim("X", X, 2)
@@ -94,7 +108,7 @@ class fusion_squared_mat_sub(Op):
         out = X.with_shape([X.shape[0], Y.shape[1]])
         return X, Y, out, out
 
-    def expand(self, f, X, Y):
+    def expand(self, f: Any, X: Value, Y: Value) -> Values:
         x, y, product = f.square(X), f.square(Y), f.square(f.matmul(X, Y))
         return x, y, product, f.scale(product - f.matmul(x, y), scale=self.scalar)
 
@@ -109,10 +123,10 @@ class fusion_repeated_fc_relu(Op):
 
     signature = "X, W*, Bias* -> ReluOut*~, Out"
 
-    def width(self, X, W, Bias):
+    def width(self, X: Spec, W: Spec, Bias: Spec) -> Any:
         return len(W) - 1
 
-    def infer(self, X, W, Bias):
+    def infer(self, X: Spec, W: list[Spec], Bias: list[Spec]) -> Specs:
         need_float(X=X)
         need_ndim("X", X, 2)
         if not W or len(W) != len(Bias):
@@ -130,7 +144,7 @@ class fusion_repeated_fc_relu(Op):
             found.append(X.with_dim(1, width))
         return found[:-1], found[-1]
 
-    def expand(self, f, X, W, Bias):
+    def expand(self, f: Any, X: Value, W: list[Value], Bias: list[Value]) -> Values:
         found, x = [], X
         for matrix, bias in zip(W, Bias):
             bias = f.reshape(bias, shape=[math.prod(bias.shape)])
@@ -149,17 +163,17 @@ class coalesce_tensor(Op):
     """
 
     signature = "Input* -> Output*, FusedOutput"
-    lod = None
+    lod: ClassVar[str | None] = None
     dtype: DType = REQUIRED
     copy_data: bool = False
     set_constant: bool = False
     constant: float = 0.0
     check_name: bool = attr(False, inert=True)
 
-    def width(self, Input):
+    def width(self, Input: Spec) -> Any:
         return len(Input)
 
-    def infer(self, Input):
+    def infer(self, Input: list[Spec]) -> Specs:
         if not Input:
             raise ShapeError("expected at least one Input, got none")
         for k, s in enumerate(Input):
@@ -170,7 +184,7 @@ class coalesce_tensor(Op):
         sizes = [size_of(s.shape) for s in Input]
         return list(Input), Input[0].with_shape([-1 if -1 in sizes else sum(sizes)])
 
-    def run(self, xp, Input):
+    def run(self, xp: Any, Input: list[Array]) -> Arrays:
         if self.set_constant:
             Input = [xp.full(x.shape, self.constant, x.dtype) for x in Input]
         elif not self.copy_data:
@@ -196,7 +210,7 @@ class tdm_child(Op):
     dtype: DType = DType.INT32
     grad = None
 
-    def infer(self, X, TreeInfo):
+    def infer(self, X: Spec, TreeInfo: Spec) -> Specs:
         need_integer(X=X, TreeInfo=TreeInfo)
         need_ndim("TreeInfo", TreeInfo, 2)
         if self.child_nums < 1 or not agree(TreeInfo.shape[1], 3 + self.child_nums):
@@ -207,7 +221,7 @@ class tdm_child(Op):
         out = X.with_shape([*X.shape, self.child_nums]).with_dtype(self.dtype)
         return out, out
 
-    def run(self, xp, X, TreeInfo):
+    def run(self, xp: Any, X: Array, TreeInfo: Array) -> Arrays:
         nodes = xp.in_range(X, len(TreeInfo), "X")
         has = (nodes != 0) & (TreeInfo[nodes, 3] != 0)
         children = xp.where(has[..., None], TreeInfo[nodes, 3:], 0)
@@ -235,7 +249,7 @@ class tdm_sampler(Op):
     """
 
     signature = "X, Travel, Layer -> Out, Labels?, Mask"
-    random = True
+    random: ClassVar[bool] = True
     output_positive: bool = True
     neg_samples_num_list: list[int] = ()
     layer_offset_lod: list[int] = ()
@@ -243,7 +257,7 @@ class tdm_sampler(Op):
     dtype: DType = DType.INT32
     grad = None
 
-    def infer(self, X, Travel, Layer):
+    def infer(self, X: Spec, Travel: Spec, Layer: Spec) -> Specs:
         need_integer(X=X, Travel=Travel, Layer=Layer)
         need_ndim("Travel", Travel, 2)
         counts, offsets = list(self.neg_samples_num_list), list(self.layer_offset_lod)
@@ -267,7 +281,7 @@ class tdm_sampler(Op):
         out = X.with_shape([size_of(X.shape), width]).with_dtype(self.dtype)
         return out, out, out
 
-    def run(self, xp, rng, X, Travel, Layer):
+    def run(self, xp: Any, rng: Any, X: Array, Travel: Array, Layer: Array) -> Arrays:
         generator = rng(self.seed)
         items = xp.in_range(xp.reshape(X, -1), len(Travel), "X")
         nodes, own = xp.reshape(Layer, -1), Travel[items]

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 import numpy as np
 
 from ..errors import ShapeError
 from ..ground.values import bare
+from ..opdef.annotations import Specs, Value, Values
 from ..opdef.attribute import attr
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.sequences import offsets_of
-from ..opdef.spec import need_float, need_integer, need_ndim, need_shape, same_dtype
+from ..opdef.spec import Spec, need_float, need_integer, need_ndim, need_shape, same_dtype
 
 
 class FusedMemory(Op, abstract=True):
@@ -33,7 +36,7 @@ class FusedMemory(Op, abstract=True):
     gate_activation: str = "sigmoid"
     cell_activation: str = "tanh"
     candidate_activation: str = "tanh"
-    fluid = FluidForm(
+    fluid: ClassVar[FluidForm] = FluidForm(
         idle=("XX", "BatchedInput", "BatchedHidden", "BatchedCell", "ReorderedH0", "ReorderedC0")
     )
 
@@ -53,7 +56,7 @@ class FusedMemory(Op, abstract=True):
         hidden, cell = f.lstm(f.like_rows(rows, like), H0, C0, WeightH, Bias, **attrs)
         return dict(Hidden=f.bare_rows(hidden), Cell=f.bare_rows(cell))
 
-    def widths(self, rows, WeightH):
+    def widths(self, rows: Any, WeightH: Any) -> Any:
         """Specs of the states."""
         need_ndim("WeightH", WeightH, 2)
         size = WeightH.shape[0]
@@ -75,15 +78,17 @@ class fusion_lstm(FusedMemory):
         "X[], WeightX, WeightH, Bias, H0?, C0? -> Hidden, Cell, XX~, BatchedInput~, "
         "BatchedHidden~, BatchedCell~, ReorderedH0~, ReorderedC0~, CheckedCell~"
     )
-    fluid = FluidForm(idle=(*FusedMemory.fluid.idle, "CheckedCell"))
+    fluid: ClassVar[FluidForm] = FluidForm(idle=(*FusedMemory.fluid.idle, "CheckedCell"))
 
-    def infer(self, X, WeightX, WeightH, Bias, H0, C0):
+    def infer(self, X: Spec, WeightX: Spec, WeightH: Spec, Bias: Spec, H0: Spec, C0: Spec) -> Specs:
         need_float(X=X)
         same_dtype(X=X, WeightX=WeightX, WeightH=WeightH, Bias=Bias, H0=H0, C0=C0)
         need_product(X, WeightX, WeightH)
         return self.widths(X, WeightH)
 
-    def expand(self, f, X, WeightX, WeightH, Bias, H0, C0):
+    def expand(
+        self, f: Any, X: Value, WeightX: Value, WeightH: Value, Bias: Value, H0: Value, C0: Value
+    ) -> Values:
         offsets_of(X, "X")
         rows = f.matmul(f.bare_rows(X), WeightX)
         return self.states(f, rows, X, WeightH, Bias, H0, C0)
@@ -102,7 +107,9 @@ class fused_embedding_fc_lstm(FusedMemory):
         "BatchedHidden~, BatchedCell~, ReorderedH0~, ReorderedC0~"
     )
 
-    def infer(self, Ids, Embeddings, WeightH, Bias, H0, C0):
+    def infer(
+        self, Ids: Spec, Embeddings: Spec, WeightH: Spec, Bias: Spec, H0: Spec, C0: Spec
+    ) -> Specs:
         need_integer(Ids=Ids)
         same_dtype(Embeddings=Embeddings, WeightH=WeightH, Bias=Bias, H0=H0, C0=C0)
         need_ndim("Embeddings", Embeddings, 2)
@@ -141,9 +148,9 @@ class fusion_gru(Op):
     is_reverse: bool = False
     use_seq: bool = attr(True, inert=True)
     origin_mode: bool = False
-    fluid = FluidForm(idle=("XX", "ReorderedH0", "BatchedInput", "BatchedOut"))
+    fluid: ClassVar[FluidForm] = FluidForm(idle=("XX", "ReorderedH0", "BatchedInput", "BatchedOut"))
 
-    def infer(self, X, H0, WeightX, WeightH, Bias):
+    def infer(self, X: Spec, H0: Spec, WeightX: Spec, WeightH: Spec, Bias: Spec) -> Specs:
         need_float(X=X)
         same_dtype(X=X, H0=H0, WeightX=WeightX, WeightH=WeightH, Bias=Bias)
         need_product(X, WeightX, WeightH)
@@ -161,7 +168,7 @@ class fusion_gru(Op):
         return dict(Hidden=f.bare_rows(hidden))
 
 
-def need_product(X, WeightX, WeightH):
+def need_product(X: Spec, WeightX: Spec, WeightH: Spec) -> None:
     """Check that X WeightX has as many columns as WeightH."""
     for name, given in (("X", X), ("WeightX", WeightX), ("WeightH", WeightH)):
         need_ndim(name, given, 2)

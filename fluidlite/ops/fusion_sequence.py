@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
 import numpy as np
 
 from ..errors import AttributeValueError, LoDError, ShapeError
 from ..ground.values import bare
+from ..opdef.annotations import Rules, Specs, Value, Values
 from ..opdef.attribute import REQUIRED, Long, attr, need_choice, need_least
 from ..opdef.definition import Op, ValueShaped
 from ..opdef.gradient import differentiated
 from ..opdef.sequences import lengths_of, offsets_of, one_level_of, positions_in
-from ..opdef.spec import agree, need_float, need_integer, need_ndim, same_dtype, size_of
+from ..opdef.spec import Spec, agree, need_float, need_integer, need_ndim, same_dtype, size_of
 from .inert_attributes import ShapeAtRuntime
 from .sequence_conv import seen_from
 
@@ -32,11 +36,11 @@ class fused_embedding_seq_pool(ShapeAtRuntime, Op):
     padding_idx: Long = -1
     grad_inplace: bool = attr(False, inert=True)
     is_sparse: bool = False
-    per_sequence = ("Out",)
-    host = True
-    lod = None
+    per_sequence: ClassVar[tuple[str, ...]] = ("Out",)
+    host: ClassVar[bool] = True
+    lod: ClassVar[str | None] = None
 
-    def infer(self, W, Ids):
+    def infer(self, W: Spec, Ids: Spec) -> Specs:
         need_float(W=W)
         need_integer(Ids=Ids)
         need_ndim("W", W, 2)
@@ -45,12 +49,12 @@ class fused_embedding_seq_pool(ShapeAtRuntime, Op):
             raise ShapeError(f"expected Ids of shape [N, 1], got {list(Ids.shape)}")
         return W.with_dim(0, -1)._replace(lod_level=0)
 
-    def expand(self, f, W, Ids):
+    def expand(self, f: Any, W: Value, Ids: Value) -> Value:
         offsets = np.asarray(one_level_of(Ids, "Ids"))
         rows = f.lookup_table_v2(W, bare(Ids).reshape(-1), padding_idx=self.padding_idx)
         return f.segment_sum(rows, offsets)
 
-    def grad(self, f, W, Ids, dOut):
+    def grad(self, f: Any, W: Value, Ids: Value, dOut: Value) -> Rules:
         if not self.is_sparse:
             return differentiated(f, self, dict(W=W, Ids=Ids, dOut=dOut))
 
@@ -61,7 +65,7 @@ class fused_embedding_seq_pool(ShapeAtRuntime, Op):
 
         return dict(W=table)
 
-    def sparse_gradients(self):
+    def sparse_gradients(self) -> frozenset[str]:
         return frozenset({"W"} if self.is_sparse else ())
 
 
@@ -75,9 +79,9 @@ class PooledTogether(ValueShaped, abstract=True):
 
     pooltype: str = "SUM"
     axis: int = 1
-    per_sequence = ("Out",)
+    per_sequence: ClassVar[tuple[str, ...]] = ("Out",)
 
-    def out_like(self, X):
+    def out_like(self, X: Any) -> Any:
         """What is known of the pooled rows, side by side."""
         if self.pooltype not in _KINDS or self.axis != 1:
             raise AttributeValueError(
@@ -91,11 +95,11 @@ class PooledTogether(ValueShaped, abstract=True):
         widths = [x.shape[1] for x in X]
         return X[0].with_shape([-1, -1 if -1 in widths else sum(widths)])
 
-    def lods(self, ins):
+    def lods(self, ins: Mapping[str, Any]) -> Mapping[str, Any] | None:
         count = len(offsets_of(ins["X"][0], "X[0]"))
         return {"Out": (tuple(range(count)),)}
 
-    def pooled(self, f, X):
+    def pooled(self, f: Any, X: list[Any]) -> list[Value]:
         """One row for each sequence, of each X."""
         counts = [len(offsets_of(x, f"X[{k}]")) - 1 for k, x in enumerate(X)]
         if len(set(counts)) > 1:
@@ -108,10 +112,10 @@ class fusion_seqpool_concat(PooledTogether):
 
     signature = "X*[] -> Out"
 
-    def infer(self, X):
+    def infer(self, X: list[Spec]) -> Specs:
         return self.out_like(X)._replace(lod_level=1)
 
-    def expand(self, f, X):
+    def expand(self, f: Any, X: list[Value]) -> Value:
         return f.concat(self.pooled(f, X), axis=1)
 
 
@@ -127,12 +131,12 @@ class fusion_seqpool_cvm_concat(PooledTogether):
     use_cvm: bool = True
     grad = None
 
-    def infer(self, X, CVM):
+    def infer(self, X: Spec, CVM: Spec) -> Specs:
         if not self.use_cvm:
             raise AttributeValueError("expected use_cvm to be true")
         return self.out_like(X)._replace(lod_level=0)
 
-    def expand(self, f, X, CVM):
+    def expand(self, f: Any, X: list[Value], CVM: Value) -> Value:
         return f.concat([f.cvm(x, CVM) for x in self.pooled(f, X)], axis=1)
 
 
@@ -152,9 +156,9 @@ class fusion_seqconv_eltadd_relu(Op):
     contextLength: int = REQUIRED
     contextStart: int = 0
     contextStride: int = 1
-    lod = None
+    lod: ClassVar[str | None] = None
 
-    def infer(self, X, Filter, Bias):
+    def infer(self, X: Spec, Filter: Spec, Bias: Spec) -> Specs:
         need_float(X=X)
         same_dtype(X=X, Filter=Filter, Bias=Bias)
         need_ndim("X", X, 2)
@@ -169,14 +173,14 @@ class fusion_seqconv_eltadd_relu(Op):
             )
         return X.with_dim(1, Filter.shape[1]), X.with_dim(1, width)._replace(lod_level=0)
 
-    def expand(self, f, X, Filter, Bias):
+    def expand(self, f: Any, X: Value, Filter: Value, Bias: Value) -> Values:
         rows, _ = seen_from(offsets_of(X, "X"), self.contextStart, self.contextLength)
         seen = f.take_rows(X, rows.reshape(-1))
         seen = f.reshape(seen, shape=[-1, self.contextLength * bare(X).shape[1]])
         out = f.elementwise_add(f.matmul(seen, Filter), f.reshape(Bias, shape=[-1]), axis=1)
         return f.relu(out), seen
 
-    def lods(self, ins):
+    def lods(self, ins: Mapping[str, Any]) -> Mapping[str, Any] | None:
         return {"Out": ins["X"].offsets}
 
 
@@ -194,7 +198,7 @@ class fusion_seqexpand_concat_fc(ValueShaped):
     signature = "X*[], FCWeight, FCBias? -> Out, FCOut~"
     fc_activation: str = "identity"
 
-    def infer(self, X, FCWeight, FCBias):
+    def infer(self, X: list[Spec], FCWeight: Spec, FCBias: Spec) -> Specs:
         need_ndim("FCWeight", FCWeight, 2)
         need_choice(self, "fc_activation", "identity", "relu", "tanh", "sigmoid")
         if len(X) < 2 or any(x.ndim != 2 for x in X):
@@ -209,10 +213,10 @@ class fusion_seqexpand_concat_fc(ValueShaped):
         out = X[0].with_dim(1, FCWeight.shape[1])
         return out, out.with_dim(0, -1)._replace(lod_level=0)
 
-    def lods(self, ins):
+    def lods(self, ins: Mapping[str, Any]) -> Mapping[str, Any] | None:
         return {"Out": ins["X"][0].offsets}
 
-    def expand(self, f, X, FCWeight, FCBias):
+    def expand(self, f: Any, X: list[Value], FCWeight: Value, FCBias: Value) -> Values:
         offsets = one_level_of(X[0], "X[0]")
         counts = [bare(x).shape[0] for x in X[1:]]
         if set(counts) != {len(offsets) - 1}:

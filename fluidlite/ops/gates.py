@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from ..opdef.annotations import Array
 from ..opdef.attribute import need_choice
 
 ACTIVATIONS = ("identity", "sigmoid", "tanh", "relu")
 
 
-def need_activations(op, *names):
+def need_activations(op: Any, *names: str) -> None:
     """Check attributes that name activations."""
     for name in names:
         need_choice(op, name, *ACTIVATIONS)
 
 
-def activated(f, name, x):
+def activated(f: Any, name: str, x: Any) -> Any:
     """The activation of a value."""
     return x if name == "identity" else getattr(f, name)(x)
 
 
-def activate(name, x, out=None):
+def activate(name: str, x: Array, out: Array = None) -> Array:
     """The activation of an array, written to ``out``, or over the array itself."""
     out = x if out is None else out
     if name == "tanh":
@@ -37,7 +40,7 @@ def activate(name, x, out=None):
     return out
 
 
-def slope(name, y, out):
+def slope(name: str, y: Array, out: Array) -> Array:
     """The derivative of an activation, from its value ``y``."""
     if name == "sigmoid":
         np.multiply(y, y, out=out)

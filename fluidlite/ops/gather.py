@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 from ..errors import AttributeValueError, ShapeError
 from ..ground.dtypes import DType
+from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
 from ..opdef.attribute import REQUIRED, Long, attr
 from ..opdef.definition import Detached, Op
 from ..opdef.fluid_form import FluidForm
-from ..opdef.spec import agree, known, need_integer, need_ndim, need_shape, normal_axis, same_dtype
+from ..opdef.spec import (
+    Shape,
+    Spec,
+    agree,
+    known,
+    need_integer,
+    need_ndim,
+    need_shape,
+    normal_axis,
+    same_dtype,
+)
 
 
-def count_of(name, index):
+def count_of(name: str, index: Spec) -> int:
     """How many rows an index of shape [n] or [n, 1] selects."""
     need_integer(**{name: index})
     if index.ndim == 1 or (index.ndim == 2 and agree(index.shape[1], 1)):
@@ -18,7 +31,7 @@ def count_of(name, index):
     raise ShapeError(f"expected {name} of shape [n] or [n, 1], got {list(index.shape)}")
 
 
-def rows_of(name, x):
+def rows_of(name: str, x: Spec) -> tuple[Any, ...]:
     """The sizes of what an index selects from ``x``, and how many there are."""
     if x.ndim == 0:
         raise ShapeError(f"expected {name} to have rows, got shape []")
@@ -35,16 +48,16 @@ class gather(Op):
 
     signature = "X, Index! -> Out"
     overwrite: bool = attr(True, inert=True)
-    lod = None
+    lod: ClassVar[str | None] = None
 
-    def infer(self, X, Index):
+    def infer(self, X: Spec, Index: Spec) -> Specs:
         _, row = rows_of("X", X)
         return X.with_shape((count_of("Index", Index), *row))
 
-    def run(self, xp, X, Index):
+    def run(self, xp: Any, X: Array, Index: Array) -> Array:
         return xp.take(X, xp.in_range(xp.reshape(Index, -1), X.shape[0], "Index"), axis=0)
 
-    def grad(self, f, X, Index, dOut):
+    def grad(self, f: Any, X: Value, Index: Value, dOut: Value) -> Rules:
         return dict(X=lambda: f.index_add(Index, dOut, size=X.shape[0]))
 
 
@@ -58,19 +71,19 @@ class index_add(Op):
 
     signature = "Index!, Updates -> Out"
     size: Long = REQUIRED
-    lod = None
+    lod: ClassVar[str | None] = None
 
-    def infer(self, Index, Updates):
+    def infer(self, Index: Spec, Updates: Spec) -> Specs:
         _, row = rows_of("Updates", Updates)
         need_shape("Updates", Updates, (count_of("Index", Index), *row))
         return Updates.with_shape((self.size, *row))
 
-    def run(self, xp, Index, Updates):
+    def run(self, xp: Any, Index: Array, Updates: Array) -> Array:
         zeros = xp.zeros((self.size, *Updates.shape[1:]), Updates.dtype)
         index = xp.in_range(xp.reshape(Index, -1), self.size, "Index")
         return xp.scatter_add(zeros, index, Updates)
 
-    def grad(self, f, Index, dOut):
+    def grad(self, f: Any, Index: Value, dOut: Value) -> Rules:
         return dict(Updates=lambda: f.gather(dOut, Index))
 
 
@@ -84,21 +97,21 @@ class scatter(Op):
 
     signature = "X, Ids!, Updates -> Out"
     overwrite: bool = True
-    lod = None
+    lod: ClassVar[str | None] = None
 
-    def infer(self, X, Ids, Updates):
+    def infer(self, X: Spec, Ids: Spec, Updates: Spec) -> Specs:
         same_dtype(X=X, Updates=Updates)
         _, row = rows_of("X", X)
         need_shape("Updates", Updates, (count_of("Ids", Ids), *row))
         return X
 
-    def run(self, xp, X, Ids, Updates):
+    def run(self, xp: Any, X: Array, Ids: Array, Updates: Array) -> Array:
         ids = xp.in_range(xp.reshape(Ids, -1), X.shape[0], "Ids")
         if self.overwrite:
             return xp.scatter_set(X, ids, Updates)
         return xp.scatter_add(xp.scatter_set(X, ids, xp.zeros_like(Updates)), ids, Updates)
 
-    def grad(self, f, Ids, Updates, dOut):
+    def grad(self, f: Any, Ids: Value, Updates: Value, dOut: Value) -> Rules:
         def updates():
             flow = f.gather(dOut, Ids)
             if not self.overwrite:
@@ -123,17 +136,17 @@ class is_last_occurrence(Detached):
     signature = "Index! -> Out"
     size: Long = REQUIRED
 
-    def infer(self, Index):
+    def infer(self, Index: Spec) -> Specs:
         return Index.with_shape([count_of("Index", Index)]).with_dtype(DType.BOOL)
 
-    def run(self, xp, Index):
+    def run(self, xp: Any, Index: Array) -> Array:
         index = xp.in_range(xp.reshape(Index, -1), self.size, "Index")
         places = xp.arange(len(index))
         last = xp.scatter_set(xp.zeros(self.size, places.dtype), index, places)
         return last[index] == places
 
 
-def need_places(x, Index):
+def need_places(x: Spec, Index: Spec) -> Shape | None:
     """Check an index of whole places, and give the sizes of what one place selects from ``x``."""
     need_integer(Index=Index)
     depth = Index.shape[-1] if Index.shape else 0
@@ -145,12 +158,12 @@ def need_places(x, Index):
     return x.shape[depth:] if depth != -1 else None
 
 
-def indexed(x, Index):
+def indexed(x: Array, Index: Array) -> Array:
     """What an index of whole places goes into: ``x``, or where places are empty a list of it."""
     return x if Index.shape[-1] else x[None]
 
 
-def places(xp, Index, shape):
+def places(xp: Any, Index: Array, shape: Shape) -> Arrays:
     """An index of whole places as NumPy takes it: one array for each dimension."""
     if Index.shape[-1] == 0:  # each place is all there is
         return (xp.zeros(Index.shape[:-1], "int64"),)
@@ -169,16 +182,16 @@ class gather_nd(Op):
     """
 
     signature = "X, Index! -> Out"
-    lod = "X"
+    lod: ClassVar[str | None] = "X"
 
-    def infer(self, X, Index):
+    def infer(self, X: Spec, Index: Spec) -> Specs:
         row = need_places(X, Index)
         return None if row is None else X.with_shape((*Index.shape[:-1], *row))
 
-    def run(self, xp, X, Index):
+    def run(self, xp: Any, X: Array, Index: Array) -> Array:
         return indexed(X, Index)[places(xp, Index, X.shape)]
 
-    def grad(self, f, X, Index, dOut):
+    def grad(self, f: Any, X: Value, Index: Value, dOut: Value) -> Rules:
         return dict(X=lambda: f.scatter_nd_add(f.fill_zeros_like(X), Index, dOut))
 
 
@@ -192,26 +205,26 @@ class scatter_nd_add(Op):
     """
 
     signature = "X, Index!, Updates -> Out"
-    fluid = FluidForm(
+    fluid: ClassVar[FluidForm] = FluidForm(
         numbers=(
             "X",
             "Updates",
         )
     )
-    lod = "X"
+    lod: ClassVar[str | None] = "X"
 
-    def infer(self, X, Index, Updates):
+    def infer(self, X: Spec, Index: Spec, Updates: Spec) -> Specs:
         same_dtype(X=X, Updates=Updates)
         row = need_places(X, Index)
         if row is not None:
             need_shape("Updates", Updates, (*Index.shape[:-1], *row))
         return X
 
-    def run(self, xp, X, Index, Updates):
+    def run(self, xp: Any, X: Array, Index: Array, Updates: Array) -> Array:
         whole = indexed(X, Index)
         return xp.scatter_add(whole, places(xp, Index, X.shape), Updates).reshape(X.shape)
 
-    def grad(self, f, Index, Updates, dOut):
+    def grad(self, f: Any, Index: Value, Updates: Value, dOut: Value) -> Rules:
         return dict(X=lambda: dOut, Updates=lambda: f.gather_nd(dOut, Index))
 
 
@@ -224,7 +237,7 @@ class Along(Op, abstract=True):
 
     axis: int = -1
 
-    def check(self, name, values, Index):
+    def check(self, name: Any, values: Any, Index: Spec) -> None:
         """Check that values and index agree."""
         need_integer(Index=Index)
         axis = normal_axis(self.axis, values.ndim)
@@ -242,7 +255,7 @@ class take_along(Along):
 
     signature = "X, Index! -> Out"
 
-    def infer(self, X, Index):
+    def infer(self, X: Spec, Index: Spec) -> Specs:
         self.check("X", X, Index)
         axis = normal_axis(self.axis, X.ndim)
         shape = [
@@ -250,10 +263,10 @@ class take_along(Along):
         ]
         return X.with_shape(shape)
 
-    def run(self, xp, X, Index):
+    def run(self, xp: Any, X: Array, Index: Array) -> Array:
         return xp.take_along_axis(X, xp.in_range(Index, X.shape[self.axis], "Index"), self.axis)
 
-    def grad(self, f, X, Index, dOut):
+    def grad(self, f: Any, X: Value, Index: Value, dOut: Value) -> Rules:
         return dict(X=lambda: f.add_along(Index, dOut, axis=self.axis, size=X.shape[self.axis]))
 
 
@@ -267,20 +280,20 @@ class add_along(Along):
     signature = "Index!, Updates -> Out"
     size: Long = REQUIRED
 
-    def infer(self, Index, Updates):
+    def infer(self, Index: Spec, Updates: Spec) -> Specs:
         self.check("Updates", Updates, Index)
         need_shape("Updates", Updates, Index.shape)
         shape = map(known, Updates.shape, Index.shape)
         return Updates.with_shape(shape).with_dim(self.axis, self.size)
 
-    def run(self, xp, Index, Updates):
+    def run(self, xp: Any, Index: Array, Updates: Array) -> Array:
         axis = normal_axis(self.axis, Updates.ndim)
         shape = (*Updates.shape[:axis], self.size, *Updates.shape[axis + 1 :])
         place = list(xp.indices(Index.shape, sparse=True))
         place[axis] = xp.in_range(Index, self.size, "Index")
         return xp.scatter_add(xp.zeros(shape, Updates.dtype), tuple(place), Updates)
 
-    def grad(self, f, Index, dOut):
+    def grad(self, f: Any, Index: Value, dOut: Value) -> Rules:
         return dict(Updates=lambda: f.take_along(dOut, Index, axis=self.axis))
 
 
@@ -299,25 +312,25 @@ class OneHot(Op, abstract=True):
     allow_out_of_range: bool = False
     grad = None
 
-    def index_shape(self, shape):
+    def index_shape(self, shape: Any) -> Any:
         """The sizes of the indices, for an X of that shape."""
         raise NotImplementedError
 
-    def infer(self, X, depth_tensor):
+    def infer(self, X: Spec, depth_tensor: Any) -> Specs:
         need_integer(X=X, depth_tensor=depth_tensor)
         if depth_tensor is None and self.depth < 1:
             raise AttributeValueError(f"expected depth of at least 1, got {self.depth}")
         depth = self.depth if depth_tensor is None else -1
         return X.with_shape((*self.index_shape(X.shape), depth)).with_dtype(self.dtype)
 
-    def run(self, xp, X, depth_tensor):
+    def run(self, xp: Any, X: Array, depth_tensor: Array) -> Array:
         depth = self.depth if depth_tensor is None else depth_tensor.item()
         index = X if self.allow_out_of_range else xp.in_range(X, depth, "X")
         index = xp.reshape(index, (*self.index_shape(X.shape), 1))
         return (index == xp.arange(depth)).astype(self.dtype.dtype)
 
 
-def without_last(shape, name):
+def without_last(shape: Shape, name: str) -> Shape:
     """``shape`` without its last size, which must be 1."""
     if not shape or not agree(shape[-1], 1):
         raise ShapeError(f"expected {name} to have size 1 in its last dimension, got {list(shape)}")
@@ -330,7 +343,7 @@ class one_hot(OneHot):
     X: indices, with a last dimension of size 1.
     """
 
-    def index_shape(self, shape):
+    def index_shape(self, shape: Shape) -> Shape:
         return without_last(shape, "X")
 
 
@@ -340,11 +353,11 @@ class one_hot_v2(OneHot):
     X: indices, of any shape.
     """
 
-    def index_shape(self, shape):
+    def index_shape(self, shape: Shape) -> Shape:
         return shape
 
 
-def look_up(xp, table, ids, padding):
+def look_up(xp: Any, table: Array, ids: Array, padding: int) -> Array:
     """Rows of a table by number; zeros for the number ``padding``, unless that is -1."""
     if padding == -1:
         return xp.take(table, xp.in_range(ids, table.shape[0], "Ids"), axis=0)
@@ -371,22 +384,22 @@ class Lookup(Op, abstract=True):
     height_sections: list[Long] = attr((), inert=True)
     epmap: list[str] = attr((), inert=True)
     table_names: list[str] = attr((), inert=True)
-    lod = "Ids"
+    lod: ClassVar[str | None] = "Ids"
 
-    def ids_shape(self, shape):
+    def ids_shape(self, shape: Any) -> Any:
         """The sizes of the ids, for an Ids of that shape."""
         raise NotImplementedError
 
-    def infer(self, W, Ids):
+    def infer(self, W: Spec, Ids: Spec) -> Spec:
         need_ndim("W", W, 2)
         need_integer(Ids=Ids)
         return W.with_shape((*self.ids_shape(Ids.shape), W.shape[1]))
 
-    def run(self, xp, W, Ids):
+    def run(self, xp: Any, W: Array, Ids: Array) -> Array:
         ids = xp.reshape(Ids, self.ids_shape(Ids.shape))
         return look_up(xp, W, ids, self.padding_idx)
 
-    def grad(self, f, W, Ids, dOut):
+    def grad(self, f: Any, W: Value, Ids: Value, dOut: Value) -> Rules:
         height, width = W.shape
 
         def table():
@@ -397,7 +410,7 @@ class Lookup(Op, abstract=True):
 
         return dict(W=table)
 
-    def sparse_gradients(self):
+    def sparse_gradients(self) -> frozenset[str]:
         return frozenset({"W"} if self.is_sparse else ())
 
 
@@ -409,7 +422,7 @@ class lookup_table(Lookup):
 
     grad_inplace: bool = attr(False, inert=True)
 
-    def ids_shape(self, shape):
+    def ids_shape(self, shape: Shape) -> Shape:
         return without_last(shape, "Ids")
 
 
@@ -419,7 +432,7 @@ class lookup_table_v2(Lookup):
     Ids: numbers of rows, of any shape.
     """
 
-    def ids_shape(self, shape):
+    def ids_shape(self, shape: Shape) -> Shape:
         return shape
 
 
@@ -437,15 +450,15 @@ class lookup_table_adjoint(Op):
     signature = "Ids!, Updates -> Out"
     size: Long = REQUIRED
     padding_idx: Long = -1
-    lod = None
+    lod: ClassVar[str | None] = None
 
-    def infer(self, Ids, Updates):
+    def infer(self, Ids: Spec, Updates: Spec) -> Specs:
         need_ndim("Ids", Ids, 1)
         need_ndim("Updates", Updates, 2)
         need_shape("Updates", Updates, (*Ids.shape, -1))
         return Updates.with_dim(0, self.size)
 
-    def run(self, xp, Ids, Updates):
+    def run(self, xp: Any, Ids: Array, Updates: Array) -> Array:
         if self.padding_idx != -1:
             kept = Ids != self.padding_idx
             Ids = xp.where(kept, Ids, 0)
@@ -453,5 +466,5 @@ class lookup_table_adjoint(Op):
         zeros = xp.zeros((self.size, Updates.shape[1]), Updates.dtype)
         return xp.scatter_add(zeros, xp.in_range(Ids, self.size, "Ids"), Updates)
 
-    def grad(self, f, Ids, dOut):
+    def grad(self, f: Any, Ids: Value, dOut: Value) -> Rules:
         return dict(Updates=lambda: f.lookup_table_v2(dOut, Ids, padding_idx=self.padding_idx))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..opdef.spec import size_of
 
 
-def numbers(attribute, tensor, tensors):
+def numbers(attribute: Any, tensor: Any, tensors: Any) -> Any:
     """The numbers, from the first that is there.
 
     Args:
@@ -18,7 +20,7 @@ def numbers(attribute, tensor, tensors):
     return list(attribute) if tensor is None else [int(n) for n in tensor.reshape(-1)]
 
 
-def foretold(attribute, tensor, tensors):
+def foretold(attribute: Any, tensor: Any, tensors: Any) -> Any:
     """What is known of the numbers before the tensors are: -1 where nothing is, None where not even
     how many there are.
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
 import numpy as np
 
 from ..errors import ShapeError
 from ..ground.values import LoDTensor, bare
+from ..opdef.annotations import Array, Arrays, Specs, Value, Values
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.gradient import differentiated_as
 from ..opdef.sequences import lod_of, offsets_of
-from ..opdef.spec import agree, known, need_float, need_ndim, same_dtype
+from ..opdef.spec import Spec, agree, known, need_float, need_ndim, same_dtype
 from .gates import activate, activated, need_activations, slope
 from .time_order import (
     by_sequence,
@@ -46,14 +50,14 @@ class gru(Op):
     signature = (
         "Input[], H0?, Weight, Bias? -> BatchGate~, BatchResetHiddenPrev~, BatchHidden~, Hidden[]"
     )
-    fluid = FluidForm(bare_gradients=True)
+    fluid: ClassVar[FluidForm] = FluidForm(bare_gradients=True)
     activation: str = "tanh"
     gate_activation: str = "sigmoid"
     is_reverse: bool = False
     origin_mode: bool = False
-    lod = None
+    lod: ClassVar[str | None] = None
 
-    def infer(self, Input, H0, Weight, Bias):
+    def infer(self, Input: Spec, H0: Spec, Weight: Spec, Bias: Spec) -> Specs:
         need_float(Input=Input)
         same_dtype(Input=Input, H0=H0, Weight=Weight, Bias=Bias)
         need_activations(self, "activation", "gate_activation")
@@ -75,16 +79,16 @@ class gru(Op):
         bare = out._replace(lod_level=0)
         return bare.with_shape([rows, whole]), bare, bare, out
 
-    def lods(self, ins):
+    def lods(self, ins: Mapping[str, Any]) -> Mapping[str, Any] | None:
         return {"Hidden": lod_of(ins["Input"])}
 
-    def order(self, Input, H0):
+    def order(self, Input: Any, H0: Any) -> Any:
         """The rows by steps."""
         offsets = offsets_of(Input, "Input")
         need_states(len(offsets) - 1, H0=H0)
         return time_order(offsets, self.is_reverse)
 
-    def expand(self, f, Input, H0, Weight, Bias):
+    def expand(self, f: Any, Input: Value, H0: Value, Weight: Value, Bias: Value) -> Values:
         order = self.order(Input, H0)
         d = Weight.shape[0]
         cut = lambda v, k, n=1: f.slice(v, axes=[1], starts=[k * d], ends=[(k + n) * d])
@@ -119,7 +123,7 @@ class gru(Op):
             "Hidden": lambda: f.like_rows(f.take_rows(joined(hidden), order.back), Input),
         }
 
-    def run_numpy(self, xp, Input, H0, Weight, Bias):
+    def run_numpy(self, xp: Any, Input: Array, H0: Array, Weight: Array, Bias: Array) -> Arrays:
         order, d = self.order(Input, H0), Weight.shape[0]
         gates = gate_by_gate(Input.data, order, 3)
         if Bias is not None:

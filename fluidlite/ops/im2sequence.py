@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 from ..errors import AttributeValueError, ShapeError
 from ..ground.values import offsets_from
+from ..opdef.annotations import Array, Arrays, Value
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import ValueShaped
 from ..opdef.gradient import differentiated_as
 from ..opdef.sequences import positions_in
-from ..opdef.spec import need_ndim, need_shape, size_of
+from ..opdef.spec import Spec, need_ndim, need_shape, size_of
 
 
 class im2sequence(ValueShaped):
@@ -31,7 +35,7 @@ class im2sequence(ValueShaped):
     paddings: list[int] = (0, 0, 0, 0)
     out_stride: list[int] = (1, 1)
 
-    def infer(self, X, Y):
+    def infer(self, X: Spec, Y: Spec | None) -> Spec:
         need_ndim("X", X, 4)
         lengths = [len(self.kernels), len(self.strides), len(self.paddings), len(self.out_stride)]
         numbers = [*self.kernels, *self.strides, *self.out_stride]
@@ -63,7 +67,7 @@ class im2sequence(ValueShaped):
         sizes = -(-np.asarray(Y).astype(np.int64) // np.array(self.out_stride))
         return np.maximum(self._counts(sizes), 0)
 
-    def lods(self, ins):
+    def lods(self, ins: Mapping[str, Any]) -> Mapping[str, Any] | None:
         return {"Out": (offsets_from(self._windows(ins["X"], ins.get("Y")).prod(axis=1)),)}
 
     def _index(self, X, Y):
@@ -81,12 +85,12 @@ class im2sequence(ValueShaped):
         index = np.where(there, (planes * height + rows) * width + columns, -1)
         return index.reshape(len(image), -1)
 
-    def expand(self, f, X, Y):
+    def expand(self, f: Any, X: Value, Y: Value) -> Value:
         index = self._index(X, Y)
         taken = f.take_rows(f.reshape(X, shape=[-1]), index.reshape(-1))
         return f.reshape(taken, shape=list(index.shape))
 
-    def grad_numpy(self, xp, X, dOut, Y=None):
+    def grad_numpy(self, xp: Any, X: Array, dOut: Array, Y: Array = None) -> Arrays:
         index = self._index(X, Y).reshape(-1) + 1
         sums = np.bincount(index, dOut.reshape(-1), X.size + 1)[1:]
         return dict(X=sums.astype(X.dtype).reshape(X.shape))

@@ -4,6 +4,8 @@ MKL-DNN, which are accepted, kept and written, never read.
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..opdef.attribute import attr, need_choice
 from ..opdef.definition import Op
 from ..opdef.spec import need_ndim
@@ -19,7 +21,7 @@ class ChannelLayout(Op, abstract=True):
         """The dimension of the channels."""
         return ndim - 1 if self.data_layout == "NHWC" else 1
 
-    def channels(self, X):
+    def channels(self, X: Any) -> Any:
         """The number of channels of X, after a look at its dimensions and the layout."""
         need_choice(self, "data_layout", "NCHW", "NHWC", known=("AnyLayout",))
         need_ndim("X", X, 2, 3, 4, 5)

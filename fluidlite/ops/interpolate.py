@@ -6,14 +6,17 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..errors import AttributeValueError, ShapeError
 from ..ground.dtypes import DType
+from ..opdef.annotations import Array, Specs
 from ..opdef.attribute import REQUIRED, need_choice, need_least
 from ..opdef.definition import Op
-from ..opdef.spec import need_float, need_integer, need_ndim, need_one, spec
+from ..opdef.spec import Shape, Spec, need_float, need_integer, need_ndim, need_one, spec
 from .given import numbers
 
 
@@ -37,7 +40,7 @@ class Interpolation(Op, abstract=True):
     """
 
     signature = "X, OutSize?!, SizeTensor?!*, Scale?! -> Out"
-    lod = None
+    lod: ClassVar[str | None] = None
     data_layout: str = "NCHW"
     out_d: int = 0
     out_h: int = 0
@@ -51,17 +54,19 @@ class Interpolation(Op, abstract=True):
     takes_bytes = True  #: whether X may be of uint8: results lose what is behind the point
 
     @property
-    def axes(self):
+    def axes(self) -> range:
         """The dimensions that change."""
         first = 1 if self.data_layout in ("NHWC", "NDHWC") else 2
         return range(first, first + self.rank)
 
     @property
-    def asked(self):
+    def asked(self) -> Shape:
         """The sizes that attributes give."""
         return (self.out_d, self.out_h, self.out_w)[-self.rank :]
 
-    def infer(self, X, OutSize, SizeTensor, Scale):
+    def infer(
+        self, X: Spec, OutSize: Spec | None, SizeTensor: list[Spec] | None, Scale: Spec
+    ) -> Spec:
         if not (X.dtype is DType.UINT8 and self.takes_bytes):
             need_float(X=X)
         need_ndim("X", X, self.rank + 2)
@@ -95,18 +100,20 @@ class Interpolation(Op, abstract=True):
                 )
         return X.with_shape(self.resized(X.shape, sizes))
 
-    def scaled(self, shape, factor):
+    def scaled(self, shape: Shape, factor: float) -> list[int]:
         """Sizes times a factor, as far as they are known."""
         return [-1 if shape[a] == -1 else int(shape[a] * factor) for a in self.axes]
 
-    def resized(self, shape, sizes):
+    def resized(self, shape: Shape, sizes: Sequence[int]) -> list[int]:
         """``shape`` with other sizes."""
         out = list(shape)
         for axis, size in zip(self.axes, sizes):
             out[axis] = size
         return out
 
-    def sizes(self, X, OutSize, SizeTensor, Scale):
+    def sizes(
+        self, X: Array, OutSize: Array, SizeTensor: list[Array] | None, Scale: Array
+    ) -> Sequence[int]:
         """The sizes, from the first of the places that gives them.
 
         Raises:
@@ -127,7 +134,7 @@ class Interpolation(Op, abstract=True):
             )
         return sizes
 
-    def weights(self, shape, sizes, dtype):
+    def weights(self, shape: Shape, sizes: Sequence[int], dtype: Any) -> Iterator[Any]:
         """For each dimension that changes: which it is, and the operator that gives its weights."""
         for axis, size in zip(self.axes, sizes):
             yield (
@@ -142,7 +149,9 @@ class Interpolation(Op, abstract=True):
                 ),
             )
 
-    def run(self, xp, X, OutSize, SizeTensor, Scale):
+    def run(
+        self, xp: Any, X: Array, OutSize: Array, SizeTensor: list[Array] | None, Scale: Array
+    ) -> Array:
         out, sizes = X, self.sizes(X, OutSize, SizeTensor, Scale)
         if X.dtype == "uint8":
             return self.of_bytes(xp, X, sizes)
@@ -157,7 +166,7 @@ class Interpolation(Op, abstract=True):
             out = xp.reshape(out, shape)
         return out
 
-    def of_bytes(self, xp, X, sizes):
+    def of_bytes(self, xp: Any, X: Any, sizes: Any) -> Any:
         """Out of whole numbers, which lose what is behind the point.
 
         Sums of single precision in fluid's order: where the true one is a whole number, they decide
@@ -244,12 +253,12 @@ class resize_weights(Op):
     dtype: DType = DType.FP32
     grad = None
 
-    def infer(self):
+    def infer(self) -> Specs:
         need_choice(self, "method", "linear", "cubic", "nearest")
         need_least(self, 1, "old", "new")
         return spec([self.new, self.old], self.dtype)
 
-    def run(self, xp):
+    def run(self, xp: Any) -> Array:
         weights = xp.zeros((self.new, self.old))
         rows = xp.arange(self.new)
         for place, weight in getattr(self, self.method)(xp, rows):
@@ -257,7 +266,7 @@ class resize_weights(Op):
             weights = xp.scatter_add(weights, (rows, place), weight)
         return weights.astype(self.dtype.dtype)
 
-    def step(self, xp):
+    def step(self, xp: Any) -> Array:
         """How far apart new elements are among the old ones; rounded as fluid does."""
         if self.new == 1:
             return xp.float32(0)
@@ -265,7 +274,7 @@ class resize_weights(Op):
             return xp.float32(self.old - 1) / xp.float32(self.new - 1)
         return xp.float32(self.old) / xp.float32(self.new)
 
-    def neighbours(self, xp, rows):
+    def neighbours(self, xp: Any, rows: Array) -> list[Any]:
         """Places among the old elements, and their weights, in single precision."""
         if self.method == "nearest":
             found = self.nearest(xp, rows)
@@ -277,31 +286,31 @@ class resize_weights(Op):
         ones = xp.ones(len(rows), "float32")
         return [(xp.minimum(p, self.old - 1).astype("int64"), w * ones) for p, w in found]
 
-    def nearest(self, xp, rows):
+    def nearest(self, xp: Any, rows: Array) -> list[Any]:
         """The place of each, with its weight."""
         half = xp.float32(0.5 if self.align_corners else 0)
         return [(xp.floor(self.step(xp) * rows.astype("float32") + half), 1.0)]
 
-    def linear(self, xp, rows):
+    def linear(self, xp: Any, rows: Array) -> list[Any]:
         """The places of two neighbours, with their weights."""
         at = self.centres(xp, rows, edges=self.align_mode == 0)
         at = xp.maximum(at, 0)
         below = xp.floor(at)
         return [(below, 1 - (at - below)), (below + 1, at - below)]
 
-    def cubic(self, xp, rows):
+    def cubic(self, xp: Any, rows: Array) -> list[Any]:
         """The places of four neighbours, with their weights."""
         at = self.centres(xp, rows, edges=True)
         below = xp.floor(at)
         return [(below + k, keys(xp.abs(at - below - k))) for k in (-1, 0, 1, 2)]
 
-    def centres(self, xp, rows, edges):
+    def centres(self, xp: Any, rows: Array, edges: bool) -> Array:
         """Where new elements lie among the old ones."""
         step = float(self.step(np))
         return step * (rows + 0.5) - 0.5 if edges and not self.align_corners else step * rows
 
 
-def keys(distance, a=-0.75):
+def keys(distance: Array, a: float = -0.75) -> Array:
     """Keys' cubic weight of an element at a distance from 0 to 2."""
     near = ((a + 2) * distance - (a + 3)) * distance * distance + 1
     far = a * (((distance - 5) * distance + 8) * distance - 4)

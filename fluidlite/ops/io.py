@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..ground.dtypes import Kind
+from ..opdef.annotations import Array, Specs
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
+from ..opdef.spec import Spec
 
 
 class PassThrough(Op, abstract=True):
@@ -17,11 +21,11 @@ class PassThrough(Op, abstract=True):
     col: int = REQUIRED
     grad = None
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Specs:
         # Of a list of everything that is fed, a single value's shape cannot be told.
         return X if X.kind is Kind.LOD_TENSOR else None
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         return X
 
 

@@ -13,25 +13,27 @@ what they stand for in front.  :func:`moved` says where that differs.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from ..errors import DTypeError, OutOfRangeError, ShapeError
 from ..ground.dtypes import DType
+from ..opdef.annotations import Array, Rules, Specs, Value
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import ValueShaped
 from ..opdef.prepared import Prepared
-from ..opdef.spec import agree, broadcast, same_dtype
+from ..opdef.spec import Shape, Spec, agree, broadcast, same_dtype
 from .elementwise import sum_like
 
 NUMBER, SLICE, ELLIPSIS, NEW, TENSOR = range(5)  #: sorts of entries
 ABSENT = -(2**31)  #: in place of a bound of a slice
 
 
-def entries_of(item):
+def entries_of(item: Shape) -> list[Any]:
     """The entries of an index: sort and three numbers each."""
     return [tuple(item[i : i + 4]) for i in range(0, len(item), 4)]
 
 
-def key_of(item, tensors):
+def key_of(item: Any, tensors: Any) -> Any:
     """The index as arrays take it."""
     key, rest = [], iter(tensors or ())
     for sort, a, b, c in entries_of(item):
@@ -46,12 +48,12 @@ def key_of(item, tensors):
     return tuple(key)
 
 
-def is_number(tensor):
+def is_number(tensor: Any) -> Any:
     """Whether a tensor in an index stands for a number."""
     return tensor.ndim == 0 and tensor.dtype != DType.BOOL
 
 
-def moved(item, tensors, ndim):
+def moved(item: Any, tensors: Any, ndim: Any) -> Any:
     """The dimensions in which an index of NumPy puts what tensors stand for, and those where it
     belongs; None where they are the same.
 
@@ -87,7 +89,7 @@ def moved(item, tensors, ndim):
     return tuple(range(block)), tuple(range(theirs[0], theirs[0] + block))
 
 
-def taken(shape, item, tensors):
+def taken(shape: Any, item: Any, tensors: Any) -> Any:
     """The shape of what an index takes from a tensor; -1 where values say.
 
     Args:
@@ -145,7 +147,7 @@ def taken(shape, item, tensors):
     return (*out[:at], *block, *out[at:])
 
 
-def chosen(index, shape):
+def chosen(index: Spec, shape: Shape) -> tuple[Any, ...]:
     """The sizes that a tensor in an index stands for, and how many dimensions it takes."""
     if index.dtype is DType.BOOL:
         if len(index.shape) > len(shape) or not all(map(agree, index.shape, shape)):
@@ -168,17 +170,17 @@ class Item(ValueShaped, abstract=True):
 
     item: list[int] = REQUIRED
 
-    def value_at(self, xp, X, Index):
+    def value_at(self, xp: Any, X: Any, Index: Any) -> Any:
         """What stands at the index of an array."""
         value, axes = X[key_of(self.item, Index)], moved(self.item, Index, X.ndim)
         return value if axes is None else xp.moveaxis(value, *axes)
 
-    def as_placed(self, xp, X, Index, value):
+    def as_placed(self, xp: Any, X: Any, Index: Any, value: Any) -> Any:
         """A value for the index of an array, in the order of dimensions that NumPy has there."""
         axes = moved(self.item, Index, X.ndim)
         return value if axes is None else xp.moveaxis(value, *reversed(axes))
 
-    def need_taken(self, shape, name, value, Index):
+    def need_taken(self, shape: Any, name: Any, value: Any, Index: Any) -> None:
         """Check the shape of what belongs at the index."""
         wanted = taken(shape, self.item, Index)
         if len(wanted) != len(value.shape) or not all(map(agree, wanted, value.shape)):
@@ -193,19 +195,19 @@ class take_item(Item):
 
     signature = "X, Index*?! -> Out"
 
-    def infer(self, X, Index):
+    def infer(self, X: Any, Index: Any) -> Specs:
         return X.with_shape(taken(X.shape, self.item, Index))
 
-    def run(self, xp, X, Index):
+    def run(self, xp: Any, X: Array, Index: list[Array] | None) -> Array:
         return self.value_at(xp, X, Index)
 
-    def prepare(self, X, Index):
+    def prepare(self, X: Spec, Index: Spec) -> Prepared | None:
         if Index:
             return None
         key = key_of(self.item, None)
         return Prepared(lambda x, *_: x[key])
 
-    def grad(self, f, X, Index, dOut):
+    def grad(self, f: Any, X: Value, Index: Value, dOut: Value) -> Rules:
         return dict(X=lambda: f.add_item(dOut, Index, item=self.item, size=X.shape))
 
 
@@ -219,16 +221,16 @@ class add_item(Item):
     signature = "G, Index*?! -> Out"
     size: list[int] = REQUIRED
 
-    def infer(self, G, Index):
+    def infer(self, G: Spec, Index: Spec) -> Specs:
         self.need_taken(self.size, "G", G, Index)
         return G.with_shape(self.size)
 
-    def run(self, xp, G, Index):
+    def run(self, xp: Any, G: Any, Index: Any) -> Any:
         zeros, key = xp.zeros(self.size, G.dtype), key_of(self.item, Index)
         add = xp.scatter_add if Index else xp.add_at
         return add(zeros, key, self.as_placed(xp, zeros, Index, G))
 
-    def grad(self, f, Index, dOut):
+    def grad(self, f: Any, Index: Value, dOut: Value) -> Rules:
         return dict(G=lambda: f.take_item(dOut, Index, item=self.item))
 
 
@@ -255,7 +257,7 @@ class put_item(Item):
             )
         return X
 
-    def run(self, xp, X, Value, Index):
+    def run(self, xp: Any, X: Any, Value: Any, Index: Any) -> Any:
         key, axes = key_of(self.item, Index), moved(self.item, Index, X.ndim)
         shape = self.value_at(xp, X, Index).shape
         spare = Value.ndim - len(shape)
@@ -264,7 +266,7 @@ class put_item(Item):
             Value = self.as_placed(xp, X, Index, xp.broadcast_to(Value, shape))
         return xp.scatter_set(X, key, Value)
 
-    def grad(self, f, Value, Index, dOut):
+    def grad(self, f: Any, Value: Value, Index: list[Value], dOut: Value) -> Rules:
         def rest():
             zero = f.fill_any_like(Value, value=0.0)
             return f.put_item(dOut, zero, Index, item=self.item)
@@ -291,7 +293,7 @@ class last_item(Item):
     def infer(self, X, Index):
         return X.with_shape(taken(X.shape, self.item, Index)).with_dtype(DType.BOOL)
 
-    def run(self, xp, X, Index):
+    def run(self, xp: Any, X: Any, Index: Any) -> Any:
         key = key_of(self.item, Index)
         shape = X[key].shape
         numbers = xp.reshape(xp.arange(math.prod(shape)), shape)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
 from ..errors import AttributeValueError, ShapeError
+from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
-from ..opdef.spec import agree, known, normal_axis, same_dtype, spec
+from ..opdef.spec import Shape, Spec, agree, known, normal_axis, same_dtype, spec
 from .given import foretold, numbers
 from .inert_attributes import UseMkldnn, UseQuantizer
 
 
-def common(specs, but=None):
+def common(specs: list[Spec], but: int | None = None) -> Shape:
     """The sizes that tensors have in common; those along the dimension ``but`` do not matter.
 
     Raises:
@@ -43,10 +47,10 @@ class concat(UseMkldnn, UseQuantizer, Op):
     axis: int = 0
 
     @property
-    def lod(self):
+    def lod(self) -> str:
         return "first" if self.axis else "joined"
 
-    def infer(self, X, AxisTensor):
+    def infer(self, X: list[Spec], AxisTensor: Spec | None) -> Spec:
         if AxisTensor is not None:
             return X[0].with_shape((-1,) * X[0].ndim)
         axis = normal_axis(self.axis, X[0].ndim)
@@ -54,21 +58,21 @@ class concat(UseMkldnn, UseQuantizer, Op):
         total = -1 if -1 in sizes else sum(sizes)
         return X[0].with_shape(common(X, but=axis)).with_dim(axis, total)
 
-    def run(self, xp, X, AxisTensor):
+    def run(self, xp: Any, X: list[Array], AxisTensor: Array) -> Array:
         axis = normal_axis(self.place(AxisTensor), X[0].ndim)  # NumPy's own has a second meaning
         return xp.concatenate(X, axis=axis)
 
-    def grad(self, f, X, AxisTensor, dOut):
+    def grad(self, f: Any, X: list[Value], AxisTensor: Value, dOut: Value) -> Rules:
         def parts():
             axis = self.place(AxisTensor)
             return f.split(dOut, axis=axis, sections=[one.shape[axis] for one in X])
 
         return dict(X=parts)
 
-    def joins(self, x):
+    def joins(self, x: Spec) -> int | None:
         return normal_axis(self.axis, x.ndim)
 
-    def place(self, AxisTensor):
+    def place(self, AxisTensor: Array) -> int:
         """The dimension."""
         return self.axis if AxisTensor is None else int(AxisTensor.reshape(()))
 
@@ -77,7 +81,7 @@ class concat(UseMkldnn, UseQuantizer, Op):
 MOST_PARTS = 2**16
 
 
-def few(name, number):
+def few(name: str, number: int) -> None:
     """Check a number of parts, before there is a list of them."""
     if not 0 <= number <= MOST_PARTS:
         raise AttributeValueError(f"expected {name} in [0, {MOST_PARTS}], got {number}")
@@ -97,9 +101,9 @@ class split(Op):
     sections: list[int] = ()
     num: int = 0
     axis: int = 0
-    fluid = FluidForm(direct=True)
+    fluid: ClassVar[FluidForm] = FluidForm(direct=True)
 
-    def width(self, X, AxisTensor, SectionsTensorList):
+    def width(self, X: Any, AxisTensor: Any, SectionsTensorList: Any) -> Any:
         few("num", self.num)
         return self.num or len(SectionsTensorList or self.sections)
 
@@ -115,7 +119,7 @@ class split(Op):
             sizes = self.sizes(X.shape[axis], self.sections)
         return [X.with_dim(axis, n) for n in sizes]
 
-    def run(self, xp, X, AxisTensor, SectionsTensorList):
+    def run(self, xp: Any, X: Any, AxisTensor: Any, SectionsTensorList: Any) -> Any:
         axis = self.axis if AxisTensor is None else int(AxisTensor.reshape(()))
         axis = normal_axis(axis, X.ndim)
         sections = numbers(self.sections, None, SectionsTensorList)
@@ -125,10 +129,10 @@ class split(Op):
             start += n
         return parts
 
-    def grad(self, f, AxisTensor, dOut):
+    def grad(self, f: Any, AxisTensor: Value, dOut: list[Value]) -> Rules:
         return dict(X=lambda: f.concat(dOut, AxisTensor, axis=self.axis))
 
-    def slices(self, x):
+    def slices(self, x: Spec) -> list[list[slice]] | None:
         axis, found, start = normal_axis(self.axis, x.ndim), [], 0
         for n in self.sizes(x.shape[axis], self.sections):
             cuts = [slice(0, size, 1) for size in x.shape]
@@ -137,7 +141,7 @@ class split(Op):
             start += n
         return found
 
-    def sizes(self, size, sections):
+    def sizes(self, size: int, sections: Sequence[int]) -> list[int]:
         """The sizes of the parts of ``size`` elements; unknown ones are -1.
 
         Raises:
@@ -175,18 +179,18 @@ class stack(Op):
     """
 
     signature = "X* -> Y"
-    fluid = FluidForm(bare_gradients=True)
+    fluid: ClassVar[FluidForm] = FluidForm(bare_gradients=True)
     axis: int = 0
 
-    def infer(self, X):
+    def infer(self, X: list[Spec]) -> Spec:
         shape = list(common(X))
         shape.insert(normal_axis(self.axis, len(shape) + 1), len(X))
         return spec(shape, X[0].dtype)
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: list[Array]) -> Array:
         return xp.stack(X, axis=self.axis)
 
-    def part(self, inputs, cuts):
+    def part(self, inputs: Sequence[Spec], cuts: Sequence[slice]) -> int | str | None:
         axis = normal_axis(self.axis, len(cuts))
         whole = list(inputs[0].shape)
         whole.insert(axis, len(inputs))
@@ -195,7 +199,7 @@ class stack(Op):
             return None
         return spans[axis][0] if len(spans[axis]) == 1 else None
 
-    def grad(self, f, dY):
+    def grad(self, f: Any, dY: Value) -> Rules:
         return dict(X=lambda: f.unstack(dY, axis=self.axis, num=dY.shape[self.axis]))
 
 
@@ -209,12 +213,12 @@ class unstack(Op):
     signature = "X -> Y*"
     axis: int = 0
     num: int = REQUIRED
-    lod = None
+    lod: ClassVar[str | None] = None
 
-    def width(self, X):
+    def width(self, X: Any) -> int:
         return self.num
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Specs:
         axis = normal_axis(self.axis, X.ndim)
         few("num", self.num)
         if not agree(X.shape[axis], self.num):
@@ -224,7 +228,7 @@ class unstack(Op):
             )
         return [spec(X.shape[:axis] + X.shape[axis + 1 :], X.dtype)] * self.num
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Arrays:
         lead = (slice(None),) * normal_axis(self.axis, X.ndim)
         if X.shape[self.axis] != self.num:
             raise ShapeError(
@@ -232,7 +236,7 @@ class unstack(Op):
             )
         return [X[(*lead, i)] for i in range(self.num)]
 
-    def grad(self, f, dY):
+    def grad(self, f: Any, dY: list[Value]) -> Rules:
         return dict(X=lambda: f.stack(dY, axis=self.axis))
 
 
@@ -244,10 +248,10 @@ class unbind(Op):
 
     signature = "X -> Out*"
     axis: int = 0
-    lod = None
-    fluid = FluidForm(direct=True)
+    lod: ClassVar[str | None] = None
+    fluid: ClassVar[FluidForm] = FluidForm(direct=True)
 
-    def width(self, X):
+    def width(self, X: Any) -> int:
         count = X.shape[normal_axis(self.axis, len(X.shape))]
         if count == -1:
             raise ShapeError(
@@ -255,16 +259,16 @@ class unbind(Op):
             )
         return count
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Specs:
         axis = normal_axis(self.axis, X.ndim)
         part = spec(X.shape[:axis] + X.shape[axis + 1 :], X.dtype)
         return None if X.shape[axis] == -1 else [part] * X.shape[axis]
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Arrays:
         lead = (slice(None),) * normal_axis(self.axis, X.ndim)
         return [X[(*lead, i)] for i in range(X.shape[self.axis])]
 
-    def grad(self, f, dOut):
+    def grad(self, f: Any, dOut: Value) -> Rules:
         return dict(X=lambda: f.stack(dOut, axis=self.axis))
 
 
@@ -297,7 +301,7 @@ class Partial(Op, abstract=True):
             )
         return rows, length
 
-    def parts(self, f, X):
+    def parts(self, f: Any, X: list[Value]) -> list[Value]:
         """The columns of each X."""
         size = X[0].shape[1]
         start = self.start_index % size
@@ -308,22 +312,22 @@ class Partial(Op, abstract=True):
 class partial_concat(Partial):
     """Out = some columns of each X, side by side."""
 
-    def infer(self, X):
+    def infer(self, X: list[Spec]) -> Specs:
         rows, length = self.check(X)
         return X[0].with_shape((rows, -1 if length == -1 else length * len(X)))
 
-    def expand(self, f, X):
+    def expand(self, f: Any, X: list[Value]) -> Value:
         return f.concat(self.parts(f, X), axis=1)
 
 
 class partial_sum(UseMkldnn, Partial):
     """Out = the sum of some columns of each X."""
 
-    fluid = FluidForm(numbers=("X",))
+    fluid: ClassVar[FluidForm] = FluidForm(numbers=("X",))
 
-    def infer(self, X):
+    def infer(self, X: list[Spec]) -> Specs:
         shape = self.check(X)
         return X[0].with_shape(shape)
 
-    def expand(self, f, X):
+    def expand(self, f: Any, X: list[Value]) -> Value:
         return f.sum(self.parts(f, X))

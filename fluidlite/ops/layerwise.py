@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
+from ..opdef.annotations import Array, Arrays
 from ..opdef.attribute import REQUIRED, need_above, need_least
 from .optimizer import ParameterUpdate, number
 
 
-def norm(xp, x):
+def norm(xp: Any, x: Array) -> Array:
     """The Euclidean norm of all elements."""
     return xp.sqrt(xp.sum(xp.square(x)))
 
 
-def ratio(xp, above, below, shrink=1.0):
+def ratio(xp: Any, above: Array, below: Array, shrink: float = 1.0) -> Array:
     """shrink * above / below; 1 where one of them is 0."""
     both = (above > 0) & (below > 0)
     return xp.where(both, shrink * above / xp.where(both, below, 1), 1).astype(above.dtype)
@@ -36,7 +39,9 @@ class lars_momentum(ParameterUpdate):
     lars_coeff: float = 0.001
     lars_weight_decay: float = 0.0005
 
-    def run(self, xp, Param, Grad, Velocity, LearningRate):
+    def run(
+        self, xp: Any, Param: Array, Grad: Array, Velocity: Array, LearningRate: Array
+    ) -> Arrays:
         of_param, of_grad = norm(xp, Param), norm(xp, Grad)
         below = xp.where(of_grad > 0, of_grad + self.lars_weight_decay * of_param, 0)
         rate = number(xp, LearningRate, Param) * ratio(xp, of_param, below, self.lars_coeff)
@@ -89,18 +94,18 @@ class dpsgd(ParameterUpdate):
     """
 
     signature = "Param, Grad, LearningRate -> ParamOut"
-    random = True
+    random: ClassVar[bool] = True
     clip: float = 10.0
     batch_size: float = 16.0
     sigma: float = 1.0
     seed: int = 0
 
-    def check(self, *given):
+    def check(self, *given: Any) -> None:
         super().check(*given)
         need_above(self, 0, "clip", "batch_size")
         need_least(self, 0, "sigma")
 
-    def run(self, xp, rng, Param, Grad, LearningRate):
+    def run(self, xp: Any, rng: Any, Param: Array, Grad: Array, LearningRate: Array) -> Array:
         clipped = Grad * (self.clip / xp.maximum(norm(xp, Grad), self.clip))
         drawn = rng(self.seed).standard_normal(Grad.shape, "float64") * self.sigma
         noise = xp.asarray(drawn / self.batch_size, Grad.dtype)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import pairwise
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..errors import ArgumentError, AttributeValueError, LoDError
 from ..ground.values import bare, checked_offsets
+from ..opdef.annotations import Array, Rules, Value
 from ..opdef.definition import Op
 from ..opdef.sequences import lod_of
+from ..opdef.spec import Spec
 
 
 class lod_reset(Op):
@@ -23,16 +27,16 @@ class lod_reset(Op):
     signature = "X[], Y?![] -> Out"
     target_lod: list[int] = ()
     append: bool = False
-    lod = None
+    lod: ClassVar[str | None] = None
 
-    def infer(self, X, Y):
+    def infer(self, X: Spec, Y: Spec | None) -> Spec:
         if Y is None:
             self.need_offsets()
         if Y is not None:
             return X._replace(lod_level=max(Y.lod_level, 1))
         return X._replace(lod_level=X.lod_level + 1 if self.append else 1)
 
-    def need_offsets(self):
+    def need_offsets(self) -> None:
         """Check that ``target_lod`` has offsets.
 
         Raises:
@@ -47,7 +51,7 @@ class lod_reset(Op):
                 "3 rows they are [0, 2, 5]"
             )
 
-    def lods(self, ins):
+    def lods(self, ins: Mapping[str, Any]) -> Mapping[str, Any] | None:
         X, Y = ins["X"], ins.get("Y")
         if Y is not None and not lod_of(Y) and bare(Y).dtype.kind not in "iu":
             raise LoDError(
@@ -67,8 +71,8 @@ class lod_reset(Op):
                 f"expected offsets from 0 to {len(bare(X))}, the number of rows of X: {error}"
             ) from None
 
-    def run(self, xp, X, Y):
+    def run(self, xp: Any, X: Array, Y: Array) -> Array:
         return bare(X)
 
-    def grad(self, f, X, dOut):
+    def grad(self, f: Any, X: Value, dOut: Value) -> Rules:
         return dict(X=lambda: dOut)

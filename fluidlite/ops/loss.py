@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 from ..errors import ShapeError
 from ..ground.dtypes import DType
+from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
 from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
-from ..opdef.spec import agree, need_float, need_integer, need_shape, normal_axis, same_dtype
+from ..opdef.spec import (
+    Shape,
+    Spec,
+    agree,
+    need_float,
+    need_integer,
+    need_shape,
+    normal_axis,
+    same_dtype,
+)
 from .inert_attributes import UseCudnn, UseMkldnn
 
 LOG_OF_ZERO = -1e20  #: stands for the logarithm of 0, so that a loss stays finite
@@ -26,26 +38,26 @@ class softmax(UseCudnn, UseMkldnn, Op):
     """
 
     signature = "X -> Out"
-    fluid = FluidForm(bare_gradients=True)
+    fluid: ClassVar[FluidForm] = FluidForm(bare_gradients=True)
     least_logit = LEAST_LOGIT
     axis: int = -1
     data_format: str = attr("AnyLayout", inert=True)
     is_test: bool = attr(False, inert=True)
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Spec:
         need_float(X=X)
         normal_axis(self.axis, X.ndim)
         return X
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         e = xp.exp(shifted(xp, X, self.axis))
         return e / xp.sum(e, axis=self.axis, keepdims=True)
 
-    def grad(self, f, Out, dOut):
+    def grad(self, f: Any, Out: Value, dOut: Value) -> Rules:
         return dict(X=lambda: softmax_cotangent(f, Out, dOut, self.axis))
 
 
-def shifted(xp, x, axis):
+def shifted(xp: Any, x: Array, axis: int) -> Array:
     """``x`` less its largest value along ``axis``, and at least -64: the same softmax but for what
     is tiny, no overflow, and finite logarithms.
     """
@@ -54,7 +66,7 @@ def shifted(xp, x, axis):
     return xp.maximum(x - xp.max(x, axis=axis, keepdims=True), LEAST_LOGIT)
 
 
-def softmax_cotangent(f, out, dout, axis):
+def softmax_cotangent(f: Any, out: Any, dout: Any, axis: int) -> Any:
     """The cotangent of logits from that of their softmax: out * (dout - sum(dout * out))."""
     return out * (dout - f.reduce_sum(dout * out, dim=[axis], keep_dim=True))
 
@@ -73,16 +85,16 @@ class pick_label(Op):
     ignore_index: int = -100
     ignored: float = 0.0
 
-    def infer(self, X, Label):
+    def infer(self, X: Spec, Label: Spec) -> Specs:
         check_label(X, Label, self.axis)
         return X.with_dim(normal_axis(self.axis, X.ndim), 1)
 
-    def run(self, xp, X, Label):
+    def run(self, xp: Any, X: Array, Label: Array) -> Array:
         kept = Label != self.ignore_index
         index = xp.in_range(xp.where(kept, Label, 0), X.shape[self.axis], "a label")
         return xp.where(kept, xp.take_along_axis(X, index, self.axis), self.ignored)
 
-    def grad(self, f, X, Label, dOut):
+    def grad(self, f: Any, X: Value, Label: Value, dOut: Value) -> Rules:
         return dict(
             X=lambda: f.place_label(
                 dOut,
@@ -111,24 +123,24 @@ class place_label(Op):
     axis: int = -1
     ignore_index: int = -100
 
-    def infer(self, X, Label):
+    def infer(self, X: Spec, Label: Spec) -> Spec:
         check_label(X, Label, self.axis)
         return X.with_dim(normal_axis(self.axis, X.ndim), self.size)
 
-    def run(self, xp, X, Label):
+    def run(self, xp: Any, X: Array, Label: Array) -> Array:
         along = [1] * X.ndim
         along[self.axis] = self.size
         classes = xp.reshape(xp.arange(self.size), along)
         hit = (classes == Label) & (Label != self.ignore_index)
         return xp.where(hit, X, xp.zeros_like(X))
 
-    def grad(self, f, Label, dOut):
+    def grad(self, f: Any, Label: Value, dOut: Value) -> Rules:
         return dict(
             X=lambda: f.pick_label(dOut, Label, axis=self.axis, ignore_index=self.ignore_index)
         )
 
 
-def check_label(X, Label, axis):
+def check_label(X: Spec, Label: Spec, axis: int) -> None:
     """Check that ``Label`` holds indices, in the shape of ``X`` with size 1 along ``axis``."""
     need_integer(Label=Label)
     axis = normal_axis(axis, X.ndim)
@@ -140,7 +152,7 @@ def check_label(X, Label, axis):
         )
 
 
-def hard_loss(X, Label):
+def hard_loss(X: Spec, Label: Spec) -> Spec:
     """The spec of a loss by labels that are indices in the last dimension of X: in the shape of
     Label, which may lack its last size of 1.
     """
@@ -151,19 +163,19 @@ def hard_loss(X, Label):
     return X.with_dim(-1, 1)
 
 
-def columns(f, rows, *values):
+def columns(f: Any, rows: Shape, *values: Any) -> list[Any]:
     """Labels, and what belongs to them, with a size of 1 behind those of ``rows``."""
     shape = [*rows, 1]
     return [v if len(v.shape) == len(shape) else f.reshape(v, shape=shape) for v in values]
 
 
-def check_soft_label(X, Label):
+def check_soft_label(X: Spec, Label: Spec) -> None:
     """Check that ``Label`` holds a probability for each element of ``X``."""
     same_dtype(X=X, Label=Label)
     need_shape("Label", Label, X.shape, "one probability for each class")
 
 
-def negative_log(xp, x):
+def negative_log(xp: Any, x: Array) -> Array:
     """-log(x), with a large number where x is 0."""
     zero = x == 0
     return xp.where(zero, -LOG_OF_ZERO, -xp.log(xp.where(zero, 1.0, x)))
@@ -182,21 +194,21 @@ class cross_entropy(Op):
     soft_label: bool = False
     ignore_index: int = -100
 
-    def infer(self, X, Label):
+    def infer(self, X: Spec, Label: Spec) -> Spec:
         need_float(X=X)
         if self.soft_label:
             check_soft_label(X, Label)
             return X.with_dim(-1, 1)
         return hard_loss(X, Label)
 
-    def run(self, xp, X, Label):
+    def run(self, xp: Any, X: Array, Label: Array) -> Array:
         if self.soft_label:
             return xp.sum(Label * negative_log(xp, X), axis=-1, keepdims=True)
         pick = pick_label(dict(ignore_index=self.ignore_index, ignored=1.0))
         column = xp.reshape(Label, (*X.shape[:-1], 1))
         return xp.reshape(negative_log(xp, pick.run(xp, X, column)), Label.shape)
 
-    def grad(self, f, X, Label, dY):
+    def grad(self, f: Any, X: Value, Label: Value, dY: Value) -> Rules:
         def dx():
             if self.soft_label:
                 return -(Label * dY) / X
@@ -220,22 +232,24 @@ class cross_entropy2(Op):
     """
 
     signature = "X, Label! -> Y, XShape!~, MatchX~"
-    fluid = FluidForm(grad_type="cross_entropy_grad2")
+    fluid: ClassVar[FluidForm] = FluidForm(grad_type="cross_entropy_grad2")
     log_of_zero = LOG_OF_ZERO
     ignore_index: int = -100
 
-    def infer(self, X, Label):
+    def infer(self, X: Spec, Label: Spec) -> Specs:
         need_float(X=X)
         loss = hard_loss(X, Label)
         return loss, X.with_shape((*X.shape, 0)), X.with_dim(-1, 1)
 
-    def run(self, xp, X, Label):
+    def run(self, xp: Any, X: Array, Label: Array) -> Arrays:
         column = xp.reshape(Label, (*X.shape[:-1], 1))
         match = pick_label(dict(ignore_index=self.ignore_index)).run(xp, X, column)
         loss = xp.where(column == self.ignore_index, 0.0, negative_log(xp, match))
         return xp.reshape(loss, Label.shape), xp.zeros((*X.shape, 0), dtype=X.dtype), match
 
-    def grad(self, f, Label, XShape, MatchX, dY, dMatchX=None):
+    def grad(
+        self, f: Any, Label: Value, XShape: Value, MatchX: Value, dY: Value, dMatchX: Value = None
+    ) -> Rules:
         def dx():
             label, dy = columns(f, XShape.shape[:-2], Label, dY)
             ignored = f.equal(label, f.fill_any_like(label, value=self.ignore_index))
@@ -264,14 +278,14 @@ class softmax_with_cross_entropy(Op):
     """
 
     signature = "Logits, Label! -> Softmax~, Loss"
-    fluid = FluidForm(bare_gradients=True)
+    fluid: ClassVar[FluidForm] = FluidForm(bare_gradients=True)
     least_logit = LEAST_LOGIT
     soft_label: bool = False
     numeric_stable_mode: bool = attr(True, inert=True)
     ignore_index: int = -100
     axis: int = -1
 
-    def infer(self, Logits, Label):
+    def infer(self, Logits: Spec, Label: Spec) -> Specs:
         need_float(Logits=Logits)
         axis = normal_axis(self.axis, Logits.ndim)
         if self.soft_label:
@@ -280,7 +294,7 @@ class softmax_with_cross_entropy(Op):
             check_label(Logits, Label, axis)
         return Logits, Logits.with_dim(axis, 1)
 
-    def run(self, xp, Logits, Label):
+    def run(self, xp: Any, Logits: Array, Label: Array) -> Arrays:
         logits = shifted(xp, Logits, self.axis)
         e = xp.exp(logits)
         total = xp.sum(e, axis=self.axis, keepdims=True)
@@ -292,7 +306,9 @@ class softmax_with_cross_entropy(Op):
             loss = xp.where(Label == self.ignore_index, 0.0, loss)
         return e / total, loss
 
-    def grad(self, f, Label, Softmax, dLoss, dSoftmax=None):
+    def grad(
+        self, f: Any, Label: Value, Softmax: Value, dLoss: Value, dSoftmax: Value = None
+    ) -> Rules:
         def dlogits():
             if self.soft_label:
                 weighted = Label * dLoss

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
 from ..errors import ShapeError
 from ..ground.values import LoDTensor
+from ..opdef.annotations import Array, Arrays, Specs, Value, Values
 from ..opdef.attribute import need_least
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.gradient import differentiated_as
 from ..opdef.sequences import lod_of, offsets_of
-from ..opdef.spec import agree, known, need_float, need_ndim, need_shape, same_dtype
+from ..opdef.spec import Spec, agree, known, need_float, need_ndim, need_shape, same_dtype
 from .gates import activated, need_activations
 from .lstm_steps import LSTMSteps, MemoryValues
 from .time_order import need_states, time_order
@@ -29,7 +33,9 @@ class Memory(Op, abstract=True):
     use_peepholes: bool = True
     is_reverse: bool = False
 
-    def checked(self, size, Input, H0, C0, Weight, Bias):
+    def checked(
+        self, size: int, Input: Spec, H0: Spec | None, C0: Any, Weight: Spec, Bias: Spec
+    ) -> int:
         """Raise what the shapes have against each other.
 
         Args:
@@ -116,11 +122,13 @@ class Memory(Op, abstract=True):
             "BatchHidden": lambda: joined(hidden, False),
         }
 
-    def clips(self, name):
+    def clips(self, name: str) -> bool:
         """Whether what the attribute bounds has a bound."""
         return getattr(self, name, 0.0) > 0.0
 
-    def steps(self, Input, H0, C0, Weight, Bias, ProjWeight=None):
+    def steps(
+        self, Input: Any, H0: Array, C0: Array, Weight: Array, Bias: Array, ProjWeight: Array = None
+    ) -> Any:
         """The fast kernel: all steps on arrays."""
         offsets = offsets_of(Input, "Input")
         need_states(len(offsets) - 1, H0=H0, C0=C0)
@@ -151,13 +159,13 @@ class lstm(Memory):
     """
 
     signature = "Input[], H0?, C0?, Weight, Bias -> Hidden[], Cell[], BatchGate~, BatchCellPreAct~"
-    fluid = FluidForm(bare_gradients=True)
+    fluid: ClassVar[FluidForm] = FluidForm(bare_gradients=True)
     gate_activation: str = "sigmoid"
     cell_activation: str = "tanh"
     candidate_activation: str = "tanh"
-    lod = None
+    lod: ClassVar[str | None] = None
 
-    def infer(self, Input, H0, C0, Weight, Bias):
+    def infer(self, Input: Spec, H0: Spec | None, C0: Spec, Weight: Spec, Bias: Spec) -> Specs:
         need_float(Input=Input)
         same_dtype(Input=Input, H0=H0, C0=C0, Weight=Weight, Bias=Bias)
         need_activations(self, "gate_activation", "cell_activation", "candidate_activation")
@@ -170,15 +178,19 @@ class lstm(Memory):
         gates = bare.with_shape([Input.shape[0], 4 * size if size != -1 else -1])
         return out, out, gates, bare
 
-    def lods(self, ins):
+    def lods(self, ins: Mapping[str, Any]) -> Mapping[str, Any] | None:
         lod = lod_of(ins["Input"])
         return {"Hidden": lod, "Cell": lod}
 
-    def expand(self, f, Input, H0, C0, Weight, Bias):
+    def expand(
+        self, f: Any, Input: Value, H0: Value, C0: Value, Weight: Value, Bias: Value
+    ) -> Values:
         made = self.composed(f, Input, H0, C0, Weight, Bias)
         return {"Hidden": made["out"], **{k: made[k] for k in _OUTPUTS[:3]}}
 
-    def run_numpy(self, xp, Input, H0, C0, Weight, Bias):
+    def run_numpy(
+        self, xp: Any, Input: Array, H0: Array, C0: Array, Weight: Array, Bias: Array
+    ) -> Arrays:
         made = self.steps(Input, H0, C0, Weight, Bias)
         out, cell = (like_sequences(made, v, Input) for v in (made.out, made.cells))
         return out, cell, made.gates, made.activated
@@ -210,7 +222,7 @@ class lstm(Memory):
     grad = differentiated_as(grad_numpy)
 
 
-def like_sequences(made, values, Input):
+def like_sequences(made: Any, values: Array, Input: Any) -> Any:
     """Rows by steps as the sequences that they were computed from."""
     return LoDTensor(made.ordered(values), Input.offsets)
 
@@ -242,16 +254,18 @@ class lstmp(Memory):
         "Input[], H0?, C0?, Weight, ProjWeight, Bias -> Projection[], Cell[], BatchGate~, "
         "BatchCellPreAct~, BatchHidden~"
     )
-    fluid = FluidForm(bare_gradients=True)
+    fluid: ClassVar[FluidForm] = FluidForm(bare_gradients=True)
     cell_clip: float = 0.0
     proj_clip: float = 0.0
     gate_activation: str = "sigmoid"
     cell_activation: str = "tanh"
     candidate_activation: str = "tanh"
     proj_activation: str = "tanh"
-    lod = None
+    lod: ClassVar[str | None] = None
 
-    def infer(self, Input, H0, C0, Weight, ProjWeight, Bias):
+    def infer(
+        self, Input: Spec, H0: Spec, C0: Spec, Weight: Spec, ProjWeight: Spec, Bias: Spec
+    ) -> Specs:
         need_float(Input=Input)
         same_dtype(Input=Input, H0=H0, C0=C0, Weight=Weight, ProjWeight=ProjWeight, Bias=Bias)
         need_activations(
@@ -276,7 +290,7 @@ class lstmp(Memory):
             bare.with_shape([rows, size]),
         )
 
-    def lods(self, ins):
+    def lods(self, ins: Mapping[str, Any]) -> Mapping[str, Any] | None:
         lod = lod_of(ins["Input"])
         return {"Projection": lod, "Cell": lod}
 

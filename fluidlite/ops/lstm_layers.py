@@ -9,13 +9,14 @@ of the input before those of the state.
 from __future__ import annotations
 
 import functools
-from typing import NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from ..errors import AttributeValueError, ShapeError
+from ..opdef.annotations import Array, Arrays, Specs, Value, Values
 from ..opdef.attribute import need_least
 from ..opdef.definition import Op, lookup
 from ..opdef.fluid_form import FluidForm
-from ..opdef.spec import agree, need_float, need_ndim, need_shape, same_dtype, size_of
+from ..opdef.spec import Spec, agree, need_float, need_ndim, need_shape, same_dtype, size_of
 
 #: more layers than anybody has weights for
 MOST_LAYERS = 2**12
@@ -43,14 +44,14 @@ class LstmLayers(Op, abstract=True):
     is_bidirec: bool = False
     hidden_size: int = 100
     num_layers: int = 1
-    lod = None
+    lod: ClassVar[str | None] = None
 
     @property
-    def directions(self):
+    def directions(self) -> int:
         """1 or 2."""
         return 2 if self.is_bidirec else 1
 
-    def parts(self, width):
+    def parts(self, width: int) -> tuple[Any, ...]:
         """Where the weights of each layer and direction lie, and how many there are.
 
         Args:
@@ -69,11 +70,11 @@ class LstmLayers(Op, abstract=True):
         placed = [Part(*each, at + 8 * size * k) for k, each in enumerate(found)]
         return placed, at + 8 * size * len(found)
 
-    def check_layout(self):
+    def check_layout(self) -> None:
         """Refuse sizes that make no layers."""
         need_least(self, 1, "hidden_size", "num_layers")
 
-    def check(self, Input, InitH, InitC, W):
+    def check(self, Input: Spec, InitH: Spec, InitC: Spec, W: Spec) -> tuple[Spec, ...]:
         """Refuse what does not fit; the specs of Out, last_h and last_c."""
         self.check_layout()
         need_float(Input=Input)
@@ -107,10 +108,12 @@ class lstm_layers(LstmLayers):
 
     signature = "Input, InitH, InitC, W, Kept?! -> Out, last_h, last_c"
 
-    def infer(self, Input, InitH, InitC, W):
+    def infer(self, Input: Spec, InitH: Spec, InitC: Spec, W: Spec) -> Specs:
         return self.check(Input, InitH, InitC, W)
 
-    def expand(self, f, Input, InitH, InitC, W, Kept):
+    def expand(
+        self, f: Any, Input: Value, InitH: Value, InitC: Value, W: Value, Kept: Value
+    ) -> Values:
         steps, rows, width = Input.shape
         size, flat = self.hidden_size, f.reshape(W, shape=[-1])
         parts, _ = self.parts(width)
@@ -154,7 +157,9 @@ class lstm_layers(LstmLayers):
                 x = x * piece(Kept, layer)
         return x, f.stack(states, axis=0), f.stack(cells, axis=0)
 
-    def run_numpy(self, xp, Input, InitH, InitC, W, Kept):
+    def run_numpy(
+        self, xp: Any, Input: Array, InitH: Array, InitC: Array, W: Array, Kept: Array
+    ) -> Arrays:
         parts, _ = self.parts(Input.shape[2])
         passes, x = [], Input
         for layer in range(self.num_layers):
@@ -201,7 +206,7 @@ class lstm_layers(LstmLayers):
 class Passing:
     """One direction of one layer: what its steps computed, which the way back reads."""
 
-    def __init__(self, xp, x, h, c, W, part, back):
+    def __init__(self, xp: Any, x: Array, h: Array, c: Array, W: Array, part: Any, back: bool):
         steps, rows = x.shape[:2]
         size, flat = h.shape[1], W.reshape(-1)
         self.x, self.first, self.part = x, (h, c), part
@@ -231,7 +236,7 @@ class Passing:
             c += i * g
             h = xp.multiply(o, xp.tanh(c), out=self.states[t])
 
-    def back(self, xp, dout, dh, dc, dW):
+    def back(self, xp: Any, dout: Array, dh: Any, dc: Any, dW: Array) -> Arrays:
         """Cotangents of the input and of the first state and cell; those of the weights are added.
 
         Args:
@@ -293,8 +298,8 @@ class cudnn_lstm(LstmLayers):
     """
 
     signature = "Input, InitH, InitC, W, Cache?! -> Out, last_h, last_c, Kept?~!"
-    fluid = FluidForm(unread=("Cache",), carried=("Cache", "Out"))
-    random = True
+    fluid: ClassVar[FluidForm] = FluidForm(unread=("Cache",), carried=("Cache", "Out"))
+    random: ClassVar[bool] = True
     max_len: int = 20
     dropout_prob: float = 0.0
     is_bidirec: bool = False
@@ -305,16 +310,16 @@ class cudnn_lstm(LstmLayers):
     seed: int = -1
 
     @property
-    def drops(self):
+    def drops(self) -> bool:
         """Whether elements are dropped."""
         return self.dropout_prob > 0 and not self.is_test and self.num_layers > 1
 
     @property
-    def layout(self):
+    def layout(self) -> dict[str, Any]:
         """The attributes of `lstm_layers`."""
         return {name: getattr(self, name) for name in lstm_layers.attributes}
 
-    def infer(self, Input, InitH, InitC, W):
+    def infer(self, Input: Spec, InitH: Spec, InitC: Spec, W: Spec) -> Specs:
         found = self.check(Input, InitH, InitC, W)
         if not 0 <= self.dropout_prob < 1:
             raise AttributeValueError(f"expected dropout_prob in [0, 1), got {self.dropout_prob}")
@@ -333,11 +338,11 @@ class cudnn_lstm(LstmLayers):
         out = found[0]
         return *found, out.with_shape([self.num_layers - 1, *out.shape])
 
-    def expand(self, f, Input, InitH, InitC, W):
+    def expand(self, f: Any, Input: Value, InitH: Value, InitC: Value, W: Value) -> Values:
         kept = self.drawn(f, Input) if self.drops else None
         return *f.lstm_layers(Input, InitH, InitC, W, kept, **self.layout), kept
 
-    def drawn(self, f, Input):
+    def drawn(self, f: Any, Input: Any) -> Any:
         """What each layer hands up is multiplied by."""
         steps, rows, _ = Input.shape
         shape = [self.num_layers - 1, steps, rows, self.hidden_size * self.directions]

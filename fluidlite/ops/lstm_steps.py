@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..ground.values import bare
+from ..opdef.annotations import Array
 from .gates import activate, slope
 from .time_order import (
     by_sequence,
@@ -51,7 +52,7 @@ class LSTMSteps:
         d = self.size
         self.peep = Bias[0, 4 * d : 7 * d].reshape(3, d) if op.use_peepholes else None
 
-    def ordered(self, values):
+    def ordered(self, values: Array) -> Array:
         """Rows by steps, as rows of the sequences."""
         return np.take(values, self.order.back, axis=0)
 

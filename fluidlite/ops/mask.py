@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import functools
+from typing import Any, ClassVar
 
 from ..errors import DTypeError, LoDError, ShapeError
 from ..ground.dtypes import DType
 from ..ground.values import bare, offsets_from, with_lod
+from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
 from ..opdef.definition import ValueShaped
 from ..opdef.fluid_form import FluidForm
 from ..opdef.sequences import lengths_of, lod_of, taken
-from ..opdef.spec import agree, known, same_dtype, size_of
+from ..opdef.spec import Spec, agree, known, same_dtype, size_of
 
 
 class Masked(ValueShaped, abstract=True):
@@ -21,11 +23,11 @@ class Masked(ValueShaped, abstract=True):
     level: of the sequences that are divided; 0 for the outermost, or for rows.
     """
 
-    hands_on = True
+    hands_on: ClassVar[bool] = True
     level: int = 0
-    fluid = FluidForm(direct=True)
+    fluid: ClassVar[FluidForm] = FluidForm(direct=True)
 
-    def count(self, Mask):
+    def count(self, Mask: Spec) -> int:
         """How many rows or sequences the mask is for."""
         if Mask.dtype is not DType.BOOL:
             raise DTypeError(f"expected Mask to be bool, got {Mask.dtype}")
@@ -33,7 +35,7 @@ class Masked(ValueShaped, abstract=True):
             raise ShapeError(f"expected Mask of shape [n, 1], got {list(Mask.shape)}")
         return Mask.shape[0]
 
-    def levels(self, slot, X):
+    def levels(self, slot: str, X: Any) -> tuple[Any, ...]:
         """The levels that are divided; none where rows are.
 
         Raises:
@@ -54,7 +56,7 @@ class split_lod_tensor(Masked):
 
     signature = "X[], Mask! -> OutTrue[], OutFalse[]"
 
-    def infer(self, X, Mask):
+    def infer(self, X: Spec, Mask: Spec) -> Specs:
         count = self.count(Mask)
         if X.ndim == 0 or not (X.lod_level or agree(X.shape[0], count)):
             raise ShapeError(
@@ -64,7 +66,7 @@ class split_lod_tensor(Masked):
         out = X.with_dim(0, -1)._replace(lod_level=0)
         return out, out
 
-    def run(self, xp, X, Mask):
+    def run(self, xp: Any, X: Array, Mask: Array) -> Arrays:
         chosen, levels, rows = xp.reshape(Mask, -1), self.levels("X", X), bare(X)
         count = len(levels[0]) - 1 if levels else len(rows)
         if len(chosen) != count:
@@ -77,7 +79,7 @@ class split_lod_tensor(Masked):
         parts = (taken(levels, xp.flatnonzero(side)) for side in (chosen, ~chosen))
         return tuple(with_lod(xp.take(rows, part, axis=0), lod) for part, lod in parts)
 
-    def grad(self, f, X, Mask, dOutTrue, dOutFalse):
+    def grad(self, f: Any, X: Value, Mask: Value, dOutTrue: Value, dOutFalse: Value) -> Rules:
         return dict(X=lambda: f.merge_lod_tensor(X, Mask, dOutTrue, dOutFalse, level=self.level))
 
 
@@ -92,7 +94,7 @@ class merge_lod_tensor(Masked):
 
     signature = "X![], Mask!, InTrue[], InFalse[] -> Out[]"
 
-    def infer(self, X, Mask, InTrue, InFalse):
+    def infer(self, X: Any, Mask: Any, InTrue: Any, InFalse: Any) -> Specs:
         count = self.count(Mask)
         same_dtype(InTrue=InTrue, InFalse=InFalse)
         rows = [one.shape[1:] for one in (InTrue, InFalse)]
@@ -112,7 +114,7 @@ class merge_lod_tensor(Masked):
         rows = (-1 if ragged else count, *map(known, *rows))
         return InTrue.with_shape(rows)._replace(lod_level=0)
 
-    def run(self, xp, X, Mask, InTrue, InFalse):
+    def run(self, xp: Any, X: Array, Mask: Array, InTrue: Array, InFalse: Array) -> Array:
         chosen = xp.reshape(Mask, -1)
         lods = [lod_of(InTrue), lod_of(InFalse)]
         sizes = [len(bare(InTrue)), len(bare(InFalse))]
@@ -134,7 +136,7 @@ class merge_lod_tensor(Masked):
         out = xp.take(xp.concatenate([bare(InTrue), bare(InFalse)]), rows, axis=0)
         return with_lod(out, (*above, *lod))
 
-    def grad(self, f, Mask, dOut):
+    def grad(self, f: Any, Mask: Value, dOut: Value) -> Rules:
         parts = functools.cache(lambda: f.split_lod_tensor(dOut, Mask, level=self.level))
         return dict(InTrue=lambda: parts()[0], InFalse=lambda: parts()[1])
 
@@ -144,5 +146,5 @@ class merge_lod_tensor_infer(merge_lod_tensor):
     gradient flows.
     """
 
-    fluid = FluidForm(direct=False)
+    fluid: ClassVar[FluidForm] = FluidForm(direct=False)
     grad = None

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from ..errors import LoDError, OutOfRangeError
 from ..ground.dtypes import DType
 from ..ground.values import LoDTensor, bare
+from ..opdef.annotations import Array, Arrays
 from ..opdef.attribute import REQUIRED, need_least
 from ..opdef.definition import DetachedValues
 from ..opdef.sequences import lod_of, offsets_of
@@ -84,7 +86,7 @@ class generate_mask_labels(DetachedValues):
         lod = (tuple(offsets),)
         return tuple(LoDTensor(xp.concatenate(part), lod) for part in zip(*found))
 
-    def polygons(self, GtSegms, of_classes):
+    def polygons(self, GtSegms: Any, of_classes: list[Any]) -> list[Any]:
         """The polygons of each object: lists of arrays [corners, 2]."""
         offsets_of(GtSegms, "GtSegms", 3)
         of_images, of_objects, of_polygons = lod_of(GtSegms)[-3:]
@@ -95,7 +97,9 @@ class generate_mask_labels(DetachedValues):
             raise LoDError(f"expected polygons of at least 3 corners in GtSegms, got {len(few)}")
         return [corners[begin:end] for begin, end in pairwise(of_objects)]
 
-    def of_image(self, xp, objects, rois, labels, scale):
+    def of_image(
+        self, xp: Any, objects: list[Any], rois: Array, labels: Array, scale: Array
+    ) -> Arrays:
         """The outputs for one image."""
         size = self.resolution**2
         chosen = xp.flatnonzero(labels > 0) if objects else xp.zeros(0, "int64")
@@ -114,20 +118,20 @@ class generate_mask_labels(DetachedValues):
         places = chosen.astype("int32")[:, None]
         return rois[chosen], places, xp.reshape(masks, shape)
 
-    def drawn(self, polygon, region):
+    def drawn(self, polygon: Array, region: Array) -> Array:
         """The mask of a polygon in a region."""
         sizes = np.maximum(region[2:] - region[:2], 1)
         size = polygon.dtype.type(self.resolution)
         return mask_of((polygon - region[:2]) * size / sizes, self.resolution)
 
 
-def bounds(polygons):
+def bounds(polygons: list[Array]) -> Array:
     """The box around polygons."""
     corners = np.concatenate(polygons)
     return np.concatenate([corners.min(axis=0), corners.max(axis=0)])
 
 
-def mask_of(polygon, size):
+def mask_of(polygon: Array, size: int) -> Array:
     """Which pixels of a square are in a polygon; as the tools of the COCO data set draw them.
 
     The outline is drawn on a grid ``FINE`` times as fine; where it enters a column of pixels, all
@@ -151,7 +155,7 @@ def mask_of(polygon, size):
     return sides.reshape(size, size).T == 1
 
 
-def line(begin, end):
+def line(begin: Array, end: Array) -> Array:
     """The points of a grid on a line: [2, points]."""
     way = np.abs(end - begin)
     along = 0 if way[0] >= way[1] else 1

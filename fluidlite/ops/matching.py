@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..errors import AttributeValueError, ShapeError
 from ..ground.dtypes import DType
 from ..ground.values import LoDTensor
+from ..opdef.annotations import Array, Arrays, Specs
 from ..opdef.attribute import need_choice, need_least
 from ..opdef.definition import Detached, DetachedValues
-from ..opdef.spec import agree, need_float, need_integer, need_ndim, need_shape, same_dtype
+from ..opdef.spec import Spec, agree, need_float, need_integer, need_ndim, need_shape, same_dtype
 
 
-def parts_of(x):
+def parts_of(x: Any) -> tuple[Any, ...]:
     """An array, and where the rows of each of its sequences begin and end; one without any."""
     if isinstance(x, LoDTensor):
         return x.data, list(zip(x.offsets[-1][:-1], x.offsets[-1][1:])) or [(0, len(x.data))]
@@ -34,7 +37,7 @@ class bipartite_match(Detached):
     match_type: str = "bipartite"
     dist_threshold: float = 0.5
 
-    def infer(self, DistMat):
+    def infer(self, DistMat: Spec) -> Specs:
         need_float(DistMat=DistMat)
         need_ndim("DistMat", DistMat, 2)
         need_choice(self, "match_type", "bipartite", "per_prediction")
@@ -42,13 +45,13 @@ class bipartite_match(Detached):
         out = DistMat.with_shape([samples, DistMat.shape[1]])._replace(lod_level=0)
         return out.with_dtype(DType.INT32), out
 
-    def run(self, xp, DistMat):
+    def run(self, xp: Any, DistMat: Array) -> Arrays:
         alike, parts = parts_of(DistMat)
         found = [self.match(xp, alike[begin:end]) for begin, end in parts]
         rows, numbers = (xp.stack(each) for each in zip(*found))
         return rows.astype("int32"), numbers.astype(alike.dtype)
 
-    def match(self, xp, alike):
+    def match(self, xp: Any, alike: Array) -> Arrays:
         """The rows that the columns of one sample are matched with, and the numbers there."""
         columns = alike.shape[1]
         row_of, number = [-1] * columns, [0.0] * columns
@@ -82,7 +85,7 @@ class target_assign(Detached):
     signature = "X[], MatchIndices, NegIndices?[] -> Out, OutWeight"
     mismatch_value: int = 0
 
-    def infer(self, X, MatchIndices, NegIndices):
+    def infer(self, X: Spec, MatchIndices: Spec, NegIndices: Spec) -> Specs:
         need_ndim("X", X, 3)
         need_integer(MatchIndices=MatchIndices, NegIndices=NegIndices)
         need_ndim("MatchIndices", MatchIndices, 2)
@@ -94,7 +97,7 @@ class target_assign(Detached):
         out = X.with_shape([*MatchIndices.shape, X.shape[2]])._replace(lod_level=0)
         return out, out.with_dim(2, 1).with_dtype(DType.FP32)
 
-    def run(self, xp, X, MatchIndices, NegIndices):
+    def run(self, xp: Any, X: Array, MatchIndices: Array, NegIndices: Array) -> Arrays:
         rows, parts = parts_of(X)
         samples, columns = MatchIndices.shape
         if len(parts) != samples:
@@ -137,7 +140,7 @@ class mine_hard_examples(DetachedValues):
     sample_size: int = 0
     mining_type: str = "max_negative"
 
-    def infer(self, ClsLoss, LocLoss, MatchIndices, MatchDist):
+    def infer(self, ClsLoss: Spec, LocLoss: Spec, MatchIndices: Spec, MatchDist: Spec) -> Specs:
         need_float(ClsLoss=ClsLoss)
         same_dtype(ClsLoss=ClsLoss, LocLoss=LocLoss, MatchDist=MatchDist)
         need_integer(MatchIndices=MatchIndices)
@@ -160,7 +163,9 @@ class mine_hard_examples(DetachedValues):
         negative = MatchIndices.with_shape([-1, 1]).with_dtype(DType.INT32)
         return negative._replace(lod_level=0), MatchIndices
 
-    def run(self, xp, ClsLoss, LocLoss, MatchIndices, MatchDist):
+    def run(
+        self, xp: Any, ClsLoss: Array, LocLoss: Array, MatchIndices: Array, MatchDist: Array
+    ) -> Arrays:
         losses = ClsLoss
         if self.mining_type == "hard_example" and LocLoss is not None:
             losses = losses + LocLoss
@@ -174,7 +179,7 @@ class mine_hard_examples(DetachedValues):
         columns = xp.concatenate(negative).astype("int32")[:, None]
         return LoDTensor(columns, (tuple(offsets),)), updated
 
-    def hardest(self, xp, losses, match, alike):
+    def hardest(self, xp: Any, losses: Array, match: Array, alike: Array) -> Array:
         """Which columns of a sample have the largest losses of those that may be chosen."""
         may = xp.ones(len(match), bool)
         count = self.sample_size

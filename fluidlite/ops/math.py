@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
+from typing import Any, ClassVar
 
 from ..errors import AttributeValueError, ShapeError
 from ..ground.dtypes import DType, Kind
 from ..ground.values import SelectedRows
+from ..opdef.annotations import Array, Arrays, Rules, Value
 from ..opdef.attribute import REQUIRED, attr, need_above, need_least
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import (
+    Shape,
+    Spec,
     agree,
     broadcast,
     flat,
@@ -38,7 +43,7 @@ class mul(UseMkldnn, Op):
     """
 
     signature = "X, Y -> Out"
-    fluid = FluidForm(bare_gradients=True)
+    fluid: ClassVar[FluidForm] = FluidForm(bare_gradients=True)
     x_num_col_dims: int = 1
     y_num_col_dims: int = 1
     scale_x: float = attr(1.0, inert=True)
@@ -46,7 +51,7 @@ class mul(UseMkldnn, Op):
     scale_out: float = attr(1.0, inert=True)
     force_fp32_output: bool = attr(False, inert=True)
 
-    def infer(self, X, Y):
+    def infer(self, X: Spec, Y: Spec) -> Spec:
         need_float(X=X, Y=Y)
         same_dtype(X=X, Y=Y)
         rows, columns = self.x_num_col_dims, self.y_num_col_dims
@@ -65,22 +70,22 @@ class mul(UseMkldnn, Op):
             )
         return X.with_shape(X.shape[:rows] + Y.shape[columns:])
 
-    def run(self, xp, X, Y):
+    def run(self, xp: Any, X: Array, Y: Array) -> Array:
         rows, columns = self.x_num_col_dims, self.y_num_col_dims
         if X.ndim == Y.ndim == 2:
             return xp.matmul(X, Y)
         out = xp.matmul(X.reshape(flat(X.shape, rows)), Y.reshape(flat(Y.shape, columns)))
         return out.reshape(X.shape[:rows] + Y.shape[columns:])
 
-    def multiplies(self):
+    def multiplies(self) -> bool:
         return True
 
-    def product(self, x, y):
+    def product(self, x: Spec, y: Spec) -> MatrixProduct | None:
         return MatrixProduct() if x.ndim == y.ndim == 2 else None
 
-    whole = False
+    whole: ClassVar[bool] = False
 
-    def grad_numpy(self, xp, X, Y, dOut):
+    def grad_numpy(self, xp: Any, X: Array, Y: Array, dOut: Array) -> Arrays:
         rows, columns = self.x_num_col_dims, self.y_num_col_dims
         x, y = X.reshape(flat(X.shape, rows)), Y.reshape(flat(Y.shape, columns))
         out = dOut.reshape(flat(dOut.shape, rows))
@@ -89,7 +94,7 @@ class mul(UseMkldnn, Op):
             Y=lambda: xp.matmul(x.T, out).reshape(Y.shape),
         )
 
-    def grad(self, f, X, Y, dOut):
+    def grad(self, f: Any, X: Value, Y: Value, dOut: Value) -> Rules:
         def times(a, a_rows, b, b_rows, like, **transposed):
             out = f.matmul(matrix(f, a, a_rows), matrix(f, b, b_rows), **transposed)
             return reshaped(f, out, like.shape)
@@ -101,12 +106,12 @@ class mul(UseMkldnn, Op):
         )
 
 
-def reshaped(f, value, shape):
+def reshaped(f: Any, value: Value, shape: Shape) -> Value:
     """``value`` in another shape."""
     return value if value.shape == shape else f.reshape(value, shape=shape)
 
 
-def matrix(f, value, num_col_dims):
+def matrix(f: Any, value: Any, num_col_dims: Any) -> Any:
     """``value`` flattened to a matrix whose rows are its first ``num_col_dims`` dimensions."""
     return reshaped(f, value, flat(value.shape, num_col_dims))
 
@@ -128,7 +133,7 @@ class matmul(UseMkldnn, UseQuantizer, Op):
     """
 
     signature = "X, Y -> Out"
-    fluid = FluidForm(bare_gradients=True)
+    fluid: ClassVar[FluidForm] = FluidForm(bare_gradients=True)
     transpose_X: bool = False
     transpose_Y: bool = False
     alpha: float = 1.0
@@ -140,7 +145,7 @@ class matmul(UseMkldnn, UseQuantizer, Op):
     force_fp32_output: bool = attr(False, inert=True)
     head_number: int = 1
 
-    def infer(self, X, Y):
+    def infer(self, X: Spec, Y: Spec) -> Spec:
         need_least(self, 1, "head_number")
         need_float(X=X, Y=Y)
         same_dtype(X=X, Y=Y)
@@ -148,7 +153,7 @@ class matmul(UseMkldnn, UseQuantizer, Op):
         need_rank("Y", Y, 1)
         return X.with_shape(self.out_shape(X.shape, Y.shape))
 
-    def run(self, xp, X, Y):
+    def run(self, xp: Any, X: Array, Y: Array) -> Array:
         if self.head_number > 1:
             shape = self.out_shape(X.shape, Y.shape)  # checks them
             parts = self.heads(X.shape, Y.shape)
@@ -165,20 +170,20 @@ class matmul(UseMkldnn, UseQuantizer, Op):
             out = out * self.alpha
         return out.reshape(self.out_shape(X.shape, Y.shape))
 
-    def multiplies(self):
+    def multiplies(self) -> bool:
         return True
 
-    def product(self, x, y):
+    def product(self, x: Spec, y: Spec) -> MatrixProduct | None:
         if x.ndim != 2 or y.ndim != 2 or self.alpha != 1.0 or self.head_number != 1:
             return None
         return MatrixProduct(self.transpose_X, self.transpose_Y)
 
     @property
-    def one_head(self):
+    def one_head(self) -> Any:
         """The product of one part."""
         return matmul({**self.attr_values(), "head_number": 1})
 
-    def heads(self, x, y):
+    def heads(self, x: Shape, y: Shape) -> Iterator[Any]:
         """Indices of each part of X and of Y."""
         axes = self.inner_axes(x, y)
         step = x[axes[0]] // self.head_number
@@ -189,13 +194,13 @@ class matmul(UseMkldnn, UseQuantizer, Op):
                 for shape, axis in zip((x, y), axes)
             ]
 
-    def inner_axes(self, x, y):
+    def inner_axes(self, x: Shape, y: Shape) -> Shape:
         """The dimensions of X and Y that the product sums over."""
         of_x = len(x) - 1 if len(x) == 1 or not self.transpose_X else len(x) - 2
         of_y = len(y) - 1 if len(y) == 1 or self.transpose_Y else len(y) - 2
         return of_x, of_y
 
-    def by_heads(self, f, X, Y, dOut):
+    def by_heads(self, f: Any, X: Value, Y: Value, dOut: Value) -> Any:
         """The rules for X and Y where there are several heads."""
 
         def some(v, axis, k, count):
@@ -215,7 +220,7 @@ class matmul(UseMkldnn, UseQuantizer, Op):
 
         return {name: functools.partial(joined, name, axis) for name, axis in zip(("X", "Y"), axes)}
 
-    def grad(self, f, X, Y, dOut):
+    def grad(self, f: Any, X: Value, Y: Value, dOut: Value) -> Rules:
         if self.head_number > 1:
             return self.by_heads(f, X, Y, dOut)
 
@@ -245,7 +250,7 @@ class matmul(UseMkldnn, UseQuantizer, Op):
 
         return dict(X=dX, Y=dY)
 
-    def stacked(self, x, y):
+    def stacked(self, x: Shape, y: Shape) -> Shape:
         """The shape of the product before the dimensions that vectors add are dropped."""
         *x_batch, m, k = row(x)
         *y_batch, l, n = column(y)
@@ -262,7 +267,7 @@ class matmul(UseMkldnn, UseQuantizer, Op):
             )
         return (*broadcast(tuple(x_batch), tuple(y_batch)), m, n)
 
-    def out_shape(self, x, y):
+    def out_shape(self, x: Shape, y: Shape) -> Shape:
         """The shape of the output for inputs of shapes ``x`` and ``y``."""
         *batch, m, n = self.stacked(x, y)
         m_stays = len(x) > 1 or self.transpose_X
@@ -278,12 +283,12 @@ class matmul(UseMkldnn, UseQuantizer, Op):
         return (*batch, *([m] if m_stays else []), *([n] if n_stays else [])) or (1,)
 
 
-def row(shape):
+def row(shape: Shape) -> Shape:
     """The shape of X as a matrix: a vector is a row."""
     return (1, *shape) if len(shape) == 1 else shape
 
 
-def column(shape):
+def column(shape: Shape) -> Shape:
     """The shape of Y as a matrix: a vector is a column."""
     return (*shape, 1) if len(shape) == 1 else shape
 
@@ -299,16 +304,16 @@ class scale(Op):
     """
 
     signature = "X, ScaleTensor?! -> Out"
-    fluid = FluidForm(direct=True, numbers=("X",), rows=("X",))
+    fluid: ClassVar[FluidForm] = FluidForm(direct=True, numbers=("X",), rows=("X",))
     scale: float = 1.0
     bias: float = 0.0
     bias_after_scale: bool = True
 
-    def infer(self, X, ScaleTensor):
+    def infer(self, X: Spec, ScaleTensor: Spec | None) -> Spec:
         need_one(ScaleTensor=ScaleTensor)
         return X._replace(kind=Kind.LOD_TENSOR) if self.bias else X
 
-    def run(self, xp, X, ScaleTensor):
+    def run(self, xp: Any, X: Array, ScaleTensor: Array) -> Array:
         if isinstance(X, SelectedRows):
             if not self.bias:
                 return X.with_value(self.run(xp, X.value, ScaleTensor))
@@ -324,16 +329,16 @@ class scale(Op):
             out = out + xp.asarray(self.bias, X.dtype)
         return out
 
-    def copies(self):
+    def copies(self) -> bool:
         return self.scale == 1.0 and not self.bias
 
-    def epilogue(self, x, *others):
+    def epilogue(self, x: Spec, *others: Spec) -> Epilogue | None:
         if others:  # ScaleTensor
             return None
         bias = self.bias if self.bias_after_scale else self.scale * self.bias
         return Epilogue(self.type, (self.scale, bias))
 
-    def grad(self, f, ScaleTensor, dOut):
+    def grad(self, f: Any, ScaleTensor: Value, dOut: Value) -> Rules:
         # all attributes are given since programs list those of this operator
         attrs = dict(scale=self.scale, bias=0.0, bias_after_scale=True)
         return dict(X=lambda: f.scale(dOut, ScaleTensor, **attrs))
@@ -346,18 +351,18 @@ class increment(Op):
     """
 
     signature = "X -> Out"
-    fluid = FluidForm(direct=True)
+    fluid: ClassVar[FluidForm] = FluidForm(direct=True)
     step: float = 1.0
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Spec:
         need_one(X=X)
         need_numbers("X", X)
         return X
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         return X + xp.asarray(self.step, X.dtype)
 
-    def grad(self, f, dOut):
+    def grad(self, f: Any, dOut: Value) -> Rules:
         return dict(X=lambda: f.assign(dOut))
 
 
@@ -372,10 +377,10 @@ class Sum(UseMkldnn, Op, type="sum"):
     """
 
     signature = "X* -> Out"
-    fluid = FluidForm(direct=True, numbers=("X",), rows=("X",))
-    adds_all = True
+    fluid: ClassVar[FluidForm] = FluidForm(direct=True, numbers=("X",), rows=("X",))
+    adds_all: ClassVar[bool] = True
 
-    def infer(self, X):
+    def infer(self, X: list[Spec]) -> Spec:
         if not X:
             raise ShapeError("expected at least one X, got none")
         same_dtype(**{f"X[{i}]": s for i, s in enumerate(X)})
@@ -390,13 +395,13 @@ class Sum(UseMkldnn, Op, type="sum"):
         whole = next((s for s in X if s.kind is not Kind.SELECTED_ROWS), X[0])
         return whole.with_shape(shape)
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: list[Array]) -> Array:
         total = X[0]
         for value in X[1:]:
             total = total + value
         return total.merged() if isinstance(total, SelectedRows) else total
 
-    def grad(self, f, X, dOut):
+    def grad(self, f: Any, X: list[Value], dOut: Value) -> Rules:
         return dict(X=lambda: [f.scale(dOut, scale=1.0) for _ in X])
 
 
@@ -408,19 +413,19 @@ class cast(Op):
     """
 
     signature = "X -> Out"
-    fluid = FluidForm(direct=True, rows=("X",))
+    fluid: ClassVar[FluidForm] = FluidForm(direct=True, rows=("X",))
     out_dtype: DType = REQUIRED
     in_dtype: DType = REQUIRED
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Spec:
         return X.with_dtype(self.out_dtype)
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         if isinstance(X, SelectedRows):
             return X.with_value(xp.asarray(X.value, self.out_dtype.dtype))
         return xp.asarray(X, self.out_dtype.dtype)
 
-    def grad(self, f, dOut):
+    def grad(self, f: Any, dOut: Value) -> Rules:
         if not (self.in_dtype.is_float and self.out_dtype.is_float):
             return {}  # steps and integers have no slope
         return dict(X=lambda: f.cast(dOut, in_dtype=self.out_dtype, out_dtype=self.in_dtype))
@@ -434,11 +439,11 @@ class clip(Op):
     """
 
     signature = "X, Min?!, Max?! -> Out"
-    fluid = FluidForm(bare_gradients=True, rows=("X",))
+    fluid: ClassVar[FluidForm] = FluidForm(bare_gradients=True, rows=("X",))
     min: float = REQUIRED
     max: float = REQUIRED
 
-    def infer(self, X, Min, Max):
+    def infer(self, X: Spec, Min: Spec | None, Max: Spec | None) -> Spec:
         need_float(X=X)
         same_dtype(X=X, Min=Min, Max=Max)
         need_one(Min=Min, Max=Max)
@@ -448,15 +453,15 @@ class clip(Op):
             )
         return X if self.keeps_zeros(Min, Max) else X._replace(kind=Kind.LOD_TENSOR)
 
-    def keeps_zeros(self, Min, Max):
+    def keeps_zeros(self, Min: Array, Max: Any) -> bool:
         """Whether 0 is known to be within the bounds: rows that are not stored stay so."""
         return Min is None and Max is None and self.min <= 0 <= self.max
 
-    def bounds(self, Min, Max):
+    def bounds(self, Min: Array, Max: Array) -> tuple[Any, ...]:
         """The bounds: numbers, or arrays of one."""
         return self.min if Min is None else Min, self.max if Max is None else Max
 
-    def run(self, xp, X, Min, Max):
+    def run(self, xp: Any, X: Array, Min: Array, Max: Array) -> Array:
         if isinstance(X, SelectedRows):
             if self.keeps_zeros(Min, Max):
                 rows = X.merged()
@@ -467,7 +472,7 @@ class clip(Op):
         high = high if Max is None else xp.reshape(high, ())
         return xp.clip(X, low, high)
 
-    def grad(self, f, X, Min, Max, dOut):
+    def grad(self, f: Any, X: Value, Min: Value, Max: Value, dOut: Value) -> Rules:
         return dict(X=lambda: dOut * between(f, X, *self.bounds(Min, Max)))
 
 
@@ -479,16 +484,16 @@ class clip_by_norm(Op):
     """
 
     signature = "X -> Out"
-    fluid = FluidForm(rows=("X",))
+    fluid: ClassVar[FluidForm] = FluidForm(rows=("X",))
     max_norm: float = REQUIRED
     grad = None
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Spec:
         need_float(X=X)
         need_above(self, 0, "max_norm")
         return X
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         if isinstance(X, SelectedRows):
             rows = X.merged()
             return rows.with_value(self.run(xp, rows.value))

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from math import prod
+from typing import Any, ClassVar
 
 from ..errors import AttributeValueError, ShapeError
+from ..opdef.annotations import Array, Rules, Specs, Value
 from ..opdef.attribute import attr
 from ..opdef.definition import Op
 from ..opdef.spec import (
+    Shape,
+    Spec,
     agree,
     flat,
     known,
@@ -21,7 +25,7 @@ from ..opdef.spec import (
 from .inert_attributes import ShapeAtRuntime, UseMkldnn, UseQuantizer
 
 
-def same_shape(**specs):
+def same_shape(**specs: Spec) -> Shape:
     """The sizes of tensors of one element type and one shape.
 
     Raises:
@@ -39,7 +43,7 @@ def same_shape(**specs):
     return first
 
 
-def need_inner(X, Y, columns, rows):
+def need_inner(X: Spec, Y: Spec, columns: int, rows: int) -> None:
     """Check that X has as many columns as Y has rows."""
     if not agree(columns, rows):
         raise ShapeError(
@@ -58,7 +62,7 @@ class bmm(Op):
 
     signature = "X, Y -> Out"
 
-    def infer(self, X, Y):
+    def infer(self, X: Spec, Y: Spec) -> Specs:
         need_float(X=X, Y=Y)
         same_dtype(X=X, Y=Y)
         need_ndim("X", X, 3)
@@ -71,10 +75,10 @@ class bmm(Op):
         need_inner(X, Y, X.shape[2], Y.shape[1])
         return X.with_shape((known(X.shape[0], Y.shape[0]), X.shape[1], Y.shape[2]))
 
-    def run(self, xp, X, Y):
+    def run(self, xp: Any, X: Array, Y: Array) -> Array:
         return xp.matmul(X, Y)
 
-    def grad(self, f, X, Y, dOut):
+    def grad(self, f: Any, X: Value, Y: Value, dOut: Value) -> Rules:
         return dict(
             X=lambda: f.matmul(dOut, Y, transpose_Y=True),
             Y=lambda: f.matmul(X, dOut, transpose_X=True),
@@ -90,17 +94,17 @@ class dot(Op):
     """
 
     signature = "X, Y -> Out"
-    lod = None
+    lod: ClassVar[str | None] = None
 
-    def infer(self, X, Y):
+    def infer(self, X: Spec, Y: Spec) -> Specs:
         need_numbers("X", X)
         need_ndim("X", X, 1, 2)
         return X.with_shape(same_shape(X=X, Y=Y)).with_dim(-1, 1)
 
-    def run(self, xp, X, Y):
+    def run(self, xp: Any, X: Array, Y: Array) -> Array:
         return xp.sum(X * Y, axis=-1, dtype=X.dtype, keepdims=True)
 
-    def grad(self, f, X, Y, dOut):
+    def grad(self, f: Any, X: Value, Y: Value, dOut: Value) -> Rules:
         return dict(X=lambda: dOut * Y, Y=lambda: dOut * X)
 
 
@@ -120,7 +124,7 @@ class addmm(UseMkldnn, Op):
     Alpha: float = 1.0
     Beta: float = 1.0
 
-    def infer(self, Input, X, Y):
+    def infer(self, Input: Spec, X: Spec, Y: Spec) -> Specs:
         specs = dict(Input=Input, X=X, Y=Y)
         need_float(**specs)
         same_dtype(**specs)
@@ -135,7 +139,7 @@ class addmm(UseMkldnn, Op):
             )
         return X.with_shape(shape)
 
-    def expand(self, f, Input, X, Y):
+    def expand(self, f: Any, Input: Value, X: Value, Y: Value) -> Value:
         return f.matmul(X, Y, alpha=self.Alpha) + f.scale(Input, scale=self.Beta)
 
 
@@ -149,14 +153,14 @@ class cross(Op):
     signature = "X, Y -> Out"
     dim: int = 9
 
-    def infer(self, X, Y):
+    def infer(self, X: Spec, Y: Spec) -> Specs:
         need_numbers("X", X)
         shape = same_shape(X=X, Y=Y)
         if self.dim != 9 or -1 not in shape:
             self.place(shape)
         return X.with_shape(shape)
 
-    def place(self, shape):
+    def place(self, shape: Shape) -> int:
         """The dimension of a tensor of that shape.
 
         Raises:
@@ -173,12 +177,12 @@ class cross(Op):
             )
         return axis
 
-    def run(self, xp, X, Y):
+    def run(self, xp: Any, X: Array, Y: Array) -> Array:
         axis = self.place(X.shape)
         next, last = (lambda v: xp.roll(v, -1, axis)), (lambda v: xp.roll(v, -2, axis))
         return next(X) * last(Y) - last(X) * next(Y)
 
-    def grad(self, f, X, Y, dOut):
+    def grad(self, f: Any, X: Value, Y: Value, dOut: Value) -> Rules:
         return dict(
             X=lambda: f.cross(Y, dOut, dim=self.dim),
             Y=lambda: f.cross(dOut, X, dim=self.dim),
@@ -194,22 +198,22 @@ class kron(Op):
     """
 
     signature = "X, Y -> Out"
-    lod = None
+    lod: ClassVar[str | None] = None
 
-    def infer(self, X, Y):
+    def infer(self, X: Spec, Y: Spec) -> Specs:
         need_numbers("X", X)
         same_dtype(X=X, Y=Y)
         pairs = zip(*padded(X.shape, Y.shape), strict=True)
         return X.with_shape(-1 if -1 in (m, n) else m * n for m, n in pairs)
 
-    def expand(self, f, X, Y):
+    def expand(self, f: Any, X: Value, Y: Value) -> Value:
         x, y = padded(X.shape, Y.shape)
         outer = f.reshape(X, shape=[n for m in x for n in (m, 1)])
         inner = f.reshape(Y, shape=[n for m in y for n in (1, m)])
         return f.reshape(outer * inner, shape=[m * n for m, n in zip(x, y, strict=True)])
 
 
-def padded(*shapes):
+def padded(*shapes: Shape) -> list[Any]:
     """Shapes with dimensions of 1 in front, so that all have as many dimensions."""
     ndim = max(map(len, shapes))
     return [(1,) * (ndim - len(shape)) + tuple(shape) for shape in shapes]
@@ -226,7 +230,7 @@ class bilinear_tensor_product(Op):
 
     signature = "X, Y, Weight, Bias? -> Out"
 
-    def infer(self, X, Y, Weight, Bias):
+    def infer(self, X: Spec, Y: Spec, Weight: Spec, Bias: Spec) -> Specs:
         specs = dict(X=X, Y=Y, Weight=Weight, Bias=Bias)
         need_float(**specs)
         same_dtype(**specs)
@@ -242,11 +246,11 @@ class bilinear_tensor_product(Op):
         need_shape("Bias", Bias, (1, count))
         return X.with_shape((known(X.shape[0], Y.shape[0]), count))
 
-    def run(self, xp, X, Y, Weight, Bias):
+    def run(self, xp: Any, X: Array, Y: Array, Weight: Array, Bias: Array) -> Array:
         out = xp.sum(xp.matmul(X, Weight) * Y, axis=-1).T
         return out if Bias is None else out + Bias
 
-    def grad(self, f, X, Y, Weight, dOut):
+    def grad(self, f: Any, X: Value, Y: Value, Weight: Value, dOut: Value) -> Rules:
         def by_class():
             """The cotangent as [K, N, 1], to stand beside [K, N, I] and [K, N, J]."""
             n, k = dOut.shape
@@ -273,9 +277,9 @@ class fsp(Op):
     """
 
     signature = "X, Y -> Out"
-    lod = "X"
+    lod: ClassVar[str | None] = "X"
 
-    def infer(self, X, Y):
+    def infer(self, X: Spec, Y: Spec) -> Specs:
         need_float(X=X, Y=Y)
         same_dtype(X=X, Y=Y)
         need_ndim("X", X, 4)
@@ -287,7 +291,7 @@ class fsp(Op):
             )
         return X.with_shape((known(X.shape[0], Y.shape[0]), X.shape[1], Y.shape[1]))
 
-    def expand(self, f, X, Y):
+    def expand(self, f: Any, X: Value, Y: Value) -> Value:
         pixels = prod(X.shape[2:])
         rows = lambda v: f.reshape(v, shape=[*v.shape[:2], pixels])
         return f.matmul(rows(X), rows(Y), transpose_Y=True, alpha=1.0 / max(pixels, 1))
@@ -316,7 +320,7 @@ class fc(UseMkldnn, UseQuantizer, ShapeAtRuntime, Op):
     force_fp32_output: bool = attr(False, inert=True)
     grad = None
 
-    def infer(self, Input, W, Bias):
+    def infer(self, Input: Spec, W: Spec, Bias: Spec | None) -> Specs:
         specs = dict(Input=Input, W=W, Bias=Bias)
         need_float(**specs)
         same_dtype(**specs)
@@ -343,7 +347,7 @@ class fc(UseMkldnn, UseQuantizer, ShapeAtRuntime, Op):
             raise ShapeError(f"expected Bias of {width} numbers, got shape {list(Bias.shape)}")
         return Input.with_shape((*Input.shape[:rows], width))
 
-    def expand(self, f, Input, W, Bias):
+    def expand(self, f: Any, Input: Value, W: Value, Bias: Value) -> Value:
         if self.padding_weights:
             W = f.slice(W, axes=[0, 1], starts=[0, 0], ends=[-4, -4])
         out = f.mul(Input, W, x_num_col_dims=self.in_num_col_dims)

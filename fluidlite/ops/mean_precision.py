@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..errors import OutOfRangeError, ShapeError
 from ..ground.dtypes import DType
 from ..ground.values import LoDTensor, bare, offsets_from
+from ..opdef.annotations import Array
 from ..opdef.attribute import REQUIRED, need_choice, need_least
 from ..opdef.definition import DetachedValues
 from ..opdef.spec import need_count, need_float, need_integer, need_ndim, same_dtype, spec
@@ -105,7 +108,7 @@ class detection_map(DetachedValues):
             xp.asarray([score], dtype=dtype),
         )
 
-    def need_classes(self, name, rows):
+    def need_classes(self, name: str, rows: Array) -> None:
         """Check that the classes of boxes are there."""
         wrong = (rows[:, 0] < 0) | (rows[:, 0] >= self.class_num)
         if wrong.any():
@@ -114,14 +117,14 @@ class detection_map(DetachedValues):
                 f"{rows[wrong][0, 0]:g}"
             )
 
-    def by_class(self, xp, name, x):
+    def by_class(self, xp: Any, name: str, x: Any) -> list[Array]:
         """The pairs of each class."""
         if not len(bare(x)):
             return [xp.reshape(bare(x), (0, 2))] * self.class_num
         data, parts = by_image(name, x, self.class_num)
         return [data[begin:end] for begin, end in parts]
 
-    def judge(self, xp, found, true, pairs):
+    def judge(self, xp: Any, found: Array, true: Array, pairs: list[Any]) -> None:
         """Put the scores of the boxes of an image among the right and the wrong ones."""
         for c in xp.unique(found[:, 0]).astype("int64").tolist():
             mine = found[found[:, 0] == c]
@@ -144,7 +147,7 @@ class detection_map(DetachedValues):
                 flagged = xp.stack([scores, flags.astype(found.dtype)], axis=1)
                 pairs[c][k].append(flagged[counts])
 
-    def mean(self, xp, positives, right, wrong):
+    def mean(self, xp: Any, positives: Array, right: list[Array], wrong: list[Array]) -> float:
         """The mean over the classes that have true boxes."""
         precisions = []
         for c, count in enumerate(positives.tolist()):
@@ -155,7 +158,7 @@ class detection_map(DetachedValues):
             )
         return sum(precisions) / len(precisions) if precisions else 0.0
 
-    def average(self, xp, count, right, wrong):
+    def average(self, xp: Any, count: int, right: Array, wrong: Array) -> float:
         """The average precision of a class with ``count`` true boxes."""
         true, false = (
             xp.cumsum(pairs[xp.argsort(-pairs[:, 0], kind="stable"), 1]) for pairs in (right, wrong)
@@ -168,6 +171,6 @@ class detection_map(DetachedValues):
         return float(xp.sum(precision * steps))
 
 
-def sequences(xp, parts):
+def sequences(xp: Any, parts: list[Array]) -> Any:
     """Rows whose parts are sequences."""
     return LoDTensor(xp.concatenate(parts), (offsets_from([len(part) for part in parts]),))

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..errors import AttributeValueError, OutOfRangeError, ShapeError
 from ..ground.dtypes import DType
+from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
 from ..opdef.attribute import REQUIRED, need_choice, need_least
 from ..opdef.definition import Detached, Op
 from ..opdef.spec import (
+    Shape,
+    Spec,
     agree,
     need_count,
     need_float,
@@ -34,7 +39,7 @@ class top_k(Op):
     signature = "X, K?! -> Out, Indices!"
     k: int = 1
 
-    def infer(self, X, K):
+    def infer(self, X: Spec, K: Spec) -> Specs:
         need_numbers("X", X)
         need_rank("X", X, 1)
         if K is not None:
@@ -46,7 +51,7 @@ class top_k(Op):
             out = X.with_dim(-1, self.k)
         return out, out.with_dtype(DType.INT64)
 
-    def check(self, k, size=-1):
+    def check(self, k: int, size: int = -1) -> None:
         """Refuse a ``k`` that is no number of elements; the size is known when the program runs,
         for what is declared need not be what is fed.
         """
@@ -54,13 +59,13 @@ class top_k(Op):
             known = "the last size of X" if size == -1 else f"the last size of X, {size}"
             raise AttributeValueError(f"expected k from 1 to {known}, got {k}")
 
-    def run(self, xp, X, K):
+    def run(self, xp: Any, X: Array, K: Array) -> Arrays:
         k = self.k if K is None else K.item()
         self.check(k, X.shape[-1])
         order = largest(xp, X, k)
         return xp.take_along_axis(X, order, -1), order
 
-    def grad(self, f, X, Indices, dOut):
+    def grad(self, f: Any, X: Value, Indices: Value, dOut: Value) -> Rules:
         return dict(X=lambda: f.add_along(Indices, dOut, axis=-1, size=X.shape[-1]))
 
 
@@ -79,7 +84,7 @@ def _by_maxima(xp, X, k):
     return order.reshape(*X.shape[:-1], k)
 
 
-def largest(xp, X, k):
+def largest(xp: Any, X: Array, k: int) -> Array:
     """Where the k largest elements along the last dimension are, the largest first; of equal ones
     the first one first.  Nothing is sorted but these, where they are few.
     """
@@ -112,14 +117,14 @@ class accuracy(Detached):
 
     signature = "Out!, Indices!, Label! -> Accuracy, Correct, Total"
 
-    def infer(self, Out, Indices, Label):
+    def infer(self, Out: Spec, Indices: Spec, Label: Spec) -> Specs:
         need_integer(Indices=Indices, Label=Label)
         need_ndim("Indices", Indices, 2)
         need_ndim("Label", Label, 2)
         need_shape("Label", Label, (Indices.shape[0], 1))
         return spec([1], DType.FP32), spec([1], DType.INT32), spec([1], DType.INT32)
 
-    def run(self, xp, Out, Indices, Label):
+    def run(self, xp: Any, Out: Array, Indices: Array, Label: Array) -> Arrays:
         total = Indices.shape[0]
         correct = xp.reshape(xp.sum(xp.any(Indices == Label, axis=1)), (1,))
         return (
@@ -150,7 +155,7 @@ class auc(Detached):
     num_thresholds: int = 8191
     slide_steps: int = 1
 
-    def infer(self, Predict, Label, StatPos, StatNeg):
+    def infer(self, Predict: Spec, Label: Spec, StatPos: Spec, StatNeg: Spec) -> Specs:
         need_float(Predict=Predict)
         need_integer(Label=Label, StatPos=StatPos, StatNeg=StatNeg)
         need_least(self, 1, "num_thresholds")
@@ -170,18 +175,18 @@ class auc(Detached):
         return spec([1], DType.FP64), counts, counts
 
     @property
-    def buckets(self):
+    def buckets(self) -> int:
         """How many intervals of scores are told apart."""
         return self.num_thresholds + 1
 
     @property
-    def shape(self):
+    def shape(self) -> Shape:
         """The shape of the counts."""
         if self.slide_steps:
             return ((self.slide_steps + 1) * self.buckets + 1,)
         return 1, self.buckets
 
-    def run(self, xp, Predict, Label, StatPos, StatNeg):
+    def run(self, xp: Any, Predict: Array, Label: Array, StatPos: Array, StatNeg: Array) -> Arrays:
         score, label = Predict[:, -1], xp.reshape(Label, -1)
         if not xp.all((score >= 0) & (score <= 1)):
             raise OutOfRangeError("expected Predict to hold probabilities, in [0, 1]")
@@ -194,7 +199,7 @@ class auc(Detached):
             sums.append(xp.flip(total).astype("float64"))
         return xp.reshape(area(xp, *sums), (1,)), *stats
 
-    def counted(self, xp, before, now):
+    def counted(self, xp: Any, before: Array, now: Array) -> Arrays:
         """All counts after a batch, and those that count."""
         count = size_of(self.shape)
         before = before.astype("int64")[:count]
@@ -210,7 +215,7 @@ class auc(Detached):
         return xp.concatenate(parts), total
 
 
-def area(xp, positive, negative):
+def area(xp: Any, positive: Array, negative: Array) -> Array:
     """The share of pairs of a positive and a negative example that are in order; ties are half.
 
     Args:

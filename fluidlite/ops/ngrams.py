@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
 from ..errors import AttributeValueError
 from ..ground.dtypes import DType
 from ..ground.values import bare, offsets_from
+from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
 from ..opdef.attribute import need_least
 from ..opdef.definition import ValueShaped
 from ..opdef.sequences import one_level_of
-from ..opdef.spec import need_float, need_integer, need_shape, spec
+from ..opdef.spec import Spec, need_float, need_integer, need_shape, spec
 
 PRIMES = (0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D, 0x27D4EB2F, 0x165667B1)
 
@@ -57,7 +60,7 @@ class pyramid_hash(ValueShaped):
     lr: float = 0.0
     distribute_update_vars: str = ""
 
-    def infer(self, X, W, WhiteList, BlackList):
+    def infer(self, X: Spec, W: Spec, WhiteList: Spec, BlackList: Spec) -> Specs:
         need_integer(X=X)
         need_float(W=W)
         if self.use_filter:
@@ -108,11 +111,11 @@ class pyramid_hash(ValueShaped):
         places = np.stack(begins, axis=1).astype(np.int64)[:, :, None] + np.arange(self.rand_len)
         return places.reshape(len(words), self.num_emb)
 
-    def lods(self, ins):
+    def lods(self, ins: Mapping[str, Any]) -> Mapping[str, Any] | None:
         index, _ = self._grams(ins["X"])
         return {"Out": (offsets_from([len(rows) for rows in index]),)}
 
-    def run(self, xp, X, W):
+    def run(self, xp: Any, X: Array, W: Array) -> Arrays:
         index, kept = self._grams(X)
         places = np.concatenate(index) if index else np.zeros([0, self.num_emb], np.int64)
         out = np.where(places < 0, np.zeros([], W.dtype), W.reshape(-1)[places])
@@ -124,7 +127,9 @@ class pyramid_hash(ValueShaped):
         marks[: len(flat), 0] = flat
         return out, marks, rows.astype(np.float32)
 
-    def grad(self, f, X, W, DropPos, X_Temp_Out, dOut):
+    def grad(
+        self, f: Any, X: Value, W: Value, DropPos: Value, X_Temp_Out: Value, dOut: Value
+    ) -> Rules:
         def dw():
             places = np.concatenate(self._grams(X)[0]).reshape(-1)
             flow = f.reshape(dOut, shape=[len(places), 1])
@@ -147,7 +152,7 @@ def _draw(state, count):
     return numbers, state
 
 
-def xxh32(words, seed):
+def xxh32(words: Array, seed: int) -> Array:
     """The 32-bit xxHash of the bytes of each row of an array of uint32, [n, words]."""
     one, two, three, four, five = (np.uint32(p) for p in PRIMES)
 

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
 from ..errors import AttributeValueError
 from ..ground.dtypes import DType
+from ..opdef.annotations import Array, Arrays, Specs, Value
 from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
-from ..opdef.spec import flat, need_float, need_ndim, need_shape, same_dtype
+from ..opdef.spec import Shape, Spec, flat, need_float, need_ndim, need_shape, same_dtype
 from .elementwise import indicator
 from .inert_attributes import ChannelLayout, UseMkldnn
 
@@ -46,7 +49,7 @@ class batch_norm(UseMkldnn, ChannelLayout, Op):
         "X, Scale, Bias, Mean!, Variance!, MomentumTensor?! -> "
         "Y, MeanOut, VarianceOut, SavedMean~, SavedVariance~, ReserveSpace?!~"
     )
-    fluid = FluidForm(bare_gradients=True, carried=("Mean", "Variance"))
+    fluid: ClassVar[FluidForm] = FluidForm(bare_gradients=True, carried=("Mean", "Variance"))
     is_test: bool = False
     momentum: float = 0.9
     epsilon: float = 1e-5
@@ -56,24 +59,24 @@ class batch_norm(UseMkldnn, ChannelLayout, Op):
     trainable_statistics: bool = False
 
     @property
-    def by_batch(self):
+    def by_batch(self) -> bool:
         """Whether the statistics are those of the batch."""
         return not self.use_global_stats and (not self.is_test or self.trainable_statistics)
 
-    def carries(self):
+    def carries(self) -> Sequence[str]:
         return self.fluid.carried if self.use_global_stats else ()
 
-    def passes(self, shape):
+    def passes(self, shape: Shape) -> bool:
         """Whether X of this shape goes through as it is: a batch of one element for each channel,
         or of none, says nothing about how they spread.
         """
         return self.by_batch and math.prod(shape) in (0, shape[self.axis(len(shape))])
 
-    def others(self, ndim):
+    def others(self, ndim: int) -> Shape:
         """The dimensions that are averaged."""
         return tuple(i for i in range(ndim) if i != self.axis(ndim))
 
-    def infer(self, X, Scale, Bias, Mean, Variance):
+    def infer(self, X: Spec, Scale: Spec, Bias: Spec, Mean: Spec, Variance: Spec) -> Specs:
         need_float(X=X)
         channels = self.channels(X)
         per_channel = dict(Scale=Scale, Bias=Bias, Mean=Mean, Variance=Variance)
@@ -172,7 +175,9 @@ class batch_norm(UseMkldnn, ChannelLayout, Op):
         )
 
 
-def through_rows(f, g, centred, inverse, dmean=None, dvariance=None):
+def through_rows(
+    f: Any, g: Any, centred: Any, inverse: Any, dmean: Any = None, dvariance: Any = None
+) -> Any:
     """The cotangent of rows from that of their normalised values.
 
     Args:
@@ -209,11 +214,11 @@ class layer_norm(Op):
     """
 
     signature = "X, Scale?, Bias? -> Y, Mean~, Variance~"
-    fluid = FluidForm(bare_gradients=True)
+    fluid: ClassVar[FluidForm] = FluidForm(bare_gradients=True)
     epsilon: float = 1e-5
     begin_norm_axis: int = 1
 
-    def infer(self, X, Scale, Bias):
+    def infer(self, X: Spec, Scale: Spec | None, Bias: Spec) -> Specs:
         need_float(X=X)
         same_dtype(X=X, Scale=Scale, Bias=Bias)
         if not 0 < self.begin_norm_axis < X.ndim:
@@ -227,7 +232,7 @@ class layer_norm(Op):
         one = X.with_shape([samples])
         return X, one, one
 
-    def run(self, xp, X, Scale, Bias):
+    def run(self, xp: Any, X: Array, Scale: Array, Bias: Array) -> Arrays:
         x = xp.reshape(X, flat(X.shape, self.begin_norm_axis))
         mean = xp.mean(x, axis=1, keepdims=True)
         y = x - mean
@@ -263,7 +268,7 @@ class layer_norm(Op):
 class PerChannel(Op, abstract=True):
     """A normalisation with a scale and a bias for each channel."""
 
-    def check(self, X, channels, **per_channel):
+    def check(self, X: Spec, channels: int, **per_channel: Spec | None) -> None:
         """Check that X holds numbers, and ``per_channel`` one for each channel of it."""
         need_float(X=X)
         need_ndim("X", X, 2, 3, 4, 5)
@@ -287,12 +292,12 @@ class instance_norm(PerChannel):
     signature = "X, Scale, Bias -> Y, SavedMean~, SavedVariance~"
     epsilon: float = 1e-5
 
-    def infer(self, X, Scale, Bias):
+    def infer(self, X: Spec, Scale: Spec, Bias: Spec) -> Specs:
         self.check(X, X.shape[1] if X.ndim > 1 else -1, Scale=Scale, Bias=Bias)
         one = X.with_shape([flat(X.shape, 2)[0]])
         return X, one, one
 
-    def run(self, xp, X, Scale, Bias):
+    def run(self, xp: Any, X: Array, Scale: Array, Bias: Array) -> Arrays:
         x = xp.reshape(X, (*X.shape[:2], math.prod(X.shape[2:])))
         mean = xp.mean(x, axis=2, keepdims=True)
         centred = x - mean
@@ -349,11 +354,11 @@ class group_norm(ChannelLayout, PerChannel):
     data_layout: str = "NCHW"
 
     @property
-    def last(self):
+    def last(self) -> bool:
         """Whether the channels come last."""
         return self.data_layout == "NHWC"
 
-    def infer(self, X, Scale, Bias):
+    def infer(self, X: Spec, Scale: Spec, Bias: Spec) -> Specs:
         channels = self.channels(X)
         self.check(X, channels, Scale=Scale, Bias=Bias)
         if self.groups < 1 or -1 != channels < self.groups:
@@ -364,15 +369,15 @@ class group_norm(ChannelLayout, PerChannel):
         one = X.with_shape([X.shape[0], self.groups])
         return X, one, one
 
-    def order(self, ndim):
+    def order(self, ndim: int) -> Shape:
         """The dimensions of X with the channels before its rows."""
         return (0, ndim - 1, *range(1, ndim - 1)) if self.last else tuple(range(ndim))
 
-    def back(self, ndim):
+    def back(self, ndim: int) -> Shape:
         """The reverse of ``order``."""
         return (0, *range(2, ndim), 1) if self.last else tuple(range(ndim))
 
-    def parts(self, channels):
+    def parts(self, channels: int) -> list[Any]:
         """Normalisations of equal groups that do the same to some channels each.
 
         Returns:
@@ -387,7 +392,7 @@ class group_norm(ChannelLayout, PerChannel):
             found.append((last, (whole * each, channels), (whole, whole + 1)))
         return found
 
-    def run(self, xp, X, Scale, Bias):
+    def run(self, xp: Any, X: Array, Scale: Array, Bias: Array) -> Arrays:
         channels = X.shape[-1 if self.last else 1]
         if channels % self.groups == 0:
             return self.normalise(xp, X, Scale, Bias)
@@ -402,7 +407,7 @@ class group_norm(ChannelLayout, PerChannel):
         y = xp.concatenate(ys, axis=-1 if self.last else 1)
         return y, *(xp.concatenate([*v, nothing], axis=1) for v in statistics)
 
-    def normalise(self, xp, X, Scale, Bias):
+    def normalise(self, xp: Any, X: Array, Scale: Array, Bias: Array) -> Arrays:
         """The outputs where all groups are equal."""
         x = xp.transpose(X, self.order(X.ndim))
         shape = x.shape
@@ -447,7 +452,7 @@ class group_norm(ChannelLayout, PerChannel):
         joined = lambda name: f.concat([rules[name]() for rules in found], axis=axes[name])
         return {name: functools.partial(joined, name) for name in axes}
 
-    def restored(self, f, Scale, Bias, Y, Variance):
+    def restored(self, f: Any, Scale: Value, Bias: Value, Y: Value, Variance: Value) -> Any:
         """X but for its means, and means of 0: the rules need no more.  Where Scale is 0, all that
         was there is lost.
         """

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 from ..ground.values import SelectedRows
+from ..opdef.annotations import Array, Arrays, Specs
 from ..opdef.attribute import REQUIRED, Long, attr
 from ..opdef.definition import Detached
 from ..opdef.fluid_form import FluidForm
@@ -17,9 +20,9 @@ class ParameterUpdate(Detached, abstract=True):
     LearningRate: the step size, one element.
     """
 
-    is_update = True
+    is_update: ClassVar[bool] = True
 
-    def infer(self, *specs):
+    def infer(self, *specs: Any) -> Specs:
         of_elements = dict(zip(self.input_slots, specs))
         param, rate = of_elements.pop("Param"), of_elements.pop("LearningRate", None)
         numbers = {k: of_elements.pop(k) for k in list(of_elements) if k.startswith("Beta")}
@@ -27,7 +30,7 @@ class ParameterUpdate(Detached, abstract=True):
         kept = (s for name, s in of_elements.items() if name != "Grad")
         return (param, *kept, *numbers.values())[: len(self.outputs)]
 
-    def check(self, Param, LearningRate, like_param, numbers=()):
+    def check(self, Param: Any, LearningRate: Any, like_param: Any, numbers: Any = ()) -> Any:
         """Check the inputs: some of the shape of Param, some numbers of one element."""
         given = {name: s for name, s in {**like_param, **dict(numbers)}.items() if s is not None}
         need_float(Param=Param)
@@ -37,7 +40,7 @@ class ParameterUpdate(Detached, abstract=True):
         need_one(**{"LearningRate": LearningRate, **dict(numbers)})
 
 
-def on_rows(xp, Grad, wholes, step):
+def on_rows(xp: Any, Grad: Any, wholes: list[Array], step: Any) -> list[Array]:
     """Arrays after a step in the rows that a gradient has; the others stay as they are.
 
     Args:
@@ -50,7 +53,7 @@ def on_rows(xp, Grad, wholes, step):
     return [xp.scatter_set(whole, rows.numbers, part) for whole, part in zip(wholes, found)]
 
 
-def number(xp, value, like):
+def number(xp: Any, value: Array, like: Array) -> Array:
     """One element, with as many dimensions as ``like`` so that products keep its shape."""
     return xp.reshape(value, (1,) * like.ndim)
 
@@ -59,9 +62,9 @@ class sgd(ParameterUpdate):
     """ParamOut = Param - LearningRate * Grad."""
 
     signature = "Param, LearningRate, Grad -> ParamOut"
-    fluid = FluidForm(rows=("Grad",))
+    fluid: ClassVar[FluidForm] = FluidForm(rows=("Grad",))
 
-    def run(self, xp, Param, LearningRate, Grad):
+    def run(self, xp: Any, Param: Array, LearningRate: Array, Grad: Array) -> Array:
         if isinstance(Grad, SelectedRows):
             step = lambda g, p: [self.run(xp, p, LearningRate, g)]
             return on_rows(xp, Grad, [Param], step)[0]
@@ -81,7 +84,9 @@ class momentum(ParameterUpdate):
     mu: float = REQUIRED
     use_nesterov: bool = False
 
-    def run(self, xp, Param, Grad, Velocity, LearningRate):
+    def run(
+        self, xp: Any, Param: Array, Grad: Array, Velocity: Array, LearningRate: Array
+    ) -> Arrays:
         velocity = self.mu * Velocity + Grad
         step = Grad + self.mu * velocity if self.use_nesterov else velocity
         return Param - number(xp, LearningRate, Param) * step, velocity
@@ -112,7 +117,7 @@ class adam(ParameterUpdate):
         "Beta1Tensor?, Beta2Tensor? -> "
         "ParamOut, Moment1Out, Moment2Out, Beta1PowOut, Beta2PowOut"
     )
-    fluid = FluidForm(rows=("Grad",))
+    fluid: ClassVar[FluidForm] = FluidForm(rows=("Grad",))
     beta1: float = 0.9
     beta2: float = 0.999
     epsilon: float = 1e-8

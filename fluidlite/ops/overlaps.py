@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from ..opdef.annotations import Array
 from .boxes import extents
 from .polygons import common_areas, polygon_areas
 
@@ -22,14 +25,14 @@ class BoxOverlaps:
 
     at_once = BLOCK
 
-    def __init__(self, xp, boxes, more):
+    def __init__(self, xp: Any, boxes: Array, more: int):
         self.xp, self.more = xp, more
         self.sides = xp.ascontiguousarray(boxes.T)
         self.areas = _area(xp, boxes, more)
         # then 0 is what boxes have in common that do not meet, and no union is 0
         self.is_plain = not more and bool((self.areas > 0).all())
 
-    def __call__(self, ones, others):
+    def __call__(self, ones: Any, others: Any) -> Any:
         """[ones, others].
 
         Args:
@@ -72,23 +75,23 @@ class PolygonOverlaps:
 
     at_once = FEW
 
-    def __init__(self, xp, polygons):
+    def __init__(self, xp: Any, polygons: Array):
         self.xp, self.polygons = xp, polygons
 
-    def __call__(self, ones, others):
+    def __call__(self, ones: Any, others: Any) -> Any:
         a, b = self.polygons[ones], self.polygons[others]
         pairs = self.xp.repeat(a, len(b), axis=0), self.xp.tile(b, (len(a), 1))
         return polygon_overlaps(self.xp, *pairs).reshape(len(a), len(b))
 
 
-def overlaps_of(xp, boxes, normalized):
+def overlaps_of(xp: Any, boxes: Array, normalized: bool) -> Any:
     """How much boxes or polygons overlap: a function of two lists of their numbers."""
     if boxes.shape[1] == 4:
         return BoxOverlaps(xp, boxes, 0 if normalized else 1)
     return PolygonOverlaps(xp, boxes)
 
 
-def box_overlaps(xp, one, others, more):
+def box_overlaps(xp: Any, one: Array, others: Array, more: int) -> Array:
     """Intersections over unions; boxes that do not meet have none, upside-down ones no area."""
     width, height = extents(
         xp.concatenate(
@@ -110,7 +113,7 @@ def _area(xp, boxes, more):
     return xp.where(there, (width + more) * (height + more), 0).astype(boxes.dtype)
 
 
-def polygon_overlaps(xp, one, others):
+def polygon_overlaps(xp: Any, one: Array, others: Array) -> Array:
     """Intersections over unions of polygons (x1, y1, x2, y2, ...); of one, or one for each."""
     numbers = others.shape[-1]
     pair = [xp.reshape(each, (-1, numbers // 2, 2)).astype("float64") for each in (one, others)]
@@ -121,7 +124,9 @@ def polygon_overlaps(xp, one, others):
     return xp.reshape(found.astype(others.dtype), others.shape[:-1])
 
 
-def survivors(xp, count, threshold, eta, overlaps, most=-1):
+def survivors(
+    xp: Any, count: int, threshold: Array, eta: float, overlaps: Any, most: int = -1
+) -> Array:
     """The numbers of boxes that overlap none of those before them too much; an array.
 
     Args:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
 from ..errors import ShapeError
+from ..opdef.annotations import Array, Rules, Specs, Value
 from ..opdef.attribute import REQUIRED, need_choice
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
-from ..opdef.spec import need_ndim, same_dtype
+from ..opdef.spec import Shape, Spec, need_ndim, same_dtype
 from .given import numbers
 
 
-def pairs_of(paddings, ndim, cuts=False):
+def pairs_of(paddings: Any, ndim: Any, cuts: Any = False) -> Any:
     """Paddings before and after each dimension.
 
     Args:
@@ -29,7 +33,7 @@ def pairs_of(paddings, ndim, cuts=False):
     return list(zip(paddings[::2], paddings[1::2]))
 
 
-def padded(xp, x, pairs, value):
+def padded(xp: Any, x: Array, pairs: list[Any], value: float) -> Array:
     """``x`` with ``value`` around it."""
     if value:
         return xp.pad(x, pairs, constant_values=value)
@@ -38,7 +42,13 @@ def padded(xp, x, pairs, value):
     return xp.add_at(xp.zeros(sizes, x.dtype), place, x)
 
 
-def bordered(xp, x, pairs, value=0.0, mode="constant"):
+def bordered(
+    xp: Any,
+    x: Array,
+    pairs: list[Any] | tuple[Shape, ...],
+    value: float = 0.0,
+    mode: str = "constant",
+) -> Array:
     """``x`` with more elements around it, and with fewer where a padding is below zero.
 
     The adjoint of a border of zeros is the border of the opposite numbers.
@@ -53,7 +63,7 @@ def bordered(xp, x, pairs, value=0.0, mode="constant"):
     return x[tuple(slice(a, n - b) for n, (a, b) in zip(x.shape, cut))]
 
 
-def parted(pairs):
+def parted(pairs: list[Any] | tuple[Shape, ...]) -> list[Any]:
     """How many elements are added before and after each dimension, and how many are cut off."""
     return [[tuple(max(s * n, 0) for n in pair) for pair in pairs] for s in (1, -1)]
 
@@ -67,18 +77,18 @@ class pad(Op):
     """
 
     signature = "X -> Out"
-    fluid = FluidForm(bare_gradients=True)
+    fluid: ClassVar[FluidForm] = FluidForm(bare_gradients=True)
     paddings: list[int] = REQUIRED
     pad_value: float = 0.0
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Spec:
         pairs = zip(X.shape, pairs_of(self.paddings, X.ndim))
         return X.with_shape(-1 if n == -1 else n + sum(pair) for n, pair in pairs)
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Any) -> Any:
         return padded(xp, X, pairs_of(self.paddings, X.ndim), self.pad_value)
 
-    def part(self, inputs, cuts):
+    def part(self, inputs: Sequence[Spec], cuts: Sequence[slice]) -> int | str | None:
         (inner,) = inputs
         begins = self.paddings[::2]
         if all(c == slice(b, b + n, 1) for c, b, n in zip(cuts, begins, inner.shape)):
@@ -87,7 +97,7 @@ class pad(Op):
         outside = any(c.stop <= b or c.start >= b + n for c, b, n in spans)
         return "zero" if outside and not self.pad_value else None
 
-    def grad(self, f, dOut):
+    def grad(self, f: Any, dOut: Value) -> Rules:
         def inner():
             pairs = pairs_of(self.paddings, len(dOut.shape))
             sizes = [n - sum(pair) for n, pair in zip(dOut.shape, pairs)]
@@ -107,7 +117,7 @@ class pad_constant_like(Op):
     signature = "X!, Y -> Out"
     pad_value: float = 0.0
 
-    def infer(self, X, Y):
+    def infer(self, X: Spec, Y: Spec) -> Specs:
         same_dtype(X=X, Y=Y)
         pairs = list(zip(X.shape, Y.shape))
         if X.ndim != Y.ndim or any(n < m for n, m in pairs if n != -1):
@@ -116,11 +126,11 @@ class pad_constant_like(Op):
             )
         return Y.with_shape(X.shape)
 
-    def run(self, xp, X, Y):
+    def run(self, xp: Any, X: Array, Y: Array) -> Array:
         pairs = [(0, n - m) for n, m in zip(X.shape, Y.shape, strict=True)]
         return padded(xp, Y, pairs, self.pad_value)
 
-    def grad(self, f, Y, dOut):
+    def grad(self, f: Any, Y: Value, dOut: Value) -> Rules:
         return dict(Y=lambda: f.crop(dOut, shape=Y.shape))
 
 
@@ -142,11 +152,11 @@ class pad2d(Op):
     data_format: str = "NCHW"
 
     @property
-    def axes(self):
+    def axes(self) -> Shape:
         """The dimensions of rows and columns."""
         return (1, 2) if self.data_format == "NHWC" else (2, 3)
 
-    def infer(self, X, Paddings):
+    def infer(self, X: Spec, Paddings: Spec | None) -> Spec:
         need_ndim("X", X, 4)
         need_choice(self, "mode", "constant", "reflect", "edge")
         need_choice(self, "data_format", "NCHW", "NHWC")
@@ -159,11 +169,11 @@ class pad2d(Op):
                 raise ShapeError(f"paddings {list(self.paddings)} leave nothing of {list(X.shape)}")
         return X.with_shape(shape)
 
-    def run(self, xp, X, Paddings):
+    def run(self, xp: Any, X: Any, Paddings: Any) -> Any:
         pairs = self.pairs(X.shape, numbers(self.paddings, Paddings, None))
         return bordered(xp, X, pairs, self.pad_value, self.mode)
 
-    def grad(self, f, X, Paddings, dOut):
+    def grad(self, f: Any, X: Value, Paddings: Value, dOut: Value) -> Rules:
         def inner():
             pairs = self.pairs(X.shape, numbers(self.paddings, Paddings, None))
             added, cut = parted(pairs)
@@ -176,7 +186,7 @@ class pad2d(Op):
 
         return dict(X=inner)
 
-    def pairs(self, shape, paddings):
+    def pairs(self, shape: Any, paddings: Any) -> Any:
         """Paddings before and after each dimension."""
         found = [(0, 0)] * 4
         for axis, pair in zip(self.axes, pairs_of(paddings, 2, cuts=True)):
@@ -189,7 +199,7 @@ class pad2d(Op):
         return found
 
 
-def folded(f, g, axis, before, after, mode):
+def folded(f: Any, g: Value, axis: int, before: int, after: int, mode: str) -> Value:
     """What flows back through the padding of one dimension.
 
     Args:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import prod
+from typing import Any, ClassVar
 
 from ..errors import AttributeValueError, ShapeError
 from ..ground.dtypes import DType
+from ..opdef.annotations import Array, Arrays, Specs, Value, Values
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Detached, Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.sequences import lod_of
-from ..opdef.spec import need_float, need_ndim, need_shape, same_dtype, spec
+from ..opdef.spec import Spec, need_float, need_ndim, need_shape, same_dtype, spec
 from .roi import finite
 
 NEAR = 1e-4  #: how far from a side a point still lies on it
 
 
-def check_quadrangles(ROIs):
+def check_quadrangles(ROIs: Spec) -> None:
     """Check that ROIs hold four corners each."""
     need_shape("ROIs", ROIs, (-1, 8), "four corners each")
 
@@ -36,13 +39,15 @@ class roi_perspective_transform(Op):
     """
 
     signature = "X, ROIs![] -> Out, Mask!, TransformMatrix!, Out2InIdx?!~, Out2InWeights?!~"
-    fluid = FluidForm(idle=("Out2InIdx", "Out2InWeights"), carried=("Out2InIdx", "Out2InWeights"))
+    fluid: ClassVar[FluidForm] = FluidForm(
+        idle=("Out2InIdx", "Out2InWeights"), carried=("Out2InIdx", "Out2InWeights")
+    )
     spatial_scale: float = 1.0
     transformed_height: int = 1
     transformed_width: int = 1
-    lod = None
+    lod: ClassVar[str | None] = None
 
-    def infer(self, X, ROIs):
+    def infer(self, X: Spec, ROIs: Spec) -> Specs:
         need_float(X=X)
         same_dtype(X=X, ROIs=ROIs)
         need_ndim("X", X, 4)
@@ -65,10 +70,10 @@ class roi_perspective_transform(Op):
             None,
         )
 
-    def lods(self, ins):
+    def lods(self, ins: Mapping[str, Any]) -> Mapping[str, Any] | None:
         return {"Out": lod_of(ins["ROIs"])}
 
-    def expand(self, f, X, ROIs):
+    def expand(self, f: Any, X: Value, ROIs: Value) -> Values:
         n, channels, height, width = X.shape
         images = f.roi_images(ROIs, images=n)
         places, weights, mask, matrix = f.perspective_points(
@@ -111,7 +116,7 @@ class perspective_points(Detached):
     count_across: int = REQUIRED
     spatial_scale: float = 1.0
 
-    def infer(self, ROIs, Images):
+    def infer(self, ROIs: Spec, Images: Spec) -> Specs:
         check_quadrangles(ROIs)
         count = ROIs.shape[0]
         points = -1 if count == -1 else count * self.count_down * self.count_across
@@ -122,7 +127,7 @@ class perspective_points(Detached):
             ROIs.with_shape([count, 9]),
         )
 
-    def run(self, xp, ROIs, Images):
+    def run(self, xp: Any, ROIs: Array, Images: Array) -> Arrays:
         rois = finite(xp, ROIs)
         dtype, corners = rois.dtype, xp.asarray(rois, "float64") * self.spatial_scale
         xs, ys = corners[:, ::2], corners[:, 1::2]
@@ -150,7 +155,7 @@ class perspective_points(Detached):
             xp.asarray(matrix, dtype),
         )
 
-    def matrices(self, xp, xs, ys):
+    def matrices(self, xp: Any, xs: Array, ys: Array) -> Array:
         """The perspective map that takes the corners of a rectangle to those of each region.
 
         Heckbert, Fundamentals of texture mapping and image warping, 1989.  The rectangle has all
@@ -176,14 +181,14 @@ class perspective_points(Detached):
         ]
         return xp.stack([*rows[0], *rows[1], g, h, xp.ones_like(g)], axis=1)
 
-    def between(self, xp, place, there, size):
+    def between(self, xp: Any, place: Array, there: Array, size: int) -> Arrays:
         """The pixels before and behind places in one direction, and how far behind the first."""
         place = xp.clip(xp.where(there, place, 0.0), 0, size - 1)
         before = xp.minimum(xp.floor(place), max(size - 2, 0))
         return before, xp.minimum(before + 1, size - 1), place - before
 
 
-def inside(xp, x, y, xs, ys):
+def inside(xp: Any, x: Array, y: Array, xs: Array, ys: Array) -> Array:
     """Which points lie inside quadrangles or on their sides: an odd number of sides is to the
     right.
     """

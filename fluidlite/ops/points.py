@@ -7,11 +7,14 @@ each dimension, linear from element to element.
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..errors import AttributeValueError, ShapeError
 from ..ground.dtypes import DType
+from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
 from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Op
-from ..opdef.spec import need_float, need_integer, need_ndim, need_shape, same_dtype, spec
+from ..opdef.spec import Spec, need_float, need_integer, need_ndim, need_shape, same_dtype, spec
 from .given import numbers
 
 
@@ -21,11 +24,11 @@ class Weighted(Op, abstract=True):
     Index: places, each of which belongs to the sum of a point.
     """
 
-    def listed(self, xp, x):
+    def listed(self, xp: Any, x: Array) -> Array:
         """Values as one row for each place or point of each sample."""
         return xp.reshape(xp.transpose(x, (0, 2, 1)), (-1, x.shape[1]))
 
-    def places(self, xp, Index, size):
+    def places(self, xp: Any, Index: Array, size: int) -> list[Array]:
         """For each j, the rows that belong to the points."""
         lead = xp.arange(Index.shape[0])[:, None] * size
         index = xp.in_range(Index, size, "Index")
@@ -40,17 +43,17 @@ class weighted_take(Weighted):
 
     signature = "X, Index!, Weight -> Out"
 
-    def infer(self, X, Index, Weight):
+    def infer(self, X: Spec, Index: Spec, Weight: Spec) -> Specs:
         return X.with_dim(2, Index.shape[1])
 
-    def run(self, xp, X, Index, Weight):
+    def run(self, xp: Any, X: Array, Index: Array, Weight: Array) -> Array:
         rows, out = self.listed(xp, X), 0
         for j, places in enumerate(self.places(xp, Index, X.shape[2])):
             out = out + xp.take(rows, places, axis=0) * xp.reshape(Weight[..., j], (-1, 1))
         out = xp.reshape(out, (X.shape[0], Index.shape[1], X.shape[1]))
         return xp.transpose(out, (0, 2, 1))
 
-    def grad(self, f, X, Index, Weight, dOut):
+    def grad(self, f: Any, X: Value, Index: Value, Weight: Value, dOut: Value) -> Rules:
         return dict(
             X=lambda: f.weighted_put(dOut, Index, Weight, size=X.shape[2]),
             Weight=lambda: f.weighted_dot(X, dOut, Index),
@@ -67,17 +70,17 @@ class weighted_put(Weighted):
     signature = "X, Index!, Weight -> Out"
     size: int = REQUIRED
 
-    def infer(self, X, Index, Weight):
+    def infer(self, X: Spec, Index: Spec, Weight: Spec) -> Specs:
         return X.with_dim(2, self.size)
 
-    def run(self, xp, X, Index, Weight):
+    def run(self, xp: Any, X: Array, Index: Array, Weight: Array) -> Array:
         rows = self.listed(xp, X)
         out = xp.zeros((X.shape[0] * self.size, X.shape[1]), X.dtype)
         for j, places in enumerate(self.places(xp, Index, self.size)):
             out = xp.scatter_add(out, places, rows * xp.reshape(Weight[..., j], (-1, 1)))
         return xp.transpose(xp.reshape(out, (X.shape[0], self.size, X.shape[1])), (0, 2, 1))
 
-    def grad(self, f, X, Index, Weight, dOut):
+    def grad(self, f: Any, X: Value, Index: Value, Weight: Value, dOut: Value) -> Rules:
         return dict(
             X=lambda: f.weighted_take(dOut, Index, Weight),
             Weight=lambda: f.weighted_dot(dOut, X, Index),
@@ -89,10 +92,10 @@ class weighted_dot(Weighted):
 
     signature = "X, Y, Index! -> Out"
 
-    def infer(self, X, Y, Index):
+    def infer(self, X: Spec, Y: Spec, Index: Spec) -> Specs:
         return X.with_shape(Index.shape)
 
-    def run(self, xp, X, Y, Index):
+    def run(self, xp: Any, X: Array, Y: Array, Index: Array) -> Array:
         rows, points = self.listed(xp, X), self.listed(xp, Y)
         sums = [
             xp.sum(xp.take(rows, places, axis=0) * points, axis=1)
@@ -100,7 +103,7 @@ class weighted_dot(Weighted):
         ]
         return xp.reshape(xp.stack(sums, axis=1), Index.shape)
 
-    def grad(self, f, X, Y, Index, dOut):
+    def grad(self, f: Any, X: Value, Y: Value, Index: Value, dOut: Value) -> Rules:
         return dict(
             X=lambda: f.weighted_put(Y, Index, dOut, size=X.shape[2]),
             Y=lambda: f.weighted_take(X, Index, dOut),
@@ -118,7 +121,7 @@ class Neighbours(Op, abstract=True):
     size: int = REQUIRED
     open_end: bool = False
 
-    def pair(self, xp, X):
+    def pair(self, xp: Any, X: Array) -> Arrays:
         """Both neighbours, and 1 where they exist."""
         both = xp.stack([xp.floor(X), xp.floor(X) + 1], axis=-1)
         there = (both >= 0) & (both < self.size)
@@ -132,16 +135,16 @@ class neighbours(Neighbours):
 
     signature = "X -> Index!, Weight"
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Specs:
         both = X.with_shape([*X.shape, 2])
         return both.with_dtype(DType.INT64), both
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Arrays:
         both, there = self.pair(xp, X)
         index = xp.where(there > 0, both, xp.zeros_like(both)).astype("int64")
         return index, there * (1 - xp.abs(X[..., None] - both))
 
-    def grad(self, f, X, dWeight):
+    def grad(self, f: Any, X: Value, dWeight: Value) -> Rules:
         slopes = lambda: dWeight * f.neighbour_slopes(X, size=self.size, open_end=self.open_end)
         return dict(X=lambda: f.reshape(f.reduce_sum(slopes(), dim=[-1]), shape=X.shape))
 
@@ -152,15 +155,17 @@ class neighbour_slopes(Neighbours):
     signature = "X -> Out"
     grad = None
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Specs:
         return X.with_shape([*X.shape, 2])
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         _, there = self.pair(xp, X)
         return there * xp.asarray([-1, 1], dtype=X.dtype)
 
 
-def between(f, x, rows, columns, mask=None, open_end=False):
+def between(
+    f: Any, x: Any, rows: Any, columns: Any, mask: Value = None, open_end: bool = False
+) -> Any:
     """The values of images at points.
 
     Args:
@@ -199,7 +204,7 @@ class grid_sampler(Op):
     signature = "X, Grid -> Output"
     use_cudnn: bool = attr(True, inert=True)
 
-    def infer(self, X, Grid):
+    def infer(self, X: Spec, Grid: Spec) -> Specs:
         need_float(X=X)
         same_dtype(X=X, Grid=Grid)
         need_ndim("X", X, 4)
@@ -207,7 +212,7 @@ class grid_sampler(Op):
         need_shape("Grid", Grid, (X.shape[0], *Grid.shape[1:3], 2), "for X", X)
         return X.with_shape([*X.shape[:2], *Grid.shape[1:3]])
 
-    def expand(self, f, X, Grid):
+    def expand(self, f: Any, X: Value, Grid: Value) -> Value:
         samples, height, width, _ = Grid.shape
         points = f.reshape(Grid, shape=[samples, height * width, 2])
 
@@ -237,7 +242,7 @@ class affine_grid(Op):
     use_cudnn: bool = attr(True, inert=True)
     output_shape: list[int] = ()
 
-    def infer(self, Theta, OutputShape):
+    def infer(self, Theta: Spec, OutputShape: Spec) -> Specs:
         need_float(Theta=Theta)
         need_integer(OutputShape=OutputShape)
         need_ndim("Theta", Theta, 3)
@@ -261,7 +266,7 @@ class affine_grid(Op):
         out = xp.matmul(points, xp.swapaxes(Theta, 1, 2))
         return xp.reshape(out, (Theta.shape[0], *shape[2:], 2))
 
-    def grad(self, f, OutputShape, dOutput):
+    def grad(self, f: Any, OutputShape: Value, dOutput: Value) -> Rules:
         def theta():
             samples, height, width, _ = dOutput.shape
             points = f.plane_points(height=height, width=width, dtype=dOutput.dtype)
@@ -284,14 +289,14 @@ class plane_points(Op):
     dtype: DType = DType.FP32
     grad = None
 
-    def infer(self):
+    def infer(self) -> Specs:
         return spec([self.height * self.width, 3], self.dtype)
 
-    def run(self, xp):
+    def run(self, xp: Any) -> Arrays:
         return corners_to_points(xp, self.height, self.width, self.dtype.dtype)
 
 
-def corners_to_points(xp, height, width, dtype):
+def corners_to_points(xp: Any, height: int, width: int, dtype: Any) -> Array:
     """(x, y, 1) of each element of an image: [height * width, 3]."""
     y, x = xp.meshgrid(xp.linspace(-1, 1, height), xp.linspace(-1, 1, width), indexing="ij")
     return xp.reshape(xp.stack([x, y, xp.ones_like(x)], axis=2), (-1, 3)).astype(dtype)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
 
-def polygon_areas(xp, corners):
+from ..opdef.annotations import Array
+
+
+def polygon_areas(xp: Any, corners: Array) -> Array:
     """The areas of polygons.
 
     Args:
@@ -15,7 +19,7 @@ def polygon_areas(xp, corners):
     return xp.abs(xp.sum(turned, axis=-1)) / 2
 
 
-def common_areas(xp, one, others):
+def common_areas(xp: Any, one: Array, others: Array) -> Array:
     """The areas that a polygon has in common with others.
 
     The plane is cut at the heights of all corners and crossings.  Between two cuts no edges cross,

@@ -10,14 +10,18 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..errors import AttributeValueError, ShapeError
+from ..opdef.annotations import Array, Rules, Specs, Value
 from ..opdef.attribute import REQUIRED, attr, need_choice
 from ..opdef.definition import Op
 from ..opdef.spec import (
+    Shape,
+    Spec,
     need_float,
     need_integer,
     need_ndim,
@@ -57,12 +61,12 @@ class AxisWindows(NamedTuple):
     empty: tuple[list[int], list[int]] = ([], [])
 
     @property
-    def lengths(self):
+    def lengths(self) -> list[int]:
         """How many elements each window has; 0 or less where it lies in the padding alone."""
         before, behind = self.empty
         return [*before, *(end - begin for begin, end in self.ranges), *behind]
 
-    def around(self, xp, x, value):
+    def around(self, xp: Any, x: Array, value: float) -> Array:
         """What windows with elements give, with a value where the others are."""
         if not any(self.empty):
             return x
@@ -70,16 +74,16 @@ class AxisWindows(NamedTuple):
         before, behind = (xp.zeros(n, dtype=x.dtype) + xp.asarray(value, x.dtype) for n in rim)
         return xp.concatenate([before, x, behind], axis=self.axis)
 
-    def within(self, x):
+    def within(self, x: Array) -> Array:
         """Of what all windows give that of those with elements."""
         first = len(self.empty[0])
         return x[self.at(slice(first, first + len(self.ranges)))]
 
-    def at(self, index):
+    def at(self, index: slice) -> tuple[slice, ...]:
         """The index of an image that is ``index`` along this dimension."""
         return (slice(None),) * self.axis + (index,)
 
-    def each(self, x):
+    def each(self, x: Array) -> list[Array]:
         """What lies under each window."""
         return [x[self.at(slice(begin, end))] for begin, end in self.ranges]
 
@@ -109,7 +113,7 @@ class AxisWindows(NamedTuple):
         kernel, stride, before = self.step
         return before, max((len(self.ranges) - 1) * stride + kernel - before - self.size, 0)
 
-    def sum(self, xp, x):
+    def sum(self, xp: Any, x: Array) -> Array:
         """The sum under each window."""
         if self.step:
             return functools.reduce(xp.add, self.elements(xp, x, "constant"))
@@ -118,7 +122,7 @@ class AxisWindows(NamedTuple):
         sums = [xp.sum(part, axis=self.axis, keepdims=True) for part in self.each(x)]
         return xp.concatenate(sums, axis=self.axis)
 
-    def spread(self, xp, g):
+    def spread(self, xp: Any, g: Array) -> Array:
         """The adjoint of ``sum``."""
         shape = list(g.shape)
         if self.step is None:
@@ -134,7 +138,7 @@ class AxisWindows(NamedTuple):
             out = xp.add_at(out, self.under(k), g)
         return out[self.at(slice(before, before + self.size))]
 
-    def max(self, xp, x):
+    def max(self, xp: Any, x: Array) -> Array:
         """The largest element under each window."""
         if self.step:
             return functools.reduce(xp.maximum, self.elements(xp, x, "edge"))
@@ -143,7 +147,9 @@ class AxisWindows(NamedTuple):
         largest = [xp.max(part, axis=self.axis, keepdims=True) for part in self.each(x)]
         return xp.concatenate(largest, axis=self.axis)
 
-    def first_max(self, xp, x, codes, span):
+    def first_max(
+        self, xp: Any, x: Array, codes: Array, span: int
+    ) -> list[Array] | tuple[Array, ...]:
         """The largest element under each window, and where the first that is as large lies in it.
 
         Args:
@@ -174,13 +180,13 @@ class AxisWindows(NamedTuple):
         return largest, found
 
     @property
-    def reach(self):
+    def reach(self) -> int:
         """The number of elements under the largest window."""
         if self.step:
             return self.step.kernel
         return max((end - begin for begin, end in self.ranges), default=1)
 
-    def places(self, xp, k):
+    def places(self, xp: Any, k: Array) -> Array:
         """The positions along this dimension of element ``k`` of each window."""
         if self.step is None:
             begins = [begin for begin, _ in self.ranges]
@@ -215,11 +221,11 @@ class Windowed(Op, abstract=True):
     rank = 2  #: the dimensions of an image
 
     @property
-    def axes(self):
+    def axes(self) -> range:
         """The dimensions that the window moves along."""
         return range(2, self.rank + 2)
 
-    def check(self, X):
+    def check(self, X: Spec) -> None:
         """Check the attributes, and that X is a batch of images."""
         need_float(X=X)
         need_ndim("X", X, self.rank + 2)
@@ -236,14 +242,14 @@ class Windowed(Op, abstract=True):
                 f"{list(self.paddings)}"
             )
 
-    def pooled(self, shape):
+    def pooled(self, shape: Any) -> Any:
         """The shape of Out for an image of this shape."""
         out = list(shape)
         for axis, windows in zip(self.axes, self.windows(shape)):
             out[axis] = windows if isinstance(windows, int) else len(windows.lengths)
         return tuple(out)
 
-    def windows(self, shape):
+    def windows(self, shape: Any) -> Any:
         """The windows along each dimension; only their number where the size there is unknown."""
         sizes = [shape[axis] for axis in self.axes]
         if 0 in sizes:
@@ -262,7 +268,7 @@ class Windowed(Op, abstract=True):
             )
         ]
 
-    def max_places(self, xp, X):
+    def max_places(self, xp: Any, X: Array) -> tuple[Any, ...]:
         """The largest element under each position of the window, and its place in the image: a
         number along each of ``axes``, of arrays that broadcast.
         """
@@ -298,22 +304,22 @@ class Pool(Windowed, abstract=True):
     formats = ("NCHW", "NHWC")  #: with the channels first, and last
 
     @property
-    def geometry(self):
+    def geometry(self) -> dict[str, Any]:
         """The attributes that an adjoint takes over."""
         return {name: getattr(self, name) for name in Pool.attributes}
 
     @property
-    def axes(self):
+    def axes(self) -> range:
         """The dimensions that the window moves along."""
         first = 1 if self.data_format == self.formats[1] else 2
         return range(first, first + self.rank)
 
-    def check(self, X):
+    def check(self, X: Spec) -> None:
         """Check the attributes, and that X is a batch of images."""
         super().check(X)
         need_choice(self, "data_format", *self.formats, known=("AnyLayout",))
 
-    def counts(self, xp, shape, dtype):
+    def counts(self, xp: Any, shape: Any, dtype: Any) -> Mapping[str, Callable[[], Any]]:
         """What averages divide by, for each window."""
         inclusive = not (self.exclusive or self.adaptive or self.global_pooling)
         counts = []
@@ -323,7 +329,7 @@ class Pool(Windowed, abstract=True):
             counts.append(xp.reshape(xp.asarray(sizes, dtype=dtype), along))
         return math.prod(counts)
 
-    def within(self, f, shape, values):
+    def within(self, f: Any, shape: Shape, values: Any) -> Any:
         """Of what all windows over images of a shape have that of those with elements."""
         windows = [w for w in self.windows(shape) if any(w.empty)]
         if not windows:
@@ -332,17 +338,17 @@ class Pool(Windowed, abstract=True):
         ends = [start + len(w.ranges) for start, w in zip(starts, windows)]
         return f.slice(values, axes=[w.axis for w in windows], starts=starts, ends=ends)
 
-    def kind(self, f, which):
+    def kind(self, f: Any, which: str) -> Any:
         """The operator of this many dimensions that has to do with pooling."""
         return getattr(f, f"pool{self.rank}d{which}")
 
 
-def whole(axis, size):
+def whole(axis: int, size: int) -> Any:
     """One window, all of the image."""
     return 1 if size == -1 else AxisWindows(axis, size, [(0, size)], None)
 
 
-def adaptive(axis, size, count):
+def adaptive(axis: int, size: int, count: int) -> Any:
     """So many windows that divide an image as evenly as can be, and cover all of it."""
     if size == -1:
         return count
@@ -352,7 +358,7 @@ def adaptive(axis, size, count):
     return AxisWindows(axis, size, ranges, None)
 
 
-def moving(axis, size, step, after, ceil_mode):
+def moving(axis: int, size: int, step: Any, after: int, ceil_mode: bool) -> Any:
     """Windows that follow each other by a step; some may lie in the padding alone."""
     count = pooled(size, step.kernel, step.before, after, step.stride, ceil_mode)
     if count == -1:
@@ -378,12 +384,12 @@ class Pooling(UseCudnn, UseMkldnn, Pool, abstract=True):
     signature = "X -> Out"
     pooling_type: str = REQUIRED
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Spec:
         need_choice(self, "pooling_type", "max", "avg")
         self.check(X)
         return X.with_shape(self.pooled(X.shape))
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         out = X
         for windows in reversed(self.windows(X.shape)):
             if self.pooling_type == "max":
@@ -392,7 +398,7 @@ class Pooling(UseCudnn, UseMkldnn, Pool, abstract=True):
                 out = windows.around(xp, windows.sum(xp, out), 0.0)
         return out if self.pooling_type == "max" else out / self.counts(xp, X.shape, X.dtype)
 
-    def grad(self, f, X, Out, dOut):
+    def grad(self, f: Any, X: Value, Out: Value, dOut: Value) -> Rules:
         def dx():
             if self.pooling_type == "avg":
                 return self.kind(f, "_adjoint")(dOut, size=X.shape, **self.geometry)
@@ -409,7 +415,7 @@ class pool2d(UseQuantizer, Pooling):
 
     is_test: bool = attr(False, inert=True)
 
-    def selects_maximum(self):
+    def selects_maximum(self) -> bool:
         return self.pooling_type == "max"
 
 
@@ -423,13 +429,13 @@ class PoolAdjoint(Pool, abstract=True):
     signature = "G -> Out"
     size: list[int] = REQUIRED
 
-    def infer(self, G):
+    def infer(self, G: Spec) -> Specs:
         self.check(G)
         wanted = self.pooled(self.size)
         need_shape("G", G, wanted)
         return G.with_shape(self.size)
 
-    def run(self, xp, G):
+    def run(self, xp: Any, G: Any) -> Any:
         out, counts = G, self.counts(xp, self.size, G.dtype)
         for windows in self.windows(self.size):
             out, counts = windows.within(out), windows.within(counts)
@@ -438,7 +444,7 @@ class PoolAdjoint(Pool, abstract=True):
             out = windows.spread(xp, out)
         return out
 
-    def grad(self, f, dOut):
+    def grad(self, f: Any, dOut: Value) -> Rules:
         def back():
             found = self.kind(f, "")(dOut, pooling_type="avg", **self.geometry)
             if not all(windows.ranges for windows in self.windows(self.size)):
@@ -467,14 +473,14 @@ class PoolPositions(Pool, abstract=True):
     signature = "X -> Out"
     grad = None
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Spec:
         self.check(X)
         shape = list(self.pooled(X.shape))
         for axis, windows in zip(self.axes, self.windows(X.shape)):
             shape[axis] = windows if isinstance(windows, int) else len(windows.ranges)
         return X.with_shape(shape).with_dtype("int64")
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         _, along = self.max_places(xp, X)
         places = [
             xp.reshape(xp.arange(n), [-1 if i == a else 1 for i in range(X.ndim)])
@@ -497,14 +503,14 @@ class take_elements(Op):
 
     signature = "X, Index! -> Out"
 
-    def infer(self, X, Index):
+    def infer(self, X: Spec, Index: Spec) -> Specs:
         need_integer(Index=Index)
         return X.with_shape(Index.shape)
 
-    def run(self, xp, X, Index):
+    def run(self, xp: Any, X: Array, Index: Array) -> Array:
         return xp.reshape(X, (-1,))[xp.in_range(Index, X.size, "a position")]
 
-    def grad(self, f, X, Index, dOut):
+    def grad(self, f: Any, X: Value, Index: Value, dOut: Value) -> Rules:
         return dict(X=lambda: f.put_elements(dOut, Index, size=X.shape))
 
 
@@ -520,15 +526,15 @@ class put_elements(Op):
     signature = "X, Index! -> Out"
     size: list[int] = REQUIRED
 
-    def infer(self, X, Index):
+    def infer(self, X: Spec, Index: Spec) -> Spec:
         need_integer(Index=Index)
         need_shape("Index", Index, X.shape)
         return X.with_shape(self.size)
 
-    def run(self, xp, X, Index):
+    def run(self, xp: Any, X: Array, Index: Array) -> Array:
         zeros = xp.zeros(math.prod(self.size), dtype=X.dtype)
         index = xp.in_range(xp.reshape(Index, (-1,)), len(zeros), "a position")
         return xp.reshape(xp.scatter_add(zeros, index, xp.reshape(X, (-1,))), self.size)
 
-    def grad(self, f, Index, dOut):
+    def grad(self, f: Any, Index: Value, dOut: Value) -> Rules:
         return dict(X=lambda: f.take_elements(dOut, Index))

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+from typing import Any, ClassVar
 
 from ..errors import AttributeValueError, ShapeError
+from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
 from ..opdef.attribute import REQUIRED, Long
 from ..opdef.definition import Op
 from ..opdef.spec import (
+    Shape,
+    Spec,
     known,
     need_float,
     need_integer,
@@ -37,15 +41,15 @@ class log_loss(Op):
     signature = "Predicted, Labels! -> Loss"
     epsilon: float = REQUIRED
 
-    def infer(self, Predicted, Labels):
+    def infer(self, Predicted: Spec, Labels: Spec) -> Specs:
         need_float(Predicted=Predicted)
         return Predicted.with_shape(same_shape(Predicted=Predicted, Labels=Labels))
 
-    def run(self, xp, Predicted, Labels):
+    def run(self, xp: Any, Predicted: Array, Labels: Array) -> Array:
         right = xp.log(Predicted + self.epsilon)
         return -Labels * right - (1 - Labels) * xp.log(1 - Predicted + self.epsilon)
 
-    def grad(self, f, Predicted, Labels, dLoss):
+    def grad(self, f: Any, Predicted: Value, Labels: Value, dLoss: Value) -> Rules:
         def slope():
             wrong = (1.0 - Labels) / (1.0 - Predicted + self.epsilon)
             return dLoss * (wrong - Labels / (Predicted + self.epsilon))
@@ -62,18 +66,18 @@ class bce_loss(Op):
 
     signature = "X, Label! -> Out"
 
-    def infer(self, X, Label):
+    def infer(self, X: Spec, Label: Spec) -> Specs:
         need_float(X=X)
         return X.with_shape(same_shape(X=X, Label=Label))
 
-    def run(self, xp, X, Label):
+    def run(self, xp: Any, X: Array, Label: Array) -> Array:
         def logarithm(v):
             smallest = math.exp(-LARGEST_LOSS)
             return xp.where(v < smallest, -LARGEST_LOSS, xp.log(xp.maximum(v, smallest)))
 
         return -Label * logarithm(X) - (1 - Label) * logarithm(1 - X)
 
-    def grad(self, f, X, Label, dOut):
+    def grad(self, f: Any, X: Value, Label: Value, dOut: Value) -> Rules:
         def slope():
             below = X * (1.0 - X)  # 0 where X is sure of itself
             below = f.elementwise_max(below, f.fill_any_like(below, value=1e-12))
@@ -93,10 +97,10 @@ class kldiv_loss(Op):
     """
 
     signature = "X, Target! -> Loss"
-    lod = None
+    lod: ClassVar[str | None] = None
     reduction: str = "mean"
 
-    def infer(self, X, Target):
+    def infer(self, X: Spec, Target: Spec) -> Specs:
         need_float(X=X)
         shape = same_shape(X=X, Target=Target)
         need_word("reduction", self.reduction, "none", "mean", "sum", "batchmean")
@@ -104,12 +108,12 @@ class kldiv_loss(Op):
             raise ShapeError("expected X to have at least 1 dimension, got shape []")
         return X.with_shape(shape) if self.reduction == "none" else spec([1], X.dtype)
 
-    def share(self, shape):
+    def share(self, shape: Shape) -> int:
         """What the sum is divided by."""
         count = {"mean": math.prod(shape), "batchmean": shape[0]}.get(self.reduction, 1)
         return max(count, 1)
 
-    def run(self, xp, X, Target):
+    def run(self, xp: Any, X: Array, Target: Array) -> Array:
         there = Target > 0
         logarithm = xp.log(xp.where(there, Target, 1))
         loss = xp.where(there, Target * (logarithm - X), xp.zeros_like(X))
@@ -117,12 +121,12 @@ class kldiv_loss(Op):
             return loss
         return xp.reshape(xp.sum(loss, dtype=X.dtype), (1,)) / self.share(X.shape)
 
-    def grad(self, f, X, Target, dLoss):
+    def grad(self, f: Any, X: Value, Target: Value, dLoss: Value) -> Rules:
         share = self.share(X.shape)
         return dict(X=lambda: -(f.relu(Target) / share) * dLoss)
 
 
-def need_word(name, value, *allowed):
+def need_word(name: str, value: str, *allowed: str) -> None:
     """Check that an attribute is one of some words."""
     if value not in allowed:
         listed = ", ".join(map(repr, allowed[:-1])) + f" or {allowed[-1]!r}"
@@ -141,11 +145,11 @@ class nll_loss(Op):
     """
 
     signature = "X, Label!, Weight?! -> Out, Total_weight!"
-    lod = None
+    lod: ClassVar[str | None] = None
     ignore_index: Long = -100
     reduction: str = "mean"
 
-    def infer(self, X, Label, Weight):
+    def infer(self, X: Spec, Label: Spec, Weight: Spec | None) -> Specs:
         need_float(X=X)
         need_ndim("X", X, 2, 4)
         need_integer(Label=Label)
@@ -159,7 +163,7 @@ class nll_loss(Op):
         whole = X.with_shape(map(known, wanted, Label.shape))
         return whole if self.reduction == "none" else one, one
 
-    def run(self, xp, X, Label, Weight):
+    def run(self, xp: Any, X: Array, Label: Array, Weight: Array) -> Arrays:
         label = xp.expand_dims(Label, 1)
         pick = pick_label(dict(axis=1, ignore_index=self.ignore_index))
         weights = pick.run(xp, self.each(xp, X, Weight), label)
@@ -172,13 +176,15 @@ class nll_loss(Op):
             loss = loss / xp.where(total == 0, xp.ones_like(total), total)
         return loss, total
 
-    def each(self, xp, X, Weight):
+    def each(self, xp: Any, X: Array, Weight: Array) -> Array:
         """The weight of each element of X."""
         if Weight is None:
             return xp.ones_like(X)
         return xp.broadcast_to(xp.reshape(Weight, (-1,) + (1,) * (X.ndim - 2)), X.shape)
 
-    def grad(self, f, X, Label, Weight, Total_weight, dOut):
+    def grad(
+        self, f: Any, X: Value, Label: Value, Weight: Value, Total_weight: Value, dOut: Value
+    ) -> Rules:
         def dx():
             label = f.unsqueeze(Label, axes=[1])
             g = -dOut
@@ -215,7 +221,7 @@ class sigmoid_focal_loss(Op):
     gamma: float = 2.0
     alpha: float = 0.25
 
-    def infer(self, X, Label, FgNum):
+    def infer(self, X: Spec, Label: Spec, FgNum: Spec) -> Specs:
         need_float(X=X)
         need_ndim("X", X, 2)
         need_integer(Label=Label, FgNum=FgNum)
@@ -223,7 +229,7 @@ class sigmoid_focal_loss(Op):
         need_shape("Label", Label, (X.shape[0], 1))
         return X
 
-    def expand(self, f, X, Label, FgNum):
+    def expand(self, f: Any, X: Value, Label: Value, FgNum: Value) -> Value:
         number = dict(in_dtype=FgNum.dtype, out_dtype=X.dtype)
         examples = f.elementwise_max(FgNum, f.fill_any_like(FgNum, value=1))
         examples = f.reshape(f.cast(examples, **number), shape=[1])
@@ -257,23 +263,23 @@ class teacher_student_sigmoid_loss(Op):
     soft_max_up_bound: float = 15.0
     soft_max_lower_bound: float = -15.0
 
-    def infer(self, X, Label):
+    def infer(self, X: Spec, Label: Spec) -> Specs:
         need_float(X=X)
         same_dtype(X=X, Label=Label)
         need_shape("X", X, (-1, 1))
         need_shape("Label", Label, (-1, 1))
         return X.with_shape(same_shape(X=X, Label=Label))
 
-    def run(self, xp, X, Label):
+    def run(self, xp: Any, X: Array, Label: Array) -> Array:
         terms = xp.where(Label < 0, 1, 2).astype(X.dtype)
         return terms * xp.logaddexp(0, X) - X * self.target(xp, Label)
 
-    def target(self, xp, Label):
+    def target(self, xp: Any, Label: Array) -> Array:
         """The sum of click and score."""
         clicked = (Label >= -1) & (Label < 0)
         return xp.where(clicked, 1, xp.maximum(Label, 0))
 
-    def grad(self, f, X, Label, dY):
+    def grad(self, f: Any, X: Value, Label: Value, dY: Value) -> Rules:
         def dx():
             like = lambda number: f.fill_any_like(Label, value=number)
             scored = indicator(f, f.greater_equal(Label, like(0.0)), X)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 import numpy as np
 
 from ..errors import AttributeValueError, OutOfRangeError
 from ..ground.dtypes import DType
 from ..ground.values import LoDTensor
+from ..opdef.annotations import Array, Specs
 from ..opdef.attribute import REQUIRED, need_least, need_range
 from ..opdef.definition import Op
-from ..opdef.spec import need_count, need_float, need_integer, same_dtype
+from ..opdef.spec import Spec, need_count, need_float, need_integer, same_dtype
 from .anchor_targets import TrueBoxes, need_same_rows, relative, sample
 from .boxes import need_boxes, overlap
 from .proposals import by_image, image_sizes, need_images
@@ -53,12 +56,14 @@ class generate_proposal_labels(TrueBoxes, Op):
     use_random: bool = True
     is_cascade_rcnn: bool = False
     is_cls_agnostic: bool = False
-    random = True
-    host = True
-    lod = None
+    random: ClassVar[bool] = True
+    host: ClassVar[bool] = True
+    lod: ClassVar[str | None] = None
     grad = None
 
-    def infer(self, RpnRois, GtClasses, IsCrowd, GtBoxes, ImInfo):
+    def infer(
+        self, RpnRois: Spec, GtClasses: Spec, IsCrowd: Spec, GtBoxes: Spec, ImInfo: Spec
+    ) -> Specs:
         need_float(RpnRois=RpnRois)
         same_dtype(RpnRois=RpnRois, GtBoxes=GtBoxes, ImInfo=ImInfo)
         need_integer(GtClasses=GtClasses, IsCrowd=IsCrowd)
@@ -105,7 +110,7 @@ class generate_proposal_labels(TrueBoxes, Op):
         lod = (tuple(offsets),)
         return tuple(LoDTensor(xp.concatenate(part), lod) for part in zip(*found))
 
-    def need_classes(self, classes):
+    def need_classes(self, classes: Array) -> None:
         """Check that classes are there."""
         if classes.size and (classes.min() < 0 or classes.max() >= self.class_nums):
             wrong = classes[(classes < 0) | (classes >= self.class_nums)][0]
@@ -140,7 +145,9 @@ class generate_proposal_labels(TrueBoxes, Op):
         rois = (regions * scale).astype(boxes.dtype)
         return rois, labels[:, None], xp.reshape(targets, flat), inside, inside
 
-    def chosen(self, xp, regions, boxes, crowded, generator):
+    def chosen(
+        self, xp: Any, regions: Array, boxes: Array, crowded: Array, generator: Any
+    ) -> tuple[Any, ...]:
         """Which regions, first the objects; the true boxes of those; how many they are."""
         alike = overlap(xp, regions[:, None], boxes[None], 1).astype(boxes.dtype)
         best = alike.max(axis=1, initial=0)

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from itertools import pairwise
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..errors import AttributeValueError, LoDError, OutOfRangeError, ShapeError
 from ..ground.dtypes import DType
 from ..ground.values import LoDTensor, bare, offsets_from
+from ..opdef.annotations import Array, Arrays, Specs
 from ..opdef.attribute import REQUIRED, need_least
 from ..opdef.definition import DetachedValues, Op
 from ..opdef.diagnostics import WarnsOfInput
 from ..opdef.sequences import offsets_of
-from ..opdef.spec import agree, need_float, need_ndim, need_shape, same_dtype
+from ..opdef.spec import Spec, agree, need_float, need_ndim, need_shape, same_dtype
 from .boxes import need_boxes
 from .overlaps import BoxOverlaps, survivors
 
@@ -24,14 +27,14 @@ LARGEST = math.log(1000.0 / 16.0)
 MOST_LEVELS = 256
 
 
-def need_images(ImInfo, images=-1):
+def need_images(ImInfo: Any, images: Any = -1) -> None:
     """Check that a spec says height, width and scale of images."""
     if ImInfo.ndim != 2 or not agree(ImInfo.shape[1], 3) or not agree(ImInfo.shape[0], images):
         wanted = "images" if images == -1 else images
         raise ShapeError(f"expected ImInfo of shape [{wanted}, 3], got {list(ImInfo.shape)}")
 
 
-def by_image(name, x, images=None):
+def by_image(name: str, x: Any, images: int | None = None) -> tuple[Any, ...]:
     """An array, and where the rows of each image begin and end.
 
     Raises:
@@ -45,7 +48,7 @@ def by_image(name, x, images=None):
     return bare(x), list(pairwise(ends))
 
 
-def not_positive(ImInfo):
+def not_positive(ImInfo: Array) -> Any:
     """What to say of heights, widths and scales of images that are not positive; None where all
     are.
     """
@@ -55,7 +58,7 @@ def not_positive(ImInfo):
     return f"expected ImInfo of positive heights, widths and scales, got {row.tolist()}"
 
 
-def image_sizes(ImInfo):
+def image_sizes(ImInfo: Array) -> Array:
     """Heights, widths and scales of images; checked.
 
     Raises:
@@ -93,11 +96,13 @@ class generate_proposals(WarnsOfInput, Op):
     nms_thresh: float = REQUIRED
     min_size: float = REQUIRED
     eta: float = REQUIRED
-    host = True
-    lod = None
+    host: ClassVar[bool] = True
+    lod: ClassVar[str | None] = None
     grad = None
 
-    def infer(self, Scores, BboxDeltas, ImInfo, Anchors, Variances):
+    def infer(
+        self, Scores: Spec, BboxDeltas: Spec, ImInfo: Spec, Anchors: Spec, Variances: Spec
+    ) -> Specs:
         need_float(Scores=Scores)
         same_dtype(Scores=Scores, BboxDeltas=BboxDeltas, Anchors=Anchors, Variances=Variances)
         need_ndim("Scores", Scores, 4)
@@ -125,12 +130,14 @@ class generate_proposals(WarnsOfInput, Op):
         rois, probs = (xp.concatenate(each) for each in zip(*found))
         return LoDTensor(rois, lod), LoDTensor(probs, lod), xp.asarray(lod[0][1:], dtype="int64")
 
-    def input_warnings(self, ins):
+    def input_warnings(self, ins: Any) -> Iterator[Any]:
         wrong = not_positive(ins["ImInfo"])
         if wrong is not None:
             yield f"{wrong}: an image without pixels has no regions"
 
-    def of_image(self, xp, scores, deltas, info, anchors, variances):
+    def of_image(
+        self, xp: Any, scores: Array, deltas: Array, info: Array, anchors: Array, variances: Array
+    ) -> Arrays:
         """The regions of one image and their scores."""
         order = xp.argsort(-scores, kind="stable")
         if 0 < self.pre_nms_topN < len(order):
@@ -148,7 +155,7 @@ class generate_proposals(WarnsOfInput, Op):
             kept = survivors(xp, len(rois), threshold, self.eta, BoxOverlaps(xp, rois, 1), most)
         return rois[kept], scores[order[kept]][:, None]
 
-    def large(self, rois, height, width, scale):
+    def large(self, rois: Array, height: Array, width: Array, scale: Array) -> Array:
         """Which regions are large enough, with their centres in the image."""
         least = max(self.min_size, 1.0)
         sizes = rois[:, 2:] - rois[:, :2]
@@ -158,7 +165,7 @@ class generate_proposals(WarnsOfInput, Op):
         return large & (centres[:, 0] <= width) & (centres[:, 1] <= height)
 
 
-def decoded(xp, anchors, moves):
+def decoded(xp: Any, anchors: Array, moves: Array) -> Array:
     """Boxes in whole pixels, the last one included, from how they differ from anchors."""
     sizes = anchors[:, 2:] - anchors[:, :2] + 1
     centres = moves[:, :2] * sizes + anchors[:, :2] + sizes / 2
@@ -185,14 +192,14 @@ class distribute_fpn_proposals(DetachedValues):
     refer_scale: int = REQUIRED
 
     @property
-    def levels(self):
+    def levels(self) -> int:
         """How many levels there are."""
         return self.max_level - self.min_level + 1
 
-    def width(self, FpnRois):
+    def width(self, FpnRois: Spec) -> Any:
         return self.levels
 
-    def infer(self, FpnRois):
+    def infer(self, FpnRois: Spec) -> Specs:
         need_float(FpnRois=FpnRois)
         need_boxes("FpnRois", FpnRois)
         if not 2 <= self.levels <= MOST_LEVELS or self.refer_scale < 1:
@@ -205,7 +212,7 @@ class distribute_fpn_proposals(DetachedValues):
         index = FpnRois.with_shape([-1, 1]).with_dtype(DType.INT32)
         return [rois] * self.levels, index._replace(lod_level=0)
 
-    def run(self, xp, FpnRois):
+    def run(self, xp: Any, FpnRois: Array) -> Arrays:
         rois, parts = by_image("FpnRois", FpnRois)
         sizes = rois[:, 2:] - rois[:, :2]
         areas = xp.where((sizes >= 0).all(axis=1), xp.prod(sizes + 1, axis=1), 0)
@@ -251,7 +258,7 @@ class collect_fpn_proposals(DetachedValues):
                 )
         return MultiLevelRois[0].with_shape([-1, 4])._replace(lod_level=1)
 
-    def run(self, xp, MultiLevelRois, MultiLevelScores):
+    def run(self, xp: Any, MultiLevelRois: list[Array], MultiLevelScores: list[Array]) -> Array:
         images = None
         rois, scores, image = [], [], []
         for k, (regions, values) in enumerate(zip(MultiLevelRois, MultiLevelScores)):

@@ -4,6 +4,9 @@ its slope: parameters become exactly 0.
 
 from __future__ import annotations
 
+from typing import Any
+
+from ..opdef.annotations import Array, Arrays
 from ..opdef.attribute import need_least
 from .optimizer import ParameterUpdate, number
 
@@ -22,7 +25,7 @@ class Proximal(ParameterUpdate, abstract=True):
         super().check(*given)
         need_least(self, 0, "l1", "l2")
 
-    def shrunk(self, xp, there, rate):
+    def shrunk(self, xp: Any, there: Array, rate: Array) -> Array:
         """The point that minimises rate * decay + half the squared distance from ``there``."""
         size = xp.maximum(xp.abs(there) - rate * self.l1, 0)
         return xp.sign(there) * size / (1 + rate * self.l2)
@@ -38,7 +41,7 @@ class proximal_gd(Proximal):
 
     signature = "Param, Grad, LearningRate -> ParamOut"
 
-    def run(self, xp, Param, Grad, LearningRate):
+    def run(self, xp: Any, Param: Array, Grad: Array, LearningRate: Array) -> Array:
         rate = number(xp, LearningRate, Param)
         return self.shrunk(xp, Param - rate * Grad, rate)
 
@@ -54,7 +57,7 @@ class proximal_adagrad(Proximal):
 
     signature = "Param, Moment, Grad, LearningRate -> ParamOut, MomentOut"
 
-    def run(self, xp, Param, Moment, Grad, LearningRate):
+    def run(self, xp: Any, Param: Array, Moment: Array, Grad: Array, LearningRate: Array) -> Arrays:
         rate, moment = number(xp, LearningRate, Param), Moment + xp.square(Grad)
         return self.shrunk(xp, Param - rate * Grad / xp.sqrt(moment), rate), moment
 
@@ -87,6 +90,6 @@ class ftrl(Proximal):
         param = xp.where(xp.abs(linear) > self.l1, solved, xp.zeros_like(solved))
         return param, squares, linear
 
-    def powers(self, xp, squares):
+    def powers(self, xp: Any, squares: Array) -> Array:
         """The powers of accumulated squares that steps are divided by."""
         return xp.sqrt(squares) if self.lr_power == -0.5 else squares**-self.lr_power

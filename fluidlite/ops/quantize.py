@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 import numpy as np
 
 from ..errors import AttributeValueError, DTypeError, ShapeError
 from ..ground.dtypes import DType
+from ..opdef.annotations import Array, Arrays, Specs
 from ..opdef.attribute import REQUIRED, need_above, need_least, need_range
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
-from ..opdef.spec import agree, need_float, need_ndim, need_one, need_shape, same_dtype, size_of
+from ..opdef.spec import (
+    Spec,
+    agree,
+    need_float,
+    need_ndim,
+    need_one,
+    need_shape,
+    same_dtype,
+    size_of,
+)
 
 LEAST_SCALE = np.float32(1e-30)  #: what less is, is 0
 
 
-def largest(bits):
+def largest(bits: int) -> int:
     """The largest whole number of so many bits, one of which is the sign."""
     return 2 ** (bits - 1) - 1
 
@@ -29,12 +41,12 @@ class Quantized(Op, abstract=True):
     bit_length: int = 8
     grad = None
 
-    def check(self, X):
+    def check(self, X: Spec) -> None:
         """Check X and the bits."""
         need_float(X=X)
         need_range(self, 2, 16, "bit_length")
 
-    def whole(self, xp, x, scale):
+    def whole(self, xp: Any, x: Array, scale: Array) -> Array:
         """``x`` as whole numbers; zeros where the scale is nearly 0."""
         there = scale >= LEAST_SCALE
         steps = largest(self.bit_length) * (1 / xp.where(there, scale, 1))  # halves are as fluid's
@@ -42,7 +54,7 @@ class Quantized(Op, abstract=True):
         return (away(xp, parts) * there).astype(x.dtype)
 
 
-def away(xp, x):
+def away(xp: Any, x: Array) -> Array:
     """``x`` rounded to whole numbers, halves away from zero."""
     return xp.copysign(xp.floor(xp.abs(x) + 0.5), x)
 
@@ -52,11 +64,11 @@ class fake_quantize_abs_max(Quantized):
 
     signature = "X -> Out, OutScale"
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Specs:
         self.check(X)
         return X, X.with_shape([1])
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Arrays:
         scale = xp.max(xp.abs(X), initial=0)
         return self.whole(xp, X, scale), xp.reshape(scale, (1,)).astype(X.dtype)
 
@@ -66,13 +78,13 @@ class fake_channel_wise_quantize_abs_max(Quantized):
 
     signature = "X -> Out, OutScale"
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Specs:
         self.check(X)
         if X.ndim < 1:
             raise ShapeError("expected X to have slices along a first dimension, got shape []")
         return X, X.with_shape(X.shape[:1])
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Arrays:
         scale = xp.max(xp.abs(X), axis=tuple(range(1, X.ndim)), initial=0)
         each = xp.reshape(scale, (-1, *[1] * (X.ndim - 1)))
         return self.whole(xp, X, each), scale.astype(X.dtype)
@@ -92,11 +104,11 @@ class Averaged(Quantized, abstract=True):
     moving_rate: float = 0.9
     is_test: bool = False
 
-    def infer(self, X, InScale, InAccum, InState):
+    def infer(self, X: Spec, InScale: Spec, InAccum: Spec, InState: Spec) -> Specs:
         self.check(X)
         return X, *self.averages(X, InScale, InAccum, InState)
 
-    def averages(self, X, InScale, InAccum, InState):
+    def averages(self, X: Spec, InScale: Spec, InAccum: Any, InState: Any) -> Any:
         """The specs of scale, state and sum."""
         given = dict(InScale=InScale, InAccum=InAccum, InState=InState)
         same_dtype(X=X, **given)
@@ -107,7 +119,9 @@ class Averaged(Quantized, abstract=True):
         one = X.with_shape([1])
         return one, one if moves else None, one if moves else None
 
-    def moved(self, xp, X, InScale, InAccum, InState):
+    def moved(
+        self, xp: Any, X: Array, InScale: Array, InAccum: Array, InState: Array
+    ) -> tuple[Any, ...]:
         """Scale, state and sum after this run."""
         if self.is_test:
             return InScale, None, None
@@ -118,11 +132,11 @@ class Averaged(Quantized, abstract=True):
         total = self.moving_rate * xp.reshape(InAccum, (1,)) + now
         return (total / state).astype(X.dtype), state.astype(X.dtype), total.astype(X.dtype)
 
-    def run(self, xp, X, InScale, InAccum, InState):
+    def run(self, xp: Any, X: Array, InScale: Array, InAccum: Array, InState: Array) -> Arrays:
         scale, state, total = self.moved(xp, X, InScale, InAccum, InState)
         return self.rounded(xp, X, scale), xp.reshape(scale, (1,)), state, total
 
-    def rounded(self, xp, X, scale):
+    def rounded(self, xp: Any, X: Array, scale: Array) -> Array:
         """What Out is."""
         return self.whole(xp, X, xp.reshape(scale, ()))
 
@@ -134,7 +148,7 @@ class fake_quantize_moving_average_abs_max(Averaged):
 class fake_quantize_dequantize_moving_average_abs_max(Averaged):
     """Out = X rounded to what whole numbers stand for, the largest for a mean of those of |X|."""
 
-    def rounded(self, xp, X, scale):
+    def rounded(self, xp: Any, X: Array, scale: Array) -> Array:
         scale = xp.reshape(scale, ())
         step = scale / largest(self.bit_length)
         return (self.whole(xp, X, scale) * step).astype(X.dtype)
@@ -154,7 +168,7 @@ class moving_average_abs_max_scale(Op):
     is_test: bool = False
     grad = None
 
-    def infer(self, X, InAccum, InState):
+    def infer(self, X: Spec, InAccum: Spec, InState: Spec) -> Specs:
         need_float(X=X)
         need_one(InAccum=InAccum, InState=InState)
         one = X.with_shape([1])
@@ -164,7 +178,7 @@ class moving_average_abs_max_scale(Op):
             raise ShapeError("expected InAccum and InState, unless is_test is True")
         return X, one, one, one
 
-    def run(self, xp, X, InAccum, InState):
+    def run(self, xp: Any, X: Array, InAccum: Array, InState: Array) -> Arrays:
         if self.is_test:
             return X, None, None, None
         state = self.moving_rate * xp.reshape(InState, (1,)) + 1
@@ -185,9 +199,9 @@ class fake_quantize_range_abs_max(Quantized):
     signature = "X, InScale, Iter? -> Out, OutScale, OutScales?~"
     window_size: int = 10000
     is_test: bool = False
-    fluid = FluidForm(updates=("OutScales",))
+    fluid: ClassVar[FluidForm] = FluidForm(updates=("OutScales",))
 
-    def infer(self, X, InScale, Iter):
+    def infer(self, X: Spec, InScale: Spec, Iter: Spec | None) -> Specs:
         self.check(X)
         same_dtype(X=X, InScale=InScale)
         need_one(InScale=InScale, Iter=Iter)
@@ -195,7 +209,7 @@ class fake_quantize_range_abs_max(Quantized):
         window = None if self.is_test or Iter is None else X.with_shape([self.window_size])
         return X, X.with_shape([1]), window
 
-    def run(self, xp, X, InScale, Iter, OutScales):
+    def run(self, xp: Any, X: Array, InScale: Array, Iter: Array, OutScales: Array) -> Arrays:
         scale = xp.reshape(InScale, (1,))
         if self.is_test or Iter is None:
             return self.whole(xp, X, scale[0]), scale, None
@@ -222,13 +236,13 @@ class Dequantized(Op, abstract=True):
     max_range: float = REQUIRED
     grad = None
 
-    def infer(self, X, Scale):
+    def infer(self, X: Spec, Scale: Spec) -> Specs:
         need_float(Scale=Scale)
         need_one(Scale=Scale)
         need_above(self, 0, "max_range")
         return X.with_dtype(Scale.dtype)
 
-    def run(self, xp, X, Scale):
+    def run(self, xp: Any, X: Array, Scale: Array) -> Arrays:
         return (X.astype(Scale.dtype) * xp.reshape(Scale, ()) / self.max_range).astype(Scale.dtype)
 
 
@@ -239,7 +253,7 @@ class fake_dequantize_max_abs(Dequantized):
     max_range: the largest whole number.
     """
 
-    def infer(self, X, Scale):
+    def infer(self, X: Spec, Scale: Spec) -> Specs:
         need_float(X=X)
         same_dtype(X=X, Scale=Scale)
         return super().infer(X, Scale)
@@ -257,7 +271,7 @@ class fake_channel_wise_dequantize_max_abs(Op):
     quant_bits: list[int] = (8,)
     grad = None
 
-    def infer(self, X, Scales):
+    def infer(self, X: Spec, Scales: list[Spec]) -> Specs:
         need_float(X=X)
         count = len(Scales)
         bits = self.quant_bits
@@ -275,7 +289,7 @@ class fake_channel_wise_dequantize_max_abs(Op):
             need_one(**{"Scales[1]": Scales[1]})
         return X
 
-    def run(self, xp, X, Scales):
+    def run(self, xp: Any, X: Array, Scales: list[Array]) -> Array:
         axis = len(Scales) - 1
         along = [-1 if i == axis else 1 for i in range(X.ndim)]
         out = X * xp.reshape(Scales[0], along) / largest(self.quant_bits[0])
@@ -284,7 +298,7 @@ class fake_channel_wise_dequantize_max_abs(Op):
         return out.astype(X.dtype)
 
 
-def need_int8(X):
+def need_int8(X: Spec) -> None:
     """Check that X holds whole numbers of 8 bits."""
     if X.dtype is not DType.INT8:
         raise DTypeError(f"expected X to be int8, got {X.dtype}")
@@ -297,7 +311,7 @@ class dequantize_abs_max(Dequantized):
     max_range: the largest whole number.
     """
 
-    def infer(self, X, Scale):
+    def infer(self, X: Spec, Scale: Spec) -> Specs:
         need_int8(X)
         return super().infer(X, Scale)
 
@@ -312,14 +326,14 @@ class dequantize_log(Op):
     signature = "X, Dict -> Out"
     grad = None
 
-    def infer(self, X, Dict):
+    def infer(self, X: Spec, Dict: Spec) -> Specs:
         need_int8(X)
         need_float(Dict=Dict)
         need_ndim("Dict", Dict, 1)
         need_shape("Dict", Dict, (128,))
         return X.with_dtype(Dict.dtype)
 
-    def run(self, xp, X, Dict):
+    def run(self, xp: Any, X: Array, Dict: Array) -> Array:
         X = X.astype("int64")
         found = xp.take(Dict, xp.where(X < 0, X + 128, X))
         return xp.where(X < 0, -found, found)

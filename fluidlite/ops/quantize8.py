@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..errors import AttributeValueError, DTypeError
 from ..ground.dtypes import DType
+from ..opdef.annotations import Array, Specs
 from ..opdef.attribute import attr
 from ..opdef.definition import Op
-from ..opdef.spec import need_float
+from ..opdef.spec import Spec, need_float
 
 
 class quantize(Op):
@@ -26,11 +29,11 @@ class quantize(Op):
     output_format: str = attr("NHWC", inert=True)
     grad = None
 
-    def infer(self, Input):
+    def infer(self, Input: Spec) -> Specs:
         need_float(Input=Input)
         return Input.with_dtype(DType.INT8 if self.is_negative_input else DType.UINT8)
 
-    def run(self, xp, Input):
+    def run(self, xp: Any, Input: Array) -> Array:
         return _rounded(xp, Input * self.Scale, np.int8 if self.is_negative_input else np.uint8)
 
 
@@ -45,13 +48,13 @@ class dequantize(Op):
     Scale: float = 1.0
     grad = None
 
-    def infer(self, Input):
+    def infer(self, Input: Spec) -> Specs:
         _need_8_bits(Input)
         if not self.Scale:
             raise AttributeValueError("expected Scale other than 0")
         return Input.with_dtype(DType.FP32)
 
-    def run(self, xp, Input):
+    def run(self, xp: Any, Input: Array) -> Array:
         return Input.astype(np.float32) / np.float32(self.Scale)
 
 
@@ -68,13 +71,13 @@ class requantize(Op):
     Scale_out: float = 1.0
     grad = None
 
-    def infer(self, Input):
+    def infer(self, Input: Spec) -> Specs:
         _need_8_bits(Input)
         if not self.Scale_in:
             raise AttributeValueError("expected Scale_in other than 0")
         return Input
 
-    def run(self, xp, Input):
+    def run(self, xp: Any, Input: Array) -> Array:
         factor = np.float32(self.Scale_out) / np.float32(self.Scale_in)
         return _rounded(xp, Input.astype(np.float32) * factor, Input.dtype)
 

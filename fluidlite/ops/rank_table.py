@@ -8,17 +8,19 @@ first rows.
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..errors import LoDError, ShapeError
 from ..ground.dtypes import DType, Kind
 from ..ground.values import LoDTensor, LoDTensorArray, bare, with_lod
+from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
 from ..opdef.definition import Detached, Op, ValueShaped
 from ..opdef.fluid_form import FluidForm
 from ..opdef.rank_table import RankTable
 from ..opdef.sequences import lod_of, taken
-from ..opdef.spec import need_integer, need_one, spec
+from ..opdef.spec import Spec, need_integer, need_one, spec
 
 
 class lod_rank_table(Detached):
@@ -30,10 +32,10 @@ class lod_rank_table(Detached):
     signature = "X![] -> Out"
     level: int = 0
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Specs:
         return None
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         lod = lod_of(X)
         if not 0 <= self.level < len(lod):
             raise LoDError(
@@ -51,10 +53,10 @@ class max_sequence_len(Detached):
 
     signature = "RankTable! -> Out"
 
-    def infer(self, RankTable):
+    def infer(self, RankTable: Spec) -> Spec:
         return spec([1], DType.INT64)
 
-    def run(self, xp, RankTable):
+    def run(self, xp: Any, RankTable: Array) -> Array:
         return xp.asarray([RankTable.steps], "int64")
 
 
@@ -68,13 +70,13 @@ class lod_tensor_to_array(ValueShaped):
     """
 
     signature = "X[], RankTable! -> Out"
-    hands_on = True
-    fluid = FluidForm(direct=True)
+    hands_on: ClassVar[bool] = True
+    fluid: ClassVar[FluidForm] = FluidForm(direct=True)
 
-    def infer(self, X, RankTable):
+    def infer(self, X: Spec, RankTable: Spec) -> Spec:
         return X._replace(kind=Kind.LOD_TENSOR_ARRAY, lod_level=0)
 
-    def run(self, xp, X, RankTable):
+    def run(self, xp: Any, X: Array, RankTable: Array) -> Array:
         rows = bare(X)
         if len(rows) != RankTable.rows:
             raise ShapeError(
@@ -88,7 +90,7 @@ class lod_tensor_to_array(ValueShaped):
             LoDTensor(xp.take(rows, step, axis=0), lod) for step, lod in RankTable.inner_steps()
         )
 
-    def grad(self, f, X, RankTable, dOut):
+    def grad(self, f: Any, X: Value, RankTable: Value, dOut: Value) -> Rules:
         return dict(X=lambda: f.array_to_lod_tensor(dOut, RankTable))
 
 
@@ -100,13 +102,13 @@ class array_to_lod_tensor(ValueShaped):
     """
 
     signature = "X, RankTable! -> Out[]"
-    hands_on = True
-    fluid = FluidForm(direct=True)
+    hands_on: ClassVar[bool] = True
+    fluid: ClassVar[FluidForm] = FluidForm(direct=True)
 
-    def infer(self, X, RankTable):
+    def infer(self, X: Spec, RankTable: Spec) -> Spec:
         return X._replace(kind=Kind.LOD_TENSOR, lod_level=1)
 
-    def run(self, xp, X, RankTable):
+    def run(self, xp: Any, X: Array, RankTable: Array) -> Array:
         if len(X) < RankTable.steps or all(each is None for each in X):
             raise ShapeError(
                 f"expected an array of {RankTable.steps} steps, as the rank table says, got "
@@ -134,7 +136,7 @@ class array_to_lod_tensor(ValueShaped):
             out[order] = xp.concatenate(parts)
         return LoDTensor(out, (*RankTable.above, RankTable.offsets, *below))
 
-    def grad(self, f, RankTable, dOut):
+    def grad(self, f: Any, RankTable: Value, dOut: Value) -> Rules:
         return dict(X=lambda: f.lod_tensor_to_array(dOut, RankTable))
 
 
@@ -147,14 +149,14 @@ class shrink_rnn_memory(ValueShaped):
     """
 
     signature = "X[], RankTable!, I! -> Out[]"
-    hands_on = True
+    hands_on: ClassVar[bool] = True
 
-    def infer(self, X, RankTable, I):
+    def infer(self, X: Spec, RankTable: Spec, I: Spec) -> Spec:
         need_integer(I=I)
         need_one(I=I)
         return X.with_dim(0, -1)
 
-    def run(self, xp, X, RankTable, I):
+    def run(self, xp: Any, X: Array, RankTable: Array, I: Array) -> Array:
         count, lod = RankTable.count_at(int(I.reshape(()))), lod_of(X)
         if not lod:
             return X[:count]
@@ -164,7 +166,7 @@ class shrink_rnn_memory(ValueShaped):
             kept = level[kept]
         return LoDTensor(X.data[:kept], tuple(levels))
 
-    def grad_numpy(self, xp, X, dOut):
+    def grad_numpy(self, xp: Any, X: Array, dOut: Array) -> Arrays:
         rows, kept = len(bare(X)), len(dOut)
         if rows == kept:
             return dict(X=dOut)
@@ -172,7 +174,7 @@ class shrink_rnn_memory(ValueShaped):
         out[:kept] = dOut
         return dict(X=out)
 
-    def grad(self, f, X, dOut):
+    def grad(self, f: Any, X: Value, dOut: Value) -> Rules:
         def back():
             rows, kept = f.bare_rows(X).shape[0], dOut.shape[0]
             return dOut if rows == kept else f.add_rows(np.arange(kept), dOut, size=rows)
@@ -187,17 +189,17 @@ class Reordering(Op, abstract=True):
     """
 
     signature = "X[], RankTable! -> Out[]"
-    fluid = FluidForm(direct=True)
-    lod = None
+    fluid: ClassVar[FluidForm] = FluidForm(direct=True)
+    lod: ClassVar[str | None] = None
 
-    def order(self, table):
+    def order(self, table: Any) -> Any:
         """Which row or sequence comes first, second and so on."""
         raise NotImplementedError
 
-    def infer(self, X, RankTable):
+    def infer(self, X: Spec, RankTable: Spec) -> Spec:
         return X
 
-    def run(self, xp, X, RankTable):
+    def run(self, xp: Any, X: Array, RankTable: Array) -> Array:
         order = self.order(RankTable)
         count = len(lod_of(X)[0]) - 1 if lod_of(X) else len(bare(X))
         if count != len(order):
@@ -213,12 +215,12 @@ class Reordering(Op, abstract=True):
 class reorder_lod_tensor_by_rank(Reordering):
     """Out = the rows of X, or the sequences of an X that has some, in the order of a rank table."""
 
-    hands_on = True
+    hands_on: ClassVar[bool] = True
 
-    def order(self, table):
+    def order(self, table: Any) -> Array:
         return table.order
 
-    def grad(self, f, RankTable, dOut):
+    def grad(self, f: Any, RankTable: Value, dOut: Value) -> Rules:
         return dict(X=lambda: f.reorder_lod_tensor_by_rank_grad(dOut, RankTable))
 
 
@@ -227,8 +229,8 @@ class UnorderedByRank(Reordering, type="reorder_lod_tensor_by_rank_grad"):
     of ``reorder_lod_tensor_by_rank``.
     """
 
-    def order(self, table):
+    def order(self, table: Any) -> Array:
         return np.argsort(table.order)
 
-    def grad(self, f, RankTable, dOut):
+    def grad(self, f: Any, RankTable: Value, dOut: Value) -> Rules:
         return dict(X=lambda: f.reorder_lod_tensor_by_rank(dOut, RankTable))

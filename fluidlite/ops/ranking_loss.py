@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from typing import Any, ClassVar
 
 from ..errors import ShapeError
+from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
 from ..opdef.definition import Op
-from ..opdef.spec import need_float
+from ..opdef.spec import Spec, need_float
 from .elementwise import indicator
 from .loss import check_label
 from .matrix import same_shape
@@ -21,14 +23,14 @@ class hinge_loss(Op):
 
     signature = "Logits, Labels! -> Loss"
 
-    def infer(self, Logits, Labels):
+    def infer(self, Logits: Spec, Labels: Spec) -> Specs:
         need_float(Logits=Logits)
         return Logits.with_shape(same_shape(Logits=Logits, Labels=Labels))
 
-    def run(self, xp, Logits, Labels):
+    def run(self, xp: Any, Logits: Array, Labels: Array) -> Array:
         return xp.maximum(1 - (2 * Labels - 1) * Logits, 0)
 
-    def grad(self, f, Logits, Labels, dLoss):
+    def grad(self, f: Any, Logits: Value, Labels: Value, dLoss: Value) -> Rules:
         def slope():
             side = Labels * 2.0 - 1.0
             return -dLoss * side * indicator(f, side * Logits < 1.0, Logits)
@@ -46,17 +48,19 @@ class modified_huber_loss(Op):
 
     signature = "X, Y! -> IntermediateVal~, Out"
 
-    def infer(self, X, Y):
+    def infer(self, X: Spec, Y: Spec) -> Specs:
         need_float(X=X)
         out = X.with_shape(same_shape(X=X, Y=Y))
         return out, out
 
-    def run(self, xp, X, Y):
+    def run(self, xp: Any, X: Array, Y: Array) -> Arrays:
         sided = (2 * Y - 1) * X
         missing = xp.clip(1 - sided, 0, 2)
         return sided, missing * (missing + 2 * (1 - sided - missing))
 
-    def grad(self, f, Y, IntermediateVal, dOut, dIntermediateVal=None):
+    def grad(
+        self, f: Any, Y: Value, IntermediateVal: Value, dOut: Value, dIntermediateVal: Value = None
+    ) -> Rules:
         def dx():
             g = f.clip(1.0 - IntermediateVal, min=0.0, max=2.0) * -2.0 * dOut
             g = g if dIntermediateVal is None else g + dIntermediateVal
@@ -78,7 +82,7 @@ class rank_loss(Op):
 
     signature = "Label!, Left, Right -> Out"
 
-    def infer(self, Label, Left, Right):
+    def infer(self, Label: Spec, Left: Spec, Right: Spec) -> Specs:
         need_float(Left=Left)
         given = dict(Left=Left, Right=Right, Label=Label)
         if len({s.ndim for s in given.values()}) > 1:  # one of them has a size of 1 at the end
@@ -87,11 +91,11 @@ class rank_loss(Op):
             return Label
         return Left.with_shape(same_shape(**given))
 
-    def run(self, xp, Label, Left, Right):
+    def run(self, xp: Any, Label: Array, Left: Array, Right: Array) -> Array:
         ahead = xp.reshape(Left, Label.shape) - xp.reshape(Right, Label.shape)
         return xp.logaddexp(0, ahead) - Label * ahead
 
-    def grad(self, f, Label, Left, Right, dOut):
+    def grad(self, f: Any, Label: Value, Left: Value, Right: Value, dOut: Value) -> Rules:
         shaped = lambda v, shape: v if v.shape == shape else f.reshape(v, shape=list(shape))
         ahead = lambda: shaped(Left, Label.shape) - shaped(Right, Label.shape)
         slope = lambda: dOut * (f.sigmoid(ahead()) - Label)
@@ -100,7 +104,7 @@ class rank_loss(Op):
         )
 
 
-def with_column(s, ndim):
+def with_column(s: Any, ndim: Any) -> Any:
     """A spec with a size of 1 at the end, where it has a dimension less than ``ndim``."""
     return s.with_shape((*s.shape, 1)) if s.ndim == ndim - 1 else s
 
@@ -115,19 +119,19 @@ class margin_rank_loss(Op):
     """
 
     signature = "X1, X2, Label! -> Activated!~, Out"
-    lod = None
+    lod: ClassVar[str | None] = None
     margin: float = 0.0
 
-    def infer(self, X1, X2, Label):
+    def infer(self, X1: Spec, X2: Spec, Label: Spec) -> Specs:
         need_float(X1=X1)
         out = X1.with_shape(same_shape(X1=X1, X2=X2, Label=Label))
         return out, out
 
-    def run(self, xp, X1, X2, Label):
+    def run(self, xp: Any, X1: Array, X2: Array, Label: Array) -> Arrays:
         loss = xp.maximum(self.margin - Label * (X1 - X2), 0)
         return (loss > 0).astype(X1.dtype), loss
 
-    def grad(self, f, Label, Activated, dOut):
+    def grad(self, f: Any, Label: Value, Activated: Value, dOut: Value) -> Rules:
         slope = lambda: dOut * Label * Activated
         return dict(X1=lambda: -slope(), X2=slope)
 
@@ -146,14 +150,14 @@ class bpr_loss(Op):
 
     signature = "X, Label! -> Y"
 
-    def infer(self, X, Label):
+    def infer(self, X: Spec, Label: Spec) -> Specs:
         need_float(X=X)
         check_label(X, Label, -1)
         if X.shape[-1] in (0, 1):
             raise ShapeError(f"expected X to have at least 2 classes, got shape {list(X.shape)}")
         return X.with_dim(-1, 1)
 
-    def expand(self, f, X, Label):
+    def expand(self, f: Any, X: Value, Label: Value) -> Value:
         behind = f.softplus(X - f.pick_label(X, Label))  # log 2 where the class is Label itself
         total = f.reduce_sum(behind, dim=[-1], keep_dim=True)
         return (total - math.log(2)) / (X.shape[-1] - 1)

@@ -6,6 +6,8 @@ reader is no tensor, and what ``read`` gives goes to variables as it is, with it
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 import numpy as np
 
 from ..errors import EOFException, FeedError
@@ -33,7 +35,7 @@ class create_py_reader(ReaderOp):
     """
 
     signature = "blocking_queue -> Out*"
-    fluid = FluidForm(unread=("blocking_queue",), outside=("blocking_queue",))
+    fluid: ClassVar[FluidForm] = FluidForm(unread=("blocking_queue",), outside=("blocking_queue",))
     shape_concat: list[int] = REQUIRED
     ranks: list[int] = REQUIRED
     lod_levels: list[int] = REQUIRED
@@ -43,7 +45,7 @@ class create_py_reader(ReaderOp):
     device_index: int = attr(0, inert=True)
     device_count: int = attr(1, inert=True)
 
-    def execute(self, run):
+    def execute(self, run: Any) -> None:
         (queue,) = run.names("inputs", "blocking_queue")
         for name in run.names("outputs", "Out"):
             run.set(name, source_of(queue))
@@ -58,7 +60,7 @@ class create_double_buffer_reader(ReaderOp):
     signature = "UnderlyingReader -> Out"
     place: str = attr("AUTO", inert=True)
 
-    def execute(self, run):
+    def execute(self, run: Any) -> None:
         (name,) = run.names("inputs", "UnderlyingReader")
         run.set(run.names("outputs", "Out")[0], run.value(name))
 
@@ -72,13 +74,13 @@ class read(ReaderOp):
     """
 
     signature = "Reader -> Out*"
-    hands_on = True
-    calls_out = True
+    hands_on: ClassVar[bool] = True
+    calls_out: ClassVar[bool] = True
     throw_eof_exp: bool = True
     infer_out: bool = attr(True, inert=True)
     drop_last: bool = attr(True, inert=True)
 
-    def reader(self, run, name):
+    def reader(self, run: Any, name: Any) -> Any:
         """The reader that a variable holds.
 
         Raises:
@@ -92,7 +94,7 @@ class read(ReaderOp):
             )
         return found
 
-    def execute(self, run):
+    def execute(self, run: Any) -> None:
         (name,) = run.names("inputs", "Reader")
         names = run.names("outputs", "Out")
         try:
@@ -111,7 +113,7 @@ class read(ReaderOp):
             run.set(out, value)
 
 
-def check(variable, value):
+def check(variable: Any, value: Any) -> None:
     """Refuse a value that its variable, which is checked, does not take."""
     if variable is None or not variable.need_check_feed:
         return
@@ -130,6 +132,6 @@ def check(variable, value):
             )
 
 
-def empty(variable):
+def empty(variable: Any) -> Any:
     """A value of no rows."""
     return np.zeros([0, *(max(n, 0) for n in variable.shape[1:])], variable.dtype.dtype)

@@ -6,15 +6,18 @@ All of these are linear and move or copy numbers only, so that gradients move th
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
 from ..errors import AttributeValueError, ShapeError
+from ..opdef.annotations import Array, Rules, Specs, Value
 from ..opdef.attribute import REQUIRED, Long, need_range
 from ..opdef.definition import Op
-from ..opdef.spec import covering, need_float, need_ndim, need_shape, pooled
+from ..opdef.spec import Spec, covering, need_float, need_ndim, need_shape, pooled
 from .pad import bordered
 
 
-def need_factor(what, number, channels, times, X):
+def need_factor(what: str, number: int, channels: int, times: int, X: Spec) -> None:
     """Check that a number is at least 1 and that ``times`` divides the channels of X."""
     if number < 1:
         raise AttributeValueError(f"expected {what} of at least 1, got {number}")
@@ -25,7 +28,7 @@ def need_factor(what, number, channels, times, X):
         )
 
 
-def times(size, factor):
+def times(size: int, factor: int) -> int:
     """A size times a factor, as far as it is known."""
     return -1 if size == -1 else size * factor
 
@@ -44,7 +47,7 @@ class pixel_shuffle(Op):
     signature = "X -> Out"
     upscale_factor: int = 1
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Specs:
         need_float(X=X)
         need_ndim("X", X, 4)
         n, c, h, w = X.shape
@@ -52,14 +55,14 @@ class pixel_shuffle(Op):
         need_factor("upscale_factor", r, c, r * r, X)
         return X.with_shape([n, -1 if c == -1 else c // (r * r), times(h, r), times(w, r)])
 
-    def expand(self, f, X):
+    def expand(self, f: Any, X: Value) -> Value:
         n, c, h, w = X.shape
         r = self.upscale_factor
         squares = f.reshape(X, shape=[n, c // (r * r), r, r, h, w])
         spread = f.transpose(squares, axis=[0, 1, 4, 2, 5, 3])
         return f.reshape(spread, shape=[n, c // (r * r), h * r, w * r])
 
-    def grad(self, f, dOut):
+    def grad(self, f: Any, dOut: Value) -> Rules:
         def dx():
             n, c, h, w = dOut.shape
             r = self.upscale_factor
@@ -82,18 +85,18 @@ class shuffle_channel(Op):
     signature = "X -> Out"
     group: int = 1
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Specs:
         need_float(X=X)
         need_ndim("X", X, 4)
         need_factor("group", self.group, X.shape[1], self.group, X)
         return X
 
-    def expand(self, f, X):
+    def expand(self, f: Any, X: Value) -> Value:
         n, c, h, w = X.shape
         rows = f.reshape(X, shape=[n, self.group, c // self.group, h, w])
         return f.reshape(f.transpose(rows, axis=[0, 2, 1, 3, 4]), shape=[n, c, h, w])
 
-    def grad(self, f, dOut):
+    def grad(self, f: Any, dOut: Value) -> Rules:
         return dict(X=lambda: f.shuffle_channel(dOut, group=dOut.shape[1] // self.group))
 
 
@@ -111,7 +114,7 @@ class space_to_depth(Op):
     signature = "X -> Out"
     blocksize: Long = 2
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Specs:
         need_float(X=X)
         need_ndim("X", X, 4)
         n, c, *sizes = X.shape
@@ -124,14 +127,14 @@ class space_to_depth(Op):
             )
         return X.with_shape([n, times(c, b * b), *(-1 if s == -1 else s // b for s in sizes)])
 
-    def expand(self, f, X):
+    def expand(self, f: Any, X: Value) -> Value:
         n, c, h, w = X.shape
         b = self.blocksize
         squares = f.reshape(X, shape=[n, b, b, c // (b * b), h, w])
         large = f.transpose(squares, axis=[0, 3, 4, 1, 5, 2])
         return f.reshape(large, shape=[n, c * b * b, h // b, w // b])
 
-    def grad(self, f, X, dOut):
+    def grad(self, f: Any, X: Value, dOut: Value) -> Rules:
         def dx():
             n, c, h, w = X.shape
             b = self.blocksize
@@ -156,7 +159,7 @@ class temporal_shift(Op):
     seg_num: int = REQUIRED
     shift_ratio: float = 0.25
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Specs:
         need_float(X=X)
         need_ndim("X", X, 4)
         need_range(self, 0, 0.5, "shift_ratio")
@@ -166,15 +169,15 @@ class temporal_shift(Op):
             )
         return X
 
-    def shifted(self, f, x, step):
+    def shifted(self, f: Any, x: Value, step: int) -> Value:
         """Channels taken from ``step`` frames before and after."""
         bounds = [int(x.shape[1] * self.shift_ratio), int(x.shape[1] * 2 * self.shift_ratio)]
         return f.shift_frames(x, frames=self.seg_num, bounds=bounds, step=step)
 
-    def expand(self, f, X):
+    def expand(self, f: Any, X: Value) -> Value:
         return self.shifted(f, X, 1)
 
-    def grad(self, f, dOut):
+    def grad(self, f: Any, dOut: Value) -> Rules:
         return dict(X=lambda: self.shifted(f, dOut, -1))
 
 
@@ -191,7 +194,7 @@ class shift_frames(Op):
     bounds: list[int] = REQUIRED
     step: int = REQUIRED
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         clips = xp.reshape(X, (X.shape[0] // self.frames, self.frames, *X.shape[1:]))
         first, second = self.bounds
         parts = [
@@ -201,12 +204,12 @@ class shift_frames(Op):
         ]
         return xp.reshape(xp.concatenate(parts, axis=2), X.shape)
 
-    def grad(self, f, dOut):
+    def grad(self, f: Any, dOut: Value) -> Rules:
         back = dict(frames=self.frames, bounds=self.bounds, step=-self.step)
         return dict(X=lambda: f.shift_frames(dOut, **back))
 
 
-def moved(xp, clips, step):
+def moved(xp: Any, clips: Array, step: int) -> Array:
     """Frames moved by one place forwards or backwards."""
     nothing = xp.zeros_like(clips[:, :1])
     parts = [nothing, clips[:, :-1]] if step > 0 else [clips[:, 1:], nothing]
@@ -228,16 +231,16 @@ class Unfolding(Op, abstract=True):
     dilations: list[int] = REQUIRED
 
     @property
-    def geometry(self):
+    def geometry(self) -> Any:
         """The attributes that an adjoint takes over."""
         return {name: getattr(self, name) for name in Unfolding.attributes}
 
     @property
-    def spans(self):
+    def spans(self) -> list[int]:
         """Height and width of what the window covers."""
         return [(k - 1) * dilation + 1 for k, dilation in zip(self.kernel_sizes, self.dilations)]
 
-    def pads(self, sizes):
+    def pads(self, sizes: Sequence[int]) -> list[Any]:
         """Padding before and after an image of these sizes, down and across."""
         top, left, bottom, right = self.paddings
         given = (top, bottom), (left, right)
@@ -250,7 +253,7 @@ class Unfolding(Op, abstract=True):
             for size, span, pad, stride in zip(sizes, self.spans, self.pads(sizes), self.strides)
         ]
 
-    def check(self):
+    def check(self) -> None:
         """Check the attributes."""
         for name, count, least in (
             ("kernel_sizes", 2, 1),
@@ -265,7 +268,7 @@ class Unfolding(Op, abstract=True):
                     f"expected {name} of {count} numbers{at}, got {list(numbers)}"
                 )
 
-    def columns(self, shape):
+    def columns(self, shape: Any) -> Any:
         """The shape of the columns of images of this shape."""
         down, across = self.positions(shape[2:])
         height = times(shape[1], self.kernel_sizes[0] * self.kernel_sizes[1])
@@ -276,20 +279,20 @@ class unfold(Unfolding):
     """Y[n, :, i] = what lies under position i of a window over X[n], by channels and then rows."""
 
     signature = "X -> Y"
-    lod = None
+    lod: ClassVar[str | None] = None
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Specs:
         need_float(X=X)
         need_ndim("X", X, 4)
         self.check()
         return X.with_shape(self.columns(X.shape))
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         image = bordered(xp, X, ((0, 0), (0, 0), *self.pads(X.shape[2:])))
         view = xp.windows(image, self.kernel_sizes, self.strides, self.dilations)
         return xp.reshape(xp.transpose(view, (0, 1, 4, 5, 2, 3)), self.columns(X.shape))
 
-    def grad(self, f, X, dY):
+    def grad(self, f: Any, X: Value, dY: Value) -> Rules:
         return dict(X=lambda: f.unfold_adjoint(dY, size=X.shape, **self.geometry))
 
 
@@ -303,13 +306,13 @@ class unfold_adjoint(Unfolding):
     signature = "G -> Out"
     size: list[int] = REQUIRED
 
-    def infer(self, G):
+    def infer(self, G: Spec) -> Specs:
         self.check()
         wanted = self.columns(self.size)
         need_shape("G", G, wanted)
         return G.with_shape(self.size)
 
-    def run(self, xp, G):
+    def run(self, xp: Any, G: Array) -> Array:
         n, (_, c, *sizes) = G.shape[0], self.size
         down, across = self.positions(sizes)
         columns = xp.reshape(G, (n, c, *self.kernel_sizes, down, across))
@@ -325,5 +328,5 @@ class unfold_adjoint(Unfolding):
             out = xp.add_at(out, (..., *under), columns[:, :, element[0], element[1]])
         return bordered(xp, out, ((0, 0), (0, 0), (-top, -bottom), (-left, -right)))
 
-    def grad(self, f, dOut):
+    def grad(self, f: Any, dOut: Value) -> Rules:
         return dict(G=lambda: f.unfold(dOut, **self.geometry))

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import functools
+from typing import Any, ClassVar
 
 from ..errors import AttributeValueError
+from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
 from ..opdef.definition import Op
-from ..opdef.spec import need_float, need_ndim, need_shape, same_dtype
+from ..opdef.spec import Spec, need_float, need_ndim, need_shape, same_dtype
 
 #: what fluid's numbers of activations mean
 ACTIVATIONS = ("identity", "sigmoid", "tanh", "relu")
 
 
-def activated(xp, number, x):
+def activated(xp: Any, number: int, x: Array) -> Array:
     """The activation of that number, of an array."""
     name = ACTIVATIONS[number]
     if name == "sigmoid":
@@ -22,7 +24,7 @@ def activated(xp, number, x):
     return xp.maximum(x, 0) if name == "relu" else x
 
 
-def pulled_back(f, number, out, dout):
+def pulled_back(f: Any, number: Any, out: Any, dout: Any) -> Any:
     """The cotangent of what was activated, from the result and its cotangent."""
     name = ACTIVATIONS[number]
     if name == "sigmoid":
@@ -52,12 +54,12 @@ class gru_unit(Op):
     """
 
     signature = "Input, HiddenPrev, Weight, Bias? -> Gate~, ResetHiddenPrev~, Hidden"
-    lod = None
+    lod: ClassVar[str | None] = None
     activation: int = 2
     gate_activation: int = 1
     origin_mode: bool = False
 
-    def infer(self, Input, HiddenPrev, Weight, Bias):
+    def infer(self, Input: Spec, HiddenPrev: Spec, Weight: Spec, Bias: Spec | None) -> Specs:
         need_float(Input=Input)
         same_dtype(Input=Input, HiddenPrev=HiddenPrev, Weight=Weight, Bias=Bias)
         for name in ("activation", "gate_activation"):
@@ -75,7 +77,7 @@ class gru_unit(Op):
             need_shape(name, s, wanted[name], "for HiddenPrev", HiddenPrev)
         return Input, HiddenPrev, HiddenPrev
 
-    def run(self, xp, Input, HiddenPrev, Weight, Bias):
+    def run(self, xp: Any, Input: Array, HiddenPrev: Array, Weight: Array, Bias: Array) -> Arrays:
         size = HiddenPrev.shape[1]
         x = Input if Bias is None else Input + Bias
         flat = xp.reshape(Weight, (-1,))
@@ -182,10 +184,10 @@ class lstm_unit(Op):
     """
 
     signature = "X, C_prev -> C, H"
-    lod = None
+    lod: ClassVar[str | None] = None
     forget_bias: float = 0.0
 
-    def infer(self, X, C_prev):
+    def infer(self, X: Spec, C_prev: Spec) -> Specs:
         need_float(X=X)
         same_dtype(X=X, C_prev=C_prev)
         need_ndim("X", X, 2)
@@ -195,7 +197,7 @@ class lstm_unit(Op):
         need_shape("X", X, wanted, "for C_prev", C_prev)
         return C_prev, C_prev
 
-    def run(self, xp, X, C_prev):
+    def run(self, xp: Any, X: Array, C_prev: Array) -> Arrays:
         size = C_prev.shape[1]
         half = X[:, : 3 * size] * 0.5
         if self.forget_bias:
@@ -208,7 +210,9 @@ class lstm_unit(Op):
         C = f * C_prev + i * xp.tanh(X[:, 3 * size :])
         return C, o * xp.tanh(C)
 
-    def grad(self, f, X, C_prev, C, dC=None, dH=None):
+    def grad(
+        self, f: Any, X: Value, C_prev: Value, C: Value, dC: Value = None, dH: Value = None
+    ) -> Rules:
         size = C_prev.shape[1]
         columns = lambda v, k, n=1: f.slice(v, axes=[1], starts=[k * size], ends=[(k + n) * size])
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from math import prod
+from typing import Any, ClassVar
 
 from ..errors import ShapeError
 from ..ground.dtypes import DType
+from ..opdef.annotations import Array, Rules, Specs, Value
 from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Op
 from ..opdef.spec import (
+    Shape,
+    Spec,
     need_float,
     need_numbers,
     need_shape,
@@ -41,22 +45,22 @@ class Reduce(Op, abstract=True):
     zero_d: bool = attr(False, local=True)
 
     @property
-    def dims(self):
+    def dims(self) -> Any:
         """The dimensions to reduce, None for all."""
         return self.dim if self.dim and not self.reduce_all else None
 
     @property
-    def lod(self):
+    def lod(self) -> Any:
         """Out has the sequences of X where it has its rows."""
         return None if self.dims is None or 0 in self.dims else "first"
 
-    def axes(self, ndim):
+    def axes(self, ndim: int) -> Shape:
         """The dimensions to reduce, counted from the front."""
         return (
             tuple(range(ndim)) if self.dims is None else tuple(sorted({d % ndim for d in self.dim}))
         )
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Spec:
         self.check(X)
         shape = reduced(X.shape, self.dims, self.keep_dim)
         if not shape and not self.zero_d:
@@ -64,32 +68,32 @@ class Reduce(Op, abstract=True):
         out = spec(shape, X.dtype if self.out_dtype == -1 else self.out_dtype)
         return out if 0 in self.axes(X.ndim) else out._replace(lod_level=X.lod_level)
 
-    def check(self, X):
+    def check(self, X: Spec) -> None:
         """Refuse an input that cannot be reduced."""
         need_numbers("X", X)
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         if self.out_dtype != -1:
             X = xp.asarray(X, self.out_dtype.dtype)
         out = self.reduce(xp, X, axis=self.axes(X.ndim), keepdims=self.keep_dim)
         return out if self.zero_d or out.ndim else out.reshape(1)
 
-    def reduce(self, xp, X, axis, keepdims):
+    def reduce(self, xp: Any, X: Any, axis: Any, keepdims: Any) -> Any:
         """The reduction with NumPy's arguments."""
         raise NotImplementedError
 
-    def count(self, shape):
+    def count(self, shape: Shape) -> int:
         """How many elements of a tensor of that shape make one of Out."""
         return prod(shape[d] for d in self.axes(len(shape)))
 
-    def kept(self, f, value, X):
+    def kept(self, f: Any, value: Any, X: Any) -> Any:
         """An output or its cotangent in the element type of X, with size 1 where X was reduced."""
         if value.dtype != X.dtype:
             value = f.cast(value, in_dtype=value.dtype, out_dtype=X.dtype)
         shape = reduced(X.shape, self.dims, True)
         return value if value.shape == shape else f.reshape(value, shape=shape)
 
-    def spread(self, f, value, X):
+    def spread(self, f: Any, value: Any, X: Any) -> Any:
         """An output or its cotangent repeated to the shape of X."""
         axes = self.axes(len(X.shape))
         times = [n if i in axes else 1 for i, n in enumerate(X.shape)]
@@ -99,32 +103,32 @@ class Reduce(Op, abstract=True):
 class reduce_sum(Reduce):
     """Out = the sum of X over ``dim``."""
 
-    def sums_rows(self, x):
+    def sums_rows(self, x: Spec) -> bool:
         return x.ndim == 2 and self.axes(2) == (0,) and self.out_dtype == -1
 
-    def reduce(self, xp, X, axis, keepdims):
+    def reduce(self, xp: Any, X: Array, axis: Shape, keepdims: bool) -> Array:
         return xp.sum(X, axis=axis, dtype=X.dtype, keepdims=keepdims)
 
-    def grad(self, f, X, dOut):
+    def grad(self, f: Any, X: Value, dOut: Value) -> Rules:
         return dict(X=lambda: self.spread(f, dOut, X))
 
 
 class reduce_mean(Reduce):
     """Out = the mean of X over ``dim``, rounded towards zero for integers."""
 
-    def reduce(self, xp, X, axis, keepdims):
+    def reduce(self, xp: Any, X: Array, axis: Shape, keepdims: bool) -> Array:
         total = xp.sum(X, axis=axis, dtype=X.dtype, keepdims=keepdims)
         count = xp.asarray(self.count(X.shape), X.dtype)
         return truncated_quotient(xp, total, count) if X.dtype.kind == "i" else total / count
 
-    def grad(self, f, X, dOut):
+    def grad(self, f: Any, X: Value, dOut: Value) -> Rules:
         return dict(X=lambda: self.spread(f, dOut / float(max(self.count(X.shape), 1)), X))
 
 
 class Extreme(Reduce, abstract=True):
     """An element that goes before all others; where several are equal, each gets the gradient."""
 
-    def check(self, X):
+    def check(self, X: Spec) -> None:
         super().check(X)
         axes = [normal_axis(d, X.ndim, "dim") for d in (self.dims or range(X.ndim))]
         if any(X.shape[d] == 0 for d in axes):
@@ -132,7 +136,7 @@ class Extreme(Reduce, abstract=True):
                 f"expected an element to choose along dim={axes}, got X of shape {list(X.shape)}"
             )
 
-    def grad(self, f, X, Out, dOut):
+    def grad(self, f: Any, X: Value, Out: Value, dOut: Value) -> Rules:
         def dx():
             chosen = f.equal(X, self.spread(f, Out, X))
             return self.spread(f, dOut, X) * indicator(f, chosen, X)
@@ -143,14 +147,14 @@ class Extreme(Reduce, abstract=True):
 class Largest(Extreme, abstract=True):
     """The largest element."""
 
-    def reduce(self, xp, X, axis, keepdims):
+    def reduce(self, xp: Any, X: Any, axis: Any, keepdims: Any) -> Any:
         return xp.max(X, axis=axis, keepdims=keepdims)
 
 
 class Smallest(Extreme, abstract=True):
     """The smallest element."""
 
-    def reduce(self, xp, X, axis, keepdims):
+    def reduce(self, xp: Any, X: Any, axis: Any, keepdims: Any) -> Any:
         return xp.min(X, axis=axis, keepdims=keepdims)
 
 
@@ -165,7 +169,7 @@ class reduce_min(Smallest):
 class SharedExtreme(Extreme, abstract=True):
     """An element that goes before all others; where several are equal, they share the gradient."""
 
-    def grad(self, f, X, Out, dOut):
+    def grad(self, f: Any, X: Value, Out: Value, dOut: Value) -> Rules:
         def dx():
             chosen = indicator(f, f.equal(X, self.spread(f, Out, X)), X)
             axes = list(self.axes(len(X.shape)))
@@ -186,10 +190,10 @@ class amin(SharedExtreme, Smallest):
 class reduce_prod(Reduce):
     """Out = the product of X over ``dim``."""
 
-    def reduce(self, xp, X, axis, keepdims):
+    def reduce(self, xp: Any, X: Array, axis: Shape, keepdims: bool) -> Array:
         return xp.prod(X, axis=axis, dtype=X.dtype, keepdims=keepdims)
 
-    def grad(self, f, X, Out, dOut):
+    def grad(self, f: Any, X: Value, Out: Value, dOut: Value) -> Rules:
         def dx():
             others = f.product_slope(X, dim=list(self.axes(len(X.shape))))
             return self.spread(f, dOut, X) * others
@@ -211,14 +215,14 @@ class product_slope(Op):
     signature = "X, Directions?* -> Out"
     dim: list[int] = REQUIRED
 
-    def infer(self, X, Directions):
+    def infer(self, X: Spec, Directions: list[Spec] | None) -> Specs:
         need_float(X=X)
         for i, s in enumerate(Directions or ()):
             same_dtype(X=X, **{f"Directions[{i}]": s})
             need_shape(f"Directions[{i}]", s, X.shape, "as X")
         return X
 
-    def run(self, xp, X, Directions):
+    def run(self, xp: Any, X: Array, Directions: list[Array] | None) -> Array:
         """Products over larger and larger blocks, each element getting those of the other halves.
 
         A term is kept for each set of directions; bit k of its number stands for Directions[k].
@@ -246,7 +250,7 @@ class product_slope(Op):
         back = [order.index(d) for d in range(X.ndim)]
         return xp.transpose(xp.reshape(found[:, :n], sizes), back)
 
-    def grad(self, f, X, Directions, dOut):
+    def grad(self, f: Any, X: Value, Directions: list[Value] | None, dOut: Value) -> Rules:
         given = list(Directions or ())
 
         def slope(directions):
@@ -258,13 +262,13 @@ class product_slope(Op):
         return dict(X=lambda: slope(given), **(dict(Directions=along) if given else {}))
 
 
-def neighbours(xp, rows, block):
+def neighbours(xp: Any, rows: Array, block: int) -> Array:
     """``rows`` with each two neighbouring blocks of columns exchanged."""
     pairs = xp.reshape(rows, (rows.shape[0], rows.shape[1] // (2 * block), 2, block))
     return xp.reshape(xp.flip(pairs, 2), rows.shape)
 
 
-def multiplied(a, b):
+def multiplied(a: dict[Any, Any], b: dict[Any, Any]) -> dict[Any, Any]:
     """The product of two sums of terms in which each direction occurs at most once."""
     out = {}
     for left, x in a.items():
@@ -280,21 +284,21 @@ class Quantifier(Reduce, abstract=True):
 
     grad = None
 
-    def check(self, X):
+    def check(self, X: Spec) -> None:
         need_bool(X=X)
 
 
 class reduce_all(Quantifier):
     """Out = whether X holds everywhere over ``dim``."""
 
-    def reduce(self, xp, X, axis, keepdims):
+    def reduce(self, xp: Any, X: Array, axis: Shape, keepdims: bool) -> Array:
         return xp.all(X, axis=axis, keepdims=keepdims).astype(X.dtype)
 
 
 class reduce_any(Quantifier):
     """Out = whether X holds somewhere over ``dim``."""
 
-    def reduce(self, xp, X, axis, keepdims):
+    def reduce(self, xp: Any, X: Array, axis: Shape, keepdims: bool) -> Array:
         return xp.any(X, axis=axis, keepdims=keepdims).astype(X.dtype)
 
 
@@ -306,16 +310,16 @@ class mean(Op):
     """
 
     signature = "X -> Out"
-    lod = None
+    lod: ClassVar[str | None] = None
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Spec:
         need_float(X=X)
         return spec([1], X.dtype)
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         return xp.reshape(xp.mean(X, dtype=X.dtype), (1,))
 
-    def grad(self, f, X, dOut):
+    def grad(self, f: Any, X: Value, dOut: Value) -> Rules:
         def dx():
             part = f.reshape(dOut / float(max(prod(X.shape), 1)), shape=[1] * len(X.shape))
             return f.expand(part, expand_times=X.shape)

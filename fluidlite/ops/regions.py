@@ -8,25 +8,27 @@ or a tensor does.
 from __future__ import annotations
 
 import math
+from typing import Any, ClassVar
 
 from ..errors import ShapeError
 from ..ground.dtypes import DType
 from ..ground.values import LoDTensor
+from ..opdef.annotations import Array, Rules, Specs, Value
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Detached, Op
-from ..opdef.spec import need_integer
+from ..opdef.spec import Spec, need_integer
 
 
 class rows_only(Op):
     """Out = X without its sequences."""
 
     signature = "X[] -> Out"
-    lod = None
+    lod: ClassVar[str | None] = None
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         return X.data if isinstance(X, LoDTensor) else X
 
-    def grad(self, f, dOut):
+    def grad(self, f: Any, dOut: Value) -> Rules:
         return dict(X=lambda: dOut)
 
 
@@ -42,11 +44,11 @@ class roi_images(Detached):
     signature = "ROIs![], Offsets?!, Counts?! -> Out"
     images: int = REQUIRED
 
-    def infer(self, ROIs, Offsets, Counts):
+    def infer(self, ROIs: Spec, Offsets: Spec, Counts: Spec) -> Specs:
         need_integer(Offsets=Offsets, Counts=Counts)
         return ROIs.with_shape(ROIs.shape[:1]).with_dtype(DType.INT64)
 
-    def run(self, xp, ROIs, Offsets, Counts):
+    def run(self, xp: Any, ROIs: Array, Offsets: Array, Counts: Array) -> Array:
         count = len(ROIs)
         if Counts is not None:
             lengths = xp.reshape(Counts, -1)
@@ -80,13 +82,13 @@ class Blended(Op, abstract=True):
 
     by_place: bool = False
 
-    def channels(self, count, Rows, Columns):
+    def channels(self, count: int, Rows: Array, Columns: Array) -> int:
         """How many channels the regions of an image of ``count`` channels have."""
         if not self.by_place or -1 in (count, Rows.shape[1], Columns.shape[1]):
             return count if not self.by_place else -1
         return count // (Rows.shape[1] * Columns.shape[1])
 
-    def by_places(self, xp, x, rows, columns):
+    def by_places(self, xp: Any, x: Array, rows: Array, columns: Array) -> Array:
         """The channels of an image as [channel, i, j] where each place has its own."""
         places = rows.shape[0], columns.shape[0]
         return xp.reshape(x, (x.shape[0] // math.prod(places), *places, *x.shape[1:]))
@@ -97,11 +99,11 @@ class roi_blend(Blended):
 
     signature = "X, Rows, Columns, Images! -> Out"
 
-    def infer(self, X, Rows, Columns, Images):
+    def infer(self, X: Spec, Rows: Spec, Columns: Spec, Images: Spec) -> Specs:
         channels = self.channels(X.shape[1], Rows, Columns)
         return X.with_shape([Rows.shape[0], channels, Rows.shape[1], Columns.shape[1]])
 
-    def run(self, xp, X, Rows, Columns, Images):
+    def run(self, xp: Any, X: Array, Rows: Array, Columns: Array, Images: Array) -> Array:
         parts = []
         for rows, columns, image in zip(Rows, Columns, Images.tolist()):
             if self.by_place:
@@ -115,7 +117,9 @@ class roi_blend(Blended):
         channels = self.channels(X.shape[1], Rows, Columns)
         return xp.zeros((0, channels, Rows.shape[1], Columns.shape[1]), X.dtype)
 
-    def grad(self, f, X, Rows, Columns, Images, dOut):
+    def grad(
+        self, f: Any, X: Value, Rows: Value, Columns: Value, Images: Value, dOut: Value
+    ) -> Rules:
         kind = dict(by_place=self.by_place)
         return dict(
             X=lambda: f.roi_blend_adjoint(dOut, Rows, Columns, Images, size=X.shape, **kind),
@@ -123,12 +127,12 @@ class roi_blend(Blended):
             Columns=lambda: self.columns(f, X, Rows, dOut, Images),
         )
 
-    def columns(self, f, X, Rows, G, Images):
+    def columns(self, f: Any, X: Value, Rows: Value, G: Value, Images: Value) -> Value:
         """The cotangent of Columns: that of Rows of the image turned over."""
         return turned_rows(f, X, Rows, G, Images, self.by_place)
 
 
-def turned_rows(f, X, Rows, G, Images, by_place):
+def turned_rows(f: Any, X: Value, Rows: Value, G: Value, Images: Value, by_place: bool) -> Value:
     """``roi_blend_rows`` with rows and columns exchanged."""
     turned = lambda v: f.transpose(v, axis=[0, 1, 3, 2])
     x = turned(X)
@@ -150,10 +154,10 @@ class roi_blend_adjoint(Blended):
     signature = "G, Rows, Columns, Images! -> Out"
     size: list[int] = REQUIRED
 
-    def infer(self, G, Rows, Columns, Images):
+    def infer(self, G: Spec, Rows: Spec, Columns: Spec, Images: Spec) -> Specs:
         return G.with_shape(self.size)
 
-    def run(self, xp, G, Rows, Columns, Images):
+    def run(self, xp: Any, G: Array, Rows: Array, Columns: Array, Images: Array) -> Array:
         out = xp.zeros(self.size, G.dtype)
         for g, rows, columns, image in zip(G, Rows, Columns, Images.tolist()):
             if self.by_place:
@@ -164,7 +168,9 @@ class roi_blend_adjoint(Blended):
             out = xp.add_at(out, image, part)
         return out
 
-    def grad(self, f, G, Rows, Columns, Images, dOut):
+    def grad(
+        self, f: Any, G: Value, Rows: Value, Columns: Value, Images: Value, dOut: Value
+    ) -> Rules:
         kind = dict(by_place=self.by_place)
         return dict(
             G=lambda: f.roi_blend(dOut, Rows, Columns, Images, **kind),
@@ -181,10 +187,10 @@ class roi_blend_rows(Blended):
 
     signature = "X, Columns, G, Images! -> Out"
 
-    def infer(self, X, Columns, G, Images):
+    def infer(self, X: Spec, Columns: Spec, G: Spec, Images: Spec) -> Specs:
         return X.with_shape([G.shape[0], G.shape[2], X.shape[2]])
 
-    def run(self, xp, X, Columns, G, Images):
+    def run(self, xp: Any, X: Array, Columns: Array, G: Array, Images: Array) -> Array:
         parts = []
         for columns, g, image in zip(Columns, G, Images.tolist()):
             if self.by_place:
@@ -198,7 +204,7 @@ class roi_blend_rows(Blended):
         shape = (0, G.shape[2], X.shape[2])
         return xp.stack(parts) if parts else xp.zeros(shape, X.dtype)
 
-    def grad(self, f, X, Columns, G, Images, dOut):
+    def grad(self, f: Any, X: Value, Columns: Value, G: Value, Images: Value, dOut: Value) -> Rules:
         kind = dict(by_place=self.by_place)
         return dict(
             X=lambda: f.roi_blend_adjoint(G, dOut, Columns, Images, size=X.shape, **kind),

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 from ..errors import ShapeError
+from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
 from ..opdef.attribute import REQUIRED, need_above
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import (
+    Spec,
     agree,
     flat,
     need_float,
@@ -34,18 +38,18 @@ class huber_loss(Op):
     signature = "X, Y -> Residual~, Out"
     delta: float = REQUIRED
 
-    def infer(self, X, Y):
+    def infer(self, X: Spec, Y: Spec) -> Specs:
         need_float(X=X, Y=Y)
         shape = same_shape(X=X, Y=Y)
         need_above(self, 0, "delta")
         return X.with_shape(shape), X.with_shape(shape)
 
-    def run(self, xp, X, Y):
+    def run(self, xp: Any, X: Array, Y: Array) -> Arrays:
         residual = Y - X
         near = xp.clip(residual, -self.delta, self.delta)
         return residual, near * (residual - 0.5 * near)
 
-    def grad(self, f, Residual, dOut, dResidual=None):
+    def grad(self, f: Any, Residual: Value, dOut: Value, dResidual: Value = None) -> Rules:
         def dy():
             g = dOut * f.clip(Residual, min=-self.delta, max=self.delta)
             return g if dResidual is None else g + dResidual
@@ -70,11 +74,11 @@ class smooth_l1_loss(Op):
     """
 
     signature = "X, Y, InsideWeight?!, OutsideWeight?! -> Diff~, Out"
-    lod = None
-    fluid = FluidForm(bare_gradients=True)
+    lod: ClassVar[str | None] = None
+    fluid: ClassVar[FluidForm] = FluidForm(bare_gradients=True)
     sigma: float = 1.0
 
-    def infer(self, X, Y, InsideWeight, OutsideWeight):
+    def infer(self, X: Spec, Y: Spec, InsideWeight: Spec, OutsideWeight: Spec | None) -> Specs:
         need_float(X=X, Y=Y)
         weights = {} if InsideWeight is None else dict(InsideWeight=InsideWeight)
         weights.update({} if OutsideWeight is None else dict(OutsideWeight=OutsideWeight))
@@ -83,7 +87,7 @@ class smooth_l1_loss(Op):
         shape = same_shape(X=X, Y=Y, **weights)
         return X.with_shape(shape), X.with_shape((shape[0], 1))
 
-    def run(self, xp, X, Y, InsideWeight, OutsideWeight):
+    def run(self, xp: Any, X: Array, Y: Array, InsideWeight: Array, OutsideWeight: Array) -> Arrays:
         difference = X - Y if InsideWeight is None else InsideWeight * (X - Y)
         squared = self.sigma**2
         slope = xp.clip(difference * squared, -1, 1)
@@ -122,7 +126,7 @@ class center_loss(Op):
     cluster_num: int = REQUIRED
     need_update: bool = REQUIRED
 
-    def infer(self, X, Label, Centers, CenterUpdateRate):
+    def infer(self, X: Spec, Label: Spec, Centers: Spec, CenterUpdateRate: Spec) -> Specs:
         need_float(X=X)
         same_dtype(X=X, Centers=Centers, CenterUpdateRate=CenterUpdateRate)
         need_integer(Label=Label)
@@ -137,7 +141,9 @@ class center_loss(Op):
         need_one(CenterUpdateRate=CenterUpdateRate)
         return Centers, X, X.with_dim(1, 1)
 
-    def run(self, xp, X, Label, Centers, CenterUpdateRate):
+    def run(
+        self, xp: Any, X: Array, Label: Array, Centers: Array, CenterUpdateRate: Array
+    ) -> Arrays:
         label = xp.in_range(xp.reshape(Label, -1), self.cluster_num, "Label")
         difference = X - xp.take(Centers, label, axis=0)
         loss = 0.5 * xp.sum(difference * difference, axis=1, keepdims=True)
@@ -147,7 +153,7 @@ class center_loss(Op):
         share = xp.reshape(CenterUpdateRate, ()) / self.one_more(xp, label, X.dtype)
         return Centers + xp.expand_dims(share, 1) * total, difference, loss
 
-    def one_more(self, xp, label, dtype):
+    def one_more(self, xp: Any, label: Array, dtype: Any) -> Array:
         """How often each class occurs, and 1 more."""
         return 1 + xp.bincount(label, minlength=self.cluster_num).astype(dtype)
 

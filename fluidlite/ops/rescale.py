@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
 
 from ..errors import AttributeValueError, ShapeError
+from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
 from ..opdef.attribute import REQUIRED, attr, need_choice, need_least
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
-from ..opdef.spec import need_float, need_ndim, need_shape, same_dtype
+from ..opdef.spec import Spec, need_float, need_ndim, need_shape, same_dtype
 from .elementwise import indicator
 from .inert_attributes import ChannelLayout, UseMkldnn
 from .norm import PerChannel, batch_norm
@@ -24,15 +27,15 @@ class affine_channel(ChannelLayout, PerChannel):
     signature = "X, Scale, Bias -> Out"
     data_layout: str = "AnyLayout"
 
-    def infer(self, X, Scale, Bias):
+    def infer(self, X: Spec, Scale: Spec, Bias: Spec) -> Specs:
         self.check(X, self.channels(X), Scale=Scale, Bias=Bias)
         return X
 
-    def run(self, xp, X, Scale, Bias):
+    def run(self, xp: Any, X: Array, Scale: Array, Bias: Array) -> Array:
         along = [-1 if i == self.axis(X.ndim) else 1 for i in range(X.ndim)]
         return X * xp.reshape(Scale, along) + xp.reshape(Bias, along)
 
-    def grad(self, f, X, Scale, dOut):
+    def grad(self, f: Any, X: Value, Scale: Value, dOut: Value) -> Rules:
         ndim = len(X.shape)
         axis = self.axis(ndim)
         total = lambda v: f.reduce_sum(v, dim=[i for i in range(ndim) if i != axis])
@@ -63,7 +66,7 @@ class data_norm(UseMkldnn, ChannelLayout, PerChannel):
     """
 
     signature = "scale_w?, bias?, X, BatchSize!, BatchSum!, BatchSquareSum! -> Y, Means!~, Scales!~"
-    fluid = FluidForm(counted=("BatchSize", "BatchSum", "BatchSquareSum"))
+    fluid: ClassVar[FluidForm] = FluidForm(counted=("BatchSize", "BatchSum", "BatchSquareSum"))
     epsilon: float = 1e-4
     slot_dim: int = -1
     summary_decay_rate: float = attr(0.9999999, inert=True)
@@ -96,7 +99,9 @@ class data_norm(UseMkldnn, ChannelLayout, PerChannel):
             y = y * beginnings(xp, X, self.slot_dim).astype(X.dtype)
         return y, means, scales
 
-    def counts(self, f, scale_w, bias, X, Means, Scales, dY):
+    def counts(
+        self, f: Any, scale_w: Any, bias: Any, X: Value, Means: Value, Scales: Value, dY: Value
+    ) -> Mapping[str, Callable[[], Any]]:
         """What this batch adds to the sums; fluid takes the squares around the mean."""
         axis = self.axis(len(X.shape))
         others = [i for i in range(len(X.shape)) if i != axis]
@@ -110,7 +115,9 @@ class data_norm(UseMkldnn, ChannelLayout, PerChannel):
             ),
         )
 
-    def grad(self, f, scale_w, bias, X, Means, Scales, dY):
+    def grad(
+        self, f: Any, scale_w: Value, bias: Value, X: Value, Means: Value, Scales: Value, dY: Value
+    ) -> Rules:
         axis = self.axis(len(X.shape))
         others = [i for i in range(len(X.shape)) if i != axis]
         times = lambda v, per_channel: f.elementwise_mul(v, per_channel, axis=axis)
@@ -143,14 +150,14 @@ class begins_with_something(Op):
     size: int = REQUIRED
     grad = None
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Specs:
         return X.with_dtype("bool")
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         return beginnings(xp, X, self.size)
 
 
-def beginnings(xp, x, size):
+def beginnings(xp: Any, x: Array, size: int) -> Array:
     """Whether the part of ``size`` numbers that one belongs to begins with something but 0."""
     return xp.repeat(xp.abs(x[:, ::size]) >= 1e-7, size, axis=1)
 
@@ -169,7 +176,7 @@ class inplace_abn(batch_norm):
     use_sync_bn: bool = attr(False, inert=True)
     run = None
 
-    def infer(self, X, Scale, Bias, Mean, Variance):
+    def infer(self, X: Spec, Scale: Spec, Bias: Spec, Mean: Spec, Variance: Spec) -> Specs:
         need_choice(self, "activation", "leaky_relu", "elu", "identity", known=("",))
         return super().infer(X, Scale, Bias, Mean, Variance)
 
@@ -220,7 +227,9 @@ class inplace_abn(batch_norm):
             dSavedVariance,
         )
 
-    def restored(self, f, Scale, Bias, Y, SavedMean, SavedVariance):
+    def restored(
+        self, f: Any, Scale: Value, Bias: Value, Y: Value, SavedMean: Value, SavedVariance: Value
+    ) -> Any:
         """X from what was made of it."""
         zero = f.fill_zeros_like(Y)
         if self.activation == "leaky_relu":
@@ -255,11 +264,11 @@ class lrn(UseMkldnn, Op):
     is_test: bool = attr(False, inert=True)
 
     @property
-    def axis(self):
+    def axis(self) -> int:
         """The dimension of the channels."""
         return 3 if self.data_format == "NHWC" else 1
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Specs:
         need_float(X=X)
         need_ndim("X", X, 4)
         if self.n < 1 or self.n % 2 == 0:
@@ -267,11 +276,13 @@ class lrn(UseMkldnn, Op):
         need_choice(self, "data_format", "NCHW", "NHWC", known=("AnyLayout",))
         return X, X
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Arrays:
         mid = self.k + self.alpha * neighbour_sums(xp, X * X, self.n, self.axis)
         return X * mid**-self.beta, mid
 
-    def grad(self, f, X, MidOut, dOut, dMidOut=None, Out=None):
+    def grad(
+        self, f: Any, X: Value, MidOut: Value, dOut: Value, dMidOut: Value = None, Out: Value = None
+    ) -> Rules:
         def dx():
             to_mid = -self.beta * dOut * X * f.pow(MidOut, factor=-self.beta - 1)
             if dMidOut is not None:
@@ -293,14 +304,14 @@ class neighbour_sum(Op):
     n: int = REQUIRED
     axis: int = REQUIRED
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Arrays:
         return neighbour_sums(xp, X, self.n, self.axis)
 
-    def grad(self, f, dOut):
+    def grad(self, f: Any, dOut: Value) -> Rules:
         return dict(X=lambda: f.neighbour_sum(dOut, n=self.n, axis=self.axis))
 
 
-def neighbour_sums(xp, x, n, axis):
+def neighbour_sums(xp: Any, x: Array, n: int, axis: int) -> Array:
     """Sums of ``n`` neighbours, half of them on each side, zeros being beyond the ends."""
     size, reach = x.shape[axis], min(n // 2, x.shape[axis])
     lead = (slice(None),) * axis
@@ -328,7 +339,7 @@ class spectral_norm(Op):
     power_iters: int = 1
     eps: float = 1e-12
 
-    def infer(self, Weight, U, V):
+    def infer(self, Weight: Spec, U: Spec, V: Spec) -> Specs:
         need_float(Weight=Weight)
         need_ndim("Weight", Weight, 2, 3, 4, 5)
         same_dtype(Weight=Weight, U=U, V=V)
@@ -341,7 +352,7 @@ class spectral_norm(Op):
             need_shape(name, s, (size,), f"for dim={self.dim} and Weight", Weight)
         return Weight
 
-    def expand(self, f, Weight, U, V):
+    def expand(self, f: Any, Weight: Value, U: Value, V: Value) -> Value:
         shape = Weight.shape
         rows = shape[self.dim]
         order = [self.dim, *(i for i in range(len(shape)) if i != self.dim)]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..errors import ShapeError
 from ..ground.values import LoDTensor
+from ..opdef.annotations import Array
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import DetachedValues
 from ..opdef.spec import need_float, need_ndim, need_shape, same_dtype
@@ -63,7 +66,9 @@ class retinanet_detection_output(DetachedValues):
         need_images(ImInfo, images)
         return BBoxes[0].with_shape([-1, 6])
 
-    def run(self, xp, BBoxes, Scores, Anchors, ImInfo):
+    def run(
+        self, xp: Any, BBoxes: list[Array], Scores: list[Array], Anchors: list[Array], ImInfo: Array
+    ) -> Array:
         rows, offsets = [], [0]
         for i, info in enumerate(image_sizes(ImInfo)):
             found = self.of_image(xp, [b[i] for b in BBoxes], [s[i] for s in Scores], Anchors, info)
@@ -73,7 +78,9 @@ class retinanet_detection_output(DetachedValues):
             return LoDTensor(xp.zeros((0, 6), BBoxes[0].dtype), (tuple(offsets),))
         return LoDTensor(xp.concatenate(rows), (tuple(offsets),))
 
-    def of_image(self, xp, moves, scores, anchors, info):
+    def of_image(
+        self, xp: Any, moves: list[Array], scores: list[Array], anchors: list[Array], info: Array
+    ) -> Array:
         """The rows of one image."""
         boxes, values, labels = [], [], []
         for level, (moved, values_of, anchors_of) in enumerate(zip(moves, scores, anchors)):
@@ -99,7 +106,7 @@ class retinanet_detection_output(DetachedValues):
         heads = xp.stack([labels[kept] + 1, values[kept]], axis=1)
         return xp.concatenate([heads.astype(boxes.dtype), boxes[kept]], axis=1)
 
-    def placed(self, xp, moves, anchors, info):
+    def placed(self, xp: Any, moves: Array, anchors: Array, info: Array) -> Array:
         """Boxes in the image before scaling."""
         height, width, scale = info
         sizes = anchors[:, 2:] - anchors[:, :2] + 1

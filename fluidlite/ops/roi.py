@@ -6,16 +6,27 @@ Their rows and columns are weighted, which ``regions.py`` does; here the weights
 from __future__ import annotations
 
 import math
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..errors import AttributeValueError, OutOfRangeError, ShapeError
 from ..ground.dtypes import DType
 from ..ground.values import LoDTensor
+from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Detached, Op
 from ..opdef.fluid_form import FluidForm
-from ..opdef.spec import agree, need_float, need_integer, need_ndim, need_shape, same_dtype
+from ..opdef.spec import (
+    Shape,
+    Spec,
+    agree,
+    need_float,
+    need_integer,
+    need_ndim,
+    need_shape,
+    same_dtype,
+)
 from .elementwise import indicator
 from .regions import roi_images
 
@@ -34,9 +45,9 @@ class RoiPooling(Op, abstract=True):
     spatial_scale: float = 1.0
     pooled_height: int = 1
     pooled_width: int = 1
-    lod = None
+    lod: ClassVar[str | None] = None
 
-    def check(self, X, ROIs, Numbers=None):
+    def check(self, X: Spec, ROIs: Spec, Numbers: Spec | None = None) -> Spec:
         """Check everything; the spec of an Out with the channels of X."""
         need_float(X=X)
         same_dtype(X=X, ROIs=ROIs)
@@ -67,10 +78,10 @@ class roi_align(RoiPooling):
     signature = "X, ROIs![], RoisLod?! -> Out"
     sampling_ratio: int = -1
 
-    def infer(self, X, ROIs, RoisLod):
+    def infer(self, X: Spec, ROIs: Spec, RoisLod: Spec) -> Spec:
         return self.check(X, ROIs, RoisLod)
 
-    def expand(self, f, X, ROIs, RoisLod):
+    def expand(self, f: Any, X: Value, ROIs: Value, RoisLod: Value) -> Value:
         images = f.roi_images(ROIs, RoisLod, images=X.shape[0])
         weights = lambda axis, bins: f.roi_align_weights(
             ROIs,
@@ -99,16 +110,16 @@ class RoiWeights(Detached, abstract=True):
     size: int = REQUIRED
     spatial_scale: float = 1.0
 
-    def infer(self, ROIs):
+    def infer(self, ROIs: Spec) -> Specs:
         return ROIs.with_shape([ROIs.shape[0], self.bins, self.size])
 
-    def ends(self, xp, ROIs):
+    def ends(self, xp: Any, ROIs: Any) -> Arrays:
         """Where each region begins and ends."""
         rois = finite(xp, ROIs)
         return rois[:, self.axis], rois[:, self.axis + 2]
 
 
-def finite(xp, ROIs):
+def finite(xp: Any, ROIs: Any) -> Array:
     """Regions without their sequences, and not farther away than ``FAR``.
 
     Raises:
@@ -128,7 +139,7 @@ class roi_align_weights(RoiWeights):
 
     sampling_ratio: int = -1
 
-    def run(self, xp, ROIs):
+    def run(self, xp: Any, ROIs: Array) -> Array:
         begins, ends = (v * self.spatial_scale for v in self.ends(xp, ROIs))
         spans = xp.maximum(ends - begins, 1) / self.bins
         out = xp.zeros((len(begins), self.bins, self.size), begins.dtype)
@@ -151,7 +162,7 @@ class roi_align_weights(RoiWeights):
         return out
 
 
-def scattered(xp, like, index, values):
+def scattered(xp: Any, like: Array, index: tuple[Array, ...], values: Array) -> Array:
     """Zeros with values added at an index."""
     return xp.scatter_add(xp.zeros_like(like), index, values.astype(like.dtype))
 
@@ -168,7 +179,7 @@ class psroi_pool(RoiPooling):
     signature = "X, ROIs![] -> Out"
     output_channels: int = REQUIRED
 
-    def infer(self, X, ROIs):
+    def infer(self, X: Spec, ROIs: Spec) -> Spec:
         out = self.check(X, ROIs)
         wanted = self.output_channels * self.pooled_height * self.pooled_width
         if self.output_channels < 1 or not agree(X.shape[1], wanted):
@@ -178,7 +189,7 @@ class psroi_pool(RoiPooling):
             )
         return out.with_dim(1, self.output_channels)
 
-    def expand(self, f, X, ROIs):
+    def expand(self, f: Any, X: Value, ROIs: Value) -> Value:
         images = f.roi_images(ROIs, images=X.shape[0])
         weights = lambda axis, bins: f.psroi_weights(
             ROIs,
@@ -194,7 +205,7 @@ class psroi_pool(RoiPooling):
 class psroi_weights(RoiWeights):
     """Out = the weights of elements in means over the parts of regions."""
 
-    def run(self, xp, ROIs):
+    def run(self, xp: Any, ROIs: Array) -> Array:
         begins, ends = (away_from_zero(xp, v) for v in self.ends(xp, ROIs))
         begins, ends = begins * self.spatial_scale, (ends + 1) * self.spatial_scale
         spans = xp.maximum(ends - begins, 0.1) / self.bins
@@ -207,7 +218,7 @@ class psroi_weights(RoiWeights):
         return under.astype(begins.dtype) / counts.astype(begins.dtype)
 
 
-def away_from_zero(xp, x):
+def away_from_zero(xp: Any, x: Array) -> Array:
     """``x`` rounded to whole numbers, halves away from zero."""
     return xp.copysign(xp.floor(xp.abs(x) + 0.5), x)
 
@@ -222,12 +233,12 @@ class prroi_pool(RoiPooling):
     """
 
     signature = "X, ROIs[], BatchRoINums?! -> Out"
-    fluid = FluidForm(bare_gradients=True, carried=("Out",))
+    fluid: ClassVar[FluidForm] = FluidForm(bare_gradients=True, carried=("Out",))
 
-    def infer(self, X, ROIs, BatchRoINums):
+    def infer(self, X: Spec, ROIs: Spec, BatchRoINums: Spec) -> Spec:
         return self.check(X, ROIs, BatchRoINums)
 
-    def blend(self, f, X, ROIs, BatchRoINums):
+    def blend(self, f: Any, X: Any, ROIs: Any, BatchRoINums: Value) -> Any:
         """Out, composed of operators."""
         images = f.roi_images(ROIs, None, BatchRoINums, images=X.shape[0])
         regions = f.rows_only(ROIs)
@@ -261,7 +272,7 @@ class prroi_pool(RoiPooling):
         inverse = there / (area + (1.0 - there))
         return f.elementwise_mul(f.roi_blend(X, rows, columns, images), inverse, axis=0)
 
-    def expand(self, f, X, ROIs, BatchRoINums):
+    def expand(self, f: Any, X: Value, ROIs: Value, BatchRoINums: Value) -> Value:
         return self.blend(f, X, ROIs, BatchRoINums)
 
 
@@ -275,10 +286,10 @@ class part_numbers(Op):
     bins: int = REQUIRED
     grad = None
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Specs:
         return X.with_shape([X.shape[0], self.bins])
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         return xp.zeros((len(X), 1), X.dtype) + xp.arange(self.bins, dtype=X.dtype)
 
 
@@ -287,11 +298,11 @@ class hat_integral(Op):
 
     signature = "X -> Out"
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         t = xp.minimum(xp.maximum(X, -1), 1)
         return (0.5 + t - t * xp.abs(t) * 0.5).astype(X.dtype)
 
-    def grad(self, f, X, dOut):
+    def grad(self, f: Any, X: Value, dOut: Value) -> Rules:
         return dict(X=lambda: dOut * f.relu(1.0 - f.abs(X)))
 
 
@@ -306,11 +317,11 @@ class roi_pool(RoiPooling):
 
     signature = "X, ROIs![], RoisLod?! -> Out, Argmax!~"
 
-    def infer(self, X, ROIs, RoisLod):
+    def infer(self, X: Spec, ROIs: Spec, RoisLod: Spec) -> Specs:
         out = self.check(X, ROIs, RoisLod)
         return out, out.with_dtype(DType.INT64)
 
-    def run(self, xp, X, ROIs, RoisLod):
+    def run(self, xp: Any, X: Array, ROIs: Array, RoisLod: Array) -> Arrays:
         rois = finite(xp, ROIs)
         images = roi_images({"images": len(X)}).run(xp, ROIs, RoisLod, None)
         shape = (len(rois), X.shape[1], self.pooled_height, self.pooled_width)
@@ -329,7 +340,7 @@ class roi_pool(RoiPooling):
                         place[r, :, i, j] = (row + top) * X.shape[3] + column + left
         return out, place
 
-    def parts(self, xp, roi, sizes):
+    def parts(self, xp: Any, roi: Array, sizes: Shape) -> list[Any]:
         """The ranges of rows and of columns that the parts of a region cover."""
         ends = away_from_zero(xp, roi * self.spatial_scale).astype("int64").tolist()
         left, top, right, bottom = ends
@@ -347,7 +358,9 @@ class roi_pool(RoiPooling):
             found.append([tuple(min(max(e + begin, 0), size) for e in edge) for edge in edges])
         return found
 
-    def grad(self, f, X, ROIs, Argmax, dOut, RoisLod=None):
+    def grad(
+        self, f: Any, X: Value, ROIs: Value, Argmax: Value, dOut: Value, RoisLod: Value = None
+    ) -> Rules:
         def dx():
             images = f.roi_images(ROIs, RoisLod, images=X.shape[0])
             positions, there = f.roi_positions(Argmax, images, size=X.shape)
@@ -368,10 +381,10 @@ class roi_positions(Op):
     size: list[int] = REQUIRED
     grad = None
 
-    def infer(self, Argmax, Images):
+    def infer(self, Argmax: Spec, Images: Spec) -> Specs:
         return Argmax, Argmax.with_dtype(DType.BOOL)
 
-    def run(self, xp, Argmax, Images):
+    def run(self, xp: Any, Argmax: Array, Images: Array) -> Arrays:
         maps = Images[:, None] * self.size[1] + xp.arange(self.size[1])
         places = xp.maximum(Argmax, 0) + maps[:, :, None, None] * math.prod(self.size[2:])
         return places, Argmax >= 0

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 from ..ground.dtypes import Kind
 from ..ground.values import SelectedRows
+from ..opdef.annotations import Array, Rules, Value
 from ..opdef.attribute import REQUIRED, Long
 from ..opdef.definition import Op, ValueShaped
 from ..opdef.fluid_form import FluidForm
-from ..opdef.spec import need_integer, need_ndim, need_shape
+from ..opdef.spec import Spec, need_integer, need_ndim, need_shape
 
 
 class selected_rows(Op):
@@ -24,22 +27,22 @@ class selected_rows(Op):
     signature = "Ids!, Updates -> Out"
     height: Long = REQUIRED
     padding_idx: Long = -1
-    lod = None
+    lod: ClassVar[str | None] = None
 
-    def infer(self, Ids, Updates):
+    def infer(self, Ids: Spec, Updates: Spec) -> Spec:
         need_ndim("Ids", Ids, 1)
         need_integer(Ids=Ids)
         need_ndim("Updates", Updates, 2)
         need_shape("Updates", Updates, (*Ids.shape, -1))
         return Updates.with_dim(0, self.height)._replace(kind=Kind.SELECTED_ROWS)
 
-    def run(self, xp, Ids, Updates):
+    def run(self, xp: Any, Ids: Array, Updates: Array) -> Array:
         if self.padding_idx != -1:
             kept = Ids != self.padding_idx
             Ids, Updates = Ids[kept], Updates[kept]
         return SelectedRows(Ids, self.height, Updates)
 
-    def grad(self, f, Ids, dOut):
+    def grad(self, f: Any, Ids: Value, dOut: Value) -> Rules:
         return dict(Updates=lambda: f.lookup_table_v2(dOut, Ids, padding_idx=self.padding_idx))
 
 
@@ -51,10 +54,10 @@ class merge_selected_rows(Op):
     """
 
     signature = "X -> Out"
-    fluid = FluidForm(rows=("X",))
-    lod = None
+    fluid: ClassVar[FluidForm] = FluidForm(rows=("X",))
+    lod: ClassVar[str | None] = None
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         if isinstance(X, SelectedRows) and len(xp.unique(X.numbers)) < len(X.numbers):
             return X.merged()
         return X
@@ -68,12 +71,12 @@ class get_tensor_from_selected_rows(ValueShaped):
     """
 
     signature = "X -> Out"
-    fluid = FluidForm(rows=("X",))
+    fluid: ClassVar[FluidForm] = FluidForm(rows=("X",))
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Spec:
         if X.kind is not Kind.SELECTED_ROWS:
             return X
         return X.with_dim(0, -1)._replace(kind=Kind.LOD_TENSOR)
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         return X.value if isinstance(X, SelectedRows) else X

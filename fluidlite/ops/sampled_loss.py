@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import functools
 import math
+from typing import Any, ClassVar
 
 from ..errors import AttributeValueError, ShapeError
 from ..ground.dtypes import DType
+from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
 from ..opdef.attribute import REQUIRED, Long, attr, need_least
 from ..opdef.definition import Detached, Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import (
+    Shape,
+    Spec,
     agree,
     known,
     need_count,
@@ -40,12 +44,12 @@ class RowsOfTable(Op, abstract=True):
     epmap: list[str] = attr((), inert=True)
     table_names: list[str] = attr((), inert=True)
     table = ""  # the slot of the table
-    lod = None
+    lod: ClassVar[str | None] = None
 
-    def sparse_gradients(self):
+    def sparse_gradients(self) -> frozenset[str]:
         return frozenset({self.table} if self.is_sparse else ())
 
-    def scores(self, xp, X, table, bias, ids):
+    def scores(self, xp: Any, X: Array, table: Array, bias: Array, ids: Array) -> Array:
         """Products of row n of X with the rows ``ids[n]``, and their bias; [N, K].
 
         An id that is the number of rows stands for nothing: it scores 0.
@@ -96,7 +100,9 @@ class RowsOfTable(Op, abstract=True):
 
         return dx, dtable, dbias
 
-    def check(self, name, X, Label, table, bias, height):
+    def check(
+        self, name: str, X: Spec, Label: Spec, table: Spec, bias: Spec | None, height: int
+    ) -> None:
         """Refuse shapes and types that do not fit."""
         need_float(**{name: X})
         same_dtype(**{name: X, self.table: table, "Bias": bias})
@@ -150,7 +156,7 @@ class nce(RowsOfTable):
         "Input, Label!, Weight, Bias?, SampleWeight?!, CustomDistProbs?!, CustomDistAlias?!, "
         "CustomDistAliasProbs?! -> Cost, SampleLogits~, SampleLabels!~"
     )
-    random = True
+    random: ClassVar[bool] = True
     table = "Weight"
     num_total_classes: int = REQUIRED
     num_neg_samples: int = 10
@@ -204,7 +210,7 @@ class nce(RowsOfTable):
         total = xp.sum(cost, axis=1, keepdims=True)
         return total if SampleWeight is None else total * xp.reshape(SampleWeight, (-1, 1)), o, ids
 
-    def draw(self, xp, rng, shape, CustomDistProbs):
+    def draw(self, xp: Any, rng: Any, shape: Shape, CustomDistProbs: Array) -> Array:
         """Classes to tell from the labels."""
         classes = self.num_total_classes
         if self.custom_neg_classes:
@@ -219,7 +225,7 @@ class nce(RowsOfTable):
         drawn = xp.searchsorted(bounds, generator.random(shape) * bounds[-1], side="right")
         return xp.minimum(drawn, classes - 1)
 
-    def expected(self, xp, ids, CustomDistProbs):
+    def expected(self, xp: Any, ids: Array, CustomDistProbs: Array) -> Array:
         """How often each of some classes is expected among those that are drawn."""
         if self.sampler == 0:
             chances = xp.full(ids.shape, 1 / self.num_total_classes)
@@ -266,7 +272,7 @@ class nce(RowsOfTable):
         )
         return dict(Input=dx, Weight=dtable, Bias=dbias)
 
-    def expected_by(self, f, ids, CustomDistProbs, like):
+    def expected_by(self, f: Any, ids: Value, CustomDistProbs: Value, like: Value) -> Value:
         """``expected`` by operators, in the element type of ``like``."""
         if self.sampler == 0:
             share = self.num_neg_samples / self.num_total_classes
@@ -279,13 +285,13 @@ class nce(RowsOfTable):
         return f.reshape(f.gather(*flat), shape=list(ids.shape)) * self.num_neg_samples
 
 
-def log_uniform(xp, generator, count, shape):
+def log_uniform(xp: Any, generator: Any, count: int, shape: Any) -> Array:
     """Numbers in [0, count), k with a probability proportional to log((k + 2) / (k + 1))."""
     drawn = xp.exp(generator.random(shape) * math.log(count + 1)).astype("int64") - 1
     return xp.minimum(drawn, count - 1)  # rounding may reach the bound
 
 
-def log_uniform_chance(xp, k, count):
+def log_uniform_chance(xp: Any, k: Array, count: int) -> Array:
     """The probabilities of numbers from ``log_uniform``."""
     return xp.log((k + 2) / (k + 1)) / math.log(count + 1)
 
@@ -304,7 +310,7 @@ class tree_path(Detached):
     num_classes: int = REQUIRED
     absent: int = REQUIRED
 
-    def infer(self, Label, PathTable, PathCode):
+    def infer(self, Label: Spec, PathTable: Spec, PathCode: Spec) -> Specs:
         need_integer(Label=Label, PathTable=PathTable, PathCode=PathCode)
         if PathTable is not None:
             need_ndim("PathTable", PathTable, 2)
@@ -316,11 +322,11 @@ class tree_path(Detached):
         return found, found
 
     @property
-    def depth(self):
+    def depth(self) -> int:
         """The largest number of inner nodes on a path."""
         return (self.num_classes - 1).bit_length()
 
-    def run(self, xp, Label, PathTable, PathCode):
+    def run(self, xp: Any, Label: Array, PathTable: Array, PathCode: Array) -> Array:
         if PathTable is not None:
             on = PathTable >= 0
             node, code = PathTable, PathCode
@@ -354,9 +360,9 @@ class hierarchical_sigmoid(RowsOfTable):
     """
 
     signature = "X, W, Label!, PathTable?!, PathCode?!, Bias? -> Out, PreOut~, W_Out!~"
-    lod = "X"
+    lod: ClassVar[str | None] = "X"
     table = "W"
-    fluid = FluidForm(idle=("W_Out",))
+    fluid: ClassVar[FluidForm] = FluidForm(idle=("W_Out",))
     num_classes: int = 2
 
     def infer(self, X, W, Label, PathTable, PathCode, Bias):
@@ -377,7 +383,7 @@ class hierarchical_sigmoid(RowsOfTable):
             )
         return X.with_dim(1, 1), X.with_dim(1, paths[1]), None
 
-    def path(self, W):
+    def path(self, W: Array) -> Any:
         """The operator that finds the way to a class."""
         return tree_path(dict(num_classes=self.num_classes, absent=max(W.shape[0], 0)))
 
@@ -433,15 +439,17 @@ class sample_logits(Op):
         "Logits, Labels!, CustomizedSamples?!, CustomizedProbabilities?! -> Samples!~, "
         "Probabilities!~, LogitsDim!~, LabelsDim!~, SampledLogits~, SampledLabels!"
     )
-    random = True
+    random: ClassVar[bool] = True
     use_customized_samples: bool = False
     uniq: bool = attr(True, inert=True)
     remove_accidental_hits: bool = True
     num_samples: int = REQUIRED
     seed: int = 0
-    lod = None
+    lod: ClassVar[str | None] = None
 
-    def infer(self, Logits, Labels, CustomizedSamples, CustomizedProbabilities):
+    def infer(
+        self, Logits: Spec, Labels: Spec, CustomizedSamples: Spec, CustomizedProbabilities: Spec
+    ) -> Specs:
         need_float(Logits=Logits)
         need_ndim("Logits", Logits, 2)
         need_integer(Labels=Labels)
@@ -487,7 +495,7 @@ class sample_logits(Op):
         empty = (xp.zeros((*v.shape, 0), Logits.dtype) for v in (Logits, Labels))
         return samples, chances, *empty, found, places
 
-    def need_classes(self, classes):
+    def need_classes(self, classes: int) -> None:
         """Check that there are classes to draw, as far as their number is known."""
         if self.num_samples < 1 or -1 < classes < self.num_samples:
             raise AttributeValueError(
@@ -495,7 +503,7 @@ class sample_logits(Op):
                 f"{self.num_samples}"
             )
 
-    def draw(self, xp, generator, Labels, classes):
+    def draw(self, xp: Any, generator: Any, Labels: Array, classes: int) -> Arrays:
         """Labels and classes drawn once each, and how probable it is to draw them so often."""
         self.need_classes(classes)
         values = log_uniform(xp, generator, classes, self.num_samples)
@@ -508,6 +516,8 @@ class sample_logits(Op):
         once, tries = log_uniform_chance(xp, samples, classes), int(first[-1]) + 1
         return samples, -xp.expm1(tries * xp.log1p(-once))
 
-    def grad(self, f, Samples, LogitsDim, LabelsDim, dSampledLogits):
+    def grad(
+        self, f: Any, Samples: Value, LogitsDim: Value, LabelsDim: Value, dSampledLogits: Value
+    ) -> Rules:
         size = LogitsDim.shape[1]
         return dict(Logits=lambda: f.add_along(Samples, dSampledLogits, axis=1, size=size))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 from ..errors import AttributeValueError, DTypeError, ShapeError
 from ..ground.dtypes import DType
+from ..opdef.annotations import Array, Arrays, Specs
 from ..opdef.attribute import REQUIRED, attr, need_least
 from ..opdef.definition import Detached, Op
-from ..opdef.spec import need_float, need_ndim, size_of, spec
+from ..opdef.spec import Shape, Spec, need_float, need_ndim, size_of, spec
 from .creation import Creation, ShapeFromBatch, ShapeFromTensors, sizes
 from .inert_attributes import UseMkldnn
 
@@ -17,22 +20,22 @@ class Drawn(Creation, abstract=True):
     seed: fixes the numbers of every run; with 0 they come from the program's own stream.
     """
 
-    random = True
+    random: ClassVar[bool] = True
     seed: int = 0
     dtypes = (DType.FP32, DType.FP64, DType.FP16)
 
-    def check(self):
+    def check(self) -> None:
         """Refuse attributes that make no distribution."""
         if self.dtype not in self.dtypes:
             names = " or ".join(map(str, self.dtypes))
             raise DTypeError(f"expected dtype {names}, got {self.dtype}")
 
-    def draw(self, xp, generator, shape):
+    def draw(self, xp: Any, generator: Any, shape: Any) -> Any:
         """An array of random numbers."""
         raise NotImplementedError
 
     @property
-    def precision(self):
+    def precision(self) -> str:
         """The element type that generators draw."""
         return "float64" if self.dtype is DType.FP64 else "float32"
 
@@ -40,13 +43,13 @@ class Drawn(Creation, abstract=True):
 class DrawnInShape(Drawn, ShapeFromTensors, abstract=True):
     """Random numbers in a given shape."""
 
-    def infer(self, ShapeTensor, ShapeTensorList):
+    def infer(self, ShapeTensor: Spec, ShapeTensorList: Spec) -> Spec:
         self.check()
         if not (self.shape or ShapeTensor is not None or ShapeTensorList):
             raise AttributeValueError("expected a shape of at least one size, got []")
         return ShapeFromTensors.infer(self, ShapeTensor, ShapeTensorList)
 
-    def run(self, xp, rng, ShapeTensor, ShapeTensorList):
+    def run(self, xp: Any, rng: Any, ShapeTensor: Array, ShapeTensorList: Array) -> Array:
         shape = self.shape_given(ShapeTensor, ShapeTensorList)
         return xp.asarray(self.draw(xp, rng(self.seed), shape), self.dtype.dtype)
 
@@ -54,11 +57,11 @@ class DrawnInShape(Drawn, ShapeFromTensors, abstract=True):
 class DrawnLike(Drawn, ShapeFromBatch, abstract=True):
     """Random numbers in a given shape but for one size that is Input's."""
 
-    def infer(self, Input):
+    def infer(self, Input: Spec) -> Specs:
         self.check()
         return ShapeFromBatch.infer(self, Input)
 
-    def run(self, xp, rng, Input):
+    def run(self, xp: Any, rng: Any, Input: Array) -> Array:
         drawn = self.draw(xp, rng(self.seed), self.shape_like(Input))
         return xp.asarray(drawn, self.dtype.dtype)
 
@@ -76,12 +79,12 @@ class UniformDraw(Drawn, abstract=True):
     diag_step: int = 0
     diag_val: float = 1.0
 
-    def check(self):
+    def check(self) -> None:
         super().check()
         if self.min > self.max:
             raise AttributeValueError(f"expected min below max, got {self.min} and {self.max}")
 
-    def draw(self, xp, generator, shape):
+    def draw(self, xp: Any, generator: Any, shape: Shape) -> Array:
         unit = generator.random(shape, self.precision)
         values = xp.asarray(self.min + unit * (self.max - self.min))
         if not self.diag_num:
@@ -114,7 +117,7 @@ class Gaussian(Drawn, abstract=True):
     mean: float = 0.0
     std: float = 1.0
 
-    def draw(self, xp, generator, shape):
+    def draw(self, xp: Any, generator: Any, shape: Shape) -> Array:
         return self.mean + self.std * generator.standard_normal(shape, self.precision)
 
 
@@ -135,11 +138,11 @@ class truncated_gaussian_random(Gaussian):
     signature = "-> Out"
     shape: list[int] = REQUIRED
 
-    def infer(self):
+    def infer(self) -> Specs:
         self.check()
         return spec(sizes(self.shape), self.dtype)
 
-    def run(self, xp, rng):
+    def run(self, xp: Any, rng: Any) -> Array:
         generator = rng(self.seed)
         values = generator.standard_normal(self.shape, self.precision)
         while (far := abs(values) > 2).any():
@@ -158,12 +161,12 @@ class randint(DrawnInShape):
     dtype: DType = DType.INT64
     dtypes = (DType.INT64, DType.INT32)
 
-    def check(self):
+    def check(self) -> None:
         super().check()
         if self.low >= self.high:
             raise AttributeValueError(f"expected low below high, got {self.low} and {self.high}")
 
-    def draw(self, xp, generator, shape):
+    def draw(self, xp: Any, generator: Any, shape: Shape) -> Array:
         return generator.integers(self.low, self.high, shape)
 
 
@@ -178,12 +181,12 @@ class randperm(Drawn):
     dtype: DType = DType.INT64
     dtypes = (DType.INT64, DType.INT32, DType.FP32, DType.FP64)
 
-    def infer(self):
+    def infer(self) -> Specs:
         self.check()
         need_least(self, 1, "n")
         return spec([self.n], self.dtype)
 
-    def run(self, xp, rng):
+    def run(self, xp: Any, rng: Any) -> Array:
         return xp.asarray(rng(self.seed).permutation(self.n), self.dtype.dtype)
 
 
@@ -195,17 +198,17 @@ class seed(Detached):
     """
 
     signature = "-> Out"
-    random = True
+    random: ClassVar[bool] = True
     seed: int = 0
     draws_for: str = attr("", local=True)
 
-    def random_key(self, output):
+    def random_key(self, output: str) -> str:
         return self.draws_for or output
 
-    def infer(self):
+    def infer(self) -> Spec:
         return spec([1], DType.INT32)
 
-    def run(self, xp, rng):
+    def run(self, xp: Any, rng: Any) -> Array:
         number = self.seed or rng.number
         return xp.asarray([number], "int32")
 
@@ -222,14 +225,14 @@ class sampling_id(Op):
     """
 
     signature = "X -> Out"
-    random = True
+    random: ClassVar[bool] = True
     min: float = 0.0
     max: float = 1.0
     seed: int = 0
     grad = None
-    lod = "X"
+    lod: ClassVar[str | None] = "X"
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Specs:
         need_float(X=X)
         need_ndim("X", X, 2)
         if X.shape[1] == 0:
@@ -238,7 +241,7 @@ class sampling_id(Op):
             raise AttributeValueError(f"expected min below max, got {self.min} and {self.max}")
         return X.with_shape(X.shape[:1]).with_dtype(DType.INT64)
 
-    def run(self, xp, rng, X):
+    def run(self, xp: Any, rng: Any, X: Array) -> Arrays:
         drawn = rng(self.seed).random((len(X), 1), "float64")
         drawn = self.min + drawn * (self.max - self.min)
         before = (xp.cumsum(X, axis=1, dtype="float64") <= drawn).sum(axis=1)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 from ..errors import AttributeValueError
+from ..opdef.annotations import Array, Rules, Specs, Value
 from ..opdef.attribute import Long
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
-from ..opdef.spec import need_numbers, normal_axis
+from ..opdef.spec import Spec, need_numbers, normal_axis
 
 
 class cumsum(Op):
@@ -22,14 +25,14 @@ class cumsum(Op):
     axis: int = -1
     exclusive: bool = False
     reverse: bool = False
-    fluid = FluidForm(direct=True)
+    fluid: ClassVar[FluidForm] = FluidForm(direct=True)
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Specs:
         need_numbers("X", X)
         normal_axis(self.axis, X.ndim)
         return X
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         X = xp.flip(X, self.axis) if self.reverse else X
         out = xp.cumsum(X, axis=self.axis, dtype=X.dtype)
         if self.exclusive and X.shape[self.axis]:
@@ -38,7 +41,7 @@ class cumsum(Op):
             out = xp.moveaxis(rows, 0, self.axis)
         return xp.flip(out, self.axis) if self.reverse else out
 
-    def grad(self, f, dOut):
+    def grad(self, f: Any, dOut: Value) -> Rules:
         attrs = dict(axis=self.axis, exclusive=self.exclusive, reverse=not self.reverse)
         return dict(X=lambda: f.cumsum(dOut, **attrs))
 
@@ -54,7 +57,7 @@ class roll(Op):
     shifts: list[Long] = ()
     dims: list[Long] = ()
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Specs:
         if len(self.shifts) != len(self.dims):
             raise AttributeValueError(
                 f"expected one of shifts for each of dims, got {list(self.shifts)} and "
@@ -64,9 +67,9 @@ class roll(Op):
             normal_axis(d, X.ndim, "dims")
         return X
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         return xp.roll(X, self.shifts, self.dims) if self.dims else X
 
-    def grad(self, f, X, dOut):
+    def grad(self, f: Any, X: Value, dOut: Value) -> Rules:
         back = [-n for n in self.shifts]
         return dict(X=lambda: f.roll(dOut, shifts=back, dims=self.dims))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..errors import DTypeError, ShapeError
 from ..ground.dtypes import DType
+from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
 from ..opdef.attribute import REQUIRED, Long, need_least, need_range
 from ..opdef.definition import Detached, DetachedValues, Op
-from ..opdef.spec import need_integer, need_ndim, need_numbers, need_rank, normal_axis, spec
+from ..opdef.spec import Spec, need_integer, need_ndim, need_numbers, need_rank, normal_axis, spec
 
 
 class ArgExtreme(Detached, abstract=True):
@@ -22,7 +25,7 @@ class ArgExtreme(Detached, abstract=True):
     keepdims: bool = False
     dtype: DType = -1
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Specs:
         need_numbers("X", X)
         axis = normal_axis(self.axis, X.ndim)
         if X.shape[axis] == 0:
@@ -36,16 +39,16 @@ class ArgExtreme(Detached, abstract=True):
         return spec((*X.shape[:axis], *middle, *X.shape[axis + 1 :]), self.index_type)
 
     @property
-    def index_type(self):
+    def index_type(self) -> Any:
         """The element type of Out."""
         return DType.INT64 if self.dtype == -1 else self.dtype
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         out = self.choose(xp, X)
         out = xp.expand_dims(out, self.axis) if self.keepdims else out
         return xp.asarray(out, self.index_type.dtype)
 
-    def choose(self, xp, X):
+    def choose(self, xp: Any, X: Any) -> Any:
         """The places, without the dimension."""
         raise NotImplementedError
 
@@ -57,7 +60,7 @@ class arg_max(ArgExtreme):
     Out: an int64 variable without the dimension. No gradient flows through.
     """
 
-    def choose(self, xp, X):
+    def choose(self, xp: Any, X: Array) -> Array:
         return xp.argmax(X, axis=self.axis)
 
 
@@ -68,7 +71,7 @@ class arg_min(ArgExtreme):
     Out: an int64 variable without the dimension. No gradient flows through.
     """
 
-    def choose(self, xp, X):
+    def choose(self, xp: Any, X: Array) -> Array:
         return xp.argmin(X, axis=self.axis)
 
 
@@ -84,12 +87,12 @@ class argsort(Op):
     axis: int = -1
     descending: bool = False
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Specs:
         need_numbers("X", X)
         normal_axis(self.axis, X.ndim)
         return X, X.with_dtype(DType.INT64)
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Arrays:
         if self.descending:  # backwards, so that equal elements stay in their order
             last = X.shape[self.axis] - 1
             backwards = xp.argsort(xp.flip(X, self.axis), axis=self.axis, kind="stable")
@@ -98,7 +101,7 @@ class argsort(Op):
             order = xp.argsort(X, axis=self.axis, kind="stable")
         return xp.take_along_axis(X, order, self.axis), order
 
-    def grad(self, f, X, Indices, dOut):
+    def grad(self, f: Any, X: Value, Indices: Value, dOut: Value) -> Rules:
         size = X.shape[self.axis]
         return dict(X=lambda: f.add_along(Indices, dOut, axis=self.axis, size=size))
 
@@ -112,11 +115,11 @@ class where_index(DetachedValues):
 
     signature = "Condition -> Out"
 
-    def infer(self, Condition):
+    def infer(self, Condition: Spec) -> Specs:
         need_rank("Condition", Condition, 1)
         return spec([-1, Condition.ndim], DType.INT64)
 
-    def run(self, xp, Condition):
+    def run(self, xp: Any, Condition: Array) -> Array:
         return xp.argwhere(Condition)
 
 
@@ -129,13 +132,13 @@ class Unique(DetachedValues, abstract=True):
 
     dtype: DType = REQUIRED
 
-    def check(self, X):
+    def check(self, X: Spec) -> None:
         """Refuse what is no vector, and a type that is no integer."""
         need_ndim("X", X, 1)
         if self.dtype not in (DType.INT32, DType.INT64):
             raise DTypeError(f"expected dtype int32 or int64, got {self.dtype}")
 
-    def found(self, xp, X):
+    def found(self, xp: Any, X: Array) -> Arrays:
         """The values in order of their first places, the index, and how often each occurs."""
         values, first, index, count = xp.unique(
             X, return_index=True, return_inverse=True, return_counts=True
@@ -155,11 +158,11 @@ class unique(Unique):
 
     signature = "X -> Out, Index"
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Specs:
         self.check(X)
         return X.with_shape([-1]), X.with_dtype(self.dtype)
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Arrays:
         return self.found(xp, X)[:2]
 
 
@@ -174,12 +177,12 @@ class unique_with_counts(Unique):
 
     signature = "X -> Out, Index, Count"
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Specs:
         self.check(X)
         values = X.with_shape([-1])
         return values, X.with_dtype(self.dtype), values.with_dtype(self.dtype)
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Arrays:
         return self.found(xp, X)
 
 
@@ -202,14 +205,14 @@ class shard_index(Op):
     ignore_value: int = -1
     grad = None
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Specs:
         need_integer(X=X)
         need_rank("X", X, 2)
         need_least(self, 1, "index_num", "nshards")
         need_range(self, 0, self.nshards - 1, "shard_id")
         return X
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         size = -(-self.index_num // self.nshards)
         X = xp.in_range(X, self.index_num, "X")
         mine = X // size == self.shard_id

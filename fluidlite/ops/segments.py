@@ -4,24 +4,28 @@ lie one behind the other.  None of these knows sequences; where they begin is an
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 from ..errors import ShapeError
 from ..ground.dtypes import DType
 from ..ground.values import with_lod
+from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
 from ..opdef.attribute import REQUIRED, Long
 from ..opdef.definition import Detached, Op, ValueShaped
 from ..opdef.sequences import lod_of
+from ..opdef.spec import Spec
 
 
 class bare_rows(Op):
     """Out = the rows of X, which no longer form sequences."""
 
     signature = "X -> Out"
-    lod = None
+    lod: ClassVar[str | None] = None
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         return X
 
-    def grad(self, f, dOut):
+    def grad(self, f: Any, dOut: Value) -> Rules:
         return dict(X=lambda: dOut)
 
 
@@ -29,15 +33,15 @@ class like_rows(Op):
     """Out = the rows of X, which form sequences as those of Like do."""
 
     signature = "X, Like![] -> Out[]"
-    lod = "Like"
+    lod: ClassVar[str | None] = "Like"
 
-    def infer(self, X, Like):
+    def infer(self, X: Spec, Like: Spec) -> Specs:
         return X._replace(lod_level=Like.lod_level)
 
-    def run(self, xp, X, Like):
+    def run(self, xp: Any, X: Array, Like: Array) -> Array:
         return with_lod(X, lod_of(Like))
 
-    def grad(self, f, dOut):
+    def grad(self, f: Any, dOut: Value) -> Rules:
         return dict(X=lambda: f.bare_rows(dOut))
 
 
@@ -48,22 +52,22 @@ class take_rows(Op):
     """
 
     signature = "X, Index! -> Out"
-    lod = None
+    lod: ClassVar[str | None] = None
 
-    def infer(self, X, Index):
+    def infer(self, X: Spec, Index: Spec) -> Specs:
         return X.with_shape([*Index.shape, *X.shape[1:]])._replace(lod_level=0)
 
-    def run(self, xp, X, Index):
+    def run(self, xp: Any, X: Array, Index: Array) -> Array:
         if len(Index) and Index.min() < 0:
             zero = xp.zeros((1, *X.shape[1:]), X.dtype)
             return xp.take(xp.concatenate([X, zero]), Index, axis=0)
         return xp.take(X, Index, axis=0)
 
-    def run_jax(self, xp, X, Index):
+    def run_jax(self, xp: Any, X: Array, Index: Array) -> Arrays:
         zero = xp.zeros((1, *X.shape[1:]), X.dtype)  # where -1 is
         return xp.take(xp.concatenate([X, zero]), Index, axis=0)
 
-    def grad(self, f, X, Index, dOut):
+    def grad(self, f: Any, X: Value, Index: Value, dOut: Value) -> Rules:
         return dict(X=lambda: f.add_rows(Index, dOut, size=X.shape[0]))
 
 
@@ -77,15 +81,15 @@ class add_rows(Op):
 
     signature = "Index!, Updates -> Out"
     size: Long = REQUIRED
-    lod = None
+    lod: ClassVar[str | None] = None
 
-    def infer(self, Index, Updates):
+    def infer(self, Index: Spec, Updates: Spec) -> Specs:
         return Updates.with_shape([self.size, *Updates.shape[1:]])._replace(lod_level=0)
 
-    def run(self, xp, Index, Updates):
+    def run(self, xp: Any, Index: Array, Updates: Array) -> Array:
         return xp.add_rows(Index, Updates, self.size)
 
-    def grad(self, f, Index, dOut):
+    def grad(self, f: Any, Index: Value, dOut: Value) -> Rules:
         return dict(Updates=lambda: f.take_rows(dOut, Index))
 
 
@@ -96,15 +100,15 @@ class segment_sum(Op):
     """
 
     signature = "X, Offsets! -> Out"
-    lod = None
+    lod: ClassVar[str | None] = None
 
-    def infer(self, X, Offsets):
+    def infer(self, X: Spec, Offsets: Spec) -> Specs:
         return X.with_shape([_count(Offsets), *X.shape[1:]])._replace(lod_level=0)
 
-    def run(self, xp, X, Offsets):
+    def run(self, xp: Any, X: Array, Offsets: Array) -> Array:
         return xp.segment_sum(X, Offsets)
 
-    def grad(self, f, Offsets, dOut):
+    def grad(self, f: Any, Offsets: Value, dOut: Value) -> Rules:
         return dict(X=lambda: f.segment_spread(dOut, Offsets))
 
 
@@ -117,17 +121,17 @@ class segment_spread(ValueShaped):
 
     signature = "X, Offsets! -> Out"
 
-    def infer(self, X, Offsets):
+    def infer(self, X: Spec, Offsets: Spec) -> Specs:
         if X.shape[0] not in (-1, _count(Offsets)) and _count(Offsets) != -1:
             raise ShapeError(
                 f"expected {_count(Offsets)} rows, one for each segment, got {X.shape[0]}"
             )
         return X.with_shape([-1, *X.shape[1:]])._replace(lod_level=0)
 
-    def run(self, xp, X, Offsets):
+    def run(self, xp: Any, X: Array, Offsets: Array) -> Array:
         return xp.repeat(X, xp.diff(Offsets), axis=0)
 
-    def grad(self, f, Offsets, dOut):
+    def grad(self, f: Any, Offsets: Value, dOut: Value) -> Rules:
         return dict(X=lambda: f.segment_sum(dOut, Offsets))
 
 
@@ -140,11 +144,11 @@ class segment_argmax(Detached):
 
     signature = "X, Offsets! -> Out"
 
-    def infer(self, X, Offsets):
+    def infer(self, X: Spec, Offsets: Spec) -> Specs:
         shape = [_count(Offsets), *X.shape[1:]]
         return X.with_shape(shape)._replace(lod_level=0, dtype=DType.INT64)
 
-    def run(self, xp, X, Offsets):
+    def run(self, xp: Any, X: Array, Offsets: Array) -> Arrays:
         return xp.segment_argmax(X, Offsets)
 
 
@@ -159,10 +163,10 @@ class segment_max(Detached):
 
     signature = "X, Offsets! -> Out"
 
-    def infer(self, X, Offsets):
+    def infer(self, X: Spec, Offsets: Spec) -> Specs:
         return X.with_shape([_count(Offsets), *X.shape[1:]])._replace(lod_level=0)
 
-    def run(self, xp, X, Offsets):
+    def run(self, xp: Any, X: Array, Offsets: Array) -> Arrays:
         return xp.segment_max(X, Offsets)
 
 
@@ -178,10 +182,10 @@ class segment_top(Detached):
     signature = "X, Begins!, Counts! -> Out"
     k: int = REQUIRED
 
-    def infer(self, X, Begins, Counts):
+    def infer(self, X: Spec, Begins: Spec, Counts: Spec) -> Specs:
         return X.with_shape([Begins.shape[0], self.k])._replace(lod_level=0, dtype=DType.INT64)
 
-    def run(self, xp, X, Begins, Counts):
+    def run(self, xp: Any, X: Array, Begins: Array, Counts: Array) -> Array:
         inside = xp.arange(int(xp.max(Counts, initial=0))) < Counts[:, None]
         padded = xp.full(inside.shape, -xp.inf)
         places = Begins[:, None] + xp.arange(inside.shape[1])

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 from ..errors import ShapeError
+from ..opdef.annotations import Array, Rules, Specs, Value
 from ..opdef.definition import Op
-from ..opdef.spec import agree, need_integer, need_ndim, need_shape, normal_axis
+from ..opdef.spec import Spec, agree, need_integer, need_ndim, need_shape, normal_axis
 from .compare import need_bool
 from .elementwise import indicator
 from .gather import count_of
@@ -19,18 +22,18 @@ class where(Op):
     """
 
     signature = "Condition!, X, Y -> Out"
-    lod = "X"
+    lod: ClassVar[str | None] = "X"
 
-    def infer(self, Condition, X, Y):
+    def infer(self, Condition: Spec, X: Spec, Y: Spec) -> Specs:
         need_bool(Condition=Condition)
         shape = same_shape(X=X, Y=Y)
         need_shape("Condition", Condition, shape, "as X and Y")
         return X.with_shape(shape)
 
-    def run(self, xp, Condition, X, Y):
+    def run(self, xp: Any, Condition: Array, X: Array, Y: Array) -> Array:
         return xp.where(Condition, X, Y)
 
-    def grad(self, f, Condition, X, Y, dOut):
+    def grad(self, f: Any, Condition: Value, X: Value, Y: Value, dOut: Value) -> Rules:
         return dict(
             X=lambda: f.where(Condition, dOut, f.fill_zeros_like(dOut)),
             Y=lambda: f.where(Condition, f.fill_zeros_like(dOut), dOut),
@@ -46,10 +49,10 @@ class multiplex(Op):
     """
 
     signature = "Ids!, X* -> Out"
-    lod = None
-    sees_outputs = True  #: fluid's gradient operator does not read X
+    lod: ClassVar[str | None] = None
+    sees_outputs: ClassVar[bool] = True  #: fluid's gradient operator does not read X
 
-    def infer(self, Ids, X):
+    def infer(self, Ids: Spec, X: list[Spec]) -> Specs:
         if not X:
             raise ShapeError("expected at least one X, got none")
         shape = common(X)
@@ -60,11 +63,11 @@ class multiplex(Op):
             )
         return X[0].with_shape(shape)
 
-    def run(self, xp, Ids, X):
+    def run(self, xp: Any, Ids: Array, X: list[Array]) -> Array:
         ids = xp.in_range(xp.reshape(Ids, -1), len(X), "Ids")
         return xp.stack(X)[ids, xp.arange(len(ids))]
 
-    def grad(self, f, Ids, dOut, X=None):
+    def grad(self, f: Any, Ids: Value, dOut: Value, X: list[Value] | None = None) -> Rules:
         count = self.output_widths["X@GRAD"] if X is None else len(X)
 
         def rows(k):
@@ -85,16 +88,16 @@ class index_select(Op):
 
     signature = "X, Index! -> Out"
     dim: int = 0
-    lod = "X"
+    lod: ClassVar[str | None] = "X"
 
-    def infer(self, X, Index):
+    def infer(self, X: Spec, Index: Spec) -> Specs:
         return X.with_dim(normal_axis(self.dim, X.ndim, "dim"), count_of("Index", Index))
 
-    def run(self, xp, X, Index):
+    def run(self, xp: Any, X: Array, Index: Array) -> Array:
         index = xp.in_range(xp.reshape(Index, -1), X.shape[self.dim], "Index")
         return xp.take(X, index, axis=self.dim)
 
-    def grad(self, f, X, Index, dOut):
+    def grad(self, f: Any, X: Value, Index: Value, dOut: Value) -> Rules:
         def dx():
             axis, size = normal_axis(self.dim, len(X.shape)), X.shape[self.dim]
             if axis == 0:
@@ -117,7 +120,7 @@ class index_sample(Op):
 
     signature = "X, Index! -> Out"
 
-    def infer(self, X, Index):
+    def infer(self, X: Spec, Index: Spec) -> Specs:
         need_integer(Index=Index)
         need_ndim("X", X, 2)
         need_ndim("Index", Index, 2)
@@ -129,5 +132,5 @@ class index_sample(Op):
         rows = X.shape[0] if Index.shape[0] == -1 else Index.shape[0]
         return X.with_shape((rows, Index.shape[1]))
 
-    def expand(self, f, X, Index):
+    def expand(self, f: Any, X: Value, Index: Value) -> Value:
         return f.take_along(X, Index, axis=1)

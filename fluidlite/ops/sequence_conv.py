@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..errors import ShapeError, SlotError
 from ..ground.values import bare
+from ..opdef.annotations import Array, Arrays, Specs, Value, Values
 from ..opdef.attribute import REQUIRED, need_choice, need_least
 from ..opdef.definition import Op
 from ..opdef.sequences import offsets_of, positions_in
-from ..opdef.spec import agree, need_float, need_ndim, need_shape, same_dtype
+from ..opdef.spec import Shape, Spec, agree, need_float, need_ndim, need_shape, same_dtype
 
 
 class sequence_conv(Op):
@@ -33,7 +36,7 @@ class sequence_conv(Op):
     contextStart: int = 0
     contextStride: int = 1
 
-    def infer(self, X, PaddingData, Filter):
+    def infer(self, X: Spec, PaddingData: Spec | None, Filter: Spec) -> Specs:
         need_float(X=X)
         same_dtype(X=X, PaddingData=PaddingData, Filter=Filter)
         need_ndim("X", X, 2)
@@ -61,7 +64,7 @@ class sequence_conv(Op):
         start = self.contextStart
         return max(0, -start), max(0, start + self.contextLength - 1)
 
-    def expand(self, f, X, PaddingData, Filter):
+    def expand(self, f: Any, X: Value, PaddingData: Value, Filter: Value) -> Values:
         offsets = offsets_of(X, "X")
         count, width = bare(X).shape
         rows, pads = seen_from(offsets, self.contextStart, self.contextLength)
@@ -72,7 +75,7 @@ class sequence_conv(Op):
         seen = f.take_rows(table, rows.reshape(-1))
         return f.matmul(f.reshape(seen, shape=[count, self.contextLength * width]), Filter)
 
-    def run_numpy(self, xp, X, PaddingData, Filter):
+    def run_numpy(self, xp: Any, X: Array, PaddingData: Array, Filter: Array) -> Array:
         return np.matmul(self._seen(X, PaddingData), Filter)
 
     def _seen(self, X, PaddingData):
@@ -103,7 +106,9 @@ class sequence_conv(Op):
                 inside = slice(0, 0)
             yield shift, inside, np.flatnonzero((position < -shift) | (behind <= shift))
 
-    def grad_numpy(self, xp, X, PaddingData, Filter, dOut):
+    def grad_numpy(
+        self, xp: Any, X: Array, PaddingData: Array, Filter: Array, dOut: Array
+    ) -> Arrays:
         offsets, rows = offsets_of(X, "X"), bare(X)
         count, width = rows.shape
         d_seen = np.matmul(dOut, Filter.T).reshape(count, self.contextLength, width)
@@ -121,7 +126,7 @@ class sequence_conv(Op):
         return found
 
 
-def seen_from(offsets, start, length):
+def seen_from(offsets: Shape, start: int, length: int) -> Arrays:
     """[N, length]: the numbers of the rows that each row sees, -1 beyond its sequence; and there
     the numbers of rows of the padding.
     """

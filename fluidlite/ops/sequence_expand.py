@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
 import numpy as np
 
 from ..errors import AttributeValueError, LoDError
 from ..ground.values import bare, offsets_from
+from ..opdef.annotations import Array, Arrays, Rules, Value, Values
 from ..opdef.definition import ValueShaped
 from ..opdef.fluid_form import FluidForm
 from ..opdef.gradient import differentiated
 from ..opdef.sequences import lengths_of, lod_of, offsets_of, one_level_of, positions_in, rows_in
+from ..opdef.spec import Spec
 
 
 class Repeated(ValueShaped, abstract=True):
     """The base: Out = rows of X by numbers that follow from sequences."""
 
-    def index(self, X, Y):
+    def index(self, X: Any, Y: Any) -> Any:
         """The numbers of the rows of X."""
         raise NotImplementedError
 
-    def expand(self, f, X, Y):
+    def expand(self, f: Any, X: Value, Y: Value) -> Values:
         return f.take_rows(X, self.index(X, Y))
 
-    def run_numpy(self, xp, X, Y):
+    def run_numpy(self, xp: Any, X: Array, Y: Array) -> Array:
         return np.take(bare(X), self.index(X, Y), axis=0)
 
-    def grad(self, f, X, Y, dOut):
+    def grad(self, f: Any, X: Value, Y: Value, dOut: Value) -> Rules:
         return differentiated(f, self, dict(X=X, Y=Y, dOut=dOut))
 
 
@@ -39,10 +44,10 @@ class sequence_expand(Repeated):
     """
 
     signature = "X[], Y![] -> Out"
-    fluid = FluidForm(bare_gradients=True)
+    fluid: ClassVar[FluidForm] = FluidForm(bare_gradients=True)
     ref_level: int = -1
 
-    def infer(self, X, Y):
+    def infer(self, X: Spec, Y: Spec) -> Spec:
         if self.ref_level < -1:
             raise AttributeValueError(
                 f"expected ref_level to be a level of Y, the outermost one 0, or -1 for the "
@@ -71,18 +76,18 @@ class sequence_expand(Repeated):
             )
         return times
 
-    def index(self, X, Y):
+    def index(self, X: Any, Y: Any) -> Array:
         times = self._times(X, Y)
         chosen = np.repeat(np.arange(len(times)), times)
         return rows_in(lod_of(X)[0], chosen) if lod_of(X) else chosen
 
-    def lods(self, ins):
+    def lods(self, ins: Mapping[str, Any]) -> Mapping[str, Any] | None:
         X, Y = ins["X"], ins["Y"]
         if not lod_of(X):
             return {}
         return {"Out": (offsets_from(np.repeat(lengths_of(lod_of(X)[0]), self._times(X, Y))),)}
 
-    def grad_numpy(self, xp, X, Y, dOut):
+    def grad_numpy(self, xp: Any, X: Array, Y: Array, dOut: Array) -> Arrays:
         if lod_of(X):
             return dict(X=xp.add_rows(self.index(X, Y), dOut, len(bare(X))))
         return dict(X=xp.segment_sum(dOut, lod_of(Y)[self.ref_level]))
@@ -98,10 +103,10 @@ class sequence_expand_as(Repeated):
 
     signature = "X[], Y![] -> Out"
 
-    def infer(self, X, Y):
+    def infer(self, X: Spec, Y: Spec) -> Spec:
         return X.with_dim(0, -1)._replace(lod_level=Y.lod_level)
 
-    def index(self, X, Y):
+    def index(self, X: Array, Y: Any) -> Array:
         offsets = one_level_of(Y, "Y")
         count = bare(X).shape[0]
         if count != len(offsets) - 1:
@@ -111,8 +116,8 @@ class sequence_expand_as(Repeated):
             )
         return positions_in(offsets)[0]
 
-    def lods(self, ins):
+    def lods(self, ins: Mapping[str, Any]) -> Mapping[str, Any] | None:
         return {"Out": lod_of(ins["Y"])}
 
-    def grad_numpy(self, xp, X, Y, dOut):
+    def grad_numpy(self, xp: Any, X: Array, Y: Array, dOut: Array) -> Arrays:
         return dict(X=xp.segment_sum(dOut, one_level_of(Y, "Y")))

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
 import numpy as np
 
 from ..errors import AttributeValueError, LoDError, ShapeError, SlotError
 from ..ground.dtypes import DType
 from ..ground.values import LoDTensor, bare, offsets_from
+from ..opdef.annotations import Array, Arrays, Rules, Specs, Value, Values
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op, ValueShaped
 from ..opdef.fluid_form import FluidForm
 from ..opdef.gradient import differentiated, differentiated_as
 from ..opdef.sequences import lengths_of, lod_of, offsets_of, one_level_of, positions_in
-from ..opdef.spec import agree, known, need_integer, need_rank, same_dtype, size_of, spec
+from ..opdef.spec import Spec, agree, known, need_integer, need_rank, same_dtype, size_of, spec
 
 
 class sequence_concat(Op):
@@ -24,10 +28,10 @@ class sequence_concat(Op):
     """
 
     signature = "X*[] -> Out"
-    fluid = FluidForm(bare_gradients=True)
-    lod = None
+    fluid: ClassVar[FluidForm] = FluidForm(bare_gradients=True)
+    lod: ClassVar[str | None] = None
 
-    def infer(self, X):
+    def infer(self, X: list[Spec]) -> Spec:
         if len(X) < 2:
             raise SlotError(f"expected at least 2 values X to join, got {len(X)}")
         same_dtype(**{f"X[{k}]": each for k, each in enumerate(X)})
@@ -58,17 +62,17 @@ class sequence_concat(Op):
         shifts = starts.reshape(-1) - (ends - lengths)
         return np.arange(begins[-1]) + np.repeat(shifts, lengths)
 
-    def lods(self, ins):
+    def lods(self, ins: Mapping[str, Any]) -> Mapping[str, Any] | None:
         return {"Out": (tuple(np.sum(self._offsets(ins["X"]), axis=0).tolist()),)}
 
-    def expand(self, f, X):
+    def expand(self, f: Any, X: Value) -> Values:
         return f.take_rows(f.concat([f.bare_rows(x) for x in X], axis=0), self._index(X))
 
-    def run_numpy(self, xp, X):
+    def run_numpy(self, xp: Any, X: list[Array]) -> Array:
         index = self._index(X)
         return np.take(np.concatenate([bare(x) for x in X]), index, axis=0)
 
-    def grad_numpy(self, xp, X, dOut):
+    def grad_numpy(self, xp: Any, X: list[Array], dOut: Array) -> Arrays:
         whole = np.empty_like(dOut)
         whole[self._index(X)] = dOut
         return dict(X=np.split(whole, np.cumsum([len(bare(x)) for x in X])[:-1]))
@@ -87,9 +91,9 @@ class sequence_pad(ValueShaped):
 
     signature = "X[], PadValue! -> Out, Length!"
     padded_length: int = -1
-    per_sequence = ("Length",)
+    per_sequence: ClassVar[tuple[str, ...]] = ("Length",)
 
-    def infer(self, X, PadValue):
+    def infer(self, X: Spec, PadValue: Spec) -> Specs:
         same_dtype(X=X, PadValue=PadValue)
         need_rank("X", X, 2)
         row = X.shape[1:]
@@ -106,7 +110,7 @@ class sequence_pad(ValueShaped):
         out = X.with_shape([-1, self.padded_length, *row])._replace(lod_level=0)
         return out, spec([-1], DType.INT64)
 
-    def lods(self, ins):
+    def lods(self, ins: Mapping[str, Any]) -> Mapping[str, Any] | None:
         return {}
 
     def _places(self, X):
@@ -123,7 +127,7 @@ class sequence_pad(ValueShaped):
         number, position = positions_in(offsets)
         return lengths, size, number * size + position
 
-    def expand(self, f, X, PadValue):
+    def expand(self, f: Any, X: Value, PadValue: Value) -> Values:
         lengths, size, places = self._places(X)
         count, *row = bare(X).shape
         index = np.full(len(lengths) * size, count)
@@ -133,7 +137,7 @@ class sequence_pad(ValueShaped):
         out = f.take_rows(f.concat([f.bare_rows(X), pad], axis=0), index)
         return f.reshape(out, shape=[len(lengths), size, *row]), lengths
 
-    def run_numpy(self, xp, X, PadValue):
+    def run_numpy(self, xp: Any, X: Array, PadValue: Array) -> Arrays:
         lengths, size, places = self._places(X)
         rows = bare(X)
         out = np.empty((len(lengths) * size, *rows.shape[1:]), rows.dtype)
@@ -141,7 +145,7 @@ class sequence_pad(ValueShaped):
         out[places] = rows
         return out.reshape(len(lengths), size, *rows.shape[1:]), lengths
 
-    def grad(self, f, X, dOut):
+    def grad(self, f: Any, X: Value, dOut: Value) -> Rules:
         def dx():
             places = self._places(X)[2]
             return f.take_rows(f.reshape(dOut, shape=[-1, *dOut.shape[2:]]), places)
@@ -163,9 +167,9 @@ class sequence_unpad(ValueShaped):
     """
 
     signature = "X, Length! -> Out"
-    ragged_cotangents = True
+    ragged_cotangents: ClassVar[bool] = True
 
-    def infer(self, X, Length):
+    def infer(self, X: Spec, Length: Spec) -> Spec:
         need_integer(Length=Length)
         if X.ndim < 2 or Length.ndim != 1 or not agree(X.shape[0], Length.shape[0]):
             raise ShapeError(
@@ -182,18 +186,18 @@ class sequence_unpad(ValueShaped):
             )
         return lengths
 
-    def lods(self, ins):
+    def lods(self, ins: Mapping[str, Any]) -> Mapping[str, Any] | None:
         return {"Out": (offsets_from(np.asarray(ins["Length"]).reshape(-1)),)}
 
     def _index(self, X, Length):
         number, position = positions_in(offsets_from(self._checked(X, Length)))
         return number * X.shape[1] + position
 
-    def expand(self, f, X, Length):
+    def expand(self, f: Any, X: Value, Length: Value) -> Value:
         row = tuple(X.shape[2:]) or (1,)
         return f.take_rows(f.reshape(X, shape=[-1, *row]), self._index(X, Length))
 
-    def grad(self, f, X, dOut, Length=None):
+    def grad(self, f: Any, X: Value, dOut: Value, Length: Value = None) -> Rules:
         if Length is None:  # fluid takes it from the sequences of dOut
             if not isinstance(dOut, LoDTensor):
                 raise LoDError("expected Length, or a gradient of Out with sequences")
@@ -212,7 +216,7 @@ class sequence_reshape(ValueShaped):
     signature = "X[] -> Out"
     new_dim: int = REQUIRED
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Spec:
         if X.ndim != 2 or self.new_dim < 1:
             raise ShapeError(
                 f"expected X of shape [N, D] and new_dim of at least 1, got {list(X.shape)} and "
@@ -220,7 +224,7 @@ class sequence_reshape(ValueShaped):
             )
         return X.with_shape([-1, self.new_dim])._replace(lod_level=max(X.lod_level, 1))
 
-    def lods(self, ins):
+    def lods(self, ins: Mapping[str, Any]) -> Mapping[str, Any] | None:
         return {"Out": (*lod_of(ins["X"])[:-1], self._offsets(ins["X"]))}
 
     def _offsets(self, X):
@@ -234,13 +238,13 @@ class sequence_reshape(ValueShaped):
             )
         return tuple((numbers // self.new_dim).tolist())
 
-    def expand(self, f, X):
+    def expand(self, f: Any, X: Value) -> Values:
         self._offsets(X)
         return f.reshape(f.bare_rows(X), shape=[-1, self.new_dim])
 
-    def run_numpy(self, xp, X):
+    def run_numpy(self, xp: Any, X: Array) -> Array:
         self._offsets(X)
         return bare(X).reshape(-1, self.new_dim)
 
-    def grad(self, f, X, dOut):
+    def grad(self, f: Any, X: Value, dOut: Value) -> Rules:
         return dict(X=lambda: f.reshape(dOut, shape=list(bare(X).shape)))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..errors import AttributeValueError, DTypeError
 from ..ground.dtypes import DType
+from ..opdef.annotations import Array, Specs, Value
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Detached, DetachedValues
-from ..opdef.spec import need_one
+from ..opdef.spec import Spec, need_one
 
 
 class sequence_mask(DetachedValues):
@@ -22,7 +25,7 @@ class sequence_mask(DetachedValues):
     maxlen: int = -1
     out_dtype: DType = REQUIRED
 
-    def infer(self, X, MaxLenTensor):
+    def infer(self, X: Spec, MaxLenTensor: Spec) -> Specs:
         if X.dtype is DType.BOOL:
             raise DTypeError(f"expected X to hold lengths, got {X.dtype}")
         width = -1
@@ -36,7 +39,7 @@ class sequence_mask(DetachedValues):
             width = self.maxlen
         return X.with_shape([*X.shape, width]).with_dtype(self.out_dtype)
 
-    def expand(self, f, X, MaxLenTensor):
+    def expand(self, f: Any, X: Value, MaxLenTensor: Value) -> Value:
         if MaxLenTensor is not None:
             width = int(MaxLenTensor.item())
             if width < 1:
@@ -59,10 +62,10 @@ class positions_below(Detached):
     width: int = REQUIRED
     out_dtype: DType = REQUIRED
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Specs:
         return X.with_shape([*X.shape, self.width]).with_dtype(self.out_dtype)
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         return (xp.arange(self.width) < X[..., None]).astype(self.out_dtype.dtype)
 
 
@@ -74,8 +77,8 @@ class longest(Detached):
 
     signature = "X -> Out"
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Specs:
         return X.with_shape([1])
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         return xp.reshape(X.max(initial=0), (1,))

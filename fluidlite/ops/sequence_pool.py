@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
 import numpy as np
 
 from ..errors import ShapeError
 from ..ground.dtypes import DType
 from ..ground.values import bare
+from ..opdef.annotations import Array, Arrays, Rules, Specs, Value, Values
 from ..opdef.attribute import attr, need_choice
 from ..opdef.definition import Op, ValueShaped
 from ..opdef.fluid_form import FluidForm
 from ..opdef.gradient import differentiated_as
 from ..opdef.sequences import as_column, lengths_of, lod_of, offsets_of
-from ..opdef.spec import need_float, size_of
+from ..opdef.spec import Spec, need_float, size_of
 from .inert_attributes import UseCudnn
 
 _KINDS = ("AVERAGE", "SUM", "SQRT", "MAX", "LAST", "FIRST")
@@ -33,23 +37,23 @@ class sequence_pool(ValueShaped):
     is_test: bool = attr(False, inert=True)
     pooltype: str = "AVERAGE"
     pad_value: float = 0.0
-    per_sequence = ("Out", "MaxIndex")
-    fluid = FluidForm(carried=("MaxIndex",))
+    per_sequence: ClassVar[tuple[str, ...]] = ("Out", "MaxIndex")
+    fluid: ClassVar[FluidForm] = FluidForm(carried=("MaxIndex",))
 
-    def carries(self):
+    def carries(self) -> Sequence[str]:
         return self.fluid.carried if self.pooltype == "MAX" else ()
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Specs:
         need_float(X=X)
         need_choice(self, "pooltype", *_KINDS)
         out = X.with_dim(0, -1)._replace(lod_level=max(X.lod_level - 1, 0))
         is_max = self.pooltype == "MAX"
         return out, out._replace(dtype=DType.INT32, lod_level=0) if is_max else None
 
-    def lods(self, ins):
+    def lods(self, ins: Mapping[str, Any]) -> Mapping[str, Any] | None:
         return {"Out": lod_of(ins["X"])[:-1]}
 
-    def expand(self, f, X):
+    def expand(self, f: Any, X: Value) -> Values:
         offsets = np.asarray(offsets_of(X, "X"))
         index = None
         if self.pooltype == "MAX":
@@ -80,7 +84,7 @@ class sequence_pool(ValueShaped):
         """The number of the row that is taken of each sequence, -1 of an empty one."""
         return _filled(offsets, offsets[:-1] if self.pooltype == "FIRST" else offsets[1:] - 1)
 
-    def run_numpy(self, xp, X):
+    def run_numpy(self, xp: Any, X: Array) -> Arrays:
         offsets, rows, index = np.asarray(offsets_of(X, "X")), bare(X), None
         empty = offsets[1:] == offsets[:-1]
         some_empty = empty.any()
@@ -101,7 +105,7 @@ class sequence_pool(ValueShaped):
             out[empty] = self.pad_value
         return out, index
 
-    def grad_numpy(self, xp, X, dOut):
+    def grad_numpy(self, xp: Any, X: Array, dOut: Array) -> Arrays:
         offsets, rows = np.asarray(offsets_of(X, "X")), bare(X)
         if self.pooltype in ("AVERAGE", "SUM", "SQRT"):
             factors = self._factors(offsets)
@@ -138,30 +142,30 @@ class sequence_softmax(UseCudnn, Op):
     """
 
     signature = "X[] -> Out"
-    fluid = FluidForm(bare_gradients=True)
+    fluid: ClassVar[FluidForm] = FluidForm(bare_gradients=True)
     data_format: str = attr("AnyLayout", inert=True)
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Specs:
         need_float(X=X)
         width = size_of(X.shape[1:])
         if width not in (-1, 1):
             raise ShapeError(f"expected X with one number in a row, got shape {list(X.shape)}")
         return X
 
-    def expand(self, f, X):
+    def expand(self, f: Any, X: Value) -> Values:
         offsets = np.asarray(offsets_of(X, "X"))
         rows = f.bare_rows(X)
         shifted = f.exp(rows - f.segment_spread(f.segment_max(X, offsets), offsets))
         return shifted / f.segment_spread(f.segment_sum(shifted, offsets), offsets)
 
-    def run_numpy(self, xp, X):
+    def run_numpy(self, xp: Any, X: Array) -> Array:
         offsets, rows = np.asarray(offsets_of(X, "X")), bare(X)
         lengths = np.diff(offsets)
         shifted = np.exp(rows - np.repeat(xp.segment_max(rows, offsets), lengths, axis=0))
         shifted /= np.repeat(xp.segment_sum(shifted, offsets), lengths, axis=0)
         return shifted
 
-    def grad(self, f, X, Out, dOut):
+    def grad(self, f: Any, X: Value, Out: Value, dOut: Value) -> Rules:
         def dx():
             offsets = np.asarray(offsets_of(X, "X"))
             share = dOut * Out
@@ -169,7 +173,7 @@ class sequence_softmax(UseCudnn, Op):
 
         return dict(X=dx)
 
-    def grad_numpy(self, xp, X, Out, dOut):
+    def grad_numpy(self, xp: Any, X: Array, Out: Array, dOut: Array) -> Arrays:
         offsets = np.asarray(offsets_of(X, "X"))
         share = dOut * Out
         sums = np.repeat(xp.segment_sum(share, offsets), lengths_of(offsets), axis=0)

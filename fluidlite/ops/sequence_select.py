@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
+
 import numpy as np
 
 from ..errors import LoDError, ShapeError
 from ..ground.values import LoDTensor, bare, offsets_from
+from ..opdef.annotations import Array, Rules, Value, Values
 from ..opdef.attribute import REQUIRED, need_least
 from ..opdef.definition import DetachedValues, Op, ValueShaped
 from ..opdef.diagnostics import WarnsOfInput
 from ..opdef.fluid_form import FluidForm
 from ..opdef.gradient import differentiated
 from ..opdef.sequences import lengths_of, lod_of, offsets_of, one_level_of, positions_in
-from ..opdef.spec import agree, need_integer, need_ndim, need_shape, same_dtype, size_of
+from ..opdef.spec import Spec, agree, need_integer, need_ndim, need_shape, same_dtype, size_of
 from .inert_attributes import ShapeAtRuntime
 
 
@@ -24,9 +28,9 @@ class sequence_reverse(Op):
     """
 
     signature = "X[] -> Y"
-    fluid = FluidForm(direct=True)
+    fluid: ClassVar[FluidForm] = FluidForm(direct=True)
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Spec:
         return X
 
     def _index(self, X):
@@ -34,13 +38,13 @@ class sequence_reverse(Op):
         both = np.repeat(offsets[:-1] + offsets[1:] - 1, np.diff(offsets))
         return both - np.arange(offsets[-1])
 
-    def expand(self, f, X):
+    def expand(self, f: Any, X: Value) -> Values:
         return f.take_rows(X, self._index(X))
 
-    def run_numpy(self, xp, X):
+    def run_numpy(self, xp: Any, X: Array) -> Array:
         return np.take(bare(X), self._index(X), axis=0)
 
-    def grad(self, f, X, dY):
+    def grad(self, f: Any, X: Value, dY: Value) -> Rules:
         # in a program dY has the sequences of Y when it runs; elsewhere it takes them from X
         return dict(X=lambda: f.sequence_reverse(f.like_rows(dY, X) if lod_of(X) else dY))
 
@@ -54,9 +58,9 @@ class sequence_slice(ValueShaped):
     """
 
     signature = "X[], Offset!, Length! -> Out"
-    fluid = FluidForm(bare_gradients=True)
+    fluid: ClassVar[FluidForm] = FluidForm(bare_gradients=True)
 
-    def infer(self, X, Offset, Length):
+    def infer(self, X: Spec, Offset: Spec, Length: Spec) -> Spec:
         need_integer(Offset=Offset, Length=Length)
         for name, given in (("Offset", Offset), ("Length", Length)):
             if size_of(given.shape[1:]) not in (-1, 1):
@@ -87,16 +91,16 @@ class sequence_slice(ValueShaped):
         number, position = positions_in(offsets_from(counts))
         return begins[number] + position
 
-    def lods(self, ins):
+    def lods(self, ins: Mapping[str, Any]) -> Mapping[str, Any] | None:
         return {"Out": (offsets_from(ins["Length"].reshape(-1)),)}
 
-    def expand(self, f, X, Offset, Length):
+    def expand(self, f: Any, X: Value, Offset: Value, Length: Value) -> Values:
         return f.take_rows(X, self._index(X, Offset, Length))
 
-    def run_numpy(self, xp, X, Offset, Length):
+    def run_numpy(self, xp: Any, X: Array, Offset: Array, Length: Array) -> Array:
         return np.take(bare(X), self._index(X, Offset, Length), axis=0)
 
-    def grad(self, f, X, Offset, Length, dOut):
+    def grad(self, f: Any, X: Value, Offset: Value, Length: Value, dOut: Value) -> Rules:
         return differentiated(f, self, dict(X=X, Offset=Offset, Length=Length, dOut=dOut))
 
 
@@ -110,10 +114,10 @@ class sequence_scatter(WarnsOfInput, Op):
     """
 
     signature = "X, Ids![], Updates[] -> Out"
-    fluid = FluidForm(bare_gradients=True)
-    lod = None
+    fluid: ClassVar[FluidForm] = FluidForm(bare_gradients=True)
+    lod: ClassVar[str | None] = None
 
-    def infer(self, X, Ids, Updates):
+    def infer(self, X: Spec, Ids: Spec, Updates: Spec) -> Spec:
         need_integer(Ids=Ids)
         same_dtype(X=X, Updates=Updates)
         need_ndim("X", X, 2)
@@ -126,7 +130,7 @@ class sequence_scatter(WarnsOfInput, Op):
             )
         return X._replace(lod_level=0)
 
-    def input_warnings(self, ins):
+    def input_warnings(self, ins: Any) -> Iterator[Any]:
         count = len(offsets_of(ins["Ids"], "Ids")) - 1
         if count < len(ins["X"]):
             yield (
@@ -151,13 +155,13 @@ class sequence_scatter(WarnsOfInput, Op):
             )
         return positions_in(offsets)[0] * width + places
 
-    def expand(self, f, X, Ids, Updates):
+    def expand(self, f: Any, X: Value, Ids: Value, Updates: Value) -> Value:
         shape = X.shape
         updates = f.reshape(f.bare_rows(Updates), shape=[-1])
         index = self._index(Ids, shape)
         return X + f.reshape(f.add_rows(index, updates, size=shape[0] * shape[1]), shape=shape)
 
-    def grad(self, f, Ids, Updates, dOut):
+    def grad(self, f: Any, Ids: Value, Updates: Value, dOut: Value) -> Rules:
         def updates():
             index = self._index(Ids, dOut.shape)
             taken = f.take_rows(f.reshape(dOut, shape=[-1]), index)
@@ -181,13 +185,13 @@ class sequence_enumerate(ShapeAtRuntime, Op):
     pad_value: int = 0
     grad = None
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Spec:
         need_integer(X=X)
         need_shape("X", X, (-1, 1))
         need_least(self, 1, "win_size")
         return X.with_dim(1, self.win_size)
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         offsets, numbers = offsets_of(X, "X"), bare(X).reshape(-1)
         count = len(numbers)
         ends = np.repeat(np.asarray(offsets[1:]), lengths_of(offsets))
@@ -206,12 +210,12 @@ class sequence_erase(DetachedValues):
     signature = "X[] -> Out[]"
     tokens: list[int] = REQUIRED
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Spec:
         need_integer(X=X)
         need_shape("X", X, (-1, 1))
         return X.with_dim(0, -1)
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         offsets, numbers = np.asarray(offsets_of(X, "X")), bare(X)
         kept = ~np.isin(numbers.reshape(-1), np.asarray(self.tokens, numbers.dtype))
         ends = np.concatenate([[0], np.cumsum(kept)])

@@ -6,11 +6,14 @@ has the shape of X but no element, so that X need not be kept.
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 from ..errors import ShapeError
 from ..ground.dtypes import DType
+from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
 from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Detached, Op
-from ..opdef.spec import flat, normal_axis, resolved, size_of, spec
+from ..opdef.spec import Spec, flat, normal_axis, resolved, size_of, spec
 from ..opdef.structure import Epilogue
 from .given import foretold, numbers
 from .inert_attributes import UseMkldnn, UseQuantizer
@@ -22,13 +25,13 @@ class KeepsShape(Op, abstract=True):
     XShape: has the shape [0, *X.shape] and no element.
     """
 
-    def infer(self, *ins):
+    def infer(self, *ins: Any) -> Specs:
         return super().infer(*ins), ins[0].with_shape((0, *ins[0].shape))
 
-    def run(self, xp, *ins):
+    def run(self, xp: Any, *ins: Any) -> Arrays:
         return super().run(xp, *ins), xp.zeros((0, *ins[0].shape), ins[0].dtype)
 
-    def grad(self, f, XShape, dOut):
+    def grad(self, f: Any, XShape: Value, dOut: Value) -> Rules:
         return dict(X=lambda: f.reshape(dOut, shape=XShape.shape[1:]))
 
 
@@ -41,7 +44,7 @@ class Reshape(Op, abstract=True):
     """
 
     signature = "X, Shape?!, ShapeTensor?*! -> Out"
-    is_view = True
+    is_view: ClassVar[bool] = True
     exact = False  # whether 0 is a size of its own where there are no elements
     shape: list[int] = ()
 
@@ -53,10 +56,10 @@ class Reshape(Op, abstract=True):
             return None
         return X.with_shape(X.shape[i] if n == 0 and i < X.ndim else n for i, n in enumerate(known))
 
-    def reshapes(self):
+    def reshapes(self) -> bool:
         return True
 
-    def run(self, xp, X, Shape, ShapeTensor):
+    def run(self, xp: Any, X: Any, Shape: Any, ShapeTensor: Any) -> Any:
         return X.reshape(resolved(numbers(self.shape, Shape, ShapeTensor), X.shape, self.exact))
 
 
@@ -65,7 +68,9 @@ class reshape(Reshape):
 
     exact = True  # gradient rules name the shapes of their inputs
 
-    def grad(self, f, X, Shape, ShapeTensor, Out, dOut):
+    def grad(
+        self, f: Any, X: Value, Shape: Value, ShapeTensor: Value, Out: Value, dOut: Value
+    ) -> Rules:
         return dict(X=lambda: f.reshape(dOut, shape=X.shape))
 
 
@@ -87,13 +92,13 @@ class Unsqueeze(Op, abstract=True):
     signature = "X, AxesTensor?!, AxesTensorList?*! -> Out"
     axes: list[int] = ()
 
-    def infer(self, X, AxesTensor, AxesTensorList):
+    def infer(self, X: Any, AxesTensor: Any, AxesTensorList: Any) -> Specs:
         if AxesTensor is None and not AxesTensorList:
             return X.with_shape(widened(X.shape, self.axes))
         known = foretold((), AxesTensor, AxesTensorList)
         return None if known is None else X.with_shape((-1,) * (X.ndim + len(known)))
 
-    def run(self, xp, X, AxesTensor, AxesTensorList):
+    def run(self, xp: Any, X: Any, AxesTensor: Any, AxesTensorList: Any) -> Any:
         return X.reshape(widened(X.shape, numbers(self.axes, AxesTensor, AxesTensorList)))
 
 
@@ -108,9 +113,9 @@ def widened(shape, axes):
 class unsqueeze(Unsqueeze):
     """Out = X with further dimensions of size 1."""
 
-    is_view = True
+    is_view: ClassVar[bool] = True
 
-    def grad(self, f, X, dOut):
+    def grad(self, f: Any, X: Value, dOut: Value) -> Rules:
         return dict(X=lambda: f.reshape(dOut, shape=X.shape))
 
 
@@ -125,17 +130,17 @@ class OtherShape(Op, abstract=True):
 
     signature = "X -> Out"
 
-    def target(self, shape):
+    def target(self, shape: Any) -> Any:
         """The new shape, from that of X."""
         raise NotImplementedError
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Spec:
         return X.with_shape(self.target(X.shape))
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         return X.reshape(self.target(X.shape))
 
-    def grad(self, f, X, dOut):
+    def grad(self, f: Any, X: Value, dOut: Value) -> Rules:
         return dict(X=lambda: f.reshape(dOut, shape=X.shape))
 
 
@@ -170,7 +175,7 @@ class Squeeze(Op, abstract=True):
 class squeeze(Squeeze, OtherShape):
     """Out = X without dimensions of size 1."""
 
-    is_view = True
+    is_view: ClassVar[bool] = True
 
 
 class squeeze2(Squeeze, OtherShape2):
@@ -211,12 +216,12 @@ class Transpose(UseMkldnn, UseQuantizer, Op, abstract=True):
     axis: the order; each dimension of X once.
     """
 
-    is_view = True
-    lod = None
+    is_view: ClassVar[bool] = True
+    lod: ClassVar[str | None] = None
     axis: list[int] = REQUIRED
     data_format: str = attr("AnyLayout", inert=True)
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Specs:
         if sorted(d % max(X.ndim, 1) for d in self.axis) != list(range(X.ndim)):
             raise ShapeError(
                 f"expected axis to name each of the {X.ndim} dimensions of X once, "
@@ -225,19 +230,19 @@ class Transpose(UseMkldnn, UseQuantizer, Op, abstract=True):
         return X.with_shape(X.shape[d] for d in self.axis)
 
     @property
-    def order(self):
+    def order(self) -> list[int]:
         """``axis``, counted from the first dimension."""
         return [d % len(self.axis) for d in self.axis]
 
     @property
-    def inverse(self):
+    def inverse(self) -> list[int]:
         """The order that undoes ``axis``."""
         return [self.order.index(d) for d in range(len(self.axis))]
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Arrays:
         return xp.transpose(X, self.axis)
 
-    def epilogue(self, x):
+    def epilogue(self, x: Spec) -> Epilogue | None:
         return Epilogue("transpose", order=tuple(self.order))
 
 
@@ -246,7 +251,7 @@ class transpose(Transpose):
 
     signature = "X -> Out"
 
-    def grad(self, f, X, Out, dOut):
+    def grad(self, f: Any, X: Value, Out: Value, dOut: Value) -> Rules:
         return dict(X=lambda: f.transpose(dOut, axis=self.inverse))
 
 
@@ -259,7 +264,7 @@ class transpose2(KeepsShape, Transpose):
 
     signature = "X -> Out, XShape!~"
 
-    def grad(self, f, XShape, dOut):
+    def grad(self, f: Any, XShape: Value, dOut: Value) -> Rules:
         return dict(X=lambda: f.transpose(dOut, axis=self.inverse))
 
 
@@ -270,12 +275,12 @@ class Shape(Detached, type="shape"):
     """
 
     signature = "Input! -> Out"
-    reads_shapes = True
+    reads_shapes: ClassVar[bool] = True
 
-    def infer(self, Input):
+    def infer(self, Input: Spec) -> Spec:
         return spec([Input.ndim], DType.INT32)
 
-    def run(self, xp, Input):
+    def run(self, xp: Any, Input: Array) -> Array:
         return xp.asarray(Input.shape, xp.int32)
 
 
@@ -286,10 +291,10 @@ class size(Detached):
     """
 
     signature = "Input! -> Out"
-    reads_shapes = True
+    reads_shapes: ClassVar[bool] = True
 
-    def infer(self, Input):
+    def infer(self, Input: Spec) -> Spec:
         return spec([1], DType.INT64)
 
-    def run(self, xp, Input):
+    def run(self, xp: Any, Input: Array) -> Array:
         return xp.asarray([size_of(Input.shape)], xp.int64)

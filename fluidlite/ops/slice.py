@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
 from ..errors import AttributeValueError, ShapeError
+from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
-from ..opdef.spec import need_shape, normal_axis
+from ..opdef.spec import Shape, Spec, need_shape, normal_axis
 from .given import foretold, numbers
 
 
-def cut(size, start, end, stride, axis):
+def cut(size: int, start: int, end: int, stride: int, axis: int) -> slice:
     """What a slice takes from ``size`` elements, as a slice without negative numbers.
 
     Raises:
@@ -28,7 +32,7 @@ def cut(size, start, end, stride, axis):
     return slice(first, None if last < 0 else last, stride)
 
 
-def length(taken, size):
+def length(taken: slice, size: int) -> int:
     """How many of ``size`` elements a slice takes."""
     return len(range(*taken.indices(size)))
 
@@ -46,11 +50,11 @@ class Cutting(Op, abstract=True):
     ends: list[int] = ()
 
     @property
-    def lod(self):
+    def lod(self) -> str | None:
         """Rows that are cut belong to other sequences than before."""
         return None if 0 in self.axes else "first"
 
-    def check(self, starts, ends, strides):
+    def check(self, starts: Any, ends: Any, strides: Any) -> Any:
         """Refuse bounds of another number than there are axes."""
         if not len(starts) == len(ends) == len(strides) == len(self.axes):
             raise AttributeValueError(
@@ -107,7 +111,7 @@ class Slicing(Cutting, abstract=True):
         lod_level = 0 if self.lod is None else Input.lod_level
         return Input.with_shape(self.decreased(shape))._replace(lod_level=lod_level)
 
-    def decreased(self, shape):
+    def decreased(self, shape: Sequence[int]) -> Shape:
         """A shape without ``decrease_axis``."""
         dropped = {normal_axis(axis, len(shape), "decrease_axis") for axis in self.decrease_axis}
         if any(shape[axis] not in (1, -1) for axis in dropped):
@@ -117,12 +121,12 @@ class Slicing(Cutting, abstract=True):
             )
         return tuple(n for i, n in enumerate(shape) if i not in dropped) or (1,)
 
-    def taken(self, Input, cuts):
+    def taken(self, Input: Array, cuts: list[slice]) -> Array:
         """Out."""
         out = Input[tuple(cuts)]
         return out.reshape(self.decreased(out.shape)) if self.decrease_axis else out
 
-    def undropped(self, f, dOut, shape, cuts):
+    def undropped(self, f: Any, dOut: Value, shape: Shape, cuts: list[slice]) -> Value:
         """The cotangent of Out with the dimensions that Out does not have."""
         if not self.decrease_axis:
             return dOut
@@ -133,8 +137,8 @@ class Slice(Slicing, type="slice"):
     """Out = Input from ``starts`` to ``ends`` along ``axes``."""
 
     signature = "Input, StartsTensor?!, EndsTensor?!, StartsTensorList?*!, EndsTensorList?*! -> Out"
-    fluid = FluidForm(bare_gradients=True)
-    is_view = True
+    fluid: ClassVar[FluidForm] = FluidForm(bare_gradients=True)
+    is_view: ClassVar[bool] = True
 
     def infer(self, Input, StartsTensor, EndsTensor, StartsTensorList, EndsTensorList):
         given = (StartsTensor, EndsTensor, StartsTensorList, EndsTensorList)
@@ -145,7 +149,7 @@ class Slice(Slicing, type="slice"):
         ends = numbers(self.ends, EndsTensor, EndsTensorList)
         return self.taken(Input, self.cuts(Input.shape, starts, ends, (1,) * len(self.axes)))
 
-    def slices(self, x):
+    def slices(self, x: Spec) -> list[list[slice]] | None:
         ones = (1,) * len(self.axes)
         cuts = self.cuts(x.shape, self.starts, self.ends, ones)
         return [[slice(*cut.indices(size)) for cut, size in zip(cuts, x.shape)]]
@@ -179,7 +183,7 @@ class strided_slice(Slicing):
     def infer(self, Input, *bounds):
         return self.spec(Input, bounds, self.starts, self.ends, self.strides)
 
-    def run(self, xp, Input, *bounds):
+    def run(self, xp: Any, Input: Array, *bounds: Any) -> Array:
         found = self.bounds(bounds[:3], bounds[3:])
         return self.taken(Input, self.cuts(Input.shape, **found))
 
@@ -206,7 +210,7 @@ class strided_slice(Slicing):
 
         return dict(Input=placed)
 
-    def bounds(self, tensors, lists):
+    def bounds(self, tensors: Any, lists: Any) -> Any:
         """Starts, ends and strides by name."""
         attributes = (self.starts, self.ends, self.strides)
         found = map(numbers, attributes, tensors, lists)
@@ -235,12 +239,12 @@ class strided_slice_adjoint(Cutting):
         cuts = self.cuts(self.size, self.starts, self.ends, self.strides)
         return xp.add_at(xp.zeros(self.size, G.dtype), tuple(cuts), G)
 
-    def grad(self, f, dOut):
+    def grad(self, f: Any, dOut: Value) -> Rules:
         bounds = dict(starts=self.starts, ends=self.ends, strides=self.strides)
         return dict(G=lambda: f.strided_slice(dOut, axes=self.axes, **bounds))
 
 
-def given_offsets(offsets):
+def given_offsets(offsets: Sequence[int]) -> Sequence[int]:
     """The offsets that attributes give, none of which may be negative."""
     if min(offsets, default=0) < 0:
         raise AttributeValueError(f"expected offsets from 0, got {list(offsets)}")
@@ -257,9 +261,9 @@ class Cropping(Op, abstract=True):
 
     offsets: list[int] = ()
     shape: list[int] = ()
-    lod = None
+    lod: ClassVar[str | None] = None
 
-    def cropped(self, shape, offsets, sizes):
+    def cropped(self, shape: Shape, offsets: Sequence[int], sizes: Sequence[int]) -> Shape:
         """The shape of Out.
 
         Args:
@@ -291,17 +295,17 @@ class Cropping(Op, abstract=True):
             found.append(rest if size == -1 else size)
         return tuple(found)
 
-    def begin(self, ndim, offsets):
+    def begin(self, ndim: int, offsets: Sequence[int]) -> Sequence[int]:
         """The offsets where none may be given."""
         return offsets or (0,) * ndim
 
-    def taken(self, X, offsets, sizes):
+    def taken(self, X: Array, offsets: list[int], sizes: Sequence[int]) -> Array:
         """Out."""
         offsets = self.begin(X.ndim, offsets)
         sizes = self.cropped(X.shape, given_offsets(offsets), sizes)
         return X[tuple(slice(start, start + n) for start, n in zip(offsets, sizes))]
 
-    def placed(self, f, X, offsets, dOut):
+    def placed(self, f: Any, X: Value, offsets: list[int], dOut: Value) -> Value:
         """The cotangent of X."""
         offsets = self.begin(len(X.shape), offsets)
         ends = [n - start - m for n, start, m in zip(X.shape, offsets, dOut.shape)]
@@ -316,17 +320,17 @@ class crop(Cropping):
 
     signature = "X, Y?!, Offsets?! -> Out"
 
-    def infer(self, X, Y, Offsets):
+    def infer(self, X: Spec, Y: Spec | None, Offsets: Spec) -> Specs:
         offsets = (-1,) * X.ndim if Offsets is not None else given_offsets(self.offsets)
         sizes = self.shape if Y is None else Y.shape
         part = self.cropped(X.shape, self.begin(X.ndim, offsets), sizes)
         return X.with_shape(part if Y is None else sizes)
 
-    def run(self, xp, X, Y, Offsets):
+    def run(self, xp: Any, X: Array, Y: Array, Offsets: Array) -> Arrays:
         offsets = numbers(self.offsets, Offsets, None)
         return self.taken(X, offsets, self.shape if Y is None else Y.shape)
 
-    def grad(self, f, X, Offsets, dOut):
+    def grad(self, f: Any, X: Any, Offsets: Any, dOut: Any) -> Any:
         return dict(X=lambda: self.placed(f, X, numbers(self.offsets, Offsets, None), dOut))
 
 
@@ -356,7 +360,7 @@ class crop_tensor(Cropping):
         offsets = numbers(self.offsets, Offsets, OffsetsTensor)
         return self.taken(X, offsets, numbers(self.shape, Shape, ShapeTensor))
 
-    def grad(self, f, X, Offsets, OffsetsTensor, dOut):
+    def grad(self, f: Any, X: Any, Offsets: Any, OffsetsTensor: Any, dOut: Any) -> Any:
         offsets = numbers(self.offsets, Offsets, OffsetsTensor)
         return dict(X=lambda: self.placed(f, X, offsets, dOut))
 
@@ -365,10 +369,10 @@ class Mirror(Op, abstract=True):
     """X with its elements in reverse order along some dimensions."""
 
     signature = "X -> Out"
-    fluid = FluidForm(direct=True)
+    fluid: ClassVar[FluidForm] = FluidForm(direct=True)
     along = ""  #: the attribute that names them
 
-    def axes(self, ndim):
+    def axes(self, ndim: Any) -> Any:
         """The dimensions, counted from the front."""
         named = getattr(self, self.along)
         if not named:
@@ -377,14 +381,14 @@ class Mirror(Op, abstract=True):
             )
         return tuple({normal_axis(axis, ndim, self.along) for axis in named})
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Specs:
         self.axes(X.ndim)
         return X
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Arrays:
         return xp.flip(X, self.axes(X.ndim))
 
-    def grad(self, f, dOut):
+    def grad(self, f: Any, dOut: Value) -> Rules:
         attrs = {self.along: getattr(self, self.along)}
         return dict(X=lambda: getattr(f, self.type)(dOut, **attrs))
 
@@ -395,7 +399,7 @@ class reverse(Mirror):
     axis: a dimension or a list of them; may count from the end.
     """
 
-    lod = None
+    lod: ClassVar[str | None] = None
     axis: list[int] = REQUIRED
     along = "axis"
 
@@ -406,6 +410,6 @@ class flip(Mirror):
     dims: a list of dimensions; may count from the end.
     """
 
-    lod = "X"
+    lod: ClassVar[str | None] = "X"
     dims: list[int] = REQUIRED
     along = "dims"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 from ..ground.dtypes import DType
+from ..opdef.annotations import Array, Rules, Specs, Value
 from ..opdef.attribute import need_range
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
-from ..opdef.spec import need_float, need_rank, need_shape, same_dtype
+from ..opdef.spec import Spec, need_float, need_rank, need_shape, same_dtype
 from .loss import check_soft_label
 
 
@@ -24,7 +27,7 @@ class label_smooth(Op):
     signature = "X, PriorDist?! -> Out"
     epsilon: float = 0.0
 
-    def infer(self, X, PriorDist):
+    def infer(self, X: Spec, PriorDist: Spec | None) -> Specs:
         need_float(X=X)
         same_dtype(X=X, PriorDist=PriorDist)
         need_range(self, 0, 1, "epsilon")
@@ -33,11 +36,11 @@ class label_smooth(Op):
         need_shape("PriorDist", PriorDist, wanted, "a probability for each class")
         return X
 
-    def run(self, xp, X, PriorDist):
+    def run(self, xp: Any, X: Array, PriorDist: Array) -> Array:
         prior = 1.0 / X.shape[-1] if PriorDist is None else xp.reshape(PriorDist, (-1,))
         return (1.0 - self.epsilon) * X + self.epsilon * prior
 
-    def grad(self, f, dOut):
+    def grad(self, f: Any, dOut: Value) -> Rules:
         return dict(X=lambda: f.scale(dOut, scale=1.0 - self.epsilon))
 
 
@@ -52,16 +55,16 @@ class sigmoid_cross_entropy_with_logits(Op):
     """
 
     signature = "X, Label! -> Out"
-    fluid = FluidForm(bare_gradients=True)
+    fluid: ClassVar[FluidForm] = FluidForm(bare_gradients=True)
     normalize: bool = False
     ignore_index: int = -100
 
-    def infer(self, X, Label):
+    def infer(self, X: Spec, Label: Spec) -> Specs:
         need_float(X=X)
         check_soft_label(X, Label)
         return X
 
-    def run(self, xp, X, Label):
+    def run(self, xp: Any, X: Array, Label: Array) -> Array:
         kept = xp.trunc(Label) != self.ignore_index
         loss = xp.maximum(X, 0) - X * Label + xp.log1p(xp.exp(-xp.abs(X)))
         loss = xp.where(kept, loss, xp.zeros_like(loss))
@@ -69,7 +72,7 @@ class sigmoid_cross_entropy_with_logits(Op):
             return loss
         return loss / xp.maximum(xp.sum(kept), 1).astype(loss.dtype)
 
-    def grad(self, f, X, Label, dOut):
+    def grad(self, f: Any, X: Value, Label: Value, dOut: Value) -> Rules:
         def dx():
             whole = f.cast(Label, in_dtype=Label.dtype, out_dtype=DType.INT32)
             ignored = f.fill_any_like(whole, value=self.ignore_index)

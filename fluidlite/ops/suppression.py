@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from ..errors import LoDError, ShapeError
 from ..ground.dtypes import DType
 from ..ground.values import LoDTensor, bare
+from ..opdef.annotations import Array, Arrays, Specs
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import DetachedValues
 from ..opdef.sequences import lod_of
-from ..opdef.spec import need_float, need_ndim, need_shape, same_dtype
+from ..opdef.spec import Spec, need_float, need_ndim, need_shape, same_dtype
 from .overlaps import box_overlaps, overlaps_of, polygon_overlaps, survivors
 
 CORNERS = (4, 8, 16, 24, 32)  #: how many numbers a box or a polygon has
 
 
-def ranked(xp, scores, threshold, most, least=None):
+def ranked(xp: Any, scores: Array, threshold: float, most: int, least: Array = None) -> Array:
     """The places of scores above a threshold, the best first; the first ones of equal scores.
 
     Args:
@@ -58,7 +61,7 @@ class Suppression(DetachedValues, abstract=True):
     score_dims = (2, 3)
     by_score = False  #: whether classes are mixed, the best box first
 
-    def check(self, BBoxes, Scores):
+    def check(self, BBoxes: Spec, Scores: Spec) -> Any:
         """Check everything; the spec of boxes with a class and a score."""
         need_float(BBoxes=BBoxes)
         same_dtype(BBoxes=BBoxes, Scores=Scores)
@@ -77,7 +80,7 @@ class Suppression(DetachedValues, abstract=True):
         numbers = BBoxes.shape[2]
         return BBoxes.with_shape([-1, -1 if numbers == -1 else numbers + 2])._replace(lod_level=1)
 
-    def images(self, BBoxes, Scores):
+    def images(self, BBoxes: Any, Scores: Any) -> Iterator[Any]:
         """For each image the scores [classes, M], the boxes of a class, and the numbers in Index of
         classes and places.
         """
@@ -102,7 +105,7 @@ class Suppression(DetachedValues, abstract=True):
                 lambda c, k, begin=begin: (begin + k) * classes + c,
             )
 
-    def found(self, xp, scores, boxes, least):
+    def found(self, xp: Any, scores: Any, boxes: Any, least: Any) -> Any:
         """The places of the boxes of a class that are kept, and their scores.
 
         Args:
@@ -139,7 +142,7 @@ class Suppression(DetachedValues, abstract=True):
             parts = [each[best] for each in parts]
         return parts
 
-    def collected(self, xp, BBoxes, Scores):
+    def collected(self, xp: Any, BBoxes: Any, Scores: Any) -> tuple[Any, ...]:
         """The rows of Out, their numbers in BBoxes, and where those of each image begin."""
         width, dtype = bare(BBoxes).shape[2] + 2, bare(BBoxes).dtype
         rows, index, offsets = [xp.zeros((0, width), dtype)], [xp.zeros((0, 1), "int64")], [0]
@@ -172,17 +175,17 @@ class multiclass_nms(Suppression):
     nms_threshold: float = 0.3
     nms_eta: float = 1.0
 
-    def infer(self, BBoxes, Scores):
+    def infer(self, BBoxes: Spec, Scores: Spec) -> Specs:
         return self.check(BBoxes, Scores)
 
-    def found(self, xp, scores, boxes, least):
+    def found(self, xp: Any, scores: Array, boxes: Array, least: Array) -> Arrays:
         order = ranked(xp, scores, self.score_threshold, self.nms_top_k, least)
         overlaps = overlaps_of(xp, boxes[order], self.normalized)
         threshold, eta = boxes.dtype.type(self.nms_threshold), self.nms_eta
         places = order[survivors(xp, len(order), threshold, eta, overlaps, self.keep_top_k)]
         return places, scores[places]
 
-    def run(self, xp, BBoxes, Scores):
+    def run(self, xp: Any, BBoxes: Array, Scores: Array) -> Array:
         rows, _, offsets = self.collected(xp, BBoxes, Scores)
         if not len(rows):
             return LoDTensor(xp.full((1, 1), -1, rows.dtype), ((0, 1),))
@@ -192,11 +195,11 @@ class multiclass_nms(Suppression):
 class Indexed(Suppression, abstract=True):
     """A choice of boxes that tells which they are, too."""
 
-    def infer(self, BBoxes, Scores):
+    def infer(self, BBoxes: Spec, Scores: Spec) -> Specs:
         out = self.check(BBoxes, Scores)
         return out, out.with_dim(1, 1).with_dtype(DType.INT32)
 
-    def run(self, xp, BBoxes, Scores):
+    def run(self, xp: Any, BBoxes: Array, Scores: Array) -> Arrays:
         rows, index, offsets = self.collected(xp, BBoxes, Scores)
         return LoDTensor(rows, (offsets,)), LoDTensor(index.astype("int32"), (offsets,))
 
@@ -228,13 +231,13 @@ class matrix_nms(Indexed):
     score_dims = (3,)
     by_score = True
 
-    def found(self, xp, scores, boxes, least):
+    def found(self, xp: Any, scores: Array, boxes: Array, least: Any) -> Arrays:
         order = ranked(xp, scores, self.score_threshold, self.nms_top_k)
         values = scores[order] * self.decay(xp, boxes[order])
         stays = values > self.post_threshold
         return order[stays], values[stays]
 
-    def decay(self, xp, boxes):
+    def decay(self, xp: Any, boxes: Array) -> Array:
         """What the scores of boxes, the best first, are multiplied with."""
         count = len(boxes)
         if not count:
@@ -268,18 +271,18 @@ class locality_aware_nms(multiclass_nms):
     background_label: int = -1
     score_dims = (3,)
 
-    def infer(self, BBoxes, Scores):
+    def infer(self, BBoxes: Spec, Scores: Spec) -> Specs:
         return self.check(BBoxes, Scores)._replace(lod_level=0)
 
-    def images(self, BBoxes, Scores):
+    def images(self, BBoxes: Array, Scores: Array) -> Iterator[Any]:
         for scores, boxes_of, numbering in super().images(BBoxes, Scores):
             boxes = boxes_of(0).copy()  # that of every class, and merged in place
             yield scores, lambda c, boxes=boxes: boxes, numbering
 
-    def found(self, xp, scores, boxes, least):
+    def found(self, xp: Any, scores: Array, boxes: Array, least: Array) -> Arrays:
         return super().found(xp, self.merged(xp, boxes, scores), boxes, least)
 
-    def merged(self, xp, boxes, scores):
+    def merged(self, xp: Any, boxes: Array, scores: Array) -> Array:
         """Scores after merging boxes in place; -inf for those that are part of others."""
         overlaps = polygon_overlaps
         if boxes.shape[1] == 4:

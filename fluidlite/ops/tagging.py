@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterator
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from ..errors import OutOfRangeError, ShapeError
 from ..ground.dtypes import DType
 from ..ground.values import LoDTensor
+from ..opdef.annotations import Array, Arrays, Specs
 from ..opdef.attribute import REQUIRED, need_choice, need_least
 from ..opdef.definition import Detached, Op
 from ..opdef.diagnostics import WarnsOfInput
 from ..opdef.sequences import lengths_text, lod_of, offsets_of, padded_lengths
 from ..opdef.signature import Signature, Slot
-from ..opdef.spec import agree, need_float, need_integer, need_shape, same_dtype, size_of, spec
+from ..opdef.spec import (
+    Spec,
+    agree,
+    need_float,
+    need_integer,
+    need_shape,
+    same_dtype,
+    size_of,
+    spec,
+)
 
 
 class Scheme(NamedTuple):
@@ -77,9 +88,9 @@ class chunk_eval(WarnsOfInput, Op):
     chunk_scheme: str = "IOB"
     excluded_chunk_types: list[int] = ()
     grad = None
-    lod = None
+    lod: ClassVar[str | None] = None
 
-    def infer(self, Inference, Label, SeqLength):
+    def infer(self, Inference: Spec, Label: Spec, SeqLength: Spec) -> Specs:
         need_integer(Inference=Inference, Label=Label, SeqLength=SeqLength)
         need_choice(self, "chunk_scheme", *SCHEMES)
         need_least(self, 1, "num_chunk_types")
@@ -102,7 +113,7 @@ class chunk_eval(WarnsOfInput, Op):
             )
         return (*[spec([1], DType.FP32)] * 3, *[spec([1], DType.INT64)] * 3)
 
-    def run(self, xp, Inference, Label, SeqLength):
+    def run(self, xp: Any, Inference: Array, Label: Array, SeqLength: Array) -> Arrays:
         found, first = self.texts(xp, Inference, SeqLength, "Inference")
         wanted, same = self.texts(xp, Label, SeqLength, "Label")
         if first.shape != same.shape or (first != same).any():
@@ -129,7 +140,7 @@ class chunk_eval(WarnsOfInput, Op):
             },
         }
 
-    def texts(self, xp, x, lengths, slot):
+    def texts(self, xp: Any, x: Any, lengths: Array, slot: str) -> Arrays:
         """The tags of all texts one behind the other, and which of them begin a text."""
         data = x.data if isinstance(x, LoDTensor) else x
         if lengths is None:
@@ -148,7 +159,7 @@ class chunk_eval(WarnsOfInput, Op):
             raise OutOfRangeError(self.misfit(slot, tags[tags > last][0]))
         return tags, first
 
-    def misfit(self, slot, tag):
+    def misfit(self, slot: str, tag: Array) -> str:
         """What to say of a tag that the scheme does not have."""
         return (
             f"expected tags in [0, {self.num_chunk_types * SCHEMES[self.chunk_scheme].count}], "
@@ -156,13 +167,13 @@ class chunk_eval(WarnsOfInput, Op):
             f"{self.chunk_scheme}, in {slot}, got {int(tag)}"
         )
 
-    def input_warnings(self, ins):
+    def input_warnings(self, ins: Any) -> Iterator[Any]:
         for slot in ("Inference", "Label"):
             tags = self.texts(np, ins[slot], ins.get("SeqLength"), slot)[0]
             if (tags < 0).any():
                 yield self.misfit(slot, tags[tags < 0][0])
 
-    def chunks(self, xp, tags, first):
+    def chunks(self, xp: Any, tags: Array, first: Array) -> Arrays:
         """Which tags begin a chunk that counts, the type of each tag, and for each tag where the
         next chunk ends.
         """
@@ -191,7 +202,7 @@ class chunk_eval(WarnsOfInput, Op):
         return counted, types, stops
 
 
-def behind(xp, marks):
+def behind(xp: Any, marks: Array) -> Array:
     """Of each place the next one behind it that is marked; their number where there is none."""
     places = xp.where(marks, xp.arange(len(marks)), len(marks))
     following = xp.flip(xp.minimum.accumulate(xp.flip(places)))
@@ -223,7 +234,9 @@ class precision_recall(Detached):
     )
     class_number: int = REQUIRED
 
-    def infer(self, MaxProbs, Indices, Labels, Weights, StatesInfo):
+    def infer(
+        self, MaxProbs: Spec, Indices: Spec, Labels: Spec, Weights: Spec, StatesInfo: Spec
+    ) -> Specs:
         need_float(MaxProbs=MaxProbs)
         need_integer(Indices=Indices, Labels=Labels)
         same_dtype(MaxProbs=MaxProbs, Weights=Weights, StatesInfo=StatesInfo)
@@ -255,7 +268,7 @@ class precision_recall(Detached):
         return batch, metrics(xp, states), states.astype(MaxProbs.dtype)
 
 
-def metrics(xp, states):
+def metrics(xp: Any, states: Array) -> Array:
     """The six numbers, from the counts of each class."""
     positive, wrong, _, missed = states.T
 

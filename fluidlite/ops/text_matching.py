@@ -5,19 +5,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
 import numpy as np
 
 from ..errors import AttributeValueError, LoDError
 from ..ground.values import bare, offsets_from
+from ..opdef.annotations import Array, Arrays, Rules, Specs, Value, Values
 from ..opdef.attribute import REQUIRED, need_each, need_least
 from ..opdef.definition import ValueShaped
 from ..opdef.fluid_form import FluidForm
 from ..opdef.gradient import differentiated
 from ..opdef.sequences import lengths_of, lod_of, one_level_of, positions_in
-from ..opdef.spec import need_float, need_ndim, need_shape, same_dtype
+from ..opdef.spec import Spec, need_float, need_ndim, need_shape, same_dtype
 
 
-def lengths_in(**values):
+def lengths_in(**values: Any) -> list[Array]:
     """Lengths of the sequences of each value.
 
     Raises:
@@ -43,9 +47,9 @@ class match_matrix_tensor(ValueShaped):
 
     signature = "X[], Y[], W -> Out, Tmp~"
     dim_t: int = 1
-    fluid = FluidForm(carried=("Tmp",))
+    fluid: ClassVar[FluidForm] = FluidForm(carried=("Tmp",))
 
-    def infer(self, X, Y, W):
+    def infer(self, X: Spec, Y: Spec, W: Spec) -> Specs:
         need_float(X=X)
         same_dtype(X=X, Y=Y, W=W)
         need_ndim("X", X, 2)
@@ -56,11 +60,11 @@ class match_matrix_tensor(ValueShaped):
         out = X.with_shape([-1, 1])
         return out._replace(lod_level=1), out._replace(lod_level=0)
 
-    def lods(self, ins):
+    def lods(self, ins: Mapping[str, Any]) -> Mapping[str, Any] | None:
         x, y = lengths_in(X=ins["X"], Y=ins["Y"])
         return {"Out": (offsets_from(self.dim_t * x * y),)}
 
-    def expand(self, f, X, Y, W):
+    def expand(self, f: Any, X: Value, Y: Value, W: Value) -> Values:
         x, y = lengths_in(X=X, Y=Y)
         d, t, e = W.shape
         left = f.matmul(f.bare_rows(X), f.reshape(W, shape=[d, t * e]))
@@ -73,7 +77,7 @@ class match_matrix_tensor(ValueShaped):
         products = f.elementwise_mul(ones, f.take_rows(Y, column))
         return f.reduce_sum(products, dim=[1], keep_dim=True), f.reshape(left, shape=[-1, 1])
 
-    def run_numpy(self, xp, X, Y, W):
+    def run_numpy(self, xp: Any, X: Array, Y: Array, W: Array) -> Arrays:
         x, y = lengths_in(X=X, Y=Y)
         d, t, e = W.shape
         left = np.matmul(bare(X), W.reshape(d, t * e))
@@ -87,7 +91,7 @@ class match_matrix_tensor(ValueShaped):
         inside = (here[:, :, None] & there[:, None, :])[:, None]
         return products[np.broadcast_to(inside, products.shape)][:, None], left.reshape(-1, 1)
 
-    def grad(self, f, X, Y, W, dOut, dTmp=None):
+    def grad(self, f: Any, X: Value, Y: Value, W: Value, dOut: Value, dTmp: Value = None) -> Rules:
         return differentiated(f, self, dict(X=X, Y=Y, W=W, dOut=dOut, dTmp=dTmp))
 
 
@@ -113,9 +117,9 @@ class var_conv_2d(ValueShaped):
     StrideW: int = 1
     KernelH: int = 1
     KernelW: int = 1
-    fluid = FluidForm(carried=("Out", "Col"))
+    fluid: ClassVar[FluidForm] = FluidForm(carried=("Out", "Col"))
 
-    def infer(self, X, ROW, COLUMN, W):
+    def infer(self, X: Spec, ROW: Spec, COLUMN: Spec, W: Spec) -> Specs:
         need_float(X=X)
         same_dtype(X=X, W=W)
         need_ndim("X", X, 2)
@@ -139,7 +143,7 @@ class var_conv_2d(ValueShaped):
         out = ((high - 1) // self.StrideH + 1) * (wide > 0), (wide - 1) // self.StrideW + 1
         return high, wide, out[0] * (high > 0), out[1] * (wide > 0)
 
-    def lods(self, ins):
+    def lods(self, ins: Mapping[str, Any]) -> Mapping[str, Any] | None:
         _, _, high, wide = self._sizes(ins["X"], ins["ROW"], ins["COLUMN"])
         window = self.InputChannel * self.KernelH * self.KernelW
         return {
@@ -165,7 +169,7 @@ class var_conv_2d(ValueShaped):
         index = np.where(there, planes + rows * width + columns, -1)
         return index.reshape(len(image), -1), counts
 
-    def expand(self, f, X, ROW, COLUMN, W):
+    def expand(self, f: Any, X: Value, ROW: Value, COLUMN: Value, W: Value) -> Values:
         index, counts = self._index(X, ROW, COLUMN)
         windows = f.take_rows(f.reshape(f.bare_rows(X), shape=[-1]), index.reshape(-1))
         windows = f.reshape(windows, shape=list(index.shape))
@@ -175,7 +179,9 @@ class var_conv_2d(ValueShaped):
             for each in (out, windows)
         )
 
-    def grad(self, f, X, ROW, COLUMN, W, dOut, dCol=None):
+    def grad(
+        self, f: Any, X: Value, ROW: Value, COLUMN: Value, W: Value, dOut: Value, dCol: Value = None
+    ) -> Rules:
         given = dict(X=X, ROW=ROW, COLUMN=COLUMN, W=W, dOut=dOut, dCol=dCol)
         return differentiated(f, self, given)
 
@@ -203,19 +209,19 @@ class sequence_topk_avg_pooling(ValueShaped):
     signature = "X[], ROW![], COLUMN![] -> Out, pos!~"
     topks: list[int] = REQUIRED
     channel_num: int = REQUIRED
-    fluid = FluidForm(carried=("pos",))
+    fluid: ClassVar[FluidForm] = FluidForm(carried=("pos",))
 
-    def infer(self, X, ROW, COLUMN):
+    def infer(self, X: Spec, ROW: Spec, COLUMN: Spec) -> Specs:
         need_float(X=X)
         need_each(self, None, 1, "topks")
         need_least(self, 1, "channel_num")
         out = X.with_shape([ROW.shape[0], self.channel_num * len(self.topks)])
         return out._replace(lod_level=ROW.lod_level), None
 
-    def lods(self, ins):
+    def lods(self, ins: Mapping[str, Any]) -> Mapping[str, Any] | None:
         return {"Out": lod_of(ins["ROW"])}
 
-    def expand(self, f, X, ROW, COLUMN):
+    def expand(self, f: Any, X: Value, ROW: Value, COLUMN: Value) -> Values:
         sizes, high, wide = lengths_in(X=X, ROW=ROW, COLUMN=COLUMN)
         channels = self.channel_num
         if (sizes != channels * high * wide).any():
@@ -236,5 +242,5 @@ class sequence_topk_avg_pooling(ValueShaped):
         shape = [len(image), channels * len(self.topks)]
         return f.reshape(means, shape=shape), pos.reshape(-1)
 
-    def grad(self, f, X, ROW, COLUMN, dOut):
+    def grad(self, f: Any, X: Value, ROW: Value, COLUMN: Value, dOut: Value) -> Rules:
         return differentiated(f, self, dict(X=X, ROW=ROW, COLUMN=COLUMN, dOut=dOut))

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
 from ..errors import OutOfRangeError
+from ..opdef.annotations import Array, Specs, Value
 from ..opdef.attribute import REQUIRED, need_least
 from ..opdef.definition import Detached, Op
-from ..opdef.spec import need_float, need_integer, need_ndim, need_shape, same_dtype
+from ..opdef.spec import Spec, need_float, need_integer, need_ndim, need_shape, same_dtype
 
 
 class tree_conv(Op):
@@ -26,9 +30,9 @@ class tree_conv(Op):
 
     signature = "NodesVector, EdgeSet!, Filter -> Out"
     max_depth: int = 2
-    lod = None
+    lod: ClassVar[str | None] = None
 
-    def infer(self, NodesVector, EdgeSet, Filter):
+    def infer(self, NodesVector: Spec, EdgeSet: Spec, Filter: Spec) -> Specs:
         need_float(NodesVector=NodesVector)
         need_integer(EdgeSet=EdgeSet)
         same_dtype(NodesVector=NodesVector, Filter=Filter)
@@ -42,7 +46,7 @@ class tree_conv(Op):
         need_shape("Filter", Filter, filters, "for NodesVector", NodesVector)
         return NodesVector.with_shape([batch, nodes, *Filter.shape[2:]])
 
-    def expand(self, f, NodesVector, EdgeSet, Filter):
+    def expand(self, f: Any, NodesVector: Value, EdgeSet: Value, Filter: Value) -> Value:
         batch, nodes, features = NodesVector.shape
         size, filters = Filter.shape[2:]
         places = f.tree_places(EdgeSet, nodes=nodes, max_depth=self.max_depth)
@@ -67,12 +71,12 @@ class tree_places(Detached):
     nodes: int = REQUIRED
     max_depth: int = REQUIRED
 
-    def infer(self, EdgeSet):
+    def infer(self, EdgeSet: Spec) -> Specs:
         return EdgeSet.with_shape([EdgeSet.shape[0], self.nodes * 3, self.nodes]).with_dtype(
             "float64"
         )
 
-    def run(self, xp, EdgeSet):
+    def run(self, xp: Any, EdgeSet: Array) -> Array:
         out = xp.zeros((len(EdgeSet), self.nodes, 3, self.nodes))
         for shares, edges in zip(out, EdgeSet.tolist()):
             children, count = self.tree(edges)
@@ -81,7 +85,7 @@ class tree_places(Detached):
                     shares[root - 1, :, node - 1] = of_matrices
         return xp.reshape(out, (len(out), -1, self.nodes))
 
-    def tree(self, edges):
+    def tree(self, edges: list[Any]) -> tuple[Any, ...]:
         """The children of each node, and how many nodes there are."""
         children = {}
         for parent, child in edges:
@@ -98,7 +102,7 @@ class tree_places(Detached):
         count = 1 + sum(1 for parent, child in edges if parent and child)
         return children, min(count, self.nodes)
 
-    def window(self, children, root):
+    def window(self, children: dict[Any, Any], root: int) -> Iterator[Any]:
         """The nodes of the window of a node, each with its shares of the three matrices."""
         yield root, (0.0, 0.0, 1.0)
         layer, seen = [root], {root}

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..ground.dtypes import DType
+from ..opdef.annotations import Array, Rules, Specs, Value
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.prepared import Prepared
-from ..opdef.spec import need_float, need_one
+from ..opdef.spec import Spec, need_float, need_one
 from ..opdef.structure import Epilogue
 from .families import define, of_x, of_y
 from .inert_attributes import UseCudnn, UseMkldnn
@@ -21,7 +24,7 @@ class Unary(Op, abstract=True):
 
     signature = "X -> Out"
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Spec:
         need_float(X=X)
         return X
 
@@ -29,7 +32,7 @@ class Unary(Op, abstract=True):
 class Activation(UseMkldnn, UseCudnn, Unary, abstract=True):
     """A function of each element, with the knobs that most of them have."""
 
-    def epilogue(self, x):
+    def epilogue(self, x: Spec) -> Epilogue | None:
         return Epilogue(self.type)
 
 
@@ -38,12 +41,12 @@ class exp(Activation):
     range the least.
     """
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Spec:
         if X.dtype not in (DType.INT32, DType.INT64):
             need_float(X=X)
         return X
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         out = xp.exp(X)
         if X.dtype.kind == "f":
             return out
@@ -52,43 +55,43 @@ class exp(Activation):
         whole = xp.asarray(xp.where(fits, out, 0.0), X.dtype)
         return xp.where(fits, whole, xp.asarray(least, X.dtype))
 
-    def prepare(self, X):
+    def prepare(self, X: Spec) -> Prepared | None:
         return Prepared(np.exp, out=True, over=(0,)) if X.dtype.is_float else None
 
-    def grad(self, f, Out, dOut):
+    def grad(self, f: Any, Out: Value, dOut: Value) -> Rules:
         return dict(X=lambda: dOut * Out)
 
 
 class rsqrt(Activation):
     """One over the square root of X, for each element: ``1 / sqrt(X)``."""
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         return 1 / xp.sqrt(X)
 
-    def grad(self, f, Out, dOut):
+    def grad(self, f: Any, Out: Value, dOut: Value) -> Rules:
         return dict(X=lambda: dOut * -0.5 * Out * Out * Out)
 
 
 class square(Activation):
     """X times X, for each element: ``X^2``."""
 
-    ufunc = np.square
-    fluid = FluidForm(numbers=("X",))
+    ufunc: ClassVar[Callable[..., Any] | None] = np.square
+    fluid: ClassVar[FluidForm] = FluidForm(numbers=("X",))
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Spec:
         return X
 
-    def grad(self, f, X, dOut):
+    def grad(self, f: Any, X: Value, dOut: Value) -> Rules:
         return dict(X=lambda: dOut * X * 2.0)
 
 
 class reciprocal(Activation):
     """``1 / X``, for each element."""
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         return 1 / X
 
-    def grad(self, f, Out, dOut):
+    def grad(self, f: Any, Out: Value, dOut: Value) -> Rules:
         return dict(X=lambda: -dOut * Out * Out)
 
 
@@ -143,50 +146,50 @@ define(
 class erf(Unary):
     """The error function: ``2 / sqrt(pi)`` times the integral of ``exp(-t^2)`` from 0 to X."""
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         return xp.erf(X)
 
-    def grad(self, f, X, dOut):
+    def grad(self, f: Any, X: Value, dOut: Value) -> Rules:
         return dict(X=lambda: dOut * f.exp(-X * X) * (2 / math.sqrt(math.pi)))
 
 
 class erfc(Unary):
     """Out = 1 - erf(X), exact where that is small."""
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         return xp.erfc(X)
 
-    def grad(self, f, X, dOut):
+    def grad(self, f: Any, X: Value, dOut: Value) -> Rules:
         return dict(X=lambda: dOut * f.exp(-X * X) * (-2 / math.sqrt(math.pi)))
 
 
 class Abs(Activation, type="abs"):
     """X without its sign, for each element: ``|X|``."""
 
-    ufunc = np.abs
-    fluid = FluidForm(numbers=("X",))
+    ufunc: ClassVar[Callable[..., Any] | None] = np.abs
+    fluid: ClassVar[FluidForm] = FluidForm(numbers=("X",))
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Specs:
         return X
 
-    def grad(self, f, X, dOut):
+    def grad(self, f: Any, X: Value, dOut: Value) -> Rules:
         return dict(X=lambda: dOut * f.sign(X))
 
 
 class sign(Unary):
     """Out = -1, 0 or 1, the sign of X."""
 
-    ufunc = np.sign
-    fluid = FluidForm(direct=True)
+    ufunc: ClassVar[Callable[..., Any] | None] = np.sign
+    fluid: ClassVar[FluidForm] = FluidForm(direct=True)
 
-    def grad(self, f, dOut):
+    def grad(self, f: Any, dOut: Value) -> Rules:
         return dict(X=lambda: f.scale(dOut, scale=0.0))
 
 
 class PiecewiseConstant(Activation, abstract=True):
     """A function that is flat nearly everywhere, so that its gradient is zero."""
 
-    def grad(self, f, dOut):
+    def grad(self, f: Any, dOut: Value) -> Rules:
         return dict(X=lambda: f.fill_zeros_like(dOut))
 
 
@@ -201,7 +204,7 @@ define(
 class Round(PiecewiseConstant, type="round"):
     """Out = the integer nearest to X; halves go away from zero."""
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         whole = xp.trunc(X)
         return xp.where(xp.abs(X - whole) >= 0.5, whole + xp.sign(X), whole)
 
@@ -214,21 +217,21 @@ class Pow(Op, type="pow"):
     """
 
     signature = "X, FactorTensor?! -> Out"
-    fluid = FluidForm(numbers=("X",))
+    fluid: ClassVar[FluidForm] = FluidForm(numbers=("X",))
     factor: float = 1.0
 
-    def infer(self, X, FactorTensor):
+    def infer(self, X: Spec, FactorTensor: Spec) -> Specs:
         need_one(FactorTensor=FactorTensor)
         return X
 
-    def run(self, xp, X, FactorTensor):
+    def run(self, xp: Any, X: Array, FactorTensor: Array) -> Array:
         if FactorTensor is None:
             # by one half as a root in every tier: C's power of -inf is inf, and NumPy's NaN
             out = xp.sqrt(X) if self.factor == 0.5 else X**self.factor
             return xp.asarray(out, X.dtype)
         return xp.asarray(X ** xp.reshape(FactorTensor, ()), X.dtype)
 
-    def grad(self, f, X, FactorTensor, dOut):
+    def grad(self, f: Any, X: Value, FactorTensor: Value, dOut: Value) -> Rules:
         def dx():
             if FactorTensor is not None:
                 factor = f.cast(FactorTensor, in_dtype=FactorTensor.dtype, out_dtype=X.dtype)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
+from typing import Any, ClassVar
 
 from ..errors import ShapeError
 from ..ground.dtypes import DType
+from ..opdef.annotations import Array, Rules, Specs, Value
 from ..opdef.attribute import REQUIRED, attr, need_choice, need_each, need_range
 from ..opdef.definition import Op
-from ..opdef.spec import need_float, need_integer, need_ndim, need_shape
+from ..opdef.spec import Shape, Spec, need_float, need_integer, need_ndim, need_shape
 from .elementwise import indicator
 from .pool import Windowed
 
 
-def flat_maps(f, x):
+def flat_maps(f: Any, x: Value) -> Value:
     """Images as [sample, channel, place]."""
     return f.reshape(x, shape=[*x.shape[:2], math.prod(x.shape[2:])])
 
@@ -25,16 +27,16 @@ class MaxWithIndex(Windowed, abstract=True):
     """
 
     signature = "X -> Out, Mask!"
-    lod = None
+    lod: ClassVar[str | None] = None
     use_cudnn: bool = attr(False, inert=True, local=True)
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Specs:
         self.check(X)
         self.need_elements(X)
         out = X.with_shape(self.pooled(X.shape))
         return out, out.with_dtype(DType.INT32)
 
-    def need_elements(self, X):
+    def need_elements(self, X: Array) -> None:
         """Check that every window has an element, whose place Mask can tell."""
         for windows in self.windows(X.shape):
             if not isinstance(windows, int) and any(windows.empty):
@@ -51,7 +53,7 @@ class MaxWithIndex(Windowed, abstract=True):
             mask = mask * size + place
         return largest, mask.astype("int32")
 
-    def grad(self, f, X, Mask, dOut):
+    def grad(self, f: Any, X: Value, Mask: Value, dOut: Value) -> Rules:
         def dx():
             size = math.prod(X.shape[2:])
             spread = f.add_along(flat_maps(f, Mask), flat_maps(f, dOut), axis=2, size=size)
@@ -82,13 +84,13 @@ class unpool(Op):
     """
 
     signature = "X, Indices! -> Out"
-    lod = None
+    lod: ClassVar[str | None] = None
     ksize: list[int] = REQUIRED
     strides: list[int] = (1, 1)
     paddings: list[int] = (0, 0)
     unpooling_type: str = REQUIRED
 
-    def infer(self, X, Indices):
+    def infer(self, X: Spec, Indices: Spec) -> Specs:
         need_float(X=X)
         need_ndim("X", X, 4)
         need_integer(Indices=Indices)
@@ -98,7 +100,7 @@ class unpool(Op):
         need_each(self, 2, 0, "paddings")
         return X.with_shape(self.unpooled(X.shape))
 
-    def unpooled(self, shape):
+    def unpooled(self, shape: Shape) -> Shape:
         """The shape of Out."""
         sizes = [
             -1 if n == -1 else (n - 1) * stride - 2 * pad + k
@@ -112,13 +114,13 @@ class unpool(Op):
             )
         return (*shape[:2], *sizes)
 
-    def run(self, xp, X, Indices):
+    def run(self, xp: Any, X: Array, Indices: Array) -> Array:
         shape = self.unpooled(X.shape)
         places = flat_places(xp, Indices, math.prod(shape[2:]))
         zeros = xp.zeros(math.prod(shape), X.dtype)
         return xp.reshape(xp.scatter_set(zeros, places, xp.reshape(X, -1)), shape)
 
-    def grad(self, f, X, Indices, dOut, Out=None):
+    def grad(self, f: Any, X: Value, Indices: Value, dOut: Value, Out: Value = None) -> Rules:
         def dx():
             stays = f.is_last_in_map(Indices, size=math.prod(dOut.shape[2:]))
             taken = f.take_along(flat_maps(f, dOut), flat_maps(f, Indices), axis=2)
@@ -138,11 +140,11 @@ class is_last_in_map(Op):
     size: int = REQUIRED
     grad = None
 
-    def infer(self, Index):
+    def infer(self, Index: Spec) -> Specs:
         need_integer(Index=Index)
         return Index.with_dtype(DType.BOOL)
 
-    def run(self, xp, Index):
+    def run(self, xp: Any, Index: Array) -> Array:
         places = flat_places(xp, Index, self.size)
         numbers = xp.arange(len(places))
         count = self.size * math.prod(Index.shape[:2])
@@ -150,7 +152,7 @@ class is_last_in_map(Op):
         return xp.reshape(last[places] == numbers, Index.shape)
 
 
-def flat_places(xp, index, size):
+def flat_places(xp: Any, index: Array, size: int) -> Array:
     """Numbers within images as numbers within all of them, in one dimension."""
     maps = xp.arange(math.prod(index.shape[:2]), dtype="int64")
     each = math.prod(index.shape[2:])
@@ -168,11 +170,11 @@ class spp(Op):
     """
 
     signature = "X -> Out"
-    lod = None
+    lod: ClassVar[str | None] = None
     pyramid_height: int = REQUIRED
     pooling_type: str = REQUIRED
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Specs:
         need_float(X=X)
         need_ndim("X", X, 4)
         need_range(self, 1, 16, "pyramid_height")
@@ -183,7 +185,7 @@ class spp(Op):
         windows = sum(4**k for k in range(self.pyramid_height))
         return X.with_shape((n, -1 if c == -1 else c * windows))
 
-    def geometries(self, shape):
+    def geometries(self, shape: Shape) -> list[Any]:
         """The windows of each pooling."""
         found = []
         for k in range(self.pyramid_height):
@@ -198,14 +200,14 @@ class spp(Op):
             found.append(dict(ksize=sizes, strides=sizes, paddings=pads))
         return found
 
-    def expand(self, f, X):
+    def expand(self, f: Any, X: Value) -> Value:
         parts = [
             f.pool2d(X, pooling_type=self.pooling_type, exclusive=True, **windows)
             for windows in self.geometries(X.shape)
         ]
         return f.concat([f.reshape(p, shape=[X.shape[0], -1]) for p in parts], axis=1)
 
-    def grad(self, f, X, dOut, Out=None):
+    def grad(self, f: Any, X: Value, dOut: Value, Out: Value = None) -> Rules:
         def dx():
             n, c = X.shape[:2]
             sides = [2**k for k in range(self.pyramid_height)]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from typing import Any, ClassVar
 
 from ..errors import AttributeValueError, DTypeError, ShapeError
+from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
-from ..opdef.spec import need_float, normal_axis, spec
+from ..opdef.spec import Shape, Spec, need_float, normal_axis, spec
 from .elementwise import indicator
 from .reduce import Reduce
 
@@ -17,9 +19,9 @@ class WholeNorm(Op, abstract=True):
     """A length of all of X, of shape [1]."""
 
     signature = "X -> Out"
-    lod = None
+    lod: ClassVar[str | None] = None
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Specs:
         need_float(X=X)
         return spec([1], X.dtype)
 
@@ -27,20 +29,20 @@ class WholeNorm(Op, abstract=True):
 class l1_norm(WholeNorm):
     """Out = the sum of |X|."""
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         return xp.reshape(xp.sum(xp.abs(X), dtype=X.dtype), (1,))
 
-    def grad(self, f, X, dOut):
+    def grad(self, f: Any, X: Value, dOut: Value) -> Rules:
         return dict(X=lambda: f.sign(X) * dOut)
 
 
 class squared_l2_norm(WholeNorm):
     """Out = the sum of X^2."""
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         return xp.reshape(xp.sum(X * X, dtype=X.dtype), (1,))
 
-    def grad(self, f, X, dOut):
+    def grad(self, f: Any, X: Value, dOut: Value) -> Rules:
         return dict(X=lambda: X * dOut * 2.0)
 
 
@@ -52,20 +54,20 @@ class norm(Op):
     """
 
     signature = "X -> Norm~, Out"
-    lod = None
-    fluid = FluidForm(bare_gradients=True)
+    lod: ClassVar[str | None] = None
+    fluid: ClassVar[FluidForm] = FluidForm(bare_gradients=True)
     axis: int = REQUIRED
     epsilon: float = 1e-10
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Specs:
         need_float(X=X)
         return X.with_dim(normal_axis(self.axis, X.ndim), 1), X
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Arrays:
         length = xp.sqrt(xp.sum(X * X, axis=self.axis, keepdims=True) + self.epsilon)
         return length, X / length
 
-    def grad(self, f, X, Norm, dOut, dNorm=None):
+    def grad(self, f: Any, X: Value, Norm: Value, dOut: Value, dNorm: Value = None) -> Rules:
         def dx():
             unit = X / Norm
             along = f.reduce_sum(unit * dOut, dim=[self.axis], keep_dim=True)
@@ -75,7 +77,7 @@ class norm(Op):
         return dict(X=dx)
 
 
-def power_norm(xp, X, order, axis, keepdims):
+def power_norm(xp: Any, X: Array, order: float, axis: Any, keepdims: bool) -> Array:
     """The sum of |X| to the power of ``order``, to the power of 1 / ``order``.
 
     For 0 that is the number of elements that are not 0; for inf the largest and for -inf the
@@ -94,7 +96,7 @@ def power_norm(xp, X, order, axis, keepdims):
     return total ** (1 / order)
 
 
-def power_norm_cotangent(f, X, out, dout, order):
+def power_norm_cotangent(f: Any, X: Value, out: Value, dout: Value, order: float) -> Value:
     """The cotangent of X from that of ``power_norm``; 0 where the norm is 0.
 
     Args:
@@ -127,13 +129,13 @@ class p_norm(Op):
     """
 
     signature = "X -> Out"
-    lod = None
+    lod: ClassVar[str | None] = None
     porder: float = 2.0
     axis: int = -1
     epsilon: float = 1e-12
     keepdim: bool = False
 
-    def infer(self, X):
+    def infer(self, X: Spec) -> Specs:
         need_float(X=X)
         if math.isnan(self.porder):
             raise AttributeValueError(f"expected porder to be a number, got {self.porder}")
@@ -147,10 +149,10 @@ class p_norm(Op):
         out = X.with_shape((*X.shape[:axis], *middle, *X.shape[axis + 1 :]))
         return out if axis or self.keepdim else out._replace(lod_level=0)
 
-    def run(self, xp, X):
+    def run(self, xp: Any, X: Array) -> Array:
         return power_norm(xp, X, self.porder, self.axis, self.keepdim)
 
-    def grad(self, f, X, Out, dOut):
+    def grad(self, f: Any, X: Value, Out: Value, dOut: Value) -> Rules:
         def dx():
             axis = normal_axis(self.axis, len(X.shape))
             kept = [1 if i == axis else n for i, n in enumerate(X.shape)]
@@ -163,15 +165,15 @@ class p_norm(Op):
 class frobenius_norm(Reduce):
     """Out = the root of the sum of X^2 over ``dim``; its gradient at 0 is 0."""
 
-    def check(self, X):
+    def check(self, X: Spec) -> None:
         need_float(X=X)
         if self.out_dtype != -1 and not self.out_dtype.is_float:
             raise DTypeError(f"expected out_dtype to be a float type, got {self.out_dtype}")
 
-    def reduce(self, xp, X, axis, keepdims):
+    def reduce(self, xp: Any, X: Array, axis: Shape, keepdims: bool) -> Array:
         return power_norm(xp, X, 2, axis, keepdims)
 
-    def grad(self, f, X, Out, dOut):
+    def grad(self, f: Any, X: Value, Out: Value, dOut: Value) -> Rules:
         def dx():
             kept = (self.kept(f, v, X) for v in (Out, dOut))
             return power_norm_cotangent(f, X, *kept, 2)

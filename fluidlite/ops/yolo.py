@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
 from ..errors import AttributeValueError, ShapeError
 from ..ground.dtypes import DType
+from ..opdef.annotations import Array, Arrays, Specs, Value, Values
 from ..opdef.attribute import REQUIRED, need_least
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
-from ..opdef.spec import agree, need_float, need_integer, need_ndim, need_shape, same_dtype
+from ..opdef.spec import (
+    Shape,
+    Spec,
+    agree,
+    need_float,
+    need_integer,
+    need_ndim,
+    need_shape,
+    same_dtype,
+)
 from .boxes import overlap
 
 
@@ -27,7 +40,7 @@ class Yolo(Op, abstract=True):
     downsample_ratio: int = 32
     scale_x_y: float = 1.0
 
-    def check(self, X, anchors):
+    def check(self, X: Spec, anchors: int) -> None:
         """Check the attributes, and that X is of ``anchors`` anchors."""
         need_float(X=X)
         need_ndim("X", X, 4)
@@ -43,7 +56,7 @@ class Yolo(Op, abstract=True):
                 f"{anchors} anchors; got {X.shape[1]}"
             )
 
-    def centres(self, xp, x):
+    def centres(self, xp: Any, x: Array) -> Arrays:
         """Centres of boxes in places, from [N, anchors, 5 + class_num, H, W]."""
         height, width = x.shape[3:]
         stretched = 0.5 + (sigmoid(xp, x[:, :, :2]) - 0.5) * self.scale_x_y
@@ -51,7 +64,7 @@ class Yolo(Op, abstract=True):
         down = stretched[:, :, 1] + xp.arange(height)[:, None]
         return across, down
 
-    def extents(self, xp, x, anchors):
+    def extents(self, xp: Any, x: Array, anchors: Sequence[int]) -> Arrays:
         """Widths and heights of boxes in parts of the network's input."""
         sides = xp.reshape(xp.asarray(anchors), (-1, 2, 1, 1)) / (
             self.downsample_ratio * x.shape[3]
@@ -60,7 +73,7 @@ class Yolo(Op, abstract=True):
         return extents[:, :, 0], extents[:, :, 1]
 
 
-def sigmoid(xp, x):
+def sigmoid(xp: Any, x: Array) -> Array:
     """1 / (1 + e^-x), computed without overflow."""
     return (xp.tanh(x / 2) + 1) / 2
 
@@ -79,12 +92,12 @@ class yolo_box(Yolo):
     """
 
     signature = "X, ImgSize -> Boxes, Scores"
-    lod = None
+    lod: ClassVar[str | None] = None
     conf_thresh: float = 0.01
     clip_bbox: bool = True
     grad = None
 
-    def infer(self, X, ImgSize):
+    def infer(self, X: Spec, ImgSize: Spec) -> Specs:
         anchors = len(self.anchors) // 2
         self.check(X, anchors)
         need_integer(ImgSize=ImgSize)
@@ -93,7 +106,7 @@ class yolo_box(Yolo):
         count = -1 if -1 in (height, width) else anchors * height * width
         return X.with_shape([n, count, 4]), X.with_shape([n, count, self.class_num])
 
-    def run(self, xp, X, ImgSize):
+    def run(self, xp: Any, X: Array, ImgSize: Array) -> Arrays:
         n, _, height, width = X.shape
         x = xp.reshape(X, (n, len(self.anchors) // 2, 5 + self.class_num, height, width))
         sizes = xp.reshape(ImgSize.astype(X.dtype), (n, 2, 1, 1, 1))
@@ -138,11 +151,11 @@ class YoloLoss(Yolo, abstract=True):
     use_label_smooth: bool = True
 
     @property
-    def layout(self):
+    def layout(self) -> dict[str, Any]:
         """The attributes that the parts of this composition take over."""
         return {name: getattr(self, name) for name in YoloLoss.attributes}
 
-    def infer(self, X, GTBox, GTLabel, GTScore):
+    def infer(self, X: Spec, GTBox: Spec, GTLabel: Spec, GTScore: Spec) -> Specs:
         if not self.anchor_mask or any(
             not 0 <= k < len(self.anchors) // 2 for k in self.anchor_mask
         ):
@@ -178,16 +191,16 @@ class yolov3_loss(YoloLoss):
     """
 
     signature = "X, GTBox!, GTLabel!, GTScore?! -> Loss, ObjectnessMask!~, GTMatchMask!~"
-    lod = None
-    fluid = FluidForm(
+    lod: ClassVar[str | None] = None
+    fluid: ClassVar[FluidForm] = FluidForm(
         carried=("ObjectnessMask", "GTMatchMask"),
         unmade=("GTBox@GRAD", "GTLabel@GRAD", "GTScore@GRAD"),
     )
 
-    def infer(self, X, GTBox, GTLabel, GTScore):
+    def infer(self, X: Spec, GTBox: Spec, GTLabel: Spec, GTScore: Spec) -> Specs:
         return X.with_shape(X.shape[:1]), *YoloLoss.infer(self, X, GTBox, GTLabel, GTScore)
 
-    def expand(self, f, X, GTBox, GTLabel, GTScore):
+    def expand(self, f: Any, X: Value, GTBox: Value, GTLabel: Value, GTScore: Value) -> Values:
         n, _, height, width = X.shape
         found = f.yolov3_targets.all(X, GTBox, GTLabel, GTScore, **self.layout)
         logistic = lambda x, target: f.softplus(x) - x * target
@@ -224,12 +237,12 @@ class yolov3_targets(YoloLoss):
     )
     grad = None
 
-    def infer(self, X, GTBox, GTLabel, GTScore):
+    def infer(self, X: Spec, GTBox: Spec, GTLabel: Spec, GTScore: Spec) -> Specs:
         maps, boxes = super().infer(X, GTBox, GTLabel, GTScore)
         terms = X.with_shape([*boxes.shape, 4 + self.class_num])
         return maps, boxes, terms.with_dtype(DType.INT64), terms, terms, terms, maps, maps
 
-    def run(self, xp, X, GTBox, GTLabel, GTScore):
+    def run(self, xp: Any, X: Array, GTBox: Array, GTLabel: Array, GTScore: Array) -> Arrays:
         n, _, height, width = X.shape
         x = xp.reshape(X, (n, len(self.anchor_mask), 5 + self.class_num, height, width))
         real = (GTBox[..., 2] > 1e-6) & (GTBox[..., 3] > 1e-6)
@@ -263,7 +276,7 @@ class yolov3_targets(YoloLoss):
             counts.astype(X.dtype),
         )
 
-    def matched(self, xp, GTBox, real, height):
+    def matched(self, xp: Any, GTBox: Array, real: Array, height: int) -> Arrays:
         """The anchor of each true box: its place in ``anchor_mask`` or -1, and its number."""
         sides = xp.reshape(xp.asarray(self.anchors), (-1, 2)) / (self.downsample_ratio * height)
         corner = xp.zeros_like(GTBox[..., None, :2])
@@ -275,7 +288,7 @@ class yolov3_targets(YoloLoss):
             number[anchor] = k
         return xp.where(real, number[best], -1), best
 
-    def ignored(self, xp, x, GTBox, real):
+    def ignored(self, xp: Any, x: Array, GTBox: Array, real: Array) -> Array:
         """-1 where a box overlaps a true one enough not to count, else 0."""
         anchors = [n for k in self.anchor_mask for n in self.anchors[2 * k : 2 * k + 2]]
         across, down = self.centres(xp, x)
@@ -298,7 +311,7 @@ class yolov3_targets(YoloLoss):
         centres = [GTBox[..., 0] * width - columns, GTBox[..., 1] * height - rows]
         return xp.concatenate([xp.stack(centres, axis=-1), xp.log(extent), labels], axis=-1)
 
-    def places(self, xp, match, rows, columns, shape):
+    def places(self, xp: Any, match: Array, rows: Array, columns: Array, shape: Shape) -> Array:
         """The positions in X of what each true box is compared with."""
         n, channels, height, width = shape
         kinds = xp.asarray([0, 1, 2, 3, *range(5, 5 + self.class_num)])
@@ -306,7 +319,7 @@ class yolov3_targets(YoloLoss):
         return ((first[..., None] + kinds) * height + rows[..., None]) * width + columns[..., None]
 
 
-def corners(xp, across, down, width, height):
+def corners(xp: Any, across: Array, down: Array, width: Array, height: Array) -> Array:
     """Boxes by their corners, from their centres and sizes."""
     box = [across - width / 2, down - height / 2, across + width / 2, down + height / 2]
     return xp.stack(box, axis=-1)
