@@ -2,310 +2,252 @@
 
 from __future__ import annotations
 
-from ..eager.mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
-from ..functions.arithmetic import (
-    atan2,
-    dot,
-    floor_divide,
-    greater_equal,
-    greater_than,
-    less_equal,
-    less_than,
-    logical_and,
-    logical_not,
-    logical_or,
-    logical_xor,
-    matmul,
-    maximum,
-    minimum,
-    not_equal,
-    pow,
-    remainder,
-)
-from ..functions.composed import logaddexp
-from ..functions.creation import (
-    bool_ as bool,
-)
-from ..functions.creation import (
-    float16,
-    float32,
-    float64,
-    int8,
-    int32,
-    int64,
-    uint8,
-)
-from ..functions.creation import float16 as half
-from ..functions.creation import float32 as float
-from ..functions.creation import float64 as double
-from ..functions.creation import int32 as int
-from ..functions.creation import int64 as long
-from ..functions.creation import seed as manual_seed
-from ..functions.diagonals import atleast_1d, atleast_2d, atleast_3d
-from ..functions.elementary import (
-    abs,
-    acos,
-    asin,
-    atan,
-    cast,
-    ceil,
-    clone,
-    cos,
-    cosh,
-    erf,
-    exp,
-    expm1,
-    floor,
-    isfinite,
-    isinf,
-    isnan,
-    log,
-    log1p,
-    log2,
-    neg,
-    reciprocal,
-    round,
-    rsqrt,
-    sigmoid,
-    sign,
-    sin,
-    sinh,
-    sqrt,
-    square,
-    tan,
-    tanh,
-    trunc,
-)
-from ..functions.elementary import abs as absolute
-from ..functions.elementary import acos as arccos
-from ..functions.elementary import asin as arcsin
-from ..functions.elementary import atan as arctan
-from ..functions.elementary import neg as negative
-from ..functions.selection import nonzero
-from ..functions.shaping import t
-from ..functions.sizes import TensorShape as Size
+from ..eager.mode import enable_grad as enable_grad
+from ..eager.mode import is_grad_enabled as is_grad_enabled
+from ..eager.mode import no_grad as no_grad
+from ..eager.mode import set_grad_enabled as set_grad_enabled
+from ..functions.arithmetic import atan2 as atan2
+from ..functions.arithmetic import dot as dot
+from ..functions.arithmetic import floor_divide as floor_divide
+from ..functions.arithmetic import greater_equal as greater_equal
+from ..functions.arithmetic import greater_than as greater_than
+from ..functions.arithmetic import less_equal as less_equal
+from ..functions.arithmetic import less_than as less_than
+from ..functions.arithmetic import logical_and as logical_and
+from ..functions.arithmetic import logical_not as logical_not
+from ..functions.arithmetic import logical_or as logical_or
+from ..functions.arithmetic import logical_xor as logical_xor
+from ..functions.arithmetic import matmul as matmul
+from ..functions.arithmetic import maximum as maximum
+from ..functions.arithmetic import minimum as minimum
+from ..functions.arithmetic import not_equal as not_equal
+from ..functions.arithmetic import pow as pow
+from ..functions.arithmetic import remainder as remainder
+from ..functions.composed import logaddexp as logaddexp
+from ..functions.diagonals import atleast_1d as atleast_1d
+from ..functions.diagonals import atleast_2d as atleast_2d
+from ..functions.diagonals import atleast_3d as atleast_3d
+from ..functions.elementary import abs as abs
+from ..functions.elementary import acos as acos
+from ..functions.elementary import asin as asin
+from ..functions.elementary import atan as atan
+from ..functions.elementary import cast as cast
+from ..functions.elementary import ceil as ceil
+from ..functions.elementary import clone as clone
+from ..functions.elementary import cos as cos
+from ..functions.elementary import cosh as cosh
+from ..functions.elementary import erf as erf
+from ..functions.elementary import exp as exp
+from ..functions.elementary import expm1 as expm1
+from ..functions.elementary import floor as floor
+from ..functions.elementary import isfinite as isfinite
+from ..functions.elementary import isinf as isinf
+from ..functions.elementary import isnan as isnan
+from ..functions.elementary import log as log
+from ..functions.elementary import log1p as log1p
+from ..functions.elementary import log2 as log2
+from ..functions.elementary import neg as neg
+from ..functions.elementary import reciprocal as reciprocal
+from ..functions.elementary import round as round
+from ..functions.elementary import rsqrt as rsqrt
+from ..functions.elementary import sigmoid as sigmoid
+from ..functions.elementary import sign as sign
+from ..functions.elementary import sin as sin
+from ..functions.elementary import sinh as sinh
+from ..functions.elementary import sqrt as sqrt
+from ..functions.elementary import square as square
+from ..functions.elementary import tan as tan
+from ..functions.elementary import tanh as tanh
+from ..functions.elementary import trunc as trunc
+from ..functions.selection import nonzero as nonzero
+from ..functions.shaping import t as t
 from ..ground.missing_names import answer
-from ..ground.public_names import list_public_names
+from ..ground.public_names import list_given_names
 from ..ground.tracebacks import api_boundaries
-from . import autograd, nn, optim
-from .algebra import (
-    addcdiv,
-    addcmul,
-    addmm,
-    baddbmm,
-    bmm,
-    cross,
-    diag,
-    diagonal,
-    einsum,
-    fmod,
-    inner,
-    kron,
-    lerp,
-    mm,
-    mv,
-    outer,
-    rsub,
-    tensordot,
-    trace,
-)
-from .arranging import (
-    argwhere,
-    bincount,
-    broadcast_tensors,
-    broadcast_to,
-    column_stack,
-    count_nonzero,
-    cumprod,
-    dstack,
-    hsplit,
-    hstack,
-    index_add,
-    index_fill,
-    kthvalue,
-    median,
-    meshgrid,
-    movedim,
-    narrow,
-    quantile,
-    repeat_interleave,
-    scatter,
-    scatter_add,
-    searchsorted,
-    select,
-    swapaxes,
-    swapdims,
-    take,
-    take_along_dim,
-    tensor_split,
-    tile,
-    unflatten,
-    unique,
-    vsplit,
-    vstack,
-)
-from .autograd import inference_mode
-from .comparing import (
-    allclose,
-    eq,
-    equal,
-    ge,
-    gt,
-    isclose,
-    le,
-    lt,
-    ne,
-)
-from .creation import (
-    arange,
-    empty,
-    empty_like,
-    eye,
-    full,
-    full_like,
-    linspace,
-    logspace,
-    ones,
-    ones_like,
-    rand,
-    randn,
-    randperm,
-    zeros,
-    zeros_like,
-)
-from .devices import device
-from .elementary import (
-    acosh,
-    add,
-    asinh,
-    atanh,
-    clamp,
-    clamp_max,
-    clamp_min,
-    div,
-    erfc,
-    exp2,
-    log10,
-    logsigmoid,
-    mul,
-    sub,
-    where,
-)
-from .elementary import (
-    acosh as arccosh,
-)
-from .elementary import (
-    asinh as arcsinh,
-)
-from .elementary import (
-    atanh as arctanh,
-)
-from .elementary import (
-    clamp as clip,
-)
-from .files import load, save
-from .functions import (
-    all,
-    amax,
-    amin,
-    any,
-    argmax,
-    argmin,
-    log_softmax,
-    logsumexp,
-    max,
-    mean,
-    min,
-    norm,
-    prod,
-    relu,
-    softmax,
-    std,
-    sum,
-    var,
-)
-from .sampling import (
-    as_tensor,
-    bernoulli,
-    from_numpy,
-    get_default_dtype,
-    is_floating_point,
-    is_nonzero,
-    is_tensor,
-    multinomial,
-    normal,
-    numel,
-    rand_like,
-    randint,
-    randint_like,
-    randn_like,
-    set_default_dtype,
-)
-from .shapes import (
-    argsort,
-    cat,
-    chunk,
-    cumsum,
-    expand,
-    flatten,
-    flip,
-    gather,
-    index_select,
-    masked_fill,
-    masked_select,
-    permute,
-    reshape,
-    roll,
-    sort,
-    split,
-    squeeze,
-    stack,
-    topk,
-    transpose,
-    tril,
-    triu,
-    unbind,
-    unsqueeze,
-)
-from .shapes import (
-    cat as concat,
-)
-from .shapes import (
-    reshape as view,
-)
-from .tensor import Tensor, tensor
+from . import autograd as autograd
+from . import nn as nn
+from . import optim as optim
+from .algebra import addcdiv as addcdiv
+from .algebra import addcmul as addcmul
+from .algebra import addmm as addmm
+from .algebra import baddbmm as baddbmm
+from .algebra import bmm as bmm
+from .algebra import cross as cross
+from .algebra import diag as diag
+from .algebra import diagonal as diagonal
+from .algebra import einsum as einsum
+from .algebra import fmod as fmod
+from .algebra import inner as inner
+from .algebra import kron as kron
+from .algebra import lerp as lerp
+from .algebra import mm as mm
+from .algebra import mv as mv
+from .algebra import outer as outer
+from .algebra import rsub as rsub
+from .algebra import tensordot as tensordot
+from .algebra import trace as trace
+from .arranging import argwhere as argwhere
+from .arranging import bincount as bincount
+from .arranging import broadcast_tensors as broadcast_tensors
+from .arranging import broadcast_to as broadcast_to
+from .arranging import column_stack as column_stack
+from .arranging import count_nonzero as count_nonzero
+from .arranging import cumprod as cumprod
+from .arranging import dstack as dstack
+from .arranging import hsplit as hsplit
+from .arranging import hstack as hstack
+from .arranging import index_add as index_add
+from .arranging import index_fill as index_fill
+from .arranging import kthvalue as kthvalue
+from .arranging import median as median
+from .arranging import meshgrid as meshgrid
+from .arranging import movedim as movedim
+from .arranging import narrow as narrow
+from .arranging import quantile as quantile
+from .arranging import repeat_interleave as repeat_interleave
+from .arranging import scatter as scatter
+from .arranging import scatter_add as scatter_add
+from .arranging import searchsorted as searchsorted
+from .arranging import select as select
+from .arranging import swapaxes as swapaxes
+from .arranging import swapdims as swapdims
+from .arranging import take as take
+from .arranging import take_along_dim as take_along_dim
+from .arranging import tensor_split as tensor_split
+from .arranging import tile as tile
+from .arranging import unflatten as unflatten
+from .arranging import unique as unique
+from .arranging import vsplit as vsplit
+from .arranging import vstack as vstack
+from .autograd import inference_mode as inference_mode
+from .comparing import allclose as allclose
+from .comparing import eq as eq
+from .comparing import equal as equal
+from .comparing import ge as ge
+from .comparing import gt as gt
+from .comparing import isclose as isclose
+from .comparing import le as le
+from .comparing import lt as lt
+from .comparing import ne as ne
+from .creation import arange as arange
+from .creation import empty as empty
+from .creation import empty_like as empty_like
+from .creation import eye as eye
+from .creation import full as full
+from .creation import full_like as full_like
+from .creation import linspace as linspace
+from .creation import logspace as logspace
+from .creation import ones as ones
+from .creation import ones_like as ones_like
+from .creation import rand as rand
+from .creation import randn as randn
+from .creation import randperm as randperm
+from .creation import zeros as zeros
+from .creation import zeros_like as zeros_like
+from .devices import device as device
+from .elementary import absolute as absolute
+from .elementary import acosh as acosh
+from .elementary import add as add
+from .elementary import arccos as arccos
+from .elementary import arccosh as arccosh
+from .elementary import arcsin as arcsin
+from .elementary import arcsinh as arcsinh
+from .elementary import arctan as arctan
+from .elementary import arctanh as arctanh
+from .elementary import asinh as asinh
+from .elementary import atanh as atanh
+from .elementary import clamp as clamp
+from .elementary import clamp_max as clamp_max
+from .elementary import clamp_min as clamp_min
+from .elementary import clip as clip
+from .elementary import div as div
+from .elementary import erfc as erfc
+from .elementary import exp2 as exp2
+from .elementary import log10 as log10
+from .elementary import logsigmoid as logsigmoid
+from .elementary import mul as mul
+from .elementary import negative as negative
+from .elementary import sub as sub
+from .elementary import where as where
+from .files import load as load
+from .files import save as save
+from .functions import all as all
+from .functions import amax as amax
+from .functions import amin as amin
+from .functions import any as any
+from .functions import argmax as argmax
+from .functions import argmin as argmin
+from .functions import log_softmax as log_softmax
+from .functions import logsumexp as logsumexp
+from .functions import max as max
+from .functions import mean as mean
+from .functions import min as min
+from .functions import norm as norm
+from .functions import prod as prod
+from .functions import relu as relu
+from .functions import softmax as softmax
+from .functions import std as std
+from .functions import sum as sum
+from .functions import var as var
+from .kinds import Size as Size
+from .kinds import bool as bool
+from .kinds import double as double
+from .kinds import float as float
+from .kinds import float16 as float16
+from .kinds import float32 as float32
+from .kinds import float64 as float64
+from .kinds import half as half
+from .kinds import int as int
+from .kinds import int8 as int8
+from .kinds import int32 as int32
+from .kinds import int64 as int64
+from .kinds import long as long
+from .kinds import uint8 as uint8
+from .sampling import as_tensor as as_tensor
+from .sampling import bernoulli as bernoulli
+from .sampling import from_numpy as from_numpy
+from .sampling import get_default_dtype as get_default_dtype
+from .sampling import is_floating_point as is_floating_point
+from .sampling import is_nonzero as is_nonzero
+from .sampling import is_tensor as is_tensor
+from .sampling import manual_seed as manual_seed
+from .sampling import multinomial as multinomial
+from .sampling import normal as normal
+from .sampling import numel as numel
+from .sampling import rand_like as rand_like
+from .sampling import randint as randint
+from .sampling import randint_like as randint_like
+from .sampling import randn_like as randn_like
+from .sampling import set_default_dtype as set_default_dtype
+from .shapes import argsort as argsort
+from .shapes import cat as cat
+from .shapes import chunk as chunk
+from .shapes import concat as concat
+from .shapes import cumsum as cumsum
+from .shapes import expand as expand
+from .shapes import flatten as flatten
+from .shapes import flip as flip
+from .shapes import gather as gather
+from .shapes import index_select as index_select
+from .shapes import masked_fill as masked_fill
+from .shapes import masked_select as masked_select
+from .shapes import permute as permute
+from .shapes import reshape as reshape
+from .shapes import roll as roll
+from .shapes import sort as sort
+from .shapes import split as split
+from .shapes import squeeze as squeeze
+from .shapes import stack as stack
+from .shapes import topk as topk
+from .shapes import transpose as transpose
+from .shapes import tril as tril
+from .shapes import triu as triu
+from .shapes import unbind as unbind
+from .shapes import unsqueeze as unsqueeze
+from .shapes import view as view
+from .tensor import Tensor as Tensor
+from .tensor import tensor as tensor
 
-__all__ = [
-    "load", "save", "Size", "half", "float", "double", "int", "long", "bool", "absolute", "arccos",
-    "arcsin", "arctan", "negative", "atleast_1d", "atleast_2d", "atleast_3d", "logaddexp", "t",
-    "concat", "view", "arccosh", "arcsinh", "arctanh", "clip", "clamp_max", "clamp_min", "where",
-    "as_tensor", "bernoulli", "empty", "empty_like", "from_numpy", "get_default_dtype",
-    "is_floating_point", "is_nonzero", "is_tensor", "logspace", "multinomial", "normal", "numel",
-    "rand_like", "randint", "randint_like", "randn_like", "randperm", "set_default_dtype",
-    "argwhere", "bincount", "broadcast_tensors", "broadcast_to", "column_stack", "count_nonzero",
-    "cumprod", "dstack", "hsplit", "hstack", "index_add", "index_fill", "kthvalue", "median",
-    "meshgrid", "movedim", "narrow", "quantile", "repeat_interleave", "scatter", "scatter_add",
-    "searchsorted", "select", "swapaxes", "swapdims", "take", "take_along_dim", "tensor_split",
-    "tile", "unflatten", "unique", "vsplit", "vstack", "addcdiv", "addcmul", "addmm", "baddbmm",
-    "bmm", "cross", "diag", "diagonal", "einsum", "fmod", "inner", "kron", "lerp", "mm", "mv",
-    "outer", "rsub", "tensordot", "trace", "allclose", "eq", "equal", "ge", "gt", "isclose", "le",
-    "lt", "ne", "Tensor", "abs", "acos", "acosh", "add", "all", "amax", "amin", "any", "arange",
-    "argmax", "argmin", "argsort", "asin", "asinh", "atan", "atan2", "atanh", "autograd", "cast",
-    "cat", "ceil", "chunk", "clamp", "clone", "cos", "cosh", "cumsum", "device", "div", "dot",
-    "enable_grad", "erf", "erfc", "exp", "exp2", "expand", "expm1", "eye", "flatten", "flip",
-    "float16", "float32", "float64", "floor", "floor_divide", "full", "full_like", "gather",
-    "greater_equal", "greater_than", "index_select", "inference_mode", "int32", "int64", "int8",
-    "is_grad_enabled", "isfinite", "isinf", "isnan", "less_equal", "less_than", "linspace", "log",
-    "log10", "log1p", "log2", "log_softmax", "logical_and", "logical_not", "logical_or",
-    "logical_xor", "logsigmoid", "logsumexp", "manual_seed", "masked_fill", "masked_select",
-    "matmul", "max", "maximum", "mean", "min", "minimum", "mul", "neg", "nn", "no_grad", "nonzero",
-    "norm", "not_equal", "ones", "ones_like", "optim", "permute", "pow", "prod", "rand", "randn",
-    "reciprocal", "relu", "remainder", "reshape", "roll", "round", "rsqrt", "set_grad_enabled",
-    "sigmoid", "sign", "sin", "sinh", "softmax", "sort", "split", "sqrt", "square", "squeeze",
-    "stack", "std", "sub", "sum", "tan", "tanh", "tensor", "topk", "transpose", "tril", "triu",
-    "trunc", "uint8", "unbind", "unsqueeze", "var", "zeros", "zeros_like",
-]  # fmt: skip
-
-list_public_names(globals())
+list_given_names(globals(), "autograd", "nn", "optim")
 api_boundaries(globals(), quick=True, but=("Tensor",))
 answer(globals())

@@ -199,3 +199,14 @@ def where(
         kind = arithmetic.default_float() if kinds == "f" else np.dtype("int64")
         x = condition.results(np.asarray(x, kind))
     return selection.where(condition, x, y)
+
+
+absolute: Function = elementary.abs
+arccos: Function = elementary.acos
+arcsin: Function = elementary.asin
+arctan: Function = elementary.atan
+negative: Function = elementary.neg
+arccosh: Function = acosh
+arcsinh: Function = asinh
+arctanh: Function = atanh
+clip: Function = clamp

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .devices import DeviceLike
     from .spelling import Function
 
+manual_seed: Callable[[int], None] = creation.seed
 multinomial: Function = ONEFLOW(counting.multinomial, defaults={"num_samples": ...})
 
 

@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from .tensor import Tensor
 
 cat: Function = ONEFLOW(shaping.concat, "cat", x="tensors")
+concat: Function = cat
 stack: Function = ONEFLOW(shaping.stack, x="tensors")
 reshape: Function = ONEFLOW(shaping.reshape, order="input, *shape")
+view: Function = reshape
 squeeze: Function = ONEFLOW(shaping.squeeze)
 unsqueeze: Function = ONEFLOW(shaping.unsqueeze)
 flatten: Function = ONEFLOW(shaping.flatten, start_axis="start_dim", stop_axis="end_dim")

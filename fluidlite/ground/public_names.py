@@ -12,6 +12,7 @@ from typing import Any
 
 #: what a module's ``def`` and ``class`` make; what decorators make of them has a ``__wrapped__``
 _DEFINED = (type, types.FunctionType)
+_GROUND = f"{__package__}."
 
 
 def public_names(module: Mapping[str, Any]) -> list[str]:
@@ -40,6 +41,28 @@ def list_public_names(module: dict[str, Any]) -> None:
     """
     module.setdefault("__all__", public_names(module))
     module["__dir__"] = lambda: sorted(public_names(module))
+
+
+def list_given_names(module: dict[str, Any], *modules: str) -> None:
+    """The same for a package that gives what stands in its modules: what it imports, but for
+    modules and for what it needs itself.
+
+    Args:
+        module: its ``globals()``, at its end.
+        modules: names of modules that it gives, too.
+
+    >>> "relu" in dir(fluid.nn.functional), "api_boundaries" in dir(fluid.nn.functional)
+    (True, False)
+    """
+    given = [name for name, value in module.items() if _is_given(name, value)]
+    module["__all__"] = [*given, *modules]
+    list_public_names(module)
+
+
+def _is_given(name: str, value: Any) -> bool:
+    if name.startswith("_") or name == "annotations" or isinstance(value, types.ModuleType):
+        return False
+    return not (isinstance(value, types.FunctionType) and value.__module__.startswith(_GROUND))
 
 
 def _is_defined(name: str, value: Any, where: str) -> bool:

@@ -3,150 +3,123 @@
 from __future__ import annotations
 
 from ...ground.missing_names import answer
-from ...ground.public_names import list_public_names
+from ...ground.public_names import list_given_names
 from ...ground.tracebacks import api_boundaries
-from .activation import (
-    celu,
-    elu,
-    gelu,
-    glu,
-    hardshrink,
-    hardsigmoid,
-    hardswish,
-    hardtanh,
-    leaky_relu,
-    log_sigmoid,
-    log_softmax,
-    maxout,
-    mish,
-    prelu,
-    relu,
-    relu6,
-    selu,
-    sigmoid,
-    silu,
-    softmax,
-    softplus,
-    softshrink,
-    softsign,
-    swish,
-    tanh,
-    tanhshrink,
-    thresholded_relu,
-)
-from .attention import scaled_dot_product_attention, sequence_mask
-from .convolutions import (
-    conv1d,
-    conv1d_transpose,
-    conv2d,
-    conv2d_transpose,
-    conv3d,
-    conv3d_transpose,
-)
-from .dropping import alpha_dropout, dropout2d, dropout3d
-from .grids import affine_grid, grid_sample
-from .inplace import elu_, hardtanh_, leaky_relu_, relu_, softmax_, tanh_, thresholded_relu_
-from .likelihoods import (
-    ctc_loss,
-    dice_loss,
-    gaussian_nll_loss,
-    hsigmoid_loss,
-    npair_loss,
-    poisson_nll_loss,
-    sigmoid_focal_loss,
-)
-from .loss import (
-    binary_cross_entropy,
-    binary_cross_entropy_with_logits,
-    cross_entropy,
-    kl_div,
-    l1_loss,
-    log_loss,
-    mse_loss,
-    nll_loss,
-    smooth_l1_loss,
-    softmax_with_cross_entropy,
-    square_error_cost,
-)
-from .margins import (
-    cosine_embedding_loss,
-    hinge_embedding_loss,
-    margin_ranking_loss,
-    multi_label_soft_margin_loss,
-    multi_margin_loss,
-    pairwise_distance,
-    soft_margin_loss,
-    triplet_margin_loss,
-    triplet_margin_with_distance_loss,
-)
-from .normalization import (
-    batch_norm,
-    group_norm,
-    instance_norm,
-    layer_norm,
-    local_response_norm,
-    normalize,
-)
-from .padding import pad, zeropad2d
-from .pooling import (
-    adaptive_avg_pool1d,
-    adaptive_avg_pool2d,
-    adaptive_avg_pool3d,
-    adaptive_max_pool1d,
-    adaptive_max_pool2d,
-    adaptive_max_pool3d,
-    avg_pool1d,
-    avg_pool2d,
-    avg_pool3d,
-    max_pool1d,
-    max_pool2d,
-    max_pool3d,
-)
-from .projection import (
-    bilinear,
-    cosine_similarity,
-    dropout,
-    embedding,
-    label_smooth,
-    linear,
-    one_hot,
-)
-from .randomized import gumbel_softmax, rrelu
-from .rearranging import (
-    channel_shuffle,
-    fold,
-    pixel_shuffle,
-    pixel_unshuffle,
-    temporal_shift,
-    unfold,
-)
-from .resizing import interpolate, upsample
-from .unpooling import max_unpool1d, max_unpool2d, max_unpool3d
+from .activation import celu as celu
+from .activation import elu as elu
+from .activation import gelu as gelu
+from .activation import glu as glu
+from .activation import hardshrink as hardshrink
+from .activation import hardsigmoid as hardsigmoid
+from .activation import hardswish as hardswish
+from .activation import hardtanh as hardtanh
+from .activation import leaky_relu as leaky_relu
+from .activation import log_sigmoid as log_sigmoid
+from .activation import log_softmax as log_softmax
+from .activation import maxout as maxout
+from .activation import mish as mish
+from .activation import prelu as prelu
+from .activation import relu as relu
+from .activation import relu6 as relu6
+from .activation import selu as selu
+from .activation import sigmoid as sigmoid
+from .activation import silu as silu
+from .activation import softmax as softmax
+from .activation import softplus as softplus
+from .activation import softshrink as softshrink
+from .activation import softsign as softsign
+from .activation import swish as swish
+from .activation import tanh as tanh
+from .activation import tanhshrink as tanhshrink
+from .activation import thresholded_relu as thresholded_relu
+from .attention import scaled_dot_product_attention as scaled_dot_product_attention
+from .attention import sequence_mask as sequence_mask
+from .convolutions import conv1d as conv1d
+from .convolutions import conv1d_transpose as conv1d_transpose
+from .convolutions import conv2d as conv2d
+from .convolutions import conv2d_transpose as conv2d_transpose
+from .convolutions import conv3d as conv3d
+from .convolutions import conv3d_transpose as conv3d_transpose
+from .dropping import alpha_dropout as alpha_dropout
+from .dropping import dropout2d as dropout2d
+from .dropping import dropout3d as dropout3d
+from .grids import affine_grid as affine_grid
+from .grids import grid_sample as grid_sample
+from .inplace import elu_ as elu_
+from .inplace import hardtanh_ as hardtanh_
+from .inplace import leaky_relu_ as leaky_relu_
+from .inplace import relu_ as relu_
+from .inplace import softmax_ as softmax_
+from .inplace import tanh_ as tanh_
+from .inplace import thresholded_relu_ as thresholded_relu_
+from .likelihoods import ctc_loss as ctc_loss
+from .likelihoods import dice_loss as dice_loss
+from .likelihoods import gaussian_nll_loss as gaussian_nll_loss
+from .likelihoods import hsigmoid_loss as hsigmoid_loss
+from .likelihoods import npair_loss as npair_loss
+from .likelihoods import poisson_nll_loss as poisson_nll_loss
+from .likelihoods import sigmoid_focal_loss as sigmoid_focal_loss
+from .loss import binary_cross_entropy as binary_cross_entropy
+from .loss import binary_cross_entropy_with_logits as binary_cross_entropy_with_logits
+from .loss import cross_entropy as cross_entropy
+from .loss import kl_div as kl_div
+from .loss import l1_loss as l1_loss
+from .loss import log_loss as log_loss
+from .loss import mse_loss as mse_loss
+from .loss import nll_loss as nll_loss
+from .loss import smooth_l1_loss as smooth_l1_loss
+from .loss import softmax_with_cross_entropy as softmax_with_cross_entropy
+from .loss import square_error_cost as square_error_cost
+from .margins import cosine_embedding_loss as cosine_embedding_loss
+from .margins import hinge_embedding_loss as hinge_embedding_loss
+from .margins import margin_ranking_loss as margin_ranking_loss
+from .margins import multi_label_soft_margin_loss as multi_label_soft_margin_loss
+from .margins import multi_margin_loss as multi_margin_loss
+from .margins import pairwise_distance as pairwise_distance
+from .margins import soft_margin_loss as soft_margin_loss
+from .margins import triplet_margin_loss as triplet_margin_loss
+from .margins import triplet_margin_with_distance_loss as triplet_margin_with_distance_loss
+from .normalization import batch_norm as batch_norm
+from .normalization import group_norm as group_norm
+from .normalization import instance_norm as instance_norm
+from .normalization import layer_norm as layer_norm
+from .normalization import local_response_norm as local_response_norm
+from .normalization import normalize as normalize
+from .padding import pad as pad
+from .padding import zeropad2d as zeropad2d
+from .pooling import adaptive_avg_pool1d as adaptive_avg_pool1d
+from .pooling import adaptive_avg_pool2d as adaptive_avg_pool2d
+from .pooling import adaptive_avg_pool3d as adaptive_avg_pool3d
+from .pooling import adaptive_max_pool1d as adaptive_max_pool1d
+from .pooling import adaptive_max_pool2d as adaptive_max_pool2d
+from .pooling import adaptive_max_pool3d as adaptive_max_pool3d
+from .pooling import avg_pool1d as avg_pool1d
+from .pooling import avg_pool2d as avg_pool2d
+from .pooling import avg_pool3d as avg_pool3d
+from .pooling import max_pool1d as max_pool1d
+from .pooling import max_pool2d as max_pool2d
+from .pooling import max_pool3d as max_pool3d
+from .projection import bilinear as bilinear
+from .projection import cosine_similarity as cosine_similarity
+from .projection import dropout as dropout
+from .projection import embedding as embedding
+from .projection import label_smooth as label_smooth
+from .projection import linear as linear
+from .projection import one_hot as one_hot
+from .randomized import gumbel_softmax as gumbel_softmax
+from .randomized import rrelu as rrelu
+from .rearranging import channel_shuffle as channel_shuffle
+from .rearranging import fold as fold
+from .rearranging import pixel_shuffle as pixel_shuffle
+from .rearranging import pixel_unshuffle as pixel_unshuffle
+from .rearranging import temporal_shift as temporal_shift
+from .rearranging import unfold as unfold
+from .resizing import interpolate as interpolate
+from .resizing import upsample as upsample
+from .unpooling import max_unpool1d as max_unpool1d
+from .unpooling import max_unpool2d as max_unpool2d
+from .unpooling import max_unpool3d as max_unpool3d
 
-__all__ = [
-    "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "adaptive_max_pool1d",
-    "adaptive_max_pool2d", "adaptive_max_pool3d", "affine_grid", "alpha_dropout", "avg_pool1d",
-    "avg_pool2d", "avg_pool3d", "batch_norm", "bilinear", "binary_cross_entropy",
-    "binary_cross_entropy_with_logits", "celu", "channel_shuffle", "conv1d", "conv1d_transpose",
-    "conv2d", "conv2d_transpose", "conv3d", "conv3d_transpose", "cosine_embedding_loss",
-    "cosine_similarity", "cross_entropy", "ctc_loss", "dice_loss", "dropout", "dropout2d",
-    "dropout3d", "elu", "elu_", "embedding", "fold", "gaussian_nll_loss", "gelu", "glu",
-    "grid_sample", "group_norm", "gumbel_softmax", "hardshrink", "hardsigmoid", "hardswish",
-    "hardtanh", "hardtanh_", "hinge_embedding_loss", "hsigmoid_loss", "instance_norm",
-    "interpolate", "kl_div", "l1_loss", "label_smooth", "layer_norm", "leaky_relu", "leaky_relu_",
-    "linear", "local_response_norm", "log_loss", "log_sigmoid", "log_softmax",
-    "margin_ranking_loss", "max_pool1d", "max_pool2d", "max_pool3d", "max_unpool1d", "max_unpool2d",
-    "max_unpool3d", "maxout", "mish", "mse_loss", "multi_label_soft_margin_loss",
-    "multi_margin_loss", "nll_loss", "normalize", "npair_loss", "one_hot", "pad",
-    "pairwise_distance", "pixel_shuffle", "pixel_unshuffle", "poisson_nll_loss", "prelu", "relu",
-    "relu6", "relu_", "rrelu", "scaled_dot_product_attention", "selu", "sequence_mask", "sigmoid",
-    "sigmoid_focal_loss", "silu", "smooth_l1_loss", "soft_margin_loss", "softmax", "softmax_",
-    "softmax_with_cross_entropy", "softplus", "softshrink", "softsign", "square_error_cost",
-    "swish", "tanh", "tanh_", "tanhshrink", "temporal_shift", "thresholded_relu",
-    "thresholded_relu_", "triplet_margin_loss", "triplet_margin_with_distance_loss", "unfold",
-    "upsample", "zeropad2d",
-]  # fmt: skip
-
-list_public_names(globals())
+list_given_names(globals())
 api_boundaries(globals(), quick=True)
 answer(globals())

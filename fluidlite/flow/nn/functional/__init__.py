@@ -3,123 +3,92 @@
 from __future__ import annotations
 
 from ....ground.missing_names import answer
-from ....ground.public_names import list_public_names
+from ....ground.public_names import list_given_names
 from ....ground.tracebacks import api_boundaries
-from .activation import (
-    celu,
-    elu,
-    gelu,
-    glu,
-    hardshrink,
-    hardsigmoid,
-    hardswish,
-    hardtanh,
-    leaky_relu,
-    log_softmax,
-    logsigmoid,
-    mish,
-    prelu,
-    relu,
-    relu6,
-    selu,
-    sigmoid,
-    silu,
-    softmax,
-    softplus,
-    softshrink,
-    softsign,
-    tanh,
-    threshold,
-)
-from .loss import (
-    binary_cross_entropy,
-    binary_cross_entropy_with_logits,
-    cosine_embedding_loss,
-    cosine_similarity,
-    cross_entropy,
-    hinge_embedding_loss,
-    huber_loss,
-    kl_div,
-    l1_loss,
-    margin_ranking_loss,
-    mse_loss,
-    nll_loss,
-    pairwise_distance,
-    smooth_l1_loss,
-    soft_margin_loss,
-    triplet_margin_loss,
-)
-from .normalization import (
-    batch_norm,
-    group_norm,
-    instance_norm,
-    layer_norm,
-    normalize,
-)
-from .pooling import (
-    adaptive_avg_pool1d,
-    adaptive_avg_pool2d,
-    adaptive_avg_pool3d,
-    adaptive_max_pool1d,
-    adaptive_max_pool2d,
-    adaptive_max_pool3d,
-    avg_pool1d,
-    avg_pool2d,
-    avg_pool3d,
-    max_pool1d,
-    max_pool2d,
-    max_pool3d,
-)
-from .projection import (
-    dropout,
-    dropout1d,
-    dropout2d,
-    dropout3d,
-    embedding,
-    linear,
-    one_hot,
-    pad,
-)
-from .resampling import (
-    affine_grid,
-    ctc_loss,
-    fold,
-    grid_sample,
-    interpolate,
-    max_unpool1d,
-    max_unpool2d,
-    max_unpool3d,
-    pixel_shuffle,
-    pixel_unshuffle,
-    unfold,
-    upsample,
-)
-from .windows import (
-    conv1d,
-    conv2d,
-    conv3d,
-    conv_transpose1d,
-    conv_transpose2d,
-    conv_transpose3d,
-)
+from .activation import celu as celu
+from .activation import elu as elu
+from .activation import gelu as gelu
+from .activation import glu as glu
+from .activation import hardshrink as hardshrink
+from .activation import hardsigmoid as hardsigmoid
+from .activation import hardswish as hardswish
+from .activation import hardtanh as hardtanh
+from .activation import leaky_relu as leaky_relu
+from .activation import log_softmax as log_softmax
+from .activation import logsigmoid as logsigmoid
+from .activation import mish as mish
+from .activation import prelu as prelu
+from .activation import relu as relu
+from .activation import relu6 as relu6
+from .activation import selu as selu
+from .activation import sigmoid as sigmoid
+from .activation import silu as silu
+from .activation import softmax as softmax
+from .activation import softplus as softplus
+from .activation import softshrink as softshrink
+from .activation import softsign as softsign
+from .activation import tanh as tanh
+from .activation import threshold as threshold
+from .loss import binary_cross_entropy as binary_cross_entropy
+from .loss import binary_cross_entropy_with_logits as binary_cross_entropy_with_logits
+from .loss import cosine_embedding_loss as cosine_embedding_loss
+from .loss import cosine_similarity as cosine_similarity
+from .loss import cross_entropy as cross_entropy
+from .loss import hinge_embedding_loss as hinge_embedding_loss
+from .loss import huber_loss as huber_loss
+from .loss import kl_div as kl_div
+from .loss import l1_loss as l1_loss
+from .loss import margin_ranking_loss as margin_ranking_loss
+from .loss import mse_loss as mse_loss
+from .loss import nll_loss as nll_loss
+from .loss import pairwise_distance as pairwise_distance
+from .loss import smooth_l1_loss as smooth_l1_loss
+from .loss import soft_margin_loss as soft_margin_loss
+from .loss import triplet_margin_loss as triplet_margin_loss
+from .normalization import batch_norm as batch_norm
+from .normalization import group_norm as group_norm
+from .normalization import instance_norm as instance_norm
+from .normalization import layer_norm as layer_norm
+from .normalization import normalize as normalize
+from .pooling import adaptive_avg_pool1d as adaptive_avg_pool1d
+from .pooling import adaptive_avg_pool2d as adaptive_avg_pool2d
+from .pooling import adaptive_avg_pool3d as adaptive_avg_pool3d
+from .pooling import adaptive_max_pool1d as adaptive_max_pool1d
+from .pooling import adaptive_max_pool2d as adaptive_max_pool2d
+from .pooling import adaptive_max_pool3d as adaptive_max_pool3d
+from .pooling import avg_pool1d as avg_pool1d
+from .pooling import avg_pool2d as avg_pool2d
+from .pooling import avg_pool3d as avg_pool3d
+from .pooling import max_pool1d as max_pool1d
+from .pooling import max_pool2d as max_pool2d
+from .pooling import max_pool3d as max_pool3d
+from .projection import dropout as dropout
+from .projection import dropout1d as dropout1d
+from .projection import dropout2d as dropout2d
+from .projection import dropout3d as dropout3d
+from .projection import embedding as embedding
+from .projection import linear as linear
+from .projection import one_hot as one_hot
+from .projection import pad as pad
+from .resampling import affine_grid as affine_grid
+from .resampling import ctc_loss as ctc_loss
+from .resampling import fold as fold
+from .resampling import grid_sample as grid_sample
+from .resampling import interpolate as interpolate
+from .resampling import max_unpool1d as max_unpool1d
+from .resampling import max_unpool2d as max_unpool2d
+from .resampling import max_unpool3d as max_unpool3d
+from .resampling import pixel_shuffle as pixel_shuffle
+from .resampling import pixel_unshuffle as pixel_unshuffle
+from .resampling import unfold as unfold
+from .resampling import upsample as upsample
+from .windows import conv1d as conv1d
+from .windows import conv2d as conv2d
+from .windows import conv3d as conv3d
+from .windows import conv_transpose1d as conv_transpose1d
+from .windows import conv_transpose2d as conv_transpose2d
+from .windows import conv_transpose3d as conv_transpose3d
 
-__all__ = [
-    "affine_grid", "ctc_loss", "fold", "grid_sample", "interpolate", "max_unpool1d", "max_unpool2d",
-    "max_unpool3d", "pixel_shuffle", "pixel_unshuffle", "unfold", "upsample", "adaptive_avg_pool1d",
-    "adaptive_avg_pool2d", "adaptive_avg_pool3d", "adaptive_max_pool1d", "adaptive_max_pool2d",
-    "adaptive_max_pool3d", "avg_pool1d", "avg_pool2d", "avg_pool3d", "batch_norm",
-    "binary_cross_entropy", "binary_cross_entropy_with_logits", "celu", "conv1d", "conv2d",
-    "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "cosine_embedding_loss",
-    "cosine_similarity", "cross_entropy", "dropout", "dropout1d", "dropout2d", "dropout3d", "elu",
-    "embedding", "gelu", "glu", "group_norm", "hardshrink", "hardsigmoid", "hardswish", "hardtanh",
-    "hinge_embedding_loss", "huber_loss", "instance_norm", "kl_div", "l1_loss", "layer_norm",
-    "leaky_relu", "linear", "log_softmax", "logsigmoid", "margin_ranking_loss", "max_pool1d",
-    "max_pool2d", "max_pool3d", "mish", "mse_loss", "nll_loss", "normalize", "one_hot", "pad",
-    "pairwise_distance", "prelu", "relu", "relu6", "selu", "sigmoid", "silu", "smooth_l1_loss",
-    "soft_margin_loss", "softmax", "softplus", "softshrink", "softsign", "tanh", "threshold",
-    "triplet_margin_loss",
-]  # fmt: skip
-
-list_public_names(globals())
+list_given_names(globals())
 api_boundaries(globals(), quick=True)
 answer(globals())
