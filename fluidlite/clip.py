@@ -295,10 +295,8 @@ def append_gradient_clip_ops(params_grads: Iterable[Pair]) -> list[Pair]:
         if clip is None or grad is None:
             continue
         if not isinstance(clip, GradientClipBase):
-            raise ArgumentError(
-                f"expected the gradient_clip of {param.name!r} to be a clip such as "
-                f"GradientClipByNorm(1.0), got {clip!r:.60} of type {type(clip).__name__}"
-            )
+            wanted = "a clip such as GradientClipByNorm(1.0)"
+            raise refused("", f"the gradient_clip of {param.name!r}", wanted, clip)
         first, members = groups.setdefault(clip.group, (clip, []))
         if members and first != clip:
             raise ArgumentError(
@@ -434,10 +432,8 @@ def error_clip_callback(block: Block, context: Mapping[str, Any]) -> None:
         if clip is None:
             continue
         if not isinstance(clip, ErrorClipBase):
-            raise ArgumentError(
-                f"expected the error_clip of {name!r} to be one such as ErrorClipByValue(1.0), "
-                f"got {clip!r:.60} of type {type(clip).__name__}"
-            )
+            wanted = "one such as ErrorClipByValue(1.0)"
+            raise refused("", f"the error_clip of {name!r}", wanted, clip)
         clip.append(block, grad_name)
 
 

@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from .errors import ArgumentError
-from .ground.arguments import finite
+from .ground.arguments import finite, refused
 from .ground.docstrings import Family
 from .ground.dtypes import Kind
 from .ground.missing_names import answer
@@ -153,10 +152,7 @@ def check_regularizer(value: object, what: str) -> None:
         ArgumentError: it is something else.
     """
     if value is not None and not isinstance(value, WeightDecayRegularizer):
-        raise ArgumentError(
-            f"expected {what} to be None or a regularizer such as L2Decay(0.01), "
-            f"got {value!r:.60} of type {type(value).__name__}"
-        )
+        raise refused("", what, "None or a regularizer such as L2Decay(0.01)", value)
 
 
 def _regularizer_of(

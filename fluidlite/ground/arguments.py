@@ -21,15 +21,18 @@ def refused(owner: object, what: str, wanted: str, value: object) -> ArgumentErr
     """The error that an argument is not what it has to be.
 
     Args:
-        owner: whose argument: its name, or an object, whose class has it.
+        owner: whose argument: its name, or an object, whose class has it; empty for nobody's.
         what: the argument's name.
         wanted: what it has to be.
         value: what was given.
     """
     name = owner if isinstance(owner, str) else type(owner).__name__
-    return ArgumentError(
-        f"{name}: expected {what} to be {wanted}, got {value!r:.60} of type {type(value).__name__}"
-    )
+    return ArgumentError(f"{name and f'{name}: '}expected {what} to be {wanted}, got {said(value)}")
+
+
+def said(value: object) -> str:
+    """A value in a message, with its type."""
+    return f"{value!r:.60} of type {type(value).__name__}"
 
 
 def is_finite(value: object) -> bool:

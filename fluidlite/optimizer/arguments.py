@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..errors import ArgumentError, ShapeError
-from ..ground.arguments import a_function, is_finite, or_none, refused
+from ..ground.arguments import a_function, instance_of, is_finite, or_none, refused, said
 from ..ground.docstrings import Family
 from ..ground.fields import field, fields_of, from_fields
 from ..ir.callsite import warn
@@ -169,8 +169,7 @@ def programs_of(loss: Any, startup: Program | None) -> tuple[Program, Program]:
         raise ArgumentError(
             f"expected the loss to be a variable, got {said(loss)}{why if is_tensor(loss) else ''}"
         )
-    if startup is not None and not isinstance(startup, Program):
-        raise ArgumentError(f"expected startup_program to be a Program, got {said(startup)}")
+    or_none(instance_of(Program, "a Program"))("", "startup_program", startup)
     if loss.has_shape and any(n != 1 for n in loss.shape):
         raise ShapeError(
             f"expected a loss of one element, {loss.name!r} is declared with shape "
@@ -249,8 +248,3 @@ def checked_pairs(given: Any) -> list[Pair]:
             raise ArgumentError(f"{wanted}got ({said(param)}, {said(grad)}) in it")
         pairs.append((param, grad))
     return pairs
-
-
-def said(value: Any) -> str:
-    """A value in a message, with its type."""
-    return f"{value!r:.60} of type {type(value).__name__}"

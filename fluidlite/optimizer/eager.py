@@ -14,6 +14,7 @@ import numpy as np
 from .. import unique_name
 from ..clip import GradientClipBase, append_gradient_clip_ops
 from ..errors import ArgumentError, ParameterListError, StateDictError, suggestion
+from ..ground.arguments import refused
 from ..ground.state import in_dygraph_mode
 from ..ir.callsite import warn
 from ..ir.variable import is_tensor
@@ -49,10 +50,7 @@ def eager_parameters(kind: str, given: Sequence[Any] | None) -> list[Any] | None
         )
     for each in given:
         if not is_tensor(each):
-            raise ArgumentError(
-                f"{kind}: expected parameter_list to be a list of eager parameters, got "
-                f"{each!r:.60} of type {type(each).__name__} in it"
-            )
+            raise refused(kind, "all of parameter_list", "eager parameters", each)
         if each.array.dtype.kind != "f":
             raise ArgumentError(
                 f"{kind}: expected parameters of floats, got {each.name!r} of {each.array.dtype}"
@@ -129,10 +127,7 @@ class EagerSteps:
             ArgumentError: the loss is something else.
         """
         if not is_tensor(loss):
-            raise ArgumentError(
-                f"expected the loss to be an eager tensor, as the parameters are, got "
-                f"{loss!r:.60} of type {type(loss).__name__}"
-            )
+            raise refused("", "the loss", "an eager tensor, as the parameters are", loss)
         wanted = _names(parameters) or {p.name for p in self.parameters}
         return self.pairs(wanted - _names(no_grad_set))
 
@@ -303,10 +298,7 @@ class EagerSteps:
             ShapeError: a state has another shape.
         """
         if not isinstance(given, Mapping):
-            raise ArgumentError(
-                f"expected states to be a dictionary of arrays, got {given!r:.60} of type "
-                f"{type(given).__name__}"
-            )
+            raise refused("", "states", "a dictionary of arrays", given)
         rate = self.rate
         if isinstance(rate, LearningRateDecay):
             if _RATE in given:

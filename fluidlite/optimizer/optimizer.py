@@ -16,7 +16,7 @@ from .. import unique_name
 from ..backward import append_backward
 from ..clip import GradientClipBase, append_gradient_clip_ops, error_clip_callback
 from ..errors import ArgumentError
-from ..ground.arguments import instance_of, is_finite, or_none, refused, text_or_none
+from ..ground.arguments import instance_of, is_finite, or_none, refused, said, text_or_none
 from ..ground.dtypes import DType
 from ..ground.reprs import Described
 from ..ground.weak_tables import WeakTable
@@ -54,7 +54,6 @@ from .arguments import (
     one_of,
     programs_of,
     reached,
-    said,
 )
 from .eager import EagerSteps, eager_parameters, not_eager
 from .old_names import OldOptimizer

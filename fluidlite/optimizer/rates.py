@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ArgumentError
+from ..ground.arguments import refused
 from ..ir.name_scope import name_scope
 from ..ir.operator import OpRole
 from ..ir.variable import Parameter, Variable
@@ -49,10 +50,8 @@ class HasRate:
         """
         kind = type(self).__name__
         if not isinstance(scheduler, LearningRateDecay):
-            raise ArgumentError(
-                f"{kind}: expected a scheduler, such as fluid.optimizer.lr.StepDecay(0.1, 10), got "
-                f"{scheduler!r:.60} of type {type(scheduler).__name__}"
-            )
+            wanted = "one such as fluid.optimizer.lr.StepDecay(0.1, 10)"
+            raise refused(kind, "scheduler", wanted, scheduler)
         if self._eager is None:
             raise ArgumentError(
                 f"{kind}: a scheduler is for eager parameters; in programs give the optimizer a "

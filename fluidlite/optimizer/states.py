@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import unique_name
 from ..errors import ArgumentError, NotInitializedError, suggestion
+from ..ground.arguments import refused
 from ..ground.dtypes import DType
 from ..ground.weak_tables import WeakTable
 from ..initializer import Constant
@@ -143,10 +144,7 @@ class States:
             NotInitializedError: the scope has no value of a state.
         """
         if not isinstance(values, Mapping):
-            raise ArgumentError(
-                f"expected states to be a dictionary of arrays, got {values!r:.60} of type "
-                f"{type(values).__name__}"
-            )
+            raise refused("", "states", "a dictionary of arrays", values)
         found = []
         for name in self.names():
             if name not in values:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError, UnsupportedError
+from ..ground.arguments import integer, refused
 from ..ground.reprs import Described
 from ..ground.seeding import shuffled
 
@@ -241,16 +242,13 @@ class BatchSampler(Described):
         if dataset is not None and not hasattr(dataset, "__len__"):
             raise ArgumentError(f"BatchSampler: expected a Dataset, got {dataset!r:.60}")
         if indices is not None and not isinstance(indices, (list, tuple, range, Sampler)):
-            raise ArgumentError(
-                f"BatchSampler: expected indices to be a list or a sampler, got {indices!r:.60} of "
-                f"type {type(indices).__name__}"
-            )
+            raise refused("BatchSampler", "indices", "a list or a sampler", indices)
         for name, value in (("shuffle", shuffle), ("drop_last", drop_last)):
             if not isinstance(value, bool):
                 raise ArgumentError(
                     f"BatchSampler: expected {name} to be True or False, got {value!r:.60}"
                 )
-        self.batch_size: int = checked_size("BatchSampler", batch_size)
+        self.batch_size: int = integer(self, "batch_size", batch_size)
         self.shuffle = shuffle
         self.drop_last = drop_last
         numbers: Any = range(len(dataset)) if dataset is not None else indices
@@ -274,17 +272,6 @@ class BatchSampler(Described):
     def __len__(self) -> int:
         count = len(self._numbers)
         return count // self.batch_size if self.drop_last else -(-count // self.batch_size)
-
-
-def checked_size(what: str, size: Any) -> int:
-    """How many samples a batch has.
-
-    Raises:
-        ArgumentError: it is no positive integer.
-    """
-    if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 1:
-        raise ArgumentError(f"{what}: expected batch_size of 1 or more, got {size!r:.60}")
-    return int(size)
 
 
 __all__ = [

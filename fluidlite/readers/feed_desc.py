@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..errors import ArgumentError, FileFormatError, UnknownVariableError, suggestion
+from ..ground.arguments import integer
 from ..ground.files import Path, read_text
 from ..ground.reprs import Described
-from .datasets import checked_size
 from .multislot import FileSlot
 
 _TOKEN = re.compile(r'\s*(?:#[^\n]*\n)?\s*([A-Za-z_]\w*|"(?:[^"\\]|\\.)*"|-?[\d.]+|[{}:])')
@@ -51,7 +51,7 @@ class DataFeedDesc(Described):
         Raises:
             ArgumentError: it is no positive integer.
         """
-        self._batch_size = checked_size("DataFeedDesc", batch_size)
+        self._batch_size = integer(self, "batch_size", batch_size)
 
     def set_dense_slots(self, dense_slots_name: Sequence[str]) -> None:
         """Say which slots have as many values in each line.

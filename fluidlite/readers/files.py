@@ -13,6 +13,7 @@ from functools import partial
 from typing import IO, Any, NoReturn
 
 from ..errors import ArgumentError, FileError, UnknownVariableError, UnsupportedError
+from ..ground.arguments import integer, refused
 from ..ground.files import usable_path
 from ..ground.reprs import Described
 from ..ground.seeding import shuffled
@@ -21,7 +22,6 @@ from ..ir.callsite import caller, warn
 from ..ir.variable import Variable
 from .buffer import Ahead
 from .dataset_runs import run_each
-from .datasets import checked_size
 from .feed_desc import text_of
 from .multislot import FileLine, FileSlot, Row, batch_of, parsed, without_zeros
 
@@ -54,7 +54,7 @@ class DatasetBase(Described):
         Raises:
             ArgumentError: it is something else.
         """
-        self._batch_size = checked_size(type(self).__name__, batch_size)
+        self._batch_size = integer(self, "batch_size", batch_size)
 
     def set_thread(self, thread_num: int) -> None:
         """Set how many files are read at a time.  Lines come in the order of the files in any case.
@@ -65,11 +65,7 @@ class DatasetBase(Described):
         Raises:
             ArgumentError: it is something else.
         """
-        if not isinstance(thread_num, int) or thread_num < 1:
-            raise ArgumentError(
-                f"{type(self).__name__}: expected thread_num of 1 or more, got {thread_num!r:.60}"
-            )
-        self.thread_num = thread_num
+        self.thread_num = integer(self, "thread_num", thread_num)
 
     def set_filelist(self, filelist: Sequence[str]) -> None:
         """Set which files are read, in order; what ends in ``.gz`` is decompressed.
@@ -81,9 +77,7 @@ class DatasetBase(Described):
             ArgumentError: it is no list of paths.
         """
         if isinstance(filelist, (str, bytes)) or not isinstance(filelist, Sequence):
-            raise ArgumentError(
-                f"{type(self).__name__}: expected a list of paths, got {filelist!r:.60}"
-            )
+            raise refused(self, "filelist", "a list of paths", filelist)
         self.filelist = [os.fspath(path) for path in filelist]
 
     def set_pipe_command(self, pipe_command: str) -> None:
@@ -104,9 +98,7 @@ class DatasetBase(Described):
             ArgumentError: one is something else.
         """
         if isinstance(var_list, Variable) or not all(isinstance(v, Variable) for v in var_list):
-            raise ArgumentError(
-                f"{type(self).__name__}: expected a list of variables, got {var_list!r:.60}"
-            )
+            raise refused(self, "var_list", "a list of variables", var_list)
         self._slots = [FileSlot.of(variable) for variable in var_list]
 
     def set_hdfs_config(self, fs_name: str, fs_ugi: str) -> None:

@@ -8,13 +8,14 @@ from itertools import islice
 from typing import Any
 
 from ..errors import ArgumentError, FeedError
+from ..ground.arguments import integer
 from ..ground.reprs import Described
 from ..ground.tracebacks import api_boundaries
 from ..ir.callsite import caller, warn
 from ..ir.variable import Variable
 from .buffer import Ahead
 from .collation import default_collate_fn
-from .datasets import BatchSampler, IterableDataset, checked_size
+from .datasets import BatchSampler, IterableDataset
 from .delivery import Delivery, place_count
 from .generator import GeneratorLoader
 from .processes import WorkerPool, in_order, streamed, why_not
@@ -118,7 +119,7 @@ class DataLoader(Described):
                 f"DataLoader: expected batch_sampler to give lists of numbers, as a BatchSampler "
                 f"does, got {batch_sampler!r:.60}"
             )
-        self.batch_size: int = checked_size("DataLoader", batch_size)
+        self.batch_size: int = integer(self, "batch_size", batch_size)
         if batch_sampler is None and not self._in_order:
             batch_sampler = BatchSampler(
                 indices=range(len(dataset)),

@@ -75,7 +75,7 @@ def test_the_parameters_must_be_named():
         fluid.optimizer.SGD(0.1)
     with pytest.raises(AttributeError):
         fluid.optimizer.Adam()
-    with pytest.raises(ArgumentError, match="list of eager parameters, got 'w'"):
+    with pytest.raises(ArgumentError, match="eager parameters, got 'w'"):
         fluid.optimizer.SGD(0.1, parameter_list=["w"])
     with pytest.raises(ArgumentError, match="expected parameter_list to be a list"):
         fluid.optimizer.SGD(0.1, parameter_list=parameter(1.0))

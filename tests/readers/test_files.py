@@ -129,8 +129,8 @@ def test_a_command_that_fails_is_named(variables, files):
 @pytest.mark.parametrize(
     "use, message",
     [
-        (lambda d: d.set_batch_size(0), "batch_size of 1 or more"),
-        (lambda d: d.set_thread(0), "thread_num of 1 or more"),
+        (lambda d: d.set_batch_size(0), "batch_size to be a positive integer"),
+        (lambda d: d.set_thread(0), "thread_num to be a positive integer"),
         (lambda d: d.set_filelist("part-0"), "a list of paths"),
         (lambda d: d.set_use_var(fluid.data("x", [1])), "a list of variables"),
         (lambda d: d.set_use_var([fluid.data("x", [1], "float64")]), "'x' is float64"),

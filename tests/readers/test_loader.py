@@ -139,7 +139,7 @@ def test_an_exception_of_a_data_set_comes_behind_the_batches_before_it():
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        ({"batch_size": 0}, "batch_size of 1 or more, got 0"),
+        ({"batch_size": 0}, "batch_size to be a positive integer, got 0"),
         ({"num_workers": -1}, "num_workers of 0 or more"),
         ({"timeout": -1}, "timeout of 0 or more"),
         ({"collate_fn": 3}, "collate_fn to be a function"),

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from ...errors import ArgumentError
-from ...ground.arguments import integer, positive
+from ...ground.arguments import integer, positive, refused
 from ...ground.dtypes import DType
 from ...ir.operator import Operator, OpRole
 from ...ir.program import Program, default_startup_program, program_guard
@@ -247,7 +247,5 @@ def decorate(
 def _programs(loss: Any, startup: Program | None) -> tuple[Program, Program]:
     """The program of a loss, and the one that gives variables their first values."""
     if not isinstance(loss, Variable):
-        raise ArgumentError(
-            f"expected the loss to be a variable, got {loss!r:.60} of type {type(loss).__name__}"
-        )
+        raise refused("", "the loss", "a variable", loss)
     return loss.program, default_startup_program() if startup is None else startup

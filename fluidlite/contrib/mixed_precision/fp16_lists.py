@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ...errors import ArgumentError
+from ...ground.arguments import refused
 from ...ground.reprs import Described
 
 #: products of matrices: safe in float16, and most of the work
@@ -118,8 +119,5 @@ def _checked(what: str, given: Any) -> set[str]:
         return set()
     listed = None if isinstance(given, str) or not isinstance(given, Iterable) else list(given)
     if listed is None or not all(isinstance(each, str) for each in listed):
-        raise ArgumentError(
-            f"expected {what} to be a list of texts, got {given!r:.60} of type "
-            f"{type(given).__name__}"
-        )
+        raise refused("", what, "a list of texts", given)
     return set(listed)
