@@ -40,7 +40,7 @@ def test_a_prior_of_another_shape_is_refused():
 
 def test_an_epsilon_that_is_no_part_is_refused():
     label = data("label")
-    with refused(AttributeValueError, r"expected epsilon in \[0, 1\], got -0.5"):
+    with refused(AttributeValueError, r"expected epsilon from 0 to 1, got -0.5"):
         layers.label_smooth(label, epsilon=-0.5)
 
 
@@ -65,5 +65,5 @@ def test_a_class_can_be_ignored_and_losses_divided_by_what_is_left():
 
 def test_labels_of_another_shape_are_refused():
     x, label = data("x"), data("label", [None, 3])
-    with refused(ShapeError, r"expected a soft label of shape \[-1, 4\]"):
+    with refused(ShapeError, r"expected Label of shape \[n, 4\], one probability"):
         layers.sigmoid_cross_entropy_with_logits(x, label)
