@@ -9,6 +9,7 @@ from typing import Any
 from ..eager.recording import TensorRecord
 from ..errors import ArgumentError, OutOfRangeError
 from ..ground import state
+from ..ground.docstrings import Family
 from ..ground.reprs import Described
 from ..io.inference import save_inference_model
 from ..ir.program import Program, program_guard
@@ -18,6 +19,16 @@ from ..runtime.executor import Executor
 from ..scope import Scope, scope_guard
 from .capture import Capture, captured_by, value
 from .layer import Layer
+
+#: what writes a program to a folder
+SAVED = Family(
+    {
+        "dirname": "the folder.",
+        "feed": "numbers of the inputs to keep; all when None.",
+        "fetch": "numbers of the outputs to keep; all when None.",
+    },
+    raises="OutOfRangeError: there is no such input or output.",
+)
 
 
 def _flat(found: Any) -> list[Any]:
@@ -125,6 +136,7 @@ class TracedLayer(Described):
             build_strategy, exec_strategy: without meaning here.
         """
 
+    @SAVED
     def save_inference_model(
         self,
         dirname: str | os.PathLike[str],
@@ -132,11 +144,6 @@ class TracedLayer(Described):
         fetch: Sequence[int] | None = None,
     ) -> None:
         """Write the program and its parameters to a folder.
-
-        Args:
-            dirname: the folder.
-            feed: numbers of the inputs to keep; all when None.
-            fetch: numbers of the outputs to keep; all when None.
 
         Raises:
             ArgumentError: a number is none.

@@ -16,17 +16,29 @@ import numpy as np
 from ...eager.recording import TensorRecord
 from ...errors import ArgumentError
 from ...ground import state
+from ...ground.docstrings import Family
 from ...ground.reprs import Described
 from ...ir.program import Program
 from ...ir.variable import Variable
 from ..capture import capturing
 from ..layer import Layer
-from ..traced import TracedLayer
+from ..traced import SAVED, TracedLayer
 from .building import Built, key_of
 from .functions import DECORATED, Functions, bare
 from .running import Runner
 
 PROGRAMS_KEPT = 256
+
+
+#: what makes programs of functions
+FUNCTIONS = Family(
+    {
+        "dygraph_func": "a function of tensors, a method or a layer.",
+        "args": "what it is called with: tensors, arrays and anything else.",
+        "kwargs": "likewise, by name.",
+    },
+    raises="ArgumentError: ``dygraph_func`` cannot be called.",
+)
 
 
 class ProgramCache:
@@ -124,18 +136,12 @@ class ProgramTranslator(Described):
         """
         self.enabled = bool(enable_declarative)
 
+    @FUNCTIONS
     def get_output(self, dygraph_func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """What the program of a function computes.
 
-        Args:
-            dygraph_func: the function.
-            args, kwargs: what it is called with: tensors, arrays and anything else.
-
         Returns:
             what the function gives, with tensors.
-
-        Raises:
-            ArgumentError: ``dygraph_func`` cannot be called.
         """
         function, args = _checked(dygraph_func, "get_output", args)
         if not self.enabled:
@@ -147,14 +153,9 @@ class ProgramTranslator(Described):
         _, runner = self._cache.of(function, translated, args, kwargs)
         return runner(_fed(args, kwargs))
 
+    @FUNCTIONS
     def get_func(self, dygraph_func: Callable[..., Any]) -> Callable[..., Any]:
         """A function that appends to the default program what another one does.
-
-        Args:
-            dygraph_func: a function of tensors.
-
-        Raises:
-            ArgumentError: ``dygraph_func`` cannot be called.
 
         >>> def positive(x):
         ...     return x if fluid.layers.reduce_sum(x) > 0 else -x
@@ -171,20 +172,14 @@ class ProgramTranslator(Described):
         found: Callable[..., Any] = self.functions.translated(function)
         return found
 
+    @FUNCTIONS
     def get_program(
         self, dygraph_func: Callable[..., Any], *args: Any, **kwargs: Any
     ) -> tuple[Program, Program, list[Variable], list[Variable]]:
         """The program of a function for arguments of one form.
 
-        Args:
-            dygraph_func: the function.
-            args, kwargs: what it is called with.
-
         Returns:
             the main program, the startup program, the inputs and the outputs.
-
-        Raises:
-            ArgumentError: ``dygraph_func`` cannot be called.
         """
         function, args = _checked(dygraph_func, "get_program", args)
         if not self.enabled:
@@ -194,18 +189,13 @@ class ProgramTranslator(Described):
         built, _ = self._cache.of(function, translated, args, kwargs)
         return built.main, built.startup, built.inputs, built.outputs
 
+    @FUNCTIONS
     def get_code(self, dygraph_func: Callable[..., Any]) -> str:
-        """The source of a translated function.
-
-        Args:
-            dygraph_func: the function.
-
-        Raises:
-            ArgumentError: ``dygraph_func`` cannot be called.
-        """
+        """The source of a translated function."""
         function, _ = _checked(dygraph_func, "get_code", ())
         return self.functions.code(function)
 
+    @SAVED
     def save_inference_model(
         self,
         dirname: str | os.PathLike[str],
@@ -213,11 +203,6 @@ class ProgramTranslator(Described):
         fetch: Sequence[int] | None = None,
     ) -> None:
         """Write the program that was asked for last, and its parameters, to a folder.
-
-        Args:
-            dirname: the folder.
-            feed: numbers of the inputs to keep; all when None.
-            fetch: numbers of the outputs to keep; all when None.
 
         Raises:
             ArgumentError: there is no program yet.
@@ -312,15 +297,9 @@ def declarative(func: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
+@FUNCTIONS
 def dygraph_to_static_func(dygraph_func: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that appends what another one does to the default program, where that builds.
-
-    Args:
-        dygraph_func: a function of tensors.
-
-    Raises:
-        ArgumentError: ``dygraph_func`` cannot be called.
-    """
+    """A function that appends what another one does to the default program, where that builds."""
     if not callable(dygraph_func):
         raise ArgumentError(f"expected a function to decorate, got {dygraph_func!r:.60}")
 
