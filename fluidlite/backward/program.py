@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from ..errors import ArgumentError, ShapeError
+from ..ground import state
 from ..ground.dtypes import DType
 from ..ground.state import collector_paused
 from ..ir.callsite import caller, warn
@@ -62,6 +63,19 @@ def append_backward(
     >>> [(p.name, g.name) for p, g in fluid.backward.append_backward(loss)]
     [('fc_0.w_0', 'fc_0.w_0@GRAD'), ('fc_0.b_0', 'fc_0.b_0@GRAD')]
     """
+    if isinstance(loss, Variable):
+        _warn_of_repetition(loss)
+    return loss_gradients(loss, parameter_list, no_grad_set, callbacks, checkpoints)
+
+
+def loss_gradients(
+    loss: Variable,
+    parameter_list: Sequence[Variable | str] | None = None,
+    no_grad_set: Iterable[Variable | str] | None = None,
+    callbacks: Sequence[Callback] | None = None,
+    checkpoints: Sequence[Variable | str] | None = None,
+) -> list[tuple[Variable, Variable]]:
+    """What :func:`append_backward` does, for optimizers: several of them may take one loss."""
     if not isinstance(loss, Variable):
         raise ArgumentError(
             f"expected the loss to be a variable, got {loss!r:.60} of type {type(loss).__name__}"
@@ -105,6 +119,26 @@ def append_backward(
         emission.emit(sweep, [first], OpRole.BACKWARD | OpRole.LOSS)
     warn_of_loop(sweep, loss)
     return _parameter_gradients(sweep, emission, listed)
+
+
+#: whether it has been said that gradients are built twice
+_repeated: state.StateSlot[list[str]] = state.slot("losses differentiated again", list)
+
+
+def _warn_of_repetition(loss: Variable) -> None:
+    """Say once that a loss has gradients already: those that come beside them are others."""
+    if loss.grad_name not in loss.block.vars or _repeated.get():
+        return
+    if any(
+        op.role == OpRole.BACKWARD | OpRole.LOSS and loss.grad_name in op.output_arg_names
+        for op in loss.block.ops
+    ):
+        _repeated.get().append(loss.name)
+        warn(
+            f"append_backward was called for {loss.name!r} before: its gradients are computed "
+            f"twice now, under other names (grad/...); call it once for a loss",
+            None,
+        )
 
 
 def _parameter_gradients(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from .. import unique_name
-from ..backward import append_backward
+from ..backward.program import loss_gradients
 from ..clip import GradientClipBase, append_gradient_clip_ops, error_clip_callback
 from ..errors import ArgumentError
 from ..ground.arguments import instance_of, is_finite, or_none, refused, said, text_or_none
@@ -217,7 +217,7 @@ class Optimizer(Arguments, OldOptimizer, HasRate, Described):
         if callbacks is None and any(v.error_clip is not None for v in main.list_vars()):
             callbacks = [error_clip_callback]
         with all_or_nothing(main, startup), program_guard(main, startup):
-            pairs = append_backward(loss, listed, stops, callbacks, self._checkpoints)
+            pairs = loss_gradients(loss, listed, stops, callbacks, self._checkpoints)
             return reached(pairs, self._kind, loss, listed)
 
     def apply_gradients(self, params_grads: Iterable[Pair]) -> list[Operator]:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import fluidlite as fluid
-from fluidlite.errors import NoGradientError
+from fluidlite.errors import FluidWarning, NoGradientError
 from fluidlite.ir.verify import verify
 from fluidlite.opdef.definition import _REGISTRY, Op
 
@@ -145,6 +145,7 @@ def test_a_loss_of_unknown_size_is_refused_when_it_turns_out_to_have_several_ele
         run([pairs[0][1]], {"x": np.ones([3, 2], "float32")})
 
 
+@pytest.mark.filterwarnings("ignore:append_backward was called")
 def test_a_second_call_gets_prefixed_names_and_the_same_values():
     loss = regression()
     first = fluid.backward.append_backward(loss)
@@ -172,3 +173,15 @@ def test_a_long_chain_needs_no_recursion(recursion_limit):
     ((_, gradient),) = fluid.backward.append_backward(layers.reduce_sum(out))
     verify(fluid.default_main_program())
     np.testing.assert_array_equal(run([gradient])[0], [1.0, 1.0])
+
+
+def test_a_second_call_for_a_loss_warns_once_with_the_line():
+    layers, x = fluid.layers, fluid.data("x", [2], "float32")
+    w = layers.create_parameter([2], "float32")
+    loss, other = layers.reduce_sum(x * w), layers.reduce_sum(x - w)
+    fluid.append_backward(loss)
+    fluid.append_backward(other)  # another loss of the same parameters is a usual thing
+    with pytest.warns(FluidWarning, match="was called for 'reduce_sum_0.tmp_0' before") as caught:
+        fluid.append_backward(loss)
+    assert caught[0].filename == __file__
+    fluid.append_backward(loss)
