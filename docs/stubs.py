@@ -39,6 +39,8 @@ FLAGS = {
     "nonzero": "as_tuple",
     "softmax_with_cross_entropy": "return_softmax",
 }
+#: modules of layers -> the types of arguments that they name
+_ALIASES = {"anchors": "Floats", "convolution": "Numbers", "reduce": "Dims", "sizes": "Given"}
 HEAD = "# Written by docs/stubs.py.\n"
 
 
@@ -102,8 +104,8 @@ def layers_stub() -> str:
     known = imports_of(PACKAGE / "layers" / "__init__.py")
     modules = {name: at for name, at in known.items() if at[0] == "."}
     head = ["from collections.abc import Sequence", "from typing import Any, Literal, overload", ""]
-    head += ["from ..ir.variable import Variable", "from .convolution import Numbers"]
-    head += ["from .reduce import Dims", "from .sizes import Given"]
+    head += ["from ..ir.variable import Variable"]
+    head += [f"from .{m} import {n}" for m, n in _ALIASES.items()]
     made = [n for n in places if n not in FLAGS and _is_made(getattr(fluid.layers, n))]
     lines = lines_of(modules | places, [*FLAGS, *made], head)
     return "\n".join([*lines, "", *map(_function, made), *map(_overloads, FLAGS)])

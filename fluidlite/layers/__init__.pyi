@@ -3,6 +3,7 @@ from collections.abc import Sequence
 from typing import Any, Literal, overload
 
 from ..ir.variable import Variable
+from .anchors import Floats
 from .convolution import Numbers
 from .reduce import Dims
 from .sizes import Given
@@ -14,9 +15,6 @@ from .alignment import ctc_greedy_decoder
 from .alignment import edit_distance
 from .anchor_targets import retinanet_target_assign
 from .anchor_targets import rpn_target_assign
-from .anchors import anchor_generator
-from .anchors import density_prior_box
-from .anchors import prior_box
 from .array import array_length
 from .array import array_read
 from .array import array_write
@@ -54,7 +52,6 @@ from .decoding import Decoder
 from .decoding import dynamic_decode
 from .detections import detection_output
 from .detections import ssd_loss
-from .distance import cos_sim
 from .distance import l2_normalize
 from .distributions import Categorical
 from .distributions import MultivariateNormalDiag
@@ -104,7 +101,6 @@ from .multi_box import multi_box_head
 from .nn import dropout
 from .nn import embedding
 from .nn import fc
-from .nn import one_hot
 from .nn import prelu
 from .norm import batch_norm
 from .norm import group_norm
@@ -113,8 +109,6 @@ from .norm import layer_norm
 from .points import deformable_conv
 from .probability_loss import dice_loss
 from .proposals import collect_fpn_proposals
-from .proposals import distribute_fpn_proposals
-from .proposals import generate_proposal_labels
 from .proposals import generate_proposals
 from .ranking_loss import margin_rank_loss
 from .ranking_loss import npair_loss
@@ -122,7 +116,6 @@ from .readers import create_py_reader_by_data
 from .readers import double_buffer
 from .readers import py_reader
 from .readers import read_file
-from .rearrange import unfold
 from .recurrence import rnn
 from .recurrent_net import dynamic_gru
 from .recurrent_net import dynamic_lstm
@@ -137,12 +130,10 @@ from .rescale import data_norm
 from .rescale import inplace_abn
 from .rescale import lrn
 from .rescale import spectral_norm
-from .reshaping import expand
 from .reshaping import flatten
 from .reshaping import rank
 from .reshaping import reshape
 from .reshaping import t
-from .reshaping import unsqueeze
 from .rnn_cell import GRUCell
 from .rnn_cell import LSTMCell
 from .rnn_cell import RNNCell
@@ -156,7 +147,6 @@ from .sampling import randint
 from .sampling import randn
 from .sampling import randperm
 from .scan import roll
-from .search import argsort
 from .sequence import row_conv
 from .sequence import sequence_conv
 from .sequence import sequence_first_step
@@ -166,7 +156,6 @@ from .sequence_marks import filter_by_instag
 from .sequence_marks import im2sequence
 from .sequence_rows import lod_append
 from .sequence_rows import lod_reset
-from .sequence_rows import sequence_pad
 from .slicing import crop
 from .slicing import crop_tensor
 from .slicing import pad2d
@@ -556,11 +545,17 @@ def affine_grid(theta: Variable, out_shape: int | Sequence[int] | Variable, name
 def allclose(input: Variable, other: Variable, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False, name: str | None = None) -> Variable:
     """Whether ``|input - other| <= atol + rtol * |other|`` everywhere."""
 
+def anchor_generator(input: Variable, anchor_sizes: Floats | None = None, aspect_ratios: Floats | None = None, variance: Sequence[float] = [0.1, 0.1, 0.2, 0.2], stride: Sequence[float] | None = None, offset: float = 0.5, name: str | None = None) -> tuple[Variable, Variable]:
+    """Boxes of some sizes and ratios around each place of ``input``, in pixels."""
+
 def argmax(x: Variable, axis: int = 0) -> Variable:
     """The place of the largest element of ``x`` along ``axis``."""
 
 def argmin(x: Variable, axis: int = 0) -> Variable:
     """The place of the smallest element of ``x`` along ``axis``."""
+
+def argsort(input: Variable, axis: int = -1, descending: bool = False, name: str | None = None) -> tuple[Variable, Variable]:
+    """The elements of ``input`` in ascending order along ``axis``, and their places."""
 
 def asin(x: Variable, name: str | None = None) -> Variable:
     """The angle in [-pi/2, pi/2] whose sine is ``x``."""
@@ -610,14 +605,23 @@ def conv3d_transpose(input: Variable, num_filters: int, output_size: Numbers | N
 def cos(x: Variable, name: str | None = None) -> Variable:
     """The cosine of ``x``, for each element."""
 
+def cos_sim(X: Variable, Y: Variable) -> Variable:
+    """The cosine of the angle between each row of ``X`` and that of ``Y``."""
+
 def cross(input: Variable, other: Variable, dim: int | None = None) -> Variable:
     """The vector products of ``input`` and ``other`` along ``dim``."""
 
 def cumsum(x: Variable, axis: int | None = None, exclusive: bool | None = None, reverse: bool | None = None) -> Variable:
     """The sums of ``x`` up to each element, along ``axis``."""
 
+def density_prior_box(input: Variable, image: Variable, densities: Sequence[int] | None = None, fixed_sizes: Sequence[float] | None = None, fixed_ratios: Sequence[float] | None = None, variance: Sequence[float] = [0.1, 0.1, 0.2, 0.2], clip: bool = False, steps: Sequence[float] = [0.0, 0.0], offset: float = 0.5, flatten_to_2d: bool = False, name: str | None = None) -> tuple[Variable, Variable]:
+    """Boxes of some sizes and ratios around points close to each place of ``input``."""
+
 def dist(x: Variable, y: Variable, p: float = 2) -> Variable:
     """The length of ``x`` - ``y``, of shape [1]: the sum of ``|x - y|^p``, to the power of ``1 / p``."""
+
+def distribute_fpn_proposals(fpn_rois: Variable, min_level: int, max_level: int, refer_level: int, refer_scale: int, name: str | None = None) -> tuple[list[Variable], Variable]:
+    """The regions of each level of a pyramid, by their sizes: ``refer_level + log2(size / scale)``."""
 
 def dot(x: Variable, y: Variable, name: str | None = None) -> Variable:
     """The inner products of pairs of vectors: the sum of ``x * y`` over the last dimension, which stays with size 1."""
@@ -664,6 +668,9 @@ def erf(x: Variable) -> Variable:
 def exp(x: Variable, name: str | None = None) -> Variable:
     """``exp(x)``, for each element; of int32 and int64 what is before the point, and beyond their range the least."""
 
+def expand(x: Variable, expand_times: Given, name: str | None = None) -> Variable:
+    """``x`` repeated ``expand_times[i]`` times along each dimension i."""
+
 def expand_as(x: Variable, target_tensor: Variable, name: str | None = None) -> Variable:
     """``x`` repeated along each dimension until it has the shape of ``target_tensor``."""
 
@@ -696,6 +703,9 @@ def gelu(x: Variable, approximate: bool = False) -> Variable:
 
 def generate_mask_labels(im_info: Variable, gt_classes: Variable, is_crowd: Variable, gt_segms: Variable, rois: Variable, labels_int32: Variable, num_classes: int, resolution: int) -> tuple[Variable, Variable, Variable]:
     """The regions of objects, and the masks of these."""
+
+def generate_proposal_labels(rpn_rois: Variable, gt_classes: Variable, is_crowd: Variable, gt_boxes: Variable, im_info: Variable, batch_size_per_im: int = 256, fg_fraction: float = 0.25, fg_thresh: float = 0.25, bg_thresh_hi: float = 0.5, bg_thresh_lo: float = 0.0, bbox_reg_weights: Sequence[float] = [0.1, 0.1, 0.2, 0.2], class_nums: int | None = None, use_random: bool = True, is_cls_agnostic: bool = False, is_cascade_rcnn: bool = False) -> tuple[Variable, Variable, Variable, Variable, Variable]:
+    """Regions to learn from, with their classes and true boxes."""
 
 def get_tensor_from_selected_rows(x: Variable, name: str | None = None) -> Variable:
     """The rows of ``x`` that are stored, one behind the other; all rows of a whole tensor."""
@@ -820,6 +830,9 @@ def multiplex(inputs: Variable | Sequence[Variable], index: Variable) -> Variabl
 def not_equal(x: Variable, y: Variable, cond: Variable | None = None) -> Variable:
     """Whether ``x`` and ``y`` differ, for each element."""
 
+def one_hot(input: Variable, depth: int | Variable, allow_out_of_range: bool = False) -> Variable:
+    """A vector with a 1 at the place of each id and 0 elsewhere."""
+
 def ones_like(x: Variable, out: Variable | None = None) -> Variable:
     """1 everywhere, in the shape of ``x``."""
 
@@ -843,6 +856,9 @@ def pool3d(input: Variable, pool_size: Numbers = -1, pool_type: str = 'max', poo
 
 def pow(x: Variable, factor: float | Variable = 1.0, name: str | None = None) -> Variable:
     """``x`` to the power of ``factor``."""
+
+def prior_box(input: Variable, image: Variable, min_sizes: Floats, max_sizes: Floats | None = None, aspect_ratios: Sequence[float] = [1.0], variance: Sequence[float] = [0.1, 0.1, 0.2, 0.2], flip: bool = False, clip: bool = False, steps: Sequence[float] = [0.0, 0.0], offset: float = 0.5, name: str | None = None, min_max_aspect_ratios_order: bool = False) -> tuple[Variable, Variable]:
+    """Boxes of some sizes and aspect ratios around each place of ``input``."""
 
 def prroi_pool(input: Variable, rois: Variable, spatial_scale: float = 1.0, pooled_height: int = 1, pooled_width: int = 1, batch_roi_nums: Variable | None = None, name: str | None = None) -> Variable:
     """For each region the means over its parts of ``input``, linear between its elements."""
@@ -933,6 +949,9 @@ def sequence_expand(x: Variable, y: Variable, ref_level: int = -1, name: str | N
 
 def sequence_expand_as(x: Variable, y: Variable, name: str | None = None) -> Variable:
     """Each row of ``x``, as often as the sequence of ``y`` of the same number has rows."""
+
+def sequence_pad(x: Variable, pad_value: Variable, maxlen: int | None = None, name: str | None = None) -> tuple[Variable, Variable]:
+    """Sequences made equally long, and how long they are."""
 
 def sequence_reshape(input: Variable, new_dim: int) -> Variable:
     """The numbers of each sequence of ``input`` in rows of another size."""
@@ -1057,6 +1076,9 @@ def trace(input: Variable, offset: int = 0, dim1: int = 0, dim2: int = 1, out: V
 def transpose(x: Variable, perm: int | Sequence[int], name: str | None = None) -> Variable:
     """``x`` with its dimensions in the order ``perm``: dimension i of the result is dimension ``perm[i]`` of ``x``."""
 
+def unfold(x: Variable, kernel_sizes: int | Sequence[int], strides: int | Sequence[int] = 1, paddings: int | Sequence[int] = 0, dilations: int | Sequence[int] = 1, name: str | None = None) -> Variable:
+    """the result[n, :, i] = what lies under position i of a window over ``x``[n], by channels and then rows."""
+
 def uniform_random(shape: Given, dtype: Any = 'float32', min: float = -1.0, max: float = 1.0, seed: int = 0) -> Variable:
     """Numbers equally likely everywhere in [min, max)."""
 
@@ -1068,6 +1090,9 @@ def unique(x: Variable, dtype: Any = 'int32') -> tuple[Variable, Variable]:
 
 def unique_with_counts(x: Variable, dtype: Any = 'int32') -> tuple[Variable, Variable, Variable]:
     """The values that occur in ``x``, each once, in the order in which they first do, which of them each element is, and how often they occur."""
+
+def unsqueeze(input: Variable, axes: int | Given, name: str | None = None) -> Variable:
+    """``input`` with further dimensions of size 1."""
 
 def where(condition: Variable) -> Variable:
     """The places where ``condition`` holds, a row of indices for each."""
@@ -1103,13 +1128,13 @@ def adaptive_pool3d(input: Variable, pool_size: Numbers, pool_type: str = 'max',
 
 @overload
 def matrix_nms(bboxes: Variable, scores: Variable, score_threshold: float, post_threshold: float, nms_top_k: int, keep_top_k: int, use_gaussian: bool = False, gaussian_sigma: float = 2.0, background_label: int = 0, normalized: bool = True, return_index: Literal[False] = False, name: str | None = None) -> Variable:
-    """Boxes whose scores sink by how much better ones of their class overlap them."""
+    """Boxes whose scores sink by how much better ones of their class overlap them, with class and"""
 @overload
 def matrix_nms(bboxes: Variable, scores: Variable, score_threshold: float, post_threshold: float, nms_top_k: int, keep_top_k: int, use_gaussian: bool = False, gaussian_sigma: float = 2.0, background_label: int = 0, normalized: bool = True, *, return_index: Literal[True], name: str | None = None) -> tuple[Variable, Variable]:
-    """Boxes whose scores sink by how much better ones of their class overlap them."""
+    """Boxes whose scores sink by how much better ones of their class overlap them, with class and"""
 @overload
 def matrix_nms(bboxes: Variable, scores: Variable, score_threshold: float, post_threshold: float, nms_top_k: int, keep_top_k: int, use_gaussian: bool = False, gaussian_sigma: float = 2.0, background_label: int = 0, normalized: bool = True, return_index: bool = False, name: str | None = None) -> Variable | tuple[Variable, Variable]:
-    """Boxes whose scores sink by how much better ones of their class overlap them."""
+    """Boxes whose scores sink by how much better ones of their class overlap them, with class and"""
 
 @overload
 def nonzero(input: Variable, as_tuple: Literal[False] = False) -> Variable:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from ..errors import ArgumentError
-from ..ir.variable import Variable
-from .layer import LAYERS, LayerBuilder, layer, stopped
+from .layer import LAYERS
 from .operator_layers import OperatorLayers
 
 Floats = float | Sequence[float]
@@ -47,153 +47,94 @@ def _floats(value: Floats | None, what: str) -> list[float]:
     return [float(n) for n in listed]  # type: ignore[arg-type]
 
 
-def _steps(steps: Sequence[float]) -> list[float]:
-    """The distances of places, across and down."""
-    found = _floats(steps, "steps")
-    if len(found) != 2:
+def _boxes(variance: Sequence[float], steps: Sequence[float]) -> dict[str, Any]:
+    """What boxes around places have in common."""
+    distances = _floats(steps, "steps")
+    if len(distances) != 2:
         raise ArgumentError(f"expected steps across and down, got {steps!r:.60}")
-    return found
+    numbers = dict(zip(("step_w", "step_h"), distances))
+    return {**numbers, "variances": _floats(variance, "variance")}
 
 
-@layer(family=_ANCHORS)
-def prior_box(
-    f: LayerBuilder,
-    input: Variable,
-    image: Variable,
+def _priors(
     min_sizes: Floats,
     max_sizes: Floats | None = None,
     aspect_ratios: Sequence[float] = [1.0],
     variance: Sequence[float] = [0.1, 0.1, 0.2, 0.2],
-    flip: bool = False,
-    clip: bool = False,
     steps: Sequence[float] = [0.0, 0.0],
-    offset: float = 0.5,
-    name: str | None = None,
-    min_max_aspect_ratios_order: bool = False,
-) -> tuple[Variable, Variable]:
-    """Boxes of some sizes and aspect ratios around each place of a feature map.
+) -> dict[str, Any]:
+    return {
+        **_boxes(variance, steps),
+        "min_sizes": _floats(min_sizes, "min_sizes"),
+        "max_sizes": [] if max_sizes is None else _floats(max_sizes, "max_sizes"),
+        "aspect_ratios": _floats(aspect_ratios, "aspect_ratios"),
+    }
 
-    Liu et al., SSD: single shot multibox detector, ECCV 2016.
 
-    Args:
-        min_sizes: of squares, in pixels; aspect ratios stretch them.
-        max_sizes: for each of ``min_sizes`` another square, of the geometric mean of both.
-        aspect_ratios: width over height; 1 is always there.
-        flip: take the inverse of each ratio, too.
-        clip: keep boxes within the image.
-        min_max_aspect_ratios_order: a place has both squares first, then those of other ratios.
+prior_box = OperatorLayers(_ANCHORS, _priors).several(
+    """
+    prior_box(input, image, min_sizes, max_sizes, aspect_ratios, variance, flip=False,
+        clip=False, steps, offset, name, min_max_aspect_ratios_order)
 
     >>> maps, images = fluid.data("maps", [None, 8, 3, 4]), fluid.data("images", [None, 3, 24, 32])
     >>> [v.shape for v in fluid.layers.prior_box(maps, images, [4.0], [8.0], [2.0], flip=True)]
     [(3, 4, 4, 4), (3, 4, 4, 4)]
-    """
-    across, down = _steps(steps)
-    return stopped(
-        f.prior_box(
-            input,
-            image,
-            min_sizes=_floats(min_sizes, "min_sizes"),
-            max_sizes=[] if max_sizes is None else _floats(max_sizes, "max_sizes"),
-            aspect_ratios=_floats(aspect_ratios, "aspect_ratios"),
-            variances=_floats(variance, "variance"),
-            flip=flip,
-            clip=clip,
-            step_w=across,
-            step_h=down,
-            offset=offset,
-            min_max_aspect_ratios_order=min_max_aspect_ratios_order,
-        )
-    )
+    """,
+    is_stopped=True,
+)
 
 
-@layer(family=_ANCHORS)
-def density_prior_box(
-    f: LayerBuilder,
-    input: Variable,
-    image: Variable,
+def _dense(
     densities: Sequence[int] | None = None,
     fixed_sizes: Sequence[float] | None = None,
     fixed_ratios: Sequence[float] | None = None,
     variance: Sequence[float] = [0.1, 0.1, 0.2, 0.2],
-    clip: bool = False,
     steps: Sequence[float] = [0.0, 0.0],
-    offset: float = 0.5,
-    flatten_to_2d: bool = False,
-    name: str | None = None,
-) -> tuple[Variable, Variable]:
-    """Boxes of some sizes and ratios around points close to each place of a feature map.
+) -> dict[str, Any]:
+    return {
+        **_boxes(variance, steps),
+        "densities": [int(n) for n in _floats(densities, "densities")],
+        "fixed_sizes": _floats(fixed_sizes, "fixed_sizes"),
+        "fixed_ratios": _floats(fixed_ratios, "fixed_ratios"),
+    }
 
-    Zhang et al., FaceBoxes, IJCB 2017.
 
-    Args:
-        densities: for each of ``fixed_sizes`` how many points there are in each direction.
-        fixed_sizes: of squares, in pixels.
-        fixed_ratios: width over height, which stretches them.
-        clip: accepted: boxes are kept within the image in any case, as in fluid.
-        flatten_to_2d: the result has shape [all boxes, 4].
+density_prior_box = OperatorLayers(_ANCHORS, _dense).several(
+    """
+    density_prior_box(input, image, densities, fixed_sizes, fixed_ratios, variance,
+        clip=False, steps, offset, flatten_to_2d, name)
 
     >>> maps, images = fluid.data("maps", [None, 8, 3, 4]), fluid.data("images", [None, 3, 24, 32])
     >>> boxes, _ = fluid.layers.density_prior_box(maps, images, [2], [4.0], [1.0, 2.0])
     >>> boxes.shape
     (3, 4, 8, 4)
-    """
-    across, down = _steps(steps)
-    return stopped(
-        f.density_prior_box(
-            input,
-            image,
-            densities=[int(n) for n in _floats(densities, "densities")],
-            fixed_sizes=_floats(fixed_sizes, "fixed_sizes"),
-            fixed_ratios=_floats(fixed_ratios, "fixed_ratios"),
-            variances=_floats(variance, "variance"),
-            clip=clip,
-            step_w=across,
-            step_h=down,
-            offset=offset,
-            flatten_to_2d=flatten_to_2d,
-        )
-    )
+    """,
+    is_stopped=True,
+)
 
 
-@layer(family=_ANCHORS)
-def anchor_generator(
-    f: LayerBuilder,
-    input: Variable,
+def _anchors(
     anchor_sizes: Floats | None = None,
     aspect_ratios: Floats | None = None,
     variance: Sequence[float] = [0.1, 0.1, 0.2, 0.2],
     stride: Sequence[float] | None = None,
-    offset: float = 0.5,
-    name: str | None = None,
-) -> tuple[Variable, Variable]:
-    """Boxes of some sizes and ratios around each place of a feature map, in pixels.
+) -> dict[str, Any]:
+    given = {"anchor_sizes": anchor_sizes, "aspect_ratios": aspect_ratios, "stride": stride}
+    numbers = {name: _floats(value, name) for name, value in given.items()}
+    return {**numbers, "variances": _floats(variance, "variance")}
 
-    Ren et al., Faster R-CNN, NIPS 2015.
 
-    Args:
-        anchor_sizes: the sides of squares, in pixels.
-        aspect_ratios: height over width.
-
-    Returns:
-        Boxes and variances, [H, W, boxes of a place, 4].
+anchor_generator = OperatorLayers(_ANCHORS, _anchors).several(
+    """
+    anchor_generator(input, anchor_sizes, aspect_ratios, variance, stride, offset, name)
 
     >>> maps = fluid.data("maps", [None, 8, 3, 4])
     >>> boxes, _ = fluid.layers.anchor_generator(maps, [32.0, 64.0], [0.5, 1.0], stride=[16, 16])
     >>> boxes.shape
     (3, 4, 4, 4)
-    """
-    return stopped(
-        f.anchor_generator(
-            input,
-            anchor_sizes=_floats(anchor_sizes, "anchor_sizes"),
-            aspect_ratios=_floats(aspect_ratios, "aspect_ratios"),
-            variances=_floats(variance, "variance"),
-            stride=_floats(stride, "stride"),
-            offset=offset,
-        )
-    )
-
-
+    """,
+    is_stopped=True,
+)
 yolo_box = _yolo.several("""
     yolo_box(x, img_size, anchors=..., class_num, conf_thresh=..., downsample_ratio=...,
         clip_bbox, name, scale_x_y)

@@ -6,25 +6,12 @@ from ..ir.variable import Variable
 from .layer import LayerBuilder, layer
 from .operator_layers import operator_layer
 
-
-@layer
-def cos_sim(f: LayerBuilder, X: Variable, Y: Variable) -> Variable:
-    """The cosine of the angle between each row of two variables.
-
-    Args:
-        X: vectors, [N, D].
-        Y: of the shape of ``X``, or a single row.
-
-    Returns:
-        A variable of shape [N, 1].
+cos_sim = operator_layer("""
+    cos_sim(X, Y)
 
     >>> fluid.layers.cos_sim(fluid.data("x", [None, 4]), fluid.data("y", [None, 4])).shape
     (-1, 1)
-    """
-    out: Variable = f.cos_sim.all(X, Y)["Out"]
-    return out
-
-
+""")
 dist = operator_layer("""
     dist(x, y, p=2)
 

@@ -180,27 +180,19 @@ def padding_row(padding_idx: int | None, rows: int) -> int:
     return padding_idx + rows if padding_idx < 0 else padding_idx
 
 
-@layer
-def one_hot(
-    f: LayerBuilder, input: Variable, depth: int | Variable, allow_out_of_range: bool = False
-) -> Variable:
-    """A vector with a 1 at the place of each id and 0 elsewhere.
+one_hot = operator_layer(
+    """
+    one_hot(input: X, depth: depth | depth_tensor = ..., allow_out_of_range)
+
+    A vector with a 1 at the place of each id and 0 elsewhere.
 
     ``fluid.one_hot`` is the same without the last dimension of 1.
 
-    Args:
-        input: ids with 1 as last size, int64 or int32.
-        depth: the number of classes; a number or a variable of one element.
-        allow_out_of_range: an id outside of [0, depth) gives zeros; if not, it is an error.
-
-    Returns:
-        A float32 variable of the shape of ``input``, with ``depth`` in place of the last 1.
-        No gradient flows through.
-
     >>> fluid.layers.one_hot(fluid.data("ids", [None, 1], "int64"), depth=5).shape
     (-1, 5)
-    """
-    return stopped(f.one_hot(input, **depth_of(depth), allow_out_of_range=allow_out_of_range))
+    """,
+    is_stopped=True,
+)
 
 
 def depth_of(depth: int | Variable) -> dict[str, Any]:

@@ -52,7 +52,8 @@ def description(definition: type[Op], names: Mapping[str, str]) -> Description:
     visible = definition.visible_outputs
     words = _Words(definition, names, visible[0] if len(visible) == 1 else "")
     prose = [words.first(paragraphs[0]), *map(words.said, paragraphs[1:])]
-    arguments = {names[key]: words.said(text) for key, text in entries.items() if key in names}
+    order = [*definition.input_slots, *definition.attributes]  # of both, what an attribute says
+    arguments = {names[n]: words.said(entries[n]) for n in order if n in names and n in entries}
     results = [(slot, words.said(entries[slot])) for slot in visible if slot in entries]
     if len(visible) == 1:
         told = [_sentence(_OF_RESULT.sub("a variable ", text)) for _, text in results]

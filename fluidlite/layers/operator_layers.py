@@ -78,13 +78,18 @@ class OperatorLayers:
             parameter.
         convert: gives slots and attributes of values of the parameters that it takes, and of the
             interpreter if it takes ``f``.
+        then: gives the layer's result of the operator's, and of values of further parameters.
     """
 
     def __init__(
-        self, family: Family = LAYERS, convert: Callable[..., Mapping[str, Any]] | None = None
+        self,
+        family: Family = LAYERS,
+        convert: Callable[..., Mapping[str, Any]] | None = None,
+        then: Callable[..., Any] | None = None,
     ) -> None:
         self.family = family
         self.convert = convert
+        self.then = then
 
     def __call__(
         self,
@@ -119,6 +124,7 @@ class OperatorLayers:
             docstring,
             self.family,
             self.convert,
+            self.then,
             stops,
             is_stopped,
             is_named,
@@ -147,6 +153,7 @@ class _Form:
     docstring: str
     family: Family
     convert: Callable[..., Mapping[str, Any]] | None
+    then: Callable[..., Any] | None
     stops: Collection[str]
     is_stopped: bool
     is_named: bool
@@ -166,18 +173,25 @@ class _Parameter(NamedTuple):
 def _made(form: _Form) -> FunctionType:
     """The function of an interpreter that a layer is."""
     definition = lookup(form.type)
-    taken = {} if form.convert is None else dict(inspect.signature(form.convert).parameters)
+    taken = {**_taken(form.convert), **dict([*_taken(form.then).items()][1:])}
     parameters = [_parameter(text, definition, taken) for text in form.parameters]
     scope = {**vars(sys.modules[form.module]), **_WORDS}
-    scope.update(convert=form.convert, fixed=form.fixed)
+    scope.update(convert=form.convert, then=form.then, fixed=form.fixed)
     exec(compile(_source(parameters, definition, form), _WRITTEN, "exec"), scope)
     made: FunctionType = scope[form.name]
     made.__module__ = form.module
     made.__defaults__ = tuple(p.default for p in parameters if p.default is not REQUIRED) or None
     made.__annotations__ = {p.name: p.annotation for p in parameters}
-    made.__annotations__["return"] = _result(definition)
+    made.__annotations__["return"] = (
+        _result(definition) if form.then is None else form.then.__annotations__["return"]
+    )
     made.__doc__ = _docstring(parameters, definition, form)
     return made
+
+
+def _taken(function: Callable[..., Any] | None) -> Mapping[str, inspect.Parameter]:
+    """The parameters of a function, if there is one."""
+    return {} if function is None else inspect.signature(function).parameters
 
 
 def _parameter(
@@ -237,7 +251,7 @@ def _source(parameters: Sequence[_Parameter], definition: type[Op], form: _Form)
     ins = {p.slot.name: _input(p, form.stops) for p in parameters if p.slot is not None}
     attrs = [_attribute(p) for p in parameters if p.attribute is not None]
     if form.convert is not None:
-        attrs.append(f"**convert({', '.join(inspect.signature(form.convert).parameters)})")
+        attrs.append(f"**convert({', '.join(_taken(form.convert))})")
     attrs += ["**fixed"] * bool(form.fixed)
     target = next((p.name for p in parameters if p.name in _TARGETS), None)
     lines = [f"def {form.name}({', '.join(['f', *told])}):"]
@@ -250,8 +264,11 @@ def _source(parameters: Sequence[_Parameter], definition: type[Op], form: _Form)
     else:
         given = [f"{slot}={ins[slot]}" for slot in definition.input_slots if slot in ins]
         lines.append(f"    made = f.{form.type}({', '.join([*given, *attrs])})")
-    kept = "made if cond is not None else " if target == "cond" else ""
-    lines.append(f"    return {kept}stopped(made)" if form.is_stopped else "    return made")
+    if form.is_stopped:
+        kept = "made if cond is not None else " if target == "cond" else ""
+        lines.append(f"    made = {kept}stopped(made)")
+    rest = ", ".join(["made", *[*_taken(form.then)][1:]])
+    lines.append("    return made" if form.then is None else f"    return then({rest})")
     return "\n".join(lines)
 
 

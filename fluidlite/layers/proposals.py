@@ -84,45 +84,18 @@ def generate_proposals(
     return tuple(found if return_rois_num else found[:2])
 
 
-@layer(family=_REGIONS)
-def generate_proposal_labels(
-    f: LayerBuilder,
-    rpn_rois: Variable,
-    gt_classes: Variable,
-    is_crowd: Variable,
-    gt_boxes: Variable,
-    im_info: Variable,
-    batch_size_per_im: int = 256,
-    fg_fraction: float = 0.25,
-    fg_thresh: float = 0.25,
-    bg_thresh_hi: float = 0.5,
-    bg_thresh_lo: float = 0.0,
-    bbox_reg_weights: Sequence[float] = [0.1, 0.1, 0.2, 0.2],
-    class_nums: int | None = None,
-    use_random: bool = True,
-    is_cls_agnostic: bool = False,
-    is_cascade_rcnn: bool = False,
-) -> tuple[Variable, Variable, Variable, Variable, Variable]:
-    """Regions to learn from, with their classes and true boxes.
+def _classes(class_nums: int | None = None) -> dict[str, int]:
+    if class_nums is None:
+        raise ArgumentError("expected class_nums, how many classes there are, got None")
+    return {"class_nums": class_nums}
 
-    Girshick, Fast R-CNN, ICCV 2015.
 
-    Args:
-        rpn_rois: proposed regions, [n, 4], those of an image being a sequence.
-        gt_boxes: the true boxes, [objects, 4]; sequences as ``gt_classes``.
-        batch_size_per_im: how many regions of an image are chosen.
-        fg_fraction: how many of them are objects, at most.
-        fg_thresh: regions that overlap a true box so much are objects.
-        bg_thresh_hi, bg_thresh_lo: how much background overlaps, less than and at least.
-        bbox_reg_weights: what the numbers of boxes are divided by.
-        class_nums: how many classes there are, with the background.
-        use_random: regions are drawn; if not, the first ones are taken.
-        is_cls_agnostic: there are two classes of boxes: background and objects.
-        is_cascade_rcnn: ``rpn_rois`` are those of a stage before, and all of them count.
-
-    Returns:
-        the regions, [n, 4]; their classes, [n, 1]; their true boxes, at the place of the class,
-        [n, 4 * class_nums]; and twice which of these numbers count.
+generate_proposal_labels = OperatorLayers(_REGIONS, _classes).several(
+    """
+    generate_proposal_labels(rpn_rois, gt_classes, is_crowd, gt_boxes, im_info,
+        batch_size_per_im=256, fg_fraction=0.25, fg_thresh=0.25, bg_thresh_hi=0.5,
+        bg_thresh_lo=0.0, bbox_reg_weights=[0.1, 0.1, 0.2, 0.2], class_nums, use_random,
+        is_cls_agnostic, is_cascade_rcnn)
 
     Raises:
         ArgumentError: there is no ``class_nums``.
@@ -135,30 +108,9 @@ def generate_proposal_labels(
     ... )
     >>> [v.shape for v in found]
     [(-1, 4), (-1, 1), (-1, 12), (-1, 12), (-1, 12)]
-    """
-    if class_nums is None:
-        raise ArgumentError("expected class_nums, how many classes there are, got None")
-    return stopped(
-        f.generate_proposal_labels(
-            rpn_rois,
-            gt_classes,
-            is_crowd,
-            gt_boxes,
-            im_info,
-            batch_size_per_im=batch_size_per_im,
-            fg_fraction=fg_fraction,
-            fg_thresh=fg_thresh,
-            bg_thresh_hi=bg_thresh_hi,
-            bg_thresh_lo=bg_thresh_lo,
-            bbox_reg_weights=bbox_reg_weights,
-            class_nums=class_nums,
-            use_random=use_random,
-            is_cls_agnostic=is_cls_agnostic,
-            is_cascade_rcnn=is_cascade_rcnn,
-        )
-    )
-
-
+    """,
+    is_stopped=True,
+)
 generate_mask_labels = _regions.several(
     """
     generate_mask_labels(im_info, gt_classes, is_crowd, gt_segms, rois, labels_int32,
@@ -179,45 +131,26 @@ generate_mask_labels = _regions.several(
 )
 
 
-@layer(family=_REGIONS)
-def distribute_fpn_proposals(
-    f: LayerBuilder,
-    fpn_rois: Variable,
-    min_level: int,
-    max_level: int,
-    refer_level: int,
-    refer_scale: int,
-    name: str | None = None,
-) -> tuple[list[Variable], Variable]:
-    """The regions of each level of a pyramid, by their sizes.
+def _levels(min_level: int, max_level: int) -> dict[str, int]:
+    if max_level <= min_level:
+        raise ArgumentError(
+            f"expected max_level above min_level, got levels {min_level} to {max_level}"
+        )
+    return {"min_level": min_level, "max_level": max_level}
 
-    Lin et al., Feature pyramid networks for object detection, CVPR 2017.
 
-    Args:
-        fpn_rois: regions, [n, 4], those of an image being a sequence.
-        refer_level: the level of regions of ``refer_scale``.
-        refer_scale: the square root of an area, in pixels.
+def _as_list(found: tuple[Sequence[Variable], Variable]) -> tuple[list[Variable], Variable]:
+    return list(found[0]), found[1]
 
-    Returns:
-        a list of regions, [m, 4] each; and where each of ``fpn_rois`` is among them all, [n, 1].
+
+distribute_fpn_proposals = OperatorLayers(_REGIONS, _levels, _as_list).several("""
+    distribute_fpn_proposals(fpn_rois, min_level, max_level, refer_level, refer_scale, name)
 
     >>> rois = fluid.data("rois", [None, 4], lod_level=1)
     >>> levels, places = fluid.layers.distribute_fpn_proposals(rois, 2, 5, 4, 224)
     >>> len(levels), levels[0].shape, places.shape
     (4, (-1, 4), (-1, 1))
-    """
-    if max_level <= min_level:
-        raise ArgumentError(
-            f"expected max_level above min_level, got levels {min_level} to {max_level}"
-        )
-    levels, places = f.distribute_fpn_proposals(
-        fpn_rois,
-        min_level=min_level,
-        max_level=max_level,
-        refer_level=refer_level,
-        refer_scale=refer_scale,
-    )
-    return list(levels), places
+""")
 
 
 @layer(family=_REGIONS)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from ..errors import ArgumentError
-from ..ir.variable import Variable
-from .layer import LayerBuilder, layer
-from .operator_layers import operator_layer, same_shape
+from .operator_layers import OperatorLayers, operator_layer, same_shape
 from .sizes import integers
 from .windows import each
 
@@ -37,42 +36,32 @@ temporal_shift = same_shape("""
 """)
 
 
-@layer
-def unfold(
-    f: LayerBuilder,
-    x: Variable,
+def _windows(
     kernel_sizes: int | Sequence[int],
     strides: int | Sequence[int] = 1,
     paddings: int | Sequence[int] = 0,
     dilations: int | Sequence[int] = 1,
-    name: str | None = None,
-) -> Variable:
-    """What lies under each position of a window over images, a column for each.
+) -> dict[str, Any]:
+    pads = integers(paddings, "paddings")
+    if len(pads) not in (1, 2, 4):
+        raise ArgumentError(f"expected one, two or four paddings, got {paddings!r}")
+    given = {"kernel_sizes": kernel_sizes, "strides": strides, "dilations": dilations}
+    return {
+        **{name: each(value, name) for name, value in given.items()},
+        "paddings": pads * (4 // len(pads)),
+    }
+
+
+unfold = OperatorLayers(convert=_windows)("""
+    unfold(x, kernel_sizes, strides, paddings, dilations, name)
 
     Args:
-        x: images, [N, C, H, W].
-        kernel_sizes: height and width of the window, or one number for both.
-        strides: steps of the window, down and across.
         paddings: zeros around the image: one number; two, down and across; or four, above, left,
             below and right.
-        dilations: distances between neighbouring elements of the window.
-
-    Returns:
-        A variable of shape [N, C * height * width, positions].
 
     Raises:
         ArgumentError: a parameter has none of the forms above.
 
     >>> fluid.layers.unfold(fluid.data("x", [None, 3, 8, 8]), [2, 3], paddings=1).shape
     (-1, 18, 72)
-    """
-    pads = integers(paddings, "paddings")
-    if len(pads) not in (1, 2, 4):
-        raise ArgumentError(f"expected one, two or four paddings, got {paddings!r}")
-    return f.unfold(
-        x,
-        kernel_sizes=each(kernel_sizes, "kernel_sizes"),
-        strides=each(strides, "strides"),
-        paddings=pads * (4 // len(pads)),
-        dilations=each(dilations, "dilations"),
-    )
+""")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..errors import ArgumentError, ShapeError
@@ -9,7 +11,7 @@ from ..ir.variable import Variable
 from ..opdef.spec import resolved
 from .creation import assign
 from .layer import LayerBuilder, is_variable, layer
-from .operator_layers import operator_layer, same_shape
+from .operator_layers import OperatorLayers, operator_layer, same_shape
 from .sizes import Given, integer, sizes_of
 
 
@@ -100,14 +102,19 @@ squeeze = operator_layer("""
 """)
 
 
-@layer("unsqueeze2")
-def unsqueeze(
-    f: LayerBuilder, input: Variable, axes: int | Given, name: str | None = None
-) -> Variable:
-    """``input`` with dimensions of size 1 put in.
+def _where(f: LayerBuilder, axes: int | Given) -> dict[str, Any]:
+    if not is_variable(axes) and not isinstance(axes, (list, tuple)):
+        axes = [integer(axes, "axes")]
+    where = sizes_of(f, axes, "axes")
+    known = where.numbers if where.are_known else []
+    return {"axes": known, "AxesTensor": where.whole, "AxesTensorList": where.each}
+
+
+unsqueeze = OperatorLayers(convert=_where)(
+    """
+    unsqueeze(input: X, axes, name) -> unsqueeze2
 
     Args:
-        input: a variable.
         axes: where the new dimensions are in the result: an integer; a list of integers, some of
             which may be integer variables of one element; or one integer variable.
 
@@ -116,16 +123,9 @@ def unsqueeze(
 
     >>> fluid.layers.unsqueeze(fluid.data("x", [None, 4]), axes=[1, 3]).shape
     (-1, 1, 4, 1)
-    """
-    if not is_variable(axes) and not isinstance(axes, (list, tuple)):
-        axes = [integer(axes, "axes")]
-    where = sizes_of(f, axes, "axes")
-    return f.unsqueeze2(
-        input,
-        axes=where.numbers if where.are_known else [],
-        AxesTensor=where.whole,
-        AxesTensorList=where.each,
-    )
+    """,
+    stem="unsqueeze2",
+)
 
 
 @layer
@@ -153,12 +153,16 @@ def flatten(f: LayerBuilder, x: Variable, axis: int = 1, name: str | None = None
     return f.flatten2(x, axis=axis)
 
 
-@layer
-def expand(f: LayerBuilder, x: Variable, expand_times: Given, name: str | None = None) -> Variable:
-    """``x`` repeated along its dimensions.
+def _times(f: LayerBuilder, expand_times: Given) -> dict[str, Any]:
+    times = sizes_of(f, expand_times, "expand_times")
+    slots = {"ExpandTimes": times.whole, "expand_times_tensor": times.each}
+    return {**slots, "expand_times": times.numbers}
+
+
+expand = OperatorLayers(convert=_times)("""
+    expand(x, expand_times, name)
 
     Args:
-        x: a variable.
         expand_times: how often, for each dimension; some may be integer variables of one element;
             or one integer variable that holds them all.
 
@@ -170,13 +174,7 @@ def expand(f: LayerBuilder, x: Variable, expand_times: Given, name: str | None =
 
     >>> fluid.layers.expand(fluid.data("x", [None, 4]), [1, 3]).shape
     (-1, 12)
-    """
-    times = sizes_of(f, expand_times, "expand_times")
-    return f.expand(
-        x, expand_times=times.numbers, ExpandTimes=times.whole, expand_times_tensor=times.each
-    )
-
-
+""")
 expand_as = operator_layer("""
     expand_as(x, target_tensor, name)
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..ir.variable import Variable, is_tensor
-from .layer import LayerBuilder, layer, stopped
-from .operator_layers import operator_layer, same_shape
+from .layer import stopped
+from .operator_layers import OperatorLayers, operator_layer, same_shape
 from .slicing import slice
 
 argmax = operator_layer(
@@ -44,20 +44,13 @@ topk = operator_layer.several(
 )
 
 
-@layer
-def argsort(
-    f: LayerBuilder,
-    input: Variable,
-    axis: int = -1,
-    descending: bool = False,
-    name: str | None = None,
-) -> tuple[Variable, Variable]:
-    """The elements in order along a dimension, and their places.
+def _stopped_in_programs(found: tuple[Variable, Variable]) -> tuple[Variable, Variable]:
+    values, places = found
+    return values if is_tensor(values) else stopped(values), stopped(places)
 
-    Args:
-        input: a variable of numbers.
-        axis: the dimension; may count from the end.
-        descending: the largest come first.
+
+argsort = OperatorLayers(then=_stopped_in_programs).several("""
+    argsort(input: X, axis, descending, name)
 
     Returns:
         The elements and their int64 indices, both of the shape of ``input``.  Equal elements stay
@@ -66,11 +59,7 @@ def argsort(
     >>> values, indices = fluid.layers.argsort(fluid.data("x", [None, 10]), axis=0)
     >>> values.shape, indices.dtype
     ((-1, 10), VarType.INT64)
-    """
-    values, places = f.argsort(input, axis=axis, descending=descending)
-    return values if is_tensor(values) else stopped(values), stopped(places)
-
-
+""")
 where = operator_layer(
     """
     where(condition) -> where_index

@@ -23,20 +23,13 @@ sequence_concat = _sequences("""
 """)
 
 
-@layer(family=SEQUENCES)
-def sequence_pad(
-    f: LayerBuilder,
-    x: Variable,
-    pad_value: Variable,
-    maxlen: int | None = None,
-    name: str | None = None,
-) -> tuple[Variable, Variable]:
-    """Sequences made equally long, and how long they are.
+def _stopped_lengths(found: tuple[Variable, Variable]) -> tuple[Variable, Variable]:
+    return found[0], stopped(found[1])
 
-    Args:
-        x: rows in sequences of one level.
-        pad_value: what stands behind them: one number, or one row.
-        maxlen: how long they become; as long as the longest one when None.
+
+sequence_pad = OperatorLayers(SEQUENCES, then=_stopped_lengths).several(
+    """
+    sequence_pad(x, pad_value, maxlen: padded_length = None, name)
 
     Returns:
         Variables [sequences, maxlen, ...] and [sequences], int64.
@@ -46,13 +39,9 @@ def sequence_pad(
     >>> padded, lengths = fluid.layers.sequence_pad(words, zero, maxlen=20)
     >>> padded.shape
     (-1, 20, 8)
-    """
-    out, lengths = f.sequence_pad(
-        x, stopped(pad_value), padded_length=-1 if maxlen is None else maxlen
-    )
-    return out, stopped(lengths)
-
-
+    """,
+    stops=["pad_value"],
+)
 sequence_unpad = _sequences(
     """
     sequence_unpad(x, length, name)

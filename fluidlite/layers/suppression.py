@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..ir.variable import Variable
-from .layer import LAYERS, LayerBuilder, layer, stopped
+from .layer import LAYERS
 from .operator_layers import OperatorLayers
 
 SUPPRESSION = LAYERS.extended(
@@ -55,48 +55,23 @@ locality_aware_nms = _suppression(
 )
 
 
-@layer(family=SUPPRESSION)
-def matrix_nms(
-    f: LayerBuilder,
-    bboxes: Variable,
-    scores: Variable,
-    score_threshold: float,
-    post_threshold: float,
-    nms_top_k: int,
-    keep_top_k: int,
-    use_gaussian: bool = False,
-    gaussian_sigma: float = 2.0,
-    background_label: int = 0,
-    normalized: bool = True,
-    return_index: bool = False,
-    name: str | None = None,
+def _with_index(
+    found: tuple[Variable, Variable], return_index: bool = False
 ) -> Variable | tuple[Variable, Variable]:
-    """Boxes whose scores sink by how much better ones of their class overlap them.
+    return found if return_index else found[0]
 
-    Wang et al., SOLOv2: dynamic and fast instance segmentation, NeurIPS 2020.
 
-    Args:
-        bboxes: boxes of images, [N, M, 4]. Polygons have 8, 16, 24 or 32 numbers.
-        scores: [N, classes, M].
-        post_threshold: what a score must be above after that.
-        use_gaussian: scores sink by exp(-sigma overlap^2); if not, by 1 - overlap.
-        gaussian_sigma: the sigma.
+matrix_nms = OperatorLayers(SUPPRESSION, then=_with_index).several(
+    """
+    matrix_nms(bboxes, scores, score_threshold, post_threshold=..., nms_top_k, keep_top_k,
+        use_gaussian, gaussian_sigma, background_label, normalized, return_index, name)
+
+    Returns:
+        A variable of shape [n, 6]: class, score and box, those of an image being a sequence.
 
     >>> boxes, scores = fluid.data("boxes", [None, 10, 4]), fluid.data("scores", [None, 3, 10])
     >>> fluid.layers.matrix_nms(boxes, scores, 0.1, 0.05, 100, 20).shape
     (-1, 6)
-    """
-    out, index = f.matrix_nms(
-        bboxes,
-        scores,
-        background_label=background_label,
-        score_threshold=score_threshold,
-        post_threshold=post_threshold,
-        nms_top_k=nms_top_k,
-        gaussian_sigma=gaussian_sigma,
-        use_gaussian=use_gaussian,
-        keep_top_k=keep_top_k,
-        normalized=normalized,
-    )
-    stopped(out)
-    return (out, index) if return_index else out
+    """,
+    is_stopped=True,
+)

@@ -24,7 +24,7 @@ class Priors(Op, abstract=True):
 
     Input: feature maps; only their height and width matter.
     Image: the images that they were made of.
-    Boxes: [height, width, boxes of a place, 4]: left, top, right, bottom.
+    Boxes: [height, width, boxes of a place, 4]: left, top, right, bottom, in parts of the image.
     Variances: ``variances`` for each box.
     variances: four numbers.
     clip: keep boxes within the image.
@@ -171,6 +171,7 @@ class density_prior_box(Priors):
     fixed_sizes: of squares, in pixels of Image.
     fixed_ratios: width over height, which stretches them.
     densities: for each of ``fixed_sizes`` how many points there are in each direction.
+    clip: accepted: boxes are kept within the image in any case, as in fluid.
     """
 
     flatten_to_2d: bool = False

@@ -109,9 +109,10 @@ class squared_l2_distance(Rows):
 
 
 class cos_sim(ShapeAtRuntime, Rows):
-    """Out[i] = the cosine of the angle between X[i] and Y[i].
+    """The cosine of the angle between each row of X and that of Y.
 
     XNorm, YNorm: the lengths of the rows, 1e-4 at least.
+    Out: [N, 1].
     """
 
     signature = "X, Y -> Out, XNorm~, YNorm~"

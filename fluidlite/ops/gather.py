@@ -340,7 +340,10 @@ def without_last(shape: Shape, name: str) -> Shape:
 class one_hot(OneHot):
     """Out[i, j] = whether X[i, 0] is j, as 1 or 0.
 
-    X: indices, with a last dimension of size 1.
+    X: indices, int64 or int32, with a last dimension of size 1.
+    depth: how many classes there are.
+    Out: of the shape of X, float32, with ``depth`` in place of the last 1; no gradient flows
+        through.
     """
 
     def index_shape(self, shape: Shape) -> Shape:

@@ -40,6 +40,10 @@ class generate_proposal_labels(TrueBoxes, Op):
     is_cascade_rcnn: RpnRois are those of a stage before, which begin with as many rows as there are
         true boxes, before scaling; all of them count.
     is_cls_agnostic: there are two classes of boxes: background and objects.
+    Rois: [n, 4].
+    LabelsInt32: their classes, [n, 1].
+    fg_thresh: regions that overlap a true box so much are objects.
+    bg_thresh_hi: what background overlaps by less than.
     """
 
     signature = (

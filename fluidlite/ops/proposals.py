@@ -174,7 +174,7 @@ def decoded(xp: Any, anchors: Array, moves: Array) -> Array:
 
 
 class distribute_fpn_proposals(DetachedValues):
-    """MultiFpnRois = the regions of each level of a pyramid: refer_level + log2(size / scale).
+    """The regions of each level of a pyramid, by their sizes: ``refer_level + log2(size / scale)``.
 
     (Lin, Dollar, Girshick, He, Hariharan and Belongie, Feature pyramid networks, CVPR 2017.)
 
@@ -183,6 +183,7 @@ class distribute_fpn_proposals(DetachedValues):
     min_level, max_level: the finest and the coarsest.
     refer_level: the level of regions of ``refer_scale``.
     refer_scale: the square root of an area, in pixels.
+    MultiFpnRois: a list of regions, [m, 4] each.
     """
 
     signature = "FpnRois[] -> MultiFpnRois*[], RestoreIndex"

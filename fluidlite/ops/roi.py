@@ -174,6 +174,7 @@ class psroi_pool(RoiPooling):
 
     Out: of shape [n, output_channels, pooled_height, pooled_width].
     output_channels: of Out; X has as many for each part.
+    X: images, [N, output_channels * pooled_height * pooled_width, H, W].
     """
 
     signature = "X, ROIs![] -> Out"

@@ -76,11 +76,12 @@ class arg_min(ArgExtreme):
 
 
 class argsort(Op):
-    """Out = the elements of X in ascending order along ``axis``.
+    """The elements of X in ascending order along ``axis``, and their places.
 
     Indices: where they were; equal elements stay in the order they had.
     axis: the dimension; may count from the end.
     descending: the largest come first.
+    X: numbers.
     """
 
     signature = "X -> Out, Indices!"

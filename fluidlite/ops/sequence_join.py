@@ -81,12 +81,12 @@ class sequence_concat(Op):
 
 
 class sequence_pad(ValueShaped):
-    """Out[i] = the rows of sequence i of X, and behind them PadValue.
+    """Sequences made equally long, and how long they are.
 
     X: in sequences of one level.
-    PadValue: one number, or one row.
+    PadValue: what stands behind the rows of each: one number, or one row.
     Length: how long each sequence is.
-    padded_length: how many rows each has in Out; -1 for as many as the longest sequence has.
+    padded_length: how many rows each becomes; -1 for as many as the longest sequence has.
     """
 
     signature = "X[], PadValue! -> Out, Length!"

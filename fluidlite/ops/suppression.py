@@ -214,7 +214,8 @@ class multiclass_nms2(Indexed, multiclass_nms):
 
 
 class matrix_nms(Indexed):
-    """Out = (class, score, box) of boxes, whose scores sink by how much better ones overlap them.
+    """Boxes whose scores sink by how much better ones of their class overlap them, with class and
+    score.
 
     (Wang, Zhang, Kong, Li and Shen, SOLOv2: dynamic and fast instance segmentation, NeurIPS 2020.)
 
@@ -222,6 +223,8 @@ class matrix_nms(Indexed):
     post_threshold: what a score must be above after that.
     use_gaussian: scores sink by exp(-sigma overlap^2); if not, by 1 - overlap.
     gaussian_sigma: the sigma.
+    BBoxes: of images with as many boxes each, [N, M, 4].
+    Scores: [N, classes, M].
     """
 
     signature = "BBoxes, Scores -> Out[], Index[]"
