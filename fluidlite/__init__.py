@@ -6,7 +6,7 @@ of eager tensors in the spelling of paddle 2.x, where fluid has no name like the
 
 from __future__ import annotations
 
-from . import interrupts as _interrupts  # isort: split
+from .ground import interrupts as _interrupts  # isort: split
 
 from functools import partial
 from importlib import import_module

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from importlib.util import find_spec
 
-from .interrupts import quietly
+from .ground.interrupts import quietly
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

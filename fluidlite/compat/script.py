@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from importlib.abc import InspectLoader
 
 from ..ground.console import complain
-from ..interrupts import as_python_does
+from ..ground.interrupts import as_python_does
 from ..opdef.effect import KINDS
 from . import AliasError, install, rewriting
 

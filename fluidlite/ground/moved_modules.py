@@ -19,7 +19,7 @@ MOVED = {
         name: f"ground.{name}"
         for name in (
             *("console", "docstrings", "dtypes", "extension", "fields", "files", "place"),
-            *("process_group", "quoting", "state", "turns", "values"),
+            *("interrupts", "process_group", "quoting", "state", "turns", "values"),
         )
     },
     "absent": "ground.missing_names",

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+_COMMAND = __name__.partition(".")[0]
 INTERRUPTED = 130  #: what a shell says of a command that was interrupted
 
 
@@ -29,8 +30,8 @@ def _is_command() -> bool:
     words, first = sys.orig_argv, sys.argv[0] if sys.argv else ""
     if first == "-m":  # until the module is found
         ends = [k for k, word in enumerate(words) if word[:1] == "-" and word[-1:] == "m"]
-        return bool(ends) and words[ends[0] + 1 : ends[0] + 2] == [__package__]
-    return os.path.basename(first).partition(".")[0].removesuffix("-script") == __package__
+        return bool(ends) and words[ends[0] + 1 : ends[0] + 2] == [_COMMAND]
+    return os.path.basename(first).partition(".")[0].removesuffix("-script") == _COMMAND
 
 
 def _leave(*signaled: object) -> None:
