@@ -128,15 +128,7 @@ def vjp(
     >>> y.tolist(), g.tolist()
     ([1.0, 4.0], [2.0, 4.0])
     """
-    check_bools(create_graph=create_graph, strict=strict)
-    listed = _tensors("inputs", inputs)
-    value = _checked(func, listed, strict, second=False)
-    seeds = _vector(v, _tensors("what the function returns", value))
-    kept = listed if create_graph else [each.detach() for each in listed]
-    found, product = by_arrays.vjp(_listing(func), kept, seeds, create_graph)
-    return _finished(_like(value, found), create_graph), _finished(
-        _like(inputs, product), create_graph
-    )
+    return _product(by_arrays.vjp, func, inputs, v, create_graph, strict)
 
 
 def jvp(
@@ -155,15 +147,7 @@ def jvp(
     >>> fluid.flow.autograd.functional.jvp(lambda x: x * x, x, v)[1].tolist()
     [2.0, 40.0]
     """
-    check_bools(create_graph=create_graph, strict=strict)
-    listed = _tensors("inputs", inputs)
-    value = _checked(func, listed, strict, second=False)
-    directions = _vector(v, listed)
-    kept = listed if create_graph else [each.detach() for each in listed]
-    found, product = by_arrays.jvp(_listing(func), kept, directions, create_graph)
-    return _finished(_like(value, found), create_graph), _finished(
-        _like(value, product), create_graph
-    )
+    return _product(by_arrays.jvp, func, inputs, v, create_graph, strict)
 
 
 def vhp(
@@ -185,24 +169,7 @@ def vhp(
     >>> fluid.flow.autograd.functional.vhp(cubes, x, fluid.flow.tensor([1.0, 10.0]))[1].tolist()
     [6.0, 120.0]
     """
-    check_bools(create_graph=create_graph, strict=strict)
-    listed = _tensors("inputs", inputs)
-    _need_one(_checked(func, listed, strict, second=True))
-    vector = _vector(v, listed)
-    arguments = _watched(listed, create_graph)
-    with enable_grad():
-        value = func(*arguments)
-    options: dict[str, Any] = dict(retain_graph=True, create_graph=True)
-    gradients = gradients_of([value], arguments, [None], **options)
-    pairs = [(g, u) for g, u in zip(gradients, vector) if g is not None and not g.stop]
-    products: Sequence[Any] = [None] * len(arguments)
-    if pairs:
-        slopes, weights = [g for g, _ in pairs], [u for _, u in pairs]
-        options = dict(retain_graph=create_graph, create_graph=create_graph)
-        products = gradients_of(slopes, arguments, weights, **options)
-    zeros = (x.results(np.zeros(x.array.shape, x.array.dtype)) for x in listed)
-    found = [zero if part is None else part for part, zero in zip(products, zeros)]
-    return _finished(value, create_graph), _finished(_like(inputs, found), create_graph)
+    return _product(by_arrays.hvp, func, inputs, v, create_graph, strict)
 
 
 def hvp(
@@ -212,6 +179,23 @@ def hvp(
     :func:`vhp`, since a Hessian is symmetric.
     """
     return vhp(func, inputs, v, create_graph, strict)
+
+
+def _product(
+    product: Function, func: Function, inputs: Any, v: Any, create_graph: bool, strict: bool
+) -> tuple[Any, Any]:
+    """What a function gives, and a product with its Jacobian or its Hessian."""
+    check_bools(create_graph=create_graph, strict=strict)
+    listed = _tensors("inputs", inputs)
+    value = _checked(func, listed, strict, second=product is by_arrays.hvp)
+    if product is by_arrays.hvp:
+        _need_one(value)
+    outputs = _tensors("what the function returns", value)
+    vector = _vector(v, outputs if product is by_arrays.vjp else listed)
+    kept = listed if create_graph else [each.detach() for each in listed]
+    found, made = product(_listing(func), kept, vector, create_graph)
+    like = value if product is by_arrays.jvp else inputs
+    return _finished(_like(value, found), create_graph), _finished(_like(like, made), create_graph)
 
 
 # -- what goes in, and what comes out --------------------------------------------------------------
