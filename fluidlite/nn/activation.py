@@ -42,7 +42,7 @@ class TrainedFunction(FunctionLayer):
     _shown: ClassVar[tuple[str, ...]] = ("p",)  #: the options in its ``repr``
 
     def begin(self, given: dict[str, Any]) -> None:
-        super().begin(given)
+        TensorLayer.__init__(self, given.pop("name"))
         for name in self._shown:
             setattr(self, name, given[name])
         self._options = given

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from math import prod
 from typing import Any
 
+from ..dygraph.nn.norm import singular_vectors
 from ..eager.tensor import Tensor
 from ..functions.arguments import DTypeLike
 from ..functions.arithmetic import divide, matmul, multiply
 from ..functions.reduction import norm
 from ..functions.reduction import sum as total
 from ..functions.shaping import reshape, t, transpose
-from ..initializer import Normal
 from .layer import TensorLayer
 
 
@@ -70,11 +69,7 @@ class SpectralNorm(TensorLayer):
         super().__init__(dtype=dtype)
         sizes = [int(n) for n in weight_shape]
         self._dim, self._rounds, self._eps = dim, power_iters, eps
-        rows = sizes[dim]
-        for name, size in (("u", rows), ("v", prod(sizes) // rows)):
-            made = self.create_parameter([size], default_initializer=Normal(0.0, 1.0))
-            made.stop_gradient = True
-            setattr(self, f"weight_{name}", made)
+        singular_vectors(self, sizes, dim)
 
     def forward(self, x: Tensor) -> Tensor:
         """The weight, divided."""

@@ -8,6 +8,7 @@ from typing import Any
 from ... import unique_name
 from ...errors import ArgumentError
 from ...functions.arguments import DTypeLike
+from ...ground.fields import from_fields
 from ...initializer import Constant
 from ...ir.variable import Variable
 from ...layers.layer import LayerBuilder, layer
@@ -272,6 +273,7 @@ class BilinearTensorProduct(Layer):
 
 
 @PARAMETERS
+@from_fields
 class NCE(Layer):
     """Noise-contrastive estimation: the loss of telling right classes from random ones:
     :func:`~fluidlite.layers.nce`.
@@ -292,34 +294,30 @@ class NCE(Layer):
     [2, 1]
     """
 
-    def __init__(
-        self,
-        num_total_classes: int,
-        dim: int,
-        sample_weight: Any = None,
-        param_attr: Attr = None,
-        bias_attr: Attr = None,
-        num_neg_samples: int | None = None,
-        sampler: str = "uniform",
-        custom_dist: Sequence[float] | None = None,
-        seed: int = 0,
-        is_sparse: bool = False,
-        dtype: DTypeLike = "float32",
-    ) -> None:
-        super().__init__(dtype=dtype)
-        self._num_total_classes = num_total_classes
-        self._sample_weight = sample_weight
-        self._arguments: dict[str, Any] = {
-            "num_neg_samples": num_neg_samples,
-            "sampler": sampler,
-            "custom_dist": custom_dist,
-            "seed": seed,
-            "is_sparse": is_sparse,
-        }
-        self.weight = self.create_parameter([num_total_classes, dim], param_attr)
+    num_total_classes: int
+    dim: int
+    sample_weight: Any = None
+    param_attr: Attr = None
+    bias_attr: Attr = None
+    num_neg_samples: int | None = None
+    sampler: str = "uniform"
+    custom_dist: Sequence[float] | None = None
+    seed: int = 0
+    is_sparse: bool = False
+    dtype: DTypeLike = "float32"
+
+    def begin(self, given: dict[str, Any]) -> None:
+        """Make the parameters."""
+        Layer.__init__(self, dtype=given.pop("dtype"))
+        classes, attr, bias_attr = (
+            given.pop(name) for name in ("num_total_classes", "param_attr", "bias_attr")
+        )
+        self._num_total_classes, self._sample_weight = classes, given.pop("sample_weight")
+        self.weight = self.create_parameter([classes, given.pop("dim")], attr)
         self.bias = None
         if bias_attr:
-            self.bias = self.create_parameter([num_total_classes, 1], bias_attr, is_bias=True)
+            self.bias = self.create_parameter([classes, 1], bias_attr, is_bias=True)
+        self._arguments = given
 
     def forward(self, input: Any, label: Any, sample_weight: Any = None) -> Any:
         """The loss of each row."""

@@ -304,6 +304,21 @@ class InstanceNorm(Layer):
         )
 
 
+def singular_vectors(layer: Layer, shape: Sequence[int], dim: int) -> None:
+    """Give a layer what finds the largest singular value of a weight: ``weight_u``, ``weight_v``.
+
+    Args:
+        layer: the layer.
+        shape: of the weight.
+        dim: the dimension that numbers the rows of the matrix that the weight is taken for.
+    """
+    rows = shape[dim]
+    for name, size in (("weight_u", rows), ("weight_v", prod(shape) // rows)):
+        vector = layer.create_parameter([size], default_initializer=Normal(0.0, 1.0))
+        vector.stop_gradient = True
+        layer.add_parameter(name, vector)
+
+
 @_NORMS
 class SpectralNorm(Layer):
     """A weight over its largest singular value, found by power iteration.
@@ -338,12 +353,7 @@ class SpectralNorm(Layer):
         if not 0 <= dim < len(weight_shape):
             raise ArgumentError(f"expected dim in [0, {len(weight_shape)}), got {dim}")
         self._attrs = {"dim": dim, "power_iters": power_iters, "eps": eps}
-        rows = weight_shape[dim]
-        for name, size in (("weight_u", rows), ("weight_v", prod(weight_shape) // rows)):
-            vector = self.create_parameter([size], default_initializer=Normal(0.0, 1.0))
-            assert vector is not None
-            vector.stop_gradient = True
-            self.add_parameter(name, vector)
+        singular_vectors(self, weight_shape, dim)
 
     def forward(self, weight: Any) -> Any:
         """The weight over its largest singular value."""

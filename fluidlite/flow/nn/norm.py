@@ -45,9 +45,9 @@ class _Affine(Module):
     def _make(self, shape: list[int], scaled: bool, shifted: bool, given: dict[str, Any]) -> None:
         Module.__init__(self)
         need_cpu(given["device"])
-        for name, asked, value in (("weight", scaled, 1.0), ("bias", shifted, 0.0)):
-            made = Parameter(creation.full(shape, value, given["dtype"])) if asked else None
-            self.register_parameter(name, made)
+        makers = (("weight", scaled, creation.ones), ("bias", shifted, creation.zeros))
+        for name, asked, make in makers:
+            self.register_parameter(name, Parameter(make(shape, given["dtype"])) if asked else None)
         self.eps: float = given["eps"]
 
 
