@@ -20,6 +20,8 @@ from ..regularizer import L2Decay, WeightDecayRegularizer
 
 Pair = tuple[Variable, Variable | None]  #: a parameter and its gradient; None where it has none
 
+Pairs = list[tuple[Variable, Variable]]  #: parameters and their gradients
+
 
 #: optimizers, of programs and of eager parameters
 OPTIMIZERS = Family(

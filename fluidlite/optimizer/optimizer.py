@@ -10,17 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-
-from .. import unique_name
 from ..backward.program import loss_gradients
 from ..clip import GradientClipBase, append_gradient_clip_ops, error_clip_callback
 from ..errors import ArgumentError
-from ..ground.arguments import instance_of, is_finite, or_none, refused, said, text_or_none
+from ..ground.arguments import instance_of, or_none, refused, text_or_none
 from ..ground.dtypes import DType
 from ..ground.reprs import Described
 from ..ground.weak_tables import WeakTable
-from ..initializer import Constant
 from ..ir.block import Block
 from ..ir.callsite import warn
 from ..ir.device import device_guard
@@ -35,7 +31,6 @@ from ..ir.program import (
 from ..ir.rollback import all_or_nothing
 from ..ir.variable import Parameter, Variable
 from ..layers.decay import LearningRateDecay
-from ..layers.params import global_variable
 from ..opdef.arithmetic import Arithmetic
 from ..opdef.definition import lookup
 from ..regularizer import (
@@ -48,6 +43,7 @@ from .arguments import (
     OPTIMIZERS,
     Arguments,
     Pair,
+    Pairs,
     checked_pairs,
     decay_of,
     kept_attributes,
@@ -57,8 +53,8 @@ from .arguments import (
 )
 from .eager import EagerSteps, eager_parameters, not_eager
 from .old_names import OldOptimizer
-from .rates import HasRate, scaled_rate
-from .states import State, States, tensor_of
+from .rates import HasRate
+from .states import State, States
 
 if TYPE_CHECKING:
     from ..scope import Scope
@@ -153,7 +149,7 @@ class Optimizer(Arguments, OldOptimizer, HasRate, Described):
         startup_program: Program | None = None,
         parameter_list: Iterable[Variable | str] | None = None,
         no_grad_set: Iterable[Variable | str] | None = None,
-    ) -> tuple[list[Operator], list[tuple[Variable, Variable]]]:
+    ) -> tuple[list[Operator], Pairs]:
         """Append the gradients of a loss and one step that uses them to the loss's program.
 
         When it fails, the programs are as they were.  With eager parameters, make the step, with
@@ -175,13 +171,24 @@ class Optimizer(Arguments, OldOptimizer, HasRate, Described):
             ArgumentError: an argument is of another kind.
             NoGradientError: an operator on the way has no gradient rule.
         """
+        return self.step_of(loss, startup_program, parameter_list, no_grad_set)
+
+    def step_of(
+        self, loss: Variable, startup_program: Program | None, *given: Any
+    ) -> tuple[list[Operator], Pairs]:
+        """What :meth:`minimize` does, for optimizers around others to do in their way.
+
+        Args:
+            loss, startup_program: as of :meth:`minimize`.
+            given: its other arguments.
+        """
         if self._eager is not None:
-            pairs = self.backward(loss, None, parameter_list, no_grad_set)
+            pairs = self.backward(loss, None, *given)
             self._eager.apply(pairs)
             return [], pairs
         main, startup = programs_of(loss, startup_program)
         with all_or_nothing(main, startup):
-            pairs = self.backward(loss, startup, parameter_list, no_grad_set)
+            pairs = self.backward(loss, startup, *given)
             return self.apply_optimize(loss, startup, pairs), pairs
 
     def backward(
@@ -191,7 +198,7 @@ class Optimizer(Arguments, OldOptimizer, HasRate, Described):
         parameter_list: Iterable[Variable | str] | None = None,
         no_grad_set: Iterable[Variable | str] | None = None,
         callbacks: Sequence[Callable[..., Any]] | None = None,
-    ) -> list[tuple[Variable, Variable]]:
+    ) -> Pairs:
         """Append the gradients of a loss: the first half of :meth:`minimize`.
 
         With eager parameters nothing is computed: the gradients are there, since ``backward()`` of
@@ -205,6 +212,16 @@ class Optimizer(Arguments, OldOptimizer, HasRate, Described):
         Returns:
             pairs of a parameter and its gradient.
         """
+        return self.gradients_of(loss, startup_program, parameter_list, no_grad_set, callbacks)
+
+    def gradients_of(self, loss: Variable, startup_program: Program | None, *given: Any) -> Pairs:
+        """What :meth:`backward` does, for optimizers around others to do in their way.
+
+        Args:
+            loss, startup_program: as of :meth:`backward`.
+            given: its other arguments.
+        """
+        parameter_list, no_grad_set, callbacks = given
         if self._eager is not None:
             return self._eager.pairs_for(
                 loss, self._checked_parameters(parameter_list), no_grad_set
@@ -332,13 +349,6 @@ class Optimizer(Arguments, OldOptimizer, HasRate, Described):
                     self._append_optimize_op(block, (param, grad))
         self._finish_update(block, [(p, g) for p, g in updated if g is not None])
         return block.ops[begin:]
-
-    def rate_of(self, param: Variable) -> Variable:
-        """The learning rate of a parameter, times its own factor, in its element type."""
-        rate = self._global_learning_rate(param.program)
-        if rate is None:
-            rate = self._rate(param.program, default_startup_program(), param.dtype)
-        return scaled_rate(rate, param)
 
     def append_step(
         self, block: Block, param: Variable, grad: Variable, rate: Variable
@@ -475,98 +485,6 @@ class Optimizer(Arguments, OldOptimizer, HasRate, Described):
         self._rates = WeakTable()
         self._states = States(self._kind, self._name)
 
-    # -- the learning rate -------------------------------------------------------------------------
-
-    def _rate(self, main: Program, startup: Program, dtype: DType) -> Variable:
-        """The variable of the learning rate in a program; made when it is not there."""
-        there = self._global_learning_rate(main)
-        if there is not None:
-            return there
-        rate = self._learning_rate
-        if isinstance(rate, Variable):
-            raise ArgumentError(
-                f"the learning rate {rate.name!r} of {self._kind} is a variable of another program "
-                f"than the loss"
-            )
-        name = unique_name.generate("learning_rate")
-        self._rates.keep(main, name)
-        return global_variable(main, startup, name, (1,), dtype, Constant(rate))
-
-    def _global_learning_rate(self, program: Program | None = None) -> Any:
-        """The variable of the learning rate in a program; None when there is none yet.  With eager
-        parameters, the rate as a tensor.
-
-        fluid 1.8's name, and what its scripts fetch.
-
-        Args:
-            program: the default main program when None.
-        """
-        if self._eager is not None:
-            return self._eager.rate_tensor() if self._eager.parameters else None
-        program = default_main_program() if program is None else program
-        if isinstance(self._learning_rate, Variable):
-            return program.global_block().find_var_recursive(self._learning_rate.name)
-        name = self._rates.of(program)
-        return None if name is None else program.global_block().vars.get(name)
-
-    def current_step_lr(self, scope: Scope | None = None) -> float:
-        """The learning rate of the next step.
-
-        Args:
-            scope: where programs are run, as ``fluid.global_scope()``; None gives the number that
-                they begin with.
-
-        Raises:
-            ArgumentError: without a scope, when the rate is a variable.
-            NotInitializedError: the scope has no value of it.
-        """
-        if self._eager is not None:
-            return self._eager.current_rate()
-        if scope is None:
-            if isinstance(self._learning_rate, Variable):
-                raise self._needs_scope("current_step_lr(fluid.global_scope())")
-            return self._learning_rate
-        rate = self._global_learning_rate()
-        if rate is None:
-            rate = self._learning_rate
-        if not isinstance(rate, Variable):
-            return rate
-        tensor = tensor_of(rate.name, scope)
-        return float(np.array(tensor).reshape(-1)[0])
-
-    def set_lr(self, value: float, scope: Scope | None = None) -> None:
-        """Use another learning rate from now on.
-
-        Args:
-            value: the rate.
-            scope: where the program is run, as ``fluid.global_scope()``; needed when it has been
-                built, since then a variable holds the rate.
-
-        Raises:
-            ArgumentError: ``value`` is no number, the rate is a variable of the user's, or the
-                scope is missing.
-            NotInitializedError: the scope has no value of it.
-
-        >>> sgd = fluid.optimizer.SGD(0.1)
-        >>> sgd.set_lr(0.05)
-        >>> sgd.current_step_lr()
-        0.05
-        """
-        number = self._checked_rate(value)
-        if not isinstance(self._learning_rate, float) or not isinstance(number, float):
-            raise ArgumentError(
-                f"{self._kind}: set_lr sets a number in place of a number; "
-                f"got {said(value)} in place of {said(self._learning_rate)}"
-            )
-        if self._eager is not None:
-            self._eager.set_rate(number)
-        rate = None if self._eager is not None else self._global_learning_rate()
-        if rate is not None:
-            if scope is None:
-                raise self._needs_scope(f"set_lr({number}, fluid.global_scope())")
-            tensor_of(rate.name, scope).set(np.full([1], number, rate.dtype.dtype))
-        self._learning_rate = number
-
     def _needs_scope(self, call: str) -> ArgumentError:
         return ArgumentError(
             f"{self._kind} has its learning rate and states in variables of the program, and "
@@ -574,13 +492,6 @@ class Optimizer(Arguments, OldOptimizer, HasRate, Described):
         )
 
     # -- checks ------------------------------------------------------------------------------------
-
-    def _checked_rate(self, given: Any) -> Any:
-        if isinstance(given, (Variable, LearningRateDecay)):
-            return given
-        if not is_finite(given):
-            raise refused(self, "the learning rate", "a number or a variable", given)
-        return float(given)
 
     def _checked_parameters(self, given: Any) -> list[Any] | None:
         if given is None:

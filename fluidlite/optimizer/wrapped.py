@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from ..errors import ArgumentError
 from ..ir.operator import Operator
 from ..ir.program import Program
 from ..ir.variable import Variable
-from .arguments import Pair
+from .arguments import Pair, Pairs
 from .optimizer import Optimizer
 
 
@@ -51,19 +51,9 @@ class WrappedOptimizer(Optimizer):
             ArgumentError: it is.
         """
 
-    def backward(
-        self,
-        loss: Variable,
-        startup_program: Program | None = None,
-        parameter_list: Iterable[Variable | str] | None = None,
-        no_grad_set: Iterable[Variable | str] | None = None,
-        callbacks: Sequence[Callable[..., Any]] | None = None,
-    ) -> list[tuple[Variable, Variable]]:
-        """Append the gradients of a loss; arguments as of :meth:`Optimizer.backward`."""
+    def gradients_of(self, loss: Variable, startup_program: Program | None, *given: Any) -> Pairs:
         self.check()
-        return self._optimizer.backward(
-            loss, startup_program, parameter_list, no_grad_set, callbacks
-        )
+        return self._optimizer.backward(loss, startup_program, *given)
 
     def apply_gradients(self, params_grads: Iterable[Pair]) -> list[Operator]:
         """Append one step; arguments as of :meth:`Optimizer.apply_gradients`."""

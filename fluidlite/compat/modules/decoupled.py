@@ -37,16 +37,9 @@ class DecoupledWeightDecay:
         self._decays = apply_decay_param_fun
         super().__init__(**kwargs)
 
-    def minimize(
-        self,
-        loss: Any,
-        startup_program: Any = None,
-        parameter_list: Any = None,
-        no_grad_set: Any = None,
-    ) -> Any:
+    def step_of(self, loss: Any, startup_program: Any, *given: Any) -> Any:
         """As of an optimizer."""
-        backward = super().backward  # type: ignore[misc]
-        pairs = backward(loss, startup_program, parameter_list, no_grad_set)
+        pairs = super().backward(loss, startup_program, *given)  # type: ignore[misc]
         startup = startup_program or default_startup_program()
         with program_guard(loss.block.program, startup):
             self._decay(pairs)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterable
 from typing import Any
 
 from ...errors import ArgumentError
@@ -15,7 +14,8 @@ from ...ir.rollback import all_or_nothing
 from ...ir.variable import Variable
 from ...layers.driving import append_conditional, new_block
 from ...layers.math import cast
-from ...optimizer.optimizer import Optimizer, Pair
+from ...optimizer.arguments import Pair, Pairs
+from ...optimizer.optimizer import Optimizer
 from ...optimizer.wrapped import WrappedOptimizer, an_optimizer
 from .fp16_lists import AutoMixedPrecisionLists
 from .loss_scaling import Counters, Rule, all_finite, divided, kept_number, update
@@ -69,53 +69,31 @@ class OptimizerWithMixedPrecision(WrappedOptimizer):
             raise ArgumentError(f"there is no {what} yet; call minimize(loss) first")
         return variable
 
-    def minimize(
-        self,
-        loss: Variable,
-        startup_program: Program | None = None,
-        parameter_list: Iterable[Variable | str] | None = None,
-        no_grad_set: Iterable[Variable | str] | None = None,
-    ) -> tuple[list[Operator], list[tuple[Variable, Variable]]]:
-        """Rewrite the program, append gradients, and a step; arguments as of
-        :meth:`Optimizer.minimize`.
+    def step_of(
+        self, loss: Variable, startup_program: Program | None, *given: Any
+    ) -> tuple[list[Operator], Pairs]:
+        """Rewrite the program, append gradients, and a step.
 
         Returns:
             the operators of the step, and pairs of a parameter and its gradient, divided by the
             factor on the loss.
         """
         main, startup = _programs(loss, startup_program)
-        with all_or_nothing(main, startup), self._rewritten(main):
-            pairs = self._backward(loss, startup, parameter_list, no_grad_set, None)
+        with all_or_nothing(main, startup), rewritten(main, self._amp_lists):
+            pairs = self._scaled_gradients(loss, startup, *given, None)
             return self.apply_optimize(loss, startup, pairs), pairs
 
-    def backward(
-        self,
-        loss: Variable,
-        startup_program: Program | None = None,
-        parameter_list: Iterable[Variable | str] | None = None,
-        no_grad_set: Iterable[Variable | str] | None = None,
-        callbacks: Sequence[Callable[..., Any]] | None = None,
-    ) -> list[tuple[Variable, Variable]]:
-        """Rewrite the program and append gradients; arguments as of :meth:`Optimizer.backward`.
+    def gradients_of(self, loss: Variable, startup_program: Program | None, *given: Any) -> Pairs:
+        """Rewrite the program and append gradients.
 
         Returns:
             pairs of a parameter and its gradient, divided by the factor on the loss.
         """
         main, startup = _programs(loss, startup_program)
-        with all_or_nothing(main, startup), self._rewritten(main):
-            return self._backward(loss, startup, parameter_list, no_grad_set, callbacks)
+        with all_or_nothing(main, startup), rewritten(main, self._amp_lists):
+            return self._scaled_gradients(loss, startup, *given)
 
-    def _rewritten(self, main: Program) -> AbstractContextManager[None]:
-        return rewritten(main, self._amp_lists)
-
-    def _backward(
-        self,
-        loss: Variable,
-        startup: Program,
-        parameter_list: Iterable[Variable | str] | None,
-        no_grad_set: Iterable[Variable | str] | None,
-        callbacks: Sequence[Callable[..., Any]] | None,
-    ) -> list[tuple[Variable, Variable]]:
+    def _scaled_gradients(self, loss: Variable, startup: Program, *given: Any) -> Pairs:
         main = loss.program
         with program_guard(main, startup):
             factor = kept_number(main, startup, "loss_scaling", self._init_loss_scaling, DType.FP32)
@@ -127,9 +105,7 @@ class OptimizerWithMixedPrecision(WrappedOptimizer):
                 wide: Any = cast(loss, "float32") if loss.dtype is DType.FP16 else loss
                 scaled = wide * factor
             self._loss_scaling, self._scaled_loss = factor, scaled
-            pairs = self._optimizer.backward(
-                scaled, startup, parameter_list, no_grad_set, callbacks
-            )
+            pairs = self._optimizer.backward(scaled, startup, *given)
             found = []
             for param, gradient in pairs:
                 with main.as_role(OpRole.OPTIMIZE, (param, gradient)):
