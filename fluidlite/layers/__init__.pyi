@@ -23,7 +23,6 @@ from .array import tensor_array_to_tensor
 from .beam_decoder import BeamSearchDecoder
 from .beam_search import beam_search
 from .beam_search import beam_search_decode
-from .boxes import box_coder
 from .branch import IfElse
 from .branch import Switch
 from .branch import case
@@ -33,7 +32,6 @@ from .creation import arange
 from .creation import assign
 from .creation import eye
 from .creation import fill_constant
-from .creation import fill_constant_batch_size_like
 from .creation import full
 from .creation import full_like
 from .creation import linspace
@@ -108,7 +106,6 @@ from .norm import instance_norm
 from .norm import layer_norm
 from .points import deformable_conv
 from .probability_loss import dice_loss
-from .proposals import collect_fpn_proposals
 from .proposals import generate_proposals
 from .ranking_loss import margin_rank_loss
 from .ranking_loss import npair_loss
@@ -158,7 +155,6 @@ from .sequence_rows import lod_append
 from .sequence_rows import lod_reset
 from .slicing import crop
 from .slicing import crop_tensor
-from .slicing import pad2d
 from .static_rnn import StaticRNN
 from .tagging import chunk_eval
 from .variables import autoincreased_step_counter
@@ -572,6 +568,9 @@ def bmm(x: Variable, y: Variable, name: str | None = None) -> Variable:
 def box_clip(input: Variable, im_info: Variable, name: str | None = None) -> Variable:
     """``input`` with all corners moved into the image."""
 
+def box_coder(prior_box: Variable, prior_box_var: Variable | Sequence[float] | None, target_box: Variable, code_type: str = 'encode_center_size', box_normalized: bool = True, name: str | None = None, axis: int = 0) -> Variable:
+    """Boxes relative to prior boxes: centres by sizes, sizes by logarithms; or back."""
+
 def box_decoder_and_assign(prior_box: Variable, prior_box_var: Variable | None, target_box: Variable, box_score: Variable, box_clip: float, name: str | None = None) -> tuple[Variable, Variable]:
     """A box for each class, and that of the class with the best score."""
 
@@ -586,6 +585,9 @@ def ceil(x: Variable, name: str | None = None) -> Variable:
 
 def clip_by_norm(x: Variable, max_norm: float, name: str | None = None) -> Variable:
     """``x``, scaled to the Euclidean norm ``max_norm`` where its own is larger."""
+
+def collect_fpn_proposals(multi_rois: Sequence[Variable], multi_scores: Sequence[Variable], min_level: int, max_level: int, post_nms_top_n: int, name: str | None = None) -> Variable:
+    """Of the regions of all levels of a pyramid those with the best scores."""
 
 def continuous_value_model(input: Variable, cvm: Variable, use_cvm: bool = True) -> Variable:
     """``input`` with its first two columns, counts of shows and clicks, as logarithms, or without them."""
@@ -673,6 +675,9 @@ def expand(x: Variable, expand_times: Given, name: str | None = None) -> Variabl
 
 def expand_as(x: Variable, target_tensor: Variable, name: str | None = None) -> Variable:
     """``x`` repeated along each dimension until it has the shape of ``target_tensor``."""
+
+def fill_constant_batch_size_like(input: Variable, shape: int | Sequence[int], dtype: Any, value: float, input_dim_idx: int = 0, output_dim_idx: int = 0, force_cpu: bool = False) -> Variable:
+    """``value``, everywhere, in ``shape`` but for one size that is ``input``'s."""
 
 def flip(input: Variable, dims: int | Sequence[int], name: str | None = None) -> Variable:
     """``input`` with its elements in reverse order along each dimension of ``dims``."""
@@ -838,6 +843,9 @@ def ones_like(x: Variable, out: Variable | None = None) -> Variable:
 
 def pad(x: Variable, paddings: int | Sequence[int], pad_value: float = 0.0, name: str | None = None) -> Variable:
     """``x`` with ``pad_value`` before and after its elements along each dimension."""
+
+def pad2d(input: Variable, paddings: Sequence[int] | Variable = [0, 0, 0, 0], mode: str = 'constant', pad_value: float = 0.0, data_format: str = 'NCHW', name: str | None = None) -> Variable:
+    """Images with room around them."""
 
 def pad_constant_like(x: Variable, y: Variable, pad_value: float = 0.0, name: str | None = None) -> Variable:
     """``y`` with ``pad_value`` behind its elements until it has the shape of ``x``."""

@@ -7,32 +7,20 @@ from typing import Any
 
 from ..errors import ArgumentError
 from .layer import LAYERS
-from .operator_layers import OperatorLayers
+from .operator_layers import OperatorLayers, operator_layer
 
 Floats = float | Sequence[float]
 
 _ANCHORS = LAYERS.extended(
     {
-        "input": "the feature map, [N, C, H, W].",
-        "image": "the images it was made of, [N, C, height, width].",
         "variance": "four numbers, which each box gets.",
         "steps": "the distances of places, across and down; 0 for those that follow from the "
         "sizes.",
         "stride": "the distances of places, across and down.",
-        "offset": "where in its part of the image a place is.",
     },
     returns="Boxes and variances, [H, W, boxes of a place, 4], in parts of the image.",
     raises="ArgumentError: a parameter is no number or list of numbers.",
 )
-_YOLO = LAYERS.extended(
-    {
-        "anchors": "widths and heights, in pixels.",
-        "class_num": "how many classes there are.",
-        "downsample_ratio": "how many pixels of the network's input a place has in each direction.",
-        "scale_x_y": "stretches how far centres may be from the middle of their place.",
-    }
-)
-_yolo = OperatorLayers(_YOLO)
 
 
 def _floats(value: Floats | None, what: str) -> list[float]:
@@ -135,7 +123,7 @@ anchor_generator = OperatorLayers(_ANCHORS, _anchors).several(
     """,
     is_stopped=True,
 )
-yolo_box = _yolo.several("""
+yolo_box = operator_layer.several("""
     yolo_box(x, img_size, anchors=..., class_num, conf_thresh=..., downsample_ratio=...,
         clip_bbox, name, scale_x_y)
 
@@ -143,7 +131,7 @@ yolo_box = _yolo.several("""
     >>> [v.shape for v in fluid.layers.yolo_box(x, size, [10, 13, 16, 30], 2, 0.01, 32)]
     [(-1, 32, 4), (-1, 32, 2)]
 """)
-yolov3_loss = _yolo("""
+yolov3_loss = operator_layer("""
     yolov3_loss(x, gt_box, gt_label, anchors=..., anchor_mask=..., class_num,
         ignore_thresh=..., downsample_ratio=..., gt_score, use_label_smooth, name,
         scale_x_y)

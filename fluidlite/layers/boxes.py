@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from ..errors import ArgumentError
 from ..ir.variable import Variable
-from .layer import LayerBuilder, is_variable, layer
-from .operator_layers import operator_layer, same_shape
+from .layer import is_variable
+from .operator_layers import OperatorLayers, operator_layer, same_shape
 
 iou_similarity = operator_layer("""
     iou_similarity(x, y, box_normalized, name)
@@ -18,30 +19,24 @@ iou_similarity = operator_layer("""
 """)
 
 
-@layer
-def box_coder(
-    f: LayerBuilder,
-    prior_box: Variable,
-    prior_box_var: Variable | Sequence[float] | None,
-    target_box: Variable,
-    code_type: str = "encode_center_size",
-    box_normalized: bool = True,
-    name: str | None = None,
-    axis: int = 0,
-) -> Variable:
-    """Boxes relative to prior boxes: centres by sizes, sizes by logarithms; or back.
+def _variance(prior_box_var: Variable | Sequence[float] | None) -> dict[str, Any]:
+    if prior_box_var is None:
+        return {}
+    if is_variable(prior_box_var):
+        return {"PriorBoxVar": prior_box_var}
+    if not isinstance(prior_box_var, (list, tuple)):
+        raise ArgumentError(
+            f"expected prior_box_var to be a variable or a list of 4 numbers, got "
+            f"{prior_box_var!r:.60}"
+        )
+    return {"variance": list(prior_box_var)}
+
+
+box_coder = OperatorLayers(convert=_variance)("""
+    box_coder(prior_box, prior_box_var, target_box, code_type, box_normalized, name, axis)
 
     Args:
-        prior_box: the boxes that others are relative to, [m, 4].
         prior_box_var: what the numbers are divided by: [m, 4], or four numbers for all; None for 1.
-        target_box: [n, 4] to encode, each by each; [n, m, 4] to decode.
-        code_type: "encode_center_size" or "decode_center_size".
-        box_normalized: boxes are in parts of the image; if not, in whole pixels, the last one
-            included.
-        axis: to decode: the dimension of ``target_box`` along which boxes share a prior box.
-
-    Returns:
-        A variable of shape [n, m, 4].
 
     Raises:
         ArgumentError: ``prior_box_var`` has none of the forms above.
@@ -49,28 +44,7 @@ def box_coder(
     >>> priors, boxes = fluid.data("priors", [3, 4]), fluid.data("boxes", [None, 4])
     >>> fluid.layers.box_coder(priors, [0.1, 0.1, 0.2, 0.2], boxes).shape
     (-1, 3, 4)
-    """
-    variance, given = [], None
-    if is_variable(prior_box_var):
-        given = prior_box_var
-    elif isinstance(prior_box_var, (list, tuple)):
-        variance = list(prior_box_var)
-    elif prior_box_var is not None:
-        raise ArgumentError(
-            f"expected prior_box_var to be a variable or a list of 4 numbers, got "
-            f"{prior_box_var!r:.60}"
-        )
-    return f.box_coder(
-        prior_box,
-        given,
-        target_box,
-        code_type=code_type,
-        box_normalized=box_normalized,
-        axis=axis,
-        variance=variance,
-    )
-
-
+""")
 box_clip = same_shape("""
     box_clip(input, im_info, name)
 

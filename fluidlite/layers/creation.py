@@ -109,21 +109,15 @@ def _number(value: Any, dtype: DType) -> dict[str, Any]:
         raise ArgumentError(f"expected a number of {dtype} for value, got {value!r:.60}") from None
 
 
-@layer(family=FILLED)
-def fill_constant_batch_size_like(
-    f: LayerBuilder,
-    input: Variable,
-    shape: Sequence[int],
-    dtype: Any,
-    value: float,
-    input_dim_idx: int = 0,
-    output_dim_idx: int = 0,
-    force_cpu: bool = False,
-) -> Variable:
-    """One number everywhere, in a shape that has one size in common with ``input``.
+def _value(dtype: Any, value: float) -> dict[str, Any]:
+    dtype = as_dtype(dtype)
+    return {"dtype": dtype, **_number(value, dtype)}
 
-    Args:
-        shape: sizes; the one at ``output_dim_idx`` does not matter.
+
+fill_constant_batch_size_like = OperatorLayers(FILLED, _value)(
+    """
+    fill_constant_batch_size_like(input, shape, dtype, value, input_dim_idx, output_dim_idx,
+        force_cpu)
 
     Returns:
         A variable at which gradients stop.
@@ -131,18 +125,9 @@ def fill_constant_batch_size_like(
     >>> x = fluid.data("x", [None, 4])
     >>> fluid.layers.fill_constant_batch_size_like(x, [1, 5], "int64", 0).shape
     (-1, 5)
-    """
-    dtype = as_dtype(dtype)
-    made: Variable = f.fill_constant_batch_size_like(
-        input,
-        shape=shape,
-        dtype=dtype,
-        input_dim_idx=input_dim_idx,
-        output_dim_idx=output_dim_idx,
-        force_cpu=force_cpu,
-        **_number(value, dtype),
-    )
-    return stopped(made)
+    """,
+    is_stopped=True,
+)
 
 
 @layer(family=FILLED)

@@ -18,7 +18,6 @@ _PAIRS = LAYERS.extended(
         "x": "a variable of numbers.",
         "y": "of the element type of ``x``; its dimensions are those of ``x`` from ``axis`` on, "
         "and its sizes equal those of ``x`` or are 1.",
-        "axis": "where ``y`` begins in ``x``; -1 for the place where both end together.",
     },
     returns="A variable of the shape of ``x``.",
     example=_EXAMPLE,

@@ -12,10 +12,6 @@ from .operator_layers import OperatorLayers
 _REGIONS = LAYERS.extended(
     {
         "im_info": "height, width and scale of each image, [N, 3].",
-        "gt_classes": "the classes of true objects, [objects, 1], those of an image being a "
-        "sequence.",
-        "is_crowd": "1 where an object is many, which do not count, [objects, 1]; sequences as "
-        "``gt_classes``.",
         "min_level": "the finest level.",
         "max_level": "the coarsest level.",
     }
@@ -153,22 +149,29 @@ distribute_fpn_proposals = OperatorLayers(_REGIONS, _levels, _as_list).several("
 """)
 
 
-@layer(family=_REGIONS)
-def collect_fpn_proposals(
-    f: LayerBuilder,
+def _collected(
     multi_rois: Sequence[Variable],
     multi_scores: Sequence[Variable],
     min_level: int,
     max_level: int,
-    post_nms_top_n: int,
-    name: str | None = None,
-) -> Variable:
-    """Of the regions of all levels of a pyramid those with the best scores.
+) -> dict[str, list[Variable]]:
+    levels = max_level - min_level + 1
+    given = variables_of(multi_rois, "multi_rois"), variables_of(multi_scores, "multi_scores")
+    if any(len(each) < levels for each in given):
+        raise ArgumentError(
+            f"expected multi_rois and multi_scores of {levels} levels, {min_level} to {max_level}, "
+            f"got {len(given[0])} and {len(given[1])}"
+        )
+    return {"MultiLevelRois": given[0][:levels], "MultiLevelScores": given[1][:levels]}
+
+
+collect_fpn_proposals = OperatorLayers(_REGIONS, _collected)(
+    """
+    collect_fpn_proposals(multi_rois, multi_scores, min_level, max_level, post_nms_top_n, name)
 
     Args:
         multi_rois: of each level, [n, 4], those of an image being a sequence.
         multi_scores: of each level, [n, 1].
-        post_nms_top_n: how many are kept, of all images together.
 
     Returns:
         A variable of shape [m, 4].
@@ -180,13 +183,6 @@ def collect_fpn_proposals(
     >>> scores = [fluid.data(f"scores{k}", [None, 1], lod_level=1) for k in range(2)]
     >>> fluid.layers.collect_fpn_proposals(rois, scores, 2, 3, 100).shape
     (-1, 4)
-    """
-    levels = max_level - min_level + 1
-    given = variables_of(multi_rois, "multi_rois"), variables_of(multi_scores, "multi_scores")
-    if any(len(each) < levels for each in given):
-        raise ArgumentError(
-            f"expected multi_rois and multi_scores of {levels} levels, {min_level} to {max_level}, "
-            f"got {len(given[0])} and {len(given[1])}"
-        )
-    rois, scores = (each[:levels] for each in given)
-    return stopped(f.collect_fpn_proposals(rois, scores, post_nms_topN=post_nms_top_n))
+    """,
+    is_stopped=True,
+)

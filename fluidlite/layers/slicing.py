@@ -162,25 +162,26 @@ pad = operator_layer("""
 """)
 
 
-@layer
-def pad2d(
+def _room(
     f: LayerBuilder,
-    input: Variable,
     paddings: Sequence[int] | Variable = [0, 0, 0, 0],  # noqa: B006 (as in fluid; never changed)
     mode: str = "constant",
-    pad_value: float = 0.0,
-    data_format: str = "NCHW",
-    name: str | None = None,
-) -> Variable:
-    """Images with room around them.
+) -> dict[str, Any]:
+    if mode not in ("constant", "reflect", "edge"):
+        raise ArgumentError(f"expected mode 'constant', 'reflect' or 'edge', got {mode!r}")
+    sizes = sizes_of(f, paddings, "paddings")
+    return {"Paddings": sizes.whole, "paddings": sizes.numbers, "mode": mode}
+
+
+pad2d = OperatorLayers(convert=_room)("""
+    pad2d(input: X, paddings, mode, pad_value, data_format, name)
+
+    Images with room around them.
 
     Args:
-        input: images, [N, C, H, W], or [N, H, W, C] with ``data_format`` NHWC.
         paddings: sizes above, below, left and right; or an int32 variable that holds them.
         mode: "constant": ``pad_value`` stands there; "reflect": the image as in a mirror through
             the middle of its outermost elements; "edge": its outermost elements.
-        pad_value: see there.
-        data_format: NCHW or NHWC.
 
     Returns:
         Larger images.
@@ -190,20 +191,7 @@ def pad2d(
 
     >>> fluid.layers.pad2d(fluid.data("x", [None, 3, 8, 8]), [1, 1, 2, 2]).shape
     (-1, 3, 10, 12)
-    """
-    if mode not in ("constant", "reflect", "edge"):
-        raise ArgumentError(f"expected mode 'constant', 'reflect' or 'edge', got {mode!r}")
-    sizes = sizes_of(f, paddings, "paddings")
-    return f.pad2d(
-        input,
-        Paddings=sizes.whole,
-        paddings=sizes.numbers,
-        mode=mode,
-        pad_value=float(pad_value),
-        data_format=data_format,
-    )
-
-
+""")
 pad_constant_like = same_shape("""
     pad_constant_like(x, y, pad_value, name)
 

@@ -71,7 +71,7 @@ class iou_similarity(Op):
 
 
 class box_coder(Op):
-    """OutputBox = TargetBox relative to PriorBox: centres by sizes, sizes by logarithms; or back.
+    """Boxes relative to prior boxes: centres by sizes, sizes by logarithms; or back.
 
     PriorBox: the boxes that others are relative to, [M, 4].
     PriorBoxVar: what the four numbers are divided by, [M, 4].
@@ -80,6 +80,7 @@ class box_coder(Op):
     box_normalized: boxes are in parts of the image; if not, in whole pixels, the last one included.
     axis: to decode: 0 where boxes of one column have a prior box in common, 1 for those of a row.
     variance: four numbers in place of PriorBoxVar.
+    OutputBox: of shape [N, M, 4].
     """
 
     signature = "PriorBox, PriorBoxVar?, TargetBox -> OutputBox"

@@ -143,6 +143,7 @@ class pad2d(Op):
     mode: what is added: constant, a number; reflect, the image mirrored at its outermost elements;
         edge, these elements repeated.
     data_format: the order of the dimensions, NCHW or NHWC.
+    X: images, [N, C, H, W], or [N, H, W, C] with ``data_format`` NHWC.
     """
 
     signature = "X, Paddings?! -> Out"
