@@ -100,5 +100,5 @@ def test_a_layer_that_stands_in_the_place_of_others_takes_what_they_do():
 
 def test_a_layer_of_a_function_has_the_parameters_behind_its_inputs():
     shown = str(inspect.signature(fluid.flow.nn.BCELoss)).replace("'", "")
-    assert shown == "(weight: Any = None, reduction: str = mean) -> None"
+    assert shown == "(weight: Tensor | None = None, reduction: str = mean) -> None"
     assert repr(fluid.nn.LeakyReLU(0.3)) == "LeakyReLU(negative_slope=0.3)"
