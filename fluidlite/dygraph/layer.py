@@ -160,7 +160,7 @@ class Layer(Registry):
         self._train(False)
 
     def to(
-        self, device: Any = None, dtype: DTypeLike | None = None, blocking: bool | None = None
+        self, device: Any = None, dtype: DTypeLike = None, blocking: bool | None = None
     ) -> Layer:
         """Cast the parameters and buffers of fractions; there is one place.
 
@@ -218,7 +218,7 @@ class Layer(Registry):
         self,
         shape: Any,
         attr: Any = None,
-        dtype: DTypeLike | None = None,
+        dtype: DTypeLike = None,
         is_bias: bool = False,
         default_initializer: Any = None,
     ) -> Any:
@@ -264,7 +264,7 @@ class Layer(Registry):
         self,
         name: str | None = None,
         persistable: bool = False,
-        dtype: DTypeLike | None = None,
+        dtype: DTypeLike = None,
         type: Any = Kind.LOD_TENSOR,
     ) -> Any:
         """A blank tensor, or a variable of the program, to be given a value by some layer.

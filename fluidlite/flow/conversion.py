@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..eager.recording import TensorRecord, eager
 from ..functions import elementary
 from ..ground.dtypes import as_dtype
 from ..opdef.operand import Operand
 from . import devices
+
+if TYPE_CHECKING:
+    from ..functions.arguments import DTypeLike
+    from .devices import DeviceLike
+    from .tensor import Tensor
 
 
 class Conversion(TensorRecord, results=False):
@@ -20,15 +25,17 @@ class Conversion(TensorRecord, results=False):
         return devices.device("cpu")
 
     @property
-    def is_cuda(self) -> Any:
+    def is_cuda(self) -> bool:
         """False."""
         return False
 
-    def cpu(self) -> Any:
+    def cpu(self) -> Tensor:
         """The tensor itself, which is there already."""
         return self
 
-    def to(self, *args: Any, dtype: Any = None, device: Any = None, copy: Any = False) -> Any:
+    def to(
+        self, *args: Any, dtype: DTypeLike = None, device: DeviceLike = None, copy: Any = False
+    ) -> Tensor:
         """The tensor in another element type; itself where nothing changes.
 
         Args:
@@ -55,31 +62,31 @@ class Conversion(TensorRecord, results=False):
             return _cast(self, dtype)
         return eager.assign(self) if copy else self
 
-    def contiguous(self) -> Any:
+    def contiguous(self) -> Tensor:
         """The tensor itself: elements lie behind each other always."""
         return self
 
-    def bool(self) -> Any:
+    def bool(self) -> Tensor:
         """The tensor as truth values."""
         return _cast(self, "bool")
 
-    def int(self) -> Any:
+    def int(self) -> Tensor:
         """The tensor as int32."""
         return _cast(self, "int32")
 
-    def half(self) -> Any:
+    def half(self) -> Tensor:
         """The tensor as float16."""
         return _cast(self, "float16")
 
-    def type_as(self, target: Any) -> Any:
+    def type_as(self, target: Tensor) -> Tensor:
         """The tensor in the element type of another."""
         return _cast(self, target.array.dtype)
 
-    def byte(self) -> Any:
+    def byte(self) -> Tensor:
         """The tensor as uint8."""
         return _cast(self, "uint8")
 
-    def type(self, dtype: Any = None) -> Any:
+    def type(self, dtype: DTypeLike = None) -> Any:
         """The tensor in another element type; the name of its own one when None."""
         if dtype is None:
             return f"flow.{_KINDS.get(self.array.dtype.name, self.array.dtype.name)}Tensor"
@@ -89,7 +96,7 @@ class Conversion(TensorRecord, results=False):
         """-1: tensors are on the CPU."""
         return -1
 
-    def cuda(self, device: Any = None) -> Any:
+    def cuda(self, device: DeviceLike = None) -> Tensor:
         """An error: there are no tensors on other devices.
 
         Raises:
@@ -98,15 +105,15 @@ class Conversion(TensorRecord, results=False):
         devices.need_cpu("cuda" if device is None else device)
         return self
 
-    def float(self) -> Any:
+    def float(self) -> Tensor:
         """The tensor as float32."""
         return _cast(self, "float32")
 
-    def double(self) -> Any:
+    def double(self) -> Tensor:
         """The tensor as float64."""
         return _cast(self, "float64")
 
-    def long(self) -> Any:
+    def long(self) -> Tensor:
         """The tensor as int64."""
         return _cast(self, "int64")
 

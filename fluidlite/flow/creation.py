@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .spelling import Function
 
 
-def made(lenient: Tensor, device: DeviceLike | None = None, requires_grad: bool = False) -> Tensor:
+def made(lenient: Tensor, device: DeviceLike = None, requires_grad: bool = False) -> Tensor:
     """The tensor of this spelling for one of another.
 
     Args:

@@ -48,11 +48,11 @@ class device:
         return hash(self.type)
 
 
-#: what users write for a place
-DeviceLike = str | device
+#: what users write for a place; None for the only one
+DeviceLike = str | device | None
 
 
-def need_cpu(given: DeviceLike | None) -> None:
+def need_cpu(given: DeviceLike) -> None:
     """Refuse a place that is none of tensors.
 
     Args:

@@ -180,9 +180,7 @@ def div(input: Tensor, other: Other, *, rounding_mode: str | None = None) -> Ten
     return modes[rounding_mode](quotient)
 
 
-def where(
-    condition: Tensor, x: Other | None = None, y: Other | None = None
-) -> Tensor | tuple[Tensor, ...]:
+def where(condition: Tensor, x: Other | None = None, y: Other | None = None) -> Any:
     """x where a condition holds, y elsewhere; the places where it holds when they are left out.
 
     Args:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,8 +11,11 @@ from .. import io
 from ..eager.recording import TensorRecord
 from .tensor import Tensor
 
+if TYPE_CHECKING:
+    from os import PathLike
 
-def save(obj: Any, path: Any) -> None:
+
+def save(obj: Any, path: str | PathLike[str]) -> None:
     """Write tensors, numbers and texts, and dictionaries and lists of them, to a file.
 
     Args:
@@ -28,7 +31,7 @@ def save(obj: Any, path: Any) -> None:
     io.save({"saved": _arrays(obj)}, path)
 
 
-def load(path: Any, map_location: Any = None) -> Any:
+def load(path: str | PathLike[str], map_location: Any = None) -> Any:
     """What :func:`save` wrote.
 
     Args:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..eager.recording import eager
 from ..functions import arithmetic, elementary, reduction, selection, shaping
@@ -44,7 +44,7 @@ log_softmax: Function = ONEFLOW(activation.log_softmax, defaults={"dim": ...})
 
 
 def mean(
-    input: Tensor, dim: Axes = None, keepdim: bool = False, *, dtype: DTypeLike | None = None
+    input: Tensor, dim: Axes = None, keepdim: bool = False, *, dtype: DTypeLike = None
 ) -> Tensor:
     """The mean of the elements, over some dimensions or all; see :func:`sum`."""
     return reduction.mean(input if dtype is None else elementary.cast(input, dtype), dim, keepdim)
@@ -81,7 +81,7 @@ def amin(input: Tensor, dim: Axes = None, keepdim: bool = False) -> Tensor:
     return elementary.cast(made, "bool") if input.array.dtype.kind == "b" else made
 
 
-def max(input: Tensor, dim: int | Tensor | None = None, keepdim: bool = False) -> Tensor | Found:
+def max(input: Tensor, dim: int | Tensor | None = None, keepdim: bool = False) -> Any:
     """The largest element; or those along a dimension, and their places.
 
     Equal ones share the gradient of the first form; that of the second goes to the one whose place
@@ -100,7 +100,7 @@ def max(input: Tensor, dim: int | Tensor | None = None, keepdim: bool = False) -
     return amax(input) if dim is None else _picked(input, argmax(input, dim, True), dim, keepdim)
 
 
-def min(input: Tensor, dim: int | Tensor | None = None, keepdim: bool = False) -> Tensor | Found:
+def min(input: Tensor, dim: int | Tensor | None = None, keepdim: bool = False) -> Any:
     """The smallest element; or those along a dimension, and their places; see :func:`max`."""
     if isinstance(dim, Operand):
         return arithmetic.minimum(input, dim)

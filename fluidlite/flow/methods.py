@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,13 @@ from ..opdef.operand import Operand
 from . import algebra, arranging, comparing, devices, shapes
 from . import elementary as own
 from .shapes import numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..functions.arguments import ArrayLike, DTypeLike, Numbers, Other
+    from .devices import DeviceLike
+    from .tensor import Tensor
 
 
 class MoreMethods(Writing, results=False):
@@ -88,7 +95,7 @@ class MoreMethods(Writing, results=False):
     arctanh = own.atanh
 
     @property
-    def data(self) -> Any:
+    def data(self) -> Tensor:
         """A tensor of the same elements that stops gradients, and whose writes nobody notices; what
         is assigned to it takes the place of the elements.
         """
@@ -97,17 +104,17 @@ class MoreMethods(Writing, results=False):
         return made
 
     @data.setter
-    def data(self, value: Any) -> None:
+    def data(self, value: Other) -> None:
         if not isinstance(value, Operand):
             raise located(ArgumentError, f"expected a tensor, got {value!r:.60}")
         for each in self._sharing or (self,):
             each.array = value.array
 
-    def where(self, condition: Any, other: Any) -> Any:
+    def where(self, condition: Tensor, other: Tensor) -> Tensor:
         """The elements where a condition holds, those of another tensor elsewhere."""
         return own.where(condition, self, other)
 
-    def reshape_as(self, other: Any) -> Any:
+    def reshape_as(self, other: Tensor) -> Tensor:
         """The tensor in the shape of another one."""
         return shapes.reshape(self, list(other.array.shape))
 
@@ -116,8 +123,12 @@ class MoreMethods(Writing, results=False):
     # -- tensors of the same kind ------------------------------------------------------------------
 
     def new_zeros(
-        self, *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False
-    ) -> Any:
+        self,
+        *size: int | Sequence[int],
+        dtype: DTypeLike = None,
+        device: DeviceLike = None,
+        requires_grad: bool = False,
+    ) -> Tensor:
         """Zeros of the tensor's type, of a shape.
 
         Args:
@@ -131,26 +142,34 @@ class MoreMethods(Writing, results=False):
     new_empty = new_zeros
 
     def new_ones(
-        self, *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False
-    ) -> Any:
+        self,
+        *size: int | Sequence[int],
+        dtype: DTypeLike = None,
+        device: DeviceLike = None,
+        requires_grad: bool = False,
+    ) -> Tensor:
         """Ones of the tensor's type; see :meth:`new_zeros`."""
         return _new(self, creation.ones(list(numbers(size))), dtype, device, requires_grad)
 
     def new_full(
         self,
-        size: Any,
-        fill_value: Any,
-        dtype: Any = None,
-        device: Any = None,
+        size: Numbers,
+        fill_value: float | Tensor,
+        dtype: DTypeLike = None,
+        device: DeviceLike = None,
         requires_grad: bool = False,
-    ) -> Any:
+    ) -> Tensor:
         """One number in the tensor's type; see :meth:`new_zeros`."""
         made = creation.full(list(size), fill_value)
         return _new(self, made, dtype, device, requires_grad)
 
     def new_tensor(
-        self, data: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False
-    ) -> Any:
+        self,
+        data: ArrayLike,
+        dtype: DTypeLike = None,
+        device: DeviceLike = None,
+        requires_grad: bool = False,
+    ) -> Tensor:
         """A tensor of the same type with a copy of some values."""
         made = creation.to_tensor(data)
         return _new(self, made, dtype, device, requires_grad)
@@ -165,7 +184,7 @@ class MoreMethods(Writing, results=False):
         """The number of dimensions."""
         return len(self.array.shape)
 
-    def stride(self, dim: int | None = None) -> Any:
+    def stride(self, dim: int | None = None) -> int | tuple[int, ...]:
         """How many elements lie from one place to the next along each dimension, or one."""
         steps = [int(np.prod(self.array.shape[k + 1 :])) for k in range(len(self.array.shape))]
         return tuple(steps) if dim is None else steps[dim]
@@ -180,11 +199,11 @@ class MoreMethods(Writing, results=False):
 
     # -- random numbers ----------------------------------------------------------------------------
 
-    def uniform_(self, a: float = 0.0, b: float = 1.0) -> Any:  # type: ignore[override]
+    def uniform_(self, a: float = 0.0, b: float = 1.0) -> Tensor:  # type: ignore[override]
         """Draw all elements anew, equally likely in [a, b), in place."""
         return _again(self, generator.get()().random(self.array.shape) * (b - a) + a)
 
-    def bernoulli_(self, p: float = 0.5) -> Any:
+    def bernoulli_(self, p: float = 0.5) -> Tensor:
         """Make all elements 1 with a probability and 0 else, in place."""
         return _again(self, generator.get()().random(self.array.shape) < p)
 

@@ -30,7 +30,7 @@ def _alike(
     input: Tensor,
     drawn: Callable[..., Tensor],
     in_run: Callable[[Tensor], Tensor],
-    dtype: DTypeLike | None = None,
+    dtype: DTypeLike = None,
 ) -> Tensor:
     """Random numbers in the shape of a tensor."""
     kind = as_dtype(input.array.dtype) if dtype is None else dtype
@@ -63,7 +63,7 @@ def randint(
     size: Sequence[int] | None = None,
     *,
     dtype: DTypeLike = "int64",
-    device: DeviceLike | None = None,
+    device: DeviceLike = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """Random integers from one number up to, without, another one.
@@ -91,8 +91,8 @@ def randint_like(
     low: int,
     high: int | None = None,
     *,
-    dtype: DTypeLike | None = None,
-    device: DeviceLike | None = None,
+    dtype: DTypeLike = None,
+    device: DeviceLike = None,
 ) -> Tensor:
     """Random integers in the shape of a tensor; see :func:`randint`."""
     first, end = (0, low) if high is None else (low, high)
@@ -108,8 +108,8 @@ def normal(
     std: Tensor | float = 1.0,
     *args: int | Sequence[int],
     size: Sequence[int] | None = None,
-    dtype: DTypeLike | None = None,
-    device: DeviceLike | None = None,
+    dtype: DTypeLike = None,
+    device: DeviceLike = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """Random numbers of a normal distribution.
@@ -141,9 +141,7 @@ def bernoulli(input: Tensor, p: float | None = None) -> Tensor:
     return creation.bernoulli(input if p is None else creation.full_like(input, p))
 
 
-def as_tensor(
-    data: ArrayLike, dtype: DTypeLike | None = None, device: DeviceLike | None = None
-) -> Tensor:
+def as_tensor(data: ArrayLike, dtype: DTypeLike = None, device: DeviceLike = None) -> Tensor:
     """What it is given, where that is such a tensor; else a tensor of it; see :func:`tensor`."""
     if isinstance(data, Tensor):
         return data.to(dtype=dtype, device=device)

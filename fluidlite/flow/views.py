@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,12 @@ from ..functions import shaping
 from ..functions.items import get_item, set_item
 from ..opdef.operand import Operand
 from . import shapes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..functions.arguments import Axes
+    from .tensor import Tensor
 
 _Get = Callable[[Any], Any]
 _Put = Callable[[Any, Any], Any]
@@ -37,25 +43,25 @@ class Viewing(Writing, results=False):
             made._origin = (self, get, lambda x, y: (back or _like(x))(y))
         return made
 
-    def reshape(self, *shape: Any) -> Any:
+    def reshape(self, *shape: int | Sequence[int]) -> Tensor:
         """The same elements in another shape, one size of which may be -1."""
         return self._seen(lambda x: shapes.reshape(x, *shape))
 
     view = reshape
 
-    def squeeze(self, dim: Any = None) -> Any:
+    def squeeze(self, dim: Axes = None) -> Tensor:
         """The tensor without a dimension, or without all, of size 1."""
         return self._seen(lambda x: shapes.squeeze(x, dim))
 
-    def unsqueeze(self, dim: int) -> Any:
+    def unsqueeze(self, dim: int) -> Tensor:
         """The tensor with a new dimension of size 1."""
         return self._seen(lambda x: shapes.unsqueeze(x, dim))
 
-    def flatten(self, start_dim: int = 0, end_dim: int = -1) -> Any:
+    def flatten(self, start_dim: int = 0, end_dim: int = -1) -> Tensor:
         """The tensor with some dimensions made one."""
         return self._seen(lambda x: shapes.flatten(x, start_dim, end_dim))
 
-    def transpose(self, dim0: int, dim1: int) -> Any:
+    def transpose(self, dim0: int, dim1: int) -> Tensor:
         """Two dimensions exchanged."""
 
         def exchanged(x: Any) -> Any:
@@ -63,11 +69,11 @@ class Viewing(Writing, results=False):
 
         return self._seen(exchanged, exchanged)
 
-    def t(self) -> Any:
+    def t(self) -> Tensor:
         """The two dimensions exchanged."""
         return self._seen(shaping.t, shaping.t)
 
-    def write(self, change: Any, reshaped: bool = False) -> Any:
+    def write(self, change: Any, reshaped: bool = False) -> Tensor:
         """Take what a function makes of this tensor in its place, and in that of what it is a view
         of.
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..ground.dtypes import DType
+from ..ground.values import LoDTensor
 from ..opdef.operand import Operand
 
 #: one dimension or several; None for all
@@ -17,6 +18,6 @@ Numbers = int | Operand | Sequence[int | Operand]
 #: the second operand: a tensor, an array or a number
 Other = Operand | np.ndarray[Any, Any] | float
 #: what NumPy makes an array of
-ArrayLike = Operand | np.ndarray[Any, Any] | float | Sequence[Any]
-#: an element type, or its name
-DTypeLike = str | type | DType | np.dtype[Any]
+ArrayLike = Operand | np.ndarray[Any, Any] | np.generic | LoDTensor | float | Sequence[Any]
+#: an element type, or its name; None for the one that there is by default
+DTypeLike = None | str | type | DType | np.dtype[Any]

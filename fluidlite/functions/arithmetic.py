@@ -22,7 +22,7 @@ from ..opdef.operand import Operand
 if TYPE_CHECKING:
     from ..eager.tensor import Tensor
     from ..eager.tensor_core import TensorCore
-    from .arguments import Other
+    from .arguments import DTypeLike, Other
 
 _BOOL = np.dtype("bool")
 _INT = np.dtype("int64")
@@ -43,7 +43,7 @@ def get_default_dtype() -> str:
     return _defaults.get().float.name
 
 
-def set_default_dtype(d: Any) -> None:
+def set_default_dtype(d: DTypeLike) -> None:
     """Set the element type that fractions get.
 
     Args:
@@ -93,7 +93,7 @@ def number_type(dtype: np.dtype[Any], number: Any) -> np.dtype[Any]:
     return dtype if dtype.kind == "f" else default_float()
 
 
-def operands(x: Any, y: Any, what: str) -> tuple[Any, Any]:
+def operands(x: Any, y: Other, what: str) -> tuple[Any, Any]:
     """Two operands in one element type, at least one of which is a tensor or an array.
 
     Raises:
@@ -187,7 +187,7 @@ atan2: _OfTwo = of_operator(
 )
 
 
-def divide(x: Any, y: Any, name: str | None = None) -> Tensor:
+def divide(x: Other, y: Other, name: str | None = None) -> Tensor:
     """x / y; integers make floats."""
     x, y = operands(x, y, "divide")
     if _dtype(x).kind != "f":
@@ -199,7 +199,7 @@ def _dtype(x: Any) -> np.dtype[Any]:
     return (x.array if isinstance(x, Operand) else x).dtype
 
 
-def pow(x: Any, y: Any, name: str | None = None) -> Tensor:
+def pow(x: Other, y: Other, name: str | None = None) -> Tensor:
     """x to the power of y.
 
     Args:
@@ -266,7 +266,7 @@ def outer(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     return multiply(eager.reshape(x, shape=(-1, 1)), eager.reshape(y, shape=(1, -1)))
 
 
-def lerp(x: Tensor, y: Tensor, weight: Any, name: str | None = None) -> Tensor:
+def lerp(x: Tensor, y: Tensor, weight: Other, name: str | None = None) -> Tensor:
     """x + weight (y - x)."""
     return add(x, multiply(subtract(y, x), weight))
 
@@ -318,7 +318,7 @@ logical_xor: Callable[..., Tensor] = of_operator(
 )
 
 
-def logical_not(x: Tensor, out: Any = None, name: str | None = None) -> Tensor:
+def logical_not(x: Tensor, out: Tensor | None = None, name: str | None = None) -> Tensor:
     """Whether x is not true; what is not 0 is true.
 
     Given ``out``, a tensor, the result is written to that.

@@ -34,7 +34,10 @@ from .selection import where
 from .shaping import concat, fits, reshape, transpose
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..eager.tensor import Tensor
+    from .arguments import Axes, DTypeLike, Other
 
 
 def asinh(x: Tensor, name: str | None = None) -> Tensor:
@@ -149,7 +152,11 @@ def nan_to_num(
 
 
 def nansum(
-    x: Tensor, axis: Any = None, dtype: Any = None, keepdim: bool = False, name: str | None = None
+    x: Tensor,
+    axis: Axes = None,
+    dtype: DTypeLike = None,
+    keepdim: bool = False,
+    name: str | None = None,
 ) -> Tensor:
     """The sum of what is no NaN; arguments as of ``sum``.
 
@@ -159,13 +166,13 @@ def nansum(
     return total(where(isnan(x), 0.0, x), axis, dtype, keepdim)
 
 
-def nanmean(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
+def nanmean(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> Tensor:
     """The mean of what is no NaN; arguments as of ``mean``."""
     count = total(cast(logical_not(isnan(x)), x.dtype), axis, keepdim=keepdim)
     return divide(nansum(x, axis, keepdim=keepdim), count)
 
 
-def add_n(inputs: Any, name: str | None = None) -> Tensor:
+def add_n(inputs: Tensor | Sequence[Tensor], name: str | None = None) -> Tensor:
     """The sum of tensors of one shape.
 
     Args:
@@ -300,7 +307,7 @@ def cross(x: Tensor, y: Tensor, axis: int | None = 9, name: str | None = None) -
     return eager.cross(x, y, dim=normal_axis(axis, x.array.ndim))
 
 
-def bitwise_and(x: Tensor, y: Any, out: Tensor | None = None, name: str | None = None) -> Tensor:
+def bitwise_and(x: Tensor, y: Other, out: Tensor | None = None, name: str | None = None) -> Tensor:
     """The bits that are set in both of two integers; of truth values whether both are true.
 
     >>> fluid.bitwise_and(fluid.to_tensor([6]), fluid.to_tensor([3])).tolist()
@@ -309,12 +316,12 @@ def bitwise_and(x: Tensor, y: Any, out: Tensor | None = None, name: str | None =
     return _of_bits("bitwise_and", x, y, out)
 
 
-def bitwise_or(x: Tensor, y: Any, out: Tensor | None = None, name: str | None = None) -> Tensor:
+def bitwise_or(x: Tensor, y: Other, out: Tensor | None = None, name: str | None = None) -> Tensor:
     """The bits that are set in one of two integers, or in both."""
     return _of_bits("bitwise_or", x, y, out)
 
 
-def bitwise_xor(x: Tensor, y: Any, out: Tensor | None = None, name: str | None = None) -> Tensor:
+def bitwise_xor(x: Tensor, y: Other, out: Tensor | None = None, name: str | None = None) -> Tensor:
     """The bits that are set in one of two integers and not in the other."""
     return _of_bits("bitwise_xor", x, y, out)
 

@@ -45,7 +45,10 @@ from .shaping import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..eager.tensor import Tensor
+    from .arguments import Axes, DTypeLike, Other
 
 
 def bincount(
@@ -112,7 +115,7 @@ def _spread_over(x: Any, bins: int, low: Any, high: Any) -> Any:
 
 def searchsorted(
     sorted_sequence: Tensor,
-    values: Any,
+    values: float | Tensor,
     out_int32: bool = False,
     right: bool = False,
     name: str | None = None,
@@ -172,7 +175,7 @@ def unique_consecutive(
     return_inverse: bool = False,
     return_counts: bool = False,
     axis: int | None = None,
-    dtype: Any = "int64",
+    dtype: DTypeLike = "int64",
     name: str | None = None,
 ) -> Any:
     """The elements, or slices, that differ from the one before them.
@@ -242,7 +245,7 @@ def kthvalue(
 
 
 def cummax(
-    x: Tensor, axis: int | None = None, dtype: Any = "int64", name: str | None = None
+    x: Tensor, axis: int | None = None, dtype: DTypeLike = "int64", name: str | None = None
 ) -> tuple[Tensor, Tensor]:
     """The largest element up to each one, and its place.
 
@@ -258,7 +261,7 @@ def cummax(
 
 
 def cummin(
-    x: Tensor, axis: int | None = None, dtype: Any = "int64", name: str | None = None
+    x: Tensor, axis: int | None = None, dtype: DTypeLike = "int64", name: str | None = None
 ) -> tuple[Tensor, Tensor]:
     """The smallest element up to each one, and its place; arguments as of :func:`cummax`."""
     return _extreme_so_far(np.less_equal, x, axis, dtype)
@@ -300,7 +303,9 @@ def _unrolled_extreme(better: Any, x: Any, along: int, dtype: Any) -> Any:
     return stack(values, along), cast(stack(numbers, along), dtype)
 
 
-def quantile(x: Tensor, q: Any, axis: Any = None, keepdim: bool = False) -> Tensor:
+def quantile(
+    x: Tensor, q: float | Sequence[float] | Tensor, axis: Axes = None, keepdim: bool = False
+) -> Tensor:
     """The value below which a share of the elements lies, interpolated between two, float64.
 
     Args:
@@ -317,7 +322,9 @@ def quantile(x: Tensor, q: Any, axis: Any = None, keepdim: bool = False) -> Tens
     if ((shares < 0) | (shares > 1)).any():
         raise ArgumentError(f"expected q in [0, 1], got {q!r}")
     rank = x.array.ndim
-    given = [*range(rank)] if axis is None else axis if isinstance(axis, (list, tuple)) else [axis]
+    given: Any = (
+        [*range(rank)] if axis is None else axis if isinstance(axis, (list, tuple)) else [axis]
+    )
     axes = [normal_axis(a, rank) for a in given]
     rest = [a for a in range(rank) if a not in axes]
     kept = [x.array.shape[a] for a in rest]
@@ -403,7 +410,9 @@ def index_add(
     return moveaxis(out, 0, along) if along else out
 
 
-def index_fill(x: Tensor, index: Tensor, axis: int, value: Any, name: str | None = None) -> Tensor:
+def index_fill(
+    x: Tensor, index: Tensor, axis: int, value: Other, name: str | None = None
+) -> Tensor:
     """x with a number at places along a dimension.
 
     Args:
@@ -417,7 +426,11 @@ def index_fill(x: Tensor, index: Tensor, axis: int, value: Any, name: str | None
 
 
 def index_put(
-    x: Tensor, indices: Any, value: Tensor, accumulate: bool = False, name: str | None = None
+    x: Tensor,
+    indices: Sequence[Tensor],
+    value: Tensor,
+    accumulate: bool = False,
+    name: str | None = None,
 ) -> Tensor:
     """x with elements written, or added, at places.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,9 +22,15 @@ from .items import set_item
 from .noise import normal_like, uniform_like
 from .shaping import numbers_in
 
+if TYPE_CHECKING:
+    from .arguments import ArrayLike, DTypeLike, Numbers
+
 
 def to_tensor(
-    data: Any, dtype: Any = None, place: Any = None, stop_gradient: bool = True
+    data: ArrayLike,
+    dtype: DTypeLike = None,
+    place: object | None = None,
+    stop_gradient: bool = True,
 ) -> Tensor:
     """A tensor with a copy of some values.
 
@@ -50,7 +56,7 @@ def to_tensor(
     return made
 
 
-def array_of(data: Any, dtype: Any = None) -> Any:
+def array_of(data: ArrayLike, dtype: DTypeLike = None) -> Any:
     """A new array with some values; see ``to_tensor``."""
     wanted = None if dtype is None else as_dtype(dtype).dtype
     if isinstance(data, (TensorRecord, LoDTensor)):
@@ -108,7 +114,7 @@ def _type(dtype: Any, default: Any = None) -> np.dtype[Any]:
     return default_float() if default is None else default
 
 
-def zeros(shape: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+def zeros(shape: Numbers, dtype: DTypeLike = None, name: str | None = None) -> Tensor:
     """A tensor of zeros.
 
     >>> fluid.zeros([2, 3]).shape
@@ -117,12 +123,14 @@ def zeros(shape: Any, dtype: Any = None, name: str | None = None) -> Tensor:
     return Tensor(np.zeros(_sizes(shape), _type(dtype)))
 
 
-def ones(shape: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+def ones(shape: Numbers, dtype: DTypeLike = None, name: str | None = None) -> Tensor:
     """A tensor of ones."""
     return Tensor(np.ones(_sizes(shape), _type(dtype)))
 
 
-def full(shape: Any, fill_value: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+def full(
+    shape: Numbers, fill_value: float | Tensor, dtype: DTypeLike = None, name: str | None = None
+) -> Tensor:
     """A tensor of one number.
 
     Args:
@@ -135,22 +143,24 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, name: str | None = None
     return Tensor(np.full(_sizes(shape), value, _type(dtype, kind)))
 
 
-def empty(shape: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+def empty(shape: Numbers, dtype: DTypeLike = None, name: str | None = None) -> Tensor:
     """A tensor of zeros; nothing is ever left uninitialised."""
     return zeros(shape, dtype)
 
 
-def zeros_like(x: Tensor, dtype: Any = None, name: str | None = None) -> Tensor:
+def zeros_like(x: Tensor, dtype: DTypeLike = None, name: str | None = None) -> Tensor:
     """Zeros in the shape and element type of x."""
     return full_like(x, 0, dtype)
 
 
-def ones_like(x: Tensor, dtype: Any = None, name: str | None = None) -> Tensor:
+def ones_like(x: Tensor, dtype: DTypeLike = None, name: str | None = None) -> Tensor:
     """Ones in the shape and element type of x."""
     return full_like(x, 1, dtype)
 
 
-def full_like(x: Tensor, fill_value: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+def full_like(
+    x: Tensor, fill_value: float | Tensor, dtype: DTypeLike = None, name: str | None = None
+) -> Tensor:
     """One number in the shape and element type of x."""
     kind = _type(dtype, x.array.dtype)
     if x.appends is not None:
@@ -158,20 +168,24 @@ def full_like(x: Tensor, fill_value: Any, dtype: Any = None, name: str | None = 
     return x.results(np.full(x.array.shape, fill_value, kind))  # type: ignore[return-value]
 
 
-def empty_like(x: Tensor, dtype: Any = None, name: str | None = None) -> Tensor:
+def empty_like(x: Tensor, dtype: DTypeLike = None, name: str | None = None) -> Tensor:
     """Zeros in the shape and element type of x; nothing is ever left uninitialised."""
     return zeros_like(x, dtype)
 
 
 def eye(
-    num_rows: int, num_columns: int | None = None, dtype: Any = None, name: str | None = None
+    num_rows: int, num_columns: int | None = None, dtype: DTypeLike = None, name: str | None = None
 ) -> Tensor:
     """Ones where row and column are the same, zeros elsewhere."""
     return Tensor(np.eye(num_rows, num_columns, dtype=_type(dtype)))
 
 
 def arange(
-    start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None, name: str | None = None
+    start: float | Tensor = 0,
+    end: float | Tensor | None = None,
+    step: float | Tensor = 1,
+    dtype: DTypeLike = None,
+    name: str | None = None,
 ) -> Tensor:
     """start, start + step, start + 2 step, ... as long as they lie before end.
 
@@ -206,10 +220,18 @@ def _range_in_run(start: Any, end: Any, step: Any, dtype: Any) -> Any:
     return eager.range(*ends)
 
 
-def linspace(start: Any, stop: Any, num: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+def linspace(
+    start: float | Tensor,
+    stop: float | Tensor,
+    num: int | Tensor,
+    dtype: DTypeLike = None,
+    name: str | None = None,
+) -> Tensor:
     """Numbers from start to stop, both included, at equal distances."""
-    start, stop, num = (v.array.item() if isinstance(v, Operand) else v for v in (start, stop, num))
-    return Tensor(np.linspace(start, stop, int(num)).astype(_type(dtype)))
+    first, last, count = (
+        v.array.item() if isinstance(v, Operand) else v for v in (start, stop, num)
+    )
+    return Tensor(np.linspace(first, last, int(count)).astype(_type(dtype)))
 
 
 def diag(x: Tensor, offset: int = 0, padding_value: float = 0, name: str | None = None) -> Tensor:
@@ -227,7 +249,7 @@ def diag(x: Tensor, offset: int = 0, padding_value: float = 0, name: str | None 
     return set_item(base, (rows - min(offset, 0), rows + max(offset, 0)), x)
 
 
-def assign(x: Any, output: Tensor | None = None) -> Tensor:
+def assign(x: ArrayLike, output: Tensor | None = None) -> Tensor:
     """A copy of a tensor that gradients flow through, or a tensor of other values.
 
     Args:
@@ -264,14 +286,14 @@ def seed(seed: int) -> None:
     redefinitions.count += 1  # plans hold what they draw from
 
 
-def rand(shape: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+def rand(shape: Numbers, dtype: DTypeLike = None, name: str | None = None) -> Tensor:
     """Random numbers, equally likely everywhere in [0, 1)."""
     return uniform(shape, dtype, 0.0, 1.0)
 
 
 def uniform(
-    shape: Any,
-    dtype: Any = None,
+    shape: Numbers,
+    dtype: DTypeLike = None,
     min: float = -1.0,
     max: float = 1.0,
     seed: int = 0,
@@ -283,32 +305,37 @@ def uniform(
     return Tensor((min + drawn * (max - min)).astype(kind))
 
 
-def randn(shape: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+def randn(shape: Numbers, dtype: DTypeLike = None, name: str | None = None) -> Tensor:
     """Random numbers of the normal distribution with mean 0 and deviation 1."""
     return Tensor(generator.get()().standard_normal(_sizes(shape)).astype(_type(dtype)))
 
 
-def normal(mean: Any = 0.0, std: Any = 1.0, shape: Any = None, name: str | None = None) -> Tensor:
+def normal(
+    mean: float | Tensor = 0.0,
+    std: float | Tensor = 1.0,
+    shape: Numbers | None = None,
+    name: str | None = None,
+) -> Tensor:
     """Random numbers of the normal distribution.
 
     Args:
         mean, std: numbers, or tensors of one shape.
         shape: sizes; those of ``mean`` or ``std`` when None.
     """
-    like = next((v for v in (mean, std) if appends([v]) is not None), None)
+    like: Any = next((v for v in (mean, std) if appends([v]) is not None), None)
     if like is not None:
         return add(multiply(normal_like(like), std), mean)
-    mean, std = (v.array if isinstance(v, TensorRecord) else np.asarray(v) for v in (mean, std))
-    sizes = np.broadcast_shapes(mean.shape, std.shape) if shape is None else _sizes(shape)
-    drawn = mean + std * generator.get()().standard_normal(sizes)
+    centre, wide = (v.array if isinstance(v, TensorRecord) else np.asarray(v) for v in (mean, std))
+    sizes = np.broadcast_shapes(centre.shape, wide.shape) if shape is None else _sizes(shape)
+    drawn = centre + wide * generator.get()().standard_normal(sizes)
     return Tensor(np.asarray(drawn).astype(default_float()))
 
 
 def randint(
     low: int = 0,
     high: int | None = None,
-    shape: Any = (1,),
-    dtype: Any = None,
+    shape: Numbers = (1,),
+    dtype: DTypeLike = None,
     name: str | None = None,
 ) -> Tensor:
     """Random integers in [low, high); in [0, low) where ``high`` is None."""
@@ -318,7 +345,7 @@ def randint(
     return Tensor(np.asarray(drawn).astype(_type(dtype, np.dtype("int64"))))
 
 
-def randperm(n: int, dtype: Any = "int64", name: str | None = None) -> Tensor:
+def randperm(n: int, dtype: DTypeLike = "int64", name: str | None = None) -> Tensor:
     """The integers from 0 to n - 1 in random order."""
     return Tensor(generator.get()().permutation(n).astype(_type(dtype)))
 
@@ -331,7 +358,9 @@ def bernoulli(x: Tensor, name: str | None = None) -> Tensor:
     return x.results(drawn.astype(x.array.dtype))  # type: ignore[return-value]
 
 
-def tril_indices(row: int, col: int | None = None, offset: int = 0, dtype: Any = "int64") -> Tensor:
+def tril_indices(
+    row: int, col: int | None = None, offset: int = 0, dtype: DTypeLike = "int64"
+) -> Tensor:
     """The places on and below a diagonal of a matrix: a row of rows, and a row of columns.
 
     >>> fluid.tril_indices(2, 2).tolist()
@@ -340,18 +369,25 @@ def tril_indices(row: int, col: int | None = None, offset: int = 0, dtype: Any =
     return to_tensor(np.stack(np.tril_indices(row, offset, row if col is None else col)), dtype)
 
 
-def triu_indices(row: int, col: int | None = None, offset: int = 0, dtype: Any = "int64") -> Tensor:
+def triu_indices(
+    row: int, col: int | None = None, offset: int = 0, dtype: DTypeLike = "int64"
+) -> Tensor:
     """The places on and above a diagonal of a matrix: a row of rows, and a row of columns."""
     return to_tensor(np.stack(np.triu_indices(row, offset, row if col is None else col)), dtype)
 
 
-def standard_normal(shape: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+def standard_normal(shape: Numbers, dtype: DTypeLike = None, name: str | None = None) -> Tensor:
     """Normally distributed numbers; the same as ``randn``."""
     return randn(shape, dtype)
 
 
 def logspace(
-    start: Any, stop: Any, num: Any, base: float = 10.0, dtype: Any = None, name: str | None = None
+    start: float | Tensor,
+    stop: float | Tensor,
+    num: int | Tensor,
+    base: float = 10.0,
+    dtype: DTypeLike = None,
+    name: str | None = None,
 ) -> Tensor:
     """Powers of a base whose exponents are at equal distances.
 
@@ -361,7 +397,7 @@ def logspace(
     return to_tensor(np.logspace(float(start), float(stop), int(num), base=base), _type(dtype))
 
 
-def is_tensor(x: Any) -> bool:
+def is_tensor(x: object) -> bool:
     """Whether something is an eager tensor."""
     return isinstance(x, TensorCore)
 

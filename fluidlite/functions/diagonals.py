@@ -17,7 +17,10 @@ from .reduction import sum as total
 from .shaping import concat, flip, numbers_in, reshape, split, swapaxes, transpose, unsqueeze
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..eager.tensor import Tensor
+    from .arguments import DTypeLike, Numbers
 
 
 def diagonal(
@@ -73,7 +76,7 @@ def diagflat(x: Tensor, offset: int = 0, name: str | None = None) -> Tensor:
     return diag_embed(reshape(x, [-1]), offset)
 
 
-def rot90(x: Tensor, k: int = 1, axes: Any = (0, 1), name: str | None = None) -> Tensor:
+def rot90(x: Tensor, k: int = 1, axes: Sequence[int] = (0, 1), name: str | None = None) -> Tensor:
     """A tensor turned by right angles in the plane of two dimensions.
 
     Args:
@@ -97,7 +100,9 @@ def rot90(x: Tensor, k: int = 1, axes: Any = (0, 1), name: str | None = None) ->
     return flip(swapaxes(x, first, second), [second])
 
 
-def view(x: Tensor, shape_or_dtype: Any, *more: Any, name: str | None = None) -> Tensor:
+def view(
+    x: Tensor, shape_or_dtype: Numbers | DTypeLike, *more: int, name: str | None = None
+) -> Tensor:
     """The elements in another shape; what is written in one tensor does not show in the other.
 
     Args:
@@ -120,7 +125,7 @@ def view_as(x: Tensor, other: Tensor, name: str | None = None) -> Tensor:
     return reshape(x, list(other.array.shape))
 
 
-def unflatten(x: Tensor, axis: int, shape: Any, name: str | None = None) -> Tensor:
+def unflatten(x: Tensor, axis: int, shape: Numbers, name: str | None = None) -> Tensor:
     """One dimension as several.
 
     Args:
@@ -140,7 +145,7 @@ def unflatten(x: Tensor, axis: int, shape: Any, name: str | None = None) -> Tens
     return reshape(x, [*sizes[:along], *parts, *sizes[along + 1 :]])
 
 
-def vsplit(x: Tensor, num_or_sections: Any, name: str | None = None) -> list[Tensor]:
+def vsplit(x: Tensor, num_or_sections: Numbers, name: str | None = None) -> list[Tensor]:
     """A tensor cut into parts along its first dimension; arguments as of ``split``."""
     return split(x, num_or_sections, 0)
 
@@ -155,16 +160,16 @@ def _widened(rank: int, inputs: tuple[Any, ...]) -> Any:
     return found[0] if len(inputs) == 1 and isinstance(inputs[0], Operand) else found
 
 
-def atleast_1d(*inputs: Any, name: str | None = None) -> Any:
+def atleast_1d(*inputs: Tensor | Sequence[Tensor], name: str | None = None) -> Any:
     """Tensors of at least 1 dimension; a list of several."""
     return _widened(1, inputs)
 
 
-def atleast_2d(*inputs: Any, name: str | None = None) -> Any:
+def atleast_2d(*inputs: Tensor | Sequence[Tensor], name: str | None = None) -> Any:
     """Tensors of at least 2 dimensions: vectors become rows; a list of several."""
     return _widened(2, inputs)
 
 
-def atleast_3d(*inputs: Any, name: str | None = None) -> Any:
+def atleast_3d(*inputs: Tensor | Sequence[Tensor], name: str | None = None) -> Any:
     """Tensors of at least 3 dimensions; a list of several."""
     return _widened(3, inputs)

@@ -12,12 +12,15 @@ from .reduction import sum as total
 from .shaping import reshape, transpose
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..eager.tensor import Tensor
+    from ..opdef.operand import Operand
 
 _ELLIPSIS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
-def einsum(equation: str, *operands: Any) -> Tensor:
+def einsum(equation: str, *operands: Operand | Sequence[Operand]) -> Tensor:
     """The sum of products that an equation says: ``"ij,jk->ik"`` is the product of matrices.
 
     Indices that the result does not have are summed over.  Operands are taken two by two from the

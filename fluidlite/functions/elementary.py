@@ -15,6 +15,7 @@ from .arithmetic import cast_to, default_float, number_type
 if TYPE_CHECKING:
     from ..eager.tensor import Tensor
     from ..eager.tensor_core import TensorCore
+    from .arguments import DTypeLike, Other
 
 
 def floats(x: Any) -> Any:
@@ -95,7 +96,9 @@ def neg(x: TensorCore, name: str | None = None) -> Tensor:
     return eager.scale(x, scale=-1.0)
 
 
-def clip(x: Tensor, min: Any = None, max: Any = None, name: str | None = None) -> Tensor:
+def clip(
+    x: Tensor, min: Other | None = None, max: Other | None = None, name: str | None = None
+) -> Tensor:
     """x, kept in [min, max]; no gradient flows where it is outside.
 
     Args:
@@ -125,7 +128,7 @@ def _bound(value: Any, dtype: np.dtype[Any]) -> Any:
 
 def scale(
     x: Tensor,
-    scale: Any = 1.0,
+    scale: float | Tensor = 1.0,
     bias: float = 0.0,
     bias_after_scale: bool = True,
     act: str | None = None,
@@ -157,7 +160,7 @@ def increment(x: Tensor, value: float = 1.0, name: str | None = None) -> Tensor:
     return eager.elementwise_add(x, np.asarray(value, kind).astype(x.array.dtype))
 
 
-def cast(x: Tensor, dtype: Any) -> Tensor:
+def cast(x: Tensor, dtype: DTypeLike) -> Tensor:
     """x in another element type.
 
     Args:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,6 +10,9 @@ from ..eager.recording import eager
 from ..errors import ArgumentError
 from ..opdef.operand import Operand
 from .arithmetic import cast_to
+
+if TYPE_CHECKING:
+    from .arguments import Other
 
 _NUMBER, _SLICE, _ELLIPSIS, _NEW, _TENSOR = range(5)  # as operator `take_item` writes them
 _ABSENT = -(2**31)
@@ -77,7 +80,7 @@ def get_item(x: Any, item: Any) -> Any:
     return eager.take_item(x, tensors, item=codes)
 
 
-def set_item(x: Any, item: Any, value: Any) -> Any:
+def set_item(x: Any, item: Any, value: Other) -> Any:
     """A tensor like ``x`` but for ``value`` at an index.
 
     Args:

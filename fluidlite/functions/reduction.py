@@ -19,11 +19,12 @@ from .elementary import cast, exp, floats, log, sqrt, square
 
 if TYPE_CHECKING:
     from ..eager.tensor import Tensor
+    from .arguments import Axes, DTypeLike
 
 _NARROW = frozenset(map(np.dtype, ("bool", "int8", "uint8", "int16", "int32")))
 
 
-def dims_of(x: Any, axis: Any) -> tuple[int, ...] | None:
+def dims_of(x: Any, axis: Axes) -> tuple[int, ...] | None:
     """The dimensions that ``axis`` names, counted from the front; None for all, and where there are
     none.
 
@@ -50,7 +51,7 @@ def dims_of(x: Any, axis: Any) -> tuple[int, ...] | None:
     return tuple(found) if found and ndim else None
 
 
-def of_number(function: Callable[..., Any], x: Any, axis: Any, *options: Any) -> Any:
+def of_number(function: Callable[..., Any], x: Any, axis: Axes, *options: Any) -> Any:
     """What a function along a dimension gives for a tensor without any: as of a vector of one.
 
     Args:
@@ -62,7 +63,8 @@ def of_number(function: Callable[..., Any], x: Any, axis: Any, *options: Any) ->
     Raises:
         ShapeError: it is another dimension.
     """
-    for each in axis if isinstance(axis, (list, tuple)) else [axis]:
+    dims: Any = axis if isinstance(axis, (list, tuple)) else [axis]
+    for each in dims:
         normal_axis(each, 1)
     result = function(eager.reshape(x, shape=(1,)), axis, *options)
     if isinstance(result, tuple):
@@ -87,8 +89,8 @@ def _reduced(type: str, x: Any, axis: Any, keepdim: bool) -> Any:
 
 def sum(
     x: Tensor,
-    axis: Any = None,
-    dtype: Any = None,
+    axis: Axes = None,
+    dtype: DTypeLike = None,
     keepdim: bool = False,
     name: str | None = None,
 ) -> Tensor:
@@ -111,7 +113,7 @@ def sum(
     return _reduced("reduce_sum", x, axis, keepdim)
 
 
-def mean(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
+def mean(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> Tensor:
     """The mean of the elements, over some dimensions or all.
 
     Args:
@@ -122,7 +124,7 @@ def mean(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None = 
     return _reduced("reduce_mean", floats(x), axis, keepdim)
 
 
-def max(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
+def max(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> Tensor:
     """The largest element, over some dimensions or all; equal ones share the gradient.
 
     >>> x = fluid.to_tensor([1.0, 3.0, 3.0], stop_gradient=False)
@@ -133,7 +135,7 @@ def max(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None = N
     return _reduced("amax", x, axis, keepdim)
 
 
-def min(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
+def min(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> Tensor:
     """The smallest element, over some dimensions or all; equal ones share the gradient."""
     return _reduced("amin", x, axis, keepdim)
 
@@ -143,7 +145,11 @@ amin = min
 
 
 def prod(
-    x: Tensor, axis: Any = None, keepdim: bool = False, dtype: Any = None, name: str | None = None
+    x: Tensor,
+    axis: Axes = None,
+    keepdim: bool = False,
+    dtype: DTypeLike = None,
+    name: str | None = None,
 ) -> Tensor:
     """The product of the elements, over some dimensions or all; its gradient is right at zeros."""
     if dtype is not None:
@@ -153,24 +159,24 @@ def prod(
     return _reduced("reduce_prod", x, axis, keepdim)
 
 
-def all(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
+def all(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> Tensor:
     """Whether all elements are true."""
     return _reduced("reduce_all", truths(x), axis, keepdim)
 
 
-def any(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
+def any(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> Tensor:
     """Whether some element is true."""
     return _reduced("reduce_any", truths(x), axis, keepdim)
 
 
 def count_nonzero(
-    x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None = None
+    x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | None = None
 ) -> Tensor:
     """How many elements are not 0."""
     return sum(truths(x), axis, "int64", keepdim)
 
 
-def counted(x: Any, axis: Any, keepdim: bool) -> Any:
+def counted(x: Any, axis: Axes, keepdim: bool) -> Any:
     """How many elements a reduction makes one of; a tensor where it is known in a run only."""
     dims = dims_of(x, axis)
     shape = x.array.shape if dims is None else [x.array.shape[d] for d in dims]
@@ -189,7 +195,7 @@ def rows_of(x: Any) -> Any:
 
 def var(
     x: Tensor,
-    axis: Any = None,
+    axis: Axes = None,
     unbiased: bool = True,
     keepdim: bool = False,
     name: str | None = None,
@@ -211,7 +217,7 @@ def var(
 
 def std(
     x: Tensor,
-    axis: Any = None,
+    axis: Axes = None,
     unbiased: bool = True,
     keepdim: bool = False,
     name: str | None = None,
@@ -221,7 +227,7 @@ def std(
 
 
 def logsumexp(
-    x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None = None
+    x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | None = None
 ) -> Tensor:
     """The logarithm of the sum of e^x, without overflow.
 
@@ -245,7 +251,11 @@ def logsumexp(
 
 
 def norm(
-    x: Tensor, p: Any = "fro", axis: Any = None, keepdim: bool = False, name: str | None = None
+    x: Tensor,
+    p: float | str = "fro",
+    axis: Axes = None,
+    keepdim: bool = False,
+    name: str | None = None,
 ) -> Tensor:
     """The p-norm of the elements: (the sum of |x|^p)^(1/p).
 
@@ -276,7 +286,7 @@ def dist(x: Tensor, y: Tensor, p: float = 2, name: str | None = None) -> Tensor:
 
 
 def cumsum(
-    x: Tensor, axis: int | None = None, dtype: Any = None, name: str | None = None
+    x: Tensor, axis: int | None = None, dtype: DTypeLike = None, name: str | None = None
 ) -> Tensor:
     """The sums of all elements up to each one.
 
@@ -298,7 +308,7 @@ def cumsum(
 
 
 def cumprod(
-    x: Tensor, dim: int | None = None, dtype: Any = None, name: str | None = None
+    x: Tensor, dim: int | None = None, dtype: DTypeLike = None, name: str | None = None
 ) -> Tensor:
     """The products of all elements up to each one.
 
@@ -353,7 +363,7 @@ def argmax(
     x: Tensor,
     axis: int | None = None,
     keepdim: bool = False,
-    dtype: Any = "int64",
+    dtype: DTypeLike = "int64",
     name: str | None = None,
 ) -> Tensor:
     """The place of the largest element; the first one where several are.
@@ -374,7 +384,7 @@ def argmin(
     x: Tensor,
     axis: int | None = None,
     keepdim: bool = False,
-    dtype: Any = "int64",
+    dtype: DTypeLike = "int64",
     name: str | None = None,
 ) -> Tensor:
     """The place of the smallest element; the first one where several are.  See ``argmax``."""

@@ -18,11 +18,12 @@ from .shaping import broadcast_to, numbers_in, spread_alike
 
 if TYPE_CHECKING:
     from ..eager.tensor import Tensor
+    from .arguments import DTypeLike, Numbers, Other
 
 _INT = np.dtype("int64")
 
 
-def where(condition: Tensor, x: Any = None, y: Any = None, name: str | None = None) -> Any:
+def where(condition: Tensor, x: Any = None, y: Other | None = None, name: str | None = None) -> Any:
     """The elements of x where a condition holds, and those of y elsewhere.
 
     Args:
@@ -76,7 +77,7 @@ def nonzero(x: Tensor, as_tuple: bool = False) -> Any:
     return tuple(get_item(places, (slice(None), i)) for i in range(x.array.ndim))
 
 
-def gather(x: Tensor, index: Tensor, axis: Any = 0, name: str | None = None) -> Tensor:
+def gather(x: Tensor, index: Tensor, axis: int = 0, name: str | None = None) -> Tensor:
     """The slices of x along a dimension that an index names; those named twice add up backwards.
 
     Args:
@@ -129,7 +130,7 @@ def _aligned(arr: Any, indices: Any, axis: int) -> Any:
 
 
 def put_along_axis(
-    arr: Tensor, indices: Tensor, values: Any, axis: int, reduce: str = "assign"
+    arr: Tensor, indices: Tensor, values: float | Tensor, axis: int, reduce: str = "assign"
 ) -> Tensor:
     """A tensor with other elements at indices along a dimension.
 
@@ -143,17 +144,18 @@ def put_along_axis(
     indices = _aligned(arr, indices, axis)
     shape = tuple(+n for n in indices.array.shape)  # which have to be known
     along = normal_axis(axis, arr.array.ndim)
+    made: Any = values
     if not isinstance(values, Operand):
-        values = arr.results(np.full(shape, values, arr.array.dtype))
-    values = broadcast_to(values, shape)
+        made = arr.results(np.full(shape, values, arr.array.dtype))
+    made = broadcast_to(made, shape)
     if reduce == "add":
-        flow = eager.add_along(indices, values, axis=along, size=arr.array.shape[along])
+        flow = eager.add_along(indices, made, axis=along, size=arr.array.shape[along])
         return eager.elementwise_add(arr, flow)
     if reduce != "assign":
         raise ArgumentError(f"expected reduce to be 'assign' or 'add', got {reduce!r}")
     places: list[Any] = list(np.indices(shape, sparse=True))
     places[along] = indices
-    return set_item(arr, tuple(places), values)
+    return set_item(arr, tuple(places), made)
 
 
 def scatter(
@@ -178,7 +180,7 @@ def scatter_nd_add(x: Tensor, index: Tensor, updates: Tensor, name: str | None =
     return eager.scatter_nd_add(x, index, updates)
 
 
-def scatter_nd(index: Tensor, updates: Tensor, shape: Any, name: str | None = None) -> Tensor:
+def scatter_nd(index: Tensor, updates: Tensor, shape: Numbers, name: str | None = None) -> Tensor:
     """Zeros with updates added at places."""
     zeros = updates.results(np.zeros(numbers_in("shape", shape), updates.array.dtype))
     return eager.scatter_nd_add(zeros, index, updates)
@@ -200,7 +202,7 @@ def masked_select(x: Tensor, mask: Tensor, name: str | None = None) -> Tensor:
     return get_item(broadcast_to(x, shape), broadcast_to(mask, shape))
 
 
-def masked_fill(x: Tensor, mask: Tensor, value: Any, name: str | None = None) -> Tensor:
+def masked_fill(x: Tensor, mask: Tensor, value: Other, name: str | None = None) -> Tensor:
     """x with a number, or a tensor of one element, where a mask holds."""
     return where(mask, value, x)
 
@@ -225,7 +227,7 @@ def argsort(x: Tensor, axis: int = -1, descending: bool = False, name: str | Non
 
 def topk(
     x: Tensor,
-    k: Any,
+    k: int | Tensor,
     axis: int | None = None,
     largest: bool = True,
     sorted: bool = True,
@@ -293,7 +295,7 @@ def unique(
     return_inverse: bool = False,
     return_counts: bool = False,
     axis: int | None = None,
-    dtype: Any = "int64",
+    dtype: DTypeLike = "int64",
     name: str | None = None,
 ) -> Any:
     """The values that occur, in ascending order.

@@ -20,6 +20,7 @@ from .reduction import of_number
 if TYPE_CHECKING:
     from ..eager.tensor import Tensor
     from ..eager.tensor_core import TensorCore
+    from .arguments import Numbers
 
 _INT = np.dtype("int32")
 
@@ -73,7 +74,7 @@ def fits(shape: Sequence[int], wanted: Sequence[int]) -> bool:
     return len(shape) == len(wanted) and all(m == n or -1 in (m, n) for m, n in zip(shape, wanted))
 
 
-def reshape(x: Tensor, shape: Any, *more: Any, name: str | None = None) -> Tensor:
+def reshape(x: Tensor, shape: Numbers, *more: int, name: str | None = None) -> Tensor:
     """The elements of x, in their order, in another shape.
 
     Args:
@@ -129,7 +130,7 @@ def _exact(shape: Sequence[int], x: Any) -> tuple[int, ...]:
     return tuple(shape)
 
 
-def squeeze(x: Tensor, axis: Any = None, name: str | None = None) -> Tensor:
+def squeeze(x: Tensor, axis: Numbers | None = None, name: str | None = None) -> Tensor:
     """x without dimensions of size 1.
 
     Args:
@@ -148,7 +149,7 @@ def squeeze(x: Tensor, axis: Any = None, name: str | None = None) -> Tensor:
     return eager.reshape(x, shape=_exact(kept, x))
 
 
-def unsqueeze(x: Tensor, axis: Any, name: str | None = None) -> Tensor:
+def unsqueeze(x: Tensor, axis: Numbers, name: str | None = None) -> Tensor:
     """x with further dimensions of size 1.
 
     Args:
@@ -164,7 +165,7 @@ def unsqueeze(x: Tensor, axis: Any, name: str | None = None) -> Tensor:
     return eager.reshape(x, shape=_exact(shape, x))
 
 
-def transpose(x: TensorCore, perm: Any, *more: Any, name: str | None = None) -> Tensor:
+def transpose(x: TensorCore, perm: Numbers, *more: int, name: str | None = None) -> Tensor:
     """x with its dimensions in another order.
 
     Args:
@@ -187,7 +188,7 @@ def t(input: Tensor, name: str | None = None) -> Tensor:
     return eager.transpose(input, axis=(1, 0)) if input.array.ndim == 2 else input
 
 
-def moveaxis(x: Tensor, source: Any, destination: Any, name: str | None = None) -> Tensor:
+def moveaxis(x: Tensor, source: Numbers, destination: Numbers, name: str | None = None) -> Tensor:
     """x with some dimensions moved to other places."""
     ndim = x.array.ndim
     sources = [normal_axis(a, ndim) for a in numbers_in("source", source)]
@@ -228,7 +229,7 @@ def tensors_of(what: str, given: Any) -> list[Any]:
     return listed
 
 
-def concat(x: Any, axis: Any = 0, name: str | None = None) -> Tensor:
+def concat(x: Sequence[Tensor], axis: int = 0, name: str | None = None) -> Tensor:
     """Tensors, one behind the other along a dimension.
 
     Args:
@@ -242,7 +243,7 @@ def concat(x: Any, axis: Any = 0, name: str | None = None) -> Tensor:
     return eager.concat(tensors_of("x", x), axis=along)
 
 
-def stack(x: Any, axis: int = 0, name: str | None = None) -> Tensor:
+def stack(x: Sequence[Tensor], axis: int = 0, name: str | None = None) -> Tensor:
     """Tensors of one shape, side by side along a new dimension.
 
     >>> fluid.stack([fluid.ones([3]), fluid.zeros([3])], axis=1).shape
@@ -251,7 +252,9 @@ def stack(x: Any, axis: int = 0, name: str | None = None) -> Tensor:
     return eager.stack(tensors_of("x", x), axis=axis)
 
 
-def split(x: Tensor, num_or_sections: Any, axis: Any = 0, name: str | None = None) -> list[Tensor]:
+def split(
+    x: Tensor, num_or_sections: Numbers, axis: int = 0, name: str | None = None
+) -> list[Tensor]:
     """The parts of x along a dimension.
 
     Args:
@@ -271,7 +274,7 @@ def split(x: Tensor, num_or_sections: Any, axis: Any = 0, name: str | None = Non
     return eager.split(x, num=num, axis=along)
 
 
-def chunk(x: Tensor, chunks: int, axis: Any = 0, name: str | None = None) -> list[Tensor]:
+def chunk(x: Tensor, chunks: int, axis: int = 0, name: str | None = None) -> list[Tensor]:
     """``chunks`` parts of one size along a dimension."""
     return split(x, chunks, axis)
 
@@ -291,7 +294,7 @@ def unbind(input: Tensor, axis: int = 0) -> list[Tensor]:
     return unstack(input, axis)
 
 
-def broadcast_to(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
+def broadcast_to(x: Tensor, shape: Numbers, name: str | None = None) -> Tensor:
     """x repeated along dimensions of size 1, and new ones in front.
 
     Args:
@@ -321,7 +324,7 @@ def broadcast_to(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
     return eager.expand(x, expand_times=times)
 
 
-def expand(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
+def expand(x: Tensor, shape: Numbers, name: str | None = None) -> Tensor:
     """x repeated along dimensions of size 1, and new ones; the same as ``broadcast_to``."""
     return broadcast_to(x, shape)
 
@@ -362,7 +365,7 @@ def _spread_like(x: Any, zeros: Any) -> Any:
     return eager.elementwise_add(cast_to(zeros, dtype), x)
 
 
-def broadcast_tensors(input: Any, name: str | None = None) -> list[Tensor]:
+def broadcast_tensors(input: Sequence[Tensor], name: str | None = None) -> list[Tensor]:
     """Tensors in the shape that they all broadcast to."""
     listed = tensors_of("input", input)
     if any(-1 in each.array.shape for each in listed):  # a size that is known in a run only
@@ -371,7 +374,7 @@ def broadcast_tensors(input: Any, name: str | None = None) -> list[Tensor]:
     return [broadcast_to(each, shape) for each in listed]
 
 
-def tile(x: Tensor, repeat_times: Any, name: str | None = None) -> Tensor:
+def tile(x: Tensor, repeat_times: Numbers, name: str | None = None) -> Tensor:
     """x repeated along its dimensions.
 
     Args:
@@ -392,13 +395,15 @@ def tile(x: Tensor, repeat_times: Any, name: str | None = None) -> Tensor:
     return eager.expand(x, expand_times=times) if ndim else eager.assign(x)
 
 
-def flip(x: Tensor, axis: Any, name: str | None = None) -> Tensor:
+def flip(x: Tensor, axis: Numbers, name: str | None = None) -> Tensor:
     """x with its elements in reverse order along some dimensions."""
     dims = numbers_in("axis", axis)
     return eager.flip(x, dims=dims) if x.array.ndim else of_number(flip, x, dims)
 
 
-def roll(x: Tensor, shifts: Any, axis: Any = None, name: str | None = None) -> Tensor:
+def roll(
+    x: Tensor, shifts: Numbers, axis: Numbers | None = None, name: str | None = None
+) -> Tensor:
     """x with its elements moved, those that fall off one end coming back at the other.
 
     Args:
@@ -423,14 +428,16 @@ def triu(x: Tensor, diagonal: int = 0, name: str | None = None) -> Tensor:
     return eager.tril_triu(x, diagonal=diagonal, lower=False)
 
 
-def meshgrid(*args: Any, name: str | None = None) -> list[Tensor]:
+def meshgrid(*args: Tensor | Sequence[Tensor], name: str | None = None) -> list[Tensor]:
     """Vectors as the axes of a grid: each in the shape of the whole.
 
     >>> a, b = fluid.meshgrid(fluid.to_tensor([1, 2]), fluid.to_tensor([10, 20, 30]))
     >>> b.tolist()
     [[10, 20, 30], [10, 20, 30]]
     """
-    vectors = list(args[0]) if len(args) == 1 and isinstance(args[0], (list, tuple)) else list(args)
+    vectors: list[Any] = (
+        list(args[0]) if len(args) == 1 and isinstance(args[0], (list, tuple)) else list(args)
+    )
     shape = [v.array.size for v in vectors]
     grids = []
     for i, v in enumerate(vectors):

@@ -58,25 +58,25 @@ class VariableMethods(Arithmetic):
     def alias(self) -> Variable:
         """The variable."""
 
-    def all(self, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Variable:
+    def all(self, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> Variable:
         """Whether all elements are true."""
 
     def allclose(self, y: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False, name: str | None = None) -> Variable:
         """Whether |x - y| <= atol + rtol |y| everywhere."""
 
-    def amax(self, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Variable:
+    def amax(self, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> Variable:
         """The largest element, over some dimensions or all; equal ones share the gradient."""
 
-    def amin(self, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Variable:
+    def amin(self, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> Variable:
         """The smallest element, over some dimensions or all; equal ones share the gradient."""
 
-    def any(self, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Variable:
+    def any(self, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> Variable:
         """Whether some element is true."""
 
-    def argmax(self, axis: int | None = None, keepdim: bool = False, dtype: Any = "int64", name: str | None = None) -> Variable:
+    def argmax(self, axis: int | None = None, keepdim: bool = False, dtype: DTypeLike = "int64", name: str | None = None) -> Variable:
         """The place of the largest element; the first one where several are."""
 
-    def argmin(self, axis: int | None = None, keepdim: bool = False, dtype: Any = "int64", name: str | None = None) -> Variable:
+    def argmin(self, axis: int | None = None, keepdim: bool = False, dtype: DTypeLike = "int64", name: str | None = None) -> Variable:
         """The place of the smallest element; the first one where several are.  See ``argmax``."""
 
     def argsort(self, axis: int = -1, descending: bool = False, name: str | None = None) -> Variable:
@@ -100,28 +100,28 @@ class VariableMethods(Arithmetic):
     def bincount(self, weights: Variable | None = None, minlength: int = 0, name: str | None = None) -> Variable:
         """How often each number from 0 occurs."""
 
-    def bitwise_and(self, y: Any, out: Variable | None = None, name: str | None = None) -> Variable:
+    def bitwise_and(self, y: Other, out: Variable | None = None, name: str | None = None) -> Variable:
         """The bits that are set in both of two integers; of truth values whether both are true."""
 
     def bitwise_not(self, out: Variable | None = None, name: str | None = None) -> Variable:
         """The bits that are not set in integers; of truth values the others."""
 
-    def bitwise_or(self, y: Any, out: Variable | None = None, name: str | None = None) -> Variable:
+    def bitwise_or(self, y: Other, out: Variable | None = None, name: str | None = None) -> Variable:
         """The bits that are set in one of two integers, or in both."""
 
-    def bitwise_xor(self, y: Any, out: Variable | None = None, name: str | None = None) -> Variable:
+    def bitwise_xor(self, y: Other, out: Variable | None = None, name: str | None = None) -> Variable:
         """The bits that are set in one of two integers and not in the other."""
 
     def bmm(self, y: Any, transpose_x: bool = False, transpose_y: bool = False, name: str | None = None) -> Variable:
         """The product of matrices, of stacks of them, or of vectors."""
 
-    def broadcast_to(self, shape: Any, name: str | None = None) -> Variable:
+    def broadcast_to(self, shape: Numbers, name: str | None = None) -> Variable:
         """x repeated along dimensions of size 1, and new ones in front."""
 
     def bucketize(self, sorted_sequence: Any, out_int32: bool = False, right: bool = False, name: str | None = None) -> Variable:
         """Where the elements of x would be put into a vector; arguments as of :func:`searchsorted`."""
 
-    def cast(self, dtype: Any) -> Variable:
+    def cast(self, dtype: DTypeLike) -> Variable:
         """x in another element type."""
 
     def ceil(self, name: str | None = None) -> Variable:
@@ -130,13 +130,13 @@ class VariableMethods(Arithmetic):
     def ceil_(self) -> Variable:
         """The smallest integer that is not below x, in place."""
 
-    def chunk(self, chunks: int, axis: Any = 0, name: str | None = None) -> list[Variable]:
+    def chunk(self, chunks: int, axis: int = 0, name: str | None = None) -> list[Variable]:
         """``chunks`` parts of one size along a dimension."""
 
-    def clip(self, min: Any = None, max: Any = None, name: str | None = None) -> Variable:
+    def clip(self, min: Other | None = None, max: Other | None = None, name: str | None = None) -> Variable:
         """x, kept in [min, max]; no gradient flows where it is outside."""
 
-    def clip_(self, min: Any = None, max: Any = None) -> Variable:
+    def clip_(self, min: Other | None = None, max: Other | None = None) -> Variable:
         """x, kept in [min, max], in place; no gradient flows where it is outside."""
 
     def clone(self, name: str | None = None) -> Variable:
@@ -154,7 +154,7 @@ class VariableMethods(Arithmetic):
     def cosh(self, name: str | None = None) -> Variable:
         """The hyperbolic cosine of x."""
 
-    def count_nonzero(self, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Variable:
+    def count_nonzero(self, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> Variable:
         """How many elements are not 0."""
 
     def cpu(self) -> Any:
@@ -163,16 +163,16 @@ class VariableMethods(Arithmetic):
     def cross(self, y: Any, axis: int | None = 9, name: str | None = None) -> Variable:
         """The products of vectors of three elements that are at right angles to both."""
 
-    def cummax(self, axis: int | None = None, dtype: Any = "int64", name: str | None = None) -> tuple[Variable, Variable]:
+    def cummax(self, axis: int | None = None, dtype: DTypeLike = "int64", name: str | None = None) -> tuple[Variable, Variable]:
         """The largest element up to each one, and its place."""
 
-    def cummin(self, axis: int | None = None, dtype: Any = "int64", name: str | None = None) -> tuple[Variable, Variable]:
+    def cummin(self, axis: int | None = None, dtype: DTypeLike = "int64", name: str | None = None) -> tuple[Variable, Variable]:
         """The smallest element up to each one, and its place; arguments as of :func:`cummax`."""
 
-    def cumprod(self, dim: int | None = None, dtype: Any = None, name: str | None = None) -> Variable:
+    def cumprod(self, dim: int | None = None, dtype: DTypeLike = None, name: str | None = None) -> Variable:
         """The products of all elements up to each one."""
 
-    def cumsum(self, axis: int | None = None, dtype: Any = None, name: str | None = None) -> Variable:
+    def cumsum(self, axis: int | None = None, dtype: DTypeLike = None, name: str | None = None) -> Variable:
         """The sums of all elements up to each one."""
 
     @property
@@ -203,10 +203,10 @@ class VariableMethods(Arithmetic):
     def dist(self, y: Any, p: float = 2, name: str | None = None) -> Variable:
         """The p-norm of x - y."""
 
-    def divide(self, y: Any, name: str | None = None) -> Variable:
+    def divide(self, y: Other, name: str | None = None) -> Variable:
         """x / y; integers make floats."""
 
-    def divide_(self, y: Any) -> Variable:
+    def divide_(self, y: Other) -> Variable:
         """x / y, in place; integers make floats."""
 
     def dot(self, y: Any, name: str | None = None) -> Variable:
@@ -230,7 +230,7 @@ class VariableMethods(Arithmetic):
     def exp_(self) -> Variable:
         """e to the power of x, in place."""
 
-    def expand(self, shape: Any, name: str | None = None) -> Variable:
+    def expand(self, shape: Numbers, name: str | None = None) -> Variable:
         """x repeated along dimensions of size 1, and new ones; the same as ``broadcast_to``."""
 
     def expand_as(self, y: Any, name: str | None = None) -> Variable:
@@ -254,7 +254,7 @@ class VariableMethods(Arithmetic):
     def flatten_(self, start_axis: int = 0, stop_axis: int = -1) -> Variable:
         """x with some dimensions, from the first to the last that is named, made one, in place."""
 
-    def flip(self, axis: Any, name: str | None = None) -> Variable:
+    def flip(self, axis: Numbers, name: str | None = None) -> Variable:
         """x with its elements in reverse order along some dimensions."""
 
     def floor(self, name: str | None = None) -> Variable:
@@ -281,7 +281,7 @@ class VariableMethods(Arithmetic):
     def frac(self, name: str | None = None) -> Variable:
         """What is behind the point, with the sign of x."""
 
-    def gather(self, index: Any, axis: Any = 0, name: str | None = None) -> Variable:
+    def gather(self, index: Any, axis: int = 0, name: str | None = None) -> Variable:
         """The slices of x along a dimension that an index names; those named twice add up backwards."""
 
     def gather_nd(self, index: Any, name: str | None = None) -> Variable:
@@ -302,10 +302,10 @@ class VariableMethods(Arithmetic):
     def index_add(self, index: Any, axis: int, value: Any, name: str | None = None) -> Variable:
         """x with slices added at places along a dimension; what is named twice gets both."""
 
-    def index_fill(self, index: Any, axis: int, value: Any, name: str | None = None) -> Variable:
+    def index_fill(self, index: Any, axis: int, value: Other, name: str | None = None) -> Variable:
         """x with a number at places along a dimension."""
 
-    def index_put(self, indices: Any, value: Any, accumulate: bool = False, name: str | None = None) -> Variable:
+    def index_put(self, indices: Sequence[Variable], value: Any, accumulate: bool = False, name: str | None = None) -> Variable:
         """x with elements written, or added, at places."""
 
     def index_sample(self, index: Any) -> Variable:
@@ -341,10 +341,10 @@ class VariableMethods(Arithmetic):
     def kthvalue(self, k: int, axis: int | None = None, keepdim: bool = False, name: str | None = None) -> tuple[Variable, Variable]:
         """The k-th smallest elements along a dimension, and their places."""
 
-    def lerp(self, y: Any, weight: Any, name: str | None = None) -> Variable:
+    def lerp(self, y: Any, weight: Other, name: str | None = None) -> Variable:
         """x + weight (y - x)."""
 
-    def lerp_(self, y: Any, weight: Any) -> Variable:
+    def lerp_(self, y: Any, weight: Other) -> Variable:
         """x + weight (y - x), in place."""
 
     def less_equal(self, y: Other, name: str | None = None) -> Variable:
@@ -374,7 +374,7 @@ class VariableMethods(Arithmetic):
     def logical_and(self, y: Any, out: Variable | None = None, name: str | None = None) -> Variable:
         """Whether x and y are both true; what is not 0 is true."""
 
-    def logical_not(self, out: Any = None, name: str | None = None) -> Variable:
+    def logical_not(self, out: Variable | None = None, name: str | None = None) -> Variable:
         """Whether x is not true; what is not 0 is true."""
 
     def logical_or(self, y: Any, out: Variable | None = None, name: str | None = None) -> Variable:
@@ -386,13 +386,13 @@ class VariableMethods(Arithmetic):
     def logit(self, eps: float | None = None, name: str | None = None) -> Variable:
         """The logarithm of ``x / (1 - x)``."""
 
-    def logsumexp(self, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Variable:
+    def logsumexp(self, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> Variable:
         """The logarithm of the sum of e^x, without overflow."""
 
-    def masked_fill(self, mask: Any, value: Any, name: str | None = None) -> Variable:
+    def masked_fill(self, mask: Any, value: Other, name: str | None = None) -> Variable:
         """x with a number, or a tensor of one element, where a mask holds."""
 
-    def masked_fill_(self, mask: Any, value: Any) -> Variable:
+    def masked_fill_(self, mask: Any, value: Other) -> Variable:
         """x with a number, or a tensor of one element, where a mask holds, in place."""
 
     def masked_select(self, mask: Any, name: str | None = None) -> Variable:
@@ -401,19 +401,19 @@ class VariableMethods(Arithmetic):
     def matmul(self, y: Any, transpose_x: bool = False, transpose_y: bool = False, name: str | None = None) -> Variable:
         """The product of matrices, of stacks of them, or of vectors."""
 
-    def max(self, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Variable:
+    def max(self, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> Variable:
         """The largest element, over some dimensions or all; equal ones share the gradient."""
 
     def maximum(self, y: Other, name: str | None = None) -> Variable:
         """The larger of x and y, element by element; where they are equal, both share the gradient."""
 
-    def mean(self, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Variable:
+    def mean(self, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> Variable:
         """The mean of the elements, over some dimensions or all."""
 
     def median(self, axis: int | None = None, keepdim: bool = False, name: str | None = None) -> Variable:
         """The element in the middle of the order, or the mean of the two that are."""
 
-    def min(self, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Variable:
+    def min(self, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> Variable:
         """The smallest element, over some dimensions or all; equal ones share the gradient."""
 
     def minimum(self, y: Other, name: str | None = None) -> Variable:
@@ -425,7 +425,7 @@ class VariableMethods(Arithmetic):
     def mod(self, y: Other, name: str | None = None) -> Variable:
         """What x // y leaves, with the sign of y as by Python's ``%``."""
 
-    def moveaxis(self, source: Any, destination: Any, name: str | None = None) -> Variable:
+    def moveaxis(self, source: Numbers, destination: Numbers, name: str | None = None) -> Variable:
         """x with some dimensions moved to other places."""
 
     def multinomial(self, num_samples: int = 1, replacement: bool = False, name: str | None = None) -> Variable:
@@ -443,10 +443,10 @@ class VariableMethods(Arithmetic):
     def nan_to_num(self, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None, name: str | None = None) -> Variable:
         """x with numbers in the place of NaN and infinities."""
 
-    def nanmean(self, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Variable:
+    def nanmean(self, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> Variable:
         """The mean of what is no NaN; arguments as of ``mean``."""
 
-    def nansum(self, axis: Any = None, dtype: Any = None, keepdim: bool = False, name: str | None = None) -> Variable:
+    def nansum(self, axis: Axes = None, dtype: DTypeLike = None, keepdim: bool = False, name: str | None = None) -> Variable:
         """The sum of what is no NaN; arguments as of ``sum``."""
 
     def neg(self, name: str | None = None) -> Variable:
@@ -458,7 +458,7 @@ class VariableMethods(Arithmetic):
     def nonzero(self, as_tuple: bool = False) -> Any:
         """The places of the elements that are not 0."""
 
-    def norm(self, p: Any = "fro", axis: Any = None, keepdim: bool = False, name: str | None = None) -> Variable:
+    def norm(self, p: float | str = "fro", axis: Axes = None, keepdim: bool = False, name: str | None = None) -> Variable:
         """The p-norm of the elements: (the sum of |x|^p)^(1/p)."""
 
     def normal_(self, mean: float = 0.0, std: float = 1.0) -> Variable:
@@ -473,19 +473,19 @@ class VariableMethods(Arithmetic):
     def outer(self, y: Any, name: str | None = None) -> Variable:
         """The products of every element of x with every element of y."""
 
-    def pow(self, y: Any, name: str | None = None) -> Variable:
+    def pow(self, y: Other, name: str | None = None) -> Variable:
         """x to the power of y."""
 
-    def pow_(self, y: Any) -> Variable:
+    def pow_(self, y: Other) -> Variable:
         """x to the power of y, in place."""
 
-    def prod(self, axis: Any = None, keepdim: bool = False, dtype: Any = None, name: str | None = None) -> Variable:
+    def prod(self, axis: Axes = None, keepdim: bool = False, dtype: DTypeLike = None, name: str | None = None) -> Variable:
         """The product of the elements, over some dimensions or all; its gradient is right at zeros."""
 
-    def put_along_axis(self, indices: Any, values: Any, axis: int, reduce: str = "assign") -> Variable:
+    def put_along_axis(self, indices: Any, values: float | Variable, axis: int, reduce: str = "assign") -> Variable:
         """A tensor with other elements at indices along a dimension."""
 
-    def quantile(self, q: Any, axis: Any = None, keepdim: bool = False) -> Variable:
+    def quantile(self, q: float | Sequence[float] | Variable, axis: Axes = None, keepdim: bool = False) -> Variable:
         """The value below which a share of the elements lies, interpolated between two, float64."""
 
     def rad2deg(self, name: str | None = None) -> Variable:
@@ -506,16 +506,16 @@ class VariableMethods(Arithmetic):
     def repeat_interleave(self, repeats: int, axis: int | None = None, name: str | None = None) -> Variable:
         """x with each element repeated in its place, along a dimension, or flattened when None."""
 
-    def reshape(self, shape: Any, *more: Any, name: str | None = None) -> Variable:
+    def reshape(self, shape: Numbers, *more: int, name: str | None = None) -> Variable:
         """The elements of x, in their order, in another shape."""
 
     def reshape_(self, shape: Any, *more: Any) -> Any:
         """Change the shape in place."""
 
-    def roll(self, shifts: Any, axis: Any = None, name: str | None = None) -> Variable:
+    def roll(self, shifts: Numbers, axis: Numbers | None = None, name: str | None = None) -> Variable:
         """x with its elements moved, those that fall off one end coming back at the other."""
 
-    def rot90(self, k: int = 1, axes: Any = (0, 1), name: str | None = None) -> Variable:
+    def rot90(self, k: int = 1, axes: Sequence[int] = (0, 1), name: str | None = None) -> Variable:
         """A tensor turned by right angles in the plane of two dimensions."""
 
     def round(self, name: str | None = None) -> Variable:
@@ -530,10 +530,10 @@ class VariableMethods(Arithmetic):
     def rsqrt_(self) -> Variable:
         """1 over the square root of x, in place."""
 
-    def scale(self, scale: Any = 1.0, bias: float = 0.0, bias_after_scale: bool = True, act: str | None = None, name: str | None = None) -> Variable:
+    def scale(self, scale: float | Variable = 1.0, bias: float = 0.0, bias_after_scale: bool = True, act: str | None = None, name: str | None = None) -> Variable:
         """scale x + bias, or scale (x + bias)."""
 
-    def scale_(self, scale: Any = 1.0, bias: float = 0.0, bias_after_scale: bool = True) -> Variable:
+    def scale_(self, scale: float | Variable = 1.0, bias: float = 0.0, bias_after_scale: bool = True) -> Variable:
         """scale x + bias, or scale (x + bias), in place."""
 
     def scatter(self, index: Any, updates: Any, overwrite: bool = True, name: str | None = None) -> Variable:
@@ -573,7 +573,7 @@ class VariableMethods(Arithmetic):
     def sort(self, axis: int = -1, descending: bool = False, name: str | None = None) -> Variable:
         """x with its elements in order along a dimension."""
 
-    def split(self, num_or_sections: Any, axis: Any = 0, name: str | None = None) -> list[Variable]:
+    def split(self, num_or_sections: Numbers, axis: int = 0, name: str | None = None) -> list[Variable]:
         """The parts of x along a dimension."""
 
     def sqrt(self, name: str | None = None) -> Variable:
@@ -588,16 +588,16 @@ class VariableMethods(Arithmetic):
     def square_(self) -> Variable:
         """x * x, in place."""
 
-    def squeeze(self, axis: Any = None, name: str | None = None) -> Variable:
+    def squeeze(self, axis: Numbers | None = None, name: str | None = None) -> Variable:
         """x without dimensions of size 1."""
 
-    def squeeze_(self, axis: Any = None) -> Variable:
+    def squeeze_(self, axis: Numbers | None = None) -> Variable:
         """x without dimensions of size 1, in place."""
 
     def stanh(self, scale_a: float = 0.67, scale_b: float = 1.7159, name: str | None = None) -> Variable:
         """``scale_b tanh(scale_a x)``."""
 
-    def std(self, axis: Any = None, unbiased: bool = True, keepdim: bool = False, name: str | None = None) -> Variable:
+    def std(self, axis: Axes = None, unbiased: bool = True, keepdim: bool = False, name: str | None = None) -> Variable:
         """The root of the mean square distance from the mean; see ``var``."""
 
     def subtract(self, y: Other, name: str | None = None) -> Variable:
@@ -606,7 +606,7 @@ class VariableMethods(Arithmetic):
     def subtract_(self, y: Other) -> Variable:
         """x - y, in place."""
 
-    def sum(self, axis: Any = None, dtype: Any = None, keepdim: bool = False, name: str | None = None) -> Variable:
+    def sum(self, axis: Axes = None, dtype: DTypeLike = None, keepdim: bool = False, name: str | None = None) -> Variable:
         """The sum of the elements, over some dimensions or all."""
 
     def swapaxes(self, axis0: int, axis1: int, name: str | None = None) -> Variable:
@@ -633,19 +633,19 @@ class VariableMethods(Arithmetic):
     def tensordot(self, y: Any, axes: Any = 2, name: str | None = None) -> Variable:
         """Sums of products over some dimensions of both tensors."""
 
-    def tile(self, repeat_times: Any, name: str | None = None) -> Variable:
+    def tile(self, repeat_times: Numbers, name: str | None = None) -> Variable:
         """x repeated along its dimensions."""
 
     def to(self, *wishes: Any, **named: Any) -> Any:
         """The tensor with another element type; there is one place."""
 
-    def topk(self, k: Any, axis: int | None = None, largest: bool = True, sorted: bool = True, name: str | None = None) -> tuple[Variable, Variable]:
+    def topk(self, k: int | Variable, axis: int | None = None, largest: bool = True, sorted: bool = True, name: str | None = None) -> tuple[Variable, Variable]:
         """The k largest or smallest elements along a dimension, and their places."""
 
     def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1, name: str | None = None) -> Variable:
         """The sum of a diagonal of matrices; arguments as of :func:`diagonal`."""
 
-    def transpose(self, perm: Any, *more: Any, name: str | None = None) -> Variable:
+    def transpose(self, perm: Numbers, *more: int, name: str | None = None) -> Variable:
         """x with its dimensions in another order."""
 
     def tril(self, diagonal: int = 0, name: str | None = None) -> Variable:
@@ -666,40 +666,40 @@ class VariableMethods(Arithmetic):
     def unbind(self, axis: int = 0) -> list[Variable]:
         """The slices of a tensor along a dimension; the same as ``unstack``."""
 
-    def unflatten(self, axis: int, shape: Any, name: str | None = None) -> Variable:
+    def unflatten(self, axis: int, shape: Numbers, name: str | None = None) -> Variable:
         """One dimension as several."""
 
     def uniform_(self, min: float = -1.0, max: float = 1.0, seed: int = 0) -> Variable:
         """Draw all elements anew in every run, equally likely in [min, max), in place."""
 
-    def unique(self, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False, axis: int | None = None, dtype: Any = "int64", name: str | None = None) -> Any:
+    def unique(self, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False, axis: int | None = None, dtype: DTypeLike = "int64", name: str | None = None) -> Any:
         """The values that occur, in ascending order."""
 
-    def unique_consecutive(self, return_inverse: bool = False, return_counts: bool = False, axis: int | None = None, dtype: Any = "int64", name: str | None = None) -> Any:
+    def unique_consecutive(self, return_inverse: bool = False, return_counts: bool = False, axis: int | None = None, dtype: DTypeLike = "int64", name: str | None = None) -> Any:
         """The elements, or slices, that differ from the one before them."""
 
-    def unsqueeze(self, axis: Any, name: str | None = None) -> Variable:
+    def unsqueeze(self, axis: Numbers, name: str | None = None) -> Variable:
         """x with further dimensions of size 1."""
 
-    def unsqueeze_(self, axis: Any) -> Variable:
+    def unsqueeze_(self, axis: Numbers) -> Variable:
         """x with further dimensions of size 1, in place."""
 
     def unstack(self, axis: int = 0, num: int | None = None) -> list[Variable]:
         """The slices of x along a dimension, which they do not have."""
 
-    def var(self, axis: Any = None, unbiased: bool = True, keepdim: bool = False, name: str | None = None) -> Variable:
+    def var(self, axis: Axes = None, unbiased: bool = True, keepdim: bool = False, name: str | None = None) -> Variable:
         """The mean square distance from the mean."""
 
-    def view(self, shape_or_dtype: Any, *more: Any, name: str | None = None) -> Variable:
+    def view(self, shape_or_dtype: Numbers | DTypeLike, *more: int, name: str | None = None) -> Variable:
         """The elements in another shape; what is written in one tensor does not show in the other."""
 
     def view_as(self, other: Any, name: str | None = None) -> Variable:
         """The elements in the shape of another tensor."""
 
-    def vsplit(self, num_or_sections: Any, name: str | None = None) -> list[Variable]:
+    def vsplit(self, num_or_sections: Numbers, name: str | None = None) -> list[Variable]:
         """A tensor cut into parts along its first dimension; arguments as of ``split``."""
 
-    def where(self, x: Any = None, y: Any = None, name: str | None = None) -> Any:
+    def where(self, x: Any = None, y: Other | None = None, name: str | None = None) -> Any:
         """The elements of x where a condition holds, and those of y elsewhere."""
 
     def write(self, change: Any, reshaped: bool = False) -> Variable:

@@ -46,7 +46,7 @@ class Layer(dygraph.Layer):
     ([2, 1], (-1, 1))
     """
 
-    def __init__(self, name_scope: str | None = None, dtype: DTypeLike | None = None) -> None:
+    def __init__(self, name_scope: str | None = None, dtype: DTypeLike = None) -> None:
         super().__init__(name_scope, get_default_dtype() if dtype is None else dtype)
 
     @is_boundary

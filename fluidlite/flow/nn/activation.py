@@ -154,8 +154,8 @@ class PReLU(Module):
         self,
         num_parameters: int = 1,
         init: float = 0.25,
-        device: DeviceLike | None = None,
-        dtype: DTypeLike | None = None,
+        device: DeviceLike = None,
+        dtype: DTypeLike = None,
     ) -> None:
         super().__init__()
         need_cpu(device)

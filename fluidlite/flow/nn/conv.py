@@ -88,8 +88,8 @@ class _Convolution(_Filters):
     groups: int = 1
     bias: bool = True
     padding_mode: str = "zeros"
-    device: DeviceLike | None = None
-    dtype: DTypeLike | None = None
+    device: DeviceLike = None
+    dtype: DTypeLike = None
 
     def begin(self, given: dict[str, Any]) -> None:
         padding, mode = given["padding"], given["padding_mode"]
@@ -145,8 +145,8 @@ class _Transposed(_Filters):
     groups: int = 1
     bias: bool = True
     dilation: Ints = 1
-    device: DeviceLike | None = None
-    dtype: DTypeLike | None = None
+    device: DeviceLike = None
+    dtype: DTypeLike = None
     transposed = True
 
     def forward(self, input: Tensor) -> Tensor:

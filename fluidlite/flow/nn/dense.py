@@ -32,9 +32,7 @@ PARAMETERS = Family(
 )
 
 
-def uniform_parameter(
-    bound: float, dtype: DTypeLike | None, device: DeviceLike | None, *shape: int
-) -> Parameter:
+def uniform_parameter(bound: float, dtype: DTypeLike, device: DeviceLike, *shape: int) -> Parameter:
     """A parameter of random numbers between -bound and bound.
 
     Args:
@@ -61,8 +59,8 @@ class Learned(Module):
         shape: list[int],
         outputs: int,
         bias: bool,
-        device: DeviceLike | None,
-        dtype: DTypeLike | None,
+        device: DeviceLike,
+        dtype: DTypeLike,
     ) -> None:
         """Make them, the weight in a shape whose first size numbers what it makes."""
         bound = near_zero(*shape[1:])
@@ -88,8 +86,8 @@ class Linear(Learned):
         in_features: int,
         out_features: int,
         bias: bool = True,
-        device: DeviceLike | None = None,
-        dtype: DTypeLike | None = None,
+        device: DeviceLike = None,
+        dtype: DTypeLike = None,
     ) -> None:
         super().__init__()
         self.in_features, self.out_features = in_features, out_features
@@ -119,8 +117,8 @@ class Bilinear(Learned):
         in2_features: int,
         out_features: int,
         bias: bool = True,
-        device: DeviceLike | None = None,
-        dtype: DTypeLike | None = None,
+        device: DeviceLike = None,
+        dtype: DTypeLike = None,
     ) -> None:
         super().__init__()
         shape = [out_features, in1_features, in2_features]
@@ -157,8 +155,8 @@ class Embedding(Module):
         max_norm: float | None = None,
         norm_type: float = 2.0,
         scale_grad_by_freq: bool = False,
-        device: DeviceLike | None = None,
-        dtype: DTypeLike | None = None,
+        device: DeviceLike = None,
+        dtype: DTypeLike = None,
     ) -> None:
         super().__init__()
         need_cpu(device)

@@ -60,8 +60,8 @@ class LayerNorm(_Affine):
     eps: float = 1e-5
     elementwise_affine: bool = True
     bias: bool = True
-    device: DeviceLike | None = None
-    dtype: DTypeLike | None = None
+    device: DeviceLike = None
+    dtype: DTypeLike = None
 
     def begin(self, given: dict[str, Any]) -> None:
         """Make the parameters."""
@@ -88,8 +88,8 @@ class GroupNorm(_Affine):
     num_channels: int
     eps: float = 1e-5
     affine: bool = True
-    device: DeviceLike | None = None
-    dtype: DTypeLike | None = None
+    device: DeviceLike = None
+    dtype: DTypeLike = None
 
     def begin(self, given: dict[str, Any]) -> None:
         """Make the parameters."""
@@ -110,8 +110,8 @@ class _Tracked(_Affine):
     momentum: float | None = 0.1
     affine: bool = True
     track_running_stats: bool = True
-    device: DeviceLike | None = None
-    dtype: DTypeLike | None = None
+    device: DeviceLike = None
+    dtype: DTypeLike = None
     ranks: ClassVar[tuple[int, ...]] = ()
     function: ClassVar[Callable[..., Any]] = staticmethod(F.batch_norm)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...eager.recording import eager
 from ...eager.tensor import Tensor
@@ -11,6 +11,9 @@ from ...functions.arithmetic import add, greater_than, multiply, subtract
 from ...functions.elementary import of_any
 from ...functions.selection import where
 from ...ground.spellings import of_operator
+
+if TYPE_CHECKING:
+    from ...functions.arguments import DTypeLike
 
 #: what keeps mean and variance (Klambauer et al. 2017, "Self-normalizing neural networks")
 SELU_SCALE, SELU_ALPHA = 1.0507009873554805, 1.6732632423543772
@@ -124,7 +127,7 @@ def softplus(
     return where(there, x, out) if straight.any() else out
 
 
-def softmax(x: Tensor, axis: int = -1, dtype: Any = None, name: str | None = None) -> Tensor:
+def softmax(x: Tensor, axis: int = -1, dtype: DTypeLike = None, name: str | None = None) -> Tensor:
     """e^x divided by its sum along a dimension.
 
     Args:
@@ -139,7 +142,9 @@ def softmax(x: Tensor, axis: int = -1, dtype: Any = None, name: str | None = Non
     return eager.softmax(x, axis=axis) if x.array.ndim else reduction.of_number(softmax, x, axis)
 
 
-def log_softmax(x: Tensor, axis: int = -1, dtype: Any = None, name: str | None = None) -> Tensor:
+def log_softmax(
+    x: Tensor, axis: int = -1, dtype: DTypeLike = None, name: str | None = None
+) -> Tensor:
     """The logarithm of ``softmax``, without overflow."""
     x = x if dtype is None else elementary.cast(x, dtype)
     return subtract(x, reduction.logsumexp(x, axis, True))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import sqrt
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from ...ground.dtypes import as_dtype
 from ...opdef.operand import Operand
 from .activation import softmax
 from .projection import dropout
+
+if TYPE_CHECKING:
+    from ...functions.arguments import DTypeLike
 
 _HIDDEN = -1e9  #: what is added to the score of what may not be seen
 
@@ -80,7 +83,10 @@ def added_mask(mask: Tensor, scores: Tensor) -> Tensor:
 
 
 def sequence_mask(
-    x: Tensor, maxlen: Any = None, dtype: Any = "int64", name: str | None = None
+    x: Tensor,
+    maxlen: int | Tensor | None = None,
+    dtype: DTypeLike = "int64",
+    name: str | None = None,
 ) -> Tensor:
     """1 at the places below a length, and 0 behind them.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,9 +16,12 @@ from ...functions.elementary import clip, floor
 from ...functions.elementary import round as rounded
 from ...functions.shaping import numbers_in, reshape, transpose
 
+if TYPE_CHECKING:
+    from ...functions.arguments import Numbers
+
 
 def affine_grid(
-    theta: Tensor, out_shape: Any, align_corners: bool = True, name: str | None = None
+    theta: Tensor, out_shape: Numbers, align_corners: bool = True, name: str | None = None
 ) -> Tensor:
     """Where each element of an image comes from under an affine map (Jaderberg et al. 2015,
     "Spatial transformer networks").

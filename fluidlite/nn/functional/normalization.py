@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,10 +16,13 @@ from ...functions.elementary import square
 from ...functions.reduction import norm
 from ...functions.shaping import moveaxis, reshape
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 
 def layer_norm(
     x: Tensor,
-    normalized_shape: Any,
+    normalized_shape: int | Sequence[int],
     weight: Tensor | None = None,
     bias: Tensor | None = None,
     epsilon: float = 1e-5,

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ...eager.recording import eager
 from ...eager.tensor import Tensor
 from ...errors import ArgumentError
 from ...functions.shaping import moveaxis, numbers_in, reshape, squeeze, unsqueeze
 
+if TYPE_CHECKING:
+    from ...functions.arguments import Numbers
+
 
 def pad(
     x: Tensor,
-    pad: Any,
+    pad: Numbers,
     mode: str = "constant",
     value: float = 0.0,
     data_format: str = "NCHW",
@@ -66,7 +69,7 @@ def pad(
 
 
 def zeropad2d(
-    x: Tensor, padding: Any, data_format: str = "NCHW", name: str | None = None
+    x: Tensor, padding: Numbers, data_format: str = "NCHW", name: str | None = None
 ) -> Tensor:
     """Images with zeros around them.
 

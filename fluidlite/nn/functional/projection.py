@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from ...functions.arithmetic import add, divide, matmul, maximum, multiply
 from ...functions.reduction import norm
 from ...functions.reduction import sum as total
 from ...opdef.operand import Operand
+
+if TYPE_CHECKING:
+    from ...functions.arguments import Axes
 
 
 def linear(
@@ -69,7 +72,7 @@ def one_hot(x: Tensor, num_classes: int, name: str | None = None) -> Tensor:
 def dropout(
     x: Tensor,
     p: float = 0.5,
-    axis: Any = None,
+    axis: Axes = None,
     training: bool = True,
     mode: str = "upscale_in_train",
     name: str | None = None,

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...eager.recording import eager
 from ...eager.tensor import Tensor
 from ...errors import ArgumentError, ShapeError
 from ...functions.shaping import moveaxis, numbers_in, reshape, transpose
 from .windows import each
+
+if TYPE_CHECKING:
+    from ...functions.arguments import Numbers
 
 
 def pixel_shuffle(
@@ -32,10 +35,10 @@ def pixel_shuffle(
 
 def unfold(
     x: Tensor,
-    kernel_sizes: Any,
-    strides: Any = 1,
-    paddings: Any = 0,
-    dilations: Any = 1,
+    kernel_sizes: Numbers,
+    strides: Numbers = 1,
+    paddings: Numbers = 0,
+    dilations: Numbers = 1,
     name: str | None = None,
 ) -> Tensor:
     """What lies under each position of a window, as columns: [N, C * window, positions].
@@ -124,11 +127,11 @@ def temporal_shift(
 
 def fold(
     x: Tensor,
-    output_sizes: Any,
-    kernel_sizes: Any,
-    strides: Any = 1,
-    paddings: Any = 0,
-    dilations: Any = 1,
+    output_sizes: Numbers,
+    kernel_sizes: Numbers,
+    strides: Numbers = 1,
+    paddings: Numbers = 0,
+    dilations: Numbers = 1,
     name: str | None = None,
 ) -> Tensor:
     """Images of the columns of a window, added up where they overlap: the adjoint of

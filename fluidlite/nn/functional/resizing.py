@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...eager.recording import eager
 from ...eager.tensor import Tensor
@@ -10,6 +10,11 @@ from ...errors import ArgumentError
 from ...functions.shaping import known_in_run, numbers_in
 from ...ground.spellings import Spelling
 from ...opdef.operand import Operand
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ...functions.arguments import Numbers
 
 #: by the number of dimensions of what is resized: how its sizes are called, last first
 _SIZES = ("out_w", "out_h", "out_d")
@@ -23,8 +28,8 @@ _OPERATORS = {
 
 def interpolate(
     x: Tensor,
-    size: Any = None,
-    scale_factor: Any = None,
+    size: Numbers | None = None,
+    scale_factor: float | Sequence[float] | None = None,
     mode: str = "nearest",
     align_corners: bool = False,
     align_mode: int = 0,
