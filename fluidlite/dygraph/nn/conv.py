@@ -31,6 +31,19 @@ _CONVOLUTIONS = WINDOWS.extended(
 
 
 @from_fields
+class _Options:
+    """What all convolutions are told last."""
+
+    dilation: Ints = 1
+    groups: int | None = None
+    param_attr: Attr = None
+    bias_attr: Attr = None
+    use_cudnn: bool = True
+    act: str | None = None
+    dtype: DTypeLike = "float32"
+
+
+@from_fields
 class _Convolution(Layer):
     """A convolution: filters, a bias, and how they are moved."""
 
@@ -87,24 +100,27 @@ class _Forwards(_Convolution):
 
     stride: Ints = 1
     padding: Ints | str | Sequence[Sequence[int]] = 0
-    dilation: Ints = 1
-    groups: int | None = None
-    param_attr: Attr = None
-    bias_attr: Attr = None
-    use_cudnn: bool = True
-    act: str | None = None
-    dtype: DTypeLike = "float32"
 
 
+@from_fields
+class _Sized(_Convolution):
+    """A convolution that is told the sizes of its output."""
+
+    output_size: Ints | None = None
+
+
+@from_fields
 class _Adjoint(_Convolution):
     """A transposed convolution."""
 
+    padding: Ints | str | Sequence[Sequence[int]] = 0
+    stride: Ints = 1
     _transposed = True
 
 
 @_CONVOLUTIONS
 @from_fields
-class Conv2D(_Forwards):
+class Conv2D(_Options, _Forwards):
     """Images convolved with filters, plus a bias: :func:`~fluidlite.layers.conv2d` with parameters
     of its own, ``weight`` and ``bias``.
 
@@ -124,7 +140,7 @@ class Conv2D(_Forwards):
 
 @_CONVOLUTIONS
 @from_fields
-class Conv3D(_Forwards):
+class Conv3D(_Options, _Forwards):
     """Volumes convolved with filters, plus a bias; see :class:`Conv2D`.
 
     >>> with fluid.dygraph.guard():
@@ -140,7 +156,7 @@ class Conv3D(_Forwards):
 
 @_CONVOLUTIONS
 @from_fields
-class Conv2DTranspose(_Adjoint):
+class Conv2DTranspose(_Options, _Adjoint, _Sized):
     """The map that takes gradients of a convolution's output back to its input, plus a bias:
     :func:`~fluidlite.layers.conv2d_transpose` with parameters of its own.
 
@@ -155,23 +171,12 @@ class Conv2DTranspose(_Adjoint):
     [2, 3, 8, 8]
     """
 
-    output_size: Ints | None = None
-    padding: Ints | str | Sequence[Sequence[int]] = 0
-    stride: Ints = 1
-    dilation: Ints = 1
-    groups: int | None = None
-    param_attr: Attr = None
-    bias_attr: Attr = None
-    use_cudnn: bool = True
-    act: str | None = None
-    dtype: DTypeLike = "float32"
-
     function = staticmethod(conv2d_transpose)
 
 
 @_CONVOLUTIONS
 @from_fields
-class Conv3DTranspose(_Adjoint):
+class Conv3DTranspose(_Options, _Adjoint):
     """The same for volumes; see :class:`Conv2DTranspose`.
 
     >>> with fluid.dygraph.guard():
@@ -180,16 +185,6 @@ class Conv3DTranspose(_Adjoint):
     >>> y.shape
     [2, 1, 6, 6, 6]
     """
-
-    padding: Ints | str | Sequence[Sequence[int]] = 0
-    stride: Ints = 1
-    dilation: Ints = 1
-    groups: int | None = None
-    param_attr: Attr = None
-    bias_attr: Attr = None
-    use_cudnn: bool = True
-    act: str | None = None
-    dtype: DTypeLike = "float32"
 
     dimensions = 3
     function = staticmethod(conv3d_transpose)

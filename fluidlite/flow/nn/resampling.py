@@ -136,33 +136,28 @@ class ConstantPad3d(_Padding):
     dimensions = 3
 
 
-@from_fields
 class ZeroPad2d(_Padding):
     """Zeros around images."""
 
 
-@from_fields
 class ReflectionPad1d(_Padding):
     """Lines mirrored at their ends, without the last element."""
 
     dimensions, mode = 1, "reflect"
 
 
-@from_fields
 class ReflectionPad2d(_Padding):
     """Images mirrored at their edges, without the last element."""
 
     mode = "reflect"
 
 
-@from_fields
 class ReplicationPad1d(_Padding):
     """The last elements of lines repeated."""
 
     dimensions, mode = 1, "replicate"
 
 
-@from_fields
 class ReplicationPad2d(_Padding):
     """The last elements of images repeated."""
 
