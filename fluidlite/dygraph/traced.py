@@ -15,6 +15,7 @@ from ..io.inference import save_inference_model
 from ..ir.program import Program, program_guard
 from ..ir.variable import Variable
 from ..layers.io import fed_variable
+from ..layers.structure import leaves
 from ..runtime.executor import Executor
 from ..scope import Scope, scope_guard
 from .capture import Capture, captured_by, value
@@ -29,12 +30,6 @@ SAVED = Family(
     },
     raises="OutOfRangeError: there is no such input or output.",
 )
-
-
-def _flat(found: Any) -> list[Any]:
-    if isinstance(found, (list, tuple)):
-        return [each for part in found for each in _flat(part)]
-    return [found]
 
 
 class TracedLayer(Described):
@@ -100,7 +95,7 @@ class TracedLayer(Described):
                 for i, t in enumerate(given)
             ]
             with captured_by(capture):
-                fetches = [value(each) for each in _flat(layer(*fed))]
+                fetches = [value(each) for each in leaves(layer(*fed))]
         for each in fetches:
             if not isinstance(each, Variable):
                 raise ArgumentError(f"expected the layer to give tensors, got {each!r:.60}")

@@ -16,9 +16,10 @@ from ..ir.program import default_main_program
 from ..ir.variable import Variable, is_tensor
 from .compare import equal, logical_and, logical_not
 from .creation import assign, fill_constant
-from .driving import append_conditional, checked_condition, checked_function, mapped, new_block
+from .driving import append_conditional, checked_condition, checked_function, new_block
 from .layer import LayerBuilder, is_variable, layer
 from .math import cast
+from .structure import mapped
 
 Function = Callable[[], Any]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -132,12 +132,3 @@ def checked_function(function: Any, what: str) -> Callable[..., Any]:
             f"{type(function).__name__}"
         )
     return function
-
-
-def mapped(value: Any, function: Callable[[Any], Any]) -> Any:
-    """A function applied within lists, tuples and dictionaries; None stays."""
-    if isinstance(value, (list, tuple)):
-        return type(value)(mapped(v, function) for v in value)
-    if isinstance(value, Mapping):
-        return {k: mapped(v, function) for k, v in value.items()}
-    return None if value is None else function(value)

@@ -18,11 +18,11 @@ from .creation import assign
 from .driving import (
     checked_condition,
     checked_function,
-    mapped,
     new_block,
     outer_reads,
     outer_writes,
 )
+from .structure import mapped
 
 
 class While(Described):

@@ -16,7 +16,7 @@ from ..opdef.spec import agree
 from .creation import fill_constant_batch_size_like
 from .gated_units import GRU_UNITS, LSTM_UNITS, GatedUnit, GRUGates, LSTMGates, WithType, check_rows
 from .layer import LayerBuilder, layer
-from .structure import filled
+from .structure import filled, rebuilt
 
 
 class RNNCell(Described):
@@ -105,8 +105,7 @@ def _form(shapes: Any) -> Any:
     if isinstance(shapes, dict):
         return {key: _form(shapes[key]) for key in shapes}
     if isinstance(shapes, (list, tuple)):
-        parts = [_form(each) for each in shapes]
-        return type(shapes)(*parts) if hasattr(shapes, "_fields") else type(shapes)(parts)
+        return rebuilt(shapes, [_form(each) for each in shapes])
     raise ArgumentError(f"expected sizes of a state as a list of whole numbers, got {shapes!r:.60}")
 
 

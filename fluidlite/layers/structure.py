@@ -31,10 +31,23 @@ def filled(structure: Any, values: Iterator[Any]) -> Any:
         found = {key: filled(structure[key], values) for key in sorted(structure)}
         return {key: found[key] for key in structure}
     if isinstance(structure, (list, tuple)):
-        parts = [filled(each, values) for each in structure]
-        named = hasattr(structure, "_fields")
-        return type(structure)(*parts) if named else type(structure)(parts)
+        return rebuilt(structure, [filled(each, values) for each in structure])
     return next(values)
+
+
+def rebuilt(structure: Any, parts: list[Any]) -> Any:
+    """A list, tuple, named tuple or dictionary with other parts, in its order."""
+    if isinstance(structure, Mapping):
+        return dict(zip(structure, parts))
+    return type(structure)(*parts) if hasattr(structure, "_fields") else type(structure)(parts)
+
+
+def mapped(value: Any, function: Callable[[Any], Any]) -> Any:
+    """A function applied within lists, tuples and dictionaries, in their order; None stays."""
+    if isinstance(value, (list, tuple, Mapping)):
+        parts = value.values() if isinstance(value, Mapping) else value
+        return rebuilt(value, [mapped(each, function) for each in parts])
+    return None if value is None else function(value)
 
 
 def mapped_leaves(function: Callable[..., Any], *structures: Any) -> Any:

@@ -14,6 +14,7 @@ from ...layers.creation import assign, fill_constant
 from ...layers.debug import Assert
 from ...layers.driving import append_conditional, new_block
 from ...layers.math import cast
+from ...layers.structure import rebuilt
 from ..capture import deeper, in_block
 from .cells import UNBOUND, Assigned
 from .merging import (
@@ -27,7 +28,6 @@ from .merging import (
     joined_shape,
     known_value,
     parts,
-    rebuilt,
     refused,
     same,
     shared_cells,

@@ -14,20 +14,12 @@ from ...ir.program import Program, default_main_program, program_guard
 from ...ir.variable import Variable
 from ...layers.array import tensor_array_to_tensor
 from ...layers.creation import assign
+from ...layers.structure import mapped
 from ...runtime.executor import Executor
 from ...scope import Scope
 from ..capture import Capture, captured_by
 from ..tensor import ParamBase, VarBase
-from .merging import Maybe, is_array, parts, rebuilt
-
-
-def mapped(found: Any, function: Any) -> Any:
-    """A function applied to what stands within lists, tuples and dictionaries."""
-    if isinstance(found, (list, tuple, Mapping)):
-        both = parts(found)
-        assert both is not None
-        return rebuilt(found, [mapped(each, function) for (each,) in both])
-    return function(found)
+from .merging import Maybe, is_array
 
 
 def key_of(found: Any) -> Any:

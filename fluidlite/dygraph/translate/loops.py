@@ -12,6 +12,7 @@ from ...layers.compare import less_than, logical_and, logical_not
 from ...layers.creation import assign, fill_constant
 from ...layers.driving import new_block
 from ...layers.loop import While
+from ...layers.structure import rebuilt
 from ...layers.variables import increment
 from ..capture import deeper, value
 from .branches import if_, not_
@@ -26,7 +27,6 @@ from .merging import (
     joined_shape,
     known_value,
     parts,
-    rebuilt,
     refused,
     same,
     shared_cells,

@@ -221,15 +221,6 @@ def parts(*values: Any) -> list[tuple[Any, ...]] | None:
     return None
 
 
-def rebuilt(like: Any, found: list[Any]) -> Any:
-    """A structure with other parts."""
-    if isinstance(like, Mapping):
-        return dict(zip(like, found))
-    if hasattr(like, "_fields"):
-        return type(like)(*found)
-    return type(like)(found)
-
-
 def can_be_variable(found: Any) -> bool:
     """Whether a value can be one of a program."""
     found = value(found)

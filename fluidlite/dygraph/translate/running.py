@@ -19,12 +19,12 @@ from ...ground.state import eager
 from ...ir.analysis import reads_of
 from ...ir.operator import Operator, OpRole
 from ...ir.program import Program, program_guard
+from ...layers.structure import rebuilt
 from ...runtime.plan import Plan, ProgramPart
 from ...runtime.run_state import RunState
 from ...runtime.session import Session
 from ..tensor import VarBase
 from .building import Built, Output, OutputParts
-from .merging import parts, rebuilt
 
 COTANGENT = "@COTANGENT"
 
@@ -183,7 +183,6 @@ def _assembled(structure: Any, found: list[Any]) -> Any:
         ends = np.cumsum(sizes.array)
         return [whole[int(e - n) : int(e)] for n, e in zip(sizes.array, ends)]
     if isinstance(structure, (list, tuple, dict)):
-        both = parts(structure)
-        assert both is not None
-        return rebuilt(structure, [_assembled(each, found) for (each,) in both])
+        parts = structure.values() if isinstance(structure, dict) else structure
+        return rebuilt(structure, [_assembled(each, found) for each in parts])
     return structure
