@@ -9,6 +9,7 @@ from typing import Any
 from ..eager.recurrence import kept, steps_of
 from ..functions.creation import full
 from ..functions.shaping import concat, stack
+from ..layers.structure import mapped_leaves
 from .layer import Layer
 
 
@@ -103,7 +104,7 @@ class RNN(Layer):
         for t in reversed(times) if self.is_reverse else times:
             outs[t], after = self.cell(steps[t], states, **kwargs)
             states = after if sequence_length is None else kept(sequence_length > t, states, after)
-        return _joined(outs, lambda parts: stack(parts, axis)), states
+        return mapped_leaves(lambda *parts: stack(parts, axis), *outs), states
 
 
 class BiRNN(Layer):
@@ -136,7 +137,7 @@ class BiRNN(Layer):
             out, states = one.forward(inputs, given[k], sequence_length, **kwargs)
             outs.append(out)
             last.append(states)
-        return _joined(outs, lambda parts: concat(parts, -1)), tuple(last)
+        return mapped_leaves(lambda *parts: concat(parts, -1), *outs), tuple(last)
 
 
 def _shaped(shape: Any, made: Callable[[list[int]], Any]) -> Any:
@@ -146,10 +147,3 @@ def _shaped(shape: Any, made: Callable[[list[int]], Any]) -> Any:
     if all(isinstance(n, int) for n in shape):
         return made(list(shape))
     return type(shape)(_shaped(each, made) for each in shape)
-
-
-def _joined(outs: list[Any], function: Callable[[list[Any]], Any]) -> Any:
-    """Outputs, or structures of them, joined part by part."""
-    if isinstance(outs[0], (list, tuple)):
-        return type(outs[0])(_joined(list(parts), function) for parts in zip(*outs))
-    return function(outs)
