@@ -1,7 +1,8 @@
 """Modules that have moved: their old names go on working.
 
 ``import fluidlite.dtypes`` gives the module ``fluidlite.ground.dtypes`` itself, so that a class is
-the same under both names.  The finder is asked last, so modules that are there cost nothing.
+the same under both names.  The finder is asked first: what lies below a package that has moved
+would be found beside it once more.
 """
 
 from __future__ import annotations
@@ -83,4 +84,4 @@ class MovedModules:
 
 def serve() -> None:
     """Have old names found."""
-    sys.meta_path.append(MovedModules())
+    sys.meta_path.insert(0, MovedModules())

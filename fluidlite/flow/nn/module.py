@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from ...eager.engine import located
 from ...eager.hooks import HookHandle
 from ...errors import ArgumentError, ShapeError, StateDictError, suggestion
+from ...ground.fields import from_fields
 from ...ground.tracebacks import cut, is_boundary
 from ...modules.calling import FunctionCaller
 from ...modules.module import Module as CommonModule
@@ -287,6 +288,11 @@ class FunctionModule(FunctionCaller, Module):
     """
 
     _functions = F.__name__
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        if cls.__init__ is FunctionModule.__init__ and not cls.__annotations__:
+            from_fields(cls)  # none, under the name of the class
 
     def __init__(self) -> None:
         self.begin({})
