@@ -42,19 +42,22 @@ def filter_shape(
 
 
 def taken_around(
-    options: dict[str, Any], each: Callable[[str, Any, int], Sequence[int]], rank: int
-) -> tuple[list[int], str]:
+    options: dict[str, Any],
+    padding_mode: str,
+    each: Callable[[str, Any, int], Sequence[int]],
+    rank: int,
+) -> list[int]:
     """What is put around inputs by repeating their elements: numbers for both sides of each
-    dimension, the last one first, and how.  They are taken out of the options of a convolution.
+    dimension, the last one first.  They are taken out of the options of a convolution.
 
     Args:
-        options: among them ``padding`` and ``padding_mode``.
+        options: among them ``padding``, which becomes 0.
+        padding_mode: zeros, which leaves all to the convolution, or another one.
         each: gives a number for each dimension.
         rank: how many dimensions there are.
     """
-    mode = options.pop("padding_mode")
-    if mode == "zeros":
-        return [], mode
+    if padding_mode == "zeros":
+        return []
     around = each("padding", options["padding"], rank)
     options["padding"] = 0
-    return [n for n in reversed(around) for _ in range(2)], mode
+    return [n for n in reversed(around) for _ in range(2)]

@@ -83,10 +83,10 @@ class _Convolution(_Filters):
     data_format: str | None = None
 
     def begin(self, given: dict[str, Any]) -> None:
-        checked("padding_mode", given["padding_mode"], "zeros", "reflect", "replicate")
-        around = taken_around(given, each, len(self._formats[0]) - 2)
+        mode = checked("padding_mode", given.pop("padding_mode"), "zeros", "reflect", "replicate")
+        around = taken_around(given, mode, each, len(self._formats[0]) - 2)
         super().begin(given)
-        self._around, self._padding_mode = around
+        self._around, self._padding_mode = around, mode
 
     def forward(self, x: Tensor) -> Tensor:
         """What is convolved."""

@@ -8,14 +8,12 @@ from typing import Any, ClassVar
 from ...eager.engine import located
 from ...errors import ArgumentError
 from ...functions.arguments import DTypeLike
-from ...ground.fields import from_fields
 from ...modules.convolution import Ints, filter_shape, need_groups, taken_around
 from ..devices import DeviceLike
 from ..tensor import Tensor
 from . import functional as F
 from .dense import PARAMETERS, Learned
 from .functional.windows import each
-from .module import Module
 
 CONVOLUTIONS = PARAMETERS.extended(
     {
@@ -33,39 +31,34 @@ CONVOLUTIONS = PARAMETERS.extended(
 _PLAIN = {"padding": 0, "dilation": 1, "output_padding": 0}
 
 
-@from_fields
 class _Filters(Learned):
     """Filters, a bias, and how they are moved."""
 
-    in_channels: int
-    out_channels: int
-    kernel_size: Ints
-    stride: Ints = 1
-    padding: Ints | str = 0
     dimensions: ClassVar[int] = 2
     function: ClassVar[Callable[..., Any]]
     transposed: ClassVar[bool] = False
 
-    def begin(self, given: dict[str, Any]) -> None:
+    def _build(
+        self, channels: int, filters: int, size: Ints, moved: dict[str, Any], *options: Any
+    ) -> None:
         """Make the filters and the bias.
 
         Args:
-            given: the arguments by name.
+            channels, filters: of the input and the output.
+            size: of a filter.
+            moved: how filters are moved.
+            options: whether there is a bias, the device and the element type.
         """
-        Module.__init__(self)
-        names = ("in_channels", "out_channels", "kernel_size", "bias", "device", "dtype")
-        channels, filters, size, *options = (given.pop(name) for name in names)
-        groups = given["groups"]
-        need_groups(channels, filters, groups)
-        sizes = each("kernel_size", size, self.dimensions)
-        shape = filter_shape(channels, filters, groups, sizes, self.transposed)
+        need_groups(channels, filters, moved["groups"])
+        self.kernel_size = each("kernel_size", size, self.dimensions)
+        shape = filter_shape(channels, filters, moved["groups"], self.kernel_size, self.transposed)
         self._make(shape, filters, *options)
-        self.kernel_size, self._moved = sizes, given
-        self.in_channels, self.out_channels, self.groups = channels, filters, groups
-        for name in {"stride", "dilation", "padding", "output_padding"} & {*given}:
-            named = isinstance(given[name], str)
-            value = given[name] if named else each(name, given[name], self.dimensions)
+        self.in_channels, self.out_channels, self.groups = channels, filters, moved["groups"]
+        for name in {*moved} - {"groups"}:
+            named = isinstance(moved[name], str)
+            value = moved[name] if named else each(name, moved[name], self.dimensions)
             setattr(self, name, value)
+        self._moved = moved
 
     def extra_repr(self) -> str:
         shown = [f"{self.in_channels}, {self.out_channels}", f"kernel_size={self.kernel_size}"]
@@ -80,28 +73,33 @@ class _Filters(Learned):
         return ", ".join([*shown, *[f"padding_mode={mode}"] * (mode != "zeros")])
 
 
-@from_fields
 class _Convolution(_Filters):
     """What is convolved with filters."""
 
-    dilation: Ints = 1
-    groups: int = 1
-    bias: bool = True
-    padding_mode: str = "zeros"
-    device: DeviceLike = None
-    dtype: DTypeLike = None
-
-    def begin(self, given: dict[str, Any]) -> None:
-        padding, mode = given["padding"], given["padding_mode"]
-        if mode not in ("zeros", "reflect", "replicate", "circular"):
-            raise located(ArgumentError, f"there is no padding_mode {mode!r:.60}")
-        if mode != "zeros" and isinstance(padding, str):
-            raise located(ArgumentError, f"padding_mode {mode!r} needs padding in numbers")
-        around, _ = taken_around(given, each, self.dimensions)
-        super().begin(given)
-        self._around, self.padding_mode = around, mode
-        if around:
-            self.padding = each("padding", padding, self.dimensions)
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Ints,
+        stride: Ints = 1,
+        padding: Ints | str = 0,
+        dilation: Ints = 1,
+        groups: int = 1,
+        bias: bool = True,
+        padding_mode: str = "zeros",
+        device: DeviceLike = None,
+        dtype: DTypeLike = None,
+    ) -> None:
+        super().__init__()
+        if padding_mode not in ("zeros", "reflect", "replicate", "circular"):
+            raise located(ArgumentError, f"there is no padding_mode {padding_mode!r:.60}")
+        if padding_mode != "zeros" and isinstance(padding, str):
+            raise located(ArgumentError, f"padding_mode {padding_mode!r} needs padding in numbers")
+        moved: dict[str, Any] = dict(stride=stride, padding=padding, dilation=dilation)
+        options = bias, device, dtype
+        self._build(in_channels, out_channels, kernel_size, {**moved, "groups": groups}, *options)
+        self.padding_mode = padding_mode
+        self._around = taken_around(self._moved, padding_mode, each, self.dimensions)
 
     def forward(self, input: Tensor) -> Tensor:
         """The convolved input."""
@@ -137,17 +135,29 @@ class Conv3d(_Convolution):
     function = staticmethod(F.conv3d)
 
 
-@from_fields
 class _Transposed(_Filters):
     """The adjoint of a convolution, plus a bias."""
 
-    output_padding: Ints = 0
-    groups: int = 1
-    bias: bool = True
-    dilation: Ints = 1
-    device: DeviceLike = None
-    dtype: DTypeLike = None
     transposed = True
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Ints,
+        stride: Ints = 1,
+        padding: Ints = 0,
+        output_padding: Ints = 0,
+        groups: int = 1,
+        bias: bool = True,
+        dilation: Ints = 1,
+        device: DeviceLike = None,
+        dtype: DTypeLike = None,
+    ) -> None:
+        super().__init__()
+        moved: dict[str, Any] = dict(stride=stride, padding=padding, groups=groups)
+        moved |= dict(output_padding=output_padding, dilation=dilation)
+        self._build(in_channels, out_channels, kernel_size, moved, bias, device, dtype)
 
     def forward(self, input: Tensor) -> Tensor:
         """The enlarged input."""

@@ -42,33 +42,37 @@ NORMS = PARAMETERS.extended(
 class _Affine(Module):
     """A scale that starts at 1 and a bias that starts at 0, where they are wanted."""
 
-    def _make(self, shape: list[int], scaled: bool, shifted: bool, given: dict[str, Any]) -> None:
-        Module.__init__(self)
-        need_cpu(given["device"])
+    def _make(
+        self,
+        shape: list[int],
+        scaled: bool,
+        shifted: bool,
+        device: DeviceLike,
+        dtype: DTypeLike,
+    ) -> None:
+        need_cpu(device)
         makers = (("weight", scaled, creation.ones), ("bias", shifted, creation.zeros))
         for name, asked, make in makers:
-            self.register_parameter(name, Parameter(make(shape, given["dtype"])) if asked else None)
-        self.eps: float = given["eps"]
+            self.register_parameter(name, Parameter(make(shape, dtype)) if asked else None)
 
 
 @NORMS
-@from_fields
 class LayerNorm(_Affine):
     """Normalisation over the last dimensions of each sample."""
 
-    normalized_shape: Ints
-    eps: float = 1e-5
-    elementwise_affine: bool = True
-    bias: bool = True
-    device: DeviceLike = None
-    dtype: DTypeLike = None
-
-    def begin(self, given: dict[str, Any]) -> None:
-        """Make the parameters."""
-        sizes = list(numbers_in("normalized_shape", given["normalized_shape"]))
-        affine = given["elementwise_affine"]
-        self._make(sizes, affine, affine and given["bias"], given)
-        self.normalized_shape = sizes
+    def __init__(
+        self,
+        normalized_shape: Ints,
+        eps: float = 1e-5,
+        elementwise_affine: bool = True,
+        bias: bool = True,
+        device: DeviceLike = None,
+        dtype: DTypeLike = None,
+    ) -> None:
+        super().__init__()
+        sizes = list(numbers_in("normalized_shape", normalized_shape))
+        self._make(sizes, elementwise_affine, elementwise_affine and bias, device, dtype)
+        self.normalized_shape, self.eps = sizes, eps
 
     def forward(self, input: Tensor) -> Tensor:
         """The normalised input."""
@@ -93,8 +97,9 @@ class GroupNorm(_Affine):
 
     def begin(self, given: dict[str, Any]) -> None:
         """Make the parameters."""
-        self._make([given["num_channels"]], given["affine"], given["affine"], given)
-        self.num_groups = given["num_groups"]
+        Module.__init__(self)
+        self.num_groups, channels, self.eps, affine, *placed = given.values()
+        self._make([channels], affine, affine, *placed)
 
     def forward(self, input: Tensor) -> Tensor:
         """The normalised input."""
@@ -117,10 +122,10 @@ class _Tracked(_Affine):
 
     def begin(self, given: dict[str, Any]) -> None:
         """Make the parameters and the statistics."""
-        channels, dtype = given["num_features"], given["dtype"]
-        self._make([channels], given["affine"], given["affine"], given)
-        self.num_features, self.momentum = channels, given["momentum"]
-        tracked = given["track_running_stats"]
+        Module.__init__(self)
+        channels, self.eps, self.momentum, affine, tracked, device, dtype = given.values()
+        self._make([channels], affine, affine, device, dtype)
+        self.num_features = channels
         self.register_buffer("running_mean", zeros(channels, dtype=dtype) if tracked else None)
         self.register_buffer("running_var", ones(channels, dtype=dtype) if tracked else None)
         self.register_buffer("num_batches_tracked", tensor(0) if tracked else None)
