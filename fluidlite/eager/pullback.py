@@ -1,6 +1,6 @@
 """How cotangents pass an operator: one call of its gradient rule, with the values that it reads.
 
-Which values a rule reads is found out by running it on probes, which have a shape and a type and no
+Which values a rule reads is found out by running it on values that have a shape and a type and no
 elements.  Of the others only shape and type are kept: the sum of two tensors keeps neither.
 """
 
@@ -250,37 +250,37 @@ def _sketch(form: Any) -> Any:
 def _probe(
     op: Op, ins: Mapping[str, Any], outs: Mapping[str, Any], wanted: tuple[str, ...]
 ) -> frozenset[str]:
-    spy = ReadAnalysis()
+    analysis = ReadAnalysis()
     everything = frozenset(a.of for a in op.rule_arguments if a.source != "cotangent")
     try:
         arguments = gather(
             op.rule_arguments,
-            lambda slot: spy.probes(ins[slot], slot),
-            lambda slot: spy.probes(outs.get(slot), slot),
-            lambda slot, optional: spy.probes(outs.get(slot), None),
+            lambda slot: analysis.abstract(ins[slot], slot),
+            lambda slot: analysis.abstract(outs.get(slot), slot),
+            lambda slot, optional: analysis.abstract(outs.get(slot), None),
         )
-        parts = op.grad(spy, *arguments)
+        parts = op.grad(analysis, *arguments)
         for slot in wanted:
             part = parts.get(slot)
             if callable(part):
                 part()
     except Exception:  # the rule wants elements, or another kind of value
         return everything
-    return frozenset(spy.touched)
+    return frozenset(analysis.touched)
 
 
 class ReadAnalysis(Interpreter):
-    """Runs operators on probes, and notes whose values are used."""
+    """Runs operators on values without elements, and notes whose values are used."""
 
     def __init__(self) -> None:
         self.touched: set[str] = set()
 
-    def probes(self, form: Any, origin: str | None) -> Any:
-        """Probes in the place of values of a form."""
+    def abstract(self, form: Any, origin: str | None) -> Any:
+        """Values without elements in the place of those of a form."""
         if form is None:
             return None
         if isinstance(form, list):
-            return [self.probes(each, origin) for each in form]
+            return [self.abstract(each, origin) for each in form]
         return AbstractValue(self, spec_of(form), origin)
 
     def touch(self, value: Any) -> Any:
@@ -300,7 +300,7 @@ class ReadAnalysis(Interpreter):
         return {slot: self.results(spec) for slot, spec in specs.items()}
 
     def results(self, spec: Any) -> Any:
-        """Probes of an operator's results."""
+        """Values without elements of an operator's results."""
         if spec is None:
             return None
         if isinstance(spec, list):
@@ -313,11 +313,11 @@ class ReadAnalysis(Interpreter):
 class AbstractValue(Arithmetic):
     """A value without elements."""
 
-    __slots__ = ("origin", "spec", "spy")
+    __slots__ = ("origin", "spec", "analysis")
     __array_ufunc__ = None
 
-    def __init__(self, spy: ReadAnalysis, spec: Spec, origin: str | None) -> None:
-        self.spy: ReadAnalysis = spy
+    def __init__(self, analysis: ReadAnalysis, spec: Spec, origin: str | None) -> None:
+        self.analysis: ReadAnalysis = analysis
         self.spec: Spec = spec
         self.origin: str | None = origin
 
@@ -343,9 +343,9 @@ class AbstractValue(Arithmetic):
 
     def _combine(self, method: str, operator: str, other: Any, reflected: bool) -> Any:
         if isinstance(other, (int, float)):
-            other = AbstractValue(self.spy, Spec((), self.spec.dtype), None)
+            other = AbstractValue(self.analysis, Spec((), self.spec.dtype), None)
         a, b = (other, self) if reflected else (self, other)
-        found = self.spy.apply(lookup(operator)(), {"X": a, "Y": b})
+        found = self.analysis.apply(lookup(operator)(), {"X": a, "Y": b})
         return found["Out"]
 
     def __neg__(self) -> Any:

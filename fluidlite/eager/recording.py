@@ -39,7 +39,7 @@ class TensorRecord(Operand):
 
     Args:
         array: the value, never written to: tensors that share it rely on that.
-        origin: where it came from: a node, a origin of one, or None for leaves and constants.
+        origin: where it came from: a node, an output of one, or None for leaves and constants.
         stop: whether no gradient flows through it.
     """
 
@@ -136,7 +136,7 @@ class Specialization:
         kernel: computes the output of an operator that has one.
     """
 
-    __slots__ = ("flows", "ins", "kernel", "op", "outs", "places", "reverses")
+    __slots__ = ("flows", "ins", "kernel", "op", "outs", "places", "pullbacks")
 
     def __init__(self, op: Op, ins: Sequence[Any], outs: Mapping[str, Any], kernel: Any) -> None:
         self.op: Op = op
@@ -152,19 +152,19 @@ class Specialization:
             if form is not None and form.dtype in _FLOATS
         ]
         self.flows: bool = bool(self.places) and not is_constant(type(op))
-        self.reverses: dict[int, Pullback] = {}  #: by which inputs want a cotangent
+        self.pullbacks: dict[int, Pullback] = {}  #: by which inputs want a cotangent
 
-    def reverse(self, mask: int) -> Pullback:
+    def pullback(self, mask: int) -> Pullback:
         """How cotangents pass.
 
         Args:
             mask: bit i says whether input i wants a cotangent.
         """
-        found = self.reverses.get(mask)
+        found = self.pullbacks.get(mask)
         if found is None:
             wanted = tuple([bool(mask >> i & 1) for i in range(len(self.ins))])
             found = Pullback(self.op, self.ins, self.outs, self.places, wanted)
-            self.reverses[mask] = found
+            self.pullbacks[mask] = found
         return found
 
 
@@ -230,9 +230,9 @@ class EagerCall(PreparedCall):
             out = _asarray(out)
         if x.stop or not thread.recording or not plan.flows:
             return x.results(out)
-        reverse = plan.reverses.get(1) or plan.reverse(1)
+        pullback = plan.pullbacks.get(1) or plan.pullback(1)
         edges = (x if x.origin is None else x.origin,)
-        return self._remembered(reverse, (x,), edges, out, x)
+        return self._remembered(pullback, (x,), edges, out, x)
 
     def pair(self, x: Any, y: Any) -> Any:
         """The output for two inputs, at least one of them a tensor, without attributes.
@@ -266,8 +266,8 @@ class EagerCall(PreparedCall):
         if (edge is None and other is None) or not thread.recording or not plan.flows:
             return first.results(out)
         mask = (edge is not None) | (other is not None) << 1
-        reverse = plan.reverses.get(mask) or plan.reverse(mask)
-        return self._remembered(reverse, (x, y), (edge, other), out, first)
+        pullback = plan.pullbacks.get(mask) or plan.pullback(mask)
+        return self._remembered(pullback, (x, y), (edge, other), out, first)
 
     def one(self, prepared: BoundOperator, ins: Sequence[Any]) -> Any:
         """The output of an operator that has one, no list among its inputs."""
@@ -317,18 +317,18 @@ class EagerCall(PreparedCall):
             return out
         if not mask or not thread.recording or not plan.flows:
             return first.results(out)
-        reverse = plan.reverses.get(mask) or plan.reverse(mask)
-        return self._remembered(reverse, ins, tuple(edges), out, first)
+        pullback = plan.pullbacks.get(mask) or plan.pullback(mask)
+        return self._remembered(pullback, ins, tuple(edges), out, first)
 
     def _remembered(
-        self, reverse: Pullback, ins: Sequence[Any], edges: Any, out: Any, first: TensorRecord
+        self, pullback: Pullback, ins: Sequence[Any], edges: Any, out: Any, first: TensorRecord
     ) -> Any:
         """The tensor of an operator's only output, with a node behind it."""
         versions: Any = None
-        saved: Any = reverse.forms
+        saved: Any = pullback.forms
         if saved is None:
             saved = []
-            for place, form in reverse.keeps:
+            for place, form in pullback.keeps:
                 if form is None:
                     t = ins[place]
                     saved.append(t)
@@ -340,7 +340,7 @@ class EagerCall(PreparedCall):
                 versions = _versions(saved)
         code, at = caller()
         node = GradNode(
-            reverse, edges, saved, versions, out if reverse.keeps_out else None, code, at
+            pullback, edges, saved, versions, out if pullback.keeps_out else None, code, at
         )
         if thread.packing is not None:
             thread.packing(node, first.results)
@@ -376,16 +376,16 @@ class EagerCall(PreparedCall):
             return {slot: _wrapped(cls, value) for slot, value in outs.items()}
         edges = tuple([_edges(value) for value in ins])
         mask = sum([1 << i for i, edge in enumerate(edges) if _any_edge(edge)])
-        reverse = plan.reverse(mask)
-        saved = [ins[place] if form is None else form for place, form in reverse.keeps]
+        pullback = plan.pullback(mask)
+        saved = [ins[place] if form is None else form for place, form in pullback.keeps]
         versions = _versions(saved)
-        kept: Any = {slot: outs[slot] for slot in reverse.keeps_out}
-        if reverse.single:
+        kept: Any = {slot: outs[slot] for slot in pullback.keeps_out}
+        if pullback.single:
             kept = kept.get(prepared.op.outputs[0].name)
-        node = GradNode(reverse, edges, saved, versions, kept, *caller(3))
+        node = GradNode(pullback, edges, saved, versions, kept, *caller(3))
         if thread.packing is not None:
             thread.packing(node, cls)
-        if reverse.single:
+        if pullback.single:
             (slot,) = outs
             return {slot: cls(outs[slot], node, False)}
         made = {
