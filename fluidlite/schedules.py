@@ -7,6 +7,7 @@ docstring is that of the classes that have it as their ``formula``, with their n
 
 from __future__ import annotations
 
+import inspect
 import math
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
@@ -255,7 +256,7 @@ def spelled(kind: T, family: Family, rate: str, step: str) -> T:
     made: Any = from_fields(kind)
     if not hasattr(made, "formula"):
         return family(made)
-    code = made.formula.__code__
+    code = inspect.unwrap(made.formula).__code__  # it may be an API boundary
     own = (name for name in fields_of(made) if name not in COMMON)
     names = dict(zip(code.co_varnames[2 : code.co_argcount], own))
     return family.like(made.formula, {"rate": rate, "step": step, **names})(made)

@@ -105,6 +105,53 @@ def test_a_class_gets_the_arguments_of_its_constructor():
     assert "x:" not in Doubler.__doc__
 
 
+def scaled(x, factor):
+    """``factor * x``, again and again.
+
+    Args:
+        x: what is scaled.
+        factor: how much
+            larger it becomes.
+    """
+
+
+def test_what_does_the_same_has_its_prose_and_arguments_in_other_names():
+    @FAMILY.like(scaled, {"x": "input", "factor": "alpha"})
+    def scale(input, alpha, name=None):
+        """
+        >>> scale(1, 2)
+        """
+
+    assert scale.__doc__ == (
+        "``alpha * input``, again and again.\n\n"
+        "Args:\n    input: what is scaled.\n    alpha: how much larger it becomes.\n"
+        "    name: of the result.\n\n"
+        "Returns:\n    A number.\n\n"
+        "Raises:\n    TypeError: it is none.\n    ValueError: it is too large.\n\n"
+        ">>> scale(1, 2)"
+    )
+
+
+def test_what_does_nearly_the_same_keeps_its_own_prose():
+    @FAMILY.like(scaled)
+    def halved(x):
+        """Half of ``x``."""
+
+    assert halved.__doc__.startswith("Half of ``x``.\n\nArgs:\n    x: what is scaled.\n\n")
+
+
+def test_an_example_of_its_own_stands_behind_the_setup_of_its_family():
+    family = Family(
+        {},
+        setup="""
+    >>> x = 3
+    """,
+    )
+    text = family.completed("Twice.\n\n>>> double(x)\n6", "double", ["x"])
+    assert text == "Twice.\n\n>>> x = 3\n>>> double(x)\n6"
+    assert family.completed("Twice.", "double", ["x"]) == "Twice."
+
+
 def test_where_python_drops_docstrings_none_is_made_up():
     def bare(x):
         pass

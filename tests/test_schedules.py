@@ -1,5 +1,7 @@
 """A formula of a learning rate is one, in whichever spelling it is asked for."""
 
+import inspect
+
 import numpy as np
 import pytest
 
@@ -102,3 +104,26 @@ def test_all_spellings_of_a_formula_give_the_same_rates(spellings):
     assert len(set(first)) > 1
     for other in others:
         np.testing.assert_allclose(other, first, rtol=1e-5, atol=1e-8)
+
+
+def test_classes_of_a_formula_say_what_it_does_in_their_own_names():
+    assert lr.StepDecay.__doc__.startswith(
+        "A rate that is multiplied by ``gamma`` every ``step_size`` steps."
+    )
+    assert dygraph.StepDecay.__doc__.startswith(
+        "A rate that is multiplied by ``decay_rate`` every ``step_size`` steps."
+    )
+    assert flow.optim.lr_scheduler.ExponentialLR.__doc__.startswith("``lr * gamma^step``.")
+    assert "``learning_rate * decay_rate^(step / decay_steps)``" in layers.exponential_decay.__doc__
+
+
+@pytest.mark.parametrize(
+    "kind, last",
+    [
+        (lr.CosineAnnealingDecay, ["last_epoch", "verbose"]),
+        (flow.optim.lr_scheduler.CosineAnnealingLR, ["last_step", "verbose"]),
+    ],
+)
+def test_arguments_that_spellings_share_stand_between_their_own(kind, last):
+    names = list(inspect.signature(kind).parameters)
+    assert names[1:3] == ["T_max", "eta_min"] and names[3:] == last
