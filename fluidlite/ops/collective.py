@@ -110,7 +110,19 @@ class c_broadcast(Collective):
         return groups.get().broadcast(X, self.root, self.ring_id)
 
 
-class c_allgather(Collective):
+class Divided(Collective, abstract=True):
+    """An operator whose X, or Out, is a part of a whole that all processes make up."""
+
+    nranks: int = REQUIRED
+    partner = ""  #: the operator that takes a cotangent back
+    fluid: ClassVar[FluidForm] = replace(Collective.fluid, direct=True)
+
+    def grad(self, f: Any, dOut: Value) -> Rules:
+        attrs = dict(nranks=self.nranks, ring_id=self.ring_id, use_calc_stream=self.use_calc_stream)
+        return dict(X=lambda: getattr(f, self.partner)(dOut, **attrs))
+
+
+class c_allgather(Divided):
     """Out = all processes' X, one behind the other along the first dimension.
 
     nranks: how many processes there are.
@@ -118,8 +130,7 @@ class c_allgather(Collective):
     use_calc_stream: not read: operators run in order.
     """
 
-    nranks: int = REQUIRED
-    fluid: ClassVar[FluidForm] = replace(Collective.fluid, direct=True)
+    partner = "c_reducescatter"
 
     def infer(self, X: Spec) -> Spec:
         rows = rows_of(X, self.nranks)
@@ -128,12 +139,8 @@ class c_allgather(Collective):
     def run(self, xp: Any, X: Array) -> Array:
         return members(self.nranks).all_gather(X, self.ring_id)
 
-    def grad(self, f: Any, dOut: Value) -> Rules:
-        attrs = dict(nranks=self.nranks, ring_id=self.ring_id, use_calc_stream=self.use_calc_stream)
-        return dict(X=lambda: f.c_reducescatter(dOut, **attrs))
 
-
-class c_reducescatter(Collective):
+class c_reducescatter(Divided):
     """Out = this process's part of the sum of all X, which is cut along the first dimension.
 
     nranks: how many processes there are.
@@ -142,7 +149,7 @@ class c_reducescatter(Collective):
     """
 
     nranks: int = 1
-    fluid: ClassVar[FluidForm] = replace(Collective.fluid, direct=True)
+    partner = "c_allgather"
 
     def infer(self, X: Spec) -> Spec:
         rows = rows_of(X, self.nranks)
@@ -154,10 +161,6 @@ class c_reducescatter(Collective):
 
     def run(self, xp: Any, X: Array) -> Array:
         return members(self.nranks).reduce_scatter(X, self.ring_id)
-
-    def grad(self, f: Any, dOut: Value) -> Rules:
-        attrs = dict(nranks=self.nranks, ring_id=self.ring_id, use_calc_stream=self.use_calc_stream)
-        return dict(X=lambda: f.c_allgather(dOut, **attrs))
 
 
 class allreduce(Op):

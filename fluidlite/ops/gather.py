@@ -439,7 +439,27 @@ class lookup_table_v2(Lookup):
         return shape
 
 
-class lookup_table_adjoint(Op):
+class RowsOfTable(Op, abstract=True):
+    """Rows of a table that is 0 elsewhere: the map from the gradient of rows that are looked up to
+    that of the table.
+    """
+
+    signature = "Ids!, Updates -> Out"
+    lod: ClassVar[str | None] = None
+
+    def table(self, Ids: Spec, Updates: Spec, rows: int) -> Spec:
+        """The spec of a table of so many rows."""
+        need_ndim("Ids", Ids, 1)
+        need_integer(Ids=Ids)
+        need_ndim("Updates", Updates, 2)
+        need_shape("Updates", Updates, (*Ids.shape, -1))
+        return Updates.with_dim(0, rows)
+
+    def grad(self, f: Any, Ids: Value, dOut: Value) -> Rules:
+        return dict(Updates=lambda: f.lookup_table_v2(dOut, Ids, padding_idx=self.padding_idx))
+
+
+class lookup_table_adjoint(RowsOfTable):
     """Out[i] = the sum of Updates[j] over all j where Ids[j] = i, but 0 where i is ``padding_idx``.
 
     The map from the gradient of the rows to that of the table.
@@ -450,16 +470,11 @@ class lookup_table_adjoint(Op):
     padding_idx: the id whose updates are left out; -1 for none.
     """
 
-    signature = "Ids!, Updates -> Out"
     size: Long = REQUIRED
     padding_idx: Long = -1
-    lod: ClassVar[str | None] = None
 
     def infer(self, Ids: Spec, Updates: Spec) -> Specs:
-        need_ndim("Ids", Ids, 1)
-        need_ndim("Updates", Updates, 2)
-        need_shape("Updates", Updates, (*Ids.shape, -1))
-        return Updates.with_dim(0, self.size)
+        return self.table(Ids, Updates, self.size)
 
     def run(self, xp: Any, Ids: Array, Updates: Array) -> Array:
         if self.padding_idx != -1:
@@ -468,6 +483,3 @@ class lookup_table_adjoint(Op):
             Updates = xp.where(kept[:, None], Updates, xp.zeros((), Updates.dtype))
         zeros = xp.zeros((self.size, Updates.shape[1]), Updates.dtype)
         return xp.scatter_add(zeros, xp.in_range(Ids, self.size, "Ids"), Updates)
-
-    def grad(self, f: Any, Ids: Value, dOut: Value) -> Rules:
-        return dict(Updates=lambda: f.lookup_table_v2(dOut, Ids, padding_idx=self.padding_idx))

@@ -113,14 +113,18 @@ class AxisWindows(NamedTuple):
         kernel, stride, before = self.step
         return before, max((len(self.ranges) - 1) * stride + kernel - before - self.size, 0)
 
-    def sum(self, xp: Any, x: Array) -> Array:
-        """The sum under each window."""
+    def reduced(self, xp: Any, x: Array, pair: Any, whole: Any, mode: str) -> Array:
+        """What a function of pairs, or of whole parts, makes of the elements under each window."""
         if self.step:
-            return functools.reduce(xp.add, self.elements(xp, x, "constant"))
+            return functools.reduce(pair, self.elements(xp, x, mode))
         if not self.ranges:
             return x[self.at(slice(0, 0))]
-        sums = [xp.sum(part, axis=self.axis, keepdims=True) for part in self.each(x)]
-        return xp.concatenate(sums, axis=self.axis)
+        found = [whole(part, axis=self.axis, keepdims=True) for part in self.each(x)]
+        return xp.concatenate(found, axis=self.axis)
+
+    def sum(self, xp: Any, x: Array) -> Array:
+        """The sum under each window."""
+        return self.reduced(xp, x, xp.add, xp.sum, "constant")
 
     def spread(self, xp: Any, g: Array) -> Array:
         """The adjoint of ``sum``."""
@@ -140,12 +144,7 @@ class AxisWindows(NamedTuple):
 
     def max(self, xp: Any, x: Array) -> Array:
         """The largest element under each window."""
-        if self.step:
-            return functools.reduce(xp.maximum, self.elements(xp, x, "edge"))
-        if not self.ranges:
-            return x[self.at(slice(0, 0))]
-        largest = [xp.max(part, axis=self.axis, keepdims=True) for part in self.each(x)]
-        return xp.concatenate(largest, axis=self.axis)
+        return self.reduced(xp, x, xp.maximum, xp.max, "edge")
 
     def first_max(
         self, xp: Any, x: Array, codes: Array, span: int

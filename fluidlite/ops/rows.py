@@ -6,14 +6,15 @@ from typing import Any, ClassVar
 
 from ..ground.dtypes import Kind
 from ..ground.values import SelectedRows
-from ..opdef.annotations import Array, Rules, Value
+from ..opdef.annotations import Array
 from ..opdef.attribute import REQUIRED, Long
 from ..opdef.definition import Op, ValueShaped
 from ..opdef.fluid_form import FluidForm
-from ..opdef.spec import Spec, need_integer, need_ndim, need_shape
+from ..opdef.spec import Spec
+from .gather import RowsOfTable
 
 
-class selected_rows(Op):
+class selected_rows(RowsOfTable):
     """Out = Updates as the rows Ids of a tensor whose other rows are 0; rows named twice add up.
 
     ``lookup_table_adjoint`` without the zeros.
@@ -24,26 +25,17 @@ class selected_rows(Op):
     padding_idx: the id whose updates are left out; -1 for none.
     """
 
-    signature = "Ids!, Updates -> Out"
     height: Long = REQUIRED
     padding_idx: Long = -1
-    lod: ClassVar[str | None] = None
 
     def infer(self, Ids: Spec, Updates: Spec) -> Spec:
-        need_ndim("Ids", Ids, 1)
-        need_integer(Ids=Ids)
-        need_ndim("Updates", Updates, 2)
-        need_shape("Updates", Updates, (*Ids.shape, -1))
-        return Updates.with_dim(0, self.height)._replace(kind=Kind.SELECTED_ROWS)
+        return self.table(Ids, Updates, self.height)._replace(kind=Kind.SELECTED_ROWS)
 
     def run(self, xp: Any, Ids: Array, Updates: Array) -> Array:
         if self.padding_idx != -1:
             kept = Ids != self.padding_idx
             Ids, Updates = Ids[kept], Updates[kept]
         return SelectedRows(Ids, self.height, Updates)
-
-    def grad(self, f: Any, Ids: Value, dOut: Value) -> Rules:
-        return dict(Updates=lambda: f.lookup_table_v2(dOut, Ids, padding_idx=self.padding_idx))
 
 
 class merge_selected_rows(Op):
