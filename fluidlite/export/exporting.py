@@ -17,7 +17,7 @@ from ..ground.quoting import escaping, python_docstring, python_string
 from ..ground.values import bare
 from ..io.arrays import member_name, write_members
 from ..ir.program import Program
-from ..onnx.exporting import changed_by, fed_like, part_of, source_of
+from ..onnx.exporting import changed_by, ends_given, fed_like, part_of, source_of
 from ..onnx.tracing import Cell, TracedArray
 from ..opdef.sequences import lengths_text
 from ..opdef.spec import Spec
@@ -98,10 +98,7 @@ def numpy_source(
     if not path.endswith(".py"):
         raise ArgumentError(f"expected the path of a Python file, which ends in .py, got {path!r}")
     program, values, where = source_of(source, scope)
-    feeds = [feeds] if isinstance(feeds, str) else feeds
-    fetches = [fetches] if isinstance(fetches, str) or hasattr(fetches, "name") else fetches
-    whole = feeds if isinstance(feeds, Mapping) else {}
-    names = None if feeds is None else [str(getattr(f, "name", f)) for f in feeds]
+    whole, names, fetches = ends_given(feeds, fetches)
     if updates is None:
         updates = any(op.definition is not None and op.definition.is_update for op in _ops(program))
     program, fed, fetched = part_of(program, names, fetches, where, updates)

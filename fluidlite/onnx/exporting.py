@@ -92,10 +92,7 @@ def export(
     """
     program, values, where = source_of(source, scope)
     _check_opset(opset)
-    feeds = [feeds] if isinstance(feeds, str) else feeds
-    fetches = [fetches] if isinstance(fetches, (str, Variable)) else fetches
-    whole = feeds if isinstance(feeds, Mapping) else {}
-    names = None if feeds is None else [str(getattr(f, "name", f)) for f in feeds]
+    whole, names, fetches = ends_given(feeds, fetches)
     program, feeding, fetching = part_of(program, names, fetches, where, updates)
     changed = changed_by(program) if updates else []
     graph = OnnxGraph()
@@ -182,6 +179,16 @@ def source_of(source: Any, scope: Any) -> tuple[Program, Any, str]:
     if contents.program is None:
         raise ArgumentError(f"{contents.path} ({contents.kind}) holds no program to export")
     return contents.program, contents.variables.get, contents.path
+
+
+def ends_given(feeds: Any, fetches: Any) -> tuple[Mapping[str, Any], list[str] | None, Any]:
+    """What is said to be fed and fetched: values like those that are fed, by name; names that are
+    fed, and what is fetched, None where nothing is said.
+    """
+    feeds = [feeds] if isinstance(feeds, str) else feeds
+    fetches = [fetches] if isinstance(fetches, (str, Variable)) else fetches
+    names = None if feeds is None else [str(getattr(f, "name", f)) for f in feeds]
+    return feeds if isinstance(feeds, Mapping) else {}, names, fetches
 
 
 def part_of(

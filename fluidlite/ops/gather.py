@@ -446,6 +446,7 @@ class RowsOfTable(Op, abstract=True):
 
     signature = "Ids!, Updates -> Out"
     lod: ClassVar[str | None] = None
+    padding_idx: ClassVar[int]
 
     def table(self, Ids: Spec, Updates: Spec, rows: int) -> Spec:
         """The spec of a table of so many rows."""
