@@ -78,6 +78,8 @@ class Definitions:
         for used in sorted(names & known.keys()):
             renamed.update(self._need(used, known[used], function.__module__))
         for old, new in renamed.items():
+            if new == "Any":  # an alias in annotations
+                source = re.sub(rf"\b{old}\b", new, source)
             source = source.replace(f"raise {old}(", f"raise {new}(")
             source = source.replace(f"        {old}: ", f"        {new}: ")
         source = re.sub(rf"\b{LoDTensor.__name__}\b", library.SequenceRows.__name__, source)
@@ -99,6 +101,9 @@ class Definitions:
             self.add(value)
         elif isinstance(value, (int, float, str, tuple, np.generic, GenericAlias)):
             self._constant(name, value, module)
+        elif value is Any:
+            self.imports.add("from typing import Any")
+            return {name: "Any"}
         elif str(getattr(value, "__module__", "")).partition(".")[0] in sys.stdlib_module_names:
             self.imports.add(f"from {value.__module__} import {name}")
         else:
