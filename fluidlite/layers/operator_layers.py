@@ -24,6 +24,7 @@ import re
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from keyword import iskeyword
 from types import FunctionType
 from typing import Any, NamedTuple, cast
 
@@ -262,7 +263,10 @@ def _source(parameters: Sequence[_Parameter], definition: type[Op], form: _Form)
         given = [repr(form.type), f"{{{slots}}}", f"{{{out!r}: made}}", *attrs]
         lines.append(f"    f.into({', '.join(given)})")
     else:
-        given = [f"{slot}={ins[slot]}" for slot in definition.input_slots if slot in ins]
+        given, placed = [], True  # in order as far as there are no gaps, which is faster
+        for slot in definition.input_slots:
+            placed = placed and slot in ins
+            given += [ins[slot] if placed else f"{slot}={ins[slot]}"] if slot in ins else []
         lines.append(f"    made = f.{form.type}({', '.join([*given, *attrs])})")
     if form.is_stopped:
         kept = "made if cond is not None else " if target == "cond" else ""
@@ -287,10 +291,14 @@ def _attribute(parameter: _Parameter) -> str:
     name, attribute = parameter.name, parameter.attribute
     assert attribute is not None
     is_list = attribute.kind in ("list[int]", "list[Long]")
-    given = f"{{{attribute.name!r}: {f'integers({name}, {name!r})' if is_list else name}}}"
+    value = f"integers({name}, {name!r})" if is_list else name
+    given = f"{{{attribute.name!r}: {value}}}"
     if parameter.slot is not None:
         return f"**({{}} if is_variable({name}) else {given})"
-    return f"**({{}} if {name} is None else {given})" if parameter.default is None else f"**{given}"
+    if parameter.default is None:
+        return f"**({{}} if {name} is None else {given})"
+    is_word = attribute.name.isidentifier() and not iskeyword(attribute.name)
+    return f"{attribute.name}={value}" if is_word else f"**{given}"
 
 
 def _result(definition: type[Op]) -> str:
