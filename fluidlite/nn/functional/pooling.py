@@ -117,14 +117,19 @@ def pooled(kind: str, x: Tensor, windows: WindowArguments, **attrs: Any) -> Tens
         kind: max or avg.
         x: [N, C, ...], or with the channels last.
         windows: with sizes and steps; those of sequences are moved along rows.
-        attrs: further attributes of the operator.
+        attrs: further attributes of the operator; with ``adaptive`` the sizes are those of the
+            result, and nothing else of the windows counts.
     """
-    row, axis = windows.rank == 1, windows.places[0]
-    if row:
+    axis = windows.places[0] if windows.rank == 1 else None
+    if axis is not None:
         x, windows = unsqueeze(x, axis), windows.of_images()
-    call = getattr(eager, f"pool{windows.rank}d")
-    out = call(x, pooling_type=kind, ksize=windows.sizes, **windows.attributes(), **attrs)
-    return squeeze(out, axis) if row else out
+    call = eager.pool3d if windows.rank == 3 else eager.pool2d
+    if windows.algorithm != "EXPLICIT" or windows.is_channels_last:
+        attrs.update(windows.attributes())
+    elif "adaptive" not in attrs:  # each attribute takes its time
+        attrs.update(strides=windows.steps, paddings=windows.padding)
+    out = call(x, pooling_type=kind, ksize=windows.sizes, **attrs)
+    return out if axis is None else squeeze(out, axis)
 
 
 def with_places(
@@ -147,10 +152,15 @@ def with_places(
     return (squeeze(out, 2), squeeze(places, 2)) if row else (out, places)
 
 
-def parts_of(rank: int, output_size: Numbers, data_format: str) -> WindowArguments:
-    """As many windows as there are to be parts."""
-    sizes, ones = each("output_size", output_size, rank), (1,) * rank
-    return WindowArguments(sizes, ones, (0,) * rank, ones, data_format)
+def parts_of(sizes: tuple[int, ...], data_format: str) -> WindowArguments:
+    """As many windows as there are to be parts.
+
+    Args:
+        sizes: how many along every dimension.
+        data_format: of what is cut.
+    """
+    ones = (1,) * len(sizes)
+    return WindowArguments(sizes, ones, ones, ones, data_format)
 
 
 def adaptive_avg_pooling(
@@ -171,7 +181,8 @@ def adaptive_avg_pooling(
     Raises:
         ArgumentError: an option is of another form.
     """
-    return pooled("avg", x, parts_of(rank, output_size, data_format), adaptive=True)
+    windows = parts_of(each("output_size", output_size, rank), data_format)
+    return pooled("avg", x, windows, adaptive=True)
 
 
 def adaptive_max_pooling(
@@ -192,7 +203,7 @@ def adaptive_max_pooling(
     Raises:
         ArgumentError: an option is of another form.
     """
-    windows = parts_of(rank, output_size, FORMATS[rank][0])
+    windows = parts_of(each("output_size", output_size, rank), FORMATS[rank][0])
     if return_mask:
         return with_places(x, windows, adaptive=True)
     return pooled("max", x, windows, adaptive=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -73,7 +73,8 @@ def _flat(kind: str, x: Tensor, w: _Windows, **attrs: Any) -> Tensor:
     for d, n in enumerate(x.array.shape[2:]):
         last = (w.counts[d] - 1) * w.steps[d] + w.sizes[d]
         pads += [w.padding[d], max(last - n - w.padding[d], 0)]
-    return pooled(kind, x, replace(w, padding=tuple(pads)), **attrs)
+    windows = WindowArguments(w.sizes, w.steps, tuple(pads), w.dilation, w.data_format)
+    return pooled(kind, x, windows, **attrs)
 
 
 def _max_pool(
@@ -182,7 +183,7 @@ def _parts(rank: int, x: Tensor, output_size: Any) -> WindowArguments:
     """As many windows as are asked for; None keeps a size."""
     listed = list(output_size) if isinstance(output_size, (list, tuple)) else [output_size] * rank
     sizes = [n if given is None else given for given, n in zip(listed, x.array.shape[2:])]
-    return parts_of(rank, each("output_size", sizes, rank), FORMATS[rank][0])
+    return parts_of(each("output_size", sizes, rank), FORMATS[rank][0])
 
 
 def _adaptive_avg_pool(
