@@ -13,7 +13,7 @@ import fluidlite as fluid
 from fluidlite import layers
 from fluidlite.command_line.cli import main as command
 from fluidlite.errors import ArgumentError, UnsupportedError
-from fluidlite.onnx.forms import FORMS
+from fluidlite.onnx.forms import NODE_BUILDERS
 from fluidlite.onnx.functions import OLDEST
 
 load = fluid.onnx.load
@@ -306,8 +306,8 @@ def test_every_version_of_an_operator_finds_its_attributes_and_inputs():
     versions = {}
     for schema in onnx.defs.get_all_schemas_with_history():
         versions.setdefault((schema.domain, schema.name), []).append(schema)
-    assert FORMS.keys() <= versions.keys()
-    for key, form in FORMS.items():
+    assert NODE_BUILDERS.keys() <= versions.keys()
+    for key, form in NODE_BUILDERS.items():
         known = sorted(versions[key], key=lambda schema: schema.since_version)
         oldest = max([s.since_version for s in known if s.since_version <= OLDEST], default=0)
         for schema in known:
