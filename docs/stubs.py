@@ -159,7 +159,7 @@ def _summary(documented: object) -> str:
 def variables_stub() -> str:
     """Python's operators on variables, and the methods that they have because tensors do."""
     names = sorted(methods())
-    head = "from typing import Any\n\n"
+    head = "from collections.abc import Sequence\nfrom typing import Any\n\n"
     head += "from ..functions.arguments import ArrayLike, Axes, DTypeLike, Numbers, Other\n"
     head += "from ..opdef.arithmetic import Arithmetic\n"
     head += "from .variable import Variable\n\nclass VariableMethods(Arithmetic):\n"

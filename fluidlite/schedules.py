@@ -275,7 +275,7 @@ class Stairs(ByFormula):
 
     step_size: int
     gamma: float = 0.1
-    formula = staticmethod(stairs)
+    formula: ClassVar[Callable[..., Any]] = staticmethod(stairs)
 
 
 @from_fields
@@ -284,7 +284,7 @@ class Milestones(ByFormula):
 
     milestones: Sequence[int]
     gamma: float = 0.1
-    formula = staticmethod(at_milestones)
+    formula: ClassVar[Callable[..., Any]] = staticmethod(at_milestones)
 
 
 @from_fields
@@ -292,7 +292,7 @@ class Exponential(ByFormula):
     """The arguments of :func:`exponential`."""
 
     gamma: float
-    formula = staticmethod(exponential)
+    formula: ClassVar[Callable[..., Any]] = staticmethod(exponential)
 
 
 @from_fields
@@ -301,7 +301,7 @@ class Annealed(ByFormula):
 
     T_max: int
     eta_min: float = 0.0
-    formula = staticmethod(annealed)
+    formula: ClassVar[Callable[..., Any]] = staticmethod(annealed)
 
 
 @from_fields
@@ -311,7 +311,7 @@ class Restarted(ByFormula):
     T_0: int
     T_mult: int = 1
     eta_min: float = 0.0
-    formula = staticmethod(restarted)
+    formula: ClassVar[Callable[..., Any]] = staticmethod(restarted)
 
 
 @from_fields
@@ -319,7 +319,7 @@ class OfFunction(ByFormula):
     """The arguments of :func:`by_function`."""
 
     lr_lambda: Callable[[int], float]
-    formula = staticmethod(by_function)
+    formula: ClassVar[Callable[..., Any]] = staticmethod(by_function)
 
 
 @from_fields
@@ -328,7 +328,7 @@ class Piecewise(ByFormula):
 
     boundaries: Sequence[int]
     values: Sequence[float]
-    formula = staticmethod(pieces)
+    formula: ClassVar[Callable[..., Any]] = staticmethod(pieces)
 
 
 #: what lowers a rate when a value gets no better

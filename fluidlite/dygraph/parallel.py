@@ -33,12 +33,12 @@ class ParallelEnv(Described):
 
     def __init__(self) -> None:
         found = launched()
-        self.nranks = found.size  #: how many processes there are
-        self.local_rank = found.rank  #: the number of this one
-        self.current_endpoint = found.endpoint  #: its name, as ``HOST:PORT``
-        self.trainer_endpoints = list(found.endpoints)  #: the names of all
+        self.nranks: int = found.size  #: how many processes there are
+        self.local_rank: int = found.rank  #: the number of this one
+        self.current_endpoint: str = found.endpoint  #: its name, as ``HOST:PORT``
+        self.trainer_endpoints: list[str] = list(found.endpoints)  #: the names of all
         said = os.environ.get("FLAGS_selected_gpus", "")  # noqa: SIM112
-        self.dev_id = int(said) if said.isdigit() else 0  #: the number of its device, not read
+        self.dev_id: int = int(said) if said.isdigit() else 0  #: the number of its device, not read
 
 
 Env = ParallelEnv

@@ -123,7 +123,8 @@ class VarBase(Tensor):
     frees_all: ClassVar[bool] = True
     layer: ClassVar[type[EagerLayer]] = DygraphLayer
 
-    asks_in_vain = False  #: whether a tensor that has no gradient was told not to stop it
+    #: whether a tensor that has no gradient was told not to stop it
+    asks_in_vain: bool = False
 
     def __init__(self, array: Any, origin: Any = None, stop: bool = True) -> None:
         TensorRecord.__init__(self, array, origin, stop)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import weakref
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -108,38 +109,38 @@ class Writing(TensorRecord, results=False):
         """The same as ``write`` for a function that changes the shape."""
         return self.write(change, reshaped=True)
 
-    add_ = WRITTEN(arithmetic.add)
-    subtract_ = WRITTEN(arithmetic.subtract)
-    multiply_ = WRITTEN(arithmetic.multiply)
-    divide_ = WRITTEN(arithmetic.divide)
-    scale_ = WRITTEN(elementary.scale, fixed={"act": None})
-    clip_ = WRITTEN(elementary.clip)
-    exp_ = WRITTEN(elementary.exp)
-    sqrt_ = WRITTEN(elementary.sqrt)
-    rsqrt_ = WRITTEN(elementary.rsqrt)
-    reciprocal_ = WRITTEN(elementary.reciprocal)
-    tanh_ = WRITTEN(elementary.tanh)
-    floor_ = WRITTEN(elementary.floor)
-    ceil_ = WRITTEN(elementary.ceil)
-    round_ = WRITTEN(elementary.round)
-    abs_ = WRITTEN(elementary.abs)
-    neg_ = WRITTEN(elementary.neg)
-    sin_ = WRITTEN(elementary.sin)
-    cos_ = WRITTEN(elementary.cos)
-    log_ = WRITTEN(elementary.log)
-    square_ = WRITTEN(elementary.square)
-    sigmoid_ = WRITTEN(elementary.sigmoid)
-    pow_ = WRITTEN(arithmetic.pow)
-    remainder_ = WRITTEN(arithmetic.remainder)
-    floor_divide_ = WRITTEN(arithmetic.floor_divide)
-    lerp_ = WRITTEN(arithmetic.lerp)
-    tril_ = WRITTEN(shaping.tril)
-    triu_ = WRITTEN(shaping.triu)
-    masked_fill_ = WRITTEN(selection.masked_fill)
-    scatter_ = WRITTEN(selection.scatter)
-    squeeze_ = RESHAPED(shaping.squeeze)
-    unsqueeze_ = RESHAPED(shaping.unsqueeze)
-    flatten_ = RESHAPED(shaping.flatten)
+    add_: ClassVar[Callable[..., Any]] = WRITTEN(arithmetic.add)
+    subtract_: ClassVar[Callable[..., Any]] = WRITTEN(arithmetic.subtract)
+    multiply_: ClassVar[Callable[..., Any]] = WRITTEN(arithmetic.multiply)
+    divide_: ClassVar[Callable[..., Any]] = WRITTEN(arithmetic.divide)
+    scale_: ClassVar[Callable[..., Any]] = WRITTEN(elementary.scale, fixed={"act": None})
+    clip_: ClassVar[Callable[..., Any]] = WRITTEN(elementary.clip)
+    exp_: ClassVar[Callable[..., Any]] = WRITTEN(elementary.exp)
+    sqrt_: ClassVar[Callable[..., Any]] = WRITTEN(elementary.sqrt)
+    rsqrt_: ClassVar[Callable[..., Any]] = WRITTEN(elementary.rsqrt)
+    reciprocal_: ClassVar[Callable[..., Any]] = WRITTEN(elementary.reciprocal)
+    tanh_: ClassVar[Callable[..., Any]] = WRITTEN(elementary.tanh)
+    floor_: ClassVar[Callable[..., Any]] = WRITTEN(elementary.floor)
+    ceil_: ClassVar[Callable[..., Any]] = WRITTEN(elementary.ceil)
+    round_: ClassVar[Callable[..., Any]] = WRITTEN(elementary.round)
+    abs_: ClassVar[Callable[..., Any]] = WRITTEN(elementary.abs)
+    neg_: ClassVar[Callable[..., Any]] = WRITTEN(elementary.neg)
+    sin_: ClassVar[Callable[..., Any]] = WRITTEN(elementary.sin)
+    cos_: ClassVar[Callable[..., Any]] = WRITTEN(elementary.cos)
+    log_: ClassVar[Callable[..., Any]] = WRITTEN(elementary.log)
+    square_: ClassVar[Callable[..., Any]] = WRITTEN(elementary.square)
+    sigmoid_: ClassVar[Callable[..., Any]] = WRITTEN(elementary.sigmoid)
+    pow_: ClassVar[Callable[..., Any]] = WRITTEN(arithmetic.pow)
+    remainder_: ClassVar[Callable[..., Any]] = WRITTEN(arithmetic.remainder)
+    floor_divide_: ClassVar[Callable[..., Any]] = WRITTEN(arithmetic.floor_divide)
+    lerp_: ClassVar[Callable[..., Any]] = WRITTEN(arithmetic.lerp)
+    tril_: ClassVar[Callable[..., Any]] = WRITTEN(shaping.tril)
+    triu_: ClassVar[Callable[..., Any]] = WRITTEN(shaping.triu)
+    masked_fill_: ClassVar[Callable[..., Any]] = WRITTEN(selection.masked_fill)
+    scatter_: ClassVar[Callable[..., Any]] = WRITTEN(selection.scatter)
+    squeeze_: ClassVar[Callable[..., Any]] = RESHAPED(shaping.squeeze)
+    unsqueeze_: ClassVar[Callable[..., Any]] = RESHAPED(shaping.unsqueeze)
+    flatten_: ClassVar[Callable[..., Any]] = RESHAPED(shaping.flatten)
 
     def uniform_(self, min: float = -1.0, max: float = 1.0, seed: int = 0) -> Any:
         """Draw all elements anew, equally likely in [min, max), in place.

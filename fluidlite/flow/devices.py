@@ -31,7 +31,7 @@ class device:
                 f"expected the device 'cpu', where all tensors are, got {type!r:.60}"
                 f"{'' if index is None else f' with index {index!r}'}",
             )
-        self.type = "cpu"
+        self.type: str = "cpu"
         self.index = 0 if number or index == 0 else None
 
     def __str__(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..eager import engine
 from ..eager.sweep import described
@@ -47,30 +47,30 @@ REPLACED = Spelling(_NAMES, ["name"], writes=_replaced)
 class InPlace(Writing, results=False):
     """Tensors that Python's ``x += y`` and methods that end in ``_`` write to."""
 
-    __iadd__ = REPLACED(arithmetic.add, "__iadd__")
-    __isub__ = REPLACED(arithmetic.subtract, "__isub__")
-    __imul__ = REPLACED(arithmetic.multiply, "__imul__")
-    __itruediv__ = REPLACED(arithmetic.divide, "__itruediv__")
-    __ipow__ = REPLACED(arithmetic.pow, "__ipow__")
-    __ifloordiv__ = REPLACED(arithmetic.floor_divide, "__ifloordiv__")
-    __imod__ = REPLACED(arithmetic.remainder, "__imod__")
-    add_ = REPLACED(elementary.add)
-    sub_ = REPLACED(elementary.sub)
-    mul_ = REPLACED(elementary.mul)
-    div_ = REPLACED(elementary.div, fixed={"rounding_mode": None})
-    relu_ = WRITTEN(functions.relu, fixed={"inplace": False})
-    clamp_ = WRITTEN(elementary.clamp)
-    clamp_min_ = WRITTEN(elementary.clamp_min)
-    clamp_max_ = WRITTEN(elementary.clamp_max)
-    addcmul_ = WRITTEN(algebra.addcmul)
-    addcdiv_ = WRITTEN(algebra.addcdiv)
-    scatter_ = WRITTEN(arranging.scatter)
-    scatter_add_ = WRITTEN(arranging.scatter_add)
-    index_add_ = WRITTEN(arranging.index_add)
-    index_fill_ = WRITTEN(arranging.index_fill)
-    cumsum_ = WRITTEN(shapes.cumsum)
-    transpose_ = RESHAPED(shapes.transpose)
-    t_ = RESHAPED(shaping.t)
+    __iadd__: ClassVar[Callable[..., Any]] = REPLACED(arithmetic.add, "__iadd__")
+    __isub__: ClassVar[Callable[..., Any]] = REPLACED(arithmetic.subtract, "__isub__")
+    __imul__: ClassVar[Callable[..., Any]] = REPLACED(arithmetic.multiply, "__imul__")
+    __itruediv__: ClassVar[Callable[..., Any]] = REPLACED(arithmetic.divide, "__itruediv__")
+    __ipow__: ClassVar[Callable[..., Any]] = REPLACED(arithmetic.pow, "__ipow__")
+    __ifloordiv__: ClassVar[Callable[..., Any]] = REPLACED(arithmetic.floor_divide, "__ifloordiv__")
+    __imod__: ClassVar[Callable[..., Any]] = REPLACED(arithmetic.remainder, "__imod__")
+    add_: ClassVar[Callable[..., Any]] = REPLACED(elementary.add)
+    sub_: ClassVar[Callable[..., Any]] = REPLACED(elementary.sub)
+    mul_: ClassVar[Callable[..., Any]] = REPLACED(elementary.mul)
+    div_: ClassVar[Callable[..., Any]] = REPLACED(elementary.div, fixed={"rounding_mode": None})
+    relu_: ClassVar[Callable[..., Any]] = WRITTEN(functions.relu, fixed={"inplace": False})
+    clamp_: ClassVar[Callable[..., Any]] = WRITTEN(elementary.clamp)
+    clamp_min_: ClassVar[Callable[..., Any]] = WRITTEN(elementary.clamp_min)
+    clamp_max_: ClassVar[Callable[..., Any]] = WRITTEN(elementary.clamp_max)
+    addcmul_: ClassVar[Callable[..., Any]] = WRITTEN(algebra.addcmul)
+    addcdiv_: ClassVar[Callable[..., Any]] = WRITTEN(algebra.addcdiv)
+    scatter_: ClassVar[Callable[..., Any]] = WRITTEN(arranging.scatter)
+    scatter_add_: ClassVar[Callable[..., Any]] = WRITTEN(arranging.scatter_add)
+    index_add_: ClassVar[Callable[..., Any]] = WRITTEN(arranging.index_add)
+    index_fill_: ClassVar[Callable[..., Any]] = WRITTEN(arranging.index_fill)
+    cumsum_: ClassVar[Callable[..., Any]] = WRITTEN(shapes.cumsum)
+    transpose_: ClassVar[Callable[..., Any]] = RESHAPED(shapes.transpose)
+    t_: ClassVar[Callable[..., Any]] = RESHAPED(shaping.t)
 
     def copy_(self, src: Tensor) -> Tensor:
         """Take the elements of another tensor, in place."""

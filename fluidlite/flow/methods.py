@@ -1,3 +1,4 @@
+# ruff: noqa: I001 - lists of names are filled by hand
 """Further methods of tensors: functions under the same names, and what is written in place."""
 
 from __future__ import annotations
@@ -13,7 +14,20 @@ from ..errors import ArgumentError
 from ..functions import creation, elementary, noise, shaping
 from ..ground.dtypes import as_dtype
 from ..opdef.operand import Operand
-from . import algebra, arranging, comparing, devices, shapes
+from ..functions.elementary import abs, acos, asin, atan, neg
+from .algebra import (
+    addcdiv, addcmul, addmm, baddbmm, bmm, cross, diag, diagonal, fmod, inner, lerp, mm, mv,
+    outer, rsub, trace,
+)  # fmt: skip
+from .arranging import (
+    argwhere, bincount, broadcast_to, count_nonzero, cumprod, hsplit, index_add, index_fill,
+    kthvalue, median, movedim, narrow, quantile, repeat_interleave, scatter, scatter_add,
+    select, swapaxes, swapdims, take, take_along_dim, tensor_split, tile, unflatten, unfold,
+    unique, vsplit,
+)  # fmt: skip
+from .comparing import allclose, eq, equal, ge, gt, isclose, le, lt, ne
+from .elementary import acosh, asinh, atanh, clamp_max, clamp_min
+from . import devices, shapes
 from . import elementary as own
 from .shapes import numbers
 
@@ -28,71 +42,71 @@ if TYPE_CHECKING:
 class MoreMethods(Writing, results=False):
     """Functions whose first argument is the tensor."""
 
-    eq = comparing.eq
-    ne = comparing.ne
-    gt = comparing.gt
-    ge = comparing.ge
-    lt = comparing.lt
-    le = comparing.le
-    equal = comparing.equal
-    allclose = comparing.allclose
-    isclose = comparing.isclose
+    eq = eq
+    ne = ne
+    gt = gt
+    ge = ge
+    lt = lt
+    le = le
+    equal = equal
+    allclose = allclose
+    isclose = isclose
 
-    mm = algebra.mm
-    bmm = algebra.bmm
-    mv = algebra.mv
-    outer = algebra.outer
-    inner = algebra.inner
-    addmm = algebra.addmm
-    baddbmm = algebra.baddbmm
-    addcmul = algebra.addcmul
-    addcdiv = algebra.addcdiv
-    cross = algebra.cross
-    lerp = algebra.lerp
-    fmod = algebra.fmod
-    rsub = algebra.rsub
-    diagonal = algebra.diagonal
-    diag = algebra.diag
-    trace = algebra.trace
+    mm = mm
+    bmm = bmm
+    mv = mv
+    outer = outer
+    inner = inner
+    addmm = addmm
+    baddbmm = baddbmm
+    addcmul = addcmul
+    addcdiv = addcdiv
+    cross = cross
+    lerp = lerp
+    fmod = fmod
+    rsub = rsub
+    diagonal = diagonal
+    diag = diag
+    trace = trace
 
-    tile = arranging.tile
-    movedim = arranging.movedim
-    swapaxes = arranging.swapaxes
-    swapdims = arranging.swapdims
-    narrow = arranging.narrow
-    select = arranging.select
-    tensor_split = arranging.tensor_split
-    hsplit = arranging.hsplit
-    vsplit = arranging.vsplit
-    repeat_interleave = arranging.repeat_interleave
-    unflatten = arranging.unflatten
-    unfold = arranging.unfold
-    argwhere = arranging.argwhere
-    unique = arranging.unique
-    take = arranging.take
-    take_along_dim = arranging.take_along_dim
-    scatter = arranging.scatter
-    scatter_add = arranging.scatter_add
-    index_add = arranging.index_add
-    index_fill = arranging.index_fill
-    cumprod = arranging.cumprod
-    count_nonzero = arranging.count_nonzero
-    median = arranging.median
-    kthvalue = arranging.kthvalue
-    quantile = arranging.quantile
-    bincount = arranging.bincount
-    broadcast_to = arranging.broadcast_to
+    tile = tile
+    movedim = movedim
+    swapaxes = swapaxes
+    swapdims = swapdims
+    narrow = narrow
+    select = select
+    tensor_split = tensor_split
+    hsplit = hsplit
+    vsplit = vsplit
+    repeat_interleave = repeat_interleave
+    unflatten = unflatten
+    unfold = unfold
+    argwhere = argwhere
+    unique = unique
+    take = take
+    take_along_dim = take_along_dim
+    scatter = scatter
+    scatter_add = scatter_add
+    index_add = index_add
+    index_fill = index_fill
+    cumprod = cumprod
+    count_nonzero = count_nonzero
+    median = median
+    kthvalue = kthvalue
+    quantile = quantile
+    bincount = bincount
+    broadcast_to = broadcast_to
 
-    clamp_min = own.clamp_min
-    clamp_max = own.clamp_max
-    negative = elementary.neg
-    absolute = elementary.abs
-    arccos = elementary.acos
-    arcsin = elementary.asin
-    arctan = elementary.atan
-    arccosh = own.acosh
-    arcsinh = own.asinh
-    arctanh = own.atanh
+    clamp_min = clamp_min
+    clamp_max = clamp_max
+    negative = neg
+    absolute = abs
+    arccos = acos
+    arcsin = asin
+    arctan = atan
+    arccosh = acosh
+    arcsinh = asinh
+    arctanh = atanh
 
     @property
     def data(self) -> Tensor:

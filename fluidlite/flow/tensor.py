@@ -1,3 +1,4 @@
+# ruff: noqa: I001 - lists of names are filled by hand
 """Tensors that follow OneFlow's rules."""
 
 from __future__ import annotations
@@ -12,7 +13,16 @@ from ..eager.sweep import BackwardPass, described
 from ..eager.tensor_core import TensorCore, need_differentiable
 from ..errors import ArgumentError, GradientShapeError, GradientStateError
 from ..functions.creation import array_of
-from . import devices, elementary, functions, shapes
+from .elementary import acosh, add, asinh, atanh, clamp, div, erfc, exp2, logsigmoid, mul, sub
+from .functions import (
+    all, amax, amin, any, argmax, argmin, log_softmax, logsumexp, max, mean, min, norm, prod,
+    relu, softmax, std, sum, var,
+)  # fmt: skip
+from .shapes import (
+    argsort, chunk, cumsum, expand, flip, gather, index_select, masked_fill, masked_select,
+    permute, repeat, roll, sort, split, topk, tril, triu, unbind,
+)  # fmt: skip
+from . import devices
 from .conversion import Conversion
 from .inplace import InPlace
 from .methods import OF_VARIABLES, MoreMethods
@@ -43,56 +53,56 @@ class Tensor(Conversion, Viewing, MoreMethods, InPlace, TensorCore):
     flat_zeros: ClassVar[bool] = True
     of_variables: ClassVar[dict[str, Any]] = OF_VARIABLES
 
-    sum = functions.sum
-    mean = functions.mean
-    prod = functions.prod
-    max = functions.max
-    min = functions.min
-    amax = functions.amax
-    amin = functions.amin
-    all = functions.all
-    any = functions.any
-    var = functions.var
-    std = functions.std
-    norm = functions.norm
-    logsumexp = functions.logsumexp
-    argmax = functions.argmax
-    argmin = functions.argmin
-    softmax = functions.softmax
-    log_softmax = functions.log_softmax
-    relu = functions.relu
+    sum = sum
+    mean = mean
+    prod = prod
+    max = max
+    min = min
+    amax = amax
+    amin = amin
+    all = all
+    any = any
+    var = var
+    std = std
+    norm = norm
+    logsumexp = logsumexp
+    argmax = argmax
+    argmin = argmin
+    softmax = softmax
+    log_softmax = log_softmax
+    relu = relu
 
-    permute = shapes.permute
-    expand = shapes.expand
-    repeat = shapes.repeat
-    split = shapes.split
-    chunk = shapes.chunk
-    unbind = shapes.unbind
-    flip = shapes.flip
-    roll = shapes.roll
-    gather = shapes.gather
-    index_select = shapes.index_select
-    masked_fill = shapes.masked_fill
-    masked_select = shapes.masked_select
-    sort = shapes.sort
-    argsort = shapes.argsort
-    topk = shapes.topk
-    cumsum = shapes.cumsum
-    tril = shapes.tril
-    triu = shapes.triu
+    permute = permute
+    expand = expand
+    repeat = repeat
+    split = split
+    chunk = chunk
+    unbind = unbind
+    flip = flip
+    roll = roll
+    gather = gather
+    index_select = index_select
+    masked_fill = masked_fill
+    masked_select = masked_select
+    sort = sort
+    argsort = argsort
+    topk = topk
+    cumsum = cumsum
+    tril = tril
+    triu = triu
 
-    add = elementary.add
-    sub = elementary.sub
-    mul = elementary.mul
-    div = elementary.div
-    clamp = elementary.clamp
-    clip = elementary.clamp
-    asinh = elementary.asinh
-    acosh = elementary.acosh
-    atanh = elementary.atanh
-    erfc = elementary.erfc
-    exp2 = elementary.exp2
-    logsigmoid = elementary.logsigmoid
+    add = add
+    sub = sub
+    mul = mul
+    div = div
+    clamp = clamp
+    clip = clamp
+    asinh = asinh
+    acosh = acosh
+    atanh = atanh
+    erfc = erfc
+    exp2 = exp2
+    logsigmoid = logsigmoid
 
     @property
     def requires_grad(self) -> bool:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from ..ground.dtypes import DType
 from ..ground.values import LoDTensor
 from ..opdef.operand import Operand
+
+if TYPE_CHECKING:
+    from ..eager.tensor import Tensor
 
 #: one dimension or several; None for all
 Axes = int | Sequence[int] | None
@@ -21,3 +24,9 @@ Other = Operand | np.ndarray[Any, Any] | float
 ArrayLike = Operand | np.ndarray[Any, Any] | np.generic | LoDTensor | float | Sequence[Any]
 #: an element type, or its name; None for the one that there is by default
 DTypeLike = None | str | type | DType | np.dtype[Any]
+
+
+class OfTensor(Protocol):
+    """A function of a tensor that is one operator."""
+
+    def __call__(self, x: Tensor, name: str | None = None) -> Tensor: ...

@@ -28,7 +28,9 @@ class Seed:
         #: the executors that have drawn since a user gave the seed, in their order
         self._drawing: dict[int, int] | None = {} if is_given else None
         #: draws the order of samples; None where Python's and NumPy's own generators do
-        self.orders = np.random.default_rng(number & _WORD) if is_given else None
+        self.orders: np.random.Generator | None = None
+        if is_given:
+            self.orders = np.random.default_rng(number & _WORD)
 
     def of_executor(self, number: int) -> int:
         """What programs start from that an executor runs.

@@ -1,4 +1,5 @@
 # Written by docs/stubs.py.
+from collections.abc import Sequence
 from typing import Any
 
 from ..functions.arguments import ArrayLike, Axes, DTypeLike, Numbers, Other

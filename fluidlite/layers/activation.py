@@ -10,21 +10,21 @@ from typing import Any
 from ..ir.callsite import warn
 from ..ir.variable import Variable
 from .layer import LayerBuilder, layer
-from .operator_layers import OperatorLayers, operator_layer
+from .operator_layers import Layer, OperatorLayers, operator_layer
 from .unary import UNARY
 
 _unary = OperatorLayers(UNARY)
 
 
-tanh = _unary("tanh(x, name)")
-tanh_shrink = _unary("tanh_shrink(x, name)")
-sigmoid = _unary("sigmoid(x, name)")
-logsigmoid = _unary("logsigmoid(x, name)")
-softplus = _unary("softplus(x, name)")
-softsign = _unary("softsign(x, name)")
-relu = _unary("relu(x, name)")
-relu6 = _unary("relu6(x, threshold, name)")
-brelu = _unary("brelu(x, t_min, t_max, name)")
+tanh: Layer = _unary("tanh(x, name)")
+tanh_shrink: Layer = _unary("tanh_shrink(x, name)")
+sigmoid: Layer = _unary("sigmoid(x, name)")
+logsigmoid: Layer = _unary("logsigmoid(x, name)")
+softplus: Layer = _unary("softplus(x, name)")
+softsign: Layer = _unary("softsign(x, name)")
+relu: Layer = _unary("relu(x, name)")
+relu6: Layer = _unary("relu6(x, threshold, name)")
+brelu: Layer = _unary("brelu(x, t_min, t_max, name)")
 
 
 @layer(family=UNARY)
@@ -48,19 +48,19 @@ def leaky_relu(
     return f.leaky_relu(x, alpha=alpha)
 
 
-elu = _unary("elu(x, alpha, name)")
-selu = _unary("selu(x, scale=None, alpha=None, name)")
-gelu = _unary("gelu(x, approximate)")
-swish = _unary("swish(x, beta, name)")
-mish = _unary("mish(x, threshold=20, name)")
-stanh = _unary("stanh(x, scale_a, scale_b, name)")
-soft_relu = _unary("soft_relu(x, threshold, name)")
-hard_sigmoid = _unary("hard_sigmoid(x, slope, offset, name)")
-hard_swish = _unary("hard_swish(x, threshold, scale, offset, name)")
-hard_shrink = _unary("hard_shrink(x, threshold=None)")
-softshrink = _unary("softshrink(x, alpha: lambda = None)")
-thresholded_relu = _unary("thresholded_relu(x, threshold=None)")
-softmax = operator_layer("""
+elu: Layer = _unary("elu(x, alpha, name)")
+selu: Layer = _unary("selu(x, scale=None, alpha=None, name)")
+gelu: Layer = _unary("gelu(x, approximate)")
+swish: Layer = _unary("swish(x, beta, name)")
+mish: Layer = _unary("mish(x, threshold=20, name)")
+stanh: Layer = _unary("stanh(x, scale_a, scale_b, name)")
+soft_relu: Layer = _unary("soft_relu(x, threshold, name)")
+hard_sigmoid: Layer = _unary("hard_sigmoid(x, slope, offset, name)")
+hard_swish: Layer = _unary("hard_swish(x, threshold, scale, offset, name)")
+hard_shrink: Layer = _unary("hard_shrink(x, threshold=None)")
+softshrink: Layer = _unary("softshrink(x, alpha: lambda = None)")
+thresholded_relu: Layer = _unary("thresholded_relu(x, threshold=None)")
+softmax: Layer = operator_layer("""
     softmax(input: X, use_cudnn, name, axis)
 
     >>> fluid.layers.softmax(fluid.data("x", [None, 10])).shape

@@ -8,11 +8,11 @@ from typing import Any
 from ..errors import ArgumentError
 from ..ir.variable import Variable
 from .layer import LayerBuilder, layer
-from .operator_layers import operator_layer
+from .operator_layers import Layer, operator_layer
 from .reshaping import squeeze
 from .search import topk
 
-gather_tree = operator_layer("""
+gather_tree: Layer = operator_layer("""
     gather_tree(ids, parents)
 
     Raises:

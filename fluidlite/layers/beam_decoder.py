@@ -93,7 +93,9 @@ class BeamSearchDecoder(Decoder):
             raise ArgumentError(f"expected beam_size of at least 1, got {beam_size!r:.60}")
         self.cell = cell
         self.embedding_fn, self.output_fn = embedding_fn, output_fn
-        self.start_token, self.end_token, self.beam_size = start_token, end_token, beam_size
+        self.start_token = start_token
+        self.end_token = end_token
+        self.beam_size = beam_size
         self._batch: Any = None
         self._end: Any = None
 

@@ -275,7 +275,7 @@ class Switch(Described):
     """
 
     def __init__(self, name: str | None = None) -> None:
-        self.name = unique_name.generate("switch") if name is None else name
+        self.name: str = unique_name.generate("switch") if name is None else name
         self._inside = False
         #: holds where no condition so far does
         self._none_yet: Variable | None = None
@@ -361,7 +361,7 @@ class IfElse(Described):
         if not isinstance(cond, Variable) or cond.dtype is not DType.BOOL:
             raise ArgumentError(f"IfElse: expected a variable of type bool, got {cond!r:.60}")
         self.cond = cond
-        self.name = unique_name.generate("ifelse") if name is None else name
+        self.name: str = unique_name.generate("ifelse") if name is None else name
         self._parts: dict[str, tuple[Variable, Variable]] = {}
         self._outputs: tuple[list[Variable], list[Variable]] = ([], [])
         self._branch: int | None = None  #: 0 in the false block, 1 in the true one

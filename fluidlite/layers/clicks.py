@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from .operator_layers import operator_layer
+from .operator_layers import Layer, operator_layer
 
-continuous_value_model = operator_layer(
+continuous_value_model: Layer = operator_layer(
     """
     continuous_value_model(input: X, cvm, use_cvm) -> cvm
 
@@ -14,7 +14,7 @@ continuous_value_model = operator_layer(
     """,
     stem="cvm",
 )
-hash = operator_layer("""
+hash: Layer = operator_layer("""
     hash(input: X, hash_size: mod_by = ..., num_hash, name)
 
     >>> words = fluid.data("words", [None, 2], "int64")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .layer import LAYERS
-from .operator_layers import OperatorLayers
+from .operator_layers import Layer, OperatorLayers
 
 _COMPARISON = LAYERS.extended(
     {"x": "a variable.", "y": "of the element type of ``x``; sizes of 1 stretch."},
@@ -35,27 +35,27 @@ _QUESTION = LAYERS.extended(
 _question = OperatorLayers(_QUESTION)
 
 
-equal = _comparison("equal(x, y, cond)", is_stopped=True)
-not_equal = _comparison("not_equal(x, y, cond)", is_stopped=True)
-less_than = _comparison("less_than(x, y, force_cpu=None, cond)", is_stopped=True)
-less_equal = _comparison("less_equal(x, y, cond)", is_stopped=True)
-greater_than = _comparison("greater_than(x, y, cond)", is_stopped=True)
-greater_equal = _comparison("greater_equal(x, y, cond)", is_stopped=True)
-elementwise_equal = _comparison("elementwise_equal(x, y, name) -> equal", is_stopped=True)
-logical_and = _logic("logical_and(x, y, out, name)")
-logical_or = _logic("logical_or(x, y, out, name)")
-logical_xor = _logic("logical_xor(x, y, out, name)")
-logical_not = _logic("""
+equal: Layer = _comparison("equal(x, y, cond)", is_stopped=True)
+not_equal: Layer = _comparison("not_equal(x, y, cond)", is_stopped=True)
+less_than: Layer = _comparison("less_than(x, y, force_cpu=None, cond)", is_stopped=True)
+less_equal: Layer = _comparison("less_equal(x, y, cond)", is_stopped=True)
+greater_than: Layer = _comparison("greater_than(x, y, cond)", is_stopped=True)
+greater_equal: Layer = _comparison("greater_equal(x, y, cond)", is_stopped=True)
+elementwise_equal: Layer = _comparison("elementwise_equal(x, y, name) -> equal", is_stopped=True)
+logical_and: Layer = _logic("logical_and(x, y, out, name)")
+logical_or: Layer = _logic("logical_or(x, y, out, name)")
+logical_xor: Layer = _logic("logical_xor(x, y, out, name)")
+logical_not: Layer = _logic("""
     logical_not(x, out, name)
 
     >>> fluid.layers.logical_not(fluid.data("x", [None, 4], "bool")).shape
     (-1, 4)
 """)
-isfinite = _question("isfinite(x)")
-has_inf = _question("has_inf(x) -> isinf", stem="isinf")
-has_nan = _question("has_nan(x) -> isnan", stem="isnan")
-is_empty = _question("is_empty(x, cond)", is_stopped=True)
-allclose = _question("""
+isfinite: Layer = _question("isfinite(x)")
+has_inf: Layer = _question("has_inf(x) -> isinf", stem="isinf")
+has_nan: Layer = _question("has_nan(x) -> isnan", stem="isnan")
+is_empty: Layer = _question("is_empty(x, cond)", is_stopped=True)
+allclose: Layer = _question("""
     allclose(input, other, rtol, atol, equal_nan, name)
 
     >>> x, y = fluid.data("x", [None, 4]), fluid.data("y", [None, 4])

@@ -13,7 +13,7 @@ from ..ir.variable import Variable
 from .joining import stack
 from .layer import LAYERS, LayerBuilder, is_variable, layer, stopped
 from .math import cast
-from .operator_layers import OperatorLayers
+from .operator_layers import Layer, OperatorLayers
 from .sizes import Given, Sizes, integer, sizes_of
 
 Number = float | Variable
@@ -211,7 +211,7 @@ def ones(shape: Given, dtype: Any, force_cpu: bool = False) -> Variable:
     return fill_constant(shape, dtype, 1.0, force_cpu)
 
 
-zeros_like = _filled(
+zeros_like: Layer = _filled(
     """
     zeros_like(x, out) -> fill_zeros_like
 
@@ -220,7 +220,7 @@ zeros_like = _filled(
     """,
     is_stopped=True,
 )
-ones_like = _filled(
+ones_like: Layer = _filled(
     """
     ones_like(x, out) -> fill_any_like
 

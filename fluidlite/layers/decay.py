@@ -57,9 +57,9 @@ class LearningRateDecay(Described):
     kept: ClassVar[Mapping[str, str]] = {"step_num": "step_num"}
 
     def __init__(self, begin: int = 0, step: int = 1, dtype: str = "float32") -> None:
-        self.step_num = begin
+        self.step_num: int = begin
         self.step_size = step
-        self.dtype = str(as_dtype(dtype))
+        self.dtype: str = str(as_dtype(dtype))
         self._last: float | None = None
 
     def __call__(self) -> Any:
@@ -161,7 +161,7 @@ class FormulaDecay(LearningRateDecay):
     #: whose arguments they are in messages: a layer's; the class's when None
     owner: str | None = None
     #: what the first rate may be besides a number
-    rates: tuple[type, ...] = ()
+    rates: ClassVar[tuple[type, ...]] = ()
     learning_rate: Any
 
     def keep(self, **arguments: Any) -> None:
@@ -178,7 +178,9 @@ class FormulaDecay(LearningRateDecay):
                 check = _CHECKS.get(name, finite)
                 arguments[name] = check(self.owner or self, name, value)
         vars(self).update(arguments)
-        self.arguments = [arguments[name] for name in arguments if name != "learning_rate"]
+        self.arguments: list[Any] = [
+            arguments[name] for name in arguments if name != "learning_rate"
+        ]
 
     def step(self) -> float:
         step = self.step_num
@@ -192,7 +194,7 @@ class NoamDecay(FormulaDecay):
     0.0625
     """
 
-    formula = staticmethod(schedules.noam)
+    formula: ClassVar[Callable[..., Any]] = staticmethod(schedules.noam)
 
     def __init__(
         self,
@@ -218,7 +220,7 @@ class PiecewiseDecay(FormulaDecay):
     (1.0, 0.5, 0.25, 0.25)
     """
 
-    formula = staticmethod(schedules.pieces)
+    formula: ClassVar[Callable[..., Any]] = staticmethod(schedules.pieces)
     learning_rate = 0.0
 
     def __init__(
@@ -287,7 +289,7 @@ class ExponentialDecay(PeriodicDecay):
     (1.0, 0.5, 0.25)
     """
 
-    formula = staticmethod(schedules.exponential)
+    formula: ClassVar[Callable[..., Any]] = staticmethod(schedules.exponential)
 
 
 @DECAYS.like(schedules.natural_exponential, _PERIODIC)
@@ -298,7 +300,7 @@ class NaturalExpDecay(PeriodicDecay):
     (1.0, 1.0)
     """
 
-    formula = staticmethod(schedules.natural_exponential)
+    formula: ClassVar[Callable[..., Any]] = staticmethod(schedules.natural_exponential)
 
 
 @DECAYS.like(schedules.inverse_time, _PERIODIC)
@@ -309,7 +311,7 @@ class InverseTimeDecay(PeriodicDecay):
     (1.0, 0.5)
     """
 
-    formula = staticmethod(schedules.inverse_time)
+    formula: ClassVar[Callable[..., Any]] = staticmethod(schedules.inverse_time)
 
 
 @DECAYS.like(
@@ -323,7 +325,7 @@ class PolynomialDecay(FormulaDecay):
     (1.0, 0.5, 0.0, 0.0)
     """
 
-    formula = staticmethod(schedules.polynomial)
+    formula: ClassVar[Callable[..., Any]] = staticmethod(schedules.polynomial)
 
     def __init__(
         self,
@@ -384,7 +386,7 @@ class LinearLrWarmup(FormulaDecay):
     (0.5, 2.0, 2.0)
     """
 
-    rates = (LearningRateDecay,)
+    rates: ClassVar[tuple[type, ...]] = (LearningRateDecay,)
 
     def __init__(
         self,

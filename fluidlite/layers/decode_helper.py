@@ -116,7 +116,9 @@ class TrainingHelper(_Greedy):
                     f"{list(each.shape)}"
                 )
         check_lengths(sequence_length, leaves(inputs)[0].shape[1 if time_major else 0])
-        self.inputs, self.sequence_length, self.time_major = inputs, sequence_length, time_major
+        self.inputs = inputs
+        self.sequence_length = sequence_length
+        self.time_major = time_major
         # one more step, which is read behind the end of the longest sequence
         self._padded = mapped_leaves(self._with_one_more, inputs)
 
@@ -181,8 +183,9 @@ class GreedyEmbeddingHelper(_Greedy):
             raise ArgumentError(f"expected embedding_fn to be a function, got {embedding_fn!r:.60}")
         if not is_variable(start_tokens):
             raise ArgumentError(f"expected start_tokens to be a variable, got {start_tokens!r:.60}")
-        self.embedding_fn, self.start_tokens = embedding_fn, start_tokens
-        self.end_token = fill_constant([1], "int64", whole_number(end_token))
+        self.embedding_fn = embedding_fn
+        self.start_tokens = start_tokens
+        self.end_token: Variable = fill_constant([1], "int64", whole_number(end_token))
 
     def initialize(self) -> tuple[Any, Any]:
         """The embeddings of the first tokens; no sequence is finished."""
@@ -236,7 +239,7 @@ class SampleEmbeddingHelper(GreedyEmbeddingHelper):
             raise ArgumentError(
                 f"expected softmax_temperature above 0, got {softmax_temperature!r:.60}"
             )
-        self.softmax_temperature = (
+        self.softmax_temperature: Variable | None = (
             None
             if softmax_temperature is None
             else fill_constant([1], "float32", softmax_temperature)
@@ -292,7 +295,9 @@ class BasicDecoder(Decoder):
                 raise ArgumentError(f"expected {what} to be a function, got {given!r:.60}")
         if not isinstance(helper, DecodeHelper):
             raise ArgumentError(f"expected helper to be a DecodeHelper, got {helper!r:.60}")
-        self.cell, self.helper, self.output_fn = cell, helper, output_fn
+        self.cell = cell
+        self.helper = helper
+        self.output_fn = output_fn
 
     def initialize(self, initial_cell_states: Any) -> tuple[Any, Any, Any]:
         """What the helper begins with, and the given states.

@@ -11,7 +11,7 @@ from .boxes import bipartite_match, box_coder, iou_similarity, target_assign
 from .layer import LayerBuilder, layer, stopped
 from .loss import softmax_with_cross_entropy
 from .math import cast
-from .operator_layers import OperatorLayers
+from .operator_layers import Layer, OperatorLayers
 from .reduce import reduce_sum
 from .regression_loss import smooth_l1
 from .reshaping import flatten, reshape, transpose
@@ -69,7 +69,7 @@ def detection_output(
     return (out, stopped(outs["Index"])) if return_index else out
 
 
-retinanet_detection_output = _suppression(
+retinanet_detection_output: Layer = _suppression(
     """
     retinanet_detection_output(bboxes, scores, anchors, im_info, score_threshold=0.05,
         nms_top_k=1000, keep_top_k=100, nms_threshold=0.3, nms_eta=1.0)

@@ -173,8 +173,8 @@ class DynamicRNN(Described):
     BEFORE_RNN, IN_RNN, AFTER_RNN = 0, 1, 2
 
     def __init__(self, name: str | None = None) -> None:
-        self.name = unique_name.generate("dynamic_rnn" if name is None else name)
-        self.status = self.BEFORE_RNN
+        self.name: str = unique_name.generate("dynamic_rnn" if name is None else name)
+        self.status: int = self.BEFORE_RNN
         self.outputs: list[Variable] = []
         self._program = default_main_program()
         #: the order of the sequences, how many steps there are, and the number of the step

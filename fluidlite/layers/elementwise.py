@@ -6,7 +6,7 @@ from typing import Any
 
 from ..ir.variable import Variable
 from .layer import LAYERS, LayerBuilder, layer
-from .operator_layers import OperatorLayers
+from .operator_layers import Layer, OperatorLayers
 
 _EXAMPLE = """
 >>> x, y = fluid.data("x", [2, 3, 4]), fluid.data("y", [3])
@@ -27,15 +27,15 @@ _INTEGERS = _PAIRS.extended({}, example=_EXAMPLE.replace("])", '], "int64")'))
 _integers = OperatorLayers(_INTEGERS)
 
 
-elementwise_add = _pairs("elementwise_add(x, y, axis, act, name)")
-elementwise_sub = _pairs("elementwise_sub(x, y, axis, act, name)")
-elementwise_mul = _pairs("elementwise_mul(x, y, axis, act, name)")
-elementwise_div = _pairs("elementwise_div(x, y, axis, act, name)")
-elementwise_max = _pairs("elementwise_max(x, y, axis, act, name)")
-elementwise_min = _pairs("elementwise_min(x, y, axis, act, name)")
-elementwise_pow = _pairs("elementwise_pow(x, y, axis, act, name)")
-elementwise_mod = _integers("elementwise_mod(x, y, axis, act, name)")
-elementwise_floordiv = _integers("elementwise_floordiv(x, y, axis, act, name)")
+elementwise_add: Layer = _pairs("elementwise_add(x, y, axis, act, name)")
+elementwise_sub: Layer = _pairs("elementwise_sub(x, y, axis, act, name)")
+elementwise_mul: Layer = _pairs("elementwise_mul(x, y, axis, act, name)")
+elementwise_div: Layer = _pairs("elementwise_div(x, y, axis, act, name)")
+elementwise_max: Layer = _pairs("elementwise_max(x, y, axis, act, name)")
+elementwise_min: Layer = _pairs("elementwise_min(x, y, axis, act, name)")
+elementwise_pow: Layer = _pairs("elementwise_pow(x, y, axis, act, name)")
+elementwise_mod: Layer = _integers("elementwise_mod(x, y, axis, act, name)")
+elementwise_floordiv: Layer = _integers("elementwise_floordiv(x, y, axis, act, name)")
 
 
 @layer

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
 
 from .. import schedules
@@ -63,8 +63,9 @@ class EpochDecay(FieldsDecay):
     def __init__(self, learning_rate: float, dtype: str = "float32") -> None:
         step = vars(self).get("step_size", 1)  # which StepDecay means otherwise
         LearningRateDecay.__init__(self, step=step, dtype=dtype)
-        self.base_lr = self.learning_rate = finite(self, "learning_rate", learning_rate)
-        self.epoch_num = 0
+        self.base_lr: float = finite(self, "learning_rate", learning_rate)
+        self.learning_rate = self.base_lr
+        self.epoch_num: int = 0
 
     def start(self) -> None:
         EpochDecay.__init__(self, self.learning_rate)
@@ -100,7 +101,7 @@ class StepDecay(EpochDecay, schedules.FirstRate):
 
     step_size: int
     decay_rate: float = 0.1
-    formula = staticmethod(schedules.stairs)
+    formula: ClassVar[Callable[..., Any]] = staticmethod(schedules.stairs)
 
 
 @_decay
@@ -114,7 +115,7 @@ class MultiStepDecay(EpochDecay, schedules.FirstRate):
 
     milestones: Sequence[int]
     decay_rate: float = 0.1
-    formula = staticmethod(schedules.at_milestones)
+    formula: ClassVar[Callable[..., Any]] = staticmethod(schedules.at_milestones)
     checks: ClassVar = {"milestones": rising}
 
 

@@ -10,16 +10,16 @@ from ..ground.dtypes import DType
 from ..initializer import Constant
 from ..ir.variable import Variable
 from .layer import LayerBuilder, is_variable, layer, stopped
-from .operator_layers import same_shape
+from .operator_layers import Layer, same_shape
 from .sizes import integers
 
-add_position_encoding = same_shape("""
+add_position_encoding: Layer = same_shape("""
     add_position_encoding(input: X, alpha=..., beta=..., name)
 
     >>> fluid.layers.add_position_encoding(fluid.data("x", [None, 5, 8]), 1.0, 1.0).shape
     (-1, 5, 8)
 """)
-similarity_focus = same_shape("""
+similarity_focus: Layer = same_shape("""
     similarity_focus(input: X, axis, indexes, name)
 
     Raises:

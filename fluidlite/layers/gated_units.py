@@ -97,7 +97,10 @@ class LSTMGates(GatedUnit):
 
     forget_bias: float = 1.0
 
-    parts = (UnitParameter("_weight", "", 4), UnitParameter("_bias", "", 4, True))
+    parts: ClassVar[tuple[UnitParameter, ...]] = (
+        UnitParameter("_weight", "", 4),
+        UnitParameter("_bias", "", 4, True),
+    )
 
     def take(self, given: dict[str, Any]) -> None:
         super().take(given)
@@ -116,7 +119,7 @@ class LSTMGates(GatedUnit):
 class GRUGates(GatedUnit):
     """A gated recurrent unit: ``u * h + (1 - u) * candidate``."""
 
-    parts = (
+    parts: ClassVar[tuple[UnitParameter, ...]] = (
         UnitParameter("_gate_weight", "gate", 2),
         UnitParameter("_candidate_weight", "candidate", 1),
         UnitParameter("_gate_bias", "gate", 2, True),

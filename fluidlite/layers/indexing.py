@@ -4,31 +4,31 @@ from __future__ import annotations
 
 from ..ir.variable import Variable
 from .creation import zeros
-from .operator_layers import operator_layer, same_shape
+from .operator_layers import Layer, operator_layer, same_shape
 from .sizes import Given
 
-gather = operator_layer("""
+gather: Layer = operator_layer("""
     gather(input: X, index, overwrite)
 
     >>> x, i = fluid.data("x", [None, 4]), fluid.data("i", [7], "int64")
     >>> fluid.layers.gather(x, i).shape
     (7, 4)
 """)
-gather_nd = operator_layer("""
+gather_nd: Layer = operator_layer("""
     gather_nd(input: X, index, name)
 
     >>> x, i = fluid.data("x", [4, 5, 6]), fluid.data("i", [None, 2], "int64")
     >>> fluid.layers.gather_nd(x, i).shape
     (-1, 6)
 """)
-scatter = same_shape("""
+scatter: Layer = same_shape("""
     scatter(input: X, index: Ids, updates, name, overwrite)
 
     >>> x, i = fluid.data("x", [9, 4]), fluid.data("i", [3], "int64")
     >>> fluid.layers.scatter(x, i, fluid.data("u", [3, 4])).shape
     (9, 4)
 """)
-scatter_nd_add = same_shape("""
+scatter_nd_add: Layer = same_shape("""
     scatter_nd_add(ref: X, index, updates, name)
 
     >>> x, i = fluid.data("x", [9, 4]), fluid.data("i", [3, 1], "int64")
@@ -59,21 +59,21 @@ def scatter_nd(
     return scatter_nd_add(zeros(shape, updates.dtype), index, updates, name)
 
 
-index_select = operator_layer("""
+index_select: Layer = operator_layer("""
     index_select(input: X, index, dim)
 
     >>> x, i = fluid.data("x", [None, 4]), fluid.data("i", [7], "int64")
     >>> fluid.layers.index_select(x, i, dim=1).shape
     (-1, 7)
 """)
-index_sample = operator_layer("""
+index_sample: Layer = operator_layer("""
     index_sample(x, index)
 
     >>> x, i = fluid.data("x", [None, 9]), fluid.data("i", [None, 3], "int64")
     >>> fluid.layers.index_sample(x, i).shape
     (-1, 3)
 """)
-multiplex = operator_layer("""
+multiplex: Layer = operator_layer("""
     multiplex(inputs: X, index: Ids)
 
     >>> x, y = fluid.data("x", [None, 4]), fluid.data("y", [None, 4])

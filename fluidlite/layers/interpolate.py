@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..errors import ArgumentError, ShapeError
@@ -151,7 +151,7 @@ def image_resize(
 
 _SPELLED = Spelling({})
 _resizing = layer(family=_RESIZING)
-resize_bilinear = _resizing(
+resize_bilinear: Callable[..., Any] = _resizing(
     _SPELLED(
         image_resize,
         "resize_bilinear",
@@ -167,7 +167,7 @@ resize_bilinear = _resizing(
         fixed={"resample": "BILINEAR"},
     )
 )
-resize_trilinear = _resizing(
+resize_trilinear: Callable[..., Any] = _resizing(
     _SPELLED(
         image_resize,
         "resize_trilinear",
@@ -186,7 +186,7 @@ resize_trilinear = _resizing(
         defaults={"data_format": "NCDHW"},
     )
 )
-resize_nearest = _resizing(
+resize_nearest: Callable[..., Any] = _resizing(
     _SPELLED(
         image_resize,
         "resize_nearest",

@@ -52,9 +52,9 @@ class While(Described):
     _shown = "cond=cond_var"
 
     def __init__(self, cond: Variable, is_test: bool = False, name: str | None = None) -> None:
-        self.cond_var = checked_condition(cond, "While")
+        self.cond_var: Variable = checked_condition(cond, "While")
         self.is_test = is_test
-        self.name = unique_name.generate("while") if name is None else name
+        self.name: str = unique_name.generate("while") if name is None else name
 
     @contextmanager
     def block(self) -> Iterator[None]:

@@ -9,13 +9,13 @@ from ..errors import ArgumentError
 from ..ground.dtypes import as_dtype
 from ..ir.variable import Variable
 from .layer import LayerBuilder, is_variable, layer, stopped
-from .operator_layers import operator_layer, same_shape
+from .operator_layers import Layer, operator_layer, same_shape
 from .sizes import number
 
 Bound = float | Variable | None
 
 
-mul = operator_layer("""
+mul: Layer = operator_layer("""
     mul(x, y, x_num_col_dims, y_num_col_dims, name)
 
     Raises:
@@ -25,7 +25,7 @@ mul = operator_layer("""
     >>> fluid.layers.mul(x, y, x_num_col_dims=2).shape
     (-1, 5, 7)
 """)
-matmul = operator_layer("""
+matmul: Layer = operator_layer("""
     matmul(x, y, transpose_x, transpose_y, alpha, name)
 
     Raises:
@@ -35,20 +35,20 @@ matmul = operator_layer("""
     >>> fluid.layers.matmul(x, y, transpose_y=True).shape
     (8, 2, 5)
 """)
-scale = same_shape("""
+scale: Layer = same_shape("""
     scale(x, scale: scale | ScaleTensor, bias, bias_after_scale, act, name)
 
     >>> fluid.layers.scale(fluid.data("x", [None, 4]), scale=2.0, bias=1.0).shape
     (-1, 4)
 """)
-sum = operator_layer("""
+sum: Layer = operator_layer("""
     sum(x)
 
     >>> x, y = fluid.data("x", [None, 4]), fluid.data("y", [None, 4])
     >>> fluid.layers.sum([x, y]).shape
     (-1, 4)
 """)
-sums = operator_layer(
+sums: Layer = operator_layer(
     """
     sums(input: X, out) -> sum
 
@@ -154,7 +154,7 @@ def clamp(
     return _clipped(f, input, min, max, f.result(output))
 
 
-clip_by_norm = same_shape(
+clip_by_norm: Layer = same_shape(
     """
     clip_by_norm(x, max_norm, name)
 

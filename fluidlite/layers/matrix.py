@@ -9,35 +9,35 @@ import numpy as np
 from ..ir.variable import Variable
 from .creation import assign
 from .layer import LayerBuilder, is_variable, layer, stopped
-from .operator_layers import operator_layer, same_shape
+from .operator_layers import Layer, operator_layer, same_shape
 
-bmm = operator_layer("""
+bmm: Layer = operator_layer("""
     bmm(x, y, name)
 
     >>> x, y = fluid.data("x", [None, 3, 4]), fluid.data("y", [None, 4, 5])
     >>> fluid.layers.bmm(x, y).shape
     (-1, 3, 5)
 """)
-dot = operator_layer("""
+dot: Layer = operator_layer("""
     dot(x, y, name)
 
     >>> fluid.layers.dot(fluid.data("x", [None, 4]), fluid.data("y", [None, 4])).shape
     (-1, 1)
 """)
-addmm = operator_layer("""
+addmm: Layer = operator_layer("""
     addmm(input, x, y, alpha, beta, name)
 
     >>> i, x, y = (fluid.data(n, s) for n, s in (("i", [3, 5]), ("x", [3, 4]), ("y", [4, 5])))
     >>> fluid.layers.addmm(i, x, y, alpha=2.0).shape
     (3, 5)
 """)
-cross = same_shape("""
+cross: Layer = same_shape("""
     cross(input: X, other: Y, dim=None)
 
     >>> fluid.layers.cross(fluid.data("x", [2, 3]), fluid.data("y", [2, 3])).shape
     (2, 3)
 """)
-kron = operator_layer("""
+kron: Layer = operator_layer("""
     kron(x, y, out, name)
 
     >>> fluid.layers.kron(fluid.data("x", [2, 3]), fluid.data("y", [4, 5])).shape
@@ -77,14 +77,14 @@ def bilinear_tensor_product(
     return f.bilinear_tensor_product(x, y, weight, bias)
 
 
-fsp_matrix = operator_layer("""
+fsp_matrix: Layer = operator_layer("""
     fsp_matrix(x, y) -> fsp
 
     >>> x, y = fluid.data("x", [None, 4, 8, 8]), fluid.data("y", [None, 6, 8, 8])
     >>> fluid.layers.fsp_matrix(x, y).shape
     (-1, 4, 6)
 """)
-trace = operator_layer("""
+trace: Layer = operator_layer("""
     trace(input, offset, dim1=0, dim2=1, out, name)
 
     >>> fluid.layers.trace(fluid.data("x", [None, 3, 4]), dim1=1, dim2=2).shape

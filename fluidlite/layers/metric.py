@@ -7,7 +7,7 @@ from ..ground.dtypes import DType
 from ..initializer import Constant
 from ..ir.variable import Variable
 from .layer import LayerBuilder, layer
-from .operator_layers import operator_layer
+from .operator_layers import Layers, operator_layer
 from .search import topk
 
 
@@ -104,7 +104,7 @@ def _counts(f: LayerBuilder, shape: list[int]) -> Variable:
     return counts
 
 
-mean_iou = operator_layer.several("""
+mean_iou: Layers = operator_layer.several("""
     mean_iou(input: Predictions, label: Labels, num_classes)
 
     Returns:

@@ -12,7 +12,7 @@ from ..ir.callsite import warn
 from ..ir.variable import Variable
 from ..opdef.interpreter import Call
 from .layer import LAYERS, LayerBuilder, is_variable, layer, stopped, variables_of
-from .operator_layers import operator_layer
+from .operator_layers import Layer, operator_layer
 from .sizes import integer
 
 #: tables of weights whose rows are looked up
@@ -287,7 +287,7 @@ def prelu(
     return f.prelu(x, slopes, mode=mode)
 
 
-maxout = operator_layer("""
+maxout: Layer = operator_layer("""
     maxout(x, groups, name, axis)
 
     >>> fluid.layers.maxout(fluid.data("x", [None, 6, 8, 8]), groups=2).shape

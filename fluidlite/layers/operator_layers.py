@@ -26,7 +26,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from keyword import iskeyword
 from types import FunctionType
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
@@ -60,6 +60,9 @@ _WORDS: dict[str, Any] = {
     "variables_of": variables_of,
 }
 _UNSAID: Any = object()
+#: layers that give one variable, and those that give several
+Layer: TypeAlias = Callable[..., Variable]
+Layers: TypeAlias = Callable[..., tuple[Variable, ...]]
 #: kind of an attribute -> the annotation of a parameter
 _TYPES = {
     "Long": "int",
@@ -139,8 +142,10 @@ class OperatorLayers:
     several = cast("Callable[..., Callable[..., tuple[Variable, ...]]]", __call__)
 
 
-operator_layer = OperatorLayers()
-same_shape = OperatorLayers(LAYERS.extended({}, returns="A variable of the shape of ``{x}``."))
+operator_layer: OperatorLayers = OperatorLayers()
+same_shape: OperatorLayers = OperatorLayers(
+    LAYERS.extended({}, returns="A variable of the shape of ``{x}``.")
+)
 
 
 @dataclass(frozen=True)

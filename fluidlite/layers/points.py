@@ -9,17 +9,17 @@ from ..errors import ArgumentError
 from ..ir.variable import Variable
 from .convolution import channels_of, filters_of, groups_of
 from .layer import LayerBuilder, layer
-from .operator_layers import operator_layer
+from .operator_layers import Layer, operator_layer
 from .windows import IMAGES, each
 
-grid_sampler = operator_layer("""
+grid_sampler: Layer = operator_layer("""
     grid_sampler(x, grid, name)
 
     >>> images, grid = fluid.data("images", [None, 3, 8, 8]), fluid.data("grid", [None, 4, 5, 2])
     >>> fluid.layers.grid_sampler(images, grid).shape
     (-1, 3, 4, 5)
 """)
-affine_grid = operator_layer("""
+affine_grid: Layer = operator_layer("""
     affine_grid(theta, out_shape: output_shape | OutputShape = ..., name)
 
     Raises:

@@ -7,16 +7,16 @@ from typing import Any
 from ..errors import ShapeError
 from ..ir.variable import Variable
 from .nn import one_hot
-from .operator_layers import operator_layer, same_shape
+from .operator_layers import Layer, operator_layer, same_shape
 from .reduce import reduce_mean, reduce_sum
 
-log_loss = same_shape("""
+log_loss: Layer = same_shape("""
     log_loss(input: Predicted, label: Labels, epsilon=0.0001, name)
 
     >>> fluid.layers.log_loss(fluid.data("x", [None, 1]), fluid.data("y", [None, 1])).shape
     (-1, 1)
 """)
-kldiv_loss = operator_layer("""
+kldiv_loss: Layer = operator_layer("""
     kldiv_loss(x, target, reduction, name)
 
     >>> x, target = fluid.data("x", [None, 4]), fluid.data("target", [None, 4])
@@ -60,14 +60,14 @@ def dice_loss(
     return reduce_mean(1 - sums[0] * 2 / (sizes + epsilon))
 
 
-sigmoid_focal_loss = same_shape("""
+sigmoid_focal_loss: Layer = same_shape("""
     sigmoid_focal_loss(x, label, fg_num, gamma, alpha)
 
     >>> x, label = fluid.data("x", [None, 8]), fluid.data("label", [None, 1], "int32")
     >>> fluid.layers.sigmoid_focal_loss(x, label, fluid.data("n", [1], "int32")).shape
     (-1, 8)
 """)
-teacher_student_sigmoid_loss = operator_layer("""
+teacher_student_sigmoid_loss: Layer = operator_layer("""
     teacher_student_sigmoid_loss(input: X, label, soft_max_up_bound, soft_max_lower_bound)
 
     >>> x, label = fluid.data("x", [None, 1]), fluid.data("label", [None, 1])

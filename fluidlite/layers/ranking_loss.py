@@ -9,12 +9,12 @@ from .compare import equal
 from .layer import LayerBuilder, layer
 from .loss import softmax_with_cross_entropy
 from .math import cast, matmul
-from .operator_layers import operator_layer, same_shape
+from .operator_layers import Layer, operator_layer, same_shape
 from .reduce import reduce_mean, reduce_sum
 from .reshaping import reshape, transpose
 from .unary import square
 
-rank_loss = same_shape("""
+rank_loss: Layer = same_shape("""
     rank_loss(label, left, right, name)
 
     >>> label, left, right = (fluid.data(n, [None, 1]) for n in ("label", "left", "right"))
@@ -54,7 +54,7 @@ def margin_rank_loss(
     return loss
 
 
-bpr_loss = operator_layer("""
+bpr_loss: Layer = operator_layer("""
     bpr_loss(input: X, label, name)
 
     >>> x, label = fluid.data("x", [None, 4]), fluid.data("label", [None, 1], "int64")

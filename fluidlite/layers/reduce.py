@@ -7,7 +7,7 @@ from typing import Any
 
 from ..ir.variable import Variable
 from .layer import LAYERS, LayerBuilder, layer
-from .operator_layers import OperatorLayers, operator_layer
+from .operator_layers import Layer, OperatorLayers, operator_layer
 from .sizes import integers
 from .unary import exp
 
@@ -42,19 +42,19 @@ def _over(dim: Dims = None, keep_dim: bool = False) -> dict[str, Any]:
 _reduction = OperatorLayers(_REDUCTION, _over)
 _truths = OperatorLayers(_TRUTHS, _over)
 
-reduce_sum = _reduction("reduce_sum(input: X, dim, keep_dim, name)")
-reduce_mean = _reduction("""
+reduce_sum: Layer = _reduction("reduce_sum(input: X, dim, keep_dim, name)")
+reduce_mean: Layer = _reduction("""
     reduce_mean(input: X, dim, keep_dim, name)
 
     Args:
         input: a float variable.
 """)
-reduce_max = _reduction("reduce_max(input: X, dim, keep_dim, name)")
-reduce_min = _reduction("reduce_min(input: X, dim, keep_dim, name)")
-reduce_prod = _reduction("reduce_prod(input: X, dim, keep_dim, name)")
-reduce_all = _truths("reduce_all(input: X, dim, keep_dim, name)")
-reduce_any = _truths("reduce_any(input: X, dim, keep_dim, name)")
-mean = operator_layer("""
+reduce_max: Layer = _reduction("reduce_max(input: X, dim, keep_dim, name)")
+reduce_min: Layer = _reduction("reduce_min(input: X, dim, keep_dim, name)")
+reduce_prod: Layer = _reduction("reduce_prod(input: X, dim, keep_dim, name)")
+reduce_all: Layer = _truths("reduce_all(input: X, dim, keep_dim, name)")
+reduce_any: Layer = _truths("reduce_any(input: X, dim, keep_dim, name)")
+mean: Layer = operator_layer("""
     mean(x, name)
 
     >>> fluid.layers.mean(fluid.data("x", [None, 4])).shape

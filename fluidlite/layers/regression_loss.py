@@ -7,16 +7,16 @@ from typing import Any
 from .. import unique_name
 from ..ir.variable import Variable
 from .layer import LayerBuilder, is_variable, layer
-from .operator_layers import operator_layer, same_shape
+from .operator_layers import Layer, operator_layer, same_shape
 
-huber_loss = same_shape("""
+huber_loss: Layer = same_shape("""
     huber_loss(input: X, label: Y, delta)
 
     >>> x, y = fluid.data("x", [None, 1]), fluid.data("y", [None, 1])
     >>> fluid.layers.huber_loss(x, y, delta=0.5).shape
     (-1, 1)
 """)
-smooth_l1 = operator_layer(
+smooth_l1: Layer = operator_layer(
     """
     smooth_l1(x, y, inside_weight, outside_weight, sigma=None) -> smooth_l1_loss
 

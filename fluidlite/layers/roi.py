@@ -8,7 +8,7 @@ from ..errors import ArgumentError
 from ..ir.variable import Variable
 from .convolution import channels_of
 from .layer import LAYERS, LayerBuilder, layer, stopped
-from .operator_layers import OperatorLayers
+from .operator_layers import Layer, OperatorLayers
 from .windows import each
 
 _REGIONS = LAYERS.extended(
@@ -57,7 +57,7 @@ def roi_pool(
     return out
 
 
-roi_align = _regions("""
+roi_align: Layer = _regions("""
     roi_align(input: X, rois, pooled_height, pooled_width, spatial_scale, sampling_ratio,
         name, rois_lod)
 
@@ -66,7 +66,7 @@ roi_align = _regions("""
     >>> fluid.layers.roi_align(images, rois, 2, 3, sampling_ratio=2).shape
     (-1, 3, 2, 3)
 """)
-psroi_pool = _regions("""
+psroi_pool: Layer = _regions("""
     psroi_pool(input: X, rois, output_channels, spatial_scale=..., pooled_height=...,
         pooled_width=..., name)
 
@@ -75,7 +75,7 @@ psroi_pool = _regions("""
     >>> fluid.layers.psroi_pool(images, rois, 2, 1.0, 2, 3).shape
     (-1, 2, 2, 3)
 """)
-prroi_pool = _regions("""
+prroi_pool: Layer = _regions("""
     prroi_pool(input: X, rois, spatial_scale, pooled_height, pooled_width, batch_roi_nums,
         name)
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from .operator_layers import operator_layer
+from .operator_layers import Layer, operator_layer
 
-merge_selected_rows = operator_layer("""
+merge_selected_rows: Layer = operator_layer("""
     merge_selected_rows(x, name)
 
     >>> words = fluid.data("words", [None], "int64")
@@ -13,7 +13,7 @@ merge_selected_rows = operator_layer("""
     >>> fluid.layers.merge_selected_rows(gradient).type
     VarType.SELECTED_ROWS
 """)
-get_tensor_from_selected_rows = operator_layer("""
+get_tensor_from_selected_rows: Layer = operator_layer("""
     get_tensor_from_selected_rows(x, name)
 
     >>> words = fluid.data("words", [None], "int64")

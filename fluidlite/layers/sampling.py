@@ -9,7 +9,7 @@ from ..ground.dtypes import DType
 from ..ir.variable import Variable
 from .creation import FILLED, shape_of
 from .layer import LayerBuilder, layer
-from .operator_layers import OperatorLayers, operator_layer
+from .operator_layers import Layer, OperatorLayers, operator_layer
 from .sizes import Given, Sizes, known_integer, sizes_of
 
 _DRAWN = FILLED.extended(
@@ -45,13 +45,13 @@ def _of_int32(f: LayerBuilder, shape: Given) -> dict[str, Any]:
 
 _drawn = OperatorLayers(_DRAWN)
 
-uniform_random = OperatorLayers(_DRAWN, _of_int64)("""
+uniform_random: Layer = OperatorLayers(_DRAWN, _of_int64)("""
     uniform_random(shape, dtype='float32', min, max, seed)
 
     >>> fluid.layers.uniform_random([2, 3], min=0.0).shape
     (2, 3)
 """)
-gaussian_random = OperatorLayers(_DRAWN, _of_int32)("""
+gaussian_random: Layer = OperatorLayers(_DRAWN, _of_int32)("""
     gaussian_random(shape, mean, std, seed, dtype='float32')
 
     >>> fluid.layers.gaussian_random([2, 3], std=0.1).shape
@@ -85,7 +85,7 @@ def randn(
     return out
 
 
-uniform_random_batch_size_like = _drawn("""
+uniform_random_batch_size_like: Layer = _drawn("""
     uniform_random_batch_size_like(input, shape, dtype='float32', input_dim_idx,
         output_dim_idx, min, max, seed)
 
@@ -93,7 +93,7 @@ uniform_random_batch_size_like = _drawn("""
     >>> fluid.layers.uniform_random_batch_size_like(x, [1, 5]).shape
     (-1, 5)
 """)
-gaussian_random_batch_size_like = _drawn("""
+gaussian_random_batch_size_like: Layer = _drawn("""
     gaussian_random_batch_size_like(input, shape, input_dim_idx, output_dim_idx, mean, std,
         seed, dtype='float32')
 
@@ -183,7 +183,7 @@ def randperm(
     return out
 
 
-sampling_id = operator_layer("""
+sampling_id: Layer = operator_layer("""
     sampling_id(x, min, max, seed, dtype='float32')
 
     Args:

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from ..errors import ArgumentError
 from ..ir.variable import Variable
 from .layer import LayerBuilder, layer
-from .operator_layers import same_shape
+from .operator_layers import Layer, same_shape
 from .reshaping import reshape
 from .sizes import integers
 
-cumsum = same_shape("""
+cumsum: Layer = same_shape("""
     cumsum(x, axis=None, exclusive=None, reverse=None)
 
     >>> fluid.layers.cumsum(fluid.data("x", [None, 4]), axis=0, reverse=True).shape

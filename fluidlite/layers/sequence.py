@@ -7,7 +7,7 @@ from typing import Any
 from ..errors import ArgumentError
 from ..ir.variable import Variable
 from .layer import LAYERS, LayerBuilder, layer
-from .operator_layers import OperatorLayers
+from .operator_layers import Layer, OperatorLayers
 
 SEQUENCES = LAYERS.extended({"input": "rows in sequences.", "x": "rows in sequences."})
 _sequences = OperatorLayers(SEQUENCES)
@@ -83,7 +83,7 @@ def sequence_last_step(input: Variable) -> Variable:
     return sequence_pool(input, "last")
 
 
-sequence_softmax = _sequences("""
+sequence_softmax: Layer = _sequences("""
     sequence_softmax(input: X, use_cudnn, name)
 
     >>> scores = fluid.data("scores", [None, 1], lod_level=1)
@@ -159,7 +159,7 @@ def row_conv(
     return f.row_conv(input, f.weight(param_attr, shape, input.dtype))
 
 
-sequence_expand = _sequences("""
+sequence_expand: Layer = _sequences("""
     sequence_expand(x, y, ref_level, name)
 
     >>> sentence = fluid.data("sentence", [None, 8])
@@ -167,7 +167,7 @@ sequence_expand = _sequences("""
     >>> fluid.layers.sequence_expand(sentence, words).shape
     (-1, 8)
 """)
-sequence_expand_as = _sequences("""
+sequence_expand_as: Layer = _sequences("""
     sequence_expand_as(x, y, name)
 
     >>> sentence = fluid.data("sentence", [None, 8])

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from .operator_layers import same_shape
+from .operator_layers import Layer, same_shape
 
-label_smooth = same_shape(
+label_smooth: Layer = same_shape(
     """
     label_smooth(label: X, prior_dist, epsilon=0.1, dtype='float32', name)
 
@@ -21,7 +21,7 @@ label_smooth = same_shape(
     """,
     stops=["label"],
 )
-sigmoid_cross_entropy_with_logits = same_shape("""
+sigmoid_cross_entropy_with_logits: Layer = same_shape("""
     sigmoid_cross_entropy_with_logits(x, label, ignore_index, name, normalize)
 
     Raises:

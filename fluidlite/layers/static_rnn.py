@@ -40,7 +40,7 @@ class StaticRNN(Described):
     """
 
     def __init__(self, name: str | None = None) -> None:
-        self.name = unique_name.generate("static_rnn") if name is None else name
+        self.name: str = unique_name.generate("static_rnn") if name is None else name
         self._parent: Block | None = None
         self._block: Block | None = None
         self._sequences: list[Variable] = []

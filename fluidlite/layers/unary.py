@@ -6,7 +6,7 @@ Each layer appends one operator of the same name, and gives a variable of the sh
 from __future__ import annotations
 
 from .layer import LAYERS
-from .operator_layers import OperatorLayers
+from .operator_layers import Layer, OperatorLayers
 
 UNARY = LAYERS.extended(
     {"x": "a float variable."},
@@ -19,25 +19,25 @@ UNARY = LAYERS.extended(
 _unary = OperatorLayers(UNARY)
 
 
-exp = _unary("exp(x, name)")
-log = _unary("log(x, name)")
-log1p = _unary("log1p(x, out, name)")
-sqrt = _unary("sqrt(x, name)")
-rsqrt = _unary("rsqrt(x, name)")
-square = _unary("square(x, name)")
-reciprocal = _unary("reciprocal(x, name)")
-abs = _unary("abs(x, name)")
-sign = _unary("sign(x)")
-ceil = _unary("ceil(x, name)")
-floor = _unary("floor(x, name)")
-round = _unary("round(x, name)")
-sin = _unary("sin(x, name)")
-cos = _unary("cos(x, name)")
-asin = _unary("asin(x, name)")
-acos = _unary("acos(x, name)")
-atan = _unary("atan(x, name)")
-erf = _unary("erf(x)")
-pow = _unary("""
+exp: Layer = _unary("exp(x, name)")
+log: Layer = _unary("log(x, name)")
+log1p: Layer = _unary("log1p(x, out, name)")
+sqrt: Layer = _unary("sqrt(x, name)")
+rsqrt: Layer = _unary("rsqrt(x, name)")
+square: Layer = _unary("square(x, name)")
+reciprocal: Layer = _unary("reciprocal(x, name)")
+abs: Layer = _unary("abs(x, name)")
+sign: Layer = _unary("sign(x)")
+ceil: Layer = _unary("ceil(x, name)")
+floor: Layer = _unary("floor(x, name)")
+round: Layer = _unary("round(x, name)")
+sin: Layer = _unary("sin(x, name)")
+cos: Layer = _unary("cos(x, name)")
+asin: Layer = _unary("asin(x, name)")
+acos: Layer = _unary("acos(x, name)")
+atan: Layer = _unary("atan(x, name)")
+erf: Layer = _unary("erf(x)")
+pow: Layer = _unary("""
     pow(x, factor: factor | FactorTensor, name)
 
     >>> fluid.layers.pow(fluid.data("x", [None, 4]), factor=3.0).shape

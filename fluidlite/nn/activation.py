@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from ..eager.tensor import Tensor
@@ -218,7 +219,7 @@ class PReLU(TensorLayer):
     ) -> None:
         super().__init__(name)
         self._data_format = data_format
-        self.weight = self.create_parameter(
+        self.weight: Any = self.create_parameter(
             [num_parameters], weight_attr, default_initializer=Constant(init)
         )
 
@@ -241,7 +242,7 @@ class RReLU(TrainedFunction):
     lower: float = 1.0 / 8.0
     upper: float = 1.0 / 3.0
     name: str | None = None
-    function = staticmethod(F.rrelu)
+    function: ClassVar[Callable[..., Any]] = staticmethod(F.rrelu)
     _shown = ("lower", "upper")
 
 

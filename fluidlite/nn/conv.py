@@ -63,8 +63,8 @@ class _Filters(TensorLayer):
         shape = filter_shape(channels, filters, given["groups"], sizes, self._transposed)
         start = None if self._transposed else Normal(0.0, sqrt(2.0 / (channels * prod(sizes))))
         attr, bias_attr = given.pop("weight_attr"), given.pop("bias_attr")
-        self.weight = self.create_parameter(shape, attr, default_initializer=start)
-        self.bias = self.create_parameter([filters], bias_attr, is_bias=True)
+        self.weight: Any = self.create_parameter(shape, attr, default_initializer=start)
+        self.bias: Any = self.create_parameter([filters], bias_attr, is_bias=True)
         self._options = given
 
     def extra_repr(self) -> str:
@@ -105,7 +105,7 @@ class Conv1D(_Convolution):
     """
 
     _formats = ("NCL", "NLC")
-    function = staticmethod(F.conv1d)
+    function: ClassVar[Callable[..., Any]] = staticmethod(F.conv1d)
 
 
 @CONVOLUTIONS
@@ -126,7 +126,7 @@ class Conv3D(_Convolution):
     """
 
     _formats = ("NCDHW", "NDHWC")
-    function = staticmethod(F.conv3d)
+    function: ClassVar[Callable[..., Any]] = staticmethod(F.conv3d)
 
 
 @from_fields
@@ -159,7 +159,7 @@ class Conv1DTranspose(_Adjoint):
     """
 
     _formats = ("NCL", "NLC")
-    function = staticmethod(F.conv1d_transpose)
+    function: ClassVar[Callable[..., Any]] = staticmethod(F.conv1d_transpose)
 
 
 @CONVOLUTIONS
@@ -170,7 +170,7 @@ class Conv2DTranspose(_Adjoint):
     [2, 1, 6, 6]
     """
 
-    function = staticmethod(F.conv2d_transpose)
+    function: ClassVar[Callable[..., Any]] = staticmethod(F.conv2d_transpose)
 
 
 @CONVOLUTIONS
@@ -182,4 +182,4 @@ class Conv3DTranspose(_Adjoint):
     """
 
     _formats = ("NCDHW", "NDHWC")
-    function = staticmethod(F.conv3d_transpose)
+    function: ClassVar[Callable[..., Any]] = staticmethod(F.conv3d_transpose)

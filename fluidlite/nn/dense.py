@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -58,8 +59,8 @@ class Linear(TensorLayer):
         name: str | None = None,
     ) -> None:
         super().__init__(name)
-        self.weight = self.create_parameter([in_features, out_features], weight_attr)
-        self.bias = self.create_parameter([out_features], bias_attr, is_bias=True)
+        self.weight: Any = self.create_parameter([in_features, out_features], weight_attr)
+        self.bias: Any = self.create_parameter([out_features], bias_attr, is_bias=True)
 
     def forward(self, x: Tensor) -> Tensor:
         """The output."""
@@ -91,8 +92,10 @@ class Bilinear(TensorLayer):
         name: str | None = None,
     ) -> None:
         super().__init__(name)
-        self.weight = self.create_parameter([out_features, in1_features, in2_features], weight_attr)
-        self.bias = self.create_parameter([1, out_features], bias_attr, is_bias=True)
+        self.weight: Any = self.create_parameter(
+            [out_features, in1_features, in2_features], weight_attr
+        )
+        self.bias: Any = self.create_parameter([1, out_features], bias_attr, is_bias=True)
 
     def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
         """The output, [N, out_features]."""
@@ -129,7 +132,7 @@ class Embedding(TensorLayer):
         super().__init__(name)
         need_row(padding_idx, num_embeddings)
         self._padding_idx, self._sparse = padding_idx, bool(sparse)
-        self.weight = self.create_parameter([num_embeddings, embedding_dim], weight_attr)
+        self.weight: Any = self.create_parameter([num_embeddings, embedding_dim], weight_attr)
         if padding_idx is not None:
             table = np.array(self.weight.numpy())
             table[padding_idx] = 0
@@ -164,7 +167,7 @@ class Dropout(_Dropout):
     axis: Ints | None = None
     mode: str = "upscale_in_train"
     name: str | None = None
-    function = staticmethod(F.dropout)
+    function: ClassVar[Callable[..., Any]] = staticmethod(F.dropout)
 
 
 @from_fields
@@ -179,7 +182,7 @@ class _ChannelDropout(_Dropout):
 class Dropout2D(_ChannelDropout):
     """The input, [N, C, H, W], with random channels set to 0 while the layer trains."""
 
-    function = staticmethod(F.dropout2d)
+    function: ClassVar[Callable[..., Any]] = staticmethod(F.dropout2d)
 
 
 @DROPOUTS
@@ -188,7 +191,7 @@ class Dropout3D(_ChannelDropout):
     """The input, [N, C, D, H, W], with random channels set to 0 while the layer trains."""
 
     data_format: str = "NCDHW"
-    function = staticmethod(F.dropout3d)
+    function: ClassVar[Callable[..., Any]] = staticmethod(F.dropout3d)
 
 
 @DROPOUTS
@@ -199,7 +202,7 @@ class AlphaDropout(_Dropout):
     """
 
     name: str | None = None
-    function = staticmethod(F.alpha_dropout)
+    function: ClassVar[Callable[..., Any]] = staticmethod(F.alpha_dropout)
 
 
 @from_fields
@@ -212,7 +215,7 @@ class Flatten(FunctionLayer):
 
     start_axis: int = 1
     stop_axis: int = -1
-    function = staticmethod(flatten)
+    function: ClassVar[Callable[..., Any]] = staticmethod(flatten)
 
 
 class Identity(TensorLayer):
@@ -254,7 +257,8 @@ class Unflatten(TensorLayer):
 
     def __init__(self, axis: int, shape: Any, name: str | None = None) -> None:
         super().__init__(name)
-        self.axis, self.shape = axis, [int(n) for n in shape]
+        self.axis = axis
+        self.shape: list[int] = [int(n) for n in shape]
 
     def forward(self, x: Tensor) -> Tensor:
         """The input in the other shape."""

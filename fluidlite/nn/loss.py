@@ -126,7 +126,8 @@ class CTCLoss(Layer):
 
     def __init__(self, blank: int = 0, reduction: str = "mean") -> None:
         super().__init__()
-        self.blank, self.reduction = blank, reduction
+        self.blank = blank
+        self.reduction = reduction
 
     def forward(
         self,
@@ -176,12 +177,14 @@ class HSigmoidLoss(Layer):
         super().__init__(name)
         if num_classes < 2 and not is_custom:
             raise ArgumentError(f"expected num_classes of at least 2, got {num_classes!r}")
-        self.num_classes, self.is_custom, self.is_sparse = num_classes, is_custom, is_sparse
+        self.num_classes = num_classes
+        self.is_custom = is_custom
+        self.is_sparse = is_sparse
         rows, bound = num_classes - (not is_custom), 1 / sqrt(feature_size)
-        self.weight = self.create_parameter(
+        self.weight: Any = self.create_parameter(
             [rows, feature_size], weight_attr, default_initializer=Uniform(-bound, bound)
         )
-        self.bias = self.create_parameter([rows, 1], bias_attr, is_bias=True)
+        self.bias: Any = self.create_parameter([rows, 1], bias_attr, is_bias=True)
 
     def forward(self, input: Any, label: Any, path_table: Any = None, path_code: Any = None) -> Any:
         """The loss of each row, [N, 1]; arguments as of the function."""

@@ -48,8 +48,8 @@ class _Scaled(TensorLayer):
         if "data_format" in given:
             given["data_format"] = format_of(given["data_format"], self._formats)
         attr, bias_attr = given.pop("weight_attr"), given.pop("bias_attr")
-        self.weight = self.create_parameter(shape, attr, default_initializer=Constant(1.0))
-        self.bias = self.create_parameter(shape, bias_attr, is_bias=True)
+        self.weight: Any = self.create_parameter(shape, attr, default_initializer=Constant(1.0))
+        self.bias: Any = self.create_parameter(shape, bias_attr, is_bias=True)
         self._options = given
 
 

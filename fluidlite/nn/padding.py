@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 from ..ground.docstrings import Family
@@ -31,7 +31,7 @@ class _Pad(FunctionLayer):
     data_format: str | None = None
     name: str | None = None
     _formats: ClassVar[tuple[str, ...]] = ("NCHW", "NHWC")
-    function = staticmethod(F.pad)
+    function: ClassVar[Callable[..., Any]] = staticmethod(F.pad)
 
     def begin(self, given: dict[str, Any]) -> None:
         """Check the arguments."""

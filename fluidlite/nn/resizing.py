@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 from ..ground.fields import from_fields, options_of
@@ -30,7 +30,7 @@ class _Upsampling(FunctionLayer):
     data_format: str = "NCHW"
     name: str | None = None
     _fixed: ClassVar[dict[str, Any]]
-    function = staticmethod(F.interpolate)
+    function: ClassVar[Callable[..., Any]] = staticmethod(F.interpolate)
 
     def begin(self, given: dict[str, Any]) -> None:
         super().begin({**given, **self._fixed})
@@ -62,7 +62,7 @@ class Unfold(FunctionLayer):
     paddings: int | Sequence[int] = 0
     strides: int | Sequence[int] = 1
     name: str | None = None
-    function = staticmethod(F.unfold)
+    function: ClassVar[Callable[..., Any]] = staticmethod(F.unfold)
 
 
 class PixelUnshuffle(FunctionLayer):
@@ -85,4 +85,4 @@ class Fold(FunctionLayer):
     paddings: int | Sequence[int] = 0
     strides: int | Sequence[int] = 1
     name: str | None = None
-    function = staticmethod(F.fold)
+    function: ClassVar[Callable[..., Any]] = staticmethod(F.fold)

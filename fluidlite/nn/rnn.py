@@ -167,8 +167,9 @@ class _Along(StackedCells, _Recurrent):
         """
         self._take(given)
         checked("direction", given["direction"], "forward", "bidirect", "bidirectional")
-        self.num_layers, self.dropout = given["num_layers"], given["dropout"]
-        self.time_major = given["time_major"]
+        self.num_layers: Any = given["num_layers"]
+        self.dropout: Any = given["dropout"]
+        self.time_major: Any = given["time_major"]
         self.make_cells(self.num_layers, given["direction"] != "forward", given)
 
     def forward(self, inputs: Any, initial_states: Any = None, sequence_length: Any = None) -> Any:

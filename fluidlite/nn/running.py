@@ -78,7 +78,9 @@ class RNN(Layer):
 
     def __init__(self, cell: Any, is_reverse: bool = False, time_major: bool = False) -> None:
         super().__init__()
-        self.cell, self.is_reverse, self.time_major = cell, is_reverse, time_major
+        self.cell = cell
+        self.is_reverse = is_reverse
+        self.time_major = time_major
 
     def forward(
         self, inputs: Any, initial_states: Any = None, sequence_length: Any = None, **kwargs: Any
@@ -122,7 +124,9 @@ class BiRNN(Layer):
 
     def __init__(self, cell_fw: Any, cell_bw: Any, time_major: bool = False) -> None:
         super().__init__()
-        self.cell_fw, self.cell_bw, self.time_major = cell_fw, cell_bw, time_major
+        self.cell_fw = cell_fw
+        self.cell_bw = cell_bw
+        self.time_major = time_major
 
     def forward(
         self, inputs: Any, initial_states: Any = None, sequence_length: Any = None, **kwargs: Any

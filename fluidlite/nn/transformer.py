@@ -109,13 +109,16 @@ class MultiHeadAttention(Layer):
             raise ArgumentError(
                 f"expected num_heads to divide embed_dim={embed_dim}, got {num_heads}"
             )
-        self.embed_dim, self.num_heads, self.head_dim = embed_dim, num_heads, embed_dim // num_heads
-        self.dropout, self.need_weights = dropout, need_weights
+        self.embed_dim = embed_dim
+        self.num_heads = num_heads
+        self.head_dim: int = embed_dim // num_heads
+        self.dropout = dropout
+        self.need_weights = need_weights
         attrs = (weight_attr, bias_attr)
-        self.q_proj = Linear(embed_dim, embed_dim, *attrs)
-        self.k_proj = Linear(kdim or embed_dim, embed_dim, *attrs)
-        self.v_proj = Linear(vdim or embed_dim, embed_dim, *attrs)
-        self.out_proj = Linear(embed_dim, embed_dim, *attrs)
+        self.q_proj: Linear = Linear(embed_dim, embed_dim, *attrs)
+        self.k_proj: Linear = Linear(kdim or embed_dim, embed_dim, *attrs)
+        self.v_proj: Linear = Linear(vdim or embed_dim, embed_dim, *attrs)
+        self.out_proj: Linear = Linear(embed_dim, embed_dim, *attrs)
 
     def forward(
         self,
@@ -220,16 +223,21 @@ class _Block(TensorLayer):
             *(d_model, nhead, dim_feedforward, dropout, activation, attn_dropout, act_dropout),
             *(normalize_before, weight_attr, bias_attr, layer_norm_eps),
         )
-        self.normalize_before, self._activation = normalize_before, getattr(F, activation)
+        self.normalize_before = normalize_before
+        self._activation = getattr(F, activation)
         of_attention = dropout if attn_dropout is None else attn_dropout
         attrs = (weight_attr, bias_attr)
         attention: dict[str, Any] = {"weight_attr": weight_attr, "bias_attr": bias_attr}
-        self.self_attn = MultiHeadAttention(d_model, nhead, of_attention, **attention)
+        self.self_attn: MultiHeadAttention = MultiHeadAttention(
+            d_model, nhead, of_attention, **attention
+        )
         if self._norms == 3:
-            self.cross_attn = MultiHeadAttention(d_model, nhead, of_attention, **attention)
-        self.linear1 = Linear(d_model, dim_feedforward, *attrs)
-        self.dropout = Dropout(dropout if act_dropout is None else act_dropout)
-        self.linear2 = Linear(dim_feedforward, d_model, *attrs)
+            self.cross_attn: MultiHeadAttention = MultiHeadAttention(
+                d_model, nhead, of_attention, **attention
+            )
+        self.linear1: Linear = Linear(d_model, dim_feedforward, *attrs)
+        self.dropout: Dropout = Dropout(dropout if act_dropout is None else act_dropout)
+        self.linear2: Linear = Linear(dim_feedforward, d_model, *attrs)
         for k in range(1, self._norms + 1):
             setattr(self, f"norm{k}", LayerNorm(d_model, layer_norm_eps))
             setattr(self, f"dropout{k}", Dropout(dropout))
@@ -327,8 +335,9 @@ class _Stack(TensorLayer):
     def __init__(self, layer: _Block, num_layers: int, norm: Any) -> None:
         super().__init__()
         others = (type(layer)(*layer.config) for _ in range(num_layers - 1))
-        self.layers = LayerList([layer, *others])
-        self.num_layers, self.norm = num_layers, norm
+        self.layers: LayerList = LayerList([layer, *others])
+        self.num_layers = num_layers
+        self.norm = norm
 
     def _through(self, x: Any, others: tuple[Any, ...], cache: Any) -> Any:
         """What the last layer gives, normalised where there is a ``norm``."""
@@ -435,11 +444,12 @@ class Transformer(Layer):
             *(d_model, nhead, dim_feedforward, dropout, activation, attn_dropout, act_dropout),
             *(normalize_before, weight_attr, bias_attr),
         )
-        self.d_model, self.nhead = d_model, nhead
-        self.encoder = custom_encoder or TransformerEncoder(
+        self.d_model = d_model
+        self.nhead = nhead
+        self.encoder: Any | TransformerEncoder = custom_encoder or TransformerEncoder(
             TransformerEncoderLayer(*options), num_encoder_layers, LayerNorm(d_model)
         )
-        self.decoder = custom_decoder or TransformerDecoder(
+        self.decoder: Any | TransformerDecoder = custom_decoder or TransformerDecoder(
             TransformerDecoderLayer(*options), num_decoder_layers, LayerNorm(d_model)
         )
 

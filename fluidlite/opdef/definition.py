@@ -390,7 +390,7 @@ Definition: TypeAlias = type[Op]
 class Detached(Op, abstract=True):
     """Nothing flows through it, and its outputs do not have the sequences of its inputs."""
 
-    lod = None
+    lod: ClassVar[str | None] = None
     grad = None
 
 
@@ -398,7 +398,7 @@ class ValueShaped(Op, abstract=True):
     """Shapes of outputs depend on values; they do not have the sequences of inputs."""
 
     host = True
-    lod = None
+    lod: ClassVar[str | None] = None
 
 
 class DetachedValues(Detached, ValueShaped, abstract=True):

@@ -25,17 +25,21 @@ class ChainSteps:
     """
 
     def __init__(self, chains: Any, emission: Array, transition: Array):
-        self.chains, self.order = chains, chains.order
-        self.emission, self.transition = emission, transition
-        self.top = emission.max(axis=1, keepdims=True, initial=-np.inf)
-        self.shifted = emission - self.top
+        self.chains = chains
+        self.order: Any = chains.order
+        self.emission = emission
+        self.transition = transition
+        self.top: Array = emission.max(axis=1, keepdims=True, initial=-np.inf)
+        self.shifted: Any = emission - self.top
         room = 0.9 * np.log(np.finfo(emission.dtype).max)
         reach = -self.shifted.min(initial=0.0)
-        self.is_scaled = bool(reach + np.ptp(transition) < room)  # never where it is not a number
-        self.exps = np.exp(self.shifted)
-        self.most = transition.max() if transition.size else 0.0
-        self.weights = np.exp(transition - self.most)
-        self.alpha = None
+        self.is_scaled: bool = bool(
+            reach + np.ptp(transition) < room
+        )  # never where it is not a number
+        self.exps: Any = np.exp(self.shifted)
+        self.most: Array | float = transition.max() if transition.size else 0.0
+        self.weights: Any = np.exp(transition - self.most)
+        self.alpha: Any = None
 
     def forward(self) -> None:
         """Forward sums, by steps in ``alpha``, and their logarithms' parts in ``logs``."""
@@ -68,7 +72,8 @@ class ChainSteps:
             now = x[a:b] + (w[0] if before is None else _product(before[: b - a], w[2:]))
             logs[a:b] = _log_sum(now)
             before = found[a:b] = now - logs[a:b, None]
-        self.log_alpha, self.logs = found, logs
+        self.log_alpha = found
+        self.logs = logs
         self.alpha = np.exp(found).astype(self.emission.dtype)
 
     def log_sum(self):

@@ -27,12 +27,13 @@ class CTCSteps:
     """
 
     def __init__(self, texts: Any, scores: Array, blank: int):
-        self.texts, self.blank = texts, blank
+        self.texts = texts
+        self.blank = blank
         order, lengths = texts.order, texts.lengths
         given = np.take(scores, texts.rows, axis=0)
         n, labels = given.shape
         given -= given.max(axis=1, keepdims=True)
-        self.probable = np.exp(given)
+        self.probable: Any = np.exp(given)
         whole = np.add.reduce(self.probable, axis=1, keepdims=True)
         self.probable /= whole
         logs = np.empty((n, labels + 1), given.dtype)  # the last one is that of places not real

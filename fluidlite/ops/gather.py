@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..errors import AttributeValueError, ShapeError
 from ..ground.dtypes import DType
@@ -446,7 +446,8 @@ class RowsOfTable(Op, abstract=True):
 
     signature = "Ids!, Updates -> Out"
     lod: ClassVar[str | None] = None
-    padding_idx: ClassVar[int]
+    if TYPE_CHECKING:
+        padding_idx: Long  #: of those that derive from it
 
     def table(self, Ids: Spec, Updates: Spec, rows: int) -> Spec:
         """The spec of a table of so many rows."""

@@ -206,20 +206,24 @@ class lstm_layers(LstmLayers):
 class Passing:
     """One direction of one layer: what its steps computed, which the way back reads."""
 
+    gates: Any
+
     def __init__(self, xp: Any, x: Array, h: Array, c: Array, W: Array, part: Any, back: bool):
         steps, rows = x.shape[:2]
         size, flat = h.shape[1], W.reshape(-1)
-        self.x, self.first, self.part = x, (h, c), part
-        self.order = range(steps)[::-1] if back else range(steps)
+        self.x = x
+        self.first: tuple[Array, Array] = (h, c)
+        self.part = part
+        self.order: range = range(steps)[::-1] if back else range(steps)
         at = part.of_input
-        self.by_input = flat[at : at + 4 * size * part.width].reshape(4 * size, part.width)
+        self.by_input: Array = flat[at : at + 4 * size * part.width].reshape(4 * size, part.width)
         at = part.of_state
-        self.by_state = flat[at : at + 4 * size * size].reshape(4 * size, size)
+        self.by_state: Array = flat[at : at + 4 * size * size].reshape(4 * size, size)
         both = flat[part.of_bias : part.of_bias + 8 * size].reshape(2, 4 * size)
         gates = x.reshape(-1, part.width) @ self.by_input.T + both.sum(0)
         self.gates = gates = gates.reshape(steps, rows, 4 * size)  # i, f, g and o of each step
-        self.states = xp.empty((steps, rows, size), x.dtype)
-        self.cells = xp.empty((steps, rows, size), x.dtype)
+        self.states: Any = xp.empty((steps, rows, size), x.dtype)
+        self.cells: Any = xp.empty((steps, rows, size), x.dtype)
         transposed = xp.ascontiguousarray(self.by_state.T)
         scale = xp.full(4 * size, 0.5, x.dtype)
         scale[2 * size : 3 * size] = 1  # sigmoid(x) = (tanh(x / 2) + 1) / 2, and g is a tanh

@@ -26,11 +26,12 @@ class BoxOverlaps:
     at_once = BLOCK
 
     def __init__(self, xp: Any, boxes: Array, more: int):
-        self.xp, self.more = xp, more
-        self.sides = xp.ascontiguousarray(boxes.T)
+        self.xp = xp
+        self.more = more
+        self.sides: Any = xp.ascontiguousarray(boxes.T)
         self.areas = _area(xp, boxes, more)
         # then 0 is what boxes have in common that do not meet, and no union is 0
-        self.is_plain = not more and bool((self.areas > 0).all())
+        self.is_plain: bool = not more and bool((self.areas > 0).all())
 
     def __call__(self, ones: Any, others: Any) -> Any:
         """[ones, others].
@@ -76,7 +77,8 @@ class PolygonOverlaps:
     at_once = FEW
 
     def __init__(self, xp: Any, polygons: Array):
-        self.xp, self.polygons = xp, polygons
+        self.xp = xp
+        self.polygons = polygons
 
     def __call__(self, ones: Any, others: Any) -> Any:
         a, b = self.polygons[ones], self.polygons[others]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import ClassVar
 
 from ..clip import GradientClipBase
 from ..ground.fields import from_fields
@@ -38,7 +39,7 @@ class Adagrad(Optimizer):
     initial_accumulator_value: float = 0.0
 
     type = "adagrad"
-    states = (State("Moment", "moment", "initial_accumulator_value"),)
+    states: ClassVar[Sequence[State]] = (State("Moment", "moment", "initial_accumulator_value"),)
     attributes = "epsilon"
 
 
@@ -65,7 +66,7 @@ class DecayedAdagrad(Optimizer):
     name: str | None = None
 
     type = "decayed_adagrad"
-    states = (State("Moment", "moment"),)
+    states: ClassVar[Sequence[State]] = (State("Moment", "moment"),)
     attributes = "decay epsilon"
 
 
@@ -97,7 +98,7 @@ class Adadelta(Optimizer):
     name: str | None = None
 
     type = "adadelta"
-    states = (
+    states: ClassVar[Sequence[State]] = (
         State("AvgSquaredGrad", "_avg_squared_grad"),
         State("AvgSquaredUpdate", "_avg_squared_update"),
     )
@@ -139,7 +140,7 @@ class RMSProp(Optimizer):
     name: str | None = None
 
     type = "rmsprop"
-    states = (
+    states: ClassVar[Sequence[State]] = (
         State("Moment", "momentum"),
         State("MeanSquare", "mean_square"),
         State("MeanGrad", "mean_grad"),
@@ -175,7 +176,7 @@ class Ftrl(Optimizer):
     name: str | None = None
 
     type = "ftrl"
-    states = (
+    states: ClassVar[Sequence[State]] = (
         State("SquaredAccumulator", "squared", out="SquaredAccumOut"),
         State("LinearAccumulator", "linear", out="LinearAccumOut"),
     )

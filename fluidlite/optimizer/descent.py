@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar
 
 from ..clip import GradientClipBase
 from ..ground.fields import from_fields
@@ -49,7 +49,7 @@ class Momentum(Optimizer):
     name: str | None = None
 
     type = "momentum"
-    states = (State("Velocity", "velocity"),)
+    states: ClassVar[Sequence[State]] = (State("Velocity", "velocity"),)
     attributes = "mu=momentum use_nesterov"
 
 
@@ -80,7 +80,7 @@ class LarsMomentum(Optimizer):
     name: str | None = None
 
     type = "lars_momentum"
-    states = (State("Velocity", "velocity"),)
+    states: ClassVar[Sequence[State]] = (State("Velocity", "velocity"),)
     attributes = "mu=momentum lars_coeff lars_weight_decay"
 
 

@@ -53,8 +53,8 @@ class GradientMergeOptimizer(WrappedOptimizer):
                 "call step() and clear_grad() after several of them"
             )
         self.inner_optimizer = inner_optimizer
-        self.k_steps = integer(self, "k_steps", k_steps)
-        self.avg = bool(avg)
+        self.k_steps: int = integer(self, "k_steps", k_steps)
+        self.avg: bool = bool(avg)
         self.type = "gradient_merge"
 
     def apply_gradients(self, params_grads: Iterable[Pair]) -> list[Operator]:

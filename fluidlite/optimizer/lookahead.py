@@ -49,9 +49,9 @@ class LookaheadOptimizer(Described):
     """
 
     def __init__(self, inner_optimizer: Optimizer, alpha: float = 0.5, k: int = 5) -> None:
-        self.inner_optimizer = an_optimizer("LookaheadOptimizer", inner_optimizer)
-        self.k = integer(self, "k", k)
-        self.alpha = number("LookaheadOptimizer", "alpha", alpha, least=0)
+        self.inner_optimizer: Optimizer = an_optimizer("LookaheadOptimizer", inner_optimizer)
+        self.k: int = integer(self, "k", k)
+        self.alpha: float = number("LookaheadOptimizer", "alpha", alpha, least=0)
         if self.alpha > 1:
             raise ArgumentError(f"LookaheadOptimizer: expected alpha in [0, 1], got {alpha}")
         self.type = "lookahead"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from ..clip import GradientClipBase
 from ..ground.arguments import a_function, or_none
@@ -51,7 +51,7 @@ class Adam(Optimizer):
     lazy_mode: bool = False
 
     type = "adam"
-    states = (
+    states: ClassVar[Sequence[State]] = (
         *_MOMENTS,
         State("Beta1Pow", "beta1_pow_acc", "beta1", True, on_host=True),
         State("Beta2Pow", "beta2_pow_acc", "beta2", True, on_host=True),
@@ -170,7 +170,7 @@ class Adamax(Optimizer):
     name: str | None = None
 
     type = "adamax"
-    states = (
+    states: ClassVar[Sequence[State]] = (
         State("Moment", "moment"),
         State("InfNorm", "inf_norm"),
         State("Beta1Pow", "beta1_pow_acc", "beta1", one_number=True, out=None),
@@ -224,7 +224,7 @@ class Lamb(Optimizer):
     name: str | None = None
 
     type = "lamb"
-    states = (
+    states: ClassVar[Sequence[State]] = (
         *_MOMENTS,
         State("Beta1Pow", "beta1_pow_acc", "beta1", True, out=None, on_host=True),
         State("Beta2Pow", "beta2_pow_acc", "beta2", True, out=None, on_host=True),

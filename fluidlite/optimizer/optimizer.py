@@ -86,7 +86,7 @@ class Optimizer(Arguments, OldOptimizer, HasRate, Described):
     #: the type of the operator that makes a step
     type = ""
     #: the variables that are kept for every parameter
-    states: Sequence[State] = ()
+    states: ClassVar[Sequence[State]] = ()
     #: the attributes of that operator, as words ``attribute=argument``
     attributes: ClassVar[str] = ""
 
@@ -135,7 +135,7 @@ class Optimizer(Arguments, OldOptimizer, HasRate, Described):
             given[name] = self.checked(name, value)
             setattr(self, f"_{name}", given[name])
         if any(isinstance(state.value, str) for state in self.states):
-            self.states = [state.resolved(self) for state in self.states]
+            vars(self)["states"] = [state.resolved(self) for state in self.states]
 
     @property
     def _kind(self) -> str:

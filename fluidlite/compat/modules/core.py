@@ -144,15 +144,25 @@ def _named(name: str, text: str, doc: str) -> Callable[[], str]:
     return part
 
 
-kTempVarName = _named("kTempVarName", "@TEMP@", "in the names of variables for a moment")
-kZeroVarSuffix = _named("kZeroVarSuffix", "@ZERO", "behind the name of a variable of zeros")
-kNewGradSuffix = _named("kNewGradSuffix", "@NEWGRAD@", "behind a second name of a gradient")
-kControlDepVarName = _named(
+kTempVarName: Callable[..., str] = _named(
+    "kTempVarName", "@TEMP@", "in the names of variables for a moment"
+)
+kZeroVarSuffix: Callable[..., str] = _named(
+    "kZeroVarSuffix", "@ZERO", "behind the name of a variable of zeros"
+)
+kNewGradSuffix: Callable[..., str] = _named(
+    "kNewGradSuffix", "@NEWGRAD@", "behind a second name of a gradient"
+)
+kControlDepVarName: Callable[..., str] = _named(
     "kControlDepVarName", "__control_var", "in front of the names of variables that order operators"
 )
-empty_var_name = _named("empty_var_name", "@EMPTY@", "in a slot where there is no variable")
-grad_var_suffix = _named("grad_var_suffix", "@GRAD", "behind a variable's name in its gradient's")
-loaded_var_suffix = _named(
+empty_var_name: Callable[..., str] = _named(
+    "empty_var_name", "@EMPTY@", "in a slot where there is no variable"
+)
+grad_var_suffix: Callable[..., str] = _named(
+    "grad_var_suffix", "@GRAD", "behind a variable's name in its gradient's"
+)
+loaded_var_suffix: Callable[..., str] = _named(
     "loaded_var_suffix", "@LOADED", "behind the name of a variable that was loaded"
 )
 

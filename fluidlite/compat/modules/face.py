@@ -29,5 +29,5 @@ def _noticing(function: Callable[P, None]) -> Callable[P, None]:
     return told
 
 
-memory_optimize = _noticing(framework.memory_optimize)
-release_memory = _noticing(framework.release_memory)
+memory_optimize: Callable[..., None] = _noticing(framework.memory_optimize)
+release_memory: Callable[..., None] = _noticing(framework.release_memory)

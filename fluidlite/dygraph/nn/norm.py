@@ -109,8 +109,8 @@ class BatchNorm(Layer):
         need_parameters("BatchNorm", attr, bias_attr)
         if self._dtype is DType.FP16:
             self._dtype = DType.FP32
-        self.weight = self.create_parameter(size, attr, default_initializer=Constant(1.0))
-        self.bias = self.create_parameter(size, bias_attr, is_bias=True)
+        self.weight: Any = self.create_parameter(size, attr, default_initializer=Constant(1.0))
+        self.bias: Any = self.create_parameter(size, bias_attr, is_bias=True)
         names = given["moving_mean_name"], given["moving_variance_name"]
         running = running_attrs(*names, given["do_model_average_for_mean_and_var"])
         for place, each in zip(("_mean", "_variance"), running):
@@ -175,12 +175,14 @@ class LayerNorm(Layer):
         self._act = act
         size = [prod(self._row)]
         need_where_asked(scale, param_attr, shift, bias_attr)
-        self.weight = (
+        self.weight: Any | None = (
             self.create_parameter(size, param_attr, default_initializer=Constant(1.0))
             if scale
             else None
         )
-        self.bias = self.create_parameter(size, bias_attr, is_bias=True) if shift else None
+        self.bias: Any | None = (
+            self.create_parameter(size, bias_attr, is_bias=True) if shift else None
+        )
 
     def forward(self, input: Any) -> Any:
         """The normalised input.
@@ -229,6 +231,9 @@ class GroupNorm(Layer):
     ...     norm(fluid.dygraph.to_variable(np.ones([2, 6, 4], "float32"))).shape
     [2, 6, 4]
     """
+
+    weight: Any
+    bias: Any
 
     def __init__(
         self,
@@ -288,10 +293,10 @@ class InstanceNorm(Layer):
         super().__init__(dtype=dtype)
         need_parameters("InstanceNorm", param_attr, bias_attr)
         self._epsilon = epsilon
-        self.scale = self.create_parameter(
+        self.scale: Any = self.create_parameter(
             [num_channels], param_attr, default_initializer=Constant(1.0)
         )
-        self.bias = self.create_parameter([num_channels], bias_attr, is_bias=True)
+        self.bias: Any = self.create_parameter([num_channels], bias_attr, is_bias=True)
 
     def forward(self, input: Any) -> Any:
         """The normalised input."""

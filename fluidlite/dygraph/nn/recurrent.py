@@ -72,8 +72,8 @@ class GRUUnit(Layer):
             **numbers_of(activation=activation, gate_activation=gate_activation),
             "origin_mode": origin_mode,
         }
-        self.weight = self.create_parameter([size // 3, size], param_attr)
-        self.bias = self.create_parameter([1, size], bias_attr, is_bias=True)
+        self.weight: Any = self.create_parameter([size // 3, size], param_attr)
+        self.bias: Any = self.create_parameter([1, size], bias_attr, is_bias=True)
 
     def forward(self, input: Any, hidden: Any) -> tuple[Any, Any, Any]:
         """The new state, the old state after the reset gate, and the gates with the candidate.

@@ -67,10 +67,12 @@ class TreeConv(Layer):
         super().__init__(dtype=dtype)
         self._feature_size, self._max_depth, self._act = feature_size, max_depth, act
         wanted = bias_attr is not None and bias_attr is not False
-        self.bias = (
+        self.bias: Any | None = (
             self.create_parameter([num_filters], bias_attr, is_bias=True) if wanted else None
         )
-        self.weight = self.create_parameter([feature_size, 3, output_size, num_filters], param_attr)
+        self.weight: Any = self.create_parameter(
+            [feature_size, 3, output_size, num_filters], param_attr
+        )
 
     def forward(self, nodes_vector: Any, edge_set: Any) -> Any:
         """The features of all nodes, [batch, nodes, output_size, num_filters].

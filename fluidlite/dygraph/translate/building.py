@@ -47,13 +47,16 @@ class Built:
         args, kwargs: what it is called with.
     """
 
+    seed: int
+
     def __init__(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        self.main, self.startup = Program(), Program()
+        self.main: Program = Program()
+        self.startup: Program = Program()
         #: what random operators start from; not the program's own, which would repeat each draw
         self.seed = self.startup.random_seed = default_main_program().random_seed
-        self.capture = Capture(self.main)
+        self.capture: Capture = Capture(self.main)
         #: what else the program depends on, which must not go as long as it is remembered by place
-        self.held = (args, kwargs)
+        self.held: Any = (args, kwargs)
         self.inputs: list[Variable] = []
         with (
             program_guard(self.main, self.startup),
@@ -64,7 +67,7 @@ class Built:
             found = function(*given[0], **given[1])
             self.outputs: list[Variable] = []
             #: what the function gives, with the numbers of outputs in the place of variables
-            self.structure = mapped(found, self._fetched)
+            self.structure: Any = mapped(found, self._fetched)
         self.held = mapped(self.held, lambda each: None if isinstance(each, TensorRecord) else each)
         if self.startup.global_block().ops:
             self._start()

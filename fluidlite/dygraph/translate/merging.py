@@ -36,7 +36,9 @@ class Maybe:
     """
 
     def __init__(self, name: str, variable: Variable) -> None:
-        self._name, self.variable, self._site = name, variable, caller()
+        self._name = name
+        self.variable = variable
+        self._site = caller()
 
     def __repr__(self) -> str:
         return (

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, ClassVar
+
 from ...functions import creation
 from ...functions.arguments import DTypeLike
 from ...ground.fields import from_fields, options_of
@@ -31,7 +34,7 @@ class ReLU(FunctionModule):
 
 
 class ReLU6(_InPlace):
-    function = staticmethod(F.relu6)
+    function: ClassVar[Callable[..., Any]] = staticmethod(F.relu6)
 
 
 @from_fields
@@ -39,32 +42,32 @@ class Hardtanh(FunctionModule):
     min_val: float = -1.0
     max_val: float = 1.0
     inplace: bool = False
-    function = staticmethod(F.hardtanh)
+    function: ClassVar[Callable[..., Any]] = staticmethod(F.hardtanh)
 
 
 @from_fields
 class LeakyReLU(FunctionModule):
     negative_slope: float = 0.01
     inplace: bool = False
-    function = staticmethod(F.leaky_relu)
+    function: ClassVar[Callable[..., Any]] = staticmethod(F.leaky_relu)
 
 
 @from_fields
 class ELU(FunctionModule):
     alpha: float = 1.0
     inplace: bool = False
-    function = staticmethod(F.elu)
+    function: ClassVar[Callable[..., Any]] = staticmethod(F.elu)
 
 
 class SELU(_InPlace):
-    function = staticmethod(F.selu)
+    function: ClassVar[Callable[..., Any]] = staticmethod(F.selu)
 
 
 @from_fields
 class CELU(FunctionModule):
     alpha: float = 1.0
     inplace: bool = False
-    function = staticmethod(F.celu)
+    function: ClassVar[Callable[..., Any]] = staticmethod(F.celu)
 
 
 class GELU(FunctionModule):
@@ -73,11 +76,11 @@ class GELU(FunctionModule):
 
 
 class SiLU(_InPlace):
-    function = staticmethod(F.silu)
+    function: ClassVar[Callable[..., Any]] = staticmethod(F.silu)
 
 
 class Mish(_InPlace):
-    function = staticmethod(F.mish)
+    function: ClassVar[Callable[..., Any]] = staticmethod(F.mish)
 
 
 class Softplus(FunctionModule):
@@ -86,27 +89,27 @@ class Softplus(FunctionModule):
 
 
 class Softsign(FunctionModule):
-    function = staticmethod(F.softsign)
+    function: ClassVar[Callable[..., Any]] = staticmethod(F.softsign)
 
 
 class Sigmoid(FunctionModule):
-    function = staticmethod(F.sigmoid)
+    function: ClassVar[Callable[..., Any]] = staticmethod(F.sigmoid)
 
 
 class Tanh(FunctionModule):
-    function = staticmethod(F.tanh)
+    function: ClassVar[Callable[..., Any]] = staticmethod(F.tanh)
 
 
 class LogSigmoid(FunctionModule):
-    function = staticmethod(F.logsigmoid)
+    function: ClassVar[Callable[..., Any]] = staticmethod(F.logsigmoid)
 
 
 class Hardsigmoid(_InPlace):
-    function = staticmethod(F.hardsigmoid)
+    function: ClassVar[Callable[..., Any]] = staticmethod(F.hardsigmoid)
 
 
 class Hardswish(_InPlace):
-    function = staticmethod(F.hardswish)
+    function: ClassVar[Callable[..., Any]] = staticmethod(F.hardswish)
 
 
 class Hardshrink(FunctionModule):
@@ -124,7 +127,7 @@ class Threshold(FunctionModule):
     threshold: float
     value: float
     inplace: bool = False
-    function = staticmethod(F.threshold)
+    function: ClassVar[Callable[..., Any]] = staticmethod(F.threshold)
 
 
 class GLU(FunctionModule):
@@ -133,11 +136,11 @@ class GLU(FunctionModule):
 
 
 class Softmax(_AlongDim):
-    function = staticmethod(F.softmax)
+    function: ClassVar[Callable[..., Any]] = staticmethod(F.softmax)
 
 
 class LogSoftmax(_AlongDim):
-    function = staticmethod(F.log_softmax)
+    function: ClassVar[Callable[..., Any]] = staticmethod(F.log_softmax)
 
 
 class PReLU(Module):
@@ -159,7 +162,7 @@ class PReLU(Module):
     ) -> None:
         super().__init__()
         need_cpu(device)
-        self.weight = Parameter(creation.full([num_parameters], init, dtype))
+        self.weight: Parameter = Parameter(creation.full([num_parameters], init, dtype))
 
     def forward(self, input: Tensor) -> Tensor:
         """The activated input."""

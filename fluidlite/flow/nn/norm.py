@@ -173,21 +173,21 @@ class BatchNorm1d(_Tracked):
     ([4, 3], ['running_mean', 'running_var', 'num_batches_tracked'])
     """
 
-    ranks = (2, 3)
+    ranks: ClassVar[tuple[int, ...]] = (2, 3)
 
 
 @NORMS
 class BatchNorm2d(_Tracked):
     """Normalisation of each channel of [N, C, H, W] over a batch."""
 
-    ranks = (4,)
+    ranks: ClassVar[tuple[int, ...]] = (4,)
 
 
 @NORMS
 class BatchNorm3d(_Tracked):
     """Normalisation of each channel of [N, C, D, H, W] over a batch."""
 
-    ranks = (5,)
+    ranks: ClassVar[tuple[int, ...]] = (5,)
 
 
 @from_fields
@@ -196,25 +196,25 @@ class _InstanceNorm(_Tracked):
 
     affine: bool = False
     track_running_stats: bool = False
-    function = staticmethod(F.instance_norm)
+    function: ClassVar[Callable[..., Any]] = staticmethod(F.instance_norm)
 
 
 @NORMS
 class InstanceNorm1d(_InstanceNorm):
     """Normalisation of each channel of each sample of [N, C, L]."""
 
-    ranks = (3,)
+    ranks: ClassVar[tuple[int, ...]] = (3,)
 
 
 @NORMS
 class InstanceNorm2d(_InstanceNorm):
     """Normalisation of each channel of each sample of [N, C, H, W]."""
 
-    ranks = (4,)
+    ranks: ClassVar[tuple[int, ...]] = (4,)
 
 
 @NORMS
 class InstanceNorm3d(_InstanceNorm):
     """Normalisation of each channel of each sample of [N, C, D, H, W]."""
 
-    ranks = (5,)
+    ranks: ClassVar[tuple[int, ...]] = (5,)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from ...ground.fields import from_fields, options_of
@@ -16,7 +17,7 @@ class Upsample(FunctionModule):
     scale_factor: Any = None
     mode: str = "nearest"
     align_corners: bool | None = None
-    function = staticmethod(F.interpolate)
+    function: ClassVar[Callable[..., Any]] = staticmethod(F.interpolate)
 
 
 @from_fields
@@ -25,7 +26,7 @@ class UpsamplingNearest2d(FunctionModule):
 
     size: Any = None
     scale_factor: Any = None
-    function = staticmethod(F.interpolate)
+    function: ClassVar[Callable[..., Any]] = staticmethod(F.interpolate)
 
     def begin(self, given: dict[str, Any]) -> None:
         super().begin({**given, "mode": "nearest"})
@@ -37,7 +38,7 @@ class UpsamplingBilinear2d(FunctionModule):
 
     size: Any = None
     scale_factor: Any = None
-    function = staticmethod(F.interpolate)
+    function: ClassVar[Callable[..., Any]] = staticmethod(F.interpolate)
 
     def begin(self, given: dict[str, Any]) -> None:
         super().begin({**given, "mode": "bilinear", "align_corners": True})
@@ -69,7 +70,9 @@ class _Unpool(Module):
 
     def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
         super().__init__()
-        self.kernel_size, self.stride, self.padding = kernel_size, stride, padding
+        self.kernel_size = kernel_size
+        self.stride = stride
+        self.padding = padding
 
     def forward(self, input: Any, indices: Any, output_size: Any = None) -> Any:
         """What the pool was given, as far as it is known."""
@@ -80,19 +83,19 @@ class _Unpool(Module):
 class MaxUnpool1d(_Unpool):
     """Zeros, and the largest elements of windows of lines where they were."""
 
-    function = staticmethod(F.max_unpool1d)
+    function: Any = staticmethod(F.max_unpool1d)
 
 
 class MaxUnpool2d(_Unpool):
     """Zeros, and the largest elements of windows of images where they were."""
 
-    function = staticmethod(F.max_unpool2d)
+    function: Any = staticmethod(F.max_unpool2d)
 
 
 class MaxUnpool3d(_Unpool):
     """Zeros, and the largest elements of windows of volumes where they were."""
 
-    function = staticmethod(F.max_unpool3d)
+    function: Any = staticmethod(F.max_unpool3d)
 
 
 @from_fields
@@ -104,7 +107,7 @@ class _Padding(FunctionModule):
     """
 
     padding: Any
-    function = staticmethod(F.pad)
+    function: ClassVar[Callable[..., Any]] = staticmethod(F.pad)
     dimensions: ClassVar[int] = 2
     mode: ClassVar[str] = "constant"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from ... import schedules
 from ...eager.engine import located
@@ -55,7 +55,7 @@ class LRScheduler(schedules.ByFormula, SetsRates):
         self.optimizer, self.last_step, self.verbose = optimizer, last_step, verbose
         for group in optimizer.param_groups:
             group.setdefault("initial_lr", group["lr"])
-        self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
+        self.base_lrs: list[Any] = [group["initial_lr"] for group in optimizer.param_groups]
         self.step()
 
     def begin(self, given: dict[str, Any]) -> None:
@@ -183,7 +183,7 @@ class ConstantLR(LRScheduler):
     total_iters: int = 5
     last_step: int = -1
     verbose: bool = False
-    formula = staticmethod(schedules.at_first)
+    formula: ClassVar[Callable[..., Any]] = staticmethod(schedules.at_first)
 
 
 @_scheduler
@@ -194,7 +194,7 @@ class LinearLR(LRScheduler):
     total_iters: int = 5
     last_step: int = -1
     verbose: bool = False
-    formula = staticmethod(schedules.along_line)
+    formula: ClassVar[Callable[..., Any]] = staticmethod(schedules.along_line)
 
 
 @_scheduler
@@ -228,7 +228,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
     restart_limit: int = 0
     last_step: int = -1
     verbose: bool = False
-    formula = staticmethod(schedules.restarted)
+    formula: ClassVar[Callable[..., Any]] = staticmethod(schedules.restarted)
 
 
 @_scheduler
@@ -240,7 +240,7 @@ class PolynomialLR(LRScheduler):
     cycle: bool = False
     last_step: int = -1
     verbose: bool = False
-    formula = staticmethod(schedules.polynomial)
+    formula: ClassVar[Callable[..., Any]] = staticmethod(schedules.polynomial)
 
     def get_lr(self, base_lr: float, step: int) -> float:
         """The rate of a group in a step."""
@@ -276,7 +276,7 @@ class WarmupLR(LRScheduler):
             raise located(
                 ArgumentError, f"expected 'linear' or 'constant', got {self.warmup_method!r:.60}"
             )
-        self.behind = given if isinstance(given, LRScheduler) else None
+        self.behind: LRScheduler | None = given if isinstance(given, LRScheduler) else None
         self.optimizer = given.optimizer if isinstance(given, LRScheduler) else given
         super().start()
 
@@ -307,7 +307,7 @@ class ChainedScheduler(LRScheduler):
     """
 
     def __init__(self, schedulers: Iterable[LRScheduler]) -> None:
-        self.schedulers = list(schedulers)
+        self.schedulers: list[LRScheduler] = list(schedulers)
         super().__init__(_one_optimizer(self.schedulers))
 
     def rates(self, step: int) -> list[float]:
@@ -347,7 +347,9 @@ class SequentialLR(LRScheduler):
                 ArgumentError, f"expected {changes} milestones, got {len(self.milestones)}"
             )
         given = vars(self).pop("interval_rescaling")
-        self.rescaling = [given] * changes if isinstance(given, bool) else list(given)
+        self.rescaling: list[bool] | list[Any] = (
+            [given] * changes if isinstance(given, bool) else list(given)
+        )
         self.schedulers, self.milestones = list(self.schedulers), list(self.milestones)
         super().start()
 

@@ -52,9 +52,13 @@ class ReduceLROnPlateau(SetsRates):
             raise located(ArgumentError, f"expected a factor below 1, got {factor!r:.60}")
         least, groups = given.pop("min_lr"), len(given["optimizer"].param_groups)
         vars(self).update(given)
-        self.min_lrs = list(least) if isinstance(least, (list, tuple)) else [least] * groups
-        self.last_step, self.best = 0, math.inf if mode == "min" else -math.inf
-        self.num_bad_steps = self.cooldown_counter = 0
+        self.min_lrs: list[Any] = (
+            list(least) if isinstance(least, (list, tuple)) else [least] * groups
+        )
+        self.last_step: int = 0
+        self.best: float = math.inf if mode == "min" else -math.inf
+        self.num_bad_steps: int = 0
+        self.cooldown_counter: int = 0
         self._last_lr = [group["lr"] for group in self.optimizer.param_groups]
 
     def step(self, metrics: Any) -> None:

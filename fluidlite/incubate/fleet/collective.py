@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -276,13 +276,13 @@ class Fleet(Described):
 
     # -- who this process is -----------------------------------------------------------------------
 
-    is_first_worker = _of_role(RoleMakerBase.is_first_worker)
-    worker_index = _of_role(RoleMakerBase.worker_index)
-    worker_num = _of_role(RoleMakerBase.worker_num)
-    is_worker = _of_role(RoleMakerBase.is_worker)
-    is_server = _of_role(RoleMakerBase.is_server)
-    server_num = _of_role(RoleMakerBase.server_num)
-    server_index = _of_role(RoleMakerBase.server_index)
+    is_first_worker: ClassVar[Callable[..., bool]] = _of_role(RoleMakerBase.is_first_worker)
+    worker_index: ClassVar[Callable[..., int]] = _of_role(RoleMakerBase.worker_index)
+    worker_num: ClassVar[Callable[..., int]] = _of_role(RoleMakerBase.worker_num)
+    is_worker: ClassVar[Callable[..., bool]] = _of_role(RoleMakerBase.is_worker)
+    is_server: ClassVar[Callable[..., bool]] = _of_role(RoleMakerBase.is_server)
+    server_num: ClassVar[Callable[..., int]] = _of_role(RoleMakerBase.server_num)
+    server_index: ClassVar[Callable[..., int]] = _of_role(RoleMakerBase.server_index)
 
     def worker_endpoints(self, to_string: bool = False) -> list[str] | str:
         """The names of all processes, as ``HOST:PORT``; nothing listens there.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ...eager.recording import eager
 from ...eager.tensor import Tensor
 from ...functions import elementary, reduction, shaping
+from ...functions.arguments import OfTensor
 from ...functions.arithmetic import add, greater_than, multiply, subtract
 from ...functions.elementary import of_any
 from ...functions.selection import where
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 SELU_SCALE, SELU_ALPHA = 1.0507009873554805, 1.6732632423543772
 
 
-relu = of_operator(
+relu: OfTensor = of_operator(
     of_any,
     "relu",
     """max(x, 0); its gradient at 0 is 0.
@@ -28,14 +29,16 @@ relu = of_operator(
     [0.0, 2.0]
     """,
 )
-relu6 = of_operator(of_any, "relu6", "min(max(x, 0), 6).")
-sigmoid = of_operator(of_any, "sigmoid", "1 / (1 + e^-x).")
-log_sigmoid = of_operator(of_any, "log_sigmoid", "The logarithm of 1 / (1 + e^-x).", "logsigmoid")
-tanh = of_operator(of_any, "tanh", "The hyperbolic tangent.")
-tanhshrink = of_operator(of_any, "tanhshrink", "x - tanh x.", "tanh_shrink")
-softsign = of_operator(of_any, "softsign", "x / (1 + |x|).")
-mish = of_operator(of_any, "mish", "x tanh(ln(1 + e^x)).")
-hardswish = of_operator(of_any, "hardswish", "x min(max(x + 3, 0), 6) / 6.", "hard_swish")
+relu6: OfTensor = of_operator(of_any, "relu6", "min(max(x, 0), 6).")
+sigmoid: OfTensor = of_operator(of_any, "sigmoid", "1 / (1 + e^-x).")
+log_sigmoid: OfTensor = of_operator(
+    of_any, "log_sigmoid", "The logarithm of 1 / (1 + e^-x).", "logsigmoid"
+)
+tanh: OfTensor = of_operator(of_any, "tanh", "The hyperbolic tangent.")
+tanhshrink: OfTensor = of_operator(of_any, "tanhshrink", "x - tanh x.", "tanh_shrink")
+softsign: OfTensor = of_operator(of_any, "softsign", "x / (1 + |x|).")
+mish: OfTensor = of_operator(of_any, "mish", "x tanh(ln(1 + e^x)).")
+hardswish: OfTensor = of_operator(of_any, "hardswish", "x min(max(x + 3, 0), 6) / 6.", "hard_swish")
 
 
 def swish(x: Tensor, name: str | None = None) -> Tensor:
@@ -43,7 +46,7 @@ def swish(x: Tensor, name: str | None = None) -> Tensor:
     return eager.swish(x, beta=1.0)
 
 
-silu = of_operator(swish, "silu", "x / (1 + e^-x).")
+silu: OfTensor = of_operator(swish, "silu", "x / (1 + e^-x).")
 
 
 def leaky_relu(x: Tensor, negative_slope: float = 0.01, name: str | None = None) -> Tensor:

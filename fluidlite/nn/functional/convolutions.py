@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ...eager.recording import eager
@@ -120,9 +121,15 @@ _SPREAD = """>>> x, w = fluid.ones([1, 1{2}]), fluid.ones([1, 2{2}])
 >>> fluid.nn.functional.{name}(x, w, stride=2).shape
 [1, 2{4}]"""
 
-conv1d = of_rank(1, convolution, "conv1d", _CONVOLVED)
-conv2d = of_rank(2, convolution, "conv2d", _CONVOLVED)
-conv3d = of_rank(3, convolution, "conv3d", _CONVOLVED)
-conv1d_transpose = of_rank(1, transposed_convolution, "conv1d_transpose", _SPREAD)
-conv2d_transpose = of_rank(2, transposed_convolution, "conv2d_transpose", _SPREAD)
-conv3d_transpose = of_rank(3, transposed_convolution, "conv3d_transpose", _SPREAD)
+conv1d: Callable[..., Tensor] = of_rank(1, convolution, "conv1d", _CONVOLVED)
+conv2d: Callable[..., Tensor] = of_rank(2, convolution, "conv2d", _CONVOLVED)
+conv3d: Callable[..., Tensor] = of_rank(3, convolution, "conv3d", _CONVOLVED)
+conv1d_transpose: Callable[..., Tensor] = of_rank(
+    1, transposed_convolution, "conv1d_transpose", _SPREAD
+)
+conv2d_transpose: Callable[..., Tensor] = of_rank(
+    2, transposed_convolution, "conv2d_transpose", _SPREAD
+)
+conv3d_transpose: Callable[..., Tensor] = of_rank(
+    3, transposed_convolution, "conv3d_transpose", _SPREAD
+)

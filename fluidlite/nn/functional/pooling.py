@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -216,10 +217,10 @@ _DIVIDED = """>>> x = fluid.full([1, 1{2}], 0.5)
 >>> float(fluid.nn.functional.{name}(x, 2, divisor_override=16)) < 0.5
 True"""
 
-max_pool1d = of_rank(1, max_pooling, "max_pool1d", _POOLED, fixed=_SEQUENCE)
-max_pool2d = of_rank(2, max_pooling, "max_pool2d", _POOLED)
-max_pool3d = of_rank(3, max_pooling, "max_pool3d", _POOLED)
-avg_pool1d = of_rank(
+max_pool1d: Callable[..., Any] = of_rank(1, max_pooling, "max_pool1d", _POOLED, fixed=_SEQUENCE)
+max_pool2d: Callable[..., Any] = of_rank(2, max_pooling, "max_pool2d", _POOLED)
+max_pool3d: Callable[..., Any] = of_rank(3, max_pooling, "max_pool3d", _POOLED)
+avg_pool1d: Callable[..., Tensor] = of_rank(
     1,
     avg_pooling,
     "avg_pool1d",
@@ -227,11 +228,13 @@ avg_pool1d = of_rank(
     fixed={**_SEQUENCE, "divisor_override": None},
     order="x, kernel_size, stride, padding, exclusive, ceil_mode, name",
 )
-avg_pool2d = of_rank(2, avg_pooling, "avg_pool2d", _DIVIDED)
-avg_pool3d = of_rank(3, avg_pooling, "avg_pool3d", _DIVIDED)
-adaptive_avg_pool1d = of_rank(1, adaptive_avg_pooling, "adaptive_avg_pool1d", fixed=_SEQUENCE)
-adaptive_avg_pool2d = of_rank(2, adaptive_avg_pooling, "adaptive_avg_pool2d")
-adaptive_avg_pool3d = of_rank(3, adaptive_avg_pooling, "adaptive_avg_pool3d")
-adaptive_max_pool1d = of_rank(1, adaptive_max_pooling, "adaptive_max_pool1d")
-adaptive_max_pool2d = of_rank(2, adaptive_max_pooling, "adaptive_max_pool2d")
-adaptive_max_pool3d = of_rank(3, adaptive_max_pooling, "adaptive_max_pool3d")
+avg_pool2d: Callable[..., Tensor] = of_rank(2, avg_pooling, "avg_pool2d", _DIVIDED)
+avg_pool3d: Callable[..., Tensor] = of_rank(3, avg_pooling, "avg_pool3d", _DIVIDED)
+adaptive_avg_pool1d: Callable[..., Tensor] = of_rank(
+    1, adaptive_avg_pooling, "adaptive_avg_pool1d", fixed=_SEQUENCE
+)
+adaptive_avg_pool2d: Callable[..., Tensor] = of_rank(2, adaptive_avg_pooling, "adaptive_avg_pool2d")
+adaptive_avg_pool3d: Callable[..., Tensor] = of_rank(3, adaptive_avg_pooling, "adaptive_avg_pool3d")
+adaptive_max_pool1d: Callable[..., Any] = of_rank(1, adaptive_max_pooling, "adaptive_max_pool1d")
+adaptive_max_pool2d: Callable[..., Any] = of_rank(2, adaptive_max_pooling, "adaptive_max_pool2d")
+adaptive_max_pool3d: Callable[..., Any] = of_rank(3, adaptive_max_pooling, "adaptive_max_pool3d")

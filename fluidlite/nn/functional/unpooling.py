@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import prod
 
 from ...eager.recording import eager
@@ -68,6 +69,12 @@ _BACK = """>>> F = fluid.nn.functional
 >>> float(F.{name}(x, places, 2).sum())
 1.0"""
 
-max_unpool1d = of_rank(1, max_unpooling, "max_unpool1d", _BACK.replace("{pool}", "max_pool1d"))
-max_unpool2d = of_rank(2, max_unpooling, "max_unpool2d", _BACK.replace("{pool}", "max_pool2d"))
-max_unpool3d = of_rank(3, max_unpooling, "max_unpool3d", _BACK.replace("{pool}", "max_pool3d"))
+max_unpool1d: Callable[..., Tensor] = of_rank(
+    1, max_unpooling, "max_unpool1d", _BACK.replace("{pool}", "max_pool1d")
+)
+max_unpool2d: Callable[..., Tensor] = of_rank(
+    2, max_unpooling, "max_unpool2d", _BACK.replace("{pool}", "max_pool2d")
+)
+max_unpool3d: Callable[..., Tensor] = of_rank(
+    3, max_unpooling, "max_unpool3d", _BACK.replace("{pool}", "max_pool3d")
+)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from ... import schedules
@@ -19,7 +19,7 @@ class NoamDecay(LRScheduler):
     learning_rate: float = 1.0
     last_epoch: int = -1
     verbose: bool = False
-    formula = staticmethod(schedules.noam)
+    formula: ClassVar[Callable[..., Any]] = staticmethod(schedules.noam)
 
     def get_lr(self) -> float:
         return super().get_lr() if self.last_epoch else 0.0
@@ -48,12 +48,12 @@ class PiecewiseDecay(Epochs, schedules.Piecewise):
 
 @scheduler
 class NaturalExpDecay(Epochs, schedules.Exponential, FirstRate):
-    formula = staticmethod(schedules.natural_exponential)
+    formula: ClassVar[Callable[..., Any]] = staticmethod(schedules.natural_exponential)
 
 
 @scheduler
 class InverseTimeDecay(Epochs, schedules.Exponential, FirstRate):
-    formula = staticmethod(schedules.inverse_time)
+    formula: ClassVar[Callable[..., Any]] = staticmethod(schedules.inverse_time)
 
 
 @scheduler
@@ -70,7 +70,7 @@ class PolynomialDecay(LRScheduler):
     cycle: bool = False
     last_epoch: int = -1
     verbose: bool = False
-    formula = staticmethod(schedules.polynomial)
+    formula: ClassVar[Callable[..., Any]] = staticmethod(schedules.polynomial)
     checks: ClassVar = {"power": positive}
 
 
@@ -98,7 +98,7 @@ class LambdaDecay(Epochs, schedules.OfFunction, FirstRate):
 
 @scheduler
 class MultiplicativeDecay(LambdaDecay):
-    formula = staticmethod(schedules.by_functions)
+    formula: ClassVar[Callable[..., Any]] = staticmethod(schedules.by_functions)
 
 
 @scheduler

@@ -61,13 +61,14 @@ class LRScheduler(FieldsDecay):
     ) -> None:
         step = vars(self).get("step_size", 1)  # which StepDecay means otherwise
         LearningRateDecay.__init__(self, step=step)
-        self.base_lr = self.learning_rate = finite(self, "learning_rate", learning_rate)
+        self.base_lr: float = finite(self, "learning_rate", learning_rate)
+        self.learning_rate = self.base_lr
         if self.base_lr < 0:
             raise ArgumentError(
                 f"{type(self).__name__}: expected learning_rate of at least 0, got {learning_rate}"
             )
         self.last_epoch, self.verbose = int(last_epoch), bool(verbose)
-        self.last_lr = self.base_lr
+        self.last_lr: float = self.base_lr
         self.step()
 
     def start(self) -> None:
@@ -169,4 +170,4 @@ class ReduceOnPlateau(ReduceLROnPlateau):
         """
         super().step(metrics)
         if epoch is not None:
-            self.epoch_num = int(epoch)
+            self.epoch_num: int = int(epoch)

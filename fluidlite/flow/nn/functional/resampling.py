@@ -195,9 +195,9 @@ def _max_unpool(
     return reshape(found, [*lead, *sizes])
 
 
-max_unpool1d = of_rank(1, _max_unpool, "max_unpool1d")
-max_unpool2d = of_rank(2, _max_unpool, "max_unpool2d")
-max_unpool3d = of_rank(3, _max_unpool, "max_unpool3d")
+max_unpool1d: Function = of_rank(1, _max_unpool, "max_unpool1d")
+max_unpool2d: Function = of_rank(2, _max_unpool, "max_unpool2d")
+max_unpool3d: Function = of_rank(3, _max_unpool, "max_unpool3d")
 
 
 def ctc_loss(
