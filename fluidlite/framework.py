@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from .errors import ArgumentError, VersionError
+from .ground.arguments import refused
 from .ground.dtypes import DType, as_dtype
 from .ground.place import (
     CPUPlace,
@@ -139,10 +140,7 @@ def _current_expected_place() -> CPUPlace:
 def _version(what: str, given: Any) -> tuple[int, ...]:
     parts = given.split(".") if isinstance(given, str) else []
     if not 1 <= len(parts) <= 4 or not all(p.isascii() and p.isdigit() for p in parts):
-        raise ArgumentError(
-            f'require_version: expected {what} to be a text such as "1.8.0", got {given!r:.60} of '
-            f"type {type(given).__name__}"
-        )
+        raise refused("require_version", what, 'a text such as "1.8.0"', given)
     numbers = [int(part) for part in parts]
     return tuple(numbers + [0] * (4 - len(numbers)))
 

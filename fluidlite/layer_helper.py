@@ -13,6 +13,7 @@ import numpy as np
 from . import unique_name
 from .errors import ArgumentError, DTypeError
 from .ground import state
+from .ground.arguments import refused
 from .ground.dtypes import DType, as_dtype
 from .ground.public_names import list_public_names
 from .ground.reprs import Described
@@ -386,10 +387,7 @@ class LayerHelper(ObjectHelper):
         """
         given = self.kwargs.get(param_name)
         if not isinstance(given, cls):
-            raise ArgumentError(
-                f"{self.layer_type}: expected {param_name} to be a {cls!r:.60}, got {given!r:.60} "
-                f"of type {type(given).__name__}"
-            )
+            raise refused(self.layer_type, param_name, f"a {cls!r:.60}", given)
 
 
 def _attr_of(given: Any) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .errors import ArgumentError
+from .ground.arguments import refused
 from .ground.missing_names import answer
 from .ground.public_names import list_public_names
 from .ground.reprs import Described
@@ -417,10 +418,7 @@ def _array(metric: str, what: str, value: Any) -> Array:
         ArgumentError: it is none.
     """
     if not isinstance(value, np.ndarray):
-        raise ArgumentError(
-            f"{metric}: expected {what} to be an array, got {value!r:.60} of type "
-            f"{type(value).__name__}"
-        )
+        raise refused(metric, what, "an array", value)
     return value
 
 
@@ -444,10 +442,7 @@ def _one_number(metric: str, what: str, value: Any) -> float:
     if isinstance(value, np.ndarray) and value.size == 1:
         value = value.item()
     if not isinstance(value, Real) or isinstance(value, bool):
-        raise ArgumentError(
-            f"{metric}: expected {what} to be a number or an array of one, got {value!r:.60} of "
-            f"type {type(value).__name__}"
-        )
+        raise refused(metric, what, "a number or an array of one", value)
     return float(value)
 
 

@@ -7,6 +7,7 @@ from numbers import Real
 from typing import Any
 
 from .errors import ArgumentError
+from .ground.arguments import refused
 from .ground.missing_names import answer
 from .ground.public_names import list_public_names
 from .ground.reprs import Described
@@ -129,10 +130,7 @@ class WeightNormParamAttr(ParamAttr):
 
 def _need(what: str, value: Any, holds: bool, wanted: str) -> None:
     if not holds:
-        raise ArgumentError(
-            f"ParamAttr: expected {what} to be {wanted}, got {value!r:.60} of type "
-            f"{type(value).__name__}"
-        )
+        raise refused("ParamAttr", what, wanted, value)
 
 
 def _is_number(value: Any) -> bool:

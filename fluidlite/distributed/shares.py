@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError
+from ..ground.arguments import refused
 from ..ground.process_group import joined
 from ..ground.public_names import list_public_names
 from ..ground.reprs import Described
@@ -191,10 +192,8 @@ def _length(batch: Any) -> int:
     except TypeError:
         lengths = set()
     if len(lengths) != 1:
-        raise ArgumentError(
-            "shard_reader: expected a batch to be a list of samples, an array, or a tuple or "
-            f"dictionary of arrays with one length, got {batch!r:.60}"
-        )
+        wanted = "a list of samples, an array, or a tuple or dictionary of arrays with one length"
+        raise refused("shard_reader", "a batch", wanted, batch)
     return int(lengths.pop())
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from .. import unique_name
 from ..backward import gradients
 from ..errors import ArgumentError, GradientCheckError, suggestion
+from ..ground.arguments import refused
 from ..ground.dtypes import DType, Kind
 from ..ground.values import LoDTensor, SelectedRows
 from ..input import data
@@ -190,10 +191,7 @@ def _of_program(
 def _goal(target: Any, program: Program) -> str:
     name = target.name if isinstance(target, Variable) else target
     if not isinstance(name, str):
-        raise ArgumentError(
-            f"expected the target to be a variable or its name, got {target!r:.60} of type "
-            f"{type(target).__name__}"
-        )
+        raise refused("", "the target", "a variable or its name", target)
     known = program.global_block().vars
     if name not in known:
         raise ArgumentError(

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..errors import ArgumentError
 from ..ground import state
+from ..ground.arguments import refused
 from ..ground.reprs import Described
 from ..ground.tracebacks import api_boundary
 from ..ground.weak_tables import WeakTable
@@ -469,10 +470,7 @@ def program_guard(
     """
     for name, program in (("main_program", main_program), ("startup_program", startup_program)):
         if not isinstance(program, Program) and not (program is None and name == "startup_program"):
-            raise ArgumentError(
-                f"expected {name} to be a Program, got {program!r:.60} of type "
-                f"{type(program).__name__}"
-            )
+            raise refused("", name, "a Program", program)
     return _building_into(main_program, startup_program or _startup.get())
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ..errors import ArgumentError, EOFException, NotInitializedError
+from ..ground.arguments import refused
 from ..ir.callsite import CallSite, caller
 from ..ir.variable import Variable
 from ..opdef.attribute import whole_number
@@ -28,10 +29,7 @@ def capacity_of(what: str, capacity: Any) -> int:
     except (TypeError, ValueError, OverflowError):
         found = 0
     if found < 1:
-        raise ArgumentError(
-            f"{what}: expected capacity to be how many batches are read ahead, 1 or more, got "
-            f"{capacity!r:.60}"
-        )
+        raise refused(what, "capacity", "how many batches are read ahead, 1 or more", capacity)
     return found
 
 

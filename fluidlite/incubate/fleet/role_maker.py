@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import ArgumentError, UnsupportedError
+from ...ground.arguments import refused
 from ...ground.job_environment import launched
 from ...ground.missing_names import PARAMETER_SERVERS
 from ...ground.process_group import groups
@@ -177,10 +178,8 @@ class UserDefinedCollectiveRoleMaker(RoleMakerBase):
                 f"expected worker_endpoints to be a list of names of processes, got {names!r:.60}"
             )
         if type(current_id) is not int or not 0 <= current_id < len(names):
-            raise ArgumentError(
-                f"expected current_id to be one of {len(names)} processes, 0 to {len(names) - 1}, "
-                f"got {current_id!r:.20}"
-            )
+            wanted = f"one of {len(names)} processes, 0 to {len(names) - 1}"
+            raise refused("", "current_id", wanted, current_id)
         self._current_id, self._worker_endpoints = current_id, list(names)
 
     def _find(self) -> None:
