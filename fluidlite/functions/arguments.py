@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 #: one dimension or several; None for all
 Axes = int | Sequence[int] | None
+#: one integer for all dimensions, or one for each
+Integers = int | Sequence[int]
 #: integers, of which a program may compute some
 Numbers = int | Operand | Sequence[int | Operand]
 #: the second operand: a tensor, an array or a number

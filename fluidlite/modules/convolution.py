@@ -8,8 +8,6 @@ from typing import Any
 from ..eager.engine import located
 from ..errors import ArgumentError
 
-Ints = int | Sequence[int]
-
 
 def need_groups(channels: int, filters: int, groups: int) -> None:
     """See that groups divide the channels of the input and of the output.

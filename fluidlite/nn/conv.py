@@ -7,10 +7,11 @@ from math import prod, sqrt
 from typing import Any, ClassVar
 
 from ..eager.tensor import Tensor
+from ..functions.arguments import Integers
 from ..ground.docstrings import Family
 from ..ground.fields import from_fields
 from ..initializer import Normal
-from ..modules.convolution import Ints, filter_shape, need_groups, taken_around
+from ..modules.convolution import filter_shape, need_groups, taken_around
 from ..param_attr import Attr
 from . import functional as F
 from .functional.windows import each
@@ -42,9 +43,9 @@ class _Filters(TensorLayer):
 
     in_channels: int
     out_channels: int
-    kernel_size: Ints
-    stride: Ints = 1
-    padding: Ints | str | Sequence[Sequence[int]] = 0
+    kernel_size: Integers
+    stride: Integers = 1
+    padding: Integers | str | Sequence[Sequence[int]] = 0
     function: ClassVar[Callable[..., Any]] = staticmethod(F.conv2d)
     _formats: ClassVar[Sequence[str]] = ("NCHW", "NHWC")
     _transposed: ClassVar[bool] = False
@@ -75,7 +76,7 @@ class _Filters(TensorLayer):
 class _Convolution(_Filters):
     """What is convolved with learned filters."""
 
-    dilation: Ints = 1
+    dilation: Integers = 1
     groups: int = 1
     padding_mode: str = "zeros"
     weight_attr: Attr = None
@@ -133,15 +134,15 @@ class Conv3D(_Convolution):
 class _Adjoint(_Filters):
     """The adjoint of a convolution, with learned filters."""
 
-    output_padding: Ints = 0
-    dilation: Ints = 1
+    output_padding: Integers = 0
+    dilation: Integers = 1
     groups: int = 1
     weight_attr: Attr = None
     bias_attr: Attr = None
     data_format: str | None = None
     _transposed = True
 
-    def forward(self, x: Tensor, output_size: Ints | None = None) -> Tensor:
+    def forward(self, x: Tensor, output_size: Integers | None = None) -> Tensor:
         """What comes out, of that size where it is given."""
         options = self._options
         return type(self).function(x, self.weight, self.bias, output_size=output_size, **options)

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..eager.tensor import Tensor
+from ..functions.arguments import Integers
 from ..functions.shaping import flatten
 from ..ground.docstrings import Family
 from ..ground.fields import from_fields, options_of
-from ..modules.convolution import Ints
 from ..modules.embedding import need_row
 from ..param_attr import Attr
 from . import functional as F
@@ -164,7 +164,7 @@ class Dropout(_Dropout):
     [1.0, 1.0]
     """
 
-    axis: Ints | None = None
+    axis: Integers | None = None
     mode: str = "upscale_in_train"
     name: str | None = None
     function: ClassVar[Callable[..., Any]] = staticmethod(F.dropout)

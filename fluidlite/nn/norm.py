@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..eager.tensor import Tensor
+from ..functions.arguments import Integers
 from ..functions.shaping import numbers_in
 from ..ground.docstrings import Family
 from ..ground.fields import from_fields, options_of
 from ..initializer import Constant
-from ..modules.convolution import Ints
 from ..param_attr import Attr
 from . import functional as F
 from .activation import FunctionLayer
@@ -127,7 +127,7 @@ class LayerNorm(_Scaled):
     array([[-1.,  1.]], dtype=float32)
     """
 
-    normalized_shape: Ints
+    normalized_shape: Integers
     epsilon: float = 1e-5
     weight_attr: Attr = None
     bias_attr: Attr = None

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, ClassVar
 
+from ..functions.arguments import Integers
 from ..ground.docstrings import Family
 from ..ground.fields import from_fields, options_of
 from . import functional as F
@@ -25,7 +26,7 @@ PADS = Family(
 class _Pad(FunctionLayer):
     """What the paddings have in common."""
 
-    padding: int | Sequence[int]
+    padding: Integers
     mode: str = "constant"
     value: float = 0.0
     data_format: str | None = None

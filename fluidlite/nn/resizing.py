@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, ClassVar
 
+from ..functions.arguments import Integers
 from ..ground.fields import from_fields, options_of
 from . import functional as F
 from .activation import FunctionLayer
@@ -57,10 +58,10 @@ class PixelShuffle(FunctionLayer):
 class Unfold(FunctionLayer):
     """What lies under a window, as columns: :func:`~fluidlite.nn.functional.unfold`."""
 
-    kernel_sizes: int | Sequence[int]
-    dilations: int | Sequence[int] = 1
-    paddings: int | Sequence[int] = 0
-    strides: int | Sequence[int] = 1
+    kernel_sizes: Integers
+    dilations: Integers = 1
+    paddings: Integers = 0
+    strides: Integers = 1
     name: str | None = None
     function: ClassVar[Callable[..., Any]] = staticmethod(F.unfold)
 
@@ -79,10 +80,10 @@ class ChannelShuffle(FunctionLayer):
 class Fold(FunctionLayer):
     """Images of columns, added up where they overlap: :func:`~fluidlite.nn.functional.fold`."""
 
-    output_sizes: int | Sequence[int]
-    kernel_sizes: int | Sequence[int]
-    dilations: int | Sequence[int] = 1
-    paddings: int | Sequence[int] = 0
-    strides: int | Sequence[int] = 1
+    output_sizes: Integers
+    kernel_sizes: Integers
+    dilations: Integers = 1
+    paddings: Integers = 0
+    strides: Integers = 1
     name: str | None = None
     function: ClassVar[Callable[..., Any]] = staticmethod(F.fold)

@@ -7,12 +7,12 @@ from math import prod, sqrt
 from typing import Any, ClassVar
 
 from ...errors import ArgumentError
-from ...functions.arguments import DTypeLike
+from ...functions.arguments import DTypeLike, Integers
 from ...ground.fields import from_fields
 from ...initializer import Normal
 from ...layers.conv import conv2d, conv2d_transpose, conv3d, conv3d_transpose, pool2d
 from ...layers.windows import WINDOWS, each
-from ...modules.convolution import Ints, filter_shape
+from ...modules.convolution import filter_shape
 from ...param_attr import Attr
 from ..layer import PARAMETERS, Layer
 
@@ -34,7 +34,7 @@ _CONVOLUTIONS = WINDOWS.extended(
 class _Options:
     """What all convolutions are told last."""
 
-    dilation: Ints = 1
+    dilation: Integers = 1
     groups: int | None = None
     param_attr: Attr = None
     bias_attr: Attr = None
@@ -49,7 +49,7 @@ class _Convolution(Layer):
 
     num_channels: int
     num_filters: int
-    filter_size: Ints
+    filter_size: Integers
     dimensions: ClassVar[int] = 2
     function: ClassVar[Callable[..., Any]]
     _transposed: ClassVar[bool] = False
@@ -98,23 +98,23 @@ class _Convolution(Layer):
 class _Forwards(_Convolution):
     """A convolution that is not transposed."""
 
-    stride: Ints = 1
-    padding: Ints | str | Sequence[Sequence[int]] = 0
+    stride: Integers = 1
+    padding: Integers | str | Sequence[Sequence[int]] = 0
 
 
 @from_fields
 class _Sized(_Convolution):
     """A convolution that is told the sizes of its output."""
 
-    output_size: Ints | None = None
+    output_size: Integers | None = None
 
 
 @from_fields
 class _Adjoint(_Convolution):
     """A transposed convolution."""
 
-    padding: Ints | str | Sequence[Sequence[int]] = 0
-    stride: Ints = 1
+    padding: Integers | str | Sequence[Sequence[int]] = 0
+    stride: Integers = 1
     _transposed = True
 
 
@@ -208,7 +208,7 @@ class Pool2D(Layer):
     pool_size: Any = -1
     pool_type: str = "max"
     pool_stride: Any = 1
-    pool_padding: Ints | str | Sequence[Sequence[int]] = 0
+    pool_padding: Integers | str | Sequence[Sequence[int]] = 0
     global_pooling: bool = False
     use_cudnn: bool = True
     ceil_mode: bool = False

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 from ...eager.engine import located
 from ...errors import ArgumentError
-from ...functions.arguments import DTypeLike
-from ...modules.convolution import Ints, filter_shape, need_groups, taken_around
+from ...functions.arguments import DTypeLike, Integers
+from ...modules.convolution import filter_shape, need_groups, taken_around
 from ..devices import DeviceLike
 from ..tensor import Tensor
 from . import functional as F
@@ -39,7 +39,7 @@ class _Filters(Learned):
     transposed: ClassVar[bool] = False
 
     def _build(
-        self, channels: int, filters: int, size: Ints, moved: dict[str, Any], *options: Any
+        self, channels: int, filters: int, size: Integers, moved: dict[str, Any], *options: Any
     ) -> None:
         """Make the filters and the bias.
 
@@ -80,10 +80,10 @@ class _Convolution(_Filters):
         self,
         in_channels: int,
         out_channels: int,
-        kernel_size: Ints,
-        stride: Ints = 1,
-        padding: Ints | str = 0,
-        dilation: Ints = 1,
+        kernel_size: Integers,
+        stride: Integers = 1,
+        padding: Integers | str = 0,
+        dilation: Integers = 1,
         groups: int = 1,
         bias: bool = True,
         padding_mode: str = "zeros",
@@ -144,13 +144,13 @@ class _Transposed(_Filters):
         self,
         in_channels: int,
         out_channels: int,
-        kernel_size: Ints,
-        stride: Ints = 1,
-        padding: Ints = 0,
-        output_padding: Ints = 0,
+        kernel_size: Integers,
+        stride: Integers = 1,
+        padding: Integers = 0,
+        output_padding: Integers = 0,
         groups: int = 1,
         bias: bool = True,
-        dilation: Ints = 1,
+        dilation: Integers = 1,
         device: DeviceLike = None,
         dtype: DTypeLike = None,
     ) -> None:

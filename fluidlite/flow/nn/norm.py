@@ -8,12 +8,11 @@ from typing import Any, ClassVar
 from ...eager.engine import located
 from ...errors import ShapeError
 from ...functions import creation
-from ...functions.arguments import DTypeLike
+from ...functions.arguments import DTypeLike, Integers
 from ...functions.arithmetic import divide
 from ...functions.elementary import cast
 from ...functions.shaping import numbers_in
 from ...ground.fields import from_fields
-from ...modules.convolution import Ints
 from ..creation import ones, zeros
 from ..devices import DeviceLike, need_cpu
 from ..tensor import Tensor, tensor
@@ -62,7 +61,7 @@ class LayerNorm(_Affine):
 
     def __init__(
         self,
-        normalized_shape: Ints,
+        normalized_shape: Integers,
         eps: float = 1e-5,
         elementwise_affine: bool = True,
         bias: bool = True,

@@ -13,6 +13,7 @@ from ....eager.engine import located
 from ....eager.flat import kinked
 from ....eager.recording import eager
 from ....errors import ArgumentError
+from ....functions.arguments import Integers
 from ....functions.arithmetic import add, multiply
 from ....functions.items import get_item
 from ....functions.reduction import argmax
@@ -20,7 +21,7 @@ from ....functions.shaping import flatten, reshape, squeeze
 from ....nn.functional.pooling import parts_of, pooled, with_places
 from ....nn.functional.windows import of_rank
 from ....opdef.windows import FORMATS, WindowArguments
-from .windows import Integers, batched, each
+from .windows import batched, each
 
 if TYPE_CHECKING:
     from ...tensor import Tensor

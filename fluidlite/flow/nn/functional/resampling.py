@@ -12,6 +12,7 @@ import numpy as np
 from ....eager.engine import located
 from ....eager.recording import eager
 from ....errors import ArgumentError, ShapeError
+from ....functions.arguments import Integers
 from ....functions.arithmetic import add, divide, maximum, multiply
 from ....functions.elementary import cast, isinf
 from ....functions.reduction import mean
@@ -23,7 +24,7 @@ from ....nn.functional.windows import of_rank
 from ...arranging import scatter
 from ...spelling import ONEFLOW
 from .pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
-from .windows import Integers, each
+from .windows import each
 
 if TYPE_CHECKING:
     from ...spelling import Function

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ....eager.engine import located
 from ....errors import ArgumentError, ShapeError
+from ....functions.arguments import Integers
 from ....functions.shaping import squeeze, unsqueeze
 from ....nn.functional.convolutions import convolved
 from ....nn.functional.windows import of_rank
@@ -14,8 +15,6 @@ from ....opdef.windows import FORMATS, WindowArguments
 
 if TYPE_CHECKING:
     from ...tensor import Tensor
-
-Integers = int | Sequence[int]
 
 
 def each(what: str, given: Integers, count: int) -> tuple[int, ...]:
