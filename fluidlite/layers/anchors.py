@@ -7,7 +7,7 @@ from typing import Any
 
 from ..errors import ArgumentError
 from .layer import LAYERS
-from .operator_layers import OperatorLayers, operator_layer
+from .operator_layers import Layer, Layers, OperatorLayers, operator_layer
 
 Floats = float | Sequence[float]
 
@@ -59,7 +59,7 @@ def _priors(
     }
 
 
-prior_box = OperatorLayers(_ANCHORS, _priors).several(
+prior_box: Layers = OperatorLayers(_ANCHORS, _priors).several(
     """
     prior_box(input, image, min_sizes, max_sizes, aspect_ratios, variance, flip=False,
         clip=False, steps, offset, name, min_max_aspect_ratios_order)
@@ -87,7 +87,7 @@ def _dense(
     }
 
 
-density_prior_box = OperatorLayers(_ANCHORS, _dense).several(
+density_prior_box: Layers = OperatorLayers(_ANCHORS, _dense).several(
     """
     density_prior_box(input, image, densities, fixed_sizes, fixed_ratios, variance,
         clip=False, steps, offset, flatten_to_2d, name)
@@ -112,7 +112,7 @@ def _anchors(
     return {**numbers, "variances": _floats(variance, "variance")}
 
 
-anchor_generator = OperatorLayers(_ANCHORS, _anchors).several(
+anchor_generator: Layers = OperatorLayers(_ANCHORS, _anchors).several(
     """
     anchor_generator(input, anchor_sizes, aspect_ratios, variance, stride, offset, name)
 
@@ -123,7 +123,7 @@ anchor_generator = OperatorLayers(_ANCHORS, _anchors).several(
     """,
     is_stopped=True,
 )
-yolo_box = operator_layer.several("""
+yolo_box: Layers = operator_layer.several("""
     yolo_box(x, img_size, anchors=..., class_num, conf_thresh=..., downsample_ratio=...,
         clip_bbox, name, scale_x_y)
 
@@ -131,7 +131,7 @@ yolo_box = operator_layer.several("""
     >>> [v.shape for v in fluid.layers.yolo_box(x, size, [10, 13, 16, 30], 2, 0.01, 32)]
     [(-1, 32, 4), (-1, 32, 2)]
 """)
-yolov3_loss = operator_layer("""
+yolov3_loss: Layer = operator_layer("""
     yolov3_loss(x, gt_box, gt_label, anchors=..., anchor_mask=..., class_num,
         ignore_thresh=..., downsample_ratio=..., gt_score, use_label_smooth, name,
         scale_x_y)

@@ -8,9 +8,9 @@ from typing import Any
 from ..errors import ArgumentError
 from ..ir.variable import Variable
 from .layer import is_variable
-from .operator_layers import OperatorLayers, operator_layer, same_shape
+from .operator_layers import Layer, Layers, OperatorLayers, operator_layer, same_shape
 
-iou_similarity = operator_layer("""
+iou_similarity: Layer = operator_layer("""
     iou_similarity(x, y, box_normalized, name)
 
     >>> x, y = fluid.data("x", [None, 4]), fluid.data("y", [3, 4])
@@ -32,7 +32,7 @@ def _variance(prior_box_var: Variable | Sequence[float] | None) -> dict[str, Any
     return {"variance": list(prior_box_var)}
 
 
-box_coder = OperatorLayers(convert=_variance)("""
+box_coder: Layer = OperatorLayers(convert=_variance)("""
     box_coder(prior_box, prior_box_var, target_box, code_type, box_normalized, name, axis)
 
     Args:
@@ -45,20 +45,20 @@ box_coder = OperatorLayers(convert=_variance)("""
     >>> fluid.layers.box_coder(priors, [0.1, 0.1, 0.2, 0.2], boxes).shape
     (-1, 3, 4)
 """)
-box_clip = same_shape("""
+box_clip: Layer = same_shape("""
     box_clip(input, im_info, name)
 
     >>> boxes, info = fluid.data("boxes", [None, 5, 4]), fluid.data("info", [None, 3])
     >>> fluid.layers.box_clip(boxes, info).shape
     (-1, 5, 4)
 """)
-polygon_box_transform = same_shape("""
+polygon_box_transform: Layer = same_shape("""
     polygon_box_transform(input, name)
 
     >>> fluid.layers.polygon_box_transform(fluid.data("x", [None, 8, 4, 4])).shape
     (-1, 8, 4, 4)
 """)
-box_decoder_and_assign = operator_layer.several("""
+box_decoder_and_assign: Layers = operator_layer.several("""
     box_decoder_and_assign(prior_box, prior_box_var=..., target_box, box_score,
         box_clip=..., name)
 
@@ -71,14 +71,14 @@ box_decoder_and_assign = operator_layer.several("""
     >>> decoded.shape, best.shape
     ((-1, 8), (-1, 4))
 """)
-bipartite_match = operator_layer.several("""
+bipartite_match: Layers = operator_layer.several("""
     bipartite_match(dist_matrix: DistMat, match_type=None, dist_threshold=None, name)
 
     >>> alike = fluid.data("alike", [None, 5], lod_level=1)
     >>> [v.shape for v in fluid.layers.bipartite_match(alike)]
     [(-1, 5), (-1, 5)]
 """)
-target_assign = operator_layer.several("""
+target_assign: Layers = operator_layer.several("""
     target_assign(input: X, matched_indices: MatchIndices, negative_indices: NegIndices,
         mismatch_value=None, name)
 

@@ -13,6 +13,7 @@ from ..ground.spellings import Spelling
 from ..ir.variable import Variable
 from .convolution import Numbers, adaptively_pooled, convolved, pooled, transposed
 from .layer import LayerBuilder, layer
+from .operator_layers import Layer
 from .windows import IMAGES, VOLUMES, windows_of
 
 _AS_WRITTEN = Spelling({})
@@ -114,6 +115,8 @@ def _convolution(
     return convolved(f, input, windows, num_filters, groups, (param_attr, bias_attr), use_cudnn)
 
 
+conv2d: Layer
+conv3d: Layer
 conv2d, conv3d = _of_ranks(
     _convolution,
     "conv{}d",
@@ -167,6 +170,8 @@ def _transposed(
     return transposed(f, input, windows, num_filters, output_size, groups, parameters, use_cudnn)
 
 
+conv2d_transpose: Layer
+conv3d_transpose: Layer
 conv2d_transpose, conv3d_transpose = _of_ranks(
     _transposed,
     "conv{}d_transpose",
@@ -220,6 +225,8 @@ def _pooled(
     )
 
 
+pool2d: Layer
+pool3d: Layer
 pool2d, pool3d = _of_ranks(
     _pooled,
     "pool{}d",
@@ -259,6 +266,8 @@ def _adaptive(
     return adaptively_pooled(f, rank, input, pool_size, pool_type, require_index)
 
 
+adaptive_pool2d: Layer
+adaptive_pool3d: Layer
 adaptive_pool2d, adaptive_pool3d = _of_ranks(
     _adaptive,
     "adaptive_pool{}d",

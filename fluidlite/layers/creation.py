@@ -114,7 +114,7 @@ def _value(dtype: Any, value: float) -> dict[str, Any]:
     return {"dtype": dtype, **_number(value, dtype)}
 
 
-fill_constant_batch_size_like = OperatorLayers(FILLED, _value)(
+fill_constant_batch_size_like: Layer = OperatorLayers(FILLED, _value)(
     """
     fill_constant_batch_size_like(input, shape, dtype, value, input_dim_idx, output_dim_idx,
         force_cpu)

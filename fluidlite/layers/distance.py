@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from ..ir.variable import Variable
 from .layer import LayerBuilder, layer
-from .operator_layers import operator_layer
+from .operator_layers import Layer, operator_layer
 
-cos_sim = operator_layer("""
+cos_sim: Layer = operator_layer("""
     cos_sim(X, Y)
 
     >>> fluid.layers.cos_sim(fluid.data("x", [None, 4]), fluid.data("y", [None, 4])).shape
     (-1, 1)
 """)
-dist = operator_layer("""
+dist: Layer = operator_layer("""
     dist(x, y, p=2)
 
     >>> fluid.layers.dist(fluid.data("x", [3, 4]), fluid.data("y", [3, 4]), p=1).shape

@@ -180,7 +180,7 @@ def padding_row(padding_idx: int | None, rows: int) -> int:
     return padding_idx + rows if padding_idx < 0 else padding_idx
 
 
-one_hot = operator_layer(
+one_hot: Layer = operator_layer(
     """
     one_hot(input: X, depth: depth | depth_tensor = ..., allow_out_of_range)
 

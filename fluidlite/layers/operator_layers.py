@@ -1,8 +1,8 @@
 """Layers that give their arguments to one operator, made of its definition.
 
     _unary = OperatorLayers(UNARY)
-    relu6 = _unary("relu6(x, threshold, name)")
-    softshrink = _unary("softshrink(x, alpha: lambda = None)")
+    relu6: Layer = _unary("relu6(x, threshold, name)")
+    softshrink: Layer = _unary("softshrink(x, alpha: lambda = None)")
 
 The text is the layer's signature, behind which stands the operator if that has another name, as in
 ``"has_inf(x) -> isinf"``.  A parameter is the input slot or the attribute of its name, small or

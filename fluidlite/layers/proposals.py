@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ..errors import ArgumentError
 from ..ir.variable import Variable
 from .layer import LAYERS, LayerBuilder, layer, stopped, variables_of
-from .operator_layers import OperatorLayers
+from .operator_layers import Layer, Layers, OperatorLayers
 
 _REGIONS = LAYERS.extended(
     {
@@ -86,7 +86,7 @@ def _classes(class_nums: int | None = None) -> dict[str, int]:
     return {"class_nums": class_nums}
 
 
-generate_proposal_labels = OperatorLayers(_REGIONS, _classes).several(
+generate_proposal_labels: Layers = OperatorLayers(_REGIONS, _classes).several(
     """
     generate_proposal_labels(rpn_rois, gt_classes, is_crowd, gt_boxes, im_info,
         batch_size_per_im=256, fg_fraction=0.25, fg_thresh=0.25, bg_thresh_hi=0.5,
@@ -107,7 +107,7 @@ generate_proposal_labels = OperatorLayers(_REGIONS, _classes).several(
     """,
     is_stopped=True,
 )
-generate_mask_labels = _regions.several(
+generate_mask_labels: Layers = _regions.several(
     """
     generate_mask_labels(im_info, gt_classes, is_crowd, gt_segms, rois, labels_int32,
         num_classes, resolution)
@@ -139,7 +139,7 @@ def _as_list(found: tuple[Sequence[Variable], Variable]) -> tuple[list[Variable]
     return list(found[0]), found[1]
 
 
-distribute_fpn_proposals = OperatorLayers(_REGIONS, _levels, _as_list).several("""
+distribute_fpn_proposals: Layers = OperatorLayers(_REGIONS, _levels, _as_list).several("""
     distribute_fpn_proposals(fpn_rois, min_level, max_level, refer_level, refer_scale, name)
 
     >>> rois = fluid.data("rois", [None, 4], lod_level=1)
@@ -165,7 +165,7 @@ def _collected(
     return {"MultiLevelRois": given[0][:levels], "MultiLevelScores": given[1][:levels]}
 
 
-collect_fpn_proposals = OperatorLayers(_REGIONS, _collected)(
+collect_fpn_proposals: Layer = OperatorLayers(_REGIONS, _collected)(
     """
     collect_fpn_proposals(multi_rois, multi_scores, min_level, max_level, post_nms_top_n, name)
 

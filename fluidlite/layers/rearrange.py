@@ -6,29 +6,29 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..errors import ArgumentError
-from .operator_layers import OperatorLayers, operator_layer, same_shape
+from .operator_layers import Layer, OperatorLayers, operator_layer, same_shape
 from .sizes import integers
 from .windows import each
 
-pixel_shuffle = operator_layer("""
+pixel_shuffle: Layer = operator_layer("""
     pixel_shuffle(x, upscale_factor=...)
 
     >>> fluid.layers.pixel_shuffle(fluid.data("x", [None, 8, 4, 4]), 2).shape
     (-1, 2, 8, 8)
 """)
-shuffle_channel = same_shape("""
+shuffle_channel: Layer = same_shape("""
     shuffle_channel(x, group=..., name)
 
     >>> fluid.layers.shuffle_channel(fluid.data("x", [None, 6, 4, 4]), group=2).shape
     (-1, 6, 4, 4)
 """)
-space_to_depth = operator_layer("""
+space_to_depth: Layer = operator_layer("""
     space_to_depth(x, blocksize=..., name)
 
     >>> fluid.layers.space_to_depth(fluid.data("x", [None, 4, 6, 8]), 2).shape
     (-1, 16, 3, 4)
 """)
-temporal_shift = same_shape("""
+temporal_shift: Layer = same_shape("""
     temporal_shift(x, seg_num, shift_ratio, name)
 
     >>> fluid.layers.temporal_shift(fluid.data("x", [None, 8, 4, 4]), seg_num=2).shape
@@ -52,7 +52,7 @@ def _windows(
     }
 
 
-unfold = OperatorLayers(convert=_windows)("""
+unfold: Layer = OperatorLayers(convert=_windows)("""
     unfold(x, kernel_sizes, strides, paddings, dilations, name)
 
     Args:

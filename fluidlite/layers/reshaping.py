@@ -11,7 +11,7 @@ from ..ir.variable import Variable
 from ..opdef.spec import resolved
 from .creation import assign
 from .layer import LayerBuilder, is_variable, layer
-from .operator_layers import OperatorLayers, operator_layer, same_shape
+from .operator_layers import Layer, OperatorLayers, operator_layer, same_shape
 from .sizes import Given, integer, sizes_of
 
 
@@ -59,7 +59,7 @@ def reshape(
     return outs["Out"]
 
 
-transpose = operator_layer("""
+transpose: Layer = operator_layer("""
     transpose(x, perm: axis, name) -> transpose2
 
     Raises:
@@ -94,7 +94,7 @@ def t(f: LayerBuilder, input: Variable, name: str | None = None) -> Variable:
     return f.transpose2(input, axis=[1, 0]) if input.ndim == 2 else input
 
 
-squeeze = operator_layer("""
+squeeze: Layer = operator_layer("""
     squeeze(input: X, axes=..., name) -> squeeze2
 
     >>> fluid.layers.squeeze(fluid.data("x", [None, 1, 4]), axes=[1]).shape
@@ -110,7 +110,7 @@ def _where(f: LayerBuilder, axes: int | Given) -> dict[str, Any]:
     return {"axes": known, "AxesTensor": where.whole, "AxesTensorList": where.each}
 
 
-unsqueeze = OperatorLayers(convert=_where)(
+unsqueeze: Layer = OperatorLayers(convert=_where)(
     """
     unsqueeze(input: X, axes, name) -> unsqueeze2
 
@@ -159,7 +159,7 @@ def _times(f: LayerBuilder, expand_times: Given) -> dict[str, Any]:
     return {**slots, "expand_times": times.numbers}
 
 
-expand = OperatorLayers(convert=_times)("""
+expand: Layer = OperatorLayers(convert=_times)("""
     expand(x, expand_times, name)
 
     Args:
@@ -175,20 +175,20 @@ expand = OperatorLayers(convert=_times)("""
     >>> fluid.layers.expand(fluid.data("x", [None, 4]), [1, 3]).shape
     (-1, 12)
 """)
-expand_as = operator_layer("""
+expand_as: Layer = operator_layer("""
     expand_as(x, target_tensor, name)
 
     >>> x, y = fluid.data("x", [1, 4]), fluid.data("y", [3, 8])
     >>> fluid.layers.expand_as(x, y).shape
     (3, 8)
 """)
-reverse = same_shape("""
+reverse: Layer = same_shape("""
     reverse(x, axis)
 
     >>> fluid.layers.reverse(fluid.data("x", [None, 4]), axis=1).shape
     (-1, 4)
 """)
-flip = same_shape(
+flip: Layer = same_shape(
     """
     flip(input: X, dims, name)
 
@@ -197,13 +197,13 @@ flip = same_shape(
     """,
     is_named=True,
 )
-shape = operator_layer("""
+shape: Layer = operator_layer("""
     shape(input)
 
     >>> fluid.layers.shape(fluid.data("x", [None, 4])).shape
     (2,)
 """)
-size = operator_layer("""
+size: Layer = operator_layer("""
     size(input)
 
     >>> fluid.layers.size(fluid.data("x", [None, 4])).dtype
@@ -227,7 +227,7 @@ def rank(f: LayerBuilder, input: Variable) -> Variable:
     return assign(np.array(input.ndim, "int32"))
 
 
-meshgrid = operator_layer("""
+meshgrid: Layer = operator_layer("""
     meshgrid(input: X, name)
 
     >>> x, y = fluid.data("x", [3]), fluid.data("y", [5])

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from ..ir.variable import Variable, is_tensor
 from .layer import stopped
-from .operator_layers import OperatorLayers, operator_layer, same_shape
+from .operator_layers import Layer, Layers, OperatorLayers, operator_layer, same_shape
 from .slicing import slice
 
-argmax = operator_layer(
+argmax: Layer = operator_layer(
     """
     argmax(x, axis=0) -> arg_max
 
@@ -17,7 +17,7 @@ argmax = operator_layer(
     stem="arg_max",
     is_stopped=True,
 )
-argmin = operator_layer(
+argmin: Layer = operator_layer(
     """
     argmin(x, axis=0) -> arg_min
 
@@ -27,7 +27,7 @@ argmin = operator_layer(
     stem="arg_min",
     is_stopped=True,
 )
-topk = operator_layer.several(
+topk: Layers = operator_layer.several(
     """
     topk(input: X, k=..., name) -> top_k
 
@@ -49,7 +49,7 @@ def _stopped_in_programs(found: tuple[Variable, Variable]) -> tuple[Variable, Va
     return values if is_tensor(values) else stopped(values), stopped(places)
 
 
-argsort = OperatorLayers(then=_stopped_in_programs).several("""
+argsort: Layers = OperatorLayers(then=_stopped_in_programs).several("""
     argsort(input: X, axis, descending, name)
 
     Returns:
@@ -60,7 +60,7 @@ argsort = OperatorLayers(then=_stopped_in_programs).several("""
     >>> values.shape, indices.dtype
     ((-1, 10), VarType.INT64)
 """)
-where = operator_layer(
+where: Layer = operator_layer(
     """
     where(condition) -> where_index
 
@@ -92,7 +92,7 @@ def nonzero(input: Variable, as_tuple: bool = False) -> Variable | tuple[Variabl
     return tuple(slice(places, [1], [i], [i + 1]) for i in range(input.ndim))
 
 
-unique = operator_layer.several("""
+unique: Layers = operator_layer.several("""
     unique(x, dtype='int32')
 
     Returns:
@@ -103,7 +103,7 @@ unique = operator_layer.several("""
     >>> values.shape, index.shape
     ((-1,), (4,))
 """)
-unique_with_counts = operator_layer.several("""
+unique_with_counts: Layers = operator_layer.several("""
     unique_with_counts(x, dtype='int32')
 
     Returns:
@@ -114,7 +114,7 @@ unique_with_counts = operator_layer.several("""
     >>> values.shape, index.shape, count.shape
     ((-1,), (4,), (-1,))
 """)
-shard_index = same_shape("""
+shard_index: Layer = same_shape("""
     shard_index(input: X, index_num, nshards, shard_id, ignore_value)
 
     >>> ids = fluid.data("ids", [None, 1], "int64")

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from ..errors import ArgumentError
 from ..ir.variable import Variable
 from .layer import LayerBuilder, is_variable, layer, stopped
-from .operator_layers import OperatorLayers
+from .operator_layers import Layer, Layers, OperatorLayers
 from .sequence import SEQUENCES
 from .sizes import integers
 
 _sequences = OperatorLayers(SEQUENCES)
 
 
-sequence_concat = _sequences("""
+sequence_concat: Layer = _sequences("""
     sequence_concat(input: X, name)
 
     >>> x, y = (fluid.data(name, [None, 8], lod_level=1) for name in "xy")
@@ -27,7 +27,7 @@ def _stopped_lengths(found: tuple[Variable, Variable]) -> tuple[Variable, Variab
     return found[0], stopped(found[1])
 
 
-sequence_pad = OperatorLayers(SEQUENCES, then=_stopped_lengths).several(
+sequence_pad: Layers = OperatorLayers(SEQUENCES, then=_stopped_lengths).several(
     """
     sequence_pad(x, pad_value, maxlen: padded_length = None, name)
 
@@ -42,7 +42,7 @@ sequence_pad = OperatorLayers(SEQUENCES, then=_stopped_lengths).several(
     """,
     stops=["pad_value"],
 )
-sequence_unpad = _sequences(
+sequence_unpad: Layer = _sequences(
     """
     sequence_unpad(x, length, name)
 
@@ -52,19 +52,19 @@ sequence_unpad = _sequences(
     """,
     stops=["length"],
 )
-sequence_reshape = _sequences("""
+sequence_reshape: Layer = _sequences("""
     sequence_reshape(input: X, new_dim)
 
     >>> fluid.layers.sequence_reshape(fluid.data("x", [None, 8], lod_level=1), 4).shape
     (-1, 4)
 """)
-sequence_reverse = _sequences("""
+sequence_reverse: Layer = _sequences("""
     sequence_reverse(x, name)
 
     >>> fluid.layers.sequence_reverse(fluid.data("x", [None, 8], lod_level=1)).shape
     (-1, 8)
 """)
-sequence_slice = _sequences(
+sequence_slice: Layer = _sequences(
     """
     sequence_slice(input: X, offset, length, name)
 
@@ -75,7 +75,7 @@ sequence_slice = _sequences(
     """,
     stops=["length", "offset"],
 )
-sequence_scatter = _sequences("""
+sequence_scatter: Layer = _sequences("""
     sequence_scatter(input: X, index: Ids, updates, name)
 
     >>> index = fluid.data("index", [None, 1], "int64", lod_level=1)
@@ -83,7 +83,7 @@ sequence_scatter = _sequences("""
     >>> fluid.layers.sequence_scatter(fluid.data("x", [3, 6]), index, updates).shape
     (3, 6)
 """)
-sequence_enumerate = _sequences(
+sequence_enumerate: Layer = _sequences(
     """
     sequence_enumerate(input: X, win_size, pad_value, name)
 

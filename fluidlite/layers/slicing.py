@@ -8,7 +8,7 @@ from typing import Any
 from ..errors import ArgumentError
 from ..ir.variable import Variable
 from .layer import LAYERS, LayerBuilder, is_variable, layer, stopped
-from .operator_layers import OperatorLayers, operator_layer, same_shape
+from .operator_layers import Layer, OperatorLayers, operator_layer, same_shape
 from .sizes import Given, Sizes, integers, sizes_of
 
 
@@ -50,14 +50,14 @@ _PARTS = LAYERS.extended(
     returns="A variable with as many dimensions as ``input``.",
     raises="ArgumentError: there is not one bound for each of ``axes``.",
 )
-slice = OperatorLayers(_PARTS, _ends)("""
+slice: Layer = OperatorLayers(_PARTS, _ends)("""
     slice(input, axes, starts, ends)
 
     >>> x = fluid.data("x", [4, 5, 6])
     >>> fluid.layers.slice(x, axes=[0, 2], starts=[1, -2], ends=[3, 100]).shape
     (2, 5, 2)
 """)
-strided_slice = OperatorLayers(_PARTS, _strides)("""
+strided_slice: Layer = OperatorLayers(_PARTS, _strides)("""
     strided_slice(input, axes, starts, ends, strides)
 
     >>> x = fluid.data("x", [4, 5])
@@ -151,7 +151,7 @@ def crop_tensor(
     return out
 
 
-pad = operator_layer("""
+pad: Layer = operator_layer("""
     pad(x, paddings, pad_value, name)
 
     Raises:
@@ -173,7 +173,7 @@ def _room(
     return {"Paddings": sizes.whole, "paddings": sizes.numbers, "mode": mode}
 
 
-pad2d = OperatorLayers(convert=_room)("""
+pad2d: Layer = OperatorLayers(convert=_room)("""
     pad2d(input: X, paddings, mode, pad_value, data_format, name)
 
     Images with room around them.
@@ -192,7 +192,7 @@ pad2d = OperatorLayers(convert=_room)("""
     >>> fluid.layers.pad2d(fluid.data("x", [None, 3, 8, 8]), [1, 1, 2, 2]).shape
     (-1, 3, 10, 12)
 """)
-pad_constant_like = same_shape("""
+pad_constant_like: Layer = same_shape("""
     pad_constant_like(x, y, pad_value, name)
 
     >>> x, y = fluid.data("x", [3, 4]), fluid.data("y", [2, 4])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..ir.variable import Variable
 from .layer import LAYERS
-from .operator_layers import OperatorLayers
+from .operator_layers import Layer, Layers, OperatorLayers
 
 SUPPRESSION = LAYERS.extended(
     {
@@ -28,7 +28,7 @@ SUPPRESSION = LAYERS.extended(
 _suppression = OperatorLayers(SUPPRESSION)
 
 
-multiclass_nms = _suppression(
+multiclass_nms: Layer = _suppression(
     """
     multiclass_nms(bboxes, scores, score_threshold, nms_top_k, keep_top_k, nms_threshold,
         normalized, nms_eta, background_label, name)
@@ -39,7 +39,7 @@ multiclass_nms = _suppression(
     """,
     is_stopped=True,
 )
-locality_aware_nms = _suppression(
+locality_aware_nms: Layer = _suppression(
     """
     locality_aware_nms(bboxes, scores, score_threshold, nms_top_k, keep_top_k,
         nms_threshold, normalized, nms_eta, background_label, name)
@@ -61,7 +61,7 @@ def _with_index(
     return found if return_index else found[0]
 
 
-matrix_nms = OperatorLayers(SUPPRESSION, then=_with_index).several(
+matrix_nms: Layers = OperatorLayers(SUPPRESSION, then=_with_index).several(
     """
     matrix_nms(bboxes, scores, score_threshold, post_threshold=..., nms_top_k, keep_top_k,
         use_gaussian, gaussian_sigma, background_label, normalized, return_index, name)
