@@ -191,7 +191,8 @@ def _made(form: _Form) -> FunctionType:
     made.__annotations__["return"] = (
         _result(definition) if form.then is None else form.then.__annotations__["return"]
     )
-    made.__doc__ = _docstring(parameters, definition, form)
+    if definition.__doc__:  # Python leaves docstrings out when told to
+        made.__doc__ = _docstring(parameters, definition, form)
     return made
 
 

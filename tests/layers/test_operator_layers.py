@@ -81,3 +81,11 @@ def test_importing_fluidlite_reads_no_definition():
     code = "import sys, fluidlite; print('fluidlite.ops' in sys.modules, fluidlite.layers.exp)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.startswith("False <function exp at")
+
+
+def test_layers_are_made_where_python_leaves_docstrings_out():
+    code = "import fluidlite; layer = fluidlite.layers.exp; print(layer.__doc__, layer.__name__)"
+    done = subprocess.run(
+        [sys.executable, "-OO", "-c", code], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "None exp\n"
