@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 Tensors = Sequence["Tensor"]
 
-swapaxes = swapdims = transpose
+swapaxes = transpose
+swapdims: Function = transpose
 broadcast_to: Function = ONEFLOW(shaping.broadcast_to)
 tile: Function = ONEFLOW(shaping.tile, order="input, *dims", repeat_times="dims")
 movedim: Function = ONEFLOW(shaping.moveaxis, "movedim")

@@ -22,9 +22,10 @@ from .algebra import (
 from .arranging import (
     argwhere, bincount, broadcast_to, count_nonzero, cumprod, hsplit, index_add, index_fill,
     kthvalue, median, movedim, narrow, quantile, repeat_interleave, scatter, scatter_add,
-    select, swapaxes, swapdims, take, take_along_dim, tensor_split, tile, unflatten, unfold,
+    select, take, take_along_dim, tensor_split, tile, unflatten, unfold,
     unique, vsplit,
 )  # fmt: skip
+from .shapes import transpose as transpose_
 from .comparing import allclose, eq, equal, ge, gt, isclose, le, lt, ne
 from .elementary import acosh, asinh, atanh, clamp_max, clamp_min
 from . import devices, shapes
@@ -71,8 +72,8 @@ class MoreMethods(Writing, results=False):
 
     tile = tile
     movedim = movedim
-    swapaxes = swapaxes
-    swapdims = swapdims
+    swapaxes = transpose_
+    swapdims = transpose_
     narrow = narrow
     select = select
     tensor_split = tensor_split

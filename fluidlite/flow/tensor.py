@@ -126,7 +126,7 @@ class Tensor(Conversion, Viewing, MoreMethods, InPlace, TensorCore):
             )
         if value:
             need_differentiable(self)
-        self.stop = not value
+        self.stop: bool = not value
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set ``requires_grad``, and give the tensor itself."""

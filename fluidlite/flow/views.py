@@ -90,10 +90,11 @@ class Viewing(Writing, results=False):
         base, get, put = self._origin
         base.write(lambda old: put(old, _fitting(change(get(old)), self)))
         made = get(base)
-        self.array = made.array
-        self.version += 1
+        self.array: Any = made.array
+        self.version: int = self.version + 1
         if thread.recording:
-            self.origin, self.stop = made.origin, made.stop
+            self.origin: Any = made.origin
+            self.stop: bool = made.stop
         return self
 
 

@@ -92,7 +92,8 @@ class BeamSearchDecoder(Decoder):
         if isinstance(beam_size, bool) or not isinstance(beam_size, int) or beam_size < 1:
             raise ArgumentError(f"expected beam_size of at least 1, got {beam_size!r:.60}")
         self.cell = cell
-        self.embedding_fn, self.output_fn = embedding_fn, output_fn
+        self.embedding_fn: Callable[[Any], Any] | None = embedding_fn
+        self.output_fn: Callable[[Any], Any] | None = output_fn
         self.start_token = start_token
         self.end_token = end_token
         self.beam_size = beam_size

@@ -221,7 +221,7 @@ class PiecewiseDecay(FormulaDecay):
     """
 
     formula: ClassVar[Callable[..., Any]] = staticmethod(schedules.pieces)
-    learning_rate = 0.0
+    learning_rate: Any = 0.0
 
     def __init__(
         self,

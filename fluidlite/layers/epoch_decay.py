@@ -116,7 +116,7 @@ class MultiStepDecay(EpochDecay, schedules.FirstRate):
     milestones: Sequence[int]
     decay_rate: float = 0.1
     formula: ClassVar[Callable[..., Any]] = staticmethod(schedules.at_milestones)
-    checks: ClassVar = {"milestones": rising}
+    checks: ClassVar[Mapping[str, Any]] = {"milestones": rising}
 
 
 @_decay
@@ -128,7 +128,7 @@ class LambdaDecay(EpochDecay, schedules.OfFunction, schedules.FirstRate):
     0.5
     """
 
-    checks: ClassVar = {"lr_lambda": a_function}
+    checks: ClassVar[Mapping[str, Any]] = {"lr_lambda": a_function}
 
 
 def _share(owner: object, what: str, value: Any) -> float:
@@ -170,7 +170,7 @@ class ReduceLROnPlateau(FieldsDecay):
     min_lr: float = 0
     eps: float = 1e-08
     dtype: str = "float32"
-    checks: ClassVar = {
+    checks: ClassVar[Mapping[str, Any]] = {
         "mode": one_of("min", "max"),
         "threshold_mode": one_of("rel", "abs"),
         "decay_rate": _share,
@@ -182,7 +182,9 @@ class ReduceLROnPlateau(FieldsDecay):
         LearningRateDecay.__init__(self, dtype=self.dtype)
         self.learning_rate = finite(self, "learning_rate", self.learning_rate)
         self.best_loss: float | None = None
-        self.cooldown_counter = self.num_bad_epochs = self.epoch_num = 0
+        self.cooldown_counter: int = 0
+        self.num_bad_epochs: int = 0
+        self.epoch_num: int = 0
 
     def __call__(self) -> Any:
         self._last = self.learning_rate

@@ -41,6 +41,8 @@ from .params import Parameters
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
+    from ..ir.program import Program
+
 P = ParamSpec("P")
 R = TypeVar("R")
 T = TypeVar("T")
@@ -72,8 +74,8 @@ class LayerBuilder(Builder, Parameters):
     """
 
     def __init__(self, layer_type: str, name: str | None) -> None:
-        self.block = default_main_program().current_block()  # the stem follows from the name
-        self.startup = default_startup_program()
+        self.block: Block = default_main_program().current_block()  # the stem follows from the name
+        self.startup: Program = default_startup_program()
         self.layer_type = layer_type
         self.given_name = name
         self._name = name

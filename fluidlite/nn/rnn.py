@@ -48,9 +48,10 @@ class _Recurrent(RecurrentNet, Layer):
     def _take(self, given: dict[str, Any]) -> None:
         """Keep the arguments of the constructor."""
         if "activation" in given:
-            self.kind = checked("activation", given["activation"], "tanh", "relu")
+            self.kind: str = checked("activation", given["activation"], "tanh", "relu")
         Layer.__init__(self, given["name"])
-        self.input_size, self.hidden_size = given["input_size"], given["hidden_size"]
+        self.input_size: int = given["input_size"]
+        self.hidden_size: int = given["hidden_size"]
 
     def make_weights(self, input_size: int, ending: str, given: dict[str, Any]) -> None:
         bound = 1 / sqrt(self.hidden_size)

@@ -137,8 +137,8 @@ class ExponentialMovingAverage(_Averages):
         for param, kept in self._averaged:
             with self._main.as_role(OpRole.OPTIMIZE, (param, kept)), name_scope("moving_average"):
                 self._means.append(self._mean_of(param, prefix))
-        self.apply_program = self._applying()
-        self.restore_program = self._restoring(self._averaged)
+        self.apply_program: Program = self._applying()
+        self.restore_program: Program = self._restoring(self._averaged)
 
     def _decay_variable(self, steps: Variable | None) -> Variable:
         """How much of the means stays in a step."""
@@ -252,8 +252,8 @@ class ModelAverage(_Averages):
         for param, kept in self._averaged:
             with self._main.as_role(OpRole.OPTIMIZE, (param, kept)), name_scope("move_average"):
                 self._accumulate(param)
-        self.apply_program = self._applying()
-        self.restore_program = self._restoring(self._averaged)
+        self.apply_program: Program = self._applying()
+        self.restore_program: Program = self._restoring(self._averaged)
 
     def _accumulate(self, param: Parameter) -> None:
         """Append the operator that adds a parameter to its sums."""

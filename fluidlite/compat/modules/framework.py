@@ -115,7 +115,8 @@ def _only(where: str, wanted: bool) -> Callable[[Any], Any]:
 
 _dygraph_only_: Callable[..., Any] = _only("within", True)
 _dygraph_not_support_: Callable[..., Any] = _only("outside of", False)
-dygraph_only, dygraph_not_support = _dygraph_only_, _dygraph_not_support_
+dygraph_only = _dygraph_only_
+dygraph_not_support = _dygraph_not_support_
 
 
 def fake_interface_only(function: FunctionType) -> FunctionType:

@@ -75,8 +75,8 @@ class _Convolution(Layer):
         sizes, transposed = self._filter_size, self._transposed
         shape = filter_shape(channels, self._num_filters, self._groups, sizes, transposed)
         start = None if transposed else Normal(0.0, sqrt(2.0 / (prod(sizes) * channels)), 0)
-        self.weight = self.create_parameter(shape, filters, default_initializer=start)
-        self.bias = self.create_parameter([self._num_filters], bias, is_bias=True)
+        self.weight: Any = self.create_parameter(shape, filters, default_initializer=start)
+        self.bias: Any = self.create_parameter([self._num_filters], bias, is_bias=True)
 
     def extra_repr(self) -> str:
         return f"{list(self.weight.shape)}"
@@ -135,7 +135,7 @@ class Conv2D(_Options, _Forwards):
     ([2, 16, 8, 8], [16, 3, 3, 3])
     """
 
-    function = staticmethod(conv2d)
+    function: ClassVar[Callable[..., Any]] = staticmethod(conv2d)
 
 
 @_CONVOLUTIONS
@@ -151,7 +151,7 @@ class Conv3D(_Options, _Forwards):
     """
 
     dimensions = 3
-    function = staticmethod(conv3d)
+    function: ClassVar[Callable[..., Any]] = staticmethod(conv3d)
 
 
 @_CONVOLUTIONS
@@ -171,7 +171,7 @@ class Conv2DTranspose(_Options, _Adjoint, _Sized):
     [2, 3, 8, 8]
     """
 
-    function = staticmethod(conv2d_transpose)
+    function: ClassVar[Callable[..., Any]] = staticmethod(conv2d_transpose)
 
 
 @_CONVOLUTIONS
@@ -187,7 +187,7 @@ class Conv3DTranspose(_Options, _Adjoint):
     """
 
     dimensions = 3
-    function = staticmethod(conv3d_transpose)
+    function: ClassVar[Callable[..., Any]] = staticmethod(conv3d_transpose)
 
 
 @from_fields

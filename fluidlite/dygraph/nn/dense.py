@@ -85,8 +85,8 @@ class Linear(Layer):
     ) -> None:
         super().__init__(dtype=dtype)
         self._act = act
-        self.weight = self.create_parameter([input_dim, output_dim], param_attr)
-        self.bias = self.create_parameter([output_dim], bias_attr, is_bias=True)
+        self.weight: Any = self.create_parameter([input_dim, output_dim], param_attr)
+        self.bias: Any = self.create_parameter([output_dim], bias_attr, is_bias=True)
 
     def forward(self, input: Any) -> Any:
         """The output."""
@@ -125,7 +125,7 @@ class Embedding(Layer):
             "remote_prefetch": is_sparse and not is_distributed,
             "padding_idx": padding_row(padding_idx, size[0]),
         }
-        self.weight = self.create_parameter(self._size, param_attr)
+        self.weight: Any = self.create_parameter(self._size, param_attr)
 
     def forward(self, input: Any) -> Any:
         """The rows, in the shape of the ids."""
@@ -225,7 +225,9 @@ class PRelu(Layer):
                 raise ArgumentError("mode 'element' needs the shape of the input: input_shape=...")
             shape = [1, *input_shape[1:]]
         self._mode_of_slopes = mode
-        self.weight = self.create_parameter(shape, param_attr, default_initializer=Constant(1.0))
+        self.weight: Any = self.create_parameter(
+            shape, param_attr, default_initializer=Constant(1.0)
+        )
 
     def forward(self, input: Any) -> Any:
         """The activated input."""
@@ -264,8 +266,8 @@ class BilinearTensorProduct(Layer):
     ) -> None:
         super().__init__(dtype=dtype)
         self._act = act
-        self.weight = self.create_parameter([output_dim, input1_dim, input2_dim], param_attr)
-        self.bias = self.create_parameter([1, output_dim], bias_attr, is_bias=True)
+        self.weight: Any = self.create_parameter([output_dim, input1_dim, input2_dim], param_attr)
+        self.bias: Any = self.create_parameter([1, output_dim], bias_attr, is_bias=True)
 
     def forward(self, x: Any, y: Any) -> Any:
         """The products."""
@@ -313,8 +315,8 @@ class NCE(Layer):
             given.pop(name) for name in ("num_total_classes", "param_attr", "bias_attr")
         )
         self._num_total_classes, self._sample_weight = classes, given.pop("sample_weight")
-        self.weight = self.create_parameter([classes, given.pop("dim")], attr)
-        self.bias = None
+        self.weight: Any = self.create_parameter([classes, given.pop("dim")], attr)
+        self.bias: Any = None
         if bias_attr:
             self.bias = self.create_parameter([classes, 1], bias_attr, is_bias=True)
         self._arguments = given

@@ -50,10 +50,12 @@ class _Filters(Learned):
             options: whether there is a bias, the device and the element type.
         """
         need_groups(channels, filters, moved["groups"])
-        self.kernel_size = each("kernel_size", size, self.dimensions)
+        self.kernel_size: tuple[int, ...] = each("kernel_size", size, self.dimensions)
         shape = filter_shape(channels, filters, moved["groups"], self.kernel_size, self.transposed)
         self._make(shape, filters, *options)
-        self.in_channels, self.out_channels, self.groups = channels, filters, moved["groups"]
+        self.in_channels = channels
+        self.out_channels = filters
+        self.groups: Any = moved["groups"]
         for name in {*moved} - {"groups"}:
             named = isinstance(moved[name], str)
             value = moved[name] if named else each(name, moved[name], self.dimensions)
@@ -117,14 +119,14 @@ class Conv1d(_Convolution):
     """
 
     dimensions = 1
-    function = staticmethod(F.conv1d)
+    function: ClassVar[Callable[..., Any]] = staticmethod(F.conv1d)
 
 
 @CONVOLUTIONS
 class Conv2d(_Convolution):
     """Images convolved with filters, plus a bias; see :class:`Conv1d`."""
 
-    function = staticmethod(F.conv2d)
+    function: ClassVar[Callable[..., Any]] = staticmethod(F.conv2d)
 
 
 @CONVOLUTIONS
@@ -132,7 +134,7 @@ class Conv3d(_Convolution):
     """Volumes convolved with filters, plus a bias; see :class:`Conv1d`."""
 
     dimensions = 3
-    function = staticmethod(F.conv3d)
+    function: ClassVar[Callable[..., Any]] = staticmethod(F.conv3d)
 
 
 class _Transposed(_Filters):
@@ -169,14 +171,14 @@ class ConvTranspose1d(_Transposed):
     """The adjoint of a convolution of sequences, plus a bias."""
 
     dimensions = 1
-    function = staticmethod(F.conv_transpose1d)
+    function: ClassVar[Callable[..., Any]] = staticmethod(F.conv_transpose1d)
 
 
 @CONVOLUTIONS
 class ConvTranspose2d(_Transposed):
     """The adjoint of a convolution of images, plus a bias."""
 
-    function = staticmethod(F.conv_transpose2d)
+    function: ClassVar[Callable[..., Any]] = staticmethod(F.conv_transpose2d)
 
 
 @CONVOLUTIONS
@@ -184,4 +186,4 @@ class ConvTranspose3d(_Transposed):
     """The adjoint of a convolution of volumes, plus a bias."""
 
     dimensions = 3
-    function = staticmethod(F.conv_transpose3d)
+    function: ClassVar[Callable[..., Any]] = staticmethod(F.conv_transpose3d)

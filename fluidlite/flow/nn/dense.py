@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import prod, sqrt
-from typing import Any
+from typing import Any, ClassVar
 
 from ...eager.engine import located
 from ...errors import ArgumentError
@@ -64,7 +65,7 @@ class Learned(Module):
     ) -> None:
         """Make them, the weight in a shape whose first size numbers what it makes."""
         bound = near_zero(*shape[1:])
-        self.weight = uniform_parameter(bound, dtype, device, *shape)
+        self.weight: Parameter = uniform_parameter(bound, dtype, device, *shape)
         made = uniform_parameter(bound, dtype, device, outputs) if bias else None
         self.register_parameter("bias", made)
 
@@ -90,7 +91,8 @@ class Linear(Learned):
         dtype: DTypeLike = None,
     ) -> None:
         super().__init__()
-        self.in_features, self.out_features = in_features, out_features
+        self.in_features = in_features
+        self.out_features = out_features
         self._make([out_features, in_features], out_features, bias, device, dtype)
 
     def forward(self, input: Tensor) -> Tensor:
@@ -161,13 +163,14 @@ class Embedding(Module):
         super().__init__()
         need_cpu(device)
         need_row(padding_idx, num_embeddings)
-        self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
+        self.num_embeddings = num_embeddings
+        self.embedding_dim = embedding_dim
         self.padding_idx = padding_idx
         self._options = (max_norm, norm_type, scale_grad_by_freq)
         table = creation.randn([num_embeddings, embedding_dim], dtype)
         if padding_idx is not None:
             table[padding_idx] = 0.0
-        self.weight = Parameter(table)
+        self.weight: Parameter = Parameter(table)
 
     def forward(self, input: Tensor) -> Tensor:
         """The rows, in the shape of the numbers."""
@@ -180,7 +183,7 @@ class Embedding(Module):
 class Identity(FunctionModule):
     """The input; takes any arguments, as a place-holder does."""
 
-    function = staticmethod(lambda input: input)
+    function: ClassVar[Callable[..., Any]] = staticmethod(lambda input: input)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
@@ -192,7 +195,7 @@ class Flatten(FunctionModule):
 
     start_dim: int = 1
     end_dim: int = -1
-    function = staticmethod(flatten)
+    function: ClassVar[Callable[..., Any]] = staticmethod(flatten)
 
 
 class CosineSimilarity(FunctionModule):
@@ -207,7 +210,8 @@ class _Dropout(Module):
         super().__init__()
         if not 0 <= p <= 1:
             raise located(ArgumentError, f"expected p in [0, 1], got {p!r:.60}")
-        self.p, self.inplace = p, inplace
+        self.p = p
+        self.inplace = inplace
 
     function: Any = staticmethod(F.dropout)
 
@@ -226,16 +230,16 @@ class Dropout(_Dropout):
 class Dropout1d(_Dropout):
     """The same for whole channels of [N, C, L]."""
 
-    function = staticmethod(F.dropout1d)
+    function: Any = staticmethod(F.dropout1d)
 
 
 class Dropout2d(_Dropout):
     """The same for whole channels of [N, C, H, W]."""
 
-    function = staticmethod(F.dropout2d)
+    function: Any = staticmethod(F.dropout2d)
 
 
 class Dropout3d(_Dropout):
     """The same for whole channels of [N, C, D, H, W]."""
 
-    function = staticmethod(F.dropout3d)
+    function: Any = staticmethod(F.dropout3d)

@@ -71,7 +71,8 @@ class LayerNorm(_Affine):
         super().__init__()
         sizes = list(numbers_in("normalized_shape", normalized_shape))
         self._make(sizes, elementwise_affine, elementwise_affine and bias, device, dtype)
-        self.normalized_shape, self.eps = sizes, eps
+        self.normalized_shape = sizes
+        self.eps = eps
 
     def forward(self, input: Tensor) -> Tensor:
         """The normalised input."""

@@ -121,7 +121,7 @@ class ConstantPad1d(_Padding):
     """A number around lines."""
 
     value: float = 0.0
-    dimensions = 1
+    dimensions: ClassVar[int] = 1
 
 
 @from_fields
@@ -136,7 +136,7 @@ class ConstantPad3d(_Padding):
     """A number around volumes."""
 
     value: float = 0.0
-    dimensions = 3
+    dimensions: ClassVar[int] = 3
 
 
 class ZeroPad2d(_Padding):
@@ -146,7 +146,8 @@ class ZeroPad2d(_Padding):
 class ReflectionPad1d(_Padding):
     """Lines mirrored at their ends, without the last element."""
 
-    dimensions, mode = 1, "reflect"
+    dimensions: ClassVar[int] = 1
+    mode: ClassVar[str] = "reflect"
 
 
 class ReflectionPad2d(_Padding):
@@ -158,7 +159,8 @@ class ReflectionPad2d(_Padding):
 class ReplicationPad1d(_Padding):
     """The last elements of lines repeated."""
 
-    dimensions, mode = 1, "replicate"
+    dimensions: ClassVar[int] = 1
+    mode: ClassVar[str] = "replicate"
 
 
 class ReplicationPad2d(_Padding):

@@ -136,7 +136,7 @@ class StepLR(_Steps, schedules.Stairs, _OfOptimizer):
 @_scheduler
 class MultiStepLR(_Steps, schedules.Milestones, _OfOptimizer):
     def start(self) -> None:
-        self.milestones = sorted(self.milestones)
+        self.milestones: Any = sorted(self.milestones)
         super().start()
 
 
@@ -166,7 +166,9 @@ class LambdaLR(LRScheduler):
 
     def start(self) -> None:
         groups, given = len(self.optimizer.param_groups), self.lr_lambda
-        self.lr_lambdas = [given] * groups if callable(given) else list(given)
+        self.lr_lambdas: list[Callable[[int], float]] = (
+            [given] * groups if callable(given) else list(given)
+        )
         if len(self.lr_lambdas) != groups:
             raise located(ArgumentError, f"expected {groups} functions, got {len(self.lr_lambdas)}")
         super().start()
@@ -277,7 +279,7 @@ class WarmupLR(LRScheduler):
                 ArgumentError, f"expected 'linear' or 'constant', got {self.warmup_method!r:.60}"
             )
         self.behind: LRScheduler | None = given if isinstance(given, LRScheduler) else None
-        self.optimizer = given.optimizer if isinstance(given, LRScheduler) else given
+        self.optimizer: Optimizer = given.optimizer if isinstance(given, LRScheduler) else given
         super().start()
 
     def rates(self, step: int) -> list[float]:

@@ -65,7 +65,7 @@ class Optimizer:
     def __init__(self, params: Parameters, defaults: Mapping[str, Any]) -> None:
         if isinstance(params, TensorRecord):
             raise located(ArgumentError, "expected a list of parameters, got one tensor")
-        self.defaults = dict(defaults)
+        self.defaults: dict[str, Any] = dict(defaults)
         self.param_groups: list[dict[str, Any]] = []
         self._kept: dict[int, Arrays] = {}  # by the identity of parameters, which groups hold
         listed = list(params)

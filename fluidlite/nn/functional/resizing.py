@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ...eager.recording import eager
@@ -97,4 +98,6 @@ def _scaled(old: Any, factor: Any) -> tuple[int, ...]:
     return tuple(int(size) for size in sizes)
 
 
-upsample = Spelling({})(interpolate, "upsample", ":func:`interpolate` by its other name.")
+upsample: Callable[..., Any] = Spelling({})(
+    interpolate, "upsample", ":func:`interpolate` by its other name."
+)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -59,7 +59,7 @@ class OneCycleLR(LRScheduler):
     three_phase: bool = False
     last_epoch: int = -1
     verbose: bool = False
-    checks: ClassVar = {
+    checks: ClassVar[Mapping[str, Any]] = {
         "divide_factor": positive,
         "anneal_strategy": one_of(*_WAYS),
         "phase_pct": within,
@@ -67,7 +67,7 @@ class OneCycleLR(LRScheduler):
 
     def start(self) -> None:
         within(self, "phase_pct", self.phase_pct, 0.5 if self.three_phase else 1.0)
-        self.learning_rate = self.max_learning_rate / self.divide_factor
+        self.learning_rate: Any = self.max_learning_rate / self.divide_factor
         super().start()
 
     def get_lr(self) -> float:
@@ -122,7 +122,7 @@ class CyclicLR(LRScheduler):
         "triangular2": "cycle",
         "exp_range": "iterations",
     }
-    checks: ClassVar = {
+    checks: ClassVar[Mapping[str, Any]] = {
         "step_size_down": or_none(count),
         "mode": one_of(*_modes),
         "scale_fn": or_none(a_function),
@@ -133,7 +133,7 @@ class CyclicLR(LRScheduler):
         self.step_size_down = self.step_size_down or self.step_size_up
         if self.scale_fn is None:
             self.scale_mode = self._modes[self.mode]
-        self.learning_rate = self.base_learning_rate
+        self.learning_rate: Any = self.base_learning_rate
         super().start()
 
     def _height(self, number: int) -> float:

@@ -34,7 +34,7 @@ class PiecewiseDecay(Epochs, schedules.Piecewise):
     0.2
     """
 
-    checks: ClassVar = {"boundaries": rising, "values": numbers}
+    checks: ClassVar[Mapping[str, Any]] = {"boundaries": rising, "values": numbers}
 
     def start(self) -> None:
         if len(self.values) != len(self.boundaries) + 1:
@@ -42,7 +42,7 @@ class PiecewiseDecay(Epochs, schedules.Piecewise):
                 f"PiecewiseDecay: expected {len(self.boundaries) + 1} values, one more than "
                 f"boundaries, got {len(self.values)}"
             )
-        self.learning_rate = self.values[0]
+        self.learning_rate: Any = self.values[0]
         super().start()
 
 
@@ -58,7 +58,7 @@ class InverseTimeDecay(Epochs, schedules.Exponential, FirstRate):
 
 @scheduler
 class ExponentialDecay(Epochs, schedules.Exponential, FirstRate):
-    checks: ClassVar = {"gamma": within}
+    checks: ClassVar[Mapping[str, Any]] = {"gamma": within}
 
 
 @scheduler
@@ -71,12 +71,12 @@ class PolynomialDecay(LRScheduler):
     last_epoch: int = -1
     verbose: bool = False
     formula: ClassVar[Callable[..., Any]] = staticmethod(schedules.polynomial)
-    checks: ClassVar = {"power": positive}
+    checks: ClassVar[Mapping[str, Any]] = {"power": positive}
 
 
 @scheduler
 class MultiStepDecay(Epochs, schedules.Milestones, FirstRate):
-    checks: ClassVar = {"milestones": rising, "gamma": within}
+    checks: ClassVar[Mapping[str, Any]] = {"milestones": rising, "gamma": within}
 
 
 @scheduler
@@ -88,12 +88,12 @@ class StepDecay(Epochs, schedules.Stairs, FirstRate):
     0.5
     """
 
-    checks: ClassVar = {"gamma": within}
+    checks: ClassVar[Mapping[str, Any]] = {"gamma": within}
 
 
 @scheduler
 class LambdaDecay(Epochs, schedules.OfFunction, FirstRate):
-    checks: ClassVar = {"lr_lambda": a_function}
+    checks: ClassVar[Mapping[str, Any]] = {"lr_lambda": a_function}
 
 
 @scheduler
@@ -117,7 +117,7 @@ class LinearLR(LRScheduler):
     end_factor: float = 1.0
     last_epoch: int = -1
     verbose: bool = False
-    checks: ClassVar = {"start_factor": within}
+    checks: ClassVar[Mapping[str, Any]] = {"start_factor": within}
 
     def start(self) -> None:
         if not 0 <= self.end_factor <= 1:

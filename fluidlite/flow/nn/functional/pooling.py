@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -226,15 +226,17 @@ _PLACES = """>>> out, places = fluid.flow.nn.functional.{name}(
 >>> out.shape, int(places.sum())
 ([1, 1{1}], 0)"""
 
-max_pool1d = of_rank(1, _max_pool, "max_pool1d", _PLACES)
-max_pool2d = of_rank(2, _max_pool, "max_pool2d", _PLACES)
-max_pool3d = of_rank(3, _max_pool, "max_pool3d", _PLACES)
-avg_pool1d = of_rank(1, _avg_pool, "avg_pool1d", fixed={"divisor_override": None})
-avg_pool2d = of_rank(2, _avg_pool, "avg_pool2d")
-avg_pool3d = of_rank(3, _avg_pool, "avg_pool3d")
-adaptive_avg_pool1d = of_rank(1, _adaptive_avg_pool, "adaptive_avg_pool1d")
-adaptive_avg_pool2d = of_rank(2, _adaptive_avg_pool, "adaptive_avg_pool2d")
-adaptive_avg_pool3d = of_rank(3, _adaptive_avg_pool, "adaptive_avg_pool3d")
-adaptive_max_pool1d = of_rank(1, _adaptive_max_pool, "adaptive_max_pool1d")
-adaptive_max_pool2d = of_rank(2, _adaptive_max_pool, "adaptive_max_pool2d")
-adaptive_max_pool3d = of_rank(3, _adaptive_max_pool, "adaptive_max_pool3d")
+max_pool1d: Callable[..., Any] = of_rank(1, _max_pool, "max_pool1d", _PLACES)
+max_pool2d: Callable[..., Any] = of_rank(2, _max_pool, "max_pool2d", _PLACES)
+max_pool3d: Callable[..., Any] = of_rank(3, _max_pool, "max_pool3d", _PLACES)
+avg_pool1d: Callable[..., Tensor] = of_rank(
+    1, _avg_pool, "avg_pool1d", fixed={"divisor_override": None}
+)
+avg_pool2d: Callable[..., Tensor] = of_rank(2, _avg_pool, "avg_pool2d")
+avg_pool3d: Callable[..., Tensor] = of_rank(3, _avg_pool, "avg_pool3d")
+adaptive_avg_pool1d: Callable[..., Tensor] = of_rank(1, _adaptive_avg_pool, "adaptive_avg_pool1d")
+adaptive_avg_pool2d: Callable[..., Tensor] = of_rank(2, _adaptive_avg_pool, "adaptive_avg_pool2d")
+adaptive_avg_pool3d: Callable[..., Tensor] = of_rank(3, _adaptive_avg_pool, "adaptive_avg_pool3d")
+adaptive_max_pool1d: Callable[..., Any] = of_rank(1, _adaptive_max_pool, "adaptive_max_pool1d")
+adaptive_max_pool2d: Callable[..., Any] = of_rank(2, _adaptive_max_pool, "adaptive_max_pool2d")
+adaptive_max_pool3d: Callable[..., Any] = of_rank(3, _adaptive_max_pool, "adaptive_max_pool3d")
