@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ..eager.mode import enable_grad as enable_grad
 from ..eager.mode import is_grad_enabled as is_grad_enabled
 from ..eager.mode import no_grad as no_grad
@@ -65,8 +67,6 @@ from ..ground.missing_names import answer
 from ..ground.public_names import list_given_names
 from ..ground.tracebacks import api_boundaries
 from . import autograd as autograd
-from . import nn as nn
-from . import optim as optim
 from .algebra import addcdiv as addcdiv
 from .algebra import addcmul as addcmul
 from .algebra import addmm as addmm
@@ -248,6 +248,10 @@ from .shapes import view as view
 from .tensor import Tensor as Tensor
 from .tensor import tensor as tensor
 
+if TYPE_CHECKING:  # these come when they are first asked for
+    from . import nn as nn
+    from . import optim as optim
+
 list_given_names(globals(), "autograd", "nn", "optim")
 api_boundaries(globals(), quick=True, but=("Tensor",))
-answer(globals())
+answer(globals(), "nn", "optim")

@@ -14,7 +14,6 @@ from ..eager.recording import eager
 from ..errors import ArgumentError
 from ..functions import arithmetic, composed, elementary, selection
 from ..functions.elementary import floats, rsqrt, square
-from ..nn.functional import activation
 from ..opdef.operand import Operand
 from .spelling import ONEFLOW
 
@@ -93,7 +92,11 @@ exp2: Function = _smooth(
 )
 log10: Function = ONEFLOW(elementary.log10)
 mul: Function = ONEFLOW(arithmetic.multiply, "mul")
-logsigmoid: Function = ONEFLOW(activation.log_sigmoid, "logsigmoid", into={"x": floats})
+
+
+def logsigmoid(input: Tensor) -> Tensor:
+    """log(sigmoid(x)), without overflow."""
+    return eager.logsigmoid(floats(input))
 
 
 def erfc(input: Tensor) -> Tensor:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from ..eager.recording import eager
 from ..functions import arithmetic, elementary, reduction, selection, shaping
-from ..nn.functional import activation
 from ..opdef.operand import Operand
 from .spelling import ONEFLOW, Found
 
@@ -39,8 +38,23 @@ norm: Function = ONEFLOW(reduction.norm)
 logsumexp: Function = ONEFLOW(reduction.logsumexp, defaults={"dim": ...})
 argmax: Function = ONEFLOW(reduction.argmax, fixed={"dtype": "int64"}, into={"x": _numbers})
 argmin: Function = ONEFLOW(reduction.argmin, fixed={"dtype": "int64"}, into={"x": _numbers})
-softmax: Function = ONEFLOW(activation.softmax, defaults={"dim": ...})
-log_softmax: Function = ONEFLOW(activation.log_softmax, defaults={"dim": ...})
+
+
+def softmax(input: Tensor, dim: int, dtype: DTypeLike = None) -> Tensor:
+    """e^x divided by the sum of those along a dimension.
+
+    Args:
+        input: a tensor.
+        dim: the dimension.
+        dtype: the element type to compute in; the tensor's when None.
+    """
+    return eager.softmax(input if dtype is None else elementary.cast(input, dtype), axis=dim)
+
+
+def log_softmax(input: Tensor, dim: int, dtype: DTypeLike = None) -> Tensor:
+    """The logarithm of :func:`softmax`, more exact."""
+    x = input if dtype is None else elementary.cast(input, dtype)
+    return arithmetic.subtract(x, reduction.logsumexp(x, dim, True))
 
 
 def mean(

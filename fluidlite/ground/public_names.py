@@ -13,6 +13,7 @@ from typing import Any
 #: what a module's ``def`` and ``class`` make; what decorators make of them has a ``__wrapped__``
 _DEFINED = (type, types.FunctionType)
 _GROUND = f"{__package__}."
+_LANGUAGE = ("annotations", "TYPE_CHECKING")
 
 
 def public_names(module: Mapping[str, Any]) -> list[str]:
@@ -60,7 +61,7 @@ def list_given_names(module: dict[str, Any], *modules: str) -> None:
 
 
 def _is_given(name: str, value: Any) -> bool:
-    if name.startswith("_") or name == "annotations" or isinstance(value, types.ModuleType):
+    if name.startswith("_") or name in _LANGUAGE or isinstance(value, types.ModuleType):
         return False
     return not (isinstance(value, types.FunctionType) and value.__module__.startswith(_GROUND))
 
