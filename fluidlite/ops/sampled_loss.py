@@ -31,7 +31,7 @@ CUT = 40  #: scores of a tree's nodes are kept in [-CUT, CUT]
 HIT = 1e20  #: what a sample loses that is a label
 
 
-class RowsOfTable(Op, abstract=True):
+class RowsOfClasses(Op, abstract=True):
     """Scores of some classes: products of the input with rows of a table, one row for each class.
 
     is_sparse: the gradient of the table has only the rows that were used.
@@ -128,7 +128,7 @@ class RowsOfTable(Op, abstract=True):
             )
 
 
-class nce(RowsOfTable):
+class nce(RowsOfClasses):
     """Cost = the loss of telling the labels of each row from classes drawn at random.
 
     With o the sigmoid of a class's score and b = num_neg_samples times the probability of drawing
@@ -341,7 +341,7 @@ class tree_path(Detached):
         )
 
 
-class hierarchical_sigmoid(RowsOfTable):
+class hierarchical_sigmoid(RowsOfClasses):
     """Out = the loss of the turns on the way to the right leaf of a tree of classes.
 
     A turn costs log(1 + e^s) - c s with the node's score s and the turn c (Morin and Bengio,
