@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .errors import ArgumentError, VersionError
 from .ground.arguments import refused
@@ -36,6 +36,9 @@ from .opdef.gradient import GRAD
 from .scope import Scope, scope_is_guarded, switch_scope
 from .unique_name import names_are_guarded
 from .unique_name import switch as switch_names
+
+if TYPE_CHECKING:
+    from .functions.arguments import DTypeLike
 
 __all__ = [
     "Block", "OpRole", "Operator", "Parameter", "Program", "Variable", "cpu_places",
@@ -120,7 +123,7 @@ def convert_np_dtype_to_dtype_(np_dtype: Any) -> DType:
     return as_dtype(np_dtype)
 
 
-def dtype_is_floating(dtype: Any) -> bool:
+def dtype_is_floating(dtype: DTypeLike) -> bool:
     """Whether an element type is one of numbers with fractions."""
     return as_dtype(dtype).is_float
 

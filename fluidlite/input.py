@@ -6,7 +6,7 @@ They take shapes as they are: no batch size is put in front, and ids have no las
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from .ground.public_names import list_public_names
 from .ground.tracebacks import api_boundaries
@@ -15,9 +15,13 @@ from .layers.io import as_sizes, fed_variable
 from .layers.layer import LayerBuilder, layer
 from .layers.nn import EMBEDDING, depth_of, looked_up
 
+if TYPE_CHECKING:
+    from .functions.arguments import DTypeLike
+    from .param_attr import Attr
+
 
 def data(
-    name: str, shape: Sequence[int | None], dtype: Any = "float32", lod_level: int = 0
+    name: str, shape: Sequence[int | None], dtype: DTypeLike = "float32", lod_level: int = 0
 ) -> Variable:
     """A variable of block 0 that is fed.
 
@@ -48,8 +52,8 @@ def embedding(
     is_sparse: bool = False,
     is_distributed: bool = False,
     padding_idx: int | None = None,
-    param_attr: Any = None,
-    dtype: Any = "float32",
+    param_attr: Attr = None,
+    dtype: DTypeLike = "float32",
 ) -> Variable:
     """The rows of a table of weights that ids select.
 

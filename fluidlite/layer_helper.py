@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from .ir.program import Program, default_main_program, default_startup_program
 from .ir.variable import Parameter, Variable
 from .layers.layer import LayerBuilder, activation_of, variables_of
 from .param_attr import ParamAttr, as_param_attr
+
+if TYPE_CHECKING:
+    from .functions.arguments import DTypeLike
 
 
 class ObjectHelper(Described):
@@ -70,7 +73,9 @@ class ObjectHelper(Described):
         block = self.main_program.current_block()
         return block.append_op(type, inputs, outputs, attrs, bool(stop_gradient))
 
-    def create_variable_for_type_inference(self, dtype: Any, stop_gradient: bool = False) -> Any:
+    def create_variable_for_type_inference(
+        self, dtype: DTypeLike, stop_gradient: bool = False
+    ) -> Any:
         """A variable for a result, whose shape an operator tells; a blank tensor at once.
 
         Args:
@@ -174,7 +179,7 @@ class ObjectHelper(Described):
         self,
         attr: Any,
         shape: Any,
-        dtype: Any = None,
+        dtype: DTypeLike = None,
         is_bias: bool = False,
         default_initializer: Initializer | None = None,
         stop_gradient: bool = False,

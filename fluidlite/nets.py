@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .errors import ArgumentError, ShapeError
 from .ground.missing_names import answer
@@ -11,6 +11,9 @@ from .ground.public_names import list_public_names
 from .ground.tracebacks import api_boundaries
 from .ir.variable import Variable
 from .layers import activation, conv, elementwise, joining, math, nn, norm, reshaping, sequence
+
+if TYPE_CHECKING:
+    from .param_attr import Attr
 
 
 def simple_img_conv_pool(
@@ -26,8 +29,8 @@ def simple_img_conv_pool(
     conv_padding: Any = 0,
     conv_dilation: int | Sequence[int] = 1,
     conv_groups: int | None = 1,
-    param_attr: Any = None,
-    bias_attr: Any = None,
+    param_attr: Attr = None,
+    bias_attr: Attr = None,
     act: str | None = None,
     use_cudnn: bool = True,
 ) -> Variable:
@@ -80,7 +83,7 @@ def img_conv_group(
     conv_padding: Any = 1,
     conv_filter_size: Any = 3,
     conv_act: str | None = None,
-    param_attr: Any = None,
+    param_attr: Attr = None,
     conv_with_batchnorm: bool | Sequence[bool] = False,
     conv_batchnorm_drop_rate: float | Sequence[float] = 0.0,
     pool_stride: int | Sequence[int] = 1,
@@ -258,10 +261,10 @@ def sequence_conv_pool(
     input: Variable,
     num_filters: int,
     filter_size: int,
-    param_attr: Any = None,
+    param_attr: Attr = None,
     act: str | None = "sigmoid",
     pool_type: str = "max",
-    bias_attr: Any = None,
+    bias_attr: Attr = None,
 ) -> Variable:
     """A convolution along sequences, then one row for each sequence.
 

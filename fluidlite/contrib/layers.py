@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import ArgumentError, ShapeError
 from ..ground.missing_names import answer
@@ -21,6 +21,10 @@ from .sequence_layers import (
     sequence_topk_avg_pooling,
     var_conv_2d,
 )
+
+if TYPE_CHECKING:
+    from ..functions.arguments import DTypeLike
+    from ..param_attr import Attr
 
 __all__ = [
     "BasicGRUUnit", "BasicLSTMUnit", "basic_gru", "basic_lstm", "fused_elemwise_activation",
@@ -103,8 +107,8 @@ def tdm_child(
     x: Variable,
     node_nums: int,
     child_nums: int,
-    param_attr: Any = None,
-    dtype: Any = "int32",
+    param_attr: Attr = None,
+    dtype: DTypeLike = "int32",
 ) -> tuple[Variable, Variable]:
     """The children of nodes of a tree, which is a parameter, and which of them are items.
 
@@ -142,7 +146,7 @@ def tdm_sampler(
     output_list: bool = True,
     seed: int = 0,
     tree_dtype: Any = "int32",
-    dtype: Any = "int32",
+    dtype: DTypeLike = "int32",
 ) -> tuple[Any, Any, Any]:
     """For each item its nodes in the layers of a tree, and other nodes by chance.
 
@@ -237,8 +241,8 @@ def tree_conv(
     num_filters: int = 1,
     max_depth: int = 2,
     act: str | None = "tanh",
-    param_attr: Any = None,
-    bias_attr: Any = None,
+    param_attr: Attr = None,
+    bias_attr: Attr = None,
     name: str | None = None,
 ) -> Variable:
     """Convolution over trees: for each node features of what is below it, by place.

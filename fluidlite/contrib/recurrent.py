@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..dygraph.layer import Layer
 from ..errors import ArgumentError, ShapeError
@@ -27,6 +27,10 @@ from ..layers.recurrence import check_lengths, flipped, kept, steps_mask
 from ..layers.reshaping import reshape, reverse
 from ..layers.static_rnn import StaticRNN
 from ..opdef.spec import agree
+
+if TYPE_CHECKING:
+    from ..functions.arguments import DTypeLike
+    from ..param_attr import Attr
 
 
 @from_fields
@@ -146,12 +150,12 @@ def basic_lstm(
     dropout_prob: float = 0.0,
     bidirectional: bool = False,
     batch_first: bool = True,
-    param_attr: Any = None,
-    bias_attr: Any = None,
+    param_attr: Attr = None,
+    bias_attr: Attr = None,
     gate_activation: Activation | None = None,
     activation: Activation | None = None,
     forget_bias: float = 1.0,
-    dtype: Any = "float32",
+    dtype: DTypeLike = "float32",
     name: str = "basic_lstm",
 ) -> tuple[Variable, Variable, Variable]:
     """Several layers of long short-term memories over padded sequences.
@@ -201,11 +205,11 @@ def basic_gru(
     dropout_prob: float = 0.0,
     bidirectional: bool = False,
     batch_first: bool = True,
-    param_attr: Any = None,
-    bias_attr: Any = None,
+    param_attr: Attr = None,
+    bias_attr: Attr = None,
     gate_activation: Activation | None = None,
     activation: Activation | None = None,
-    dtype: Any = "float32",
+    dtype: DTypeLike = "float32",
     name: str = "basic_gru",
 ) -> tuple[Variable, Variable]:
     """Several layers of gated recurrent units over padded sequences.

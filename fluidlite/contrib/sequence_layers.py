@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import ArgumentError, ShapeError
 from ..ir.variable import Variable
 from ..layers.layer import LayerBuilder, activation_of, layer, stopped
 from ..layers.sizes import integers
+
+if TYPE_CHECKING:
+    from ..functions.arguments import DTypeLike
+    from ..param_attr import Attr
 
 
 @layer
@@ -19,8 +23,8 @@ def fused_embedding_seq_pool(
     is_sparse: bool = False,
     padding_idx: int | None = None,
     combiner: str = "sum",
-    param_attr: Any = None,
-    dtype: Any = "float32",
+    param_attr: Attr = None,
+    dtype: DTypeLike = "float32",
 ) -> Variable:
     """The sum of the rows of a table of weights that the ids of each sequence select.
 
@@ -69,12 +73,12 @@ def search_pyramid_hash(
     black_list_len: int,
     seed: int,
     lr: float,
-    param_attr: Any = None,
+    param_attr: Attr = None,
     param_attr_wl: Any = None,
     param_attr_bl: Any = None,
     name: str | None = None,
     distribute_update_vars: Sequence[str] | None = None,
-    dtype: Any = "float32",
+    dtype: DTypeLike = "float32",
 ) -> Variable:
     """A row for each n-gram of sequences: parts of a list of weights that its hashes choose.
 
@@ -146,8 +150,8 @@ def match_matrix_tensor(
     y: Variable,
     channel_num: int,
     act: str | None = None,
-    param_attr: Any = None,
-    dtype: Any = "float32",
+    param_attr: Attr = None,
+    dtype: DTypeLike = "float32",
     name: str | None = None,
 ) -> tuple[Variable, Variable]:
     """Each row of a sequence times a matrix times each row of the other, for several matrices: an
@@ -192,9 +196,9 @@ def var_conv_2d(
     output_channel: int,
     filter_size: int | Sequence[int],
     stride: int | Sequence[int] = 1,
-    param_attr: Any = None,
+    param_attr: Attr = None,
     act: str | None = None,
-    dtype: Any = "float32",
+    dtype: DTypeLike = "float32",
     name: str | None = None,
 ) -> Variable:
     """The convolution of images that have sizes of their own, with zeros around them.

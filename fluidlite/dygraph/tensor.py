@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import weakref
 from dataclasses import dataclass
-from typing import Any, ClassVar, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from ..ir.callsite import warn
 from ..ir.program import default_main_program
 from ..opdef.reverse_sweep import NodeOutput
 from ..param_attr import as_eager_attr
+
+if TYPE_CHECKING:
+    from ..functions.arguments import DTypeLike
 
 
 class _Thread(threading.local):
@@ -61,7 +64,7 @@ class DygraphLayer(EagerLayer):
         self,
         attr: Any,
         shape: Any,
-        dtype: Any,
+        dtype: DTypeLike,
         default: Any = None,
         stop_gradient: bool = False,
     ) -> Any:
@@ -70,7 +73,9 @@ class DygraphLayer(EagerLayer):
             return VarBase(default.value)
         return super().weight(attr, shape, dtype, default, stop_gradient)
 
-    def own_parameter(self, attr: Any, shape: Any, dtype: Any, suffix: str, default: Any) -> Any:
+    def own_parameter(
+        self, attr: Any, shape: Any, dtype: DTypeLike, suffix: str, default: Any
+    ) -> Any:
         """A parameter that belongs to no layer.
 
         Args:
@@ -223,7 +228,7 @@ class VarBase(Tensor):
         """
         return repr(self)
 
-    def astype(self, dtype: Any) -> Any:
+    def astype(self, dtype: DTypeLike) -> Any:
         """The tensor in another element type."""
         return self.cast(dtype)
 
@@ -288,7 +293,7 @@ class ParamBase(VarBase, Parameter, results=False):
         Parameter.__init__(self, array, name, trainable)
 
 
-def new_parameter(shape: Any, dtype: Any, default: Any, attr: Any, name: str) -> ParamBase:
+def new_parameter(shape: Any, dtype: DTypeLike, default: Any, attr: Any, name: str) -> ParamBase:
     """A parameter with its first value.
 
     Args:

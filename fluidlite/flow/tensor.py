@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,6 +29,9 @@ from .conversion import Conversion
 from .inplace import InPlace
 from .methods import OF_VARIABLES, MoreMethods
 from .views import Viewing
+
+if TYPE_CHECKING:
+    from ..functions.arguments import DTypeLike
 
 
 class Tensor(Conversion, Viewing, MoreMethods, InPlace, TensorCore):
@@ -202,7 +207,7 @@ class Tensor(Conversion, Viewing, MoreMethods, InPlace, TensorCore):
 
 
 def tensor(
-    data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+    data: Any, *, dtype: DTypeLike = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
     """A tensor with a copy of some values.
 

@@ -5,13 +5,16 @@ Each layer appends one operator of the same name, and gives a variable of the sh
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..ir.callsite import warn
 from ..ir.variable import Variable
 from .layer import LayerBuilder, layer
 from .operator_layers import Layer, OperatorLayers, operator_layer
 from .unary import UNARY
+
+if TYPE_CHECKING:
+    from ..functions.arguments import DTypeLike
 
 _unary = OperatorLayers(UNARY)
 
@@ -73,7 +76,7 @@ def log_softmax(
     f: LayerBuilder,
     input: Variable,
     axis: int | None = None,
-    dtype: Any = None,
+    dtype: DTypeLike = None,
     name: str | None = None,
 ) -> Variable:
     """The logarithm of the softmax of ``input`` along ``axis``.

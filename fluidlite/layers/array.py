@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,8 +16,11 @@ from .creation import assign, fill_constant
 from .joining import concat, stack
 from .layer import LayerBuilder, layer, stopped
 
+if TYPE_CHECKING:
+    from ..functions.arguments import DTypeLike
 
-def create_array(dtype: Any) -> Variable | Any:
+
+def create_array(dtype: DTypeLike) -> Variable | Any:
     """An array that holds nothing yet: within ``dygraph.guard()`` a list of Python.
 
     Args:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from .layer import LAYERS, LayerBuilder, is_variable, layer, stopped
 from .math import cast
 from .operator_layers import Layer, OperatorLayers
 from .sizes import Given, Sizes, integer, sizes_of
+
+if TYPE_CHECKING:
+    from ..functions.arguments import DTypeLike
 
 Number = float | Variable
 
@@ -40,7 +43,7 @@ _filled = OperatorLayers(FILLED)
 def fill_constant(
     f: LayerBuilder,
     shape: Given,
-    dtype: Any,
+    dtype: DTypeLike,
     value: Number,
     force_cpu: bool = False,
     out: Variable | None = None,
@@ -136,7 +139,7 @@ def full(
     shape: Given,
     fill_value: Number,
     out: Variable | None = None,
-    dtype: Any = None,
+    dtype: DTypeLike = None,
     device: str | None = None,
     stop_gradient: bool = True,
     name: str | None = None,
@@ -168,7 +171,7 @@ def full_like(
     input: Variable,
     fill_value: float,
     out: Variable | None = None,
-    dtype: Any = None,
+    dtype: DTypeLike = None,
     device: str | None = None,
     stop_gradient: bool = True,
     name: str | None = None,
@@ -192,7 +195,7 @@ def full_like(
 
 
 @FILLED
-def zeros(shape: Given, dtype: Any, force_cpu: bool = False) -> Variable:
+def zeros(shape: Given, dtype: DTypeLike, force_cpu: bool = False) -> Variable:
     """0 everywhere.
 
     >>> fluid.layers.zeros([2, 3], "float32").shape
@@ -202,7 +205,7 @@ def zeros(shape: Given, dtype: Any, force_cpu: bool = False) -> Variable:
 
 
 @FILLED
-def ones(shape: Given, dtype: Any, force_cpu: bool = False) -> Variable:
+def ones(shape: Given, dtype: DTypeLike, force_cpu: bool = False) -> Variable:
     """1 everywhere.
 
     >>> fluid.layers.ones([2, 3], "float32").shape
@@ -246,7 +249,7 @@ def eye(
     num_rows: int,
     num_columns: int | None = None,
     batch_shape: Sequence[int] | None = None,
-    dtype: Any = "float32",
+    dtype: DTypeLike = "float32",
 ) -> Variable:
     """1 where row and column are the same, 0 elsewhere.
 
@@ -268,7 +271,7 @@ def eye(
     return made
 
 
-def range(start: Number, end: Number, step: Number, dtype: Any) -> Variable:
+def range(start: Number, end: Number, step: Number, dtype: DTypeLike) -> Variable:
     """``start``, ``start + step``, ``start + 2 * step``, ... as long as they lie before ``end``.
 
     Args:
@@ -290,7 +293,7 @@ def arange(
     start: Number,
     end: Number,
     step: Number = 1,
-    dtype: Any = None,
+    dtype: DTypeLike = None,
     name: str | None = None,
 ) -> Variable:
     """``start``, ``start + step``, ``start + 2 * step``, ... as long as they lie before ``end``.
@@ -318,7 +321,7 @@ def arange(
 
 @layer
 def linspace(
-    f: LayerBuilder, start: Number, stop: Number, num: int | Variable, dtype: Any
+    f: LayerBuilder, start: Number, stop: Number, num: int | Variable, dtype: DTypeLike
 ) -> Variable:
     """Numbers from ``start`` to ``stop``, both included, at equal distances.
 

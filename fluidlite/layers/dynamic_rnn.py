@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import unique_name
 from ..errors import ArgumentError
@@ -17,6 +17,9 @@ from .array import array_read, array_write
 from .creation import fill_constant
 from .layer import LayerBuilder, layer
 from .loop import While
+
+if TYPE_CHECKING:
+    from ..functions.arguments import DTypeLike
 
 
 def lod_rank_table(x: Variable, level: int = 0) -> Variable:
@@ -320,7 +323,7 @@ class DynamicRNN(Described):
         shape: Sequence[int] | None = None,
         value: float = 0.0,
         need_reorder: bool = False,
-        dtype: Any = "float32",
+        dtype: DTypeLike = "float32",
     ) -> Variable:
         """What the step before left.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import ArgumentError
 from ..ground.dtypes import Kind
@@ -11,12 +11,15 @@ from ..ir.program import default_main_program
 from ..ir.variable import Variable
 from ..opdef.attribute import whole_number
 
+if TYPE_CHECKING:
+    from ..functions.arguments import DTypeLike
+
 
 def data(
     name: str,
     shape: Sequence[int | None],
     append_batch_size: bool = True,
-    dtype: Any = "float32",
+    dtype: DTypeLike = "float32",
     lod_level: int = 0,
     type: Any = Kind.LOD_TENSOR,
     stop_gradient: bool = True,
@@ -102,7 +105,7 @@ def as_sizes(name: str, shape: Sequence[int | None]) -> list[int]:
 def fed_variable(
     name: str,
     sizes: Sequence[int],
-    dtype: Any,
+    dtype: DTypeLike,
     lod_level: int,
     kind: Any = Kind.LOD_TENSOR,
     *,

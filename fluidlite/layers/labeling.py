@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import ArgumentError, UnknownVariableError
 from ..ir.callsite import warn
@@ -10,13 +10,16 @@ from ..ir.variable import Variable
 from ..param_attr import as_param_attr
 from .layer import LayerBuilder, layer
 
+if TYPE_CHECKING:
+    from ..param_attr import Attr
+
 
 @layer
 def linear_chain_crf(
     f: LayerBuilder,
     input: Variable,
     label: Variable,
-    param_attr: Any = None,
+    param_attr: Attr = None,
     length: Variable | None = None,
 ) -> Variable:
     """The cost of a conditional random field: minus the logarithm of how likely the given labels
@@ -55,7 +58,7 @@ def linear_chain_crf(
 def crf_decoding(
     f: LayerBuilder,
     input: Variable,
-    param_attr: Any,
+    param_attr: Attr,
     label: Variable | None = None,
     length: Variable | None = None,
 ) -> Variable:

@@ -41,6 +41,7 @@ from .params import Parameters
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
+    from ..functions.arguments import DTypeLike
     from ..ir.program import Program
 
 P = ParamSpec("P")
@@ -102,7 +103,7 @@ class LayerBuilder(Builder, Parameters):
         """
         self.append(lookup(type)(attrs), ins, outs)
 
-    def result(self, given: Variable | None = None, dtype: Any = None) -> Variable:
+    def result(self, given: Variable | None = None, dtype: DTypeLike = None) -> Variable:
         """The variable to write to: the one that the user gave, or a new one.
 
         Args:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..ground.dtypes import as_dtype
 from ..ir.variable import Variable
 from .layer import LayerBuilder, is_variable, layer, stopped
 
+if TYPE_CHECKING:
+    from ..functions.arguments import DTypeLike
+
 
 @layer
 def sequence_mask(
-    f: LayerBuilder, x: Variable, maxlen: Any = None, dtype: Any = "int64", name: str | None = None
+    f: LayerBuilder,
+    x: Variable,
+    maxlen: Any = None,
+    dtype: DTypeLike = "int64",
+    name: str | None = None,
 ) -> Variable:
     """1 where a position is below a length, else 0.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..errors import ArgumentError
 from ..ground.dtypes import as_dtype
@@ -11,6 +11,9 @@ from ..ir.variable import Variable
 from .layer import LayerBuilder, is_variable, layer, stopped
 from .operator_layers import Layer, operator_layer, same_shape
 from .sizes import number
+
+if TYPE_CHECKING:
+    from ..functions.arguments import DTypeLike
 
 Bound = float | Variable | None
 
@@ -61,7 +64,7 @@ sums: Layer = operator_layer(
 
 
 @layer
-def cast(f: LayerBuilder, x: Variable, dtype: Any) -> Variable:
+def cast(f: LayerBuilder, x: Variable, dtype: DTypeLike) -> Variable:
     """``x`` in another element type; as bool, whether it is not 0.
 
     Args:

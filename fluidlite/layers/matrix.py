@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,6 +10,9 @@ from ..ir.variable import Variable
 from .creation import assign
 from .layer import LayerBuilder, is_variable, layer, stopped
 from .operator_layers import Layer, operator_layer, same_shape
+
+if TYPE_CHECKING:
+    from ..param_attr import Attr
 
 bmm: Layer = operator_layer("""
     bmm(x, y, name)
@@ -53,8 +56,8 @@ def bilinear_tensor_product(
     size: int,
     act: str | None = None,
     name: str | None = None,
-    param_attr: Any = None,
-    bias_attr: Any = None,
+    param_attr: Attr = None,
+    bias_attr: Attr = None,
 ) -> Variable:
     """``size`` products of rows of ``x``, learned matrices, and rows of ``y``, plus a bias.
 

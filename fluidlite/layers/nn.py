@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import ArgumentError, DTypeError, ShapeError
 from ..initializer import Constant
@@ -14,6 +14,10 @@ from ..opdef.interpreter import Call
 from .layer import LAYERS, LayerBuilder, is_variable, layer, stopped, variables_of
 from .operator_layers import Layer, operator_layer
 from .sizes import integer
+
+if TYPE_CHECKING:
+    from ..functions.arguments import DTypeLike
+    from ..param_attr import Attr
 
 #: tables of weights whose rows are looked up
 EMBEDDING = LAYERS.extended(
@@ -36,8 +40,8 @@ def fc(
     input: Variable | Sequence[Variable],
     size: int,
     num_flatten_dims: int = 1,
-    param_attr: Any = None,
-    bias_attr: Any = None,
+    param_attr: Attr = None,
+    bias_attr: Attr = None,
     act: str | None = None,
     name: str | None = None,
 ) -> Variable:
@@ -106,8 +110,8 @@ def embedding(
     is_sparse: bool = False,
     is_distributed: bool = False,
     padding_idx: int | None = None,
-    param_attr: Any = None,
-    dtype: Any = "float32",
+    param_attr: Attr = None,
+    dtype: DTypeLike = "float32",
 ) -> Variable:
     """The rows of a table of weights that ids select.
 
@@ -136,8 +140,8 @@ def looked_up(
     is_sparse: bool,
     is_distributed: bool,
     padding_idx: int | None,
-    param_attr: Any,
-    dtype: Any,
+    param_attr: Attr,
+    dtype: DTypeLike,
 ) -> Variable:
     """What ``lookup``, one of the operators that look rows up, finds in a new table.
 
@@ -250,7 +254,7 @@ def dropout(
 
 @layer
 def prelu(
-    f: LayerBuilder, x: Variable, mode: str, param_attr: Any = None, name: str | None = None
+    f: LayerBuilder, x: Variable, mode: str, param_attr: Attr = None, name: str | None = None
 ) -> Variable:
     """``x`` where it is positive, else a learned slope times ``x``.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import ArgumentError, ShapeError
 from ..ground.dtypes import DType
@@ -12,6 +12,9 @@ from ..ir.variable import Variable
 from ..param_attr import ParamAttr
 from .layer import LAYERS, LayerBuilder, is_variable, layer, stopped
 from .windows import is_channels_last, known_channels
+
+if TYPE_CHECKING:
+    from ..param_attr import Attr
 
 #: normalisations, and what they have in common with the layers of ``fluid.dygraph``
 NORMS = LAYERS.extended(
@@ -31,7 +34,7 @@ NORMS = LAYERS.extended(
 )
 
 
-def need_parameters(layer: str, param_attr: Any, bias_attr: Any) -> None:
+def need_parameters(layer: str, param_attr: Attr, bias_attr: Attr) -> None:
     """Refuse attributes that ask for no parameter.
 
     Raises:
@@ -55,7 +58,7 @@ def running_attrs(mean: str | None, variance: str | None, average: bool) -> list
     ]
 
 
-def need_where_asked(scale: bool, param_attr: Any, shift: bool, bias_attr: Any) -> None:
+def need_where_asked(scale: bool, param_attr: Attr, shift: bool, bias_attr: Attr) -> None:
     """Refuse attributes that ask for no parameter where there has to be one.
 
     Raises:
@@ -79,8 +82,8 @@ def batch_norm(
     is_test: bool = False,
     momentum: float = 0.9,
     epsilon: float = 1e-05,
-    param_attr: Any = None,
-    bias_attr: Any = None,
+    param_attr: Attr = None,
+    bias_attr: Attr = None,
     data_layout: str = "NCHW",
     in_place: bool = False,
     name: str | None = None,
@@ -160,8 +163,8 @@ def layer_norm(
     shift: bool = True,
     begin_norm_axis: int = 1,
     epsilon: float = 1e-05,
-    param_attr: Any = None,
-    bias_attr: Any = None,
+    param_attr: Attr = None,
+    bias_attr: Attr = None,
     act: str | None = None,
     name: str | None = None,
 ) -> Variable:
@@ -212,8 +215,8 @@ def group_norm(
     input: Variable,
     groups: int,
     epsilon: float = 1e-05,
-    param_attr: Any = None,
-    bias_attr: Any = None,
+    param_attr: Attr = None,
+    bias_attr: Attr = None,
     act: str | None = None,
     data_layout: str = "NCHW",
     name: str | None = None,
@@ -258,8 +261,8 @@ def instance_norm(
     f: LayerBuilder,
     input: Variable,
     epsilon: float = 1e-05,
-    param_attr: Any = None,
-    bias_attr: Any = None,
+    param_attr: Attr = None,
+    bias_attr: Attr = None,
     name: str | None = None,
 ) -> Variable:
     """``scale * (input - mean) / sqrt(variance + epsilon) + bias``, for each image of a channel.

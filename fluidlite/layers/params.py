@@ -17,6 +17,7 @@ from ..param_attr import WeightNormParamAttr, as_param_attr
 from .weight_norm import weight_norm
 
 if TYPE_CHECKING:
+    from ..functions.arguments import DTypeLike
     from ..ir.block import Block
 
 
@@ -35,7 +36,7 @@ class Parameters:
         self,
         attr: Any,
         shape: Sequence[int],
-        dtype: Any,
+        dtype: DTypeLike,
         default: Initializer | None = None,
         stop_gradient: bool = False,
     ) -> Parameter | None:
@@ -66,7 +67,7 @@ class Parameters:
         total: Variable = self.elementwise_add(x, made, axis=axis)  # type: ignore[attr-defined]
         return total
 
-    def bias_parameter(self, attr: Any, shape: Sequence[int], dtype: Any) -> Parameter | None:
+    def bias_parameter(self, attr: Any, shape: Sequence[int], dtype: DTypeLike) -> Parameter | None:
         """A bias called ``<layer>.b_<n>``; None when ``attr`` is False."""
         return self.parameter(attr, shape, dtype, "b", Constant(0.0))
 
@@ -74,7 +75,7 @@ class Parameters:
         self,
         attr: Any,
         shape: Sequence[int],
-        dtype: Any,
+        dtype: DTypeLike,
         suffix: str,
         default: Initializer,
         stop_gradient: bool = False,
@@ -126,13 +127,13 @@ class Parameters:
         return made
 
     def own_parameter(
-        self, attr: Any, shape: Sequence[int], dtype: Any, suffix: str, default: Initializer
+        self, attr: Any, shape: Sequence[int], dtype: DTypeLike, suffix: str, default: Initializer
     ) -> Parameter | None:
         """A parameter that belongs to no other layer; arguments as of :meth:`parameter`."""
         return self.parameter(attr, shape, dtype, suffix, default)
 
     def persistable(
-        self, name: str, shape: Sequence[int], dtype: Any, initializer: Initializer
+        self, name: str, shape: Sequence[int], dtype: DTypeLike, initializer: Initializer
     ) -> Variable:
         """A persistable variable that is no parameter, in both programs.
 
@@ -149,7 +150,7 @@ def global_variable(
     startup: Program,
     name: str,
     shape: Sequence[int],
-    dtype: Any,
+    dtype: DTypeLike,
     initializer: Initializer,
     persistable: bool = True,
 ) -> Variable:

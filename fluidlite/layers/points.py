@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import ArgumentError
 from ..ir.variable import Variable
@@ -11,6 +11,9 @@ from .convolution import channels_of, filters_of, groups_of
 from .layer import LayerBuilder, layer
 from .operator_layers import Layer, operator_layer
 from .windows import IMAGES, each
+
+if TYPE_CHECKING:
+    from ..param_attr import Attr
 
 grid_sampler: Layer = operator_layer("""
     grid_sampler(x, grid, name)
@@ -44,8 +47,8 @@ def deformable_conv(
     groups: int | None = None,
     deformable_groups: int | None = None,
     im2col_step: int | None = None,
-    param_attr: Any = None,
-    bias_attr: Any = None,
+    param_attr: Attr = None,
+    bias_attr: Attr = None,
     modulated: bool = True,
     name: str | None = None,
 ) -> Variable:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import ArgumentError, ShapeError
 from ..ir.variable import Variable
@@ -14,6 +14,9 @@ from .reshaping import reverse, shape, transpose
 from .rnn_cell import RNNCell
 from .static_rnn import StaticRNN
 from .structure import filled, leaves, mapped_leaves
+
+if TYPE_CHECKING:
+    from ..functions.arguments import DTypeLike
 
 
 def flipped(x: Variable) -> Variable:
@@ -27,7 +30,7 @@ def kept(before: Any, after: Any, mask: Any) -> Any:
     return new - elementwise_mul(before, mask - 1, axis=0)
 
 
-def steps_mask(x: Variable, lengths: Any, dtype: Any) -> Variable:
+def steps_mask(x: Variable, lengths: Any, dtype: DTypeLike) -> Variable:
     """1 where sequences have a step, 0 behind their ends: [steps, batch].
 
     Args:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import ArgumentError
 from ..ground.docstrings import Family
 from ..ir.variable import Variable
 from ..opdef.attribute import whole_number
 from .layer import LayerBuilder, layer
+
+if TYPE_CHECKING:
+    from ..functions.arguments import DTypeLike
+    from ..param_attr import Attr
 
 #: recurrent networks over sequences of several lengths
 _NETS = Family(
@@ -33,14 +37,14 @@ def dynamic_lstm(
     size: int,
     h_0: Variable | None = None,
     c_0: Variable | None = None,
-    param_attr: Any = None,
-    bias_attr: Any = None,
+    param_attr: Attr = None,
+    bias_attr: Attr = None,
     use_peepholes: bool = True,
     is_reverse: bool = False,
     gate_activation: str = "sigmoid",
     cell_activation: str = "tanh",
     candidate_activation: str = "tanh",
-    dtype: Any = "float32",
+    dtype: DTypeLike = "float32",
     name: str | None = None,
 ) -> tuple[Variable, Variable]:
     """A long short-term memory over sequences of several lengths.
@@ -94,15 +98,15 @@ def dynamic_lstmp(
     input: Variable,
     size: int,
     proj_size: int,
-    param_attr: Any = None,
-    bias_attr: Any = None,
+    param_attr: Attr = None,
+    bias_attr: Attr = None,
     use_peepholes: bool = True,
     is_reverse: bool = False,
     gate_activation: str = "sigmoid",
     cell_activation: str = "tanh",
     candidate_activation: str = "tanh",
     proj_activation: str = "tanh",
-    dtype: Any = "float32",
+    dtype: DTypeLike = "float32",
     name: str | None = None,
     h_0: Variable | None = None,
     c_0: Variable | None = None,
@@ -168,8 +172,8 @@ def dynamic_gru(
     f: LayerBuilder,
     input: Variable,
     size: int,
-    param_attr: Any = None,
-    bias_attr: Any = None,
+    param_attr: Attr = None,
+    bias_attr: Attr = None,
     is_reverse: bool = False,
     gate_activation: str = "sigmoid",
     candidate_activation: str = "tanh",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import unique_name
 from ..errors import ArgumentError, ShapeError
@@ -13,6 +13,9 @@ from ..opdef.spec import agree
 from .joining import concat
 from .layer import LayerBuilder, layer
 from .nn import fc
+
+if TYPE_CHECKING:
+    from ..param_attr import Attr
 
 #: the operator's numbers of activations
 _ACTIVATIONS = {"identity": 0, "sigmoid": 1, "tanh": 2, "relu": 3}
@@ -37,8 +40,8 @@ def gru_unit(
     input: Variable,
     hidden: Variable,
     size: int,
-    param_attr: Any = None,
-    bias_attr: Any = None,
+    param_attr: Attr = None,
+    bias_attr: Attr = None,
     activation: str = "tanh",
     gate_activation: str = "sigmoid",
     origin_mode: bool = False,
@@ -87,8 +90,8 @@ def lstm_unit(
     hidden_t_prev: Variable,
     cell_t_prev: Variable,
     forget_bias: float = 0.0,
-    param_attr: Any = None,
-    bias_attr: Any = None,
+    param_attr: Attr = None,
+    bias_attr: Attr = None,
     name: str | None = None,
 ) -> tuple[Variable, Variable]:
     """One step of a long short-term memory: ``c = f * c + i * g``, ``h = o * tanh(c)``.

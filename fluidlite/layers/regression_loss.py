@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import unique_name
 from ..ir.variable import Variable
 from .layer import LayerBuilder, is_variable, layer
 from .operator_layers import Layer, operator_layer, same_shape
+
+if TYPE_CHECKING:
+    from ..param_attr import Attr
 
 huber_loss: Layer = same_shape("""
     huber_loss(input: X, label: Y, delta)
@@ -35,7 +38,7 @@ def center_loss(
     label: Variable,
     num_classes: int,
     alpha: float | Variable,
-    param_attr: Any,
+    param_attr: Attr,
     update_center: bool = True,
 ) -> Variable:
     """Half the squared distance of features to the centre of their class.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import ArgumentError, ShapeError
 from ..initializer import Constant, Normal
@@ -13,6 +13,9 @@ from ..param_attr import ParamAttr
 from .layer import LayerBuilder, layer, stopped
 from .norm import NORMS, need_parameters
 from .windows import is_channels_last, known_channels
+
+if TYPE_CHECKING:
+    from ..param_attr import Attr
 
 
 @layer(act=True)
@@ -148,8 +151,8 @@ def inplace_abn(
     is_test: bool = False,
     momentum: float = 0.9,
     epsilon: float = 1e-05,
-    param_attr: Any = None,
-    bias_attr: Any = None,
+    param_attr: Attr = None,
+    bias_attr: Attr = None,
     data_layout: str = "NCHW",
     name: str | None = None,
     moving_mean_name: str | None = None,

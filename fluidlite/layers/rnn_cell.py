@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from .. import unique_name
 from ..errors import ArgumentError, ShapeError
@@ -17,6 +17,9 @@ from .creation import fill_constant_batch_size_like
 from .gated_units import GRU_UNITS, LSTM_UNITS, GatedUnit, GRUGates, LSTMGates, WithType, check_rows
 from .layer import LayerBuilder, layer
 from .structure import filled, rebuilt
+
+if TYPE_CHECKING:
+    from ..functions.arguments import DTypeLike
 
 
 class RNNCell(Described):
@@ -53,7 +56,7 @@ class RNNCell(Described):
         self,
         batch_ref: Any,
         shape: Any = None,
-        dtype: Any = "float32",
+        dtype: DTypeLike = "float32",
         init_value: float = 0,
         batch_dim_idx: int = 0,
     ) -> Any:

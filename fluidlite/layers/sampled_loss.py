@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from ..errors import ArgumentError
 from ..initializer import NumpyArrayInitializer
 from ..ir.variable import Variable
 from .layer import LayerBuilder, layer, stopped
+
+if TYPE_CHECKING:
+    from ..param_attr import Attr
 
 SAMPLERS = ("uniform", "log_uniform", "custom_dist")
 
@@ -22,8 +25,8 @@ def nce(
     label: Variable,
     num_total_classes: int,
     sample_weight: Variable | None = None,
-    param_attr: Any = None,
-    bias_attr: Any = None,
+    param_attr: Attr = None,
+    bias_attr: Attr = None,
     num_neg_samples: int | None = None,
     name: str | None = None,
     sampler: str = "uniform",
@@ -140,8 +143,8 @@ def hsigmoid(
     input: Variable,
     label: Variable,
     num_classes: int,
-    param_attr: Any = None,
-    bias_attr: Any = None,
+    param_attr: Attr = None,
+    bias_attr: Attr = None,
     name: str | None = None,
     path_table: Variable | None = None,
     path_code: Variable | None = None,

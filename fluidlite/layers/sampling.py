@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import ArgumentError
 from ..ground.dtypes import DType
@@ -11,6 +11,9 @@ from .creation import FILLED, shape_of
 from .layer import LayerBuilder, layer
 from .operator_layers import Layer, OperatorLayers, operator_layer
 from .sizes import Given, Sizes, known_integer, sizes_of
+
+if TYPE_CHECKING:
+    from ..functions.arguments import DTypeLike
 
 _DRAWN = FILLED.extended(
     {
@@ -64,7 +67,7 @@ def randn(
     f: LayerBuilder,
     shape: Given,
     out: Variable | None = None,
-    dtype: Any = None,
+    dtype: DTypeLike = None,
     device: str | None = None,
     stop_gradient: bool = True,
     name: str | None = None,
@@ -110,7 +113,7 @@ def randint(
     high: int | None = None,
     shape: Given | None = None,
     out: Variable | None = None,
-    dtype: Any = None,
+    dtype: DTypeLike = None,
     device: str | None = None,
     stop_gradient: bool = False,
     seed: int = 0,
@@ -159,7 +162,7 @@ def randperm(
     f: LayerBuilder,
     n: int,
     out: Variable | None = None,
-    dtype: Any = "int64",
+    dtype: DTypeLike = "int64",
     device: str | None = None,
     stop_gradient: bool = True,
     seed: int = 0,

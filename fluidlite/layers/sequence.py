@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..errors import ArgumentError
 from ..ir.variable import Variable
 from .layer import LAYERS, LayerBuilder, layer
 from .operator_layers import Layer, OperatorLayers
+
+if TYPE_CHECKING:
+    from ..param_attr import Attr
 
 SEQUENCES = LAYERS.extended({"input": "rows in sequences.", "x": "rows in sequences."})
 _sequences = OperatorLayers(SEQUENCES)
@@ -101,8 +104,8 @@ def sequence_conv(
     filter_stride: int = 1,
     padding: bool = True,
     padding_start: int | None = None,
-    bias_attr: Any = None,
-    param_attr: Any = None,
+    bias_attr: Attr = None,
+    param_attr: Attr = None,
     act: str | None = None,
     name: str | None = None,
 ) -> Variable:
@@ -137,7 +140,7 @@ def row_conv(
     f: LayerBuilder,
     input: Variable,
     future_context_size: int,
-    param_attr: Any = None,
+    param_attr: Attr = None,
     act: str | None = None,
 ) -> Variable:
     """A look at the rows to come: their weighted sum, with a weight for each feature.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import unique_name
 from ..errors import ArgumentError
@@ -15,10 +15,13 @@ from .layer import LayerBuilder, layer
 from .params import global_variable
 from .sizes import number
 
+if TYPE_CHECKING:
+    from ..functions.arguments import DTypeLike
+
 
 @layer
 def create_tensor(
-    f: LayerBuilder, dtype: Any, name: str | None = None, persistable: bool = False
+    f: LayerBuilder, dtype: DTypeLike, name: str | None = None, persistable: bool = False
 ) -> Variable:
     """A variable that some operator will write.
 
@@ -41,7 +44,7 @@ def create_tensor(
 def create_parameter(
     f: LayerBuilder,
     shape: Sequence[int],
-    dtype: Any,
+    dtype: DTypeLike,
     name: str | None = None,
     attr: Any = None,
     is_bias: bool = False,
@@ -83,7 +86,7 @@ def create_global_var(
     f: LayerBuilder,
     shape: Sequence[int],
     value: float,
-    dtype: Any,
+    dtype: DTypeLike,
     persistable: bool = False,
     force_cpu: bool = False,
     name: str | None = None,

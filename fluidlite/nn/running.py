@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..eager.recurrence import kept, steps_of
 from ..functions.creation import full
 from ..functions.shaping import concat, stack
 from ..layers.structure import mapped_leaves
 from .layer import Layer
+
+if TYPE_CHECKING:
+    from ..functions.arguments import DTypeLike
 
 
 class RNNCellBase(Layer):
@@ -35,7 +38,7 @@ class RNNCellBase(Layer):
         self,
         batch_ref: Any,
         shape: Any = None,
-        dtype: Any = None,
+        dtype: DTypeLike = None,
         init_value: float = 0.0,
         batch_dim_idx: int = 0,
     ) -> Any:

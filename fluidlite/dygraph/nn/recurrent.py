@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...errors import ArgumentError
 from ...functions.arguments import DTypeLike
@@ -10,6 +10,9 @@ from ...ir.variable import Variable
 from ...layers.layer import LayerBuilder, layer
 from ...layers.recurrent_unit import numbers_of
 from ..layer import Layer
+
+if TYPE_CHECKING:
+    from ...param_attr import Attr
 
 
 @layer("gru_unit")
@@ -55,8 +58,8 @@ class GRUUnit(Layer):
     def __init__(
         self,
         size: int,
-        param_attr: Any = None,
-        bias_attr: Any = None,
+        param_attr: Attr = None,
+        bias_attr: Attr = None,
         activation: str = "tanh",
         gate_activation: str = "sigmoid",
         origin_mode: bool = False,
