@@ -38,14 +38,33 @@ RUNS = 12  #: of each feed: interpreted, compiled, bound, recorded, with either 
 NEAR = 1e-5  #: how far numbers may be apart, as a share of the larger of the usual and their own
 PLACES = 4  #: units in the last place that they may be apart in any case
 
-#: operators that make each element of one element, where XLA has no order to change
-OF_ONE_ELEMENT = frozenset([
-    "clip", "cos", "exp", "floor", "gelu", "hard_sigmoid", "leaky_relu",
-    "log", "logsigmoid", "reciprocal", "relu", "scale", "sigmoid", "softplus",
-    "softsign", "sqrt", "square", "swish", "tanh",
+#: operators of which JAX may give a zero the other sign: XLA takes ``0 + x`` for ``x``
+OTHER_ZEROS = frozenset([
+    "abs", "add_item", "add_rows", "arctan2", "bicubic_interp", "bilinear_interp", "bpr_loss",
+    "brelu", "crop", "crop_tensor", "cumsum", "dist", "elu",
+    "fake_quantize_dequantize_moving_average_abs_max", "fake_quantize_moving_average_abs_max",
+    "fake_quantize_range_abs_max", "floor_divide", "fsp", "l1_norm", "matmul",
+    "max_pool2d_with_index", "mean", "nearest_interp", "neighbour_slopes", "nll_loss", "p_norm",
+    "pad", "pad2d", "pad_constant_like", "partial_concat", "partial_sum", "pool2d",
+    "pool2d_adjoint", "pool3d", "pool3d_adjoint", "reduce_mean", "reduce_sum", "relu6", "selu",
+    "sign", "slice", "spectral_norm", "spp", "strided_slice", "take_item", "take_rows",
+    "trilinear_interp", "unfold", "unfold_adjoint",
 ])  # fmt: skip
-#: those of which XLA gives zeros another sign
-WITH_OTHER_ZEROS = frozenset(["abs", "brelu", "elu", "relu6", "sign"])
+#: and where something on the way is beyond the range, NaN or an infinity in the other's place
+OTHER_ORDER = frozenset([
+    "batch_norm", "ftrl", "fusion_squared_mat_sub", "group_norm", "inplace_abn", "layer_norm",
+])  # fmt: skip
+#: of which it makes something else of what is not finite, large or a denormal
+OTHERWISE = frozenset([
+    "adadelta", "box_coder", "cast", "conv2d", "conv2d_adjoint_filter", "conv2d_adjoint_input",
+    "conv2d_transpose", "conv3d", "conv3d_adjoint_filter", "conv3d_adjoint_input",
+    "conv3d_transpose", "data_norm", "deformable_conv", "deformable_conv_v1",
+    "depthwise_conv2d", "depthwise_conv2d_transpose", "elementwise_mod", "elementwise_pow",
+    "grid_sampler", "lstm_layers", "margin_rank_loss", "neighbours", "pow", "remainder",
+    "rmsprop", "row_conv", "sigmoid_focal_loss",
+])  # fmt: skip
+#: what those are fed beside the usual
+ORDINARY = ("0 in", "-0 in")
 
 #: how one engine differs: the sample, the engine, what was fed, the result, and how
 Finding = namedtuple("Finding", "sample engine feed result how")
@@ -230,9 +249,12 @@ def compared(trial, names, runs=RUNS):
     flushed = meaning(trial, feeds, runs, flushed=True) if "jax" in names else meant
     usual = meant[0][0]
     for engine in names:
+        rule = allowed(trial.case, engine)
         with running(engine) as how:
             executor = fluid.Executor(**how)
             for (label, feed), *either in zip(feeds, meant, flushed):
+                if rule == "ordinary" and not label.startswith(("usual", *ORDINARY)):
+                    continue
                 for number, found in distinct(trial, executor, feed, runs):
                     ways = either if engine == "jax" else either[:1]
                     wants = [right[number % len(right)] for right in ways]
@@ -301,15 +323,14 @@ def allowed(case, engine):
     """What an engine may do otherwise, by its nature.
 
     Returns:
-        ``"XLA"``: it keeps no sign of zero and no denormals, and has its own order of products, so
-        that something on the way may be beyond the range of numbers, or not.  ``"XLA element"``:
-        it keeps no denormals.  ``"XLA zero"``: nor the sign of zero.
+        ``"zeros"``: zeros have another sign, and denormals may be zeros.  ``"order"``: so, and
+        something on the way may be beyond the range of numbers, or not.  ``"ordinary"``: so, and
+        only usual numbers and zeros agree.  Empty where nothing is.
     """
     if engine != "jax":
         return ""
-    if case.op.type in OF_ONE_ELEMENT:
-        return "XLA element"
-    return "XLA zero" if case.op.type in WITH_OTHER_ZEROS else "XLA"
+    rules = {"zeros": OTHER_ZEROS, "order": OTHER_ORDER, "ordinary": OTHERWISE}
+    return next((rule for rule, types in rules.items() if case.op.type in types), "")
 
 
 def apart(mine, want, scale, rule=""):
@@ -332,12 +353,10 @@ def apart(mine, want, scale, rule=""):
         same_sign = (want != 0) | (mine != 0) | (np.signbit(want) == np.signbit(mine))
         exact = ((mine == want) & same_sign) | (np.isnan(mine) & np.isnan(want))
         right = exact | (close & np.isfinite(want) & same_sign)
-        if rule.startswith("XLA"):
-            tiny = np.abs(mine - want) <= np.finfo(want.dtype).tiny
-            right |= tiny & (same_sign | (rule != "XLA element"))
-        if rule in ("XLA", "XLA zero"):
-            right |= mine == want
-        if rule == "XLA":
+        if rule:
+            tiny = np.finfo(want.dtype).tiny
+            right |= np.abs(mine - want) <= tiny
+        if rule in ("order", "ordinary"):
             right |= beyond(mine) & beyond(want)
         wrong = ~right
     if not wrong.any():
