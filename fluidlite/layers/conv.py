@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..ground.spellings import Spelling
 from ..ir.variable import Variable
@@ -15,6 +15,9 @@ from .convolution import Numbers, adaptively_pooled, convolved, pooled, transpos
 from .layer import LayerBuilder, layer
 from .operator_layers import Layer
 from .windows import IMAGES, VOLUMES, windows_of
+
+if TYPE_CHECKING:
+    from ..param_attr import Attr
 
 _AS_WRITTEN = Spelling({})
 #: words of images -> those of volumes
@@ -85,8 +88,8 @@ def _convolution(
     padding: Any = 0,
     dilation: Numbers = 1,
     groups: int | None = None,
-    param_attr: Any = None,
-    bias_attr: Any = None,
+    param_attr: Attr = None,
+    bias_attr: Attr = None,
     use_cudnn: bool = True,
     act: str | None = None,
     name: str | None = None,
@@ -140,8 +143,8 @@ def _transposed(
     stride: Numbers = 1,
     dilation: Numbers = 1,
     groups: int | None = None,
-    param_attr: Any = None,
-    bias_attr: Any = None,
+    param_attr: Attr = None,
+    bias_attr: Attr = None,
     use_cudnn: bool = True,
     act: str | None = None,
     name: str | None = None,

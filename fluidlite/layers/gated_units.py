@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from ..errors import ArgumentError, ShapeError
 from ..ground.docstrings import Family
@@ -18,6 +18,10 @@ from .elementwise import elementwise_add, elementwise_mul
 from .joining import concat, split
 from .layer import is_variable
 from .math import matmul
+
+if TYPE_CHECKING:
+    from ..functions.arguments import DTypeLike
+    from ..param_attr import Attr
 
 Activation = Callable[[Any], Any]
 
@@ -61,8 +65,8 @@ class GatedUnit:
     """What cells of programs have in common with the units of ``contrib``, which own parameters."""
 
     hidden_size: int
-    param_attr: Any = None
-    bias_attr: Any = None
+    param_attr: Attr = None
+    bias_attr: Attr = None
     gate_activation: Activation | None = None
     activation: Activation | None = None
 
@@ -138,7 +142,7 @@ class GRUGates(GatedUnit):
 class WithType:
     """What has an element type."""
 
-    dtype: Any = "float32"
+    dtype: DTypeLike = "float32"
 
 
 def checked_size(size: Any, what: str = "hidden_size") -> int:

@@ -140,7 +140,7 @@ def _parameter(
     input: Variable,
     attr: Any,
     shape: list[int],
-    dtype: Any,
+    dtype: DTypeLike,
     is_bias: bool,
     name: str,
 ) -> Any:

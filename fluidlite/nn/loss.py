@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import sqrt
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import ArgumentError
 from ..ground.fields import options_of
@@ -12,6 +12,9 @@ from ..param_attr import Attr
 from . import functional as F
 from .activation import FunctionLayer
 from .layer import Layer
+
+if TYPE_CHECKING:
+    from ..eager.tensor import Tensor
 
 
 class CrossEntropyLoss(FunctionLayer):
@@ -131,8 +134,8 @@ class CTCLoss(Layer):
 
     def forward(
         self,
-        log_probs: Any,
-        labels: Any,
+        log_probs: Tensor,
+        labels: Tensor,
         input_lengths: Any,
         label_lengths: Any,
         norm_by_times: bool = False,
@@ -186,7 +189,9 @@ class HSigmoidLoss(Layer):
         )
         self.bias: Any = self.create_parameter([rows, 1], bias_attr, is_bias=True)
 
-    def forward(self, input: Any, label: Any, path_table: Any = None, path_code: Any = None) -> Any:
+    def forward(
+        self, input: Tensor, label: Tensor, path_table: Any = None, path_code: Any = None
+    ) -> Any:
         """The loss of each row, [N, 1]; arguments as of the function."""
         if self.is_custom and (path_table is None or path_code is None):
             raise ArgumentError("expected path_table and path_code, as is_custom is True")

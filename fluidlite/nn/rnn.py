@@ -6,7 +6,7 @@ Layers are unrolled: in programs, the number of steps has to be declared.
 from __future__ import annotations
 
 from math import sqrt
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..eager.recurrence import (
     RecurrentNet,
@@ -22,6 +22,9 @@ from ..initializer import Uniform
 from . import functional as F
 from .layer import Layer, checked
 from .running import RNNCellBase
+
+if TYPE_CHECKING:
+    from ..param_attr import Attr
 
 RECURRENT = Family(
     {
@@ -85,10 +88,10 @@ class _Activation:
 
 @from_fields
 class _Attributes:
-    weight_ih_attr: Any = None
-    weight_hh_attr: Any = None
-    bias_ih_attr: Any = None
-    bias_hh_attr: Any = None
+    weight_ih_attr: Attr = None
+    weight_hh_attr: Attr = None
+    bias_ih_attr: Attr = None
+    bias_hh_attr: Attr = None
     name: str | None = None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import sqrt
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from .dense import Dropout, Linear
 from .functional.attention import added_mask
 from .layer import Layer, TensorLayer, checked
 from .norm import LayerNorm
+
+if TYPE_CHECKING:
+    from ..eager.tensor import Tensor
 
 MASK = "as of :class:`MultiHeadAttention`."
 #: what transformers are called with
@@ -122,10 +125,10 @@ class MultiHeadAttention(Layer):
 
     def forward(
         self,
-        query: Any,
-        key: Any = None,
-        value: Any = None,
-        attn_mask: Any = None,
+        query: Tensor,
+        key: Tensor | None = None,
+        value: Tensor | None = None,
+        attn_mask: Tensor | None = None,
         cache: Any = None,
     ) -> Any:
         """What the queries find; with a cache a pair of it and the next cache.
@@ -160,7 +163,7 @@ class MultiHeadAttention(Layer):
         given = [result, *[weights] * self.need_weights, *[cache] * (cache is not None)]
         return tuple(given) if len(given) > 1 else result
 
-    def gen_cache(self, key: Any, value: Any = None, type: Any = None) -> Any:
+    def gen_cache(self, key: Tensor, value: Tensor | None = None, type: Any = None) -> Any:
         """What calls keep for those after them.
 
         Args:
@@ -265,14 +268,14 @@ class TransformerEncoderLayer(_Block):
     """
 
     @CALLS
-    def forward(self, src: Any, src_mask: Any = None, cache: Any = None) -> Any:
+    def forward(self, src: Tensor, src_mask: Tensor | None = None, cache: Any = None) -> Any:
         """The encoded sequence, [N, T, d_model]; with a cache a pair of it and the next cache."""
         kept = _Kept()
         seen = self._part(1, src, lambda x: kept(self.self_attn(x, x, x, src_mask, cache), cache))
         out = self._part(2, seen, self._fed)
         return out if cache is None else (out, kept.caches[0])
 
-    def gen_cache(self, src: Any) -> Any:
+    def gen_cache(self, src: Tensor) -> Any:
         """A cache for a sequence that is given step by step."""
         return self.self_attn.gen_cache(src)
 
@@ -291,10 +294,10 @@ class TransformerDecoderLayer(_Block):
     @CALLS
     def forward(
         self,
-        tgt: Any,
-        memory: Any,
-        tgt_mask: Any = None,
-        memory_mask: Any = None,
+        tgt: Tensor,
+        memory: Tensor,
+        tgt_mask: Tensor | None = None,
+        memory_mask: Tensor | None = None,
         cache: Any = None,
     ) -> Any:
         """The decoded sequence, [N, T, d_model]; with a cache a pair of it and the next cache."""
@@ -309,7 +312,7 @@ class TransformerDecoderLayer(_Block):
         out = self._part(3, seen, self._fed)
         return out if cache is None else (out, tuple(kept.caches))
 
-    def gen_cache(self, memory: Any) -> Any:
+    def gen_cache(self, memory: Tensor) -> Any:
         """Caches for a sequence that is given step by step: of it, and of what an encoder gave."""
         there = self.cross_attn.gen_cache(memory, memory, StaticCache)
         return self.self_attn.gen_cache(memory), there
@@ -332,7 +335,7 @@ class _Kept:
 class _Stack(TensorLayer):
     """Layers like one, each with parameters of its own."""
 
-    def __init__(self, layer: _Block, num_layers: int, norm: Any) -> None:
+    def __init__(self, layer: _Block, num_layers: int, norm: Layer | None) -> None:
         super().__init__()
         others = (type(layer)(*layer.config) for _ in range(num_layers - 1))
         self.layers: LayerList = LayerList([layer, *others])
@@ -361,17 +364,17 @@ class TransformerEncoder(_Stack):
     [2, 5, 8]
     """
 
-    def __init__(self, encoder_layer: _Block, num_layers: int, norm: Any = None) -> None:
+    def __init__(self, encoder_layer: _Block, num_layers: int, norm: Layer | None = None) -> None:
         super().__init__(encoder_layer, num_layers, norm)
 
     @CALLS
-    def forward(self, src: Any, src_mask: Any = None, cache: Any = None) -> Any:
+    def forward(self, src: Tensor, src_mask: Tensor | None = None, cache: Any = None) -> Any:
         """The encoded sequence, normalised where there is a ``norm``; with caches, one for each
         layer, a pair of it and the next ones.
         """
         return self._through(src, (src_mask,), cache)
 
-    def gen_cache(self, src: Any) -> list[Any]:
+    def gen_cache(self, src: Tensor) -> list[Any]:
         """A cache for each layer."""
         return [layer.gen_cache(src) for layer in self.layers]
 
@@ -385,16 +388,16 @@ class TransformerDecoder(_Stack):
     [2, 5, 8]
     """
 
-    def __init__(self, decoder_layer: _Block, num_layers: int, norm: Any = None) -> None:
+    def __init__(self, decoder_layer: _Block, num_layers: int, norm: Layer | None = None) -> None:
         super().__init__(decoder_layer, num_layers, norm)
 
     @CALLS
     def forward(
         self,
-        tgt: Any,
-        memory: Any,
-        tgt_mask: Any = None,
-        memory_mask: Any = None,
+        tgt: Tensor,
+        memory: Tensor,
+        tgt_mask: Tensor | None = None,
+        memory_mask: Tensor | None = None,
         cache: Any = None,
     ) -> Any:
         """The decoded sequence, normalised where there is a ``norm``; with caches, one for each
@@ -403,7 +406,7 @@ class TransformerDecoder(_Stack):
         return self._through(tgt, (memory, tgt_mask, memory_mask), cache)
 
     @CALLS
-    def gen_cache(self, memory: Any, do_zip: bool = False) -> list[Any]:
+    def gen_cache(self, memory: Tensor, do_zip: bool = False) -> list[Any]:
         """Caches for each layer.
 
         Args:
@@ -436,8 +439,8 @@ class Transformer(Layer):
         normalize_before: bool = False,
         weight_attr: Attr = None,
         bias_attr: Attr = None,
-        custom_encoder: Any = None,
-        custom_decoder: Any = None,
+        custom_encoder: Layer | None = None,
+        custom_decoder: Layer | None = None,
     ) -> None:
         super().__init__()
         options: tuple[Any, ...] = (
@@ -456,11 +459,11 @@ class Transformer(Layer):
     @CALLS
     def forward(
         self,
-        src: Any,
-        tgt: Any,
-        src_mask: Any = None,
-        tgt_mask: Any = None,
-        memory_mask: Any = None,
+        src: Tensor,
+        tgt: Tensor,
+        src_mask: Tensor | None = None,
+        tgt_mask: Tensor | None = None,
+        memory_mask: Tensor | None = None,
     ) -> Any:
         """The decoded sequence, [N, T, d_model].
 
@@ -471,7 +474,7 @@ class Transformer(Layer):
         memory = self.encoder(src, src_mask)
         return self.decoder(tgt, memory, tgt_mask, memory_mask)
 
-    def generate_square_subsequent_mask(self, length: int) -> Any:
+    def generate_square_subsequent_mask(self, length: int) -> Tensor:
         """A mask under which no position sees those behind it: numbers that are added to scores.
 
         Args:

@@ -387,7 +387,7 @@ class InMemoryDataset(DatasetBase):
 
 
 def _refused(name: str, why: str) -> Callable[..., NoReturn]:
-    def method(self: Any, *arguments: Any, **named: Any) -> NoReturn:
+    def method(self: DatasetBase, *arguments: object, **named: object) -> NoReturn:
         raise UnsupportedError(f"{type(self).__name__}.{name}: {why}")
 
     method.__name__, method.__doc__ = name, f"Refused: {why}."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod, sqrt
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...errors import ArgumentError
 from ...functions.arguments import DTypeLike, Integers
@@ -15,6 +15,9 @@ from ...layers.windows import WINDOWS, each
 from ...modules.convolution import filter_shape
 from ...param_attr import Attr
 from ..layer import PARAMETERS, Layer
+
+if TYPE_CHECKING:
+    from ...ir.variable import Variable
 
 _CONVOLUTIONS = WINDOWS.extended(
     {
@@ -81,7 +84,7 @@ class _Convolution(Layer):
     def extra_repr(self) -> str:
         return f"{list(self.weight.shape)}"
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Variable) -> Variable:
         """The convolved images, or volumes."""
         return type(self).function(
             input,
@@ -226,6 +229,6 @@ class Pool2D(Layer):
             )
         self._arguments = given
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Variable) -> Variable:
         """The pooled images."""
         return pool2d(input, name=self._full_name, **self._arguments)

@@ -88,7 +88,7 @@ class Linear(Layer):
         self.weight: Any = self.create_parameter([input_dim, output_dim], param_attr)
         self.bias: Any = self.create_parameter([output_dim], bias_attr, is_bias=True)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Variable) -> Variable:
         """The output."""
         return _linear(input, self.weight, self.bias, act=self._act, name=self._full_name)
 
@@ -127,7 +127,7 @@ class Embedding(Layer):
         }
         self.weight: Any = self.create_parameter(self._size, param_attr)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Variable) -> Variable:
         """The rows, in the shape of the ids."""
         return _embedding(input, self.weight, self._attrs, self._full_name)
 
@@ -168,7 +168,7 @@ class Dropout(Layer):
         self._implementation = dropout_implementation
         self._is_test = is_test
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Variable) -> Variable:
         """The input with random elements set to 0."""
         return dropout(
             input,
@@ -229,7 +229,7 @@ class PRelu(Layer):
             shape, param_attr, default_initializer=Constant(1.0)
         )
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Variable) -> Variable:
         """The activated input."""
         return prelu(input, self._mode_of_slopes, param_attr=self.weight, name=self._full_name)
 
@@ -269,7 +269,7 @@ class BilinearTensorProduct(Layer):
         self.weight: Any = self.create_parameter([output_dim, input1_dim, input2_dim], param_attr)
         self.bias: Any = self.create_parameter([1, output_dim], bias_attr, is_bias=True)
 
-    def forward(self, x: Any, y: Any) -> Any:
+    def forward(self, x: Variable, y: Variable) -> Variable:
         """The products."""
         return _bilinear(x, y, self.weight, self.bias, act=self._act, name=self._full_name)
 
@@ -321,7 +321,9 @@ class NCE(Layer):
             self.bias = self.create_parameter([classes, 1], bias_attr, is_bias=True)
         self._arguments = given
 
-    def forward(self, input: Any, label: Any, sample_weight: Any = None) -> Any:
+    def forward(
+        self, input: Variable, label: Variable, sample_weight: Variable | None = None
+    ) -> Variable:
         """The loss of each row."""
         return nce(
             input,

@@ -64,7 +64,7 @@ class MSELoss(_Reduced):
     array([4.], dtype=float32)
     """
 
-    def forward(self, input: Any, label: Any) -> Any:
+    def forward(self, input: Variable, label: Variable) -> Variable:
         """The loss."""
         return self.reduced(square(elementwise_sub(input, label)))
 
@@ -79,7 +79,7 @@ class L1Loss(_Reduced):
     array([4.], dtype=float32)
     """
 
-    def forward(self, input: Any, label: Any) -> Any:
+    def forward(self, input: Variable, label: Variable) -> Variable:
         """The loss."""
         return self.reduced(elementwise_sub(input, label, act="abs"))
 
@@ -102,7 +102,7 @@ class BCELoss(_Reduced):
         super().__init__(reduction)
         self.weight = weight
 
-    def forward(self, input: Any, label: Any) -> Any:
+    def forward(self, input: Variable, label: Variable) -> Variable:
         """The loss."""
         loss = _bce_loss(input, label, self._full_name)
         if self.weight is not None:
@@ -132,7 +132,7 @@ class NLLLoss(_Reduced):
         self.weight = weight
         self.ignore_index = ignore_index
 
-    def forward(self, input: Any, label: Any) -> Any:
+    def forward(self, input: Variable, label: Variable) -> Variable:
         """The loss."""
         options = self.ignore_index, self.reduction, self._full_name
         return _nll_loss(input, label, self.weight, *options)

@@ -121,7 +121,7 @@ class BatchNorm(Layer):
         kept = ("momentum", "epsilon", "data_layout", "use_global_stats", "trainable_statistics")
         self._attrs = {name: given[name] for name in kept}
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Variable) -> Variable:
         """The normalised input."""
         tested = not self.training and not self._attrs["trainable_statistics"]
         in_program = self._is_test and isinstance(input, Variable)
@@ -184,7 +184,7 @@ class LayerNorm(Layer):
             self.create_parameter(size, bias_attr, is_bias=True) if shift else None
         )
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Variable) -> Variable:
         """The normalised input.
 
         Raises:
@@ -257,7 +257,7 @@ class GroupNorm(Layer):
         if bias_attr is not None:
             self.bias = self.create_parameter([channels], bias_attr, is_bias=True)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Variable) -> Variable:
         """The normalised input."""
         parameters = {"Scale": self.weight, "Bias": self.bias}
         given = "group_norm", input, parameters, ("Mean", "Variance"), self._attrs
@@ -298,7 +298,7 @@ class InstanceNorm(Layer):
         )
         self.bias: Any = self.create_parameter([num_channels], bias_attr, is_bias=True)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Variable) -> Variable:
         """The normalised input."""
         return instance_norm(
             input,
@@ -360,6 +360,6 @@ class SpectralNorm(Layer):
         self._attrs = {"dim": dim, "power_iters": power_iters, "eps": eps}
         singular_vectors(self, weight_shape, dim)
 
-    def forward(self, weight: Any) -> Any:
+    def forward(self, weight: Any) -> Variable:
         """The weight over its largest singular value."""
         return _spectral_norm(weight, self.weight_u, self.weight_v, self._attrs, self._full_name)

@@ -74,7 +74,7 @@ class TreeConv(Layer):
             [feature_size, 3, output_size, num_filters], param_attr
         )
 
-    def forward(self, nodes_vector: Any, edge_set: Any) -> Any:
+    def forward(self, nodes_vector: Variable, edge_set: Variable) -> Variable:
         """The features of all nodes, [batch, nodes, output_size, num_filters].
 
         Args:
