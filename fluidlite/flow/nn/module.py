@@ -291,7 +291,8 @@ class FunctionModule(FunctionCaller, Module):
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
-        if cls.__init__ is FunctionModule.__init__ and not cls.__annotations__:
+        has_fields = {*cls.__annotations__} - {"function"}
+        if cls.__init__ is FunctionModule.__init__ and not has_fields:
             from_fields(cls)  # none, under the name of the class
 
     def __init__(self) -> None:
