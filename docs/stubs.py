@@ -104,7 +104,7 @@ def layers_stub() -> str:
     known = imports_of(PACKAGE / "layers" / "__init__.py")
     modules = {name: at for name, at in known.items() if at[0] == "."}
     head = ["from collections.abc import Sequence", "from typing import Any, Literal, overload", ""]
-    head += ["from ..ir.variable import Variable"]
+    head += ["from ..ir.variable import Variable", "from ..param_attr import Attr"]
     head += [f"from .{m} import {n}" for m, n in _ALIASES.items()]
     made = [n for n in places if n not in FLAGS and _is_made(getattr(fluid.layers, n))]
     lines = lines_of(modules | places, [*FLAGS, *made], head)

@@ -3,6 +3,7 @@ from collections.abc import Sequence
 from typing import Any, Literal, overload
 
 from ..ir.variable import Variable
+from ..param_attr import Attr
 from .anchors import Floats
 from .convolution import Numbers
 from .reduce import Dims
@@ -592,16 +593,16 @@ def collect_fpn_proposals(multi_rois: Sequence[Variable], multi_scores: Sequence
 def continuous_value_model(input: Variable, cvm: Variable, use_cvm: bool = True) -> Variable:
     """``input`` with its first two columns, counts of shows and clicks, as logarithms, or without them."""
 
-def conv2d(input: Variable, num_filters: int, filter_size: Numbers, stride: Numbers = 1, padding: Any = 0, dilation: Numbers = 1, groups: int | None = None, param_attr: Any = None, bias_attr: Any = None, use_cudnn: bool = True, act: str | None = None, name: str | None = None, data_format: str = 'NCHW') -> Variable:
+def conv2d(input: Variable, num_filters: int, filter_size: Numbers, stride: Numbers = 1, padding: Any = 0, dilation: Numbers = 1, groups: int | None = None, param_attr: Attr = None, bias_attr: Attr = None, use_cudnn: bool = True, act: str | None = None, name: str | None = None, data_format: str = 'NCHW') -> Variable:
     """Images convolved with filters, plus a bias."""
 
-def conv2d_transpose(input: Variable, num_filters: int, output_size: Numbers | None = None, filter_size: Numbers | None = None, padding: Any = 0, stride: Numbers = 1, dilation: Numbers = 1, groups: int | None = None, param_attr: Any = None, bias_attr: Any = None, use_cudnn: bool = True, act: str | None = None, name: str | None = None, data_format: str = 'NCHW') -> Variable:
+def conv2d_transpose(input: Variable, num_filters: int, output_size: Numbers | None = None, filter_size: Numbers | None = None, padding: Any = 0, stride: Numbers = 1, dilation: Numbers = 1, groups: int | None = None, param_attr: Attr = None, bias_attr: Attr = None, use_cudnn: bool = True, act: str | None = None, name: str | None = None, data_format: str = 'NCHW') -> Variable:
     """The map that takes gradients of a convolution's output back to its input, plus a bias."""
 
-def conv3d(input: Variable, num_filters: int, filter_size: Numbers, stride: Numbers = 1, padding: Any = 0, dilation: Numbers = 1, groups: int | None = None, param_attr: Any = None, bias_attr: Any = None, use_cudnn: bool = True, act: str | None = None, name: str | None = None, data_format: str = 'NCDHW') -> Variable:
+def conv3d(input: Variable, num_filters: int, filter_size: Numbers, stride: Numbers = 1, padding: Any = 0, dilation: Numbers = 1, groups: int | None = None, param_attr: Attr = None, bias_attr: Attr = None, use_cudnn: bool = True, act: str | None = None, name: str | None = None, data_format: str = 'NCDHW') -> Variable:
     """Volumes convolved with filters, plus a bias."""
 
-def conv3d_transpose(input: Variable, num_filters: int, output_size: Numbers | None = None, filter_size: Numbers | None = None, padding: Any = 0, stride: Numbers = 1, dilation: Numbers = 1, groups: int | None = None, param_attr: Any = None, bias_attr: Any = None, use_cudnn: bool = True, act: str | None = None, name: str | None = None, data_format: str = 'NCDHW') -> Variable:
+def conv3d_transpose(input: Variable, num_filters: int, output_size: Numbers | None = None, filter_size: Numbers | None = None, padding: Any = 0, stride: Numbers = 1, dilation: Numbers = 1, groups: int | None = None, param_attr: Attr = None, bias_attr: Attr = None, use_cudnn: bool = True, act: str | None = None, name: str | None = None, data_format: str = 'NCDHW') -> Variable:
     """The map that takes gradients of a convolution's output back to its input, plus a bias."""
 
 def cos(x: Variable, name: str | None = None) -> Variable:
