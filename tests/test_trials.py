@@ -24,6 +24,7 @@ DIFFERENCES = {
     r"lr1[56]_\w+|opt_1[79]|init_4|init_12|init_21": "it makes no step or no value",
     r"nm7_1[34]": "the name of a layer is a text",
     r"nm6_14": "what creates a variable gives the one that is there",
+    r"sched_2": "a number of NumPy is a number: the same rates by fewer operators",
     r"seq6_\d+": "an iterator of sizes is used up by the first look at it",
     r"aop_18": "an operator names variables that are declared",
     r"block_rename_var_taken": "two variables do not become one",

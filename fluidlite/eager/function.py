@@ -256,7 +256,7 @@ class PyLayer(Described):
         """What gives the gradients of the tensors among the arguments.
 
         Args:
-            given: the arguments.
+            given: the arguments; accepted for classes whose gradients depend on them.
         """
         return cls.backward
 
