@@ -133,6 +133,7 @@ def test_the_constructor_of_a_data_class_is_no_line_of_the_users():
     ):
         with pytest.raises((ArgumentError, TypeError)) as raised:
             make()
-        assert names(raised.value)[-1] == "<lambda>"
+        shown = [name for name in names(raised.value) if name != "boundary"]  # Python 3.10 keeps it
+        assert shown[-1] == "<lambda>"
     with pytest.raises(ArgumentError, match="called at .*test_tracebacks.py"):
         fluid.flow.optim.lr_scheduler.StepLR(3, 1)
