@@ -31,7 +31,7 @@ from .items import get_item, set_item
 from .noise import uniform_like
 from .reduction import argmax, of_number
 from .reduction import sum as total
-from .selection import nonzero, runs, scatter_nd_add, sort, topk, where
+from .selection import nonzero, of_ranks, runs, scatter_nd_add, sort, topk, where
 from .shaping import (
     broadcast_tensors,
     moveaxis,
@@ -226,19 +226,8 @@ def kthvalue(
     >>> float(value), int(place)
     (2.0, 2)
     """
-    if not x.array.ndim:
-        found: tuple[Tensor, Tensor] = of_number(
-            lambda row, along: kthvalue(row, k, along), x, -1 if axis is None else axis
-        )
-        return found
-    along = normal_axis(-1 if axis is None else axis, x.array.ndim)
-    if k < 1 or (x.array.shape[along] != -1 and k > x.array.shape[along]):
-        raise ShapeError(
-            f"expected k from 1 to the size {x.array.shape[along]} along {along}, got {k}"
-        )
-    order = eager.argsort(x, axis=along, descending=False)[1]
-    places = get_item(order, (slice(None),) * along + (slice(k - 1, k),))
-    values = eager.take_along(x, places, axis=along)
+    along = -1 if axis is None else axis
+    values, places = of_ranks(x, k - 1, k, along, largest=False)
     if keepdim:
         return values, places
     return squeeze(values, along), squeeze(places, along)

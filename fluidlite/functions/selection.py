@@ -247,18 +247,33 @@ def topk(
     ([3.0, 2.0], [1, 2])
     """
     (count,) = numbers_in("k", k)
+    return of_ranks(x, 0, count, -1 if axis is None else axis, largest)
+
+
+def of_ranks(x: Any, begin: int, k: int, axis: int, largest: bool) -> tuple[Tensor, Tensor]:
+    """The elements from one rank up to the k-th along a dimension, and their places.
+
+    Args:
+        x: a tensor.
+        begin: the first rank, from 0.
+        k: the last one, from 1.
+        axis: the dimension.
+        largest: whether the largest element has the first rank; else the smallest has.
+
+    Raises:
+        ShapeError: the dimension has no such rank.
+    """
     if not x.array.ndim:
         found: tuple[Tensor, Tensor] = of_number(
-            lambda row, along: topk(row, count, along), x, -1 if axis is None else axis
+            lambda row, along: of_ranks(row, begin, k, along, largest), x, axis
         )
         return found
-    along = normal_axis(-1 if axis is None else axis, x.array.ndim)
-    if count < 1 or (x.array.shape[along] != -1 and count > x.array.shape[along]):
-        raise ShapeError(
-            f"expected k from 1 to the size {x.array.shape[along]} along {along}, got {count}"
-        )
+    along = normal_axis(axis, x.array.ndim)
+    size = x.array.shape[along]
+    if k < 1 or (size != -1 and k > size):
+        raise ShapeError(f"expected k from 1 to the size {size} along {along}, got {k}")
     order = eager.argsort(x, axis=along, descending=largest)[1]
-    places = get_item(order, (slice(None),) * along + (slice(count),))
+    places = get_item(order, (slice(None),) * along + (slice(begin, k),))
     return eager.take_along(x, places, axis=along), places
 
 
