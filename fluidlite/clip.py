@@ -11,6 +11,7 @@ from typing import Any
 from . import unique_name
 from .errors import ArgumentError
 from .ground.arguments import a_function, finite, instance_of, or_none, positive, refused
+from .ground.callsite import warn
 from .ground.docstrings import Family
 from .ground.dtypes import Kind
 from .ground.missing_names import answer
@@ -18,7 +19,6 @@ from .ground.public_names import list_public_names
 from .ground.tracebacks import api_boundaries
 from .ground.values import SelectedRows
 from .ir.block import Block
-from .ir.callsite import warn
 from .ir.name_scope import name_scope
 from .ir.operator import OpRole
 from .ir.program import Program, default_main_program

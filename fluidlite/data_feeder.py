@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from .errors import ArgumentError, FeedError
+from .ground.callsite import warn
 from .ground.public_names import list_public_names
 from .ground.reprs import Described
 from .ground.tracebacks import api_boundaries
 from .ground.values import LoDTensor
-from .ir.callsite import warn
 from .ir.program import Program, default_main_program
 from .ir.variable import Variable
 

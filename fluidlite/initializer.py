@@ -18,6 +18,7 @@ import numpy as np
 from . import unique_name
 from .errors import ArgumentError, DTypeError, ShapeError
 from .ground.arguments import Check, instance_of, integer, or_none, positive, refused
+from .ground.callsite import warn
 from .ground.docstrings import Family
 from .ground.dtypes import DType
 from .ground.missing_names import answer
@@ -25,7 +26,6 @@ from .ground.public_names import list_public_names
 from .ground.reprs import Described
 from .ground.tracebacks import api_boundaries
 from .ir.block import Block
-from .ir.callsite import warn
 from .ir.operator import Operator
 from .ir.variable import Variable
 

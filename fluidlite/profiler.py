@@ -14,13 +14,13 @@ from typing import Any
 
 from .errors import ArgumentError
 from .ground import state as slots
+from .ground.callsite import warn
 from .ground.console import say
 from .ground.files import Transaction
 from .ground.missing_names import answer
 from .ground.public_names import list_public_names
 from .ground.quoting import escaping
 from .ground.tracebacks import api_boundaries
-from .ir.callsite import warn
 from .ir.operator import Operator
 
 __all__ = [

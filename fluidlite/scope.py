@@ -13,11 +13,11 @@ import numpy as np
 
 from .errors import ArgumentError
 from .ground import state
+from .ground.callsite import CallSite
 from .ground.quoting import printable
 from .ground.tracebacks import api_boundary
 from .ground.turns import Turns
 from .ground.values import Lod, LoDTensor, LoDTensorArray, SelectedRows, on_host
-from .ir.callsite import CallSite
 from .ir.display_hooks import VIEWS
 from .ir.program import Program
 

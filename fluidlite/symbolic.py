@@ -22,13 +22,13 @@ from .functions.elementary import log
 from .functions.items import get_item, set_item
 from .functions.noise import normal_like, uniform_like
 from .ground import state
+from .ground.callsite import called, entered
 from .ground.dtypes import DType, as_dtype
 from .ground.tracebacks import UNDO
 from .initializer import NumpyArrayInitializer
 from .ir.abstract import AbstractArray
 from .ir.block import Block
 from .ir.builder import Builder
-from .ir.callsite import called, entered
 from .ir.program import Program, default_startup_program
 from .ir.variable import Variable
 from .layers.layer import LayerBuilder, Undo

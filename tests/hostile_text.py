@@ -7,7 +7,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 import fluidlite as fluid
-from fluidlite.ir.callsite import CallSite
+from fluidlite.ground.callsite import CallSite
 from fluidlite.ir.operator import Operator
 
 #: beside what Hypothesis makes up: what ends lines, strings, comments and tags somewhere

@@ -15,13 +15,13 @@ from hypothesis import assume, given, settings
 import fluidlite as fluid
 from fluidlite.backend.native import products
 from fluidlite.backend.native import source as c_source
+from fluidlite.ground.callsite import CallSite
 from fluidlite.inspect import graph_text
 from fluidlite.inspect.exports import to_dot, to_mermaid
 from fluidlite.inspect.html import to_html
 from fluidlite.inspect.notebook import html_of
 from fluidlite.inspect.picture import to_svg
 from fluidlite.inspect.planning import plan_of, stages
-from fluidlite.ir.callsite import CallSite
 from fluidlite.ir.compare import differences
 from fluidlite.runtime import bound, compile
 from fluidlite.runtime.segment import segments_in

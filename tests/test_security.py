@@ -19,7 +19,7 @@ import pytest
 import fluidlite as fluid
 from fluidlite.command_line.cli import main
 from fluidlite.errors import FileError, FileFormatError, FluidError, ForeignEffectError
-from fluidlite.ir.callsite import CallSite, warn
+from fluidlite.ground.callsite import CallSite, warn
 
 ROOT = Path(__file__).parents[1]
 #: in the file that must not be told

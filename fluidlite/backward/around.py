@@ -10,9 +10,9 @@ from __future__ import annotations
 import warnings
 from collections.abc import Container, Iterable
 
+from ..ground.callsite import caller
 from ..ir.analysis import driver_of, reads_of, writes_of
 from ..ir.block import Block
-from ..ir.callsite import caller
 from ..ir.nesting import check_nesting
 from ..ir.operator import Operator
 from ..ir.variable import Variable

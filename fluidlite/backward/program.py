@@ -7,9 +7,9 @@ from contextlib import contextmanager
 
 from ..errors import ArgumentError, ShapeError
 from ..ground import state
+from ..ground.callsite import caller, warn
 from ..ground.dtypes import DType
 from ..ground.state import collector_paused
-from ..ir.callsite import caller, warn
 from ..ir.operator import OpRole
 from ..ir.program import Program
 from ..ir.rollback import all_or_nothing

@@ -16,11 +16,11 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from typing import Any, NamedTuple
 
 from ..errors import NoGradientError
+from ..ground.callsite import CallSite
 from ..ground.dtypes import DType, Kind
 from ..ir.analysis import reads_of, writes_of
 from ..ir.block import Block
 from ..ir.builder import op_width
-from ..ir.callsite import CallSite
 from ..ir.foreign import OWN, Mark
 from ..ir.operator import EMPTY, Operator
 from ..ir.variable import Variable

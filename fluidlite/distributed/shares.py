@@ -12,11 +12,11 @@ import numpy as np
 
 from ..errors import ArgumentError
 from ..ground.arguments import refused
+from ..ground.callsite import warn
 from ..ground.process_group import joined
 from ..ground.public_names import list_public_names
 from ..ground.reprs import Described
 from ..ground.tracebacks import api_boundaries
-from ..ir.callsite import warn
 
 Reader = Callable[[], Iterable[Any]]
 

@@ -18,12 +18,12 @@ from ..eager.sweep import described, node_of
 from ..eager.tensor import Tensor
 from ..errors import ArgumentError
 from ..functions.shaping import reshape
+from ..ground.callsite import warn
 from ..ground.dtypes import Kind
 from ..ground.public_names import list_public_names
 from ..ground.values import SelectedRows, as_fetched
 from ..initializer import NumpyArrayInitializer
 from ..ir.block import Block
-from ..ir.callsite import warn
 from ..ir.program import default_main_program
 from ..opdef.reverse_sweep import NodeOutput
 from ..param_attr import as_eager_attr

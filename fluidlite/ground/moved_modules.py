@@ -41,6 +41,7 @@ MOVED = {
     "inspect.culprit": "inspect.faulty_rules",
     "inspect.digest": "inspect.value_summary",
     "inspect.trial": "inspect.seeded_runs",
+    "ir.callsite": "ground.callsite",
     "launched": "ground.job_environment",
     "namespace": "ground.public_names",
     "private": "ground.private_folders",

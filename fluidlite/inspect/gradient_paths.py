@@ -7,10 +7,10 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ..backward.around import ways_out
+from ..ground.callsite import CallSite
 from ..ground.quoting import escaping
 from ..ir.analysis import blocks_of, free_reads, reads_of, writes_of
 from ..ir.block import Block
-from ..ir.callsite import CallSite
 from ..ir.operator import Operator, OpRole
 from ..ir.variable import Variable
 from ..opdef.gradient import is_constant, is_differentiable

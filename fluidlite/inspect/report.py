@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..ground.callsite import CallSite
 from ..ground.quoting import escaping
-from ..ir.callsite import CallSite
 from .explain import Explanation
 from .gradient_paths import place
 

@@ -21,6 +21,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..errors import ArgumentError, FileError, FileFormatError, FluidError, ParseError
+from ..ground.callsite import warn
 from ..ground.files import (
     Path,
     Transaction,
@@ -33,7 +34,6 @@ from ..ground.files import (
 )
 from ..ground.process_group import groups
 from ..ground.values import LoDTensor, SelectedRows, checked_offsets
-from ..ir.callsite import warn
 from ..ir.program import Program, default_main_program
 from ..ir.text import program_text
 from ..proto.tensor import write_array

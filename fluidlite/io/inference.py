@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..errors import ArgumentError, FileError, FileFormatError, UnknownVariableError, suggestion
+from ..ground.callsite import warn
 from ..ground.dtypes import DType, Kind
 from ..ground.files import Path, Transaction, read_bytes, usable_path
 from ..ir.analysis import blocks_driven_by
 from ..ir.block import Block
-from ..ir.callsite import warn
 from ..ir.operator import Operator
 from ..ir.passes import prune
 from ..ir.program import Program, default_main_program

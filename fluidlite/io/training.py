@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError, DTypeError, FileError, FileFormatError, ShapeError
+from ..ground.callsite import warn
 from ..ground.files import Path, Source, Transaction, open_source, read_bytes
-from ..ir.callsite import warn
 from ..ir.program import Program
 from ..ir.variable import Variable
 from ..proto.state import (

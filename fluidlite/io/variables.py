@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError, NotInitializedError, UnknownVariableError
+from ..ground.callsite import warn
 from ..ground.dtypes import Kind
 from ..ground.files import Path, Source, Transaction, inside
 from ..ground.values import LoDTensor
-from ..ir.callsite import warn
 from ..ir.program import Program, default_main_program
 from ..ir.variable import Parameter, Variable
 from ..proto.tensor import write_value

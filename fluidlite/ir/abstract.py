@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 import numpy as np
 
 from ..errors import ArgumentError
+from ..ground.callsite import called
 from ..ground.extension import ExtensionPoint
-from .callsite import called
 
 if TYPE_CHECKING:
     from ..opdef.definition import Op

@@ -18,11 +18,11 @@ from ..errors import (
     suggestion,
 )
 from ..ground import state
+from ..ground.callsite import CallSite, caller, warn
 from ..ground.dtypes import Kind, as_dtype
 from ..ground.tracebacks import api_boundary, quick_api_boundary
 from ..opdef.definition import Op, lookup
 from .builder import Builder
-from .callsite import CallSite, caller, warn
 from .declared import taken_over, warn_of_namesakes
 from .descriptions import BlockDesc
 from .device import device_of

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..errors import DTypeError, FluidError, ShapeError
+from ..ground.callsite import CallSite, warn
 from ..ground.dtypes import DType
 from ..opdef.definition import Op
-from .callsite import CallSite, warn
 
 if TYPE_CHECKING:
     from .block import Block

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 
 from ..errors import ArgumentError
 from ..ground import state
+from ..ground.callsite import CallSite, warn
 from ..opdef.definition import Op
-from .callsite import CallSite, warn
 
 _current: state.StateSlot[str] = state.slot("device", lambda: "")
 

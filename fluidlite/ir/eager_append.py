@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import SlotError
 from ..ground import state
+from ..ground.callsite import CallSite
 from ..opdef.definition import Op
-from .callsite import CallSite
 from .operator import Operator
 from .operator_arguments import names_by_slot
 from .variable import is_tensor

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import AttributeValueError, FluidError, SlotError, suggestion, with_text
 from ..errors import with_context as _with_context
+from ..ground.callsite import CallSite
 from ..opdef.definition import Op, find, lookup
 from ..opdef.spec import Spec
-from .callsite import CallSite
 from .descriptions import OpDesc
 from .display_hooks import VIEWS
 from .fluid_names import OldOperator

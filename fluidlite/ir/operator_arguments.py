@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import AttributeValueError, SlotError, suggestion
+from ..ground.callsite import CallSite, warn
 from ..opdef.attribute import BlockRef
 from ..opdef.definition import Op
-from .callsite import CallSite, warn
 
 Names = tuple[str, ...]
 

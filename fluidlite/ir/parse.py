@@ -47,11 +47,11 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from ..errors import FluidError, NoGradientError, ParseError, UnknownOperatorError, suggestion
+from ..ground.callsite import warn
 from ..ground.dtypes import Kind
 from ..opdef.attribute import KINDS, Attribute, BlockRef, Long, single_precision
 from ..opdef.definition import Op, find, lookup
 from .block import Block
-from .callsite import warn
 from .literal import ELEMENT_TYPES, TYPE_WORDS, WORDS, EmptyList, unescaped, wire_type
 from .nesting import nesting_fault
 from .operator import Operator

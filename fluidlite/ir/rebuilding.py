@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..ground import state
+from ..ground.callsite import CallSite, caller, warn
 from ..ground.notebook_cells import CellRun, may_run, running
-from .callsite import CallSite, caller, warn
 
 if TYPE_CHECKING:
     from .program import Program

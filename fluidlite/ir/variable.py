@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..errors import ArgumentError, DTypeError, ExplainedError, suggestion
+from ..ground.callsite import warn
 from ..ground.dtypes import DType, Kind, as_dtype
 from ..ground.quoting import printable
 from ..ground.tracebacks import api_boundary
@@ -16,7 +17,6 @@ from ..opdef.attribute import whole_number
 from ..opdef.operand import Operand
 from ..opdef.spec import RANK_TABLE, Shape, Spec
 from .abstract import APPENDER, AbstractArray
-from .callsite import warn
 from .descriptions import VarDesc
 from .display_hooks import VIEWS
 

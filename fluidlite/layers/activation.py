@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..ir.callsite import warn
+from ..ground.callsite import warn
 from ..ir.variable import Variable
 from .layer import LayerBuilder, layer
 from .operator_layers import Layer, OperatorLayers, operator_layer

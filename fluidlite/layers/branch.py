@@ -9,9 +9,9 @@ from typing import Any
 
 from .. import unique_name
 from ..errors import ArgumentError
+from ..ground.callsite import warn
 from ..ground.dtypes import DType
 from ..ground.reprs import Described
-from ..ir.callsite import warn
 from ..ir.program import default_main_program
 from ..ir.variable import Variable, is_tensor
 from .compare import equal, logical_and, logical_not

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..errors import ArgumentError, ShapeError
+from ..ground.callsite import warn
 from ..ground.dtypes import Kind
-from ..ir.callsite import warn
 from ..ir.variable import Variable
 from ..opdef.spec import normal_axis
 from .layer import LayerBuilder, is_variable, layer, stopped, variables_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ArgumentError, UnknownVariableError
-from ..ir.callsite import warn
+from ..ground.callsite import warn
 from ..ir.variable import Variable
 from ..param_attr import as_param_attr
 from .layer import LayerBuilder, layer

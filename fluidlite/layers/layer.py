@@ -26,11 +26,11 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast, ov
 from .. import unique_name
 from ..errors import ArgumentError, FluidError, UnknownOperatorError, with_context
 from ..ground import state
+from ..ground.callsite import caller
 from ..ground.docstrings import Family
 from ..ground.tracebacks import cut, is_boundary
 from ..ir.block import Block
 from ..ir.builder import Builder
-from ..ir.callsite import caller
 from ..ir.operator_arguments import attributes_given
 from ..ir.program import default_main_program, default_startup_program
 from ..ir.variable import Variable

@@ -13,11 +13,11 @@ from types import SimpleNamespace
 from typing import Any, TypeVar
 
 from .. import schedules, unique_name
+from ..ground.callsite import warn
 from ..ground.docstrings import Family
 from ..ground.dtypes import DType
 from ..ground.public_names import list_public_names
 from ..ground.state import in_dygraph_mode
-from ..ir.callsite import warn
 from ..ir.operator import OpRole
 from ..ir.program import default_main_program
 from ..ir.variable import Variable

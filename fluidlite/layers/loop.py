@@ -8,10 +8,10 @@ from typing import Any
 
 from .. import unique_name
 from ..errors import ArgumentError
+from ..ground.callsite import warn
 from ..ground.dtypes import Kind
 from ..ground.reprs import Described
 from ..ir.block import Block
-from ..ir.callsite import warn
 from ..ir.program import default_main_program
 from ..ir.variable import Variable, is_tensor
 from .creation import assign

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..ir.callsite import warn
+from ..ground.callsite import warn
 from ..ir.variable import Variable
 from .layer import LayerBuilder, layer
 from .reduce import reduce_mean

@@ -7,8 +7,8 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ArgumentError, DTypeError, ShapeError
+from ..ground.callsite import warn
 from ..initializer import Constant
-from ..ir.callsite import warn
 from ..ir.variable import Variable
 from ..opdef.interpreter import Call
 from .layer import LAYERS, LayerBuilder, is_variable, layer, stopped, variables_of

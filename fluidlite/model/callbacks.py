@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError
+from ..ground.callsite import warn
 from ..ground.public_names import list_public_names
 from ..ground.reprs import Described
-from ..ir.callsite import warn
 from .board import Board
 
 __all__ = [

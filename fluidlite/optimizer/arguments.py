@@ -9,9 +9,9 @@ from typing import Any
 
 from ..errors import ArgumentError, ShapeError
 from ..ground.arguments import a_function, instance_of, is_finite, or_none, refused, said
+from ..ground.callsite import warn
 from ..ground.docstrings import Family
 from ..ground.fields import field, fields_of, from_fields
-from ..ir.callsite import warn
 from ..ir.operator import OpRole
 from ..ir.program import Program, default_startup_program
 from ..ir.variable import Variable, is_tensor

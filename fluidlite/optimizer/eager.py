@@ -15,8 +15,8 @@ from .. import unique_name
 from ..clip import GradientClipBase, append_gradient_clip_ops
 from ..errors import ArgumentError, ParameterListError, StateDictError, suggestion
 from ..ground.arguments import refused
+from ..ground.callsite import warn
 from ..ground.state import in_dygraph_mode
-from ..ir.callsite import warn
 from ..ir.variable import is_tensor
 from ..layers.decay import LearningRateDecay
 from ..opdef.definition import lookup

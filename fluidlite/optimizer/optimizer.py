@@ -14,11 +14,11 @@ from ..backward.program import loss_gradients
 from ..clip import GradientClipBase, append_gradient_clip_ops, error_clip_callback
 from ..errors import ArgumentError
 from ..ground.arguments import instance_of, or_none, refused, text_or_none
+from ..ground.callsite import warn
 from ..ground.dtypes import DType
 from ..ground.reprs import Described
 from ..ground.weak_tables import WeakTable
 from ..ir.block import Block
-from ..ir.callsite import warn
 from ..ir.device import device_guard
 from ..ir.name_scope import name_scope
 from ..ir.operator import Operator, OpRole

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ..ground.callsite import CallSite
 from ..ground.dtypes import DType, Kind
 from ..ir.block import Block
-from ..ir.callsite import CallSite
 from ..ir.literal import wire_type
 from ..ir.operator import FRAMEWORK_ATTRIBUTES, Operator
 from ..ir.program import Program

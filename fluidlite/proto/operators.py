@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import FluidError
+from ..ground.callsite import CallSite
 from ..ground.files import excerpt
 from ..ground.quoting import has_controls
 from ..ir.block import Block
-from ..ir.callsite import CallSite
 from ..ir.literal import EmptyList
 from ..ir.operator import FRAMEWORK_ATTRIBUTES, Names, Operator
 from ..opdef.attribute import Attribute, BlockRef, Long

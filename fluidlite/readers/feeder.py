@@ -7,7 +7,7 @@ from typing import Any
 
 from ..errors import ArgumentError, EOFException, NotInitializedError
 from ..ground.arguments import refused
-from ..ir.callsite import CallSite, caller
+from ..ground.callsite import CallSite, caller
 from ..ir.variable import Variable
 from ..opdef.attribute import whole_number
 from ..opdef.sources import announce

@@ -14,11 +14,11 @@ from typing import IO, Any, NoReturn
 
 from ..errors import ArgumentError, FileError, UnknownVariableError, UnsupportedError
 from ..ground.arguments import integer, refused
+from ..ground.callsite import caller, warn
 from ..ground.files import usable_path
 from ..ground.reprs import Described
 from ..ground.seeding import shuffled
 from ..ground.tracebacks import api_boundaries
-from ..ir.callsite import caller, warn
 from ..ir.variable import Variable
 from .buffer import Ahead
 from .dataset_runs import run_each

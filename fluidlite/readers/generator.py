@@ -10,9 +10,9 @@ from weakref import ref
 
 from ..errors import ArgumentError
 from ..ground import state
+from ..ground.callsite import caller, warn
 from ..ground.reprs import Described
 from ..ground.tracebacks import api_boundaries, api_boundary
-from ..ir.callsite import caller, warn
 from ..ir.program import default_main_program
 from ..ir.variable import Variable
 from ..layers.readers import append_reader, reader_variable

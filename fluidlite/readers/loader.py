@@ -9,9 +9,9 @@ from typing import Any
 
 from ..errors import ArgumentError, FeedError
 from ..ground.arguments import integer
+from ..ground.callsite import caller, warn
 from ..ground.reprs import Described
 from ..ground.tracebacks import api_boundaries
-from ..ir.callsite import caller, warn
 from ..ir.variable import Variable
 from .buffer import Ahead
 from .collation import default_collate_fn

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..errors import ArgumentError
-from ..ir.callsite import caller, warn
+from ..ground.callsite import caller, warn
 from ..reader import Reader
 from .buffer import Ahead
 from .processes import WorkerPool, streamed, why_not

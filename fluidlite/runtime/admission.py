@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..errors import ForeignEffectError, UnknownOperatorError
-from ..ir.callsite import caller
+from ..ground.callsite import caller
 from ..ir.effects import Deed, deed_of, places_in, unknown_in
 from ..ir.operator import Operator
 from ..opdef.definition import lookup, unknown_text

@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 
 from ..compiler import CompiledProgram, program_and_feed
+from ..ground.callsite import warn
 from ..ground.place import Place
 from ..ground.process_group import groups
 from ..ground.reprs import Described
 from ..ground.tracebacks import quick_api_boundary
-from ..ir.callsite import warn
 from ..ir.program import Program
 from ..ir.variable import Variable
 from ..profiler import active

@@ -8,8 +8,8 @@ from typing import Any
 from weakref import ref
 
 from ..errors import FetchTypeError
+from ..ground.callsite import CallSite, warn
 from ..ground.seeding import seeds
-from ..ir.callsite import CallSite, warn
 from ..ir.declared import described, is_the_same
 from ..ir.operator import Operator
 from ..ir.program import Program

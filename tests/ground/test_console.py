@@ -13,8 +13,8 @@ from hostile_text import Model, unusual
 import fluidlite as fluid
 from fluidlite import errors
 from fluidlite.command_line.cli import main
+from fluidlite.ground.callsite import CallSite, warn
 from fluidlite.ground.console import say
-from fluidlite.ir.callsite import CallSite, warn
 from fluidlite.ir.compare import differences
 
 ESCAPES = "\x1b[31m\r\x9b\u2028\udcff\x7f"

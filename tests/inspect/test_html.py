@@ -9,9 +9,9 @@ import pytest
 
 import fluidlite as fluid
 from fluidlite.errors import ArgumentError
+from fluidlite.ground.callsite import CallSite
 from fluidlite.inspect import Page, to_html
 from fluidlite.inspect.html import source_line
-from fluidlite.ir.callsite import CallSite
 
 from specimens import EVIL, deep, evil, lenet, lenet_feed, loop
 from work import calls_in

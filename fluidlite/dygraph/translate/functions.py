@@ -8,7 +8,7 @@ import types
 import weakref
 from typing import Any
 
-from ...ir.callsite import warn
+from ...ground.callsite import warn
 from ..capture import value
 from . import branches, lists, loops
 from .calls import Caller

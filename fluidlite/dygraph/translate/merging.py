@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ...errors import UnsupportedError
+from ...ground.callsite import caller
 from ...ground.dtypes import DType, Kind, as_dtype
 from ...ir.block import Block
-from ...ir.callsite import caller
 from ...ir.program import default_main_program
 from ...ir.variable import Variable
 from ...layers.array import array_write, create_array

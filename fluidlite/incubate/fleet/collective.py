@@ -18,6 +18,7 @@ from ...contrib import mixed_precision
 from ...distributed.rewriting import data_parallel
 from ...errors import ArgumentError, UnsupportedError
 from ...ground import state
+from ...ground.callsite import warn
 from ...ground.files import Path
 from ...ground.missing_names import PARAMETER_SERVERS
 from ...ground.process_group import groups, joined
@@ -25,7 +26,6 @@ from ...ground.public_names import list_public_names
 from ...ground.reprs import Described
 from ...ground.tracebacks import api_boundaries
 from ...io import save_inference_model, save_persistables
-from ...ir.callsite import warn
 from ...ir.program import Program, default_startup_program
 from ...ir.variable import Variable
 from ...optimizer import RecomputeOptimizer

@@ -13,9 +13,9 @@ import numpy as np
 from ... import backend as backends
 from ...backend.jax_ import PRECISIONS
 from ...errors import ArgumentError, UnsupportedError
+from ...ground.callsite import warn
 from ...ground.private_folders import private_folder
 from ...ground.weak_tables import WeakTable
-from ...ir.callsite import warn
 from ...ir.program import Program
 from ...scope import Scope
 from ..plan import Plan

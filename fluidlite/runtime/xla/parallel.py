@@ -20,9 +20,9 @@ from jax.sharding import Mesh
 from jax.sharding import PartitionSpec as P
 
 from ...errors import UnsupportedError
+from ...ground.callsite import warn
 from ...ground.process_group import Unrepeated, groups
 from ...ground.values import as_fetched, is_device_array
-from ...ir.callsite import warn
 from ...opdef.definition import lookup
 from ..plan import Plan, update_stages
 from ..replicated import Replicas

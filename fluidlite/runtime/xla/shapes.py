@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ...ground.callsite import warn
 from ...ground.values import LoDTensor
-from ...ir.callsite import warn
 
 #: runs in a row, each with shapes that have not been there before, after which it is said
 RUNS = 5

@@ -11,10 +11,10 @@ from types import FrameType
 from typing import NamedTuple
 
 from ..errors import FluidWarning, StrictError
-from ..ground.notebook_cells import place
-from ..ground.quoting import printable, terminal_text
-from ..ground.state import strictness
-from ..ground.tracebacks import BOUNDARIES
+from .notebook_cells import place
+from .quoting import printable, terminal_text
+from .state import strictness
+from .tracebacks import BOUNDARIES
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 #: file -> whether its lines are none of the user's
