@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from functools import cache
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -45,7 +46,7 @@ INITIALIZERS = Family(
 
 
 def _number(owner: object, what: str, value: Any) -> None:
-    if not isinstance(value, (Real, np.bool_)) or math.isnan(value):
+    if (type(value) is not float and not isinstance(value, (Real, np.bool_))) or math.isnan(value):
         raise refused(owner, what, "a number", value)
 
 
@@ -62,6 +63,12 @@ _CHECKS: Mapping[Any, Check] = {
 }
 
 
+@cache
+def _checks_of(kind: Any) -> list[tuple[str, Check]]:
+    """The arguments of a class of initializers that are checked, and how."""
+    return [(field.name, _CHECKS[field.type]) for field in fields(kind) if field.type in _CHECKS]
+
+
 class Initializer(Described):
     """The base of all initializers: called with a variable and the block that gives it its value.
 
@@ -73,10 +80,8 @@ class Initializer(Described):
     prepends: ClassVar[bool] = True  #: whether its operators go to the front of the block
 
     def __post_init__(self) -> None:
-        record: Any = self
-        for field in fields(record):
-            if field.type in _CHECKS:
-                _CHECKS[field.type](self, field.name, getattr(self, field.name))
+        for name, check in _checks_of(type(self)):
+            check(self, name, getattr(self, name))
 
     def __call__(self, var: Variable, block: Block) -> Operator:
         """Add the operator that gives a variable its first value.

@@ -37,7 +37,9 @@ def said(value: object) -> str:
 
 def is_finite(value: object) -> bool:
     """Whether something is a finite number, and neither True nor False."""
-    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    if type(value) is not float and (not isinstance(value, Real) or isinstance(value, bool)):
+        return False
+    return math.isfinite(value)
 
 
 def finite(owner: object, what: str, value: Any) -> float:
@@ -80,6 +82,8 @@ def integer(owner: object, what: str, value: Any, least: int = 1) -> int:
     Raises:
         ArgumentError: it is none.
     """
+    if type(value) is int and value >= least:  # quicker than asking the abstract class
+        return value
     if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
         wanted = "a positive integer" if least == 1 else f"an integer of at least {least}"
         raise refused(owner, what, wanted, value)

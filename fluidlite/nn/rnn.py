@@ -58,12 +58,13 @@ class _Recurrent(RecurrentNet, Layer):
 
     def make_weights(self, input_size: int, ending: str, given: dict[str, Any]) -> None:
         bound = 1 / sqrt(self.hidden_size)
+        uniform = Uniform(-bound, bound)
         for name, shape in self.weight_shapes(input_size).items():
             made = self.create_parameter(
                 shape,
                 given[f"{name}_attr"],
                 is_bias=len(shape) == 1,
-                default_initializer=Uniform(-bound, bound),
+                default_initializer=uniform,
             )
             setattr(self, name + ending, made)
 

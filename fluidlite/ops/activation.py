@@ -176,8 +176,11 @@ class swish(UseMkldnn, Unary):
         return Epilogue(self.type, (self.beta,))
 
     def run(self, xp: Any, X: Array) -> Array:
-        gate = logistic(xp, self.beta * X)
-        return xp.where(gate == 0, xp.sign(X), X) * gate  # 0 where X is infinite, too
+        gate = logistic(xp, X if self.beta == 1 else self.beta * X)
+        largest = float(np.finfo(X.dtype).max)  # where the gate is 0, infinite X must give 0
+        if self.beta < 0:
+            return xp.minimum(X, largest) * gate
+        return xp.maximum(X, -largest) * gate
 
     def grad(self, f: Any, X: Value, dOut: Value) -> Rules:
         def dx():
@@ -519,7 +522,7 @@ def logistic(xp: Any, X: Array) -> Array:
     """1 / (1 + e^-X), exact in relative terms on both sides down to the smallest normal number."""
     if X.dtype.itemsize > 2:
         most = X.dtype.type(LARGEST_POWER[X.dtype.itemsize])
-        return xp.where(most < -X, 0, 1 / (1 + xp.exp(xp.minimum(-X, most))))
+        return (-most <= X) / (1 + xp.exp(xp.minimum(-X, most)))
     small = xp.exp(-xp.abs(X))  # e^-X overflows early in half precision
     return xp.where(X >= 0, 1, small) / (1 + small)
 
