@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 from weakref import ref
 
@@ -45,11 +45,13 @@ def fetch_names(fetch_list: Any, program: Program) -> tuple[list[str], list[Oper
     ops: list[Operator] = []
     if fetch_list is None:
         return [op.input("X")[0] for op in program.global_block().ops if op.type == "fetch"], ops
-    items = list(fetch_list) if isinstance(fetch_list, (list, tuple)) else [fetch_list]
-    if isinstance(fetch_list, tuple) and _is_minimized(fetch_list):
-        items = list(fetch_list[0])
-    while items:
-        item = items.pop(0)
+    _sort_out(fetch_list if type(fetch_list) is list else [fetch_list], names, ops)
+    return names, ops
+
+
+def _sort_out(items: Iterable[Any], names: list[str], ops: list[Operator]) -> None:
+    """Add what is to be fetched to names and operators."""
+    for item in items:
         if isinstance(item, Variable):
             names.append(item.name)
         elif isinstance(item, str):
@@ -57,13 +59,12 @@ def fetch_names(fetch_list: Any, program: Program) -> tuple[list[str], list[Oper
         elif isinstance(item, Operator):
             ops.append(item)
         elif isinstance(item, (list, tuple)):
-            items[:0] = item[0] if _is_minimized(item) else item
+            _sort_out(item[0] if _is_minimized(item) else item, names, ops)
         else:
             raise FetchTypeError(
                 f"expected fetch_list to be a list of variables or names, got {item!r:.60} of type "
                 f"{type(item).__name__}"
             )
-    return names, ops
 
 
 def _is_minimized(item: Any) -> bool:
