@@ -103,7 +103,9 @@ def layers_stub() -> str:
     places = {name: (f".{fluid.layers._PLACES[name]}", name) for name in dir(fluid.layers)}
     known = imports_of(PACKAGE / "layers" / "__init__.py")
     modules = {name: at for name, at in known.items() if at[0] == "."}
-    head = ["from collections.abc import Sequence", "from typing import Any, Literal, overload", ""]
+    head = ["from collections.abc import Mapping, Sequence"]
+    head += ["from typing import Any, Literal, overload", ""]
+    head += ["from ..functions.arguments import DTypeLike"]
     head += ["from ..ir.variable import Variable", "from ..param_attr import Attr"]
     head += [f"from .{m} import {n}" for m, n in _ALIASES.items()]
     made = [n for n in places if n not in FLAGS and _is_made(getattr(fluid.layers, n))]

@@ -1,7 +1,8 @@
 # Written by docs/stubs.py.
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, overload
 
+from ..functions.arguments import DTypeLike
 from ..ir.variable import Variable
 from ..param_attr import Attr
 from .anchors import Floats
@@ -12,10 +13,7 @@ from . import control_flow
 from . import learning_rate as learning_rate_scheduler
 from .activation import leaky_relu
 from .activation import log_softmax
-from .alignment import ctc_greedy_decoder
 from .alignment import edit_distance
-from .anchor_targets import retinanet_target_assign
-from .anchor_targets import rpn_target_assign
 from .array import array_length
 from .array import array_read
 from .array import array_write
@@ -49,7 +47,6 @@ from .decode_helper import SampleEmbeddingHelper
 from .decode_helper import TrainingHelper
 from .decoding import Decoder
 from .decoding import dynamic_decode
-from .detections import detection_output
 from .detections import ssd_loss
 from .distance import l2_normalize
 from .distributions import Categorical
@@ -101,13 +98,7 @@ from .nn import dropout
 from .nn import embedding
 from .nn import fc
 from .nn import prelu
-from .norm import batch_norm
-from .norm import group_norm
-from .norm import instance_norm
-from .norm import layer_norm
-from .points import deformable_conv
 from .probability_loss import dice_loss
-from .proposals import generate_proposals
 from .ranking_loss import margin_rank_loss
 from .ranking_loss import npair_loss
 from .readers import create_py_reader_by_data
@@ -115,19 +106,9 @@ from .readers import double_buffer
 from .readers import py_reader
 from .readers import read_file
 from .recurrence import rnn
-from .recurrent_net import dynamic_gru
-from .recurrent_net import dynamic_lstm
-from .recurrent_net import dynamic_lstmp
-from .recurrent_unit import gru_unit
-from .recurrent_unit import lstm
-from .recurrent_unit import lstm_unit
 from .reduce import logsumexp
 from .regression_loss import center_loss
 from .rescale import affine_channel
-from .rescale import data_norm
-from .rescale import inplace_abn
-from .rescale import lrn
-from .rescale import spectral_norm
 from .reshaping import flatten
 from .reshaping import rank
 from .reshaping import reshape
@@ -135,21 +116,12 @@ from .reshaping import t
 from .rnn_cell import GRUCell
 from .rnn_cell import LSTMCell
 from .rnn_cell import RNNCell
-from .roi import deformable_roi_pooling
-from .roi import roi_perspective_transform
-from .roi import roi_pool
-from .sampled_loss import hsigmoid
-from .sampled_loss import nce
-from .sampled_loss import sampled_softmax_with_cross_entropy
 from .sampling import randint
 from .sampling import randn
 from .sampling import randperm
 from .scan import roll
-from .sequence import row_conv
-from .sequence import sequence_conv
 from .sequence import sequence_first_step
 from .sequence import sequence_last_step
-from .sequence import sequence_pool
 from .sequence_marks import filter_by_instag
 from .sequence_marks import im2sequence
 from .sequence_rows import lod_append
@@ -560,6 +532,9 @@ def asin(x: Variable, name: str | None = None) -> Variable:
 def atan(x: Variable, name: str | None = None) -> Variable:
     """The angle in (-pi/2, pi/2) whose tangent is ``x``."""
 
+def batch_norm(input: Variable, act: str | None = None, is_test: bool = False, momentum: float = 0.9, epsilon: float = 1e-05, param_attr: Attr = None, bias_attr: Attr = None, data_layout: str = 'NCHW', in_place: bool = False, name: str | None = None, moving_mean_name: str | None = None, moving_variance_name: str | None = None, do_model_average_for_mean_and_var: bool = True, use_global_stats: bool = False) -> Variable:
+    """``scale * (input - mean) / sqrt(variance + epsilon) + bias``, for each channel."""
+
 def bipartite_match(dist_matrix: Variable, match_type: str | None = None, dist_threshold: float | None = None, name: str | None = None) -> tuple[Variable, Variable]:
     """The row that each column is matched with."""
 
@@ -614,11 +589,26 @@ def cos_sim(X: Variable, Y: Variable) -> Variable:
 def cross(input: Variable, other: Variable, dim: int | None = None) -> Variable:
     """The vector products of ``input`` and ``other`` along ``dim``."""
 
+def ctc_greedy_decoder(input: Variable, blank: int, input_length: Variable | None = None, padding_value: int = 0, name: str | None = None) -> Any:
+    """The most probable label of each step, without repetitions and blanks."""
+
 def cumsum(x: Variable, axis: int | None = None, exclusive: bool | None = None, reverse: bool | None = None) -> Variable:
     """The sums of ``x`` up to each element, along ``axis``."""
 
+def data_norm(input: Variable, act: str | None = None, epsilon: float = 1e-05, param_attr: Mapping[str, float] | None = None, data_layout: str = 'NCHW', in_place: bool = False, name: str | None = None, moving_mean_name: str | None = None, moving_variance_name: str | None = None, do_model_average_for_mean_and_var: bool = True, slot_dim: int = -1, sync_stats: bool = False, summary_decay_rate: float = 0.9999999, enable_scale_and_shift: bool = False) -> Variable:
+    """``(input - mean) * scale``, for each channel, by sums over all data that were counted so far."""
+
+def deformable_conv(input: Variable, offset: Variable, mask: Variable | None, num_filters: int, filter_size: int | Sequence[int], stride: int | Sequence[int] = 1, padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, groups: int | None = None, deformable_groups: int | None = None, im2col_step: int | None = None, param_attr: Attr = None, bias_attr: Attr = None, modulated: bool = True, name: str | None = None) -> Variable:
+    """Images convolved with filters whose elements are moved, and weighted, plus a bias."""
+
+def deformable_roi_pooling(input: Variable, rois: Variable, trans: Variable, no_trans: bool = False, spatial_scale: float = 1.0, group_size: Sequence[int] = [1, 1], pooled_height: int = 1, pooled_width: int = 1, part_size: Sequence[int] | None = None, sample_per_part: int = 1, trans_std: float = 0.1, position_sensitive: bool = False, name: str | None = None) -> Variable:
+    """For each region the means of points in its parts, which are moved."""
+
 def density_prior_box(input: Variable, image: Variable, densities: Sequence[int] | None = None, fixed_sizes: Sequence[float] | None = None, fixed_ratios: Sequence[float] | None = None, variance: Sequence[float] = [0.1, 0.1, 0.2, 0.2], clip: bool = False, steps: Sequence[float] = [0.0, 0.0], offset: float = 0.5, flatten_to_2d: bool = False, name: str | None = None) -> tuple[Variable, Variable]:
     """Boxes of some sizes and ratios around points close to each place of ``input``."""
+
+def detection_output(loc: Variable, scores: Variable, prior_box: Variable, prior_box_var: Variable, background_label: int = 0, nms_threshold: float = 0.3, nms_top_k: int = 400, keep_top_k: int = 200, score_threshold: float = 0.01, nms_eta: float = 1.0, return_index: bool = False) -> Variable | Any:
+    """What SSD found: boxes that no better one of their class overlaps too much."""
 
 def dist(x: Variable, y: Variable, p: float = 2) -> Variable:
     """The length of ``x`` - ``y``, of shape [1]: the sum of ``|x - y|^p``, to the power of ``1 / p``."""
@@ -628,6 +618,15 @@ def distribute_fpn_proposals(fpn_rois: Variable, min_level: int, max_level: int,
 
 def dot(x: Variable, y: Variable, name: str | None = None) -> Variable:
     """The inner products of pairs of vectors: the sum of ``x * y`` over the last dimension, which stays with size 1."""
+
+def dynamic_gru(input: Variable, size: int, param_attr: Attr = None, bias_attr: Attr = None, is_reverse: bool = False, gate_activation: str = 'sigmoid', candidate_activation: str = 'tanh', h_0: Variable | None = None, origin_mode: bool = False) -> Variable:
+    """A gated recurrent unit over sequences of several lengths."""
+
+def dynamic_lstm(input: Variable, size: int, h_0: Variable | None = None, c_0: Variable | None = None, param_attr: Attr = None, bias_attr: Attr = None, use_peepholes: bool = True, is_reverse: bool = False, gate_activation: str = 'sigmoid', cell_activation: str = 'tanh', candidate_activation: str = 'tanh', dtype: DTypeLike = 'float32', name: str | None = None) -> tuple[Variable, Variable]:
+    """A long short-term memory over sequences of several lengths."""
+
+def dynamic_lstmp(input: Variable, size: int, proj_size: int, param_attr: Attr = None, bias_attr: Attr = None, use_peepholes: bool = True, is_reverse: bool = False, gate_activation: str = 'sigmoid', cell_activation: str = 'tanh', candidate_activation: str = 'tanh', proj_activation: str = 'tanh', dtype: DTypeLike = 'float32', name: str | None = None, h_0: Variable | None = None, c_0: Variable | None = None, cell_clip: float | None = None, proj_clip: float | None = None) -> tuple[Variable, Variable]:
+    """A long short-term memory whose state is projected before it is fed back, over sequences of several lengths."""
 
 def elementwise_add(x: Variable, y: Variable, axis: int = -1, act: str | None = None, name: str | None = None) -> Variable:
     """``x + y``, for each element."""
@@ -713,6 +712,9 @@ def generate_mask_labels(im_info: Variable, gt_classes: Variable, is_crowd: Vari
 def generate_proposal_labels(rpn_rois: Variable, gt_classes: Variable, is_crowd: Variable, gt_boxes: Variable, im_info: Variable, batch_size_per_im: int = 256, fg_fraction: float = 0.25, fg_thresh: float = 0.25, bg_thresh_hi: float = 0.5, bg_thresh_lo: float = 0.0, bbox_reg_weights: Sequence[float] = [0.1, 0.1, 0.2, 0.2], class_nums: int | None = None, use_random: bool = True, is_cls_agnostic: bool = False, is_cascade_rcnn: bool = False) -> tuple[Variable, Variable, Variable, Variable, Variable]:
     """Regions to learn from, with their classes and true boxes."""
 
+def generate_proposals(scores: Variable, bbox_deltas: Variable, im_info: Variable, anchors: Variable, variances: Variable, pre_nms_top_n: int = 6000, post_nms_top_n: int = 1000, nms_thresh: float = 0.5, min_size: float = 0.1, eta: float = 1.0, name: str | None = None, return_rois_num: bool = False) -> tuple[Variable, ...]:
+    """The regions with the best scores, of which none overlap too much."""
+
 def get_tensor_from_selected_rows(x: Variable, name: str | None = None) -> Variable:
     """The rows of ``x`` that are stored, one behind the other; all rows of a whole tensor."""
 
@@ -724,6 +726,12 @@ def greater_than(x: Variable, y: Variable, cond: Variable | None = None) -> Vari
 
 def grid_sampler(x: Variable, grid: Variable, name: str | None = None) -> Variable:
     """The values of ``x`` at the points of ``grid``, linear between its elements; zeros beyond the image."""
+
+def group_norm(input: Variable, groups: int, epsilon: float = 1e-05, param_attr: Attr = None, bias_attr: Attr = None, act: str | None = None, data_layout: str = 'NCHW', name: str | None = None) -> Variable:
+    """``(input - mean) / sqrt(variance + epsilon)`` for each group of channels of each sample."""
+
+def gru_unit(input: Variable, hidden: Variable, size: int, param_attr: Attr = None, bias_attr: Attr = None, activation: str = 'tanh', gate_activation: str = 'sigmoid', origin_mode: bool = False) -> tuple[Variable, Variable, Variable]:
+    """One step of a gated recurrent unit: the next state from the input and the previous state."""
 
 def hard_shrink(x: Variable, threshold: float | None = None) -> Variable:
     """``x`` where it lies outside of [-threshold, threshold], else 0."""
@@ -743,6 +751,9 @@ def has_nan(x: Variable) -> Variable:
 def hash(input: Variable, hash_size: int, num_hash: int = 1, name: str | None = None) -> Variable:
     """Numbers below ``hash_size`` that stand for rows of integers: ``out[n, i, 0]`` is the hash of row n of ``input`` with the seed i."""
 
+def hsigmoid(input: Variable, label: Variable, num_classes: int, param_attr: Attr = None, bias_attr: Attr = None, name: str | None = None, path_table: Variable | None = None, path_code: Variable | None = None, is_custom: bool = False, is_sparse: bool = False) -> Variable:
+    """The loss of the turns on the way to the right leaf of a tree of classes."""
+
 def huber_loss(input: Variable, label: Variable, delta: float) -> Variable:
     """Half the square of small differences, and a line beyond: ``Residual^2 / 2`` where ``|Residual| <= delta``, and ``delta (|Residual| - delta / 2)`` beyond."""
 
@@ -751,6 +762,12 @@ def index_sample(x: Variable, index: Variable) -> Variable:
 
 def index_select(input: Variable, index: Variable, dim: int = 0) -> Variable:
     """The slices of ``input`` along ``dim`` that ``index`` names."""
+
+def inplace_abn(input: Variable, act: str | None = None, is_test: bool = False, momentum: float = 0.9, epsilon: float = 1e-05, param_attr: Attr = None, bias_attr: Attr = None, data_layout: str = 'NCHW', name: str | None = None, moving_mean_name: str | None = None, moving_variance_name: str | None = None, do_model_average_for_mean_and_var: bool = True, use_global_stats: bool = False, act_alpha: float = 1.0) -> Variable:
+    """``input`` normalised by ``batch_norm`` and activated, in its own variable."""
+
+def instance_norm(input: Variable, epsilon: float = 1e-05, param_attr: Attr = None, bias_attr: Attr = None, name: str | None = None) -> Variable:
+    """``scale * (input - mean) / sqrt(variance + epsilon) + bias``, for each image of a channel."""
 
 def iou_similarity(x: Variable, y: Variable, box_normalized: bool = True, name: str | None = None) -> Variable:
     """The intersection over the union of each box of ``x`` with each of ``y``."""
@@ -769,6 +786,9 @@ def kron(x: Variable, y: Variable, out: Variable | None = None, name: str | None
 
 def label_smooth(label: Variable, prior_dist: Variable | None = None, epsilon: float = 0.1, dtype: Any = 'float32', name: str | None = None) -> Variable:
     """Probabilities mixed with those of a prior: ``(1 - epsilon) * label + epsilon * prior_dist``."""
+
+def layer_norm(input: Variable, scale: bool = True, shift: bool = True, begin_norm_axis: int = 1, epsilon: float = 1e-05, param_attr: Attr = None, bias_attr: Attr = None, act: str | None = None, name: str | None = None) -> Variable:
+    """``(input - mean) / sqrt(variance + epsilon)`` for each row, times a scale, plus a bias."""
 
 def less_equal(x: Variable, y: Variable, cond: Variable | None = None) -> Variable:
     """Whether ``x`` is not above ``y``, for each element."""
@@ -803,6 +823,15 @@ def logical_xor(x: Variable, y: Variable, out: Variable | None = None, name: str
 def logsigmoid(x: Variable, name: str | None = None) -> Variable:
     """``-log(1 + exp(-x))``, for each element."""
 
+def lrn(input: Variable, n: int = 5, k: float = 1.0, alpha: float = 0.0001, beta: float = 0.75, name: str | None = None, data_format: str = 'NCHW') -> Variable:
+    """``input`` over a power of the squares of its neighbours in other channels."""
+
+def lstm(input: Variable, init_h: Variable, init_c: Variable, max_len: int, hidden_size: int, num_layers: int, dropout_prob: float = 0.0, is_bidirec: bool = False, is_test: bool = False, name: str | None = None, default_initializer: Any = None, seed: int = -1) -> tuple[Variable, Variable, Variable]:
+    """Several layers of long short-term memories over sequences of one length."""
+
+def lstm_unit(x_t: Variable, hidden_t_prev: Variable, cell_t_prev: Variable, forget_bias: float = 0.0, param_attr: Attr = None, bias_attr: Attr = None, name: str | None = None) -> tuple[Variable, Variable]:
+    """One step of a long short-term memory: ``c = f * c + i * g``, ``h = o * tanh(c)``."""
+
 def matmul(x: Variable, y: Variable, transpose_x: bool = False, transpose_y: bool = False, alpha: float = 1.0, name: str | None = None) -> Variable:
     """``alpha x y``, the product of the matrices in the last two dimensions of ``x`` and ``y``."""
 
@@ -832,6 +861,9 @@ def multiclass_nms(bboxes: Variable, scores: Variable, score_threshold: float, n
 
 def multiplex(inputs: Variable | Sequence[Variable], index: Variable) -> Variable:
     """Each row from one of several tensors: ``out[i] = inputs[index[i, 0]][i]``."""
+
+def nce(input: Variable, label: Variable, num_total_classes: int, sample_weight: Variable | None = None, param_attr: Attr = None, bias_attr: Attr = None, num_neg_samples: int | None = None, name: str | None = None, sampler: str = 'uniform', custom_dist: Sequence[float] | None = None, seed: int = 0, is_sparse: bool = False) -> Variable:
+    """Noise-contrastive estimation: the loss of telling right classes from random ones."""
 
 def not_equal(x: Variable, y: Variable, cond: Variable | None = None) -> Variable:
     """Whether ``x`` and ``y`` differ, for each element."""
@@ -920,17 +952,35 @@ def resize_trilinear(input: Variable, out_shape: Given | None = None, scale: flo
 def retinanet_detection_output(bboxes: Variable | Sequence[Variable], scores: Variable | Sequence[Variable], anchors: Variable | Sequence[Variable], im_info: Variable, score_threshold: float = 0.05, nms_top_k: int = 1000, keep_top_k: int = 100, nms_threshold: float = 0.3, nms_eta: float = 1.0) -> Variable:
     """The boxes of ``bboxes`` that no better one of their class overlaps too much, with class and score."""
 
+def retinanet_target_assign(bbox_pred: Variable, cls_logits: Variable, anchor_box: Variable, anchor_var: Variable, gt_boxes: Variable, gt_labels: Variable, is_crowd: Variable, im_info: Variable, num_classes: int = 1, positive_overlap: float = 0.5, negative_overlap: float = 0.4) -> tuple[Variable, Variable, Variable, Variable, Variable, Variable]:
+    """What anchors of RetinaNet are to become: a class, or background."""
+
 def reverse(x: Variable, axis: int | Sequence[int]) -> Variable:
     """``x`` with its elements in reverse order along each dimension of ``axis``."""
 
 def roi_align(input: Variable, rois: Variable, pooled_height: int = 1, pooled_width: int = 1, spatial_scale: float = 1.0, sampling_ratio: int = -1, name: str | None = None, rois_lod: Variable | None = None) -> Variable:
     """For each region the means of points between the elements of ``input``."""
 
+def roi_perspective_transform(input: Variable, rois: Variable, transformed_height: int, transformed_width: int, spatial_scale: float = 1.0, name: str | None = None) -> tuple[Variable, Variable, Variable]:
+    """Quadrangles of images, straightened to rectangles by perspective maps."""
+
+def roi_pool(input: Variable, rois: Variable, pooled_height: int = 1, pooled_width: int = 1, spatial_scale: float = 1.0, rois_lod: Variable | None = None) -> Variable:
+    """For each region the maxima over its parts."""
+
 def round(x: Variable, name: str | None = None) -> Variable:
     """The integer nearest to ``x``; halves go away from zero."""
 
+def row_conv(input: Variable, future_context_size: int, param_attr: Attr = None, act: str | None = None) -> Variable:
+    """A look at the rows to come: their weighted sum, with a weight for each feature."""
+
+def rpn_target_assign(bbox_pred: Variable, cls_logits: Variable, anchor_box: Variable, anchor_var: Variable, gt_boxes: Variable, is_crowd: Variable, im_info: Variable, rpn_batch_size_per_im: int = 256, rpn_straddle_thresh: float = 0.0, rpn_fg_fraction: float = 0.5, rpn_positive_overlap: float = 0.7, rpn_negative_overlap: float = 0.3, use_random: bool = True) -> tuple[Variable, Variable, Variable, Variable, Variable]:
+    """What anchors of a region proposal network are to become: objects that are there, or not."""
+
 def rsqrt(x: Variable, name: str | None = None) -> Variable:
     """One over the square root of ``x``, for each element: ``1 / sqrt(x)``."""
+
+def sampled_softmax_with_cross_entropy(logits: Variable, label: Variable, num_samples: int, num_true: int = 1, remove_accidental_hits: bool = True, use_customized_samples: bool = False, customized_samples: Variable | None = None, customized_probabilities: Variable | None = None, seed: int = 0) -> Variable:
+    """Cross entropy of the softmax over the right classes and some random ones."""
 
 def sampling_id(x: Variable, min: float = 0.0, max: float = 1.0, seed: int = 0, dtype: Any = 'float32') -> Variable:
     """For each row of ``x`` a column, drawn with the probabilities that the row holds."""
@@ -950,6 +1000,9 @@ def selu(x: Variable, scale: float | None = None, alpha: float | None = None, na
 def sequence_concat(input: Variable | Sequence[Variable], name: str | None = None) -> Variable:
     """Sequences that hold the rows of the first sequences of all ``input``, of all second ones, and so on."""
 
+def sequence_conv(input: Variable, num_filters: int, filter_size: int = 3, filter_stride: int = 1, padding: bool = True, padding_start: int | None = None, bias_attr: Attr = None, param_attr: Attr = None, act: str | None = None, name: str | None = None) -> Variable:
+    """A convolution along each sequence, plus a bias; beyond a sequence's ends there are zeros."""
+
 def sequence_enumerate(input: Variable, win_size: int, pad_value: int = 0, name: str | None = None) -> Variable:
     """The numbers of ``input`` from each one on, ``win_size`` of them; behind the end of a sequence ``pad_value``."""
 
@@ -961,6 +1014,9 @@ def sequence_expand_as(x: Variable, y: Variable, name: str | None = None) -> Var
 
 def sequence_pad(x: Variable, pad_value: Variable, maxlen: int | None = None, name: str | None = None) -> tuple[Variable, Variable]:
     """Sequences made equally long, and how long they are."""
+
+def sequence_pool(input: Variable, pool_type: str, is_test: bool = False, pad_value: float = 0.0) -> Variable:
+    """One row for each sequence."""
 
 def sequence_reshape(input: Variable, new_dim: int) -> Variable:
     """The numbers of each sequence of ``input`` in rows of another size."""
@@ -1033,6 +1089,9 @@ def softsign(x: Variable, name: str | None = None) -> Variable:
 
 def space_to_depth(x: Variable, blocksize: int, name: str | None = None) -> Variable:
     """Smaller images of more channels, in the order of Darknet's "reorg" layer."""
+
+def spectral_norm(weight: Variable, dim: int = 0, power_iters: int = 1, eps: float = 1e-12, name: str | None = None) -> Variable:
+    """``weight`` over its largest singular value, found by power iteration."""
 
 def sqrt(x: Variable, name: str | None = None) -> Variable:
     """The square root of ``x``."""

@@ -6,7 +6,8 @@ from typing import Any
 
 from ..ir.variable import Variable
 from .indexing import gather
-from .layer import LAYERS, LayerBuilder, layer, stopped
+from .layer import LAYERS, LayerBuilder, stopped
+from .operator_layers import LayerArguments, OperatorLayers
 from .reshaping import reshape
 
 _TARGETS = LAYERS.extended(
@@ -20,24 +21,17 @@ _TARGETS = LAYERS.extended(
         "im_info": "height, width and scale of each image, [N, 3].",
     }
 )
+_targets = OperatorLayers(_TARGETS)
 
 
-@layer(family=_TARGETS)
+@_targets.signature("""
+    rpn_target_assign(bbox_pred: Variable, cls_logits: Variable, anchor_box: Anchor,
+        anchor_var: Variable, gt_boxes, is_crowd, im_info, rpn_batch_size_per_im,
+        rpn_straddle_thresh=0.0, rpn_fg_fraction=0.5, rpn_positive_overlap,
+        rpn_negative_overlap, use_random)
+""")
 def rpn_target_assign(
-    f: LayerBuilder,
-    bbox_pred: Variable,
-    cls_logits: Variable,
-    anchor_box: Variable,
-    anchor_var: Variable,
-    gt_boxes: Variable,
-    is_crowd: Variable,
-    im_info: Variable,
-    rpn_batch_size_per_im: int = 256,
-    rpn_straddle_thresh: float = 0.0,
-    rpn_fg_fraction: float = 0.5,
-    rpn_positive_overlap: float = 0.7,
-    rpn_negative_overlap: float = 0.3,
-    use_random: bool = True,
+    f: LayerBuilder, given: LayerArguments
 ) -> tuple[Variable, Variable, Variable, Variable, Variable]:
     """What anchors of a region proposal network are to become: objects that are there, or not.
 
@@ -69,33 +63,21 @@ def rpn_target_assign(
     located, scored, label, target, weight = _assigned(
         f,
         "rpn_target_assign",
-        {"Anchor": anchor_box, "GtBoxes": gt_boxes, "IsCrowd": is_crowd, "ImInfo": im_info},
+        given.ins,
         ["LocationIndex", "ScoreIndex", "TargetLabel", "TargetBBox", "BBoxInsideWeight"],
-        rpn_batch_size_per_im=rpn_batch_size_per_im,
-        rpn_straddle_thresh=rpn_straddle_thresh,
-        rpn_positive_overlap=rpn_positive_overlap,
-        rpn_negative_overlap=rpn_negative_overlap,
-        rpn_fg_fraction=rpn_fg_fraction,
-        use_random=use_random,
+        **given.attrs,
     )
-    scores, boxes = _of_all(cls_logits, 1, bbox_pred)
+    scores, boxes = _of_all(given.cls_logits, 1, given.bbox_pred)
     return gather(scores, scored), gather(boxes, located), label, target, weight
 
 
-@layer(family=_TARGETS)
+@_targets.signature("""
+    retinanet_target_assign(bbox_pred: Variable, cls_logits: Variable, anchor_box: Anchor,
+        anchor_var: Variable, gt_boxes, gt_labels, is_crowd, im_info, num_classes: int = 1,
+        positive_overlap, negative_overlap)
+""")
 def retinanet_target_assign(
-    f: LayerBuilder,
-    bbox_pred: Variable,
-    cls_logits: Variable,
-    anchor_box: Variable,
-    anchor_var: Variable,
-    gt_boxes: Variable,
-    gt_labels: Variable,
-    is_crowd: Variable,
-    im_info: Variable,
-    num_classes: int = 1,
-    positive_overlap: float = 0.5,
-    negative_overlap: float = 0.4,
+    f: LayerBuilder, given: LayerArguments
 ) -> tuple[Variable, Variable, Variable, Variable, Variable, Variable]:
     """What anchors of RetinaNet are to become: a class, or background.
 
@@ -128,21 +110,14 @@ def retinanet_target_assign(
     located, scored, label, target, weight, count = _assigned(
         f,
         "retinanet_target_assign",
-        {
-            "Anchor": anchor_box,
-            "GtBoxes": gt_boxes,
-            "GtLabels": gt_labels,
-            "IsCrowd": is_crowd,
-            "ImInfo": im_info,
-        },
+        given.ins,
         [
             *("LocationIndex", "ScoreIndex", "TargetLabel", "TargetBBox"),
             *("BBoxInsideWeight", "ForegroundNumber"),
         ],
-        positive_overlap=positive_overlap,
-        negative_overlap=negative_overlap,
+        **given.attrs,
     )
-    scores, boxes = _of_all(cls_logits, num_classes, bbox_pred)
+    scores, boxes = _of_all(given.cls_logits, given.num_classes, given.bbox_pred)
     return gather(scores, scored), gather(boxes, located), label, target, weight, count
 
 

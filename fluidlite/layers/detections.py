@@ -11,7 +11,7 @@ from .boxes import bipartite_match, box_coder, iou_similarity, target_assign
 from .layer import LayerBuilder, layer, stopped
 from .loss import softmax_with_cross_entropy
 from .math import cast
-from .operator_layers import Layer, OperatorLayers
+from .operator_layers import Layer, LayerArguments, OperatorLayers
 from .reduce import reduce_sum
 from .regression_loss import smooth_l1
 from .reshaping import flatten, reshape, transpose
@@ -22,21 +22,15 @@ from .suppression import SUPPRESSION
 _suppression = OperatorLayers(SUPPRESSION)
 
 
-@layer(family=SUPPRESSION)
-def detection_output(
-    f: LayerBuilder,
-    loc: Variable,
-    scores: Variable,
-    prior_box: Variable,
-    prior_box_var: Variable,
-    background_label: int = 0,
-    nms_threshold: float = 0.3,
-    nms_top_k: int = 400,
-    keep_top_k: int = 200,
-    score_threshold: float = 0.01,
-    nms_eta: float = 1.0,
-    return_index: bool = False,
-) -> Variable | Any:
+@_suppression.signature(
+    """
+    detection_output(loc: Variable, scores: Variable, prior_box: Variable,
+        prior_box_var: Variable, background_label, nms_threshold, nms_top_k=400, keep_top_k=200,
+        score_threshold=0.01, nms_eta, return_index: bool = False) -> multiclass_nms
+    """,
+    stem="detection_output",
+)
+def detection_output(f: LayerBuilder, given: LayerArguments) -> Variable | Any:
     """What SSD found: boxes that no better one of their class overlaps too much.
 
     Liu et al., SSD: single shot multibox detector, ECCV 2016.
@@ -52,21 +46,13 @@ def detection_output(
     >>> fluid.layers.detection_output(loc, scores, boxes, variances).shape
     (-1, 6)
     """
-    boxes = box_coder(prior_box, prior_box_var, loc, code_type="decode_center_size")
-    found = stopped(transpose(softmax(scores), [0, 2, 1]))
-    run = f.multiclass_nms2.all if return_index else f.multiclass_nms.all
-    outs = run(
-        boxes,
-        found,
-        background_label=background_label,
-        nms_threshold=nms_threshold,
-        nms_top_k=nms_top_k,
-        keep_top_k=keep_top_k,
-        score_threshold=score_threshold,
-        nms_eta=nms_eta,
-    )
+    prior, loc = (given.prior_box, given.prior_box_var), given.loc
+    boxes = box_coder(*prior, loc, code_type="decode_center_size")
+    found = stopped(transpose(softmax(given.scores), [0, 2, 1]))
+    run = f.multiclass_nms2 if given.return_index else f.multiclass_nms
+    outs = run.all(boxes, found, **given.attrs)
     out = stopped(outs["Out"])
-    return (out, stopped(outs["Index"])) if return_index else out
+    return (out, stopped(outs["Index"])) if given.return_index else out
 
 
 retinanet_detection_output: Layer = _suppression(

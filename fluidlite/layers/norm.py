@@ -10,7 +10,8 @@ from ..ground.dtypes import DType
 from ..initializer import Constant
 from ..ir.variable import Variable
 from ..param_attr import ParamAttr
-from .layer import LAYERS, LayerBuilder, is_variable, layer, stopped
+from .layer import LAYERS, LayerBuilder, is_variable, stopped
+from .operator_layers import LayerArguments, OperatorLayers
 from .windows import is_channels_last, known_channels
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ NORMS = LAYERS.extended(
     },
     returns="A variable of the shape of ``input``.",
 )
+_norms = OperatorLayers(NORMS)
 
 
 def need_parameters(layer: str, param_attr: Attr, bias_attr: Attr) -> None:
@@ -74,24 +76,13 @@ def need_where_asked(scale: bool, param_attr: Attr, shift: bool, bias_attr: Attr
             )
 
 
-@layer(act=True, family=NORMS)
-def batch_norm(
-    f: LayerBuilder,
-    input: Variable,
-    act: str | None = None,
-    is_test: bool = False,
-    momentum: float = 0.9,
-    epsilon: float = 1e-05,
-    param_attr: Attr = None,
-    bias_attr: Attr = None,
-    data_layout: str = "NCHW",
-    in_place: bool = False,
-    name: str | None = None,
-    moving_mean_name: str | None = None,
-    moving_variance_name: str | None = None,
-    do_model_average_for_mean_and_var: bool = True,
-    use_global_stats: bool = False,
-) -> Variable:
+@_norms.signature("""
+    batch_norm(input: X, act, is_test, momentum: float = 0.9, epsilon, param_attr, bias_attr,
+        data_layout, in_place: bool = False, name, moving_mean_name: str | None,
+        moving_variance_name: str | None, do_model_average_for_mean_and_var: bool = True,
+        use_global_stats)
+""")
+def batch_norm(f: LayerBuilder, given: LayerArguments) -> Variable:
     """``scale * (input - mean) / sqrt(variance + epsilon) + bias``, for each channel.
 
     Mean and variance are those of the batch, and of all batches so far in a test.  Ioffe and
@@ -109,33 +100,34 @@ def batch_norm(
     >>> fluid.layers.batch_norm(fluid.data("x", [None, 3, 8, 8]), act="relu").shape
     (-1, 3, 8, 8)
     """
-    need_parameters("batch_norm", param_attr, bias_attr)
-    last = is_channels_last(data_layout)
-    channels = known_channels(input, last)
-    dtype = DType.FP32 if input.dtype is DType.FP16 else input.dtype
-    scale = f.weight(param_attr, [channels], dtype, Constant(1.0))
-    bias = f.bias_parameter(bias_attr, [channels], dtype)
+    need_parameters("batch_norm", given.param_attr, given.bias_attr)
+    last = is_channels_last(given.data_layout)
+    channels = known_channels(given.input, last)
+    dtype = DType.FP32 if given.input.dtype is DType.FP16 else given.input.dtype
+    scale = f.weight(given.param_attr, [channels], dtype, Constant(1.0))
+    bias = f.bias_parameter(given.bias_attr, [channels], dtype)
 
     mean, variance = (
         f.weight(attr, [channels], dtype, stop_gradient=True)
         for attr in running_attrs(
-            moving_mean_name, moving_variance_name, do_model_average_for_mean_and_var
+            *(given.moving_mean_name, given.moving_variance_name),
+            given.do_model_average_for_mean_and_var,
         )
     )
     ins: dict[str, Any] = {
-        "X": input,
+        **given.ins,
         "Scale": scale,
         "Bias": bias,
         "Mean": mean,
         "Variance": variance,
     }
     more = {}
-    if is_variable(momentum):
-        ins["MomentumTensor"] = momentum
+    if is_variable(given.momentum):
+        ins["MomentumTensor"] = given.momentum
     else:
-        more["momentum"] = momentum
+        more["momentum"] = given.momentum
     saved = {slot: stopped(f.new_variable()) for slot in ("SavedMean", "SavedVariance")}
-    out = input if in_place else f.new_variable()
+    out = given.input if given.in_place else f.new_variable()
     outs = {
         **saved,
         "Y": out,
@@ -146,28 +138,17 @@ def batch_norm(
         "batch_norm",
         ins,
         outs,
-        epsilon=epsilon,
-        is_test=is_test,
-        data_layout=data_layout,
-        use_global_stats=use_global_stats,
+        **given.attrs,
         **more,
     )
     return out
 
 
-@layer(act=True, family=NORMS)
-def layer_norm(
-    f: LayerBuilder,
-    input: Variable,
-    scale: bool = True,
-    shift: bool = True,
-    begin_norm_axis: int = 1,
-    epsilon: float = 1e-05,
-    param_attr: Attr = None,
-    bias_attr: Attr = None,
-    act: str | None = None,
-    name: str | None = None,
-) -> Variable:
+@_norms.signature("""
+    layer_norm(input: X, scale: bool = True, shift: bool = True, begin_norm_axis, epsilon,
+        param_attr, bias_attr, act, name)
+""")
+def layer_norm(f: LayerBuilder, given: LayerArguments) -> Variable:
     """``(input - mean) / sqrt(variance + epsilon)`` for each row, times a scale, plus a bias.
 
     Ba et al., Layer normalization, 2016.
@@ -187,40 +168,33 @@ def layer_norm(
     >>> fluid.layers.layer_norm(fluid.data("x", [None, 3, 4])).shape
     (-1, 3, 4)
     """
-    row = input.shape[begin_norm_axis:]
-    if (scale or shift) and -1 in row:
+    x = given.input
+    row = x.shape[given.begin_norm_axis :]
+    if (given.scale or given.shift) and -1 in row:
         raise ShapeError(
-            f"expected the sizes of {input.name!r} from dimension {begin_norm_axis} on to be "
+            f"expected the sizes of {x.name!r} from dimension {given.begin_norm_axis} on to be "
             f"known, since scale and bias have a number for each element; got shape "
-            f"{list(input.shape)}"
+            f"{list(x.shape)}"
         )
-    ins: dict[str, Any] = {"X": input}
-    need_where_asked(scale, param_attr, shift, bias_attr)
-    if scale:
-        ins["Scale"] = f.weight(param_attr, [prod(row)], input.dtype, Constant(1.0))
-    if shift:
-        ins["Bias"] = f.bias_parameter(bias_attr, [prod(row)], input.dtype)
+    ins = given.ins
+    need_where_asked(given.scale, given.param_attr, given.shift, given.bias_attr)
+    if given.scale:
+        ins["Scale"] = f.weight(given.param_attr, [prod(row)], x.dtype, Constant(1.0))
+    if given.shift:
+        ins["Bias"] = f.bias_parameter(given.bias_attr, [prod(row)], x.dtype)
     outs = {
         "Mean": stopped(f.new_variable()),
         "Variance": stopped(f.new_variable()),
         "Y": f.new_variable(),
     }
-    f.into("layer_norm", ins, outs, epsilon=epsilon, begin_norm_axis=begin_norm_axis)
+    f.into("layer_norm", ins, outs, **given.attrs)
     return outs["Y"]
 
 
-@layer(act=True, family=NORMS)
-def group_norm(
-    f: LayerBuilder,
-    input: Variable,
-    groups: int,
-    epsilon: float = 1e-05,
-    param_attr: Attr = None,
-    bias_attr: Attr = None,
-    act: str | None = None,
-    data_layout: str = "NCHW",
-    name: str | None = None,
-) -> Variable:
+@_norms.signature("""
+    group_norm(input: X, groups, epsilon, param_attr, bias_attr, act, data_layout, name)
+""")
+def group_norm(f: LayerBuilder, given: LayerArguments) -> Variable:
     """``(input - mean) / sqrt(variance + epsilon)`` for each group of channels of each sample.
 
     Wu and He, Group normalization, ECCV 2018.  As in fluid 1.8 there is a scale or a bias only
@@ -239,32 +213,26 @@ def group_norm(
     >>> fluid.layers.group_norm(fluid.data("x", [None, 6, 8, 8]), groups=2, act="relu").shape
     (-1, 6, 8, 8)
     """
-    last = is_channels_last(data_layout)
-    ins: dict[str, Any] = {"X": input}
-    scaled, shifted = (attr is not None and attr is not False for attr in (param_attr, bias_attr))
-    channels = known_channels(input, last) if scaled or shifted else -1
+    last = is_channels_last(given.data_layout)
+    x, ins = given.input, given.ins
+    attrs = given.param_attr, given.bias_attr
+    scaled, shifted = (attr is not None and attr is not False for attr in attrs)
+    channels = known_channels(x, last) if scaled or shifted else -1
     if scaled:
-        ins["Scale"] = f.weight(param_attr, [channels], input.dtype, Constant(1.0))
+        ins["Scale"] = f.weight(given.param_attr, [channels], x.dtype, Constant(1.0))
     if shifted:
-        ins["Bias"] = f.bias_parameter(bias_attr, [channels], input.dtype)
+        ins["Bias"] = f.bias_parameter(given.bias_attr, [channels], x.dtype)
     outs = {
         "Mean": stopped(f.block.create_var()),
         "Variance": stopped(f.block.create_var()),
         "Y": f.block.create_var(),
     }
-    f.into("group_norm", ins, outs, epsilon=epsilon, groups=groups, data_layout=data_layout)
+    f.into("group_norm", ins, outs, **given.attrs)
     return outs["Y"]
 
 
-@layer(family=NORMS)
-def instance_norm(
-    f: LayerBuilder,
-    input: Variable,
-    epsilon: float = 1e-05,
-    param_attr: Attr = None,
-    bias_attr: Attr = None,
-    name: str | None = None,
-) -> Variable:
+@_norms.signature("instance_norm(input: X, epsilon, param_attr, bias_attr, name)")
+def instance_norm(f: LayerBuilder, given: LayerArguments) -> Variable:
     """``scale * (input - mean) / sqrt(variance + epsilon) + bias``, for each image of a channel.
 
     Ulyanov et al., Instance normalization, 2016.
@@ -281,14 +249,14 @@ def instance_norm(
     >>> fluid.layers.instance_norm(fluid.data("x", [None, 3, 8, 8])).shape
     (-1, 3, 8, 8)
     """
-    need_parameters("instance_norm", param_attr, bias_attr)
-    channels = known_channels(input)
-    scale = f.weight(param_attr, [channels], input.dtype, Constant(1.0))
-    bias = f.bias_parameter(bias_attr, [channels], input.dtype)
+    need_parameters("instance_norm", given.param_attr, given.bias_attr)
+    channels = known_channels(given.input)
+    scale = f.weight(given.param_attr, [channels], given.input.dtype, Constant(1.0))
+    bias = f.bias_parameter(given.bias_attr, [channels], given.input.dtype)
     outs = {
         "SavedMean": stopped(f.new_variable()),
         "SavedVariance": stopped(f.new_variable()),
         "Y": f.new_variable(),
     }
-    f.into("instance_norm", {"X": input, "Scale": scale, "Bias": bias}, outs, epsilon=epsilon)
+    f.into("instance_norm", {**given.ins, "Scale": scale, "Bias": bias}, outs, **given.attrs)
     return outs["Y"]

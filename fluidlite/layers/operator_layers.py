@@ -11,6 +11,16 @@ in ``k: K | k``.  Types, defaults and the docstring are those of the definition.
 text goes first; None stands for the definition's, and ``...`` says that there is none.  Behind the
 signature may stand what the docstring says beside the operator's: prose, sections and an example.
 
+A layer that does more than that is a function under such a signature:
+
+    @operator_layer.signature("row_conv(input: X, future_context_size: int, param_attr, act)")
+    def row_conv(f: LayerBuilder, given: LayerArguments) -> Variable:
+        shape = [given.future_context_size + 1, given.input.shape[-1]]
+        return f.row_conv(**given.ins, Filter=f.weight(given.param_attr, shape, given.input.dtype))
+
+An annotation that is neither a slot nor an attribute is a type; such a parameter is the layer's
+own, and has to be given if the type has no None.
+
 Definitions are read when a layer is first called, or looked at in ``fluid.layers``.
 """
 
@@ -23,10 +33,10 @@ import os
 import re
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from keyword import iskeyword
 from types import FunctionType
-from typing import Any, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, cast
 
 import numpy as np
 
@@ -36,7 +46,7 @@ from ..ir.variable import Variable
 from ..opdef.attribute import REQUIRED, Attribute
 from ..opdef.definition import Op, lookup
 from ..opdef.signature import Slot
-from .layer import LAYERS, deferred_layer, is_variable, stopped, variables_of
+from .layer import LAYERS, LayerBuilder, deferred_layer, is_variable, stopped, variables_of
 from .operator_docstrings import description
 from .sizes import integers
 
@@ -44,14 +54,39 @@ from .sizes import integers
 _WRITTEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "<layer>")
 _HEAD = re.compile(r"(\w+)\((.*)\)(?: -> (\w+))?", re.DOTALL)
 _COMMA = re.compile(r",\s*(?![^\[(]*[\])])")
-_PARAMETER = re.compile(r"(\w+)(?:: ([\w |]+?))?(?: ?= ?(.+))?", re.DOTALL)
+_PARAMETER = re.compile(r"(\w+)(?:: ([\w |.,\[\]]+?))?(?: ?= ?(.+))?", re.DOTALL)
 #: parameters of layers that are not their operator's: where the result goes, and others
 _TARGETS = ("out", "cond", "output")
-_OF_LAYERS = {"name": "str | None", "act": "str | None"}
+_OF_LAYERS = {"name": "str | None", "act": "str | None", "param_attr": "Attr", "bias_attr": "Attr"}
 _OF_LAYERS.update(dict.fromkeys(_TARGETS, "Variable | None"))
+
+
+class LayerArguments:
+    """What a layer was called with: the arguments by their names.
+
+    Args:
+        ins: the variables by slot, without those that are not given.
+        attrs: the values by attribute, likewise.
+        named: all arguments.
+    """
+
+    def __init__(
+        self, ins: Mapping[str, Any], attrs: dict[str, Any], named: Mapping[str, Any]
+    ) -> None:
+        vars(self).update(named)
+        self.ins = {slot: value for slot, value in ins.items() if value is not None}
+        self.attrs = attrs
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """An argument."""
+
+
 #: what functions of layers, and their annotations, name
 _WORDS: dict[str, Any] = {
     "Any": Any,
+    "LayerArguments": LayerArguments,
     "Sequence": Sequence,
     "Variable": Variable,
     "integers": integers,
@@ -60,6 +95,7 @@ _WORDS: dict[str, Any] = {
     "variables_of": variables_of,
 }
 _UNSAID: Any = object()
+R = TypeVar("R")
 #: layers that give one variable, and those that give several
 Layer: TypeAlias = Callable[..., Variable]
 Layers: TypeAlias = Callable[..., tuple[Variable, ...]]
@@ -116,15 +152,10 @@ class OperatorLayers:
             fixed: values of attributes.
         """
         signature, _, docstring = inspect.cleandoc(text).partition("\n\n")
-        head = _HEAD.fullmatch(signature)
-        if head is None:
-            raise DefinitionError(f"expected the signature of a layer, got {signature!r}")
-        name, listed, type = head.groups()
+        module = sys._getframe(1).f_globals["__name__"]
         form = _Form(
-            name,
-            sys._getframe(1).f_globals["__name__"],
-            type or name,
-            _COMMA.split(listed),
+            module,
+            *_head(signature),
             docstring,
             self.family,
             self.convert,
@@ -134,12 +165,28 @@ class OperatorLayers:
             is_named,
             fixed,
         )
-        takes_act = "act" in form.parameters
-        make = functools.partial(_made, form)
-        return deferred_layer(name, form.module, make, stem=stem, act=takes_act)
+        return _deferred(form, stem)
 
     #: the layer of an operator that has several results
     several = cast("Callable[..., Callable[..., tuple[Variable, ...]]]", __call__)
+
+    def signature(
+        self, text: str, stem: str | None = None
+    ) -> Callable[[Callable[[LayerBuilder, LayerArguments], R]], Callable[..., R]]:
+        """A decorator of a function that does what the layer does, of an interpreter and the
+        arguments.
+
+        Args:
+            text: the signature of the layer.
+            stem: of the layer's name; the type of the operator when None.
+        """
+
+        def made(body: Callable[[LayerBuilder, LayerArguments], R]) -> Callable[..., R]:
+            head, told = _head(inspect.cleandoc(text)), body.__doc__ or ""
+            form = _Form(body.__module__, *head, told, self.family, body=body)
+            return _deferred(form, stem or form.type)
+
+        return made
 
 
 operator_layer: OperatorLayers = OperatorLayers()
@@ -152,18 +199,19 @@ same_shape: OperatorLayers = OperatorLayers(
 class _Form:
     """What is said of a layer."""
 
-    name: str
     module: str
+    name: str
     type: str
     parameters: list[str]
     docstring: str
     family: Family
-    convert: Callable[..., Mapping[str, Any]] | None
-    then: Callable[..., Any] | None
-    stops: Collection[str]
-    is_stopped: bool
-    is_named: bool
-    fixed: Mapping[str, Any]
+    convert: Callable[..., Mapping[str, Any]] | None = None
+    then: Callable[..., Any] | None = None
+    stops: Collection[str] = ()
+    is_stopped: bool = False
+    is_named: bool = False
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    body: Callable[[LayerBuilder, LayerArguments], Any] | None = None
 
 
 class _Parameter(NamedTuple):
@@ -176,20 +224,36 @@ class _Parameter(NamedTuple):
     attribute: Attribute | None = None
 
 
+def _head(signature: str) -> tuple[str, str, list[str]]:
+    """The name of a layer, its operator, and the texts of its parameters."""
+    head = _HEAD.fullmatch(signature)
+    if head is None:
+        raise DefinitionError(f"expected the signature of a layer, got {signature!r}")
+    name, listed, type = head.groups()
+    return name, type or name, _COMMA.split(listed)
+
+
+def _deferred(form: _Form, stem: str | None) -> Callable[..., Any]:
+    """The layer, which is made when it is first called, or looked at."""
+    make, takes_act = functools.partial(_made, form), "act" in form.parameters
+    return deferred_layer(form.name, form.module, make, stem=stem, act=takes_act)
+
+
 def _made(form: _Form) -> FunctionType:
     """The function of an interpreter that a layer is."""
     definition = lookup(form.type)
     taken = {**_taken(form.convert), **dict([*_taken(form.then).items()][1:])}
     parameters = [_parameter(text, definition, taken) for text in form.parameters]
     scope = {**vars(sys.modules[form.module]), **_WORDS}
-    scope.update(convert=form.convert, then=form.then, fixed=form.fixed)
+    scope.update(convert=form.convert, then=form.then, fixed=form.fixed, body=form.body)
     exec(compile(_source(parameters, definition, form), _WRITTEN, "exec"), scope)
     made: FunctionType = scope[form.name]
     made.__module__ = form.module
     made.__defaults__ = tuple(p.default for p in parameters if p.default is not REQUIRED) or None
     made.__annotations__ = {p.name: p.annotation for p in parameters}
+    last = form.then or form.body
     made.__annotations__["return"] = (
-        _result(definition) if form.then is None else form.then.__annotations__["return"]
+        _result(definition) if last is None else last.__annotations__["return"]
     )
     if definition.__doc__:  # Python leaves docstrings out when told to
         made.__doc__ = _docstring(parameters, definition, form)
@@ -215,8 +279,10 @@ def _parameter(
     attribute = _first(wanted, definition.attributes)
     kinds, may_lack = [], False
     if name in taken or (slot is None and attribute is None):
-        kinds.append(taken[name].annotation if name in taken else _OF_LAYERS.get(name, "Any"))
-        usual = taken[name].default if name in taken else None
+        own = _OF_LAYERS.get(name, "Any") if named is None else named
+        kinds.append(taken[name].annotation if name in taken else own)
+        lacks = None if named is None or "None" in named else REQUIRED
+        usual = taken[name].default if name in taken else lacks
         usual = REQUIRED if usual is inspect.Parameter.empty else usual
         slot = attribute = None
     else:
@@ -257,11 +323,13 @@ def _source(parameters: Sequence[_Parameter], definition: type[Op], form: _Form)
     told = [p.name if p.default is REQUIRED else f"{p.name}=None" for p in parameters]
     ins = {p.slot.name: _input(p, form.stops) for p in parameters if p.slot is not None}
     attrs = [_attribute(p) for p in parameters if p.attribute is not None]
+    if form.body is not None:
+        return _call_of_body(form, told, ins, attrs)
     if form.convert is not None:
         attrs.append(f"**convert({', '.join(_taken(form.convert))})")
     attrs += ["**fixed"] * bool(form.fixed)
     target = next((p.name for p in parameters if p.name in _TARGETS), None)
-    lines = [f"def {form.name}({', '.join(['f', *told])}):"]
+    lines = [_first_line(form, told)]
     if target or form.is_named:
         lines.append(f"    made = f.{'named_result()' if form.is_named else f'result({target})'}")
         slots = ", ".join(f"{slot!r}: {value}" for slot, value in ins.items())
@@ -280,6 +348,20 @@ def _source(parameters: Sequence[_Parameter], definition: type[Op], form: _Form)
     rest = ", ".join(["made", *[*_taken(form.then)][1:]])
     lines.append("    return made" if form.then is None else f"    return then({rest})")
     return "\n".join(lines)
+
+
+def _call_of_body(form: _Form, told: list[str], ins: Mapping[str, str], attrs: list[str]) -> str:
+    """The text of a function that gives its arguments to the one which somebody wrote."""
+    slots = ", ".join(f"{slot!r}: {value}" for slot, value in ins.items())
+    return (
+        f"{_first_line(form, told)}\n"
+        f"    named = locals()\n"
+        f"    return body(f, LayerArguments({{{slots}}}, dict({', '.join(attrs)}), named))"
+    )
+
+
+def _first_line(form: _Form, told: list[str]) -> str:
+    return f"def {form.name}({', '.join(['f', *told])}):"
 
 
 def _input(parameter: _Parameter, stops: Collection[str]) -> str:
@@ -321,8 +403,12 @@ def _docstring(parameters: Sequence[_Parameter], definition: type[Op], form: _Fo
     names = {part.name: name for name, parts in named for part in parts if part}
     said = description(definition, names)
     first = parameters[0].name if parameters else ""
-    returns = said.results or form.family.returns.replace("{x}", first)
+    returns = form.family.returns.replace("{x}", first)
     arguments = {p.name: text for p in parameters if (text := _said(p, said.arguments, form))}
+    if form.body is None:
+        returns = said.results or returns
+    else:  # the family knows what the layer is, which is more than its operator
+        arguments = {**arguments, **form.family.args}
     family = form.family.extended(arguments, returns=returns)
     own = form.docstring
     if not own or own.startswith(("Args:", "Returns:", "Raises:", ">>>")):

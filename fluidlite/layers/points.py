@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ArgumentError
 from ..ir.variable import Variable
 from .convolution import channels_of, filters_of, groups_of
-from .layer import LayerBuilder, layer
-from .operator_layers import Layer, operator_layer
+from .layer import LayerBuilder
+from .operator_layers import Layer, LayerArguments, OperatorLayers, operator_layer
 from .windows import IMAGES, each
 
 if TYPE_CHECKING:
-    from ..param_attr import Attr
+    pass
 
 grid_sampler: Layer = operator_layer("""
     grid_sampler(x, grid, name)
@@ -33,25 +32,14 @@ affine_grid: Layer = operator_layer("""
 """)
 
 
-@layer(family=IMAGES)
-def deformable_conv(
-    f: LayerBuilder,
-    input: Variable,
-    offset: Variable,
-    mask: Variable | None,
-    num_filters: int,
-    filter_size: int | Sequence[int],
-    stride: int | Sequence[int] = 1,
-    padding: int | Sequence[int] = 0,
-    dilation: int | Sequence[int] = 1,
-    groups: int | None = None,
-    deformable_groups: int | None = None,
-    im2col_step: int | None = None,
-    param_attr: Attr = None,
-    bias_attr: Attr = None,
-    modulated: bool = True,
-    name: str | None = None,
-) -> Variable:
+@OperatorLayers(IMAGES).signature("""
+    deformable_conv(input, offset, mask: Variable | None = ..., num_filters: int,
+        filter_size: int | Sequence[int], stride: int | Sequence[int] = 1,
+        padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, groups: int | None,
+        deformable_groups: int | None, im2col_step: int | None, param_attr, bias_attr,
+        modulated: bool = True, name)
+""")
+def deformable_conv(f: LayerBuilder, given: LayerArguments) -> Variable:
     """Images convolved with filters whose elements are moved, and weighted, plus a bias.
 
     Zhu et al., Deformable ConvNets v2, CVPR 2019; without ``modulated`` Dai et al., Deformable
@@ -84,25 +72,26 @@ def deformable_conv(
     >>> fluid.layers.deformable_conv(images, offset, weights, 4, 3, padding=1).shape
     (-1, 4, 8, 8)
     """
-    channels = channels_of(input)
-    if modulated == (mask is None):
+    channels = channels_of(given.input)
+    if given.modulated == (given.mask is None):
         raise ArgumentError(
             f"expected a mask with modulated=True, and None with modulated=False; got "
-            f"modulated={modulated} and {'no mask' if mask is None else 'a mask'}"
+            f"modulated={given.modulated} and {'no mask' if given.mask is None else 'a mask'}"
         )
-    groups = groups_of(input, channels, groups)
-    size = each(filter_size, "filter_size")
-    filters = filters_of(f, input, param_attr, num_filters, channels, groups, size)
+    x, count, groups = given.input, given.num_filters, given.groups
+    groups = groups_of(x, channels, groups)
+    size = each(given.filter_size, "filter_size")
+    filters = filters_of(f, x, given.param_attr, count, channels, groups, size)
     attrs: dict[str, Any] = dict(
-        strides=each(stride, "stride"),
-        paddings=each(padding, "padding"),
-        dilations=each(dilation, "dilation"),
+        strides=each(given.stride, "stride"),
+        paddings=each(given.padding, "padding"),
+        dilations=each(given.dilation, "dilation"),
         groups=groups,
-        deformable_groups=1 if deformable_groups is None else deformable_groups,
-        im2col_step=64 if im2col_step is None else im2col_step,
+        deformable_groups=1 if given.deformable_groups is None else given.deformable_groups,
+        im2col_step=64 if given.im2col_step is None else given.im2col_step,
     )
-    if modulated:
-        out = f.deformable_conv(input, offset, mask, filters, **attrs)
+    if given.modulated:
+        out = f.deformable_conv(x, given.offset, given.mask, filters, **attrs)
     else:
-        out = f.deformable_conv_v1(input, offset, filters, **attrs)
-    return f.bias(out, bias_attr, [num_filters])
+        out = f.deformable_conv_v1(x, given.offset, filters, **attrs)
+    return f.bias(out, given.bias_attr, [count])

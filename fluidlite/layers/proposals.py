@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from ..errors import ArgumentError
 from ..ir.variable import Variable
-from .layer import LAYERS, LayerBuilder, layer, stopped, variables_of
-from .operator_layers import Layer, Layers, OperatorLayers
+from .layer import LAYERS, LayerBuilder, stopped, variables_of
+from .operator_layers import Layer, LayerArguments, Layers, OperatorLayers
 
 _REGIONS = LAYERS.extended(
     {
@@ -19,22 +19,12 @@ _REGIONS = LAYERS.extended(
 _regions = OperatorLayers(_REGIONS)
 
 
-@layer(family=_REGIONS)
-def generate_proposals(
-    f: LayerBuilder,
-    scores: Variable,
-    bbox_deltas: Variable,
-    im_info: Variable,
-    anchors: Variable,
-    variances: Variable,
-    pre_nms_top_n: int = 6000,
-    post_nms_top_n: int = 1000,
-    nms_thresh: float = 0.5,
-    min_size: float = 0.1,
-    eta: float = 1.0,
-    name: str | None = None,
-    return_rois_num: bool = False,
-) -> tuple[Variable, ...]:
+@_regions.signature("""
+    generate_proposals(scores, bbox_deltas, im_info, anchors, variances, pre_nms_top_n=6000,
+        post_nms_top_n=1000, nms_thresh=0.5, min_size=0.1, eta=1.0, name,
+        return_rois_num: bool = False)
+""")
+def generate_proposals(f: LayerBuilder, given: LayerArguments) -> tuple[Variable, ...]:
     """The regions with the best scores, of which none overlap too much.
 
     Ren et al., Faster R-CNN, NIPS 2015.
@@ -63,21 +53,11 @@ def generate_proposals(
     found = stopped([f.new_variable() for _ in slots])
     f.into(
         "generate_proposals",
-        {
-            "Scores": scores,
-            "BboxDeltas": bbox_deltas,
-            "ImInfo": im_info,
-            "Anchors": anchors,
-            "Variances": variances,
-        },
+        given.ins,
         dict(zip(slots, found)),
-        pre_nms_topN=pre_nms_top_n,
-        post_nms_topN=post_nms_top_n,
-        nms_thresh=nms_thresh,
-        min_size=min_size,
-        eta=eta,
+        **given.attrs,
     )
-    return tuple(found if return_rois_num else found[:2])
+    return tuple(found if given.return_rois_num else found[:2])
 
 
 def _classes(class_nums: int | None = None) -> dict[str, int]:

@@ -6,17 +6,16 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ArgumentError
-from ..ground.docstrings import Family
 from ..ir.variable import Variable
 from ..opdef.attribute import whole_number
-from .layer import LayerBuilder, layer
+from .layer import LAYERS, LayerBuilder
+from .operator_layers import LayerArguments, OperatorLayers
 
 if TYPE_CHECKING:
-    from ..functions.arguments import DTypeLike
-    from ..param_attr import Attr
+    pass
 
 #: recurrent networks over sequences of several lengths
-_NETS = Family(
+_NETS = LAYERS.extended(
     {
         "c_0": "the cell there; given where ``h_0`` is.",
         "use_peepholes": "whether the gates see the cell.",
@@ -27,26 +26,15 @@ _NETS = Family(
         "dtype": "the element type of the parameters.",
     }
 )
+_nets = OperatorLayers(_NETS)
 
 
-@_NETS
-@layer("lstm")
-def dynamic_lstm(
-    f: LayerBuilder,
-    input: Variable,
-    size: int,
-    h_0: Variable | None = None,
-    c_0: Variable | None = None,
-    param_attr: Attr = None,
-    bias_attr: Attr = None,
-    use_peepholes: bool = True,
-    is_reverse: bool = False,
-    gate_activation: str = "sigmoid",
-    cell_activation: str = "tanh",
-    candidate_activation: str = "tanh",
-    dtype: DTypeLike = "float32",
-    name: str | None = None,
-) -> tuple[Variable, Variable]:
+@_nets.signature("""
+    dynamic_lstm(input, size: int, h_0, c_0, param_attr, bias_attr, use_peepholes, is_reverse,
+        gate_activation, cell_activation, candidate_activation, dtype: DTypeLike = "float32",
+        name) -> lstm
+""")
+def dynamic_lstm(f: LayerBuilder, given: LayerArguments) -> tuple[Variable, Variable]:
     """A long short-term memory over sequences of several lengths.
 
     Hochreiter and Schmidhuber, Long short-term memory, Neural Computation 9(8), 1997.
@@ -71,48 +59,27 @@ def dynamic_lstm(
     >>> state.shape, state.lod_level
     ((-1, 2), 1)
     """
-    width, bias = _sizes(size, bias_attr, use_peepholes)
+    width, bias = _sizes(given.size, given.bias_attr, given.use_peepholes)
     return _net(
         f,
         "lstm",
         {
-            "Input": input,
-            "H0": h_0,
-            "C0": c_0,
-            "Weight": f.weight(param_attr, [width, 4 * width], dtype),
-            "Bias": f.bias_parameter(bias_attr, [1, bias], dtype),
+            **given.ins,
+            "Weight": f.weight(given.param_attr, [width, 4 * width], given.dtype),
+            "Bias": f.bias_parameter(given.bias_attr, [1, bias], given.dtype),
         },
         ["Hidden", "Cell", "BatchGate", "BatchCellPreAct"],
-        use_peepholes=use_peepholes,
-        is_reverse=is_reverse,
-        gate_activation=gate_activation,
-        cell_activation=cell_activation,
-        candidate_activation=candidate_activation,
+        **given.attrs,
     )
 
 
-@_NETS
-@layer("lstmp")
-def dynamic_lstmp(
-    f: LayerBuilder,
-    input: Variable,
-    size: int,
-    proj_size: int,
-    param_attr: Attr = None,
-    bias_attr: Attr = None,
-    use_peepholes: bool = True,
-    is_reverse: bool = False,
-    gate_activation: str = "sigmoid",
-    cell_activation: str = "tanh",
-    candidate_activation: str = "tanh",
-    proj_activation: str = "tanh",
-    dtype: DTypeLike = "float32",
-    name: str | None = None,
-    h_0: Variable | None = None,
-    c_0: Variable | None = None,
-    cell_clip: float | None = None,
-    proj_clip: float | None = None,
-) -> tuple[Variable, Variable]:
+@_nets.signature("""
+    dynamic_lstmp(input, size: int, proj_size: int, param_attr, bias_attr, use_peepholes,
+        is_reverse, gate_activation, cell_activation, candidate_activation, proj_activation,
+        dtype: DTypeLike = "float32", name, h_0, c_0, cell_clip: float | None,
+        proj_clip: float | None) -> lstmp
+""")
+def dynamic_lstmp(f: LayerBuilder, given: LayerArguments) -> tuple[Variable, Variable]:
     """A long short-term memory whose state is projected before it is fed back, over sequences of
     several lengths.
 
@@ -142,44 +109,28 @@ def dynamic_lstmp(
     >>> fluid.layers.dynamic_lstmp(x, 12, proj_size=2)[0].shape
     (-1, 2)
     """
-    width, bias = _sizes(size, bias_attr, use_peepholes)
+    width, bias = _sizes(given.size, given.bias_attr, given.use_peepholes)
     return _net(
         f,
         "lstmp",
         {
-            "Input": input,
-            "H0": h_0,
-            "C0": c_0,
-            "Weight": f.weight(param_attr, [proj_size, 4 * width], dtype),
-            "ProjWeight": f.weight(param_attr, [width, proj_size], dtype),
-            "Bias": f.bias_parameter(bias_attr, [1, bias], dtype),
+            **given.ins,
+            "Weight": f.weight(given.param_attr, [given.proj_size, 4 * width], given.dtype),
+            "ProjWeight": f.weight(given.param_attr, [width, given.proj_size], given.dtype),
+            "Bias": f.bias_parameter(given.bias_attr, [1, bias], given.dtype),
         },
         ["Projection", "Cell", "", "BatchHidden", "BatchGate", "BatchCellPreAct"],
-        use_peepholes=use_peepholes,
-        is_reverse=is_reverse,
-        gate_activation=gate_activation,
-        cell_activation=cell_activation,
-        candidate_activation=candidate_activation,
-        proj_activation=proj_activation,
-        cell_clip=cell_clip or 0.0,
-        proj_clip=proj_clip or 0.0,
+        **given.attrs,
+        cell_clip=given.cell_clip or 0.0,
+        proj_clip=given.proj_clip or 0.0,
     )
 
 
-@_NETS
-@layer("gru")
-def dynamic_gru(
-    f: LayerBuilder,
-    input: Variable,
-    size: int,
-    param_attr: Attr = None,
-    bias_attr: Attr = None,
-    is_reverse: bool = False,
-    gate_activation: str = "sigmoid",
-    candidate_activation: str = "tanh",
-    h_0: Variable | None = None,
-    origin_mode: bool = False,
-) -> Variable:
+@_nets.signature("""
+    dynamic_gru(input, size: int, param_attr, bias_attr, is_reverse, gate_activation,
+        candidate_activation: activation, h_0, origin_mode) -> gru
+""")
+def dynamic_gru(f: LayerBuilder, given: LayerArguments) -> Variable:
     """A gated recurrent unit over sequences of several lengths.
 
     Cho et al., Learning phrase representations using RNN encoder-decoder, EMNLP 2014.
@@ -207,16 +158,12 @@ def dynamic_gru(
         f,
         "gru",
         {
-            "Input": input,
-            "H0": h_0,
-            "Weight": f.weight(param_attr, [size, 3 * size], input.dtype),
-            "Bias": f.bias_parameter(bias_attr, [1, 3 * size], input.dtype),
+            **given.ins,
+            "Weight": f.weight(given.param_attr, [given.size, 3 * given.size], given.input.dtype),
+            "Bias": f.bias_parameter(given.bias_attr, [1, 3 * given.size], given.input.dtype),
         },
         ["Hidden", "BatchGate", "BatchResetHiddenPrev", "BatchHidden"],
-        is_reverse=is_reverse,
-        gate_activation=gate_activation,
-        activation=candidate_activation,
-        origin_mode=origin_mode,
+        **given.attrs,
     )
     return state
 

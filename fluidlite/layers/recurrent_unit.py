@@ -11,11 +11,12 @@ from ..ir.variable import Variable
 from ..opdef.definition import lookup
 from ..opdef.spec import agree
 from .joining import concat
-from .layer import LayerBuilder, layer
+from .layer import LayerBuilder
 from .nn import fc
+from .operator_layers import LayerArguments, operator_layer
 
 if TYPE_CHECKING:
-    from ..param_attr import Attr
+    pass
 
 #: the operator's numbers of activations
 _ACTIVATIONS = {"identity": 0, "sigmoid": 1, "tanh": 2, "relu": 3}
@@ -34,18 +35,11 @@ def numbers_of(**activations: str) -> dict[str, int]:
     return {what: _ACTIVATIONS[name] for what, name in activations.items()}
 
 
-@layer
-def gru_unit(
-    f: LayerBuilder,
-    input: Variable,
-    hidden: Variable,
-    size: int,
-    param_attr: Attr = None,
-    bias_attr: Attr = None,
-    activation: str = "tanh",
-    gate_activation: str = "sigmoid",
-    origin_mode: bool = False,
-) -> tuple[Variable, Variable, Variable]:
+@operator_layer.signature("""
+    gru_unit(input, hidden: HiddenPrev, size: int, param_attr, bias_attr, activation: str = "tanh",
+        gate_activation: str = "sigmoid", origin_mode)
+""")
+def gru_unit(f: LayerBuilder, given: LayerArguments) -> tuple[Variable, Variable, Variable]:
     """One step of a gated recurrent unit: the next state from the input and the previous state.
 
     Cho et al., Learning phrase representations using RNN encoder-decoder, EMNLP 2014.
@@ -73,27 +67,21 @@ def gru_unit(
     >>> fluid.layers.gru_unit(x, before, 6)[0].shape
     (-1, 2)
     """
+    size, dtype = given.size, given.input.dtype
     if isinstance(size, bool) or not isinstance(size, int) or size <= 0 or size % 3:
         raise ArgumentError(f"expected size to be 3 times that of the state, got {size!r}")
-    numbers = numbers_of(activation=activation, gate_activation=gate_activation)
-    width = size // 3
-    weight = f.weight(param_attr, [width, size], input.dtype)
-    bias = f.bias_parameter(bias_attr, [1, size], input.dtype)
-    outs = f.gru_unit.all(input, hidden, weight, bias, **numbers, origin_mode=origin_mode)
+    numbers = numbers_of(activation=given.activation, gate_activation=given.gate_activation)
+    weight = f.weight(given.param_attr, [size // 3, size], dtype)
+    bias = f.bias_parameter(given.bias_attr, [1, size], dtype)
+    outs = f.gru_unit.all(given.input, given.hidden, weight, bias, **numbers, **given.attrs)
     return outs["Hidden"], outs["ResetHiddenPrev"], outs["Gate"]
 
 
-@layer
-def lstm_unit(
-    f: LayerBuilder,
-    x_t: Variable,
-    hidden_t_prev: Variable,
-    cell_t_prev: Variable,
-    forget_bias: float = 0.0,
-    param_attr: Attr = None,
-    bias_attr: Attr = None,
-    name: str | None = None,
-) -> tuple[Variable, Variable]:
+@operator_layer.signature("""
+    lstm_unit(x_t: Variable, hidden_t_prev: Variable, cell_t_prev: C_prev, forget_bias,
+        param_attr, bias_attr, name)
+""")
+def lstm_unit(f: LayerBuilder, given: LayerArguments) -> tuple[Variable, Variable]:
     """One step of a long short-term memory: ``c = f * c + i * g``, ``h = o * tanh(c)``.
 
     The gates i, f and o are sigmoids, and the candidate g a tanh, of what a layer ``fc`` makes of
@@ -117,39 +105,29 @@ def lstm_unit(
     >>> fluid.layers.lstm_unit(x, h, c)[0].shape
     (-1, 5)
     """
-    for what, given in dict(x_t=x_t, hidden_t_prev=hidden_t_prev, cell_t_prev=cell_t_prev).items():
-        if given.ndim != 2:
-            raise ShapeError(f"expected {what} of shape [n, width], got {list(given.shape)}")
-    if not all(map(agree, hidden_t_prev.shape, cell_t_prev.shape)):
+    x, hidden, cell = given.x_t, given.hidden_t_prev, given.cell_t_prev
+    for what, each in dict(x_t=x, hidden_t_prev=hidden, cell_t_prev=cell).items():
+        if each.ndim != 2:
+            raise ShapeError(f"expected {what} of shape [n, width], got {list(each.shape)}")
+    if not all(map(agree, hidden.shape, cell.shape)):
         raise ShapeError(
             f"expected hidden_t_prev and cell_t_prev of one shape, got "
-            f"{list(hidden_t_prev.shape)} and {list(cell_t_prev.shape)}"
+            f"{list(hidden.shape)} and {list(cell.shape)}"
         )
-    size = cell_t_prev.shape[1]
-    both = concat([x_t, hidden_t_prev], axis=1)
-    gates = fc(both, 4 * size, param_attr=param_attr, bias_attr=bias_attr)
+    both = concat([x, hidden], axis=1)
+    gates = fc(both, 4 * cell.shape[1], param_attr=given.param_attr, bias_attr=given.bias_attr)
     cell, state = f.new_variable(), f.new_variable()
     outs = {"C": cell, "H": state}
-    f.into("lstm_unit", {"X": gates, "C_prev": cell_t_prev}, outs, forget_bias=forget_bias)
+    f.into("lstm_unit", {"X": gates, **given.ins}, outs, **given.attrs)
     return state, cell
 
 
-@layer("cudnn_lstm")
-def lstm(
-    f: LayerBuilder,
-    input: Variable,
-    init_h: Variable,
-    init_c: Variable,
-    max_len: int,
-    hidden_size: int,
-    num_layers: int,
-    dropout_prob: float = 0.0,
-    is_bidirec: bool = False,
-    is_test: bool = False,
-    name: str | None = None,
-    default_initializer: Any = None,
-    seed: int = -1,
-) -> tuple[Variable, Variable, Variable]:
+@operator_layer.signature("""
+    lstm(input, init_h, init_c, max_len=..., hidden_size=..., num_layers=...,
+        dropout_prob: float = 0.0, is_bidirec, is_test, name, default_initializer: Any = None,
+        seed) -> cudnn_lstm
+""")
+def lstm(f: LayerBuilder, given: LayerArguments) -> tuple[Variable, Variable, Variable]:
     """Several layers of long short-term memories over sequences of one length.
 
     All weights are one parameter, in the order of NVIDIA's cuDNN (Hochreiter and Schmidhuber, Long
@@ -180,32 +158,27 @@ def lstm(
     >>> out.shape, last_h.shape
     ((7, 2, 4), (3, 2, 4))
     """
-    if input.ndim != 3 or input.shape[2] < 1:
+    if given.input.ndim != 3 or given.input.shape[2] < 1:
         raise ShapeError(
             f"expected input of shape [steps, batch, width] with a known width, got "
-            f"{list(input.shape)}"
+            f"{list(given.input.shape)}"
         )
-    width = input.shape[2]
+    width = given.input.shape[2]
     attrs = dict(
-        max_len=max_len,
-        dropout_prob=float(dropout_prob),
-        is_bidirec=is_bidirec,
+        dropout_prob=float(given.dropout_prob),
         input_size=width,
-        hidden_size=hidden_size,
-        num_layers=num_layers,
-        is_test=is_test,
-        seed=seed,
+        **given.attrs,
     )
     op: Any = lookup("cudnn_lstm")(attrs)
     op.check_layout()
-    weights = f.weight(None, [op.parts(width)[1]], input.dtype, default_initializer)
+    weights = f.weight(None, [op.parts(width)[1]], given.input.dtype, given.default_initializer)
     cache = f.block.create_var(
         name=unique_name.generate("_generated_var"), persistable=True, type=Kind.RAW
     )
     cache.stop_gradient = True
-    ins: dict[str, Any] = {"Input": input, "InitH": init_h, "InitC": init_c, "W": weights}
+    ins: dict[str, Any] = {**given.ins, "W": weights}
     # the block cannot infer from a cache, which has no shape
-    inferred = op.infer_outputs({slot: given.spec for slot, given in ins.items()})
+    inferred = op.infer_outputs({slot: x.spec for slot, x in ins.items()})
     outs = {
         slot: f.block.declare_var(
             name=unique_name.generate(f.stem), shape=spec.shape, dtype=spec.dtype

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +11,11 @@ from ..ir.variable import Variable
 from ..param_attr import ParamAttr
 from .layer import LayerBuilder, layer, stopped
 from .norm import NORMS, need_parameters
+from .operator_layers import LayerArguments, OperatorLayers, operator_layer
 from .windows import is_channels_last, known_channels
 
 if TYPE_CHECKING:
-    from ..param_attr import Attr
+    pass
 
 
 @layer(act=True)
@@ -46,30 +46,19 @@ def affine_channel(
     >>> fluid.layers.affine_channel(x, scale, fluid.data("bias", [3])).shape
     (-1, 3, 8, 8)
     """
-    for given, what in ((scale, "scale"), (bias, "bias")):
-        if given is None:
+    for each, what in ((scale, "scale"), (bias, "bias")):
+        if each is None:
             raise ArgumentError(f"expected {what} of affine_channel to be a variable, got None")
     return f.affine_channel(x, scale, bias, data_layout=data_layout)
 
 
-@layer(act=True)
-def data_norm(
-    f: LayerBuilder,
-    input: Variable,
-    act: str | None = None,
-    epsilon: float = 1e-05,
-    param_attr: Mapping[str, float] | None = None,
-    data_layout: str = "NCHW",
-    in_place: bool = False,
-    name: str | None = None,
-    moving_mean_name: str | None = None,
-    moving_variance_name: str | None = None,
-    do_model_average_for_mean_and_var: bool = True,
-    slot_dim: int = -1,
-    sync_stats: bool = False,
-    summary_decay_rate: float = 0.9999999,
-    enable_scale_and_shift: bool = False,
-) -> Variable:
+@operator_layer.signature("""
+    data_norm(input: X, act, epsilon=1e-05, param_attr: Mapping[str, float] | None, data_layout,
+        in_place: bool = False, name, moving_mean_name: str | None,
+        moving_variance_name: str | None, do_model_average_for_mean_and_var: bool = True,
+        slot_dim, sync_stats, summary_decay_rate, enable_scale_and_shift)
+""")
+def data_norm(f: LayerBuilder, given: LayerArguments) -> Variable:
     """``(input - mean) * scale``, for each channel, by sums over all data that were counted so far.
 
     The sums are parameters, called ``<name>.batch_size``, ``<name>.batch_sum`` and
@@ -100,42 +89,37 @@ def data_norm(
     >>> fluid.layers.data_norm(fluid.data("x", [None, 3]), name="sums").shape
     (-1, 3)
     """
-    last = is_channels_last(data_layout)
-    channels = known_channels(input, last)
+    last = is_channels_last(given.data_layout)
+    channels = known_channels(given.input, last)
     first = dict(_FIRST)
-    for key, value in (param_attr or {}).items():
+    for key, value in (given.param_attr or {}).items():
         if key not in first:
             raise ArgumentError(
                 f"expected param_attr to have keys among {', '.join(first)}, got {key!r}"
             )
         first[key] = float(value)
 
-    stem = name or "dn"
+    stem = given.name or "dn"
 
     def parameter(slot: str, key: str) -> Variable | None:
         attr = ParamAttr(name=f"{stem}.{slot}", initializer=Constant(first[key]))
-        return f.weight(attr, [channels], input.dtype)
+        return f.weight(attr, [channels], given.input.dtype)
 
     ins: dict[str, Any] = {
-        "X": input,
+        **given.ins,
         "BatchSize": parameter("batch_size", "batch_size"),
         "BatchSum": parameter("batch_sum", "batch_sum"),
         "BatchSquareSum": parameter("batch_square_sum", "batch_square"),
     }
-    if enable_scale_and_shift:
+    if given.enable_scale_and_shift:
         ins.update(scale_w=parameter("scale_w", "scale_w"), bias=parameter("bias", "bias"))
     means, scales = (stopped(f.block.create_var()) for _ in range(2))
-    out = input if in_place else f.block.create_var()
+    out = given.input if given.in_place else f.block.create_var()
     f.into(
         "data_norm",
         ins,
         {"Y": out, "Means": means, "Scales": scales},
-        epsilon=epsilon,
-        data_layout=data_layout,
-        slot_dim=slot_dim,
-        sync_stats=sync_stats,
-        summary_decay_rate=summary_decay_rate,
-        enable_scale_and_shift=enable_scale_and_shift,
+        **given.attrs,
     )
     return out
 
@@ -143,24 +127,13 @@ def data_norm(
 _FIRST = {"batch_size": 1e4, "batch_sum": 0.0, "batch_square": 1e4, "scale_w": 1.0, "bias": 0.0}
 
 
-@layer(family=NORMS)
-def inplace_abn(
-    f: LayerBuilder,
-    input: Variable,
-    act: str | None = None,
-    is_test: bool = False,
-    momentum: float = 0.9,
-    epsilon: float = 1e-05,
-    param_attr: Attr = None,
-    bias_attr: Attr = None,
-    data_layout: str = "NCHW",
-    name: str | None = None,
-    moving_mean_name: str | None = None,
-    moving_variance_name: str | None = None,
-    do_model_average_for_mean_and_var: bool = True,
-    use_global_stats: bool = False,
-    act_alpha: float = 1.0,
-) -> Variable:
+@OperatorLayers(NORMS).signature("""
+    inplace_abn(input: X, act: str | None, is_test, momentum, epsilon, param_attr, bias_attr,
+        data_layout, name, moving_mean_name: str | None, moving_variance_name: str | None,
+        do_model_average_for_mean_and_var: bool = True, use_global_stats,
+        act_alpha: alpha = 1.0)
+""")
+def inplace_abn(f: LayerBuilder, given: LayerArguments) -> Variable:
     """``input`` normalised by ``batch_norm`` and activated, in its own variable.
 
     Args:
@@ -178,50 +151,38 @@ def inplace_abn(
     >>> fluid.layers.inplace_abn(fluid.data("x", [None, 3, 8, 8]), act="elu").name
     'x'
     """
-    if act not in (None, "identity", "leaky_relu", "elu"):
-        raise ArgumentError(f"expected act 'leaky_relu', 'elu' or 'identity', got {act!r}")
-    need_parameters("inplace_abn", param_attr, bias_attr)
-    channels = known_channels(input, is_channels_last(data_layout))
+    if given.act not in (None, "identity", "leaky_relu", "elu"):
+        raise ArgumentError(f"expected act 'leaky_relu', 'elu' or 'identity', got {given.act!r}")
+    need_parameters("inplace_abn", given.param_attr, given.bias_attr)
+    channels = known_channels(given.input, is_channels_last(given.data_layout))
 
     def running(name: str | None, start: float) -> Variable | None:
         attr = ParamAttr(
             name=name,
             initializer=Constant(start),
             trainable=False,
-            do_model_average=do_model_average_for_mean_and_var,
+            do_model_average=given.do_model_average_for_mean_and_var,
         )
-        return f.weight(attr, [channels], input.dtype, stop_gradient=True)
+        return f.weight(attr, [channels], given.input.dtype, stop_gradient=True)
 
-    scale = f.weight(param_attr, [channels], input.dtype, Constant(1.0))
-    bias = f.bias_parameter(bias_attr, [channels], input.dtype)
-    mean, variance = running(moving_mean_name, 0.0), running(moving_variance_name, 1.0)
+    scale = f.weight(given.param_attr, [channels], given.input.dtype, Constant(1.0))
+    bias = f.bias_parameter(given.bias_attr, [channels], given.input.dtype)
+    mean, variance = running(given.moving_mean_name, 0.0), running(given.moving_variance_name, 1.0)
     saved = {slot: stopped(f.new_variable()) for slot in ("SavedMean", "SavedVariance")}
     f.into(
         "inplace_abn",
-        {"X": input, "Scale": scale, "Bias": bias, "Mean": mean, "Variance": variance},
-        {"Y": input, "MeanOut": mean, "VarianceOut": variance, **saved},
-        momentum=momentum,
-        epsilon=epsilon,
-        is_test=is_test,
-        data_layout=data_layout,
-        use_global_stats=use_global_stats,
-        activation=act or "",
-        alpha=act_alpha,
+        {**given.ins, "Scale": scale, "Bias": bias, "Mean": mean, "Variance": variance},
+        {"Y": given.input, "MeanOut": mean, "VarianceOut": variance, **saved},
+        activation=given.act or "",
+        **given.attrs,
     )
-    return input
+    return given.input
 
 
-@layer
-def lrn(
-    f: LayerBuilder,
-    input: Variable,
-    n: int = 5,
-    k: float = 1.0,
-    alpha: float = 0.0001,
-    beta: float = 0.75,
-    name: str | None = None,
-    data_format: str = "NCHW",
-) -> Variable:
+@operator_layer.signature("""
+    lrn(input: X, n, k=1.0, alpha, beta, name, data_format="NCHW")
+""")
+def lrn(f: LayerBuilder, given: LayerArguments) -> Variable:
     """``input`` over a power of the squares of its neighbours in other channels.
 
     ``input / (k + alpha * sum of squares over n channels) ** beta``: Krizhevsky et al., ImageNet
@@ -242,30 +203,19 @@ def lrn(
     >>> fluid.layers.lrn(fluid.data("x", [None, 6, 8, 8]), n=3).shape
     (-1, 6, 8, 8)
     """
-    is_channels_last(data_format)
+    is_channels_last(given.data_format)
     middle, out = stopped(f.new_variable()), f.new_variable()
     f.into(
         "lrn",
-        {"X": input},
+        given.ins,
         {"Out": out, "MidOut": middle},
-        n=n,
-        k=k,
-        alpha=alpha,
-        beta=beta,
-        data_format=data_format,
+        **given.attrs,
     )
     return out
 
 
-@layer
-def spectral_norm(
-    f: LayerBuilder,
-    weight: Variable,
-    dim: int = 0,
-    power_iters: int = 1,
-    eps: float = 1e-12,
-    name: str | None = None,
-) -> Variable:
+@operator_layer.signature("spectral_norm(weight, dim, power_iters, eps, name)")
+def spectral_norm(f: LayerBuilder, given: LayerArguments) -> Variable:
     """``weight`` over its largest singular value, found by power iteration.
 
     Miyato et al., Spectral normalization for generative adversarial networks, ICLR 2018.  The
@@ -286,24 +236,21 @@ def spectral_norm(
     >>> fluid.layers.spectral_norm(fluid.data("weight", [4, 3]), power_iters=2).shape
     (4, 3)
     """
-    if -1 in weight.shape:
-        raise ShapeError(
-            f"expected the shape of {weight.name!r} to be known, got {list(weight.shape)}"
-        )
-    if not 0 <= dim < weight.ndim:
-        raise ArgumentError(f"expected dim in [0, {weight.ndim}), got {dim}")
-    rows = weight.shape[dim]
+    weight, shape = given.weight, given.weight.shape
+    if -1 in shape:
+        raise ShapeError(f"expected the shape of {weight.name!r} to be known, got {list(shape)}")
+    if not 0 <= given.dim < weight.ndim:
+        raise ArgumentError(f"expected dim in [0, {weight.ndim}), got {given.dim}")
+    rows = shape[given.dim]
     vectors = [
         f.weight(None, [size], weight.dtype, Normal(0.0, 1.0), stop_gradient=True)
-        for size in (rows, prod(weight.shape) // rows)
+        for size in (rows, prod(shape) // rows)
     ]
     out = f.block.create_var()
     f.into(
         "spectral_norm",
-        {"Weight": weight, "U": vectors[0], "V": vectors[1]},
+        {**given.ins, "U": vectors[0], "V": vectors[1]},
         {"Out": out},
-        dim=dim,
-        power_iters=power_iters,
-        eps=eps,
+        **given.attrs,
     )
     return out

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ..errors import ArgumentError
 from ..ir.variable import Variable
 from .convolution import channels_of
-from .layer import LAYERS, LayerBuilder, layer, stopped
-from .operator_layers import Layer, OperatorLayers
+from .layer import LAYERS, LayerBuilder, stopped
+from .operator_layers import Layer, LayerArguments, OperatorLayers
 from .windows import each
 
 _REGIONS = LAYERS.extended(
@@ -26,16 +24,10 @@ _REGIONS = LAYERS.extended(
 _regions = OperatorLayers(_REGIONS)
 
 
-@layer(family=_REGIONS)
-def roi_pool(
-    f: LayerBuilder,
-    input: Variable,
-    rois: Variable,
-    pooled_height: int = 1,
-    pooled_width: int = 1,
-    spatial_scale: float = 1.0,
-    rois_lod: Variable | None = None,
-) -> Variable:
+@_regions.signature("""
+    roi_pool(input: X, rois, pooled_height, pooled_width, spatial_scale, rois_lod)
+""")
+def roi_pool(f: LayerBuilder, given: LayerArguments) -> Variable:
     """For each region the maxima over its parts.
 
     Girshick, Fast R-CNN, ICCV 2015.
@@ -48,11 +40,9 @@ def roi_pool(
     out, places = f.new_variable(), f.new_variable()
     f.into(
         "roi_pool",
-        {"X": input, "ROIs": rois, **({} if rois_lod is None else {"RoisLod": rois_lod})},
+        given.ins,
         {"Out": out, "Argmax": stopped(places)},
-        pooled_height=pooled_height,
-        pooled_width=pooled_width,
-        spatial_scale=spatial_scale,
+        **given.attrs,
     )
     return out
 
@@ -86,15 +76,12 @@ prroi_pool: Layer = _regions("""
 """)
 
 
-@layer(family=_REGIONS)
+@_regions.signature("""
+    roi_perspective_transform(input: X, rois, transformed_height=..., transformed_width=...,
+        spatial_scale, name)
+""")
 def roi_perspective_transform(
-    f: LayerBuilder,
-    input: Variable,
-    rois: Variable,
-    transformed_height: int,
-    transformed_width: int,
-    spatial_scale: float = 1.0,
-    name: str | None = None,
+    f: LayerBuilder, given: LayerArguments
 ) -> tuple[Variable, Variable, Variable]:
     """Quadrangles of images, straightened to rectangles by perspective maps.
 
@@ -113,36 +100,24 @@ def roi_perspective_transform(
     >>> out.shape, mask.shape, matrix.shape
     ((-1, 3, 4, 8), (-1, 1, 4, 8), (-1, 9))
     """
-    names = ("Out", "Mask", "TransformMatrix", "Out2InIdx", "Out2InWeights")
-    made = {name: f.new_variable() for name in names}  # fluid's gradient reads the last two
+    slots = ("Out", "Mask", "TransformMatrix", "Out2InIdx", "Out2InWeights")
+    made = {slot: f.new_variable() for slot in slots}  # fluid's gradient reads the last two
     f.into(
         "roi_perspective_transform",
-        {"X": input, "ROIs": rois},
+        given.ins,
         made,
-        spatial_scale=spatial_scale,
-        transformed_height=transformed_height,
-        transformed_width=transformed_width,
+        **given.attrs,
     )
     return made["Out"], made["Mask"], made["TransformMatrix"]
 
 
-@layer("deformable_psroi_pooling", family=_REGIONS)
-def deformable_roi_pooling(
-    f: LayerBuilder,
-    input: Variable,
-    rois: Variable,
-    trans: Variable,
-    no_trans: bool = False,
-    spatial_scale: float = 1.0,
-    group_size: Sequence[int] = [1, 1],
-    pooled_height: int = 1,
-    pooled_width: int = 1,
-    part_size: Sequence[int] | None = None,
-    sample_per_part: int = 1,
-    trans_std: float = 0.1,
-    position_sensitive: bool = False,
-    name: str | None = None,
-) -> Variable:
+@_regions.signature("""
+    deformable_roi_pooling(input, rois, trans, no_trans=False, spatial_scale=1.0,
+        group_size: Sequence[int] = [1, 1], pooled_height=1, pooled_width=1,
+        part_size: Sequence[int] | None, sample_per_part=1, trans_std=0.1,
+        position_sensitive: bool = False, name) -> deformable_psroi_pooling
+""")
+def deformable_roi_pooling(f: LayerBuilder, given: LayerArguments) -> Variable:
     """For each region the means of points in its parts, which are moved.
 
     Dai et al., Deformable convolutional networks, ICCV 2017.
@@ -171,26 +146,25 @@ def deformable_roi_pooling(
     ... ).shape
     (-1, 3, 2, 3)
     """
-    groups = each(group_size, "group_size")
-    channels = channels_of(input)
-    if position_sensitive and channels % (groups[0] * groups[1]):
+    groups = each(given.group_size, "group_size")
+    channels = channels_of(given.input)
+    if given.position_sensitive and channels % (groups[0] * groups[1]):
         raise ArgumentError(
             f"expected group_size to divide the channels, got {groups} for {channels} channels"
         )
-    parts = [pooled_height, pooled_width] if part_size is None else each(part_size, "part_size")
+    parts = (
+        [given.pooled_height, given.pooled_width]
+        if given.part_size is None
+        else each(given.part_size, "part_size")
+    )
     out, count = f.new_variable(), f.new_variable()
     f.into(
         "deformable_psroi_pooling",
-        {"Input": input, "ROIs": rois, "Trans": trans},
+        given.ins,
         {"Output": out, "TopCount": stopped(count)},
-        no_trans=no_trans,
-        spatial_scale=spatial_scale,
-        output_dim=channels // (groups[0] * groups[1]) if position_sensitive else channels,
+        output_dim=channels // (groups[0] * groups[1]) if given.position_sensitive else channels,
         group_size=groups,
-        pooled_height=pooled_height,
-        pooled_width=pooled_width,
         part_size=parts,
-        sample_per_part=sample_per_part,
-        trans_std=trans_std,
+        **given.attrs,
     )
     return out

@@ -10,30 +10,21 @@ import numpy as np
 from ..errors import ArgumentError
 from ..initializer import NumpyArrayInitializer
 from ..ir.variable import Variable
-from .layer import LayerBuilder, layer, stopped
+from .layer import LayerBuilder, stopped
+from .operator_layers import LayerArguments, operator_layer
 
 if TYPE_CHECKING:
-    from ..param_attr import Attr
+    pass
 
 SAMPLERS = ("uniform", "log_uniform", "custom_dist")
 
 
-@layer
-def nce(
-    f: LayerBuilder,
-    input: Variable,
-    label: Variable,
-    num_total_classes: int,
-    sample_weight: Variable | None = None,
-    param_attr: Attr = None,
-    bias_attr: Attr = None,
-    num_neg_samples: int | None = None,
-    name: str | None = None,
-    sampler: str = "uniform",
-    custom_dist: Sequence[float] | None = None,
-    seed: int = 0,
-    is_sparse: bool = False,
-) -> Variable:
+@operator_layer.signature("""
+    nce(input, label, num_total_classes, sample_weight: Variable | None, param_attr, bias_attr,
+        num_neg_samples: int | None, name, sampler: str = "uniform",
+        custom_dist: Sequence[float] | None, seed, is_sparse)
+""")
+def nce(f: LayerBuilder, given: LayerArguments) -> Variable:
     """Noise-contrastive estimation: the loss of telling right classes from random ones.
 
     Gutmann and Hyvarinen, Noise-contrastive estimation, AISTATS 2010.
@@ -62,6 +53,7 @@ def nce(
     >>> fluid.layers.nce(x, label, num_total_classes=1000, num_neg_samples=5).shape
     (-1, 1)
     """
+    sampler, custom_dist, classes = given.sampler, given.custom_dist, given.num_total_classes
     if sampler not in SAMPLERS:
         raise ArgumentError(f"expected sampler to be one of {', '.join(SAMPLERS)}, got {sampler!r}")
     if (sampler == "custom_dist") != (custom_dist is not None):
@@ -69,30 +61,28 @@ def nce(
             f"expected custom_dist with the sampler 'custom_dist' and with no other, got "
             f"{custom_dist!r:.60} and {sampler!r}"
         )
-    weight = f.weight(param_attr, [num_total_classes, input.shape[1]], input.dtype)
-    bias = f.bias_parameter(bias_attr, [num_total_classes, 1], input.dtype)
+    weight = f.weight(given.param_attr, [classes, given.input.shape[1]], given.input.dtype)
+    bias = f.bias_parameter(given.bias_attr, [classes, 1], given.input.dtype)
     custom = {}
     if custom_dist is not None:
-        if len(custom_dist) != num_total_classes:
+        if len(custom_dist) != classes:
             raise ArgumentError(
-                f"expected custom_dist of {num_total_classes} numbers, one for each class, got "
+                f"expected custom_dist of {classes} numbers, one for each class, got "
                 f"{len(custom_dist)}"
             )
         custom = _distribution(f, custom_dist)
-    count = 10 if num_neg_samples is None else int(num_neg_samples)
+    count = 10 if given.num_neg_samples is None else int(given.num_neg_samples)
     outs = f.nce.all(
-        input,
-        label,
+        given.input,
+        given.label,
         weight,
         bias,
-        stopped(sample_weight) if sample_weight is not None else None,
+        stopped(given.sample_weight) if given.sample_weight is not None else None,
         **custom,
-        num_total_classes=num_total_classes,
         num_neg_samples=count,
         sampler=SAMPLERS.index(sampler),
-        seed=seed,
-        is_sparse=is_sparse,
-        remote_prefetch=is_sparse,
+        **given.attrs,
+        remote_prefetch=given.is_sparse,
     )
     cost: Any = outs["Cost"]
     mean: Variable = cost / (count + 1)
@@ -137,20 +127,11 @@ def _aliases(chances: Sequence[float]) -> tuple[list[float], list[int]]:
     return shares, aliases
 
 
-@layer("hierarchical_sigmoid")
-def hsigmoid(
-    f: LayerBuilder,
-    input: Variable,
-    label: Variable,
-    num_classes: int,
-    param_attr: Attr = None,
-    bias_attr: Attr = None,
-    name: str | None = None,
-    path_table: Variable | None = None,
-    path_code: Variable | None = None,
-    is_custom: bool = False,
-    is_sparse: bool = False,
-) -> Variable:
+@operator_layer.signature("""
+    hsigmoid(input: X, label, num_classes=..., param_attr, bias_attr, name, path_table,
+        path_code, is_custom: bool = False, is_sparse: bool = False) -> hierarchical_sigmoid
+""")
+def hsigmoid(f: LayerBuilder, given: LayerArguments) -> Variable:
     """The loss of the turns on the way to the right leaf of a tree of classes.
 
     It costs the logarithm of the number of classes where ``softmax`` costs that number (Morin and
@@ -179,50 +160,35 @@ def hsigmoid(
     >>> fluid.layers.hsigmoid(x, label, num_classes=1000).shape
     (-1, 1)
     """
-    if not is_custom and num_classes < 2:
-        raise ArgumentError(f"expected num_classes of at least 2, got {num_classes}")
-    paths = path_table is not None, path_code is not None
-    if any(paths) != is_custom or all(paths) != is_custom:
+    if not given.is_custom and given.num_classes < 2:
+        raise ArgumentError(f"expected num_classes of at least 2, got {given.num_classes}")
+    paths = given.path_table is not None, given.path_code is not None
+    if any(paths) != given.is_custom or all(paths) != given.is_custom:
         raise ArgumentError(
             f"expected path_table and path_code with is_custom=True, and none of them else; got "
-            f"is_custom={is_custom}"
+            f"is_custom={given.is_custom}"
         )
-    nodes = num_classes if is_custom else num_classes - 1
-    weight = f.weight(param_attr, [nodes, input.shape[1]], input.dtype)
-    bias = f.bias_parameter(bias_attr, [nodes, 1], input.dtype)
+    nodes = given.num_classes if given.is_custom else given.num_classes - 1
+    weight = f.weight(given.param_attr, [nodes, given.input.shape[1]], given.input.dtype)
+    bias = f.bias_parameter(given.bias_attr, [nodes, 1], given.input.dtype)
     out, turns = f.new_variable(), f.new_variable()
-    ins = {
-        "X": input,
-        "W": weight,
-        "Label": label,
-        "PathTable": path_table,
-        "PathCode": path_code,
-        "Bias": bias,
-    }
     f.into(
         "hierarchical_sigmoid",
-        {slot: value for slot, value in ins.items() if value is not None},
+        {**given.ins, "W": weight, **({} if bias is None else {"Bias": bias})},
         {"Out": out, "PreOut": turns, "W_Out": weight},
-        num_classes=num_classes,
-        is_sparse=is_sparse and is_custom,
-        remote_prefetch=is_sparse and is_custom,
+        **given.attrs,
+        is_sparse=given.is_sparse and given.is_custom,
+        remote_prefetch=given.is_sparse and given.is_custom,
     )
     return out
 
 
-@layer("sample_logits")
-def sampled_softmax_with_cross_entropy(
-    f: LayerBuilder,
-    logits: Variable,
-    label: Variable,
-    num_samples: int,
-    num_true: int = 1,
-    remove_accidental_hits: bool = True,
-    use_customized_samples: bool = False,
-    customized_samples: Variable | None = None,
-    customized_probabilities: Variable | None = None,
-    seed: int = 0,
-) -> Variable:
+@operator_layer.signature("""
+    sampled_softmax_with_cross_entropy(logits, label: Labels, num_samples, num_true: int = 1,
+        remove_accidental_hits, use_customized_samples, customized_samples: Variable | None,
+        customized_probabilities: Variable | None, seed) -> sample_logits
+""")
+def sampled_softmax_with_cross_entropy(f: LayerBuilder, given: LayerArguments) -> Variable:
     """Cross entropy of the softmax over the right classes and some random ones.
 
     Jean et al., On using very large target vocabulary, ACL 2015.
@@ -246,8 +212,8 @@ def sampled_softmax_with_cross_entropy(
     >>> fluid.layers.sampled_softmax_with_cross_entropy(x, label, num_samples=20).shape
     (-1, 1)
     """
-    if use_customized_samples:
-        samples, chances = customized_samples, customized_probabilities
+    if given.use_customized_samples:
+        samples, chances = given.customized_samples, given.customized_probabilities
         if samples is None or chances is None:
             raise ArgumentError("expected customized_samples and customized_probabilities")
         ins = {"CustomizedSamples": samples, "CustomizedProbabilities": chances}
@@ -258,7 +224,7 @@ def sampled_softmax_with_cross_entropy(
     loss, softmax = f.new_variable(), f.new_variable()
     f.into(
         "sample_logits",
-        {"Logits": logits, "Labels": label, **ins},
+        {**given.ins, **ins},
         {
             "Samples": stopped(samples),
             "Probabilities": stopped(chances),
@@ -267,14 +233,11 @@ def sampled_softmax_with_cross_entropy(
             "LogitsDim": sizes[0],
             "LabelsDim": sizes[1],
         },
-        use_customized_samples=use_customized_samples,
         uniq=True,
-        remove_accidental_hits=remove_accidental_hits,
-        num_samples=num_samples,
-        seed=seed,
+        **given.attrs,
     )
-    depth = num_true + num_samples
-    if num_true == 1:
+    depth = given.num_true + given.num_samples
+    if given.num_true == 1:
         f.into("one_hot", {"X": places}, {"Out": right}, depth=depth)
     else:
         each = f.one_hot_v2(places, depth=depth)
@@ -288,5 +251,5 @@ def sampled_softmax_with_cross_entropy(
         numeric_stable_mode=False,
     )
     total: Any = loss
-    mean: Variable = total / num_true
+    mean: Variable = total / given.num_true
     return mean

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from ..errors import ArgumentError
 from ..ir.variable import Variable
-from .layer import LAYERS, LayerBuilder, layer
-from .operator_layers import Layer, OperatorLayers
+from .layer import LAYERS, LayerBuilder
+from .operator_layers import Layer, LayerArguments, OperatorLayers
 
 if TYPE_CHECKING:
-    from ..param_attr import Attr
+    pass
 
 SEQUENCES = LAYERS.extended({"input": "rows in sequences.", "x": "rows in sequences."})
 _sequences = OperatorLayers(SEQUENCES)
@@ -18,14 +18,8 @@ _sequences = OperatorLayers(SEQUENCES)
 _KINDS = ("average", "sum", "sqrt", "max", "last", "first")
 
 
-@layer(family=SEQUENCES)
-def sequence_pool(
-    f: LayerBuilder,
-    input: Variable,
-    pool_type: str,
-    is_test: bool = False,
-    pad_value: float = 0.0,
-) -> Variable:
+@_sequences.signature("sequence_pool(input: X, pool_type: str, is_test, pad_value)")
+def sequence_pool(f: LayerBuilder, given: LayerArguments) -> Variable:
     """One row for each sequence.
 
     Args:
@@ -44,15 +38,15 @@ def sequence_pool(
     >>> fluid.layers.sequence_pool(words, "max").shape
     (-1, 8)
     """
-    if not isinstance(pool_type, str) or pool_type.lower() not in _KINDS:
-        raise ArgumentError(f"expected pool_type to be one of {_KINDS}, got {pool_type!r}")
-    kind = pool_type.upper()
-    out, index = f.result(), f.new_variable(input.dtype, kind == "MAX")
-    attrs = {"pooltype": kind, "is_test": is_test, "pad_value": pad_value}
-    f.into("sequence_pool", {"X": input}, {"Out": out, "MaxIndex": index}, **attrs)
+    if not isinstance(given.pool_type, str) or given.pool_type.lower() not in _KINDS:
+        raise ArgumentError(f"expected pool_type to be one of {_KINDS}, got {given.pool_type!r}")
+    kind = given.pool_type.upper()
+    out, index = f.result(), f.new_variable(given.input.dtype, kind == "MAX")
+    outs = {"Out": out, "MaxIndex": index}
+    f.into("sequence_pool", given.ins, outs, pooltype=kind, **given.attrs)
     spec = index.spec if isinstance(index, Variable) and kind == "MAX" else None
     if spec is not None:
-        index.take_spec(spec.with_dtype(input.dtype))  # as fluid's programs declare it
+        index.take_spec(spec.with_dtype(given.input.dtype))  # as fluid's programs declare it
     return out
 
 
@@ -95,20 +89,12 @@ sequence_softmax: Layer = _sequences("""
 """)
 
 
-@layer(act=True, family=SEQUENCES)
-def sequence_conv(
-    f: LayerBuilder,
-    input: Variable,
-    num_filters: int,
-    filter_size: int = 3,
-    filter_stride: int = 1,
-    padding: bool = True,
-    padding_start: int | None = None,
-    bias_attr: Attr = None,
-    param_attr: Attr = None,
-    act: str | None = None,
-    name: str | None = None,
-) -> Variable:
+@_sequences.signature("""
+    sequence_conv(input: X, num_filters: int, filter_size: contextLength = 3,
+        filter_stride: contextStride, padding: bool = True, padding_start: int | None,
+        bias_attr, param_attr, act, name)
+""")
+def sequence_conv(f: LayerBuilder, given: LayerArguments) -> Variable:
     """A convolution along each sequence, plus a bias; beyond a sequence's ends there are zeros.
 
     Args:
@@ -128,21 +114,17 @@ def sequence_conv(
     >>> fluid.layers.sequence_conv(words, num_filters=16, act="tanh").shape
     (-1, 16)
     """
-    start = -int(filter_size // 2) if padding_start is None else padding_start
-    weight = f.weight(param_attr, [filter_size * input.shape[1], num_filters], input.dtype)
-    attrs = {"contextStride": filter_stride, "contextStart": start, "contextLength": filter_size}
-    out = f.sequence_conv(input, None, weight, paddingTrainable=False, **attrs)
-    return f.bias(out, bias_attr, [num_filters])
+    x, start = given.input, given.padding_start
+    start = -int(given.filter_size // 2) if start is None else start
+    shape = [given.filter_size * x.shape[1], given.num_filters]
+    weight = f.weight(given.param_attr, shape, x.dtype)
+    attrs = given.attrs | {"contextStart": start}
+    out = f.sequence_conv(x, None, weight, paddingTrainable=False, **attrs)
+    return f.bias(out, given.bias_attr, [given.num_filters])
 
 
-@layer(act=True, family=SEQUENCES)
-def row_conv(
-    f: LayerBuilder,
-    input: Variable,
-    future_context_size: int,
-    param_attr: Attr = None,
-    act: str | None = None,
-) -> Variable:
+@_sequences.signature("row_conv(input: X, future_context_size: int, param_attr, act)")
+def row_conv(f: LayerBuilder, given: LayerArguments) -> Variable:
     """A look at the rows to come: their weighted sum, with a weight for each feature.
 
     Amodei et al., Deep Speech 2, ICML 2016.
@@ -158,8 +140,8 @@ def row_conv(
     >>> fluid.layers.row_conv(fluid.data("x", [None, 8], lod_level=1), 2).shape
     (-1, 8)
     """
-    shape = [future_context_size + 1, input.shape[-1]]
-    return f.row_conv(input, f.weight(param_attr, shape, input.dtype))
+    shape = [given.future_context_size + 1, given.input.shape[-1]]
+    return f.row_conv(given.input, f.weight(given.param_attr, shape, given.input.dtype))
 
 
 sequence_expand: Layer = _sequences("""

@@ -57,6 +57,38 @@ def test_what_the_text_says_goes_before_what_the_operator_and_the_family_say():
     ]
 
 
+def test_a_function_under_a_signature_gets_slots_attributes_and_its_own_arguments():
+    calls = []
+
+    @operator_layer.signature(
+        "pooled(input: X, rois, more: int, few: int = 2, rois_lod) -> roi_pool"
+    )
+    def pooled(f, given) -> "bool":
+        """Pooled."""
+        calls.append((f.layer_type, set(given.ins), dict(given.attrs), given.more, given.few))
+        return given.rois_lod is None
+
+    assert str(inspect.signature(pooled)) == (
+        "(input: 'Variable', rois: 'Variable', more: 'int', few: 'int' = 2, "
+        "rois_lod: 'Variable | None' = None) -> 'bool'"
+    )
+    x = fluid.data("x", [None, 4])
+    assert pooled(x, x, more=3)
+    assert calls == [("roi_pool", {"X", "ROIs"}, {}, 3, 2)]
+    with pytest.raises(ArgumentError, match="expected rois to be a variable, got 3"):
+        pooled(x, 3, more=1)
+
+
+def test_what_a_family_says_of_a_function_goes_before_what_the_operator_says():
+    family = Family({"x": "a number."}, returns="A root.")
+
+    @OperatorLayers(family).signature("sqrt(x)")
+    def sqrt(f, given) -> "Variable":
+        """Roots."""
+
+    assert completed(sqrt).__doc__ == "Roots.\n\nArgs:\n    x: a number.\n\nReturns:\n    A root."
+
+
 def test_made_layers_are_pickled_and_known_by_their_module():
     assert fluid.layers.tanh.__module__ == "fluidlite.layers.activation"
     assert pickle.loads(pickle.dumps(fluid.layers.tanh)) is fluid.layers.tanh
