@@ -17,9 +17,11 @@ import numpy as np
 
 from .eager.recording import TensorRecord
 from .eager.tensor import Tensor
+from .eager.tensor_core import operator_function
 from .errors import ArgumentError, InplaceError
 from .functions.elementary import log
 from .functions.items import get_item, set_item
+from .functions.mixing import WIDER, Promotion
 from .functions.noise import normal_like, uniform_like
 from .ground import state
 from .ground.callsite import called, entered
@@ -170,6 +172,32 @@ def operand(value: Any, f: LayerBuilder) -> Variable:
 def beside(x: Variable, value: Any) -> Variable:
     """The variable that stands for an operand of Python's operators beside another one."""
     return operand(value, _builder(x))
+
+
+def promotion() -> Promotion:
+    """How element types are chosen for functions of variables: as for tensors of the module that is
+    called; else as paddle 2 has it, whose functions they are.
+    """
+    call = _module.get()
+    found: Promotion = (Tensor if call is None else call.kind).promotion
+    return found
+
+
+def mixed(x: Variable, method: str, other: Variable, reflected: bool) -> Variable | None:
+    """What Python's operators make of variables of two element types where a module is called, as
+    of its tensors; None elsewhere: the operators of variables are fluid's.
+
+    Args:
+        x: a variable.
+        method: the name of the operator's method, as ``__radd__``.
+        other: the other one.
+        reflected: whether the other one is the left one.
+    """
+    if _module.get() is None or promotion() is WIDER:
+        return None
+    function = operator_function("__" + method[3:] if reflected else method)
+    made: Variable = function(other, x) if reflected else function(x, other)
+    return made
 
 
 def is_operand(value: Any) -> bool:

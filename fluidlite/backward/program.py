@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from ..errors import ArgumentError, ShapeError
-from ..ground import state
-from ..ground.callsite import caller, warn
+from ..ground.callsite import caller, warn, warn_once
 from ..ground.dtypes import DType
 from ..ground.state import collector_paused
 from ..ir.operator import OpRole
@@ -121,23 +120,18 @@ def loss_gradients(
     return _parameter_gradients(sweep, emission, listed)
 
 
-#: whether it has been said that gradients are built twice
-_repeated: state.StateSlot[list[str]] = state.slot("losses differentiated again", list)
-
-
 def _warn_of_repetition(loss: Variable) -> None:
     """Say once that a loss has gradients already: those that come beside them are others."""
-    if loss.grad_name not in loss.block.vars or _repeated.get():
+    if loss.grad_name not in loss.block.vars:
         return
     if any(
         op.role == OpRole.BACKWARD | OpRole.LOSS and loss.grad_name in op.output_arg_names
         for op in loss.block.ops
     ):
-        _repeated.get().append(loss.name)
-        warn(
+        warn_once(
             f"append_backward was called for {loss.name!r} before: its gradients are computed "
             f"twice now, under other names (grad/...); call it once for a loss",
-            None,
+            about="losses differentiated again",
         )
 
 

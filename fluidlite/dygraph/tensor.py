@@ -17,6 +17,7 @@ from ..eager.recording import TensorRecord
 from ..eager.sweep import described, node_of
 from ..eager.tensor import Tensor
 from ..errors import ArgumentError
+from ..functions.mixing import WIDER, Promotion
 from ..functions.shaping import reshape
 from ..ground.callsite import warn
 from ..ground.dtypes import Kind
@@ -127,6 +128,7 @@ class VarBase(Tensor):
     gradient_stops: ClassVar[bool] = True
     frees_all: ClassVar[bool] = True
     layer: ClassVar[type[EagerLayer]] = DygraphLayer
+    promotion: ClassVar[Promotion] = WIDER
 
     #: whether a tensor that has no gradient was told not to stop it
     asks_in_vain: bool = False

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
+from ..functions.mixing import LEFT_FIRST, Promotion
 from ..ground.tracebacks import quick_api_boundary
 from . import engine
 from .methods import Methods
@@ -26,6 +29,8 @@ class Tensor(Methods, TensorCore):
     Tensor(shape=[2], dtype=float32, place=Place(cpu), stop_gradient=False,
            [2., 4.])
     """
+
+    promotion: ClassVar[Promotion] = LEFT_FIRST
 
     @property
     def size(self) -> int:

@@ -18,6 +18,7 @@ from ..errors import (
 )
 from ..functions import arithmetic, composed, elementary, shaping
 from ..functions.items import get_item, set_item
+from ..functions.mixing import WIDER, Promotion
 from ..functions.sizes import TensorShape
 from ..ground.dtypes import DType, as_dtype
 from ..ground.tracebacks import quick_api_boundary
@@ -68,6 +69,11 @@ _FUNCTIONS: dict[str, Any] = {
 }
 
 
+def operator_function(method: str) -> Any:
+    """The function of two operands that a method of Python's operators is, reflected or not."""
+    return _FUNCTIONS[method]
+
+
 #: functions of NumPy -> those of tensors, where their names differ
 _NUMPY_NAMES = {
     "arcsin": "asin",
@@ -115,6 +121,9 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
     accumulates_kept: ClassVar[bool] = False
     #: whether gradients stop gradients themselves
     gradient_stops: ClassVar[bool] = False
+
+    #: which element type several ones make
+    promotion: ClassVar[Promotion] = WIDER
 
     #: the stem of names that are made up
     name_stem: ClassVar[str] = "generated_tensor"

@@ -12,7 +12,7 @@ from ..eager import engine
 from ..eager.function import PyLayer
 from ..eager.recording import eager
 from ..errors import ArgumentError
-from ..functions import arithmetic, composed, elementary, selection
+from ..functions import arithmetic, composed, elementary, mixing, selection
 from ..functions.elementary import floats, rsqrt, square
 from ..opdef.operand import Operand
 from .spelling import ONEFLOW
@@ -197,7 +197,7 @@ def where(condition: Tensor, x: Other | None = None, y: Other | None = None) -> 
         return selection.nonzero(condition, as_tuple=True)
     if not isinstance(x, Operand) and not isinstance(y, Operand):
         kinds = "f" if any(isinstance(each, float) for each in (x, y)) else "i"
-        kind = arithmetic.default_float() if kinds == "f" else np.dtype("int64")
+        kind = mixing.default_float() if kinds == "f" else np.dtype("int64")
         x = condition.results(np.asarray(x, kind))
     return selection.where(condition, x, y)
 

@@ -15,6 +15,7 @@ from ..eager.sweep import BackwardPass, described
 from ..eager.tensor_core import TensorCore, need_differentiable
 from ..errors import ArgumentError, GradientShapeError, GradientStateError
 from ..functions.creation import array_of
+from ..functions.mixing import DIMENSIONS_FIRST, Promotion
 from .elementary import acosh, add, asinh, atanh, clamp, div, erfc, exp2, logsigmoid, mul, sub
 from .functions import (
     all, amax, amin, any, argmax, argmin, log_softmax, logsumexp, max, mean, min, norm, prod,
@@ -56,6 +57,7 @@ class Tensor(Conversion, Viewing, MoreMethods, InPlace, TensorCore):
     accumulates_kept: ClassVar[bool] = True
     gradient_stops: ClassVar[bool] = True
     flat_zeros: ClassVar[bool] = True
+    promotion: ClassVar[Promotion] = DIMENSIONS_FIRST
     of_variables: ClassVar[dict[str, Any]] = OF_VARIABLES
 
     sum = sum

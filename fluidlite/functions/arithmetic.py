@@ -1,8 +1,8 @@
 """Arithmetic and comparisons of two tensors, or of a tensor and a number.
 
-Shapes broadcast from the last dimension.  Where element types differ, the wider float is taken;
-integers and truth values follow floats.  A Python number takes the type of the tensor; a fraction
-makes a float of integers.
+Shapes broadcast from the last dimension.  Where element types differ, the spelling of the tensors
+chooses one (:mod:`.mixing`).  A Python number takes the type of the tensor; a fraction makes a
+float of integers.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import numpy as np
 
 from ..eager.recording import eager
 from ..errors import ArgumentError
-from ..ground import state
 from ..ground.dtypes import as_dtype
 from ..ground.spellings import of_operator
 from ..opdef.operand import Operand
+from .mixing import default_float, promotion_of, set_default_float, warn_of_narrowing
 
 if TYPE_CHECKING:
     from ..eager.tensor import Tensor
@@ -25,22 +25,12 @@ if TYPE_CHECKING:
     from .arguments import DTypeLike, Other
 
 _BOOL = np.dtype("bool")
-_INT = np.dtype("int64")
-
-
-class _Defaults:
-    """What tensors are made of where nothing is said."""
-
-    def __init__(self) -> None:
-        self.float = np.dtype("float32")
-
-
-_defaults: state.StateSlot[_Defaults] = state.slot("eager_defaults", _Defaults)
+_BYTE = np.dtype("uint8")
 
 
 def get_default_dtype() -> str:
     """The name of the element type that fractions get: "float32", unless it was set."""
-    return _defaults.get().float.name
+    return default_float().name
 
 
 def set_default_dtype(d: DTypeLike) -> None:
@@ -60,12 +50,7 @@ def set_default_dtype(d: DTypeLike) -> None:
     dtype = as_dtype(d)
     if not dtype.is_float:
         raise ArgumentError(f"expected float16, float32 or float64, got {dtype}")
-    _defaults.get().float = dtype.dtype
-
-
-def default_float() -> np.dtype[Any]:
-    """The element type that fractions get."""
-    return _defaults.get().float
+    set_default_float(dtype.dtype)
 
 
 def cast_to(x: Any, dtype: np.dtype[Any]) -> Any:
@@ -75,26 +60,12 @@ def cast_to(x: Any, dtype: np.dtype[Any]) -> Any:
     return x.astype(dtype)
 
 
-def common_type(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
-    """The element type of what two tensors make."""
-    if a == b:
-        return a
-    if (a.kind == "f") != (b.kind == "f"):
-        return a if a.kind == "f" else b
-    return np.promote_types(a, b)
-
-
-def number_type(dtype: np.dtype[Any], number: Any) -> np.dtype[Any]:
-    """The element type of what a tensor and a Python number make."""
-    if isinstance(number, bool):
-        return dtype
-    if isinstance(number, int):
-        return _INT if dtype == _BOOL else dtype
-    return dtype if dtype.kind == "f" else default_float()
-
-
 def operands(x: Any, y: Other, what: str) -> tuple[Any, Any]:
     """Two operands in one element type, at least one of which is a tensor or an array.
+
+    Args:
+        x, y: tensors, arrays or numbers.
+        what: the name of the function, by which the type is chosen.
 
     Raises:
         ArgumentError: one is neither that nor a number.
@@ -109,14 +80,18 @@ def operands(x: Any, y: Other, what: str) -> tuple[Any, Any]:
             )
         known = a if b is None else b
         number = given.item() if isinstance(given, np.generic) else given
-        dtype = number_type(known.dtype, number)
+        dtype = promotion_of(x, y).of_number(what, known.dtype, number)
+        if dtype.kind == "b" and not isinstance(number, bool):
+            warn_of_narrowing(what, np.dtype("int64"), dtype, known.dtype)
         constant = np.asarray(number, dtype)
         tensor = x if b is None else y
         if known.dtype != dtype:
             tensor = cast_to(tensor, dtype)
         return (tensor, constant) if b is None else (constant, tensor)
     if a.dtype is not b.dtype and a.dtype != b.dtype:
-        dtype = common_type(a.dtype, b.dtype)
+        dtype = promotion_of(x, y).of_tensors(what, a, b)
+        warn_of_narrowing(what, a.dtype, dtype, b.dtype)
+        warn_of_narrowing(what, b.dtype, dtype, a.dtype)
         x = x if a.dtype == dtype else cast_to(x, dtype)
         y = y if b.dtype == dtype else cast_to(y, dtype)
     return x, y
@@ -147,10 +122,18 @@ def _of_two(x: Other, y: Other, name: str | None = None) -> Tensor:
     return eager.operator(x, y)
 
 
-add: _OfTwo = of_operator(_of_two, "add", "x + y.", "elementwise_add")
-subtract: _OfTwo = of_operator(_of_two, "subtract", "x - y.", "elementwise_sub")
+def _of_two_numbers(x: Other, y: Other, name: str | None = None) -> Tensor:
+    """An operator on two operands; truth values are 0 and 1, and True where the result is not 0."""
+    x, y = operands(x, y, "function")
+    if _dtype(x) != _BOOL:
+        return eager.operator(x, y)
+    return cast_to(eager.operator(cast_to(x, _BYTE), cast_to(y, _BYTE)), _BOOL)
+
+
+add: _OfTwo = of_operator(_of_two_numbers, "add", "x + y.", "elementwise_add")
+subtract: _OfTwo = of_operator(_of_two_numbers, "subtract", "x - y.", "elementwise_sub")
 multiply: _OfTwo = of_operator(
-    _of_two,
+    _of_two_numbers,
     "multiply",
     """x * y, element by element.
 
@@ -164,7 +147,7 @@ floor_divide: _OfTwo = of_operator(
     _of_two, "floor_divide", "x / y, rounded down as by Python's ``//``."
 )
 remainder: _OfTwo = of_operator(
-    _of_two,
+    _of_two_numbers,
     "remainder",
     """What x // y leaves, with the sign of y as by Python's ``%``.
 
@@ -173,12 +156,12 @@ remainder: _OfTwo = of_operator(
     """,
 )
 maximum: _OfTwo = of_operator(
-    _of_two,
+    _of_two_numbers,
     "maximum",
     "The larger of x and y, element by element; where they are equal, both share the gradient.",
 )
 minimum: _OfTwo = of_operator(
-    _of_two,
+    _of_two_numbers,
     "minimum",
     "The smaller of x and y, element by element; where they are equal, both share the gradient.",
 )
@@ -210,12 +193,20 @@ def pow(x: Other, y: Other, name: str | None = None) -> Tensor:
     [1.0, 8.0]
     """
     if not isinstance(y, (bool, int, float, np.generic)) or not isinstance(x, Operand):
-        return eager.elementwise_pow(*operands(x, y, "pow"))
+        return eager.elementwise_pow(*_powers(*operands(x, y, "pow")))
     x, exponent = operands(x, y, "pow")
     number = float(exponent)
     if float(np.float32(number)) == number:  # then the operator's attribute holds it exactly
         return eager.pow(x, factor=number)
     return eager.pow(x, exponent)
+
+
+def _powers(x: Any, y: Any) -> tuple[Any, Any]:
+    """A base and an exponent; as fractions where the spelling has it so for two tensors."""
+    tensors = isinstance(x, Operand) and isinstance(y, Operand)
+    if tensors and promotion_of(x).float_powers and _dtype(x).kind != "f":
+        return cast_to(x, default_float()), cast_to(y, default_float())
+    return x, y
 
 
 def matmul(

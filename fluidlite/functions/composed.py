@@ -30,7 +30,7 @@ from .elementary import abs as size
 from .elementary import cast, clip, exp, isnan, log, log1p, sign, sqrt, square, trunc
 from .items import get_item
 from .reduction import sum as total
-from .selection import where
+from .selection import chosen
 from .shaping import concat, fits, reshape, transpose
 
 if TYPE_CHECKING:
@@ -47,11 +47,11 @@ def asinh(x: Tensor, name: str | None = None) -> Tensor:
     [0.0, -0.8813999891281128]
     """
     above: Any = greater_equal(x, 0.0)
-    far = where(above, x, multiply(x, -1.0))
+    far = chosen(above, x, multiply(x, -1.0))
     squares = square(far)
     root = sqrt(add(squares, 1.0))
     out = log1p(add(far, divide(squares, add(root, 1.0))))
-    return where(above, out, multiply(out, -1.0))
+    return chosen(above, out, multiply(out, -1.0))
 
 
 def acosh(x: Tensor, name: str | None = None) -> Tensor:
@@ -121,12 +121,12 @@ def hypot(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
 
 def fmax(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     """The larger of two elements, or the one that is a number."""
-    return where(isnan(x), y, where(isnan(y), x, maximum(x, y)))
+    return chosen(isnan(x), y, chosen(isnan(y), x, maximum(x, y)))
 
 
 def fmin(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     """The smaller of two elements, or the one that is a number."""
-    return where(isnan(x), y, where(isnan(y), x, minimum(x, y)))
+    return chosen(isnan(x), y, chosen(isnan(y), x, minimum(x, y)))
 
 
 def nan_to_num(
@@ -146,9 +146,9 @@ def nan_to_num(
     limits = np.finfo(x.array.dtype)
     high = float(limits.max) if posinf is None else posinf
     low = float(limits.min) if neginf is None else neginf
-    out = where(isnan(x), nan, x)
-    out = where(eager.equal(out, np.asarray(np.inf, x.array.dtype)), high, out)
-    return where(eager.equal(out, np.asarray(-np.inf, x.array.dtype)), low, out)
+    out = chosen(isnan(x), nan, x)
+    out = chosen(eager.equal(out, np.asarray(np.inf, x.array.dtype)), high, out)
+    return chosen(eager.equal(out, np.asarray(-np.inf, x.array.dtype)), low, out)
 
 
 def nansum(
@@ -163,7 +163,7 @@ def nansum(
     >>> float(fluid.nansum(fluid.to_tensor([1.0, float("nan"), 2.0])))
     3.0
     """
-    return total(where(isnan(x), 0.0, x), axis, dtype, keepdim)
+    return total(chosen(isnan(x), 0.0, x), axis, dtype, keepdim)
 
 
 def nanmean(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> Tensor:

@@ -31,7 +31,7 @@ from .items import get_item, set_item
 from .noise import uniform_like
 from .reduction import argmax, of_number
 from .reduction import sum as total
-from .selection import nonzero, of_ranks, runs, scatter_nd_add, sort, topk, where
+from .selection import chosen, nonzero, of_ranks, runs, scatter_nd_add, sort, topk
 from .shaping import (
     broadcast_tensors,
     moveaxis,
@@ -287,8 +287,8 @@ def _unrolled_extreme(better: Any, x: Any, along: int, dtype: Any) -> Any:
     ]
     for k in range(1, len(values)):
         here = beats(values[k], values[k - 1])
-        values[k] = where(here, values[k], values[k - 1])
-        numbers[k] = where(here, numbers[k], numbers[k - 1])
+        values[k] = chosen(here, values[k], values[k - 1])
+        numbers[k] = chosen(here, numbers[k], numbers[k - 1])
     return stack(values, along), cast(stack(numbers, along), dtype)
 
 

@@ -17,8 +17,9 @@ from ..ground.seeding import reseed
 from ..ground.values import LoDTensor
 from ..opdef.operand import Operand, appends
 from ..opdef.redefinition import redefinitions
-from .arithmetic import add, cast_to, default_float, less_than, multiply
+from .arithmetic import add, cast_to, less_than, multiply
 from .items import set_item
+from .mixing import default_float
 from .noise import normal_like, uniform_like
 from .shaping import numbers_in
 

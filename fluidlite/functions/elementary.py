@@ -11,7 +11,8 @@ from ..ground.dtypes import as_dtype
 from ..ground.spellings import of_operator
 from ..opdef.operand import Operand
 from .arguments import OfTensor
-from .arithmetic import cast_to, default_float, number_type
+from .arithmetic import cast_to
+from .mixing import default_float, number_type
 
 if TYPE_CHECKING:
     from ..eager.tensor import Tensor

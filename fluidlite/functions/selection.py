@@ -39,8 +39,16 @@ def where(condition: Tensor, x: Any = None, y: Other | None = None, name: str | 
     if x is None or y is None:
         raise ArgumentError("where: expected both x and y, or none of them")
     if not isinstance(x, Operand) and not isinstance(y, Operand):
-        x = condition.results(np.asarray(x, np.result_type(np.float32, type(x))))
-    x, y = operands(x, y, "where")
+        kind = np.result_type(type(x), type(y))
+        x = condition.results(np.asarray(x, kind))
+    return chosen(condition, *operands(x, y, "where"))
+
+
+def chosen(condition: Any, x: Any, y: Any) -> Any:
+    """The elements of x where a condition holds, and those of y elsewhere; numbers take the type of
+    the tensor beside them in any spelling.
+    """
+    x, y = operands(x, y, "chosen")
     mask = truths(condition)
     shapes = [_array(v).shape for v in (mask, x, y)]
     if any(-1 in shape for shape in shapes):  # a size that is known in a run only
@@ -204,7 +212,7 @@ def masked_select(x: Tensor, mask: Tensor, name: str | None = None) -> Tensor:
 
 def masked_fill(x: Tensor, mask: Tensor, value: Other, name: str | None = None) -> Tensor:
     """x with a number, or a tensor of one element, where a mask holds."""
-    return where(mask, value, x)
+    return chosen(mask, value, x)
 
 
 def sort(x: Tensor, axis: int = -1, descending: bool = False, name: str | None = None) -> Tensor:

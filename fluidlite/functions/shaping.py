@@ -13,8 +13,9 @@ from ..eager.recording import eager
 from ..errors import ArgumentError, ShapeError
 from ..opdef.operand import Operand, appends
 from ..opdef.spec import normal_axis, resolved
-from .arithmetic import cast_to, common_type
+from .arithmetic import cast_to
 from .items import get_item
+from .mixing import common_type
 from .reduction import of_number
 
 if TYPE_CHECKING:

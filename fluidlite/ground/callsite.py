@@ -8,12 +8,12 @@ import os
 import sys
 import warnings
 from types import FrameType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..errors import FluidWarning, StrictError
 from .notebook_cells import place
 from .quoting import printable, terminal_text
-from .state import strictness
+from .state import StateSlot, slot, strictness
 from .tracebacks import BOUNDARIES
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -97,3 +97,23 @@ def warn(message: str, site: CallSite | None, category: type[Warning] = FluidWar
         warnings.warn(located, category, stacklevel=2)
     else:
         warnings.warn_explicit(located, category, printable(where.file), where.line)
+
+
+_warned: StateSlot[set[Any]] = slot("lines that were warned of", set)
+
+
+def warn_once(message: str, about: str | None = None) -> None:
+    """Warn of what the line of the user's does that is reached now, once for each line.
+
+    Args:
+        message: what, and what comes of it.
+        about: what the warning is about: once in a process for all lines; None for each line.
+
+    Raises:
+        StrictError: in place of a warning, after ``fluidlite.strict()``.
+    """
+    site, warned = caller(), _warned.get()
+    key: Any = about or (message, site)
+    if key not in warned:
+        warn(message, site)
+        warned.add(key)

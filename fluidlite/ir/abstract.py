@@ -122,6 +122,16 @@ class Appender(Protocol):
         """A variable in the place of an array, or of a tensor that may stand beside x."""
         ...
 
+    def promotion(self) -> Any:
+        """How element types are chosen for functions of variables."""
+        ...
+
+    def mixed(self, x: Variable, method: str, other: Variable, reflected: bool) -> Variable | None:
+        """What a method of Python's operators makes of variables of two element types where
+        another spelling than fluid's says so; else None.
+        """
+        ...
+
     def is_operand(self, value: Any) -> bool:
         """Whether Python's operators take a value, which is no number, beside a variable."""
         ...

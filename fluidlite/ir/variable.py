@@ -201,6 +201,11 @@ class Variable(VariableMethods, Operand):
         """What makes variables where functions make tensors of arrays."""
         return partial(APPENDER.get().result, self)
 
+    @property
+    def promotion(self) -> Any:
+        """How element types are chosen for functions of variables."""
+        return APPENDER.get().promotion()
+
     #: whether it was made for an optimizer: nothing asks
     belong_to_optimizer = False
 
@@ -284,6 +289,10 @@ class Variable(VariableMethods, Operand):
     def _combine(self, method: str, operator: str, other: Any, reflected: bool) -> Variable:
         if not isinstance(other, (Variable, int, float)) and APPENDER.get().is_operand(other):
             other = APPENDER.get().beside(self, other)
+        if isinstance(other, Variable) and other.dtype != self.dtype:
+            chosen = APPENDER.get().mixed(self, method, other, reflected)
+            if chosen is not None:
+                return chosen
         made: Variable = self._builder().combine(self, method, operator, other, reflected)
         return made
 

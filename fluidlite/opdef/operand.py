@@ -20,6 +20,8 @@ class Operand:
     origin: Any
     stop: Any
     results: ClassVar[Any]
+    #: how element types are chosen for functions of operands of different ones
+    promotion: Any
     #: what appends operators on such operands to a program, in the place of running them: takes the
     #: operator and its inputs by slot, gives its outputs by slot; None where operators run
     appends: ClassVar[Any] = None

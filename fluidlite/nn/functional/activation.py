@@ -10,7 +10,7 @@ from ...functions import elementary, reduction, shaping
 from ...functions.arguments import OfTensor
 from ...functions.arithmetic import add, greater_than, multiply, subtract
 from ...functions.elementary import of_any
-from ...functions.selection import where
+from ...functions.selection import chosen
 from ...ground.spellings import of_operator
 
 if TYPE_CHECKING:
@@ -124,10 +124,10 @@ def softplus(
     out = eager.softplus(scaled)
     out = out if beta == 1 else multiply(out, 1 / beta)
     if x.appends is not None:
-        return where(greater_than(scaled, threshold), x, out)
+        return chosen(greater_than(scaled, threshold), x, out)
     straight = scaled.array > threshold
     there: Any = x.results(straight)
-    return where(there, x, out) if straight.any() else out
+    return chosen(there, x, out) if straight.any() else out
 
 
 def softmax(x: Tensor, axis: int = -1, dtype: DTypeLike = None, name: str | None = None) -> Tensor:

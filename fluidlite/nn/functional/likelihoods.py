@@ -23,7 +23,7 @@ from ...functions.arithmetic import pow as power
 from ...functions.elementary import cast, exp, log, square
 from ...functions.reduction import mean
 from ...functions.reduction import sum as total
-from ...functions.selection import where
+from ...functions.selection import chosen
 from ...functions.shaping import reshape, squeeze, t
 from ...ground.docstrings import Family
 from .loss import binary_cross_entropy_with_logits, cross_entropy, reduced
@@ -98,11 +98,11 @@ def poisson_nll_loss(
         loss = subtract(input, multiply(label, log(add(input, epsilon))))
     if full:
         many: Any = greater_than(label, 1.0)
-        safe = where(many, label, 1.0)
+        safe = chosen(many, label, 1.0)
         rest = add(
             subtract(multiply(safe, log(safe)), safe), multiply(log(multiply(safe, 2 * pi)), 0.5)
         )
-        loss = add(loss, where(many, rest, 0.0))
+        loss = add(loss, chosen(many, rest, 0.0))
     return reduced(loss, reduction)
 
 

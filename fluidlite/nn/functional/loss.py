@@ -24,7 +24,7 @@ from ...functions.elementary import abs as size
 from ...functions.elementary import cast, log, square
 from ...functions.reduction import mean, rows_of
 from ...functions.reduction import sum as total
-from ...functions.selection import where
+from ...functions.selection import chosen
 from ...functions.shaping import reshape, squeeze, unsqueeze
 from ...opdef.operand import Operand
 from .projection import label_smooth, one_hot
@@ -81,7 +81,7 @@ def smooth_l1_loss(
     difference = size(subtract(input, label))
     near = multiply(square(difference), 0.5)
     far = multiply(subtract(difference, 0.5 * delta), delta)
-    return reduced(where(less_than(difference, delta), near, far), reduction)
+    return reduced(chosen(less_than(difference, delta), near, far), reduction)
 
 
 def cross_entropy(
@@ -317,7 +317,7 @@ def kl_div(
     """
     inside: Any = greater_than(label, 0.0)
     safe = maximum(label, np.finfo(label.array.dtype).tiny)
-    loss = where(inside, multiply(label, subtract(log(safe), input)), 0.0)
+    loss = chosen(inside, multiply(label, subtract(log(safe), input)), 0.0)
     if reduction == "batchmean":
         return divide(total(loss), rows_of(loss))
     return reduced(loss, reduction)

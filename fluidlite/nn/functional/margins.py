@@ -14,7 +14,7 @@ from ...functions.elementary import cast
 from ...functions.reduction import max as largest
 from ...functions.reduction import mean
 from ...functions.reduction import sum as total
-from ...functions.selection import where
+from ...functions.selection import chosen
 from ...functions.shaping import reshape
 from ...ground.docstrings import Family
 from .loss import binary_cross_entropy_with_logits, reduced
@@ -67,7 +67,7 @@ def hinge_embedding_loss(
         input: distances.
     """
     far = eager.relu(add(multiply(input, -1.0), margin))
-    return reduced(where(equal(label, 1.0), input, far), reduction)
+    return reduced(chosen(equal(label, 1.0), input, far), reduction)
 
 
 @MARGINS
@@ -89,7 +89,7 @@ def cosine_embedding_loss(
         raise ArgumentError(f"expected margin in [-1, 1], got {margin!r}")
     cosine = cosine_similarity(input1, input2, axis=-1)
     near, far = add(multiply(cosine, -1.0), 1.0), eager.relu(subtract(cosine, margin))
-    return reduced(where(equal(label, 1.0), near, far), reduction)
+    return reduced(chosen(equal(label, 1.0), near, far), reduction)
 
 
 @MARGINS

@@ -10,7 +10,7 @@ from ...functions.arithmetic import add, divide, equal, greater_equal, multiply,
 from ...functions.elementary import cast, log
 from ...functions.noise import uniform_like
 from ...functions.reduction import max as largest
-from ...functions.selection import where
+from ...functions.selection import chosen
 from .activation import leaky_relu, softmax
 
 
@@ -40,7 +40,7 @@ def rrelu(
         raise ArgumentError(f"expected 0 <= lower <= upper <= 1, got {lower!r} and {upper!r}")
     if not training or lower == upper:
         return leaky_relu(x, (lower + upper) / 2)
-    return where(greater_equal(x, 0.0), x, multiply(x, uniform_like(x, lower, upper)))
+    return chosen(greater_equal(x, 0.0), x, multiply(x, uniform_like(x, lower, upper)))
 
 
 def gumbel_softmax(

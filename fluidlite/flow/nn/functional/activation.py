@@ -8,7 +8,7 @@ from ....eager.engine import located
 from ....eager.recording import eager
 from ....errors import ArgumentError, ShapeError
 from ....functions import arithmetic, elementary, shaping
-from ....functions.selection import where
+from ....functions.selection import chosen
 from ....nn.functional import activation
 from ...elementary import logsigmoid
 from ...functions import log_softmax, relu, softmax
@@ -86,7 +86,7 @@ def threshold(input: Tensor, threshold: float, value: float) -> Tensor:
     [-7.0, 2.0]
     """
     above = arithmetic.greater_than(input, threshold)
-    return where(above, eager.thresholded_relu(input, threshold=float(threshold)), float(value))
+    return chosen(above, eager.thresholded_relu(input, threshold=float(threshold)), float(value))
 
 
 def prelu(input: Tensor, weight: Tensor) -> Tensor:

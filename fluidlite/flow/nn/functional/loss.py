@@ -26,7 +26,7 @@ from ....functions.elementary import abs as size
 from ....functions.elementary import cast, exp, log, neg, square
 from ....functions.reduction import rows_of
 from ....functions.reduction import sum as total
-from ....functions.selection import where
+from ....functions.selection import chosen
 from ....functions.shaping import fits, reshape, squeeze, unsqueeze
 from ....nn.functional import loss as lenient
 from ....nn.functional import margins
@@ -67,7 +67,7 @@ def smooth_l1_loss(
         return l1_loss(input, target, reduction)
     away = size(subtract(input, target))
     near = multiply(square(away), 0.5 / beta)
-    return reduced(where(less_than(away, beta), near, subtract(away, 0.5 * beta)), reduction)
+    return reduced(chosen(less_than(away, beta), near, subtract(away, 0.5 * beta)), reduction)
 
 
 def huber_loss(
@@ -126,7 +126,7 @@ def _counted(target: Tensor, ignore_index: int, input: Tensor) -> Tensor:
 
 def _of_classes(weight: Tensor, target: Tensor, ignore_index: int) -> Tensor:
     """The weight of the class of each target; of class 0 where it is to be ignored."""
-    return take(weight, where(equal(target, ignore_index), 0, target))
+    return take(weight, chosen(equal(target, ignore_index), 0, target))
 
 
 def cross_entropy(
@@ -238,4 +238,4 @@ def cosine_embedding_loss(
     cosine = cosine_similarity(input1, input2, -1, float(shared) ** 2)
     alike = equal(target, 1)
     unlike = eager.relu(subtract(cosine, margin))
-    return reduced(where(alike, 1.0 - cosine, unlike), reduction)
+    return reduced(chosen(alike, 1.0 - cosine, unlike), reduction)

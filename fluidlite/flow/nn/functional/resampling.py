@@ -17,7 +17,7 @@ from ....functions.arithmetic import add, divide, maximum, multiply
 from ....functions.elementary import cast, isinf
 from ....functions.reduction import mean
 from ....functions.reduction import sum as total
-from ....functions.selection import where
+from ....functions.selection import chosen
 from ....functions.shaping import fits, reshape
 from ....nn.functional import grids, likelihoods, rearranging
 from ....nn.functional.windows import of_rank
@@ -230,7 +230,7 @@ def ctc_loss(
     )
     loss = reshape(loss, [-1])
     if zero_infinity:
-        loss = where(isinf(loss), 0.0, loss)
+        loss = chosen(isinf(loss), 0.0, loss)
     if reduction == "mean":
         return mean(divide(loss, maximum(cast(target_lengths, loss.dtype), 1)))
     return total(loss) if reduction == "sum" else loss

@@ -1,0 +1,190 @@
+"""The element types that operands of different ones are computed in, as each spelling has it."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from ..ground import state
+from ..ground.callsite import warn_once
+from ..opdef.operand import Operand
+
+_DType: TypeAlias = "np.dtype[Any]"
+_BOOL = np.dtype("bool")
+_INT = np.dtype("int64")
+_DOUBLE = np.dtype("float64")
+_SUMS = frozenset({"add", "subtract", "multiply"})
+_COMPARISONS = frozenset(
+    {"equal", "not_equal", "less_than", "less_equal", "greater_than", "greater_equal"}
+)
+_RANKS = {"b": 0, "i": 1, "u": 1, "f": 2}
+
+
+class _Defaults:
+    """What tensors are made of where nothing is said."""
+
+    def __init__(self) -> None:
+        self.float = np.dtype("float32")
+
+
+_defaults: state.StateSlot[_Defaults] = state.slot("eager_defaults", _Defaults)
+
+
+def default_float() -> _DType:
+    """The element type that fractions get."""
+    return _defaults.get().float
+
+
+def set_default_float(dtype: _DType) -> None:
+    """Set the element type that fractions get."""
+    _defaults.get().float = dtype
+
+
+def common_type(a: _DType, b: _DType) -> _DType:
+    """The element type of what two tensors make, whatever their order."""
+    if a == b:
+        return a
+    if (a.kind == "f") != (b.kind == "f"):
+        return a if a.kind == "f" else b
+    return np.promote_types(a, b)
+
+
+def number_type(dtype: _DType, number: Any) -> _DType:
+    """The element type of what a tensor and a Python number make."""
+    if isinstance(number, bool):
+        return dtype
+    if isinstance(number, int):
+        return _INT if dtype == _BOOL else dtype
+    return dtype if dtype.kind == "f" else default_float()
+
+
+class Promotion:
+    """How a spelling chooses; this one takes the wider type, as fluid's functions do."""
+
+    #: whether powers of integers by tensors are fractions
+    float_powers = False
+
+    def of_tensors(self, function: str, x: Any, y: Any) -> _DType:
+        """The type that a function computes in.
+
+        Args:
+            function: its name.
+            x, y: arrays of different element types, or what is declared of them.
+        """
+        return common_type(x.dtype, y.dtype)
+
+    def of_number(self, function: str, dtype: _DType, number: Any) -> _DType:
+        """The type that a function of a tensor of some type and a Python number computes in."""
+        return number_type(dtype, number)
+
+
+#: function -> the left operand's types that Paddle 2.6 has no kernels for
+_MISSING = {
+    "add": {"bool", "uint8", "int8"},
+    "subtract": {"bool", "uint8", "int8"},
+    "multiply": {"uint8", "int8", "int16"},
+    "divide": {"float16"},
+    "floor_divide": {"bool"},
+    "remainder": {"bool", "uint8", "int8", "int16", "float16"},
+    "pow": {"bool", "uint8", "int8", "int16", "float16"},
+}
+
+
+class LeftFirst(Promotion):
+    """Paddle 2.6's: the left operand's type, but for sums and products of floats.
+
+    Where 2.6 has no kernel for that type, the type of Paddle 3.3; where that refuses, too, and for
+    comparisons of other than floats, the wider one.
+    """
+
+    def of_tensors(self, function: str, x: Any, y: Any) -> _DType:
+        left: _DType = x.dtype
+        floats = left.kind == y.dtype.kind == "f"
+        if function in _SUMS and floats:
+            return np.promote_types(left, y.dtype)
+        if function == "divide" and left.kind != "f":
+            return default_float()
+        if function in _COMPARISONS and floats:
+            return left
+        missing = _MISSING.get(function)
+        if missing is None:
+            return common_type(left, y.dtype)
+        return _by_kind(x, y) if left.name in missing else left
+
+    def of_number(self, function: str, dtype: _DType, number: Any) -> _DType:
+        if function == "where" and dtype.kind == "f" and isinstance(number, float):
+            return _DOUBLE
+        if dtype == _BOOL and function in _SUMS and not isinstance(number, float):
+            return _BOOL
+        return number_type(dtype, number)
+
+
+def _by_kind(x: Any, y: Any) -> _DType:
+    """Floats go before integers, and those before truth values; within one of these kinds tensors
+    with dimensions go before those without.
+    """
+    a, b = _RANKS[x.dtype.kind], _RANKS[y.dtype.kind]
+    if a != b:
+        return x.dtype if a > b else y.dtype  # type: ignore[no-any-return]
+    if (x.ndim == 0) != (y.ndim == 0):
+        return x.dtype if x.ndim else y.dtype  # type: ignore[no-any-return]
+    return np.promote_types(x.dtype, y.dtype)
+
+
+class DimensionsFirst(Promotion):
+    """OneFlow's: beside a tensor with dimensions one without has no say, not even as a float.
+
+    Quotients of integers and powers of tensors of integers are fractions there.
+    """
+
+    float_powers = True
+
+    def of_tensors(self, function: str, x: Any, y: Any) -> _DType:
+        wide = common_type(x.dtype, y.dtype)
+        if function == "where" or (x.ndim == 0) == (y.ndim == 0):
+            return wide
+        own: _DType = x.dtype if x.ndim else y.dtype
+        if own.kind == "f" or function not in (*_COMPARISONS, "divide", "pow"):
+            return own
+        return wide if function in _COMPARISONS else default_float()
+
+    def of_number(self, function: str, dtype: _DType, number: Any) -> _DType:
+        if function == "where":
+            return _DOUBLE if isinstance(number, float) else dtype
+        if dtype == _BOOL and isinstance(number, bool):
+            return _INT
+        return number_type(dtype, number)
+
+
+WIDER = Promotion()
+LEFT_FIRST = LeftFirst()
+DIMENSIONS_FIRST = DimensionsFirst()
+
+
+def promotion_of(*operands: Any) -> Promotion:
+    """How the spelling of some operands chooses types."""
+    for each in operands:
+        if isinstance(each, Operand):
+            return each.promotion  # type: ignore[no-any-return]
+    return WIDER
+
+
+def warn_of_narrowing(function: str, given: _DType, made: _DType, beside: _DType) -> None:
+    """Warn where an operand loses what the other one's type does not hold; floats round.
+
+    Args:
+        function: what is called.
+        given: the type of the operand.
+        made: the type that it is computed in.
+        beside: the type of the other operand.
+    """
+    if made.kind == "f" or np.can_cast(given, made, "safe"):
+        return
+    lost = "fractions are cut off" if given.kind == "f" else "numbers that do not fit change"
+    if made == _BOOL:
+        lost = "what is not 0 becomes True"
+    warn_once(
+        f"{function}: {given} beside {beside} is computed in {made}, where {lost}; cast one of the "
+        f"two first, as in x.astype('{common_type(given, beside)}')"
+    )
