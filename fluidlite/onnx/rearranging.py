@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import UnsupportedError
+from ..opdef.spec import spec
 from .elementwise import together
 from .graph import OnnxGraph
-from .tracing import NUMPY_FORMS, TracedArray, form_of
+from .tracing import NUMPY_FORMS, SizesNeeded, TracedArray, form_of
 
 
 def numbers(values: Any) -> Any:
@@ -23,7 +24,9 @@ def sizes_of(graph: OnnxGraph, x: Any, begin: int, end: int) -> Any:
     known = x.shape if isinstance(x, np.ndarray) else x.sizes
     if -1 not in known[begin:end]:
         return numbers(known[begin:end])
-    return graph.Shape(x, start=begin, end=end)
+    sizes = graph.Shape(x, start=begin, end=end)
+    sizes.spec = spec([end - begin], np.int64)
+    return sizes
 
 
 def joined(graph: OnnxGraph, *parts: Any) -> Any:
@@ -195,7 +198,18 @@ def _repeat(graph: OnnxGraph, x: Any, repeats: Any, axis: int | None = None) -> 
 @form_of(np.roll)
 def _roll(graph: OnnxGraph, x: Any, shift: Any, axis: Any) -> Any:
     for count, each in zip(np.atleast_1d(shift).tolist(), np.atleast_1d(axis).tolist()):
-        x = np.take(x, np.roll(np.arange(x.shape[each]), count), axis=each)
+        size = x.sizes[each]
+        if size != -1:
+            places: Any = np.roll(np.arange(size), count)
+        else:
+            end = graph.Reshape(
+                graph.Shape(x, start=each % x.ndim, end=each % x.ndim + 1), numbers([])
+            )
+            places = graph.Mod(
+                graph.Sub(graph.Range(np.array(0), end, np.array(1)), np.array(count)), end
+            )
+            places.spec = spec([-1], np.int64)
+        x = np.take(x, places, axis=each)
     return x
 
 
@@ -264,8 +278,15 @@ def _diff(graph: OnnxGraph, x: Any, n: int = 1, axis: int = -1, **named: Any) ->
 
 @form_of(np.diagonal)
 def _diagonal(graph: OnnxGraph, x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-    places = np.arange(x.size).reshape(x.shape).diagonal(offset, axis1, axis2)
-    return graph.Gather(np.reshape(x, (-1,)), np.ascontiguousarray(places), axis=0)
+    last = np.moveaxis(x, (axis1, axis2), (-2, -1))
+    square = last.sizes[-2:]
+    if -1 in square:
+        raise SizesNeeded(
+            f"a diagonal is taken of matrices whose sizes are known, got {list(square)}"
+        )
+    places = np.arange(square[0] * square[1]).reshape(square).diagonal(offset)
+    flat = in_shape(graph, last, sizes_of(graph, last, 0, last.ndim - 2), numbers([-1]))
+    return graph.Gather(flat, np.ascontiguousarray(places), axis=last.ndim - 2)
 
 
 @form_of(np.argsort)

@@ -323,7 +323,7 @@ def traced(graph: OnnxGraph, function: Any, args: Any, named: dict[str, Any]) ->
 
 def _specs_of(function: Any, args: Any, named: dict[str, Any]) -> list[Spec]:
     """Shapes and element types of what a function gives, found by computing it on zeros."""
-    if isinstance(function, np.ufunc) and function.signature is None:
+    if function is np.where or (isinstance(function, np.ufunc) and function.signature is None):
         values = [a for a in args if not isinstance(a, (int, float, bool))]
         small = [_stand_in(a, 1, True) for a in args]
         with np.errstate(all="ignore"):

@@ -26,9 +26,12 @@ Form = Callable[..., Any]
 #: operators whose compositions and kernels only reshape by the size of a batch: they are written
 #: for one that is not known
 KEEP_BATCHES = frozenset(
-    {"add_position_encoding", "anchor_generator", "cross", "density_prior_box", "fsp", "lstm_unit"}
-    | {"partial_concat", "partial_sum", "pixel_shuffle", "polygon_box_transform", "prior_box"}
-    | {"smooth_l1_loss", "space_to_depth", "squared_l2_distance", "unbind", "unstack", "yolo_box"}
+    {"add_position_encoding", "affine_grid", "anchor_generator", "batch_norm", "bpr_loss", "cross"}
+    | {"density_prior_box", "fused_elemwise_activation", "inplace_abn", "lrn", "lstm_unit"}
+    | {"partial_concat", "partial_sum", "polygon_box_transform", "pool2d", "pool3d", "prior_box"}
+    | {"rank_loss", "row_conv", "sigmoid_focal_loss", "smooth_l1_loss", "spp"}
+    | {"squared_l2_distance", "take_diagonal", "take_elements", "trace", "unbind", "unsqueeze"}
+    | {"unsqueeze2", "unstack", "yolo_box"}
 )
 _RANDOM = "it draws random numbers, and ONNX draws others"
 

@@ -274,6 +274,10 @@ class resize_weights(Op):
             return xp.float32(self.old - 1) / xp.float32(self.new - 1)
         return xp.float32(self.old) / xp.float32(self.new)
 
+    def exact_step(self) -> float:
+        """The same as a number that is computed with in double precision."""
+        return float(self.step(np))
+
     def neighbours(self, xp: Any, rows: Array) -> list[Any]:
         """Places among the old elements, and their weights, in single precision."""
         if self.method == "nearest":
@@ -306,7 +310,7 @@ class resize_weights(Op):
 
     def centres(self, xp: Any, rows: Array, edges: bool) -> Array:
         """Where new elements lie among the old ones."""
-        step = float(self.step(np))
+        step = self.exact_step()
         return step * (rows + 0.5) - 0.5 if edges and not self.align_corners else step * rows
 
 

@@ -205,7 +205,7 @@ class spp(Op):
             f.pool2d(X, pooling_type=self.pooling_type, exclusive=True, **windows)
             for windows in self.geometries(X.shape)
         ]
-        return f.concat([f.reshape(p, shape=[X.shape[0], -1]) for p in parts], axis=1)
+        return f.concat([f.flatten(p, axis=1) for p in parts], axis=1)
 
     def grad(self, f: Any, X: Value, dOut: Value, Out: Value = None) -> Rules:
         def dx():

@@ -41,7 +41,4 @@ LAYER_REASONS = {
 }
 LAYERS_WITHOUT = {name for names in LAYER_REASONS.values() for name in names.split()}
 #: those whose compositions or kernels are written out for the sizes of what is fed
-LAYERS_OF_SIZES = {
-    *("bpr_loss", "kldiv_loss", "rank_loss"),
-    *("im2sequence", "sequence_expand", "sequence_expand_as"),
-}
+LAYERS_OF_SIZES = {"im2sequence", "sequence_expand", "sequence_expand_as"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from . import (
     activation,
+    aligned,
     conv,
     loss,
     math,
@@ -12,6 +13,7 @@ from . import (
     quantize,
     recurrent,
     regions,
+    resizing,
     rows,
     segments,
     shape,
@@ -20,6 +22,6 @@ from . import (
 )
 
 __all__ = [
-    "activation", "conv", "loss", "math", "norm", "pool", "quantize", "recurrent", "regions",
-    "rows", "segments", "shape", "soft_labels", "suppression",
+    "activation", "aligned", "conv", "loss", "math", "norm", "pool", "quantize", "recurrent",
+    "regions", "resizing", "rows", "segments", "shape", "soft_labels", "suppression",
 ]  # fmt: skip

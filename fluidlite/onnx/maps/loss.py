@@ -1,4 +1,4 @@
-"""Softmax in ONNX."""
+"""Softmax and losses in ONNX."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from ...opdef.definition import lookup
 from ...opdef.spec import spec
 from ...ops.distance import SHORTEST
 from ...ops.loss import negative_log
 from ..graph import OnnxGraph
+from ..namespace import namespace
+from ..rearranging import numbers
 from ..writing import maps
 
 
@@ -56,13 +59,55 @@ def cos_sim(graph: OnnxGraph, op: Any, X: Any, Y: Any) -> Any:
     return np.sum(x * y, axis=1, keepdims=True) / over / under, over, under
 
 
-@maps("cross_entropy2")
-def cross_entropy2(graph: OnnxGraph, op: Any, X: Any, Label: Any, want: Any) -> Any:
-    if want is None or "XShape" in want:
+@maps("pick_label")
+def pick_label(graph: OnnxGraph, op: Any, X: Any, Label: Any) -> Any:
+    found, counts = picked(graph, X, Label, op.axis % X.ndim, op.ignore_index)
+    found.spec = X.spec.with_dim(op.axis, 1)
+    return np.where(counts, found, np.asarray(op.ignored, X.dtype))
+
+
+@maps("cross_entropy", "cross_entropy2")
+def cross_entropy(graph: OnnxGraph, op: Any, X: Any, Label: Any, want: Any) -> Any:
+    if op.type == "cross_entropy2" and (want is None or "XShape" in want):
         return NotImplemented
+    if getattr(op, "soft_label", False):
+        return dict(Y=np.sum(Label * negative_log(np, X), axis=-1, keepdims=True))
     column = Label if Label.ndim == X.ndim else np.expand_dims(Label, -1)
     found, counts = picked(graph, X, column, X.ndim - 1, op.ignore_index)
     found.spec = X.spec.with_dim(-1, 1)
     loss = np.where(counts, negative_log(np, found), np.zeros((), X.dtype))
     loss = loss if column is Label else np.squeeze(loss, axis=-1)
+    if op.type == "cross_entropy":
+        return dict(Y=loss)
     return dict(Y=loss, MatchX=np.where(counts, found, np.zeros((), X.dtype)))
+
+
+@maps("nll_loss")
+def nll_loss(graph: OnnxGraph, op: Any, X: Any, Label: Any, Weight: Any) -> Any:
+    label = np.expand_dims(Label, 1)
+    found, counts = picked(graph, X, label, 1, op.ignore_index)
+    number = np.where(counts, graph.like(label, np.int64), np.zeros((), np.int64))
+    weights = np.ones((), X.dtype) if Weight is None else graph.Gather(Weight, number, axis=0)
+    weights = graph.Where(counts, weights, np.zeros((), X.dtype))
+    losses = graph.Neg(graph.Squeeze(graph.Mul(weights, found), numbers([1])))
+    if op.reduction == "none":
+        return losses, np.zeros([1], X.dtype)
+    total, loss = (
+        graph.Reshape(graph.ReduceSum(v, keepdims=0), numbers([1])) for v in (weights, losses)
+    )
+    if op.reduction == "mean":
+        one, zero = np.ones([1], X.dtype), np.zeros([1], X.dtype)
+        loss = graph.Div(loss, graph.Where(graph.Equal(total, zero), one, total))
+    return loss, total
+
+
+@maps("kldiv_loss")
+def kldiv_loss(graph: OnnxGraph, op: Any, X: Any, Target: Any) -> Any:
+    losses = lookup("kldiv_loss")({"reduction": "none"}).run(namespace(graph), X, Target)
+    if op.reduction == "none":
+        return losses
+    loss = graph.Reshape(graph.ReduceSum(losses, keepdims=0), numbers([1]))
+    if op.reduction == "sum":
+        return loss
+    count = graph.Size(X) if op.reduction == "mean" else graph.Shape(X, start=0, end=1)
+    return graph.Div(loss, graph.like(graph.Max(count, np.array(1)), X.dtype))

@@ -1,4 +1,4 @@
-"""Products, sums and images in another size in ONNX."""
+"""Products and sums in ONNX."""
 
 from __future__ import annotations
 
@@ -6,11 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ...backend import numpy_
-from ...opdef.definition import lookup
 from ..graph import OnnxGraph
-from ..rearranging import numbers, sizes_of
-from ..tracing import SizesNeeded
+from ..rearranging import in_shape, numbers, sizes_of
 from ..writing import MAPS, maps
 
 
@@ -69,18 +66,27 @@ def reduce_mean(graph: OnnxGraph, op: Any, X: Any) -> Any:
     return graph.Reshape(out, numbers([1])) if whole else out
 
 
-@maps("bilinear_interp", "trilinear_interp", "nearest_interp", "bicubic_interp")
-def resize(graph: OnnxGraph, op: Any, X: Any, OutSize: Any, SizeTensor: Any, Scale: Any) -> Any:
-    if X.dtype == np.uint8:
+@maps("cumsum")
+def cumsum(graph: OnnxGraph, op: Any, X: Any) -> Any:
+    if X.dtype.kind not in "if" or X.dtype.itemsize < 4:
         return NotImplemented
-    if any(X.sizes[axis] == -1 for axis in op.axes):
-        raise SizesNeeded("how images are resized follows from their sizes")
-    out = X
-    for axis, attrs in op.weights(
-        X.sizes, op.sizes(X.spec, OutSize, SizeTensor, Scale), X.spec.dtype
-    ):
-        weights = lookup("resize_weights")(attrs).run(numpy_.xp).T
-        order = [*(i for i in range(X.ndim) if i != axis), axis]
-        out = graph.MatMul(graph.Transpose(out, perm=order), weights)
-        out = graph.Transpose(out, perm=[order.index(i) for i in range(X.ndim)])
-    return out
+    attrs = dict(exclusive=int(op.exclusive), reverse=int(op.reverse))
+    return graph.CumSum(X, np.asarray(op.axis, np.int64), **attrs)
+
+
+@maps("kron")
+def kron(graph: OnnxGraph, op: Any, X: Any, Y: Any) -> Any:
+    rank = max(X.ndim, Y.ndim)
+    x, y = (np.expand_dims(v, tuple(range(rank - v.ndim))) if v.ndim < rank else v for v in (X, Y))
+    outer = graph.Unsqueeze(x, numbers(range(1, 2 * rank, 2)))
+    inner = graph.Unsqueeze(y, numbers(range(0, 2 * rank, 2)))
+    return graph.Reshape(graph.Mul(outer, inner), graph.Mul(graph.Shape(x), graph.Shape(y)))
+
+
+@maps("fsp")
+def fsp(graph: OnnxGraph, op: Any, X: Any, Y: Any) -> Any:
+    """The products of channels, summed over an image, by the number of its elements."""
+    x, y = (in_shape(graph, v, sizes_of(graph, v, 0, 2), numbers([-1])) for v in (X, Y))
+    products = graph.MatMul(x, graph.Transpose(y, perm=[0, 2, 1]))
+    count = graph.node("ReduceProd", [sizes_of(graph, X, 2, 4)], keepdims=0)
+    return graph.Div(products, graph.like(count, X.dtype))

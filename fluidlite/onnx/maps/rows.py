@@ -8,7 +8,7 @@ import numpy as np
 
 from ...opdef.spec import spec
 from ..graph import OnnxGraph
-from ..rearranging import numbers, sizes_of
+from ..rearranging import joined, numbers, sizes_of
 from ..tracing import TracedArray
 from ..writing import maps
 
@@ -29,6 +29,39 @@ def lookup_table(graph: OnnxGraph, op: Any, W: Any, Ids: Any) -> Any:
 @maps("gather")
 def gather(graph: OnnxGraph, op: Any, X: Any, Index: Any) -> Any:
     return graph.Gather(X, graph.Reshape(Index, numbers([-1])), axis=0)
+
+
+@maps("scatter")
+def scatter(graph: OnnxGraph, op: Any, X: Any, Ids: Any, Updates: Any) -> Any:
+    graph.checks.append("that Ids of scatter lie in range is not checked")
+    places = graph.Reshape(graph.like(Ids, np.int64), numbers([-1, 1]))
+    if op.overwrite:
+        return graph.ScatterND(X, places, Updates)
+    rows = graph.ScatterND(X, places, np.zeros_like(Updates))
+    return graph.ScatterND(rows, places, Updates, reduction="add")
+
+
+@maps("scatter_nd_add")
+def scatter_nd_add(graph: OnnxGraph, op: Any, X: Any, Index: Any, Updates: Any) -> Any:
+    if Index.sizes[-1] < 1:
+        return NotImplemented
+    graph.checks.append("that Index of scatter_nd_add lies in range is not checked")
+    return graph.ScatterND(X, graph.like(Index, np.int64), Updates, reduction="add")
+
+
+@maps("index_add")
+def index_add(graph: OnnxGraph, op: Any, Index: Any, Updates: Any) -> Any:
+    graph.checks.append("that Index of index_add lies in range is not checked")
+    whole = joined(graph, numbers([op.size]), sizes_of(graph, Updates, 1, Updates.ndim))
+    zeros = graph.Expand(np.zeros((), Updates.dtype), whole)
+    places = graph.Reshape(graph.like(Index, np.int64), numbers([-1, 1]))
+    return graph.ScatterND(zeros, places, Updates, reduction="add")
+
+
+@maps("take_along")
+def take_along(graph: OnnxGraph, op: Any, X: Any, Index: Any) -> Any:
+    graph.checks.append("that Index of take_along lies in range is not checked")
+    return graph.GatherElements(X, graph.like(Index, np.int64), axis=op.axis % X.ndim)
 
 
 @maps("gather_nd")

@@ -7,10 +7,15 @@ from typing import Any
 import numpy as np
 
 from ...backend import numpy_
+from ...opdef.definition import lookup
+from ...opdef.spec import spec
+from ...ops.rearrange import moved
 from ..graph import OnnxGraph
 from ..rearranging import in_shape, joined, numbers, sizes_of
 from ..tracing import SizesNeeded
 from ..writing import maps
+
+FAR = np.array(np.iinfo(np.int64).max)  #: behind the end of every dimension
 
 
 @maps("reshape", "reshape2")
@@ -91,7 +96,7 @@ def size(graph: OnnxGraph, op: Any, Input: Any) -> Any:
     return graph.Reshape(graph.Size(Input), numbers([1]))
 
 
-@maps("fill_any_like", "fill_zeros_like")
+@maps("fill_any_like", "fill_zeros_like", "fill_zeros_like2")
 def fill_like(graph: OnnxGraph, op: Any, X: Any) -> Any:
     dtype: Any = getattr(op, "dtype", -1)
     return np.full_like(X, getattr(op, "value", 0), X.dtype if dtype == -1 else dtype.dtype)
@@ -107,6 +112,58 @@ def shuffle_channel(graph: OnnxGraph, op: Any, X: Any) -> Any:
     return in_shape(
         graph, graph.Transpose(rows, perm=[0, 2, 1, 3, 4]), lead, numbers([channels]), image
     )
+
+
+@maps("pixel_shuffle")
+def pixel_shuffle(graph: OnnxGraph, op: Any, X: Any) -> Any:
+    return graph.DepthToSpace(X, blocksize=int(op.upscale_factor), mode="CRD")
+
+
+@maps("space_to_depth")
+def space_to_depth(graph: OnnxGraph, op: Any, X: Any) -> Any:
+    side, channels = int(op.blocksize), X.sizes[1]
+    if channels == -1:
+        raise SizesNeeded("how channels are grouped follows from their number")
+    lead, image = sizes_of(graph, X, 0, 1), sizes_of(graph, X, 2, 4)
+    groups = numbers([side, side, channels // side**2])
+    large = graph.Transpose(in_shape(graph, X, lead, groups, image), perm=[0, 3, 4, 1, 5, 2])
+    smaller = image // side if isinstance(image, np.ndarray) else graph.Div(image, numbers([side]))
+    return in_shape(graph, large, lead, numbers([channels * side**2]), smaller)
+
+
+@maps("shift_frames")
+def shift_frames(graph: OnnxGraph, op: Any, X: Any) -> Any:
+    inside = sizes_of(graph, X, 1, X.ndim)
+    clips = in_shape(graph, X, numbers([-1, op.frames]), inside)
+    clips.spec = spec([-1, op.frames, *X.sizes[1:]], X.dtype)
+    first, second = op.bounds
+    parts = [
+        moved(np, clips[:, :, :first], op.step),
+        moved(np, clips[:, :, first:second], -op.step),
+        clips[:, :, second:],
+    ]
+    return in_shape(graph, np.concatenate(parts, axis=2), numbers([-1]), inside)
+
+
+@maps("temporal_shift")
+def temporal_shift(graph: OnnxGraph, op: Any, X: Any) -> Any:
+    if X.sizes[1] == -1:
+        raise SizesNeeded("which channels are shifted follows from their number")
+    bounds = [int(X.sizes[1] * share * op.shift_ratio) for share in (1, 2)]
+    attrs = dict(frames=op.seg_num, bounds=bounds, step=1)
+    return shift_frames(graph, lookup("shift_frames")(attrs), X)
+
+
+@maps("meshgrid")
+def meshgrid(graph: OnnxGraph, op: Any, X: Any) -> Any:
+    whole = joined(graph, *(sizes_of(graph, x, 0, 1) for x in X))
+    others = [[i for i in range(len(X)) if i != k] for k in range(len(X))]
+    return [graph.Expand(graph.Unsqueeze(x, numbers(o)), whole) for x, o in zip(X, others)]
+
+
+@maps("is_empty")
+def is_empty(graph: OnnxGraph, op: Any, X: Any) -> Any:
+    return graph.Reshape(graph.Equal(graph.Size(X), np.array(0)), numbers([1]))
 
 
 @maps("unfold")
@@ -153,6 +210,38 @@ def slice_of(
     if len(op.decrease_axis) == Input.ndim:
         return graph.Reshape(out, numbers([1]))
     return graph.Squeeze(out, numbers(op.decrease_axis)) if op.decrease_axis else out
+
+
+@maps("crop", "crop_tensor")
+def crop(
+    graph: OnnxGraph,
+    op: Any,
+    X: Any,
+    Y: Any,
+    Shape: Any,
+    ShapeTensor: Any,
+    Offsets: Any,
+    OffsetsTensor: Any,
+) -> Any:
+    begin = bounds_of(graph, op.offsets or [0] * X.ndim, Offsets, OffsetsTensor)
+    if Y is not None:
+        sizes = sizes_of(graph, Y, 0, Y.ndim)
+    else:
+        sizes = bounds_of(graph, op.shape, Shape, ShapeTensor)
+    if not isinstance(sizes, np.ndarray):
+        end = graph.Add(begin, sizes)
+    elif isinstance(begin, np.ndarray):
+        end = np.where(sizes == -1, FAR, begin + sizes)
+    else:
+        end = graph.Where(sizes == -1, FAR, graph.Add(begin, sizes))
+    return graph.Slice(X, begin, end, numbers(range(X.ndim)))
+
+
+@maps("pad_constant_like")
+def pad_like(graph: OnnxGraph, op: Any, X: Any, Y: Any) -> Any:
+    missing = graph.Sub(*(sizes_of(graph, v, 0, v.ndim) for v in (X, Y)))
+    behind = graph.node("Concat", [numbers([0] * Y.ndim), missing], axis=0)
+    return graph.Pad(Y, behind, graph.like(op.pad_value, Y.dtype))
 
 
 @maps("pad")
