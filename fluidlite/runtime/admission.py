@@ -46,11 +46,11 @@ def _refusal(refused: list[Deed]) -> str:
     site = caller()
     if site is not None:
         lines.append(f"  run at {site}")
-    given = ", ".join(f'"{kind}"' for kind in kinds)
+    quoted_kinds = ", ".join(f'"{kind}"' for kind in kinds)
     return (
         f"the program came from a file or from bytes, and may not "
         f"{' or '.join(KINDS[kind] for kind in kinds)}:\n"
         + "\n".join(lines)
-        + f"\n  where you trust it, say program.allow({given}), or "
+        + f"\n  where you trust it, say program.allow({quoted_kinds}), or "
         f"fluidlite run {' '.join(f'--allow {kind}' for kind in kinds)}"
     )

@@ -103,17 +103,17 @@ def run_bound(plan: Plan, run: Run, state: RunState, backend: Any) -> list[Any] 
     if call is None:
         return None
     draw = partial(state.draw, program, backend) if call.draws else None
-    found: list[Any] | None
+    results: list[Any] | None
     if not plan.reading.steps:
-        found = call.run(feed, draw)
-        return found
+        results = call.run(feed, draw)
+        return results
     with scope.turns.calls:  # the batch that is looked at is this run's
         session = Session(backend, state.seed_of(program), state.count)
         values, sources = plan.reading.peek(session, scope)
         if values is None or not values.keys().isdisjoint(feed):
             return None
-        found = call.run({**feed, **values}, draw, sources)
-        return found
+        results = call.run({**feed, **values}, draw, sources)
+        return results
 
 
 def bound_call(plan: Plan, scope: Scope) -> BoundCall | None:
@@ -204,7 +204,7 @@ def _lines(
 ) -> Iterator[str]:
     """The source of a bound call, which is fed so many batches of readers."""
     loops = len(segment.names) + len(commits) > MOST_LINES
-    given = [f"given[{k}]" if loops else f"g{k}" for k in range(len(segment.names))]
+    inputs = [f"given[{k}]" if loops else f"g{k}" for k in range(len(segment.names))]
     yield "def call(feed, draw, sources=(), is_turn=False):"
     if commits:
         yield "    if turns.have_met and not is_turn: return again(feed, draw, sources, False)"
@@ -214,13 +214,13 @@ def _lines(
         taken = "*[donated.pop(name, None) for name in donatable]"
     else:
         taken = "".join(f"donated.pop({python_string(name)}, None), " for name in segment.donatable)
-    arguments = ["memory", f"[{taken}]", "draw", *(["*given"] if loops else given)]
+    arguments = ["memory", f"[{taken}]", "draw", *(["*given"] if loops else inputs)]
     yield "    memory = buffers.take()"
     yield "    try:"
     yield f"        made = run({', '.join(arguments)})"
     yield "    except Exception: return None"  # a planned run says what is wrong
     yield "    buffers.give_back(memory)"
-    yield from _fetching(segment, fetches, given)
+    yield from _fetching(segment, fetches, inputs)
     if not commits and not reads:
         yield "    state.count += 1"
     else:
@@ -232,7 +232,7 @@ def _lines(
             news = [_owned(place[n]) for n in commits]
             olds = f"[{', '.join(f'c{k}.value' for k in range(len(commits)))}]"
         yield f"    news = [{', '.join([*news, 'state.count + 1'])}{', None' * reads}]"
-        yield from _committing(segment, feed, given, olds, bool(commits), loops, bool(reads))
+        yield from _committing(segment, feed, inputs, olds, bool(commits), loops, bool(reads))
         if loops:
             yield "    for k, name in replaced:"
             yield from _donating("olds[k]", "name", "        ")
@@ -318,12 +318,12 @@ def _fetching(
     segment: CompiledSegment, fetches: Sequence[str], given: Sequence[str]
 ) -> Iterator[str]:
     """The lines that give users values: the array itself, where nobody else holds it."""
-    made = {name: place for place, name in enumerate(segment.results)}
+    places = {name: place for place, name in enumerate(segment.results)}
     for k, name in enumerate(fetches):
-        if name not in made:
+        if name not in places:
             yield f"    r{k} = fetched(array({given[segment.names.index(name)]}))"
             continue
-        item, shape = f"made[{made[name]}]", segment.forms[made[name]]
+        item, shape = f"made[{places[name]}]", segment.forms[places[name]]
         if name not in segment.fresh:
             yield f"    r{k} = fetched(array({item}))"
             continue

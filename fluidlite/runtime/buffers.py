@@ -87,13 +87,13 @@ class Buffers:
     def _new(self) -> tuple[Any, ...]:
         common = common_to(self._makers)
         memory = Allocation(common)() if common else None
-        made: list[Any] = []
+        arrays: list[Any] = []
         for maker in self._makers:
             if isinstance(maker, View):
-                made.append(maker.of(made[maker.root]))
+                arrays.append(maker.of(arrays[maker.root]))
             else:
-                made.append(maker(memory) if getattr(maker, "common", 0) else maker())
-        return tuple(made)
+                arrays.append(maker(memory) if getattr(maker, "common", 0) else maker())
+        return tuple(arrays)
 
     def give_back(self, taken: tuple[Any, ...]) -> None:
         """Let another run have a set."""

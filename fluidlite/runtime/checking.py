@@ -39,18 +39,18 @@ def difference(mine: Any, want: Any, largest: float = 0.0) -> str:
             return "other rows are stored"
     elif isinstance(want, (LoDTensor, SelectedRows)) and kinds[0] != kinds[1]:
         return f"it is of type {kinds[0]} in place of {kinds[1]}"
-    for found, wanted in zip(numbers_in(mine), numbers_in(want), strict=True):
-        if (found.shape, found.dtype) != (wanted.shape, wanted.dtype):
+    for actual, wanted in zip(numbers_in(mine), numbers_in(want), strict=True):
+        if (actual.shape, actual.dtype) != (wanted.shape, wanted.dtype):
             return (
-                f"it is {found.dtype}{list(found.shape)} in place of "
+                f"it is {actual.dtype}{list(actual.shape)} in place of "
                 f"{wanted.dtype}{list(wanted.shape)}"
             )
-        wrong = _apart(found, wanted, largest)
+        wrong = _apart(actual, wanted, largest)
         if wrong is not None:
             at = np.unravel_index(int(wrong.argmax()), wrong.shape)
             return (
                 f"{int(wrong.sum())} of {wrong.size} elements differ, the first at "
-                f"{[int(i) for i in at]}: {found[at]} in place of {wanted[at]}"
+                f"{[int(i) for i in at]}: {actual[at]} in place of {wanted[at]}"
             )
     return ""
 
@@ -91,11 +91,11 @@ def refuse_differences(
     """
     if not any(n in want and difference(mine[n], want[n]) for n in function.results):
         return
-    made: dict[int, Any] = {}
+    computed: dict[int, Any] = {}
 
     def keep(index: int, *arrays: Any) -> None:
         for value, array in zip(function.order[index].results, arrays, strict=True):
-            made[value.number] = array.copy()
+            computed[value.number] = array.copy()
 
     watched = dict(given)
     repeat()
@@ -108,7 +108,7 @@ def refuse_differences(
         interpret(step, local)
         largest = max((_largest(value) for value in read.values()), default=0.0)
         for name, value in written.get(id(step), ()):
-            here = function.as_plain(value, made)
+            here = function.as_plain(value, computed)
             if here is None or name not in local:
                 continue  # nothing needs the value, or it is one that came from outside
             wrong = difference(here, local[name], largest)
@@ -130,12 +130,12 @@ def _by_step(function: CompiledSegment) -> dict[int, list[tuple[str, Any]]]:
 
 def _largest(value: Any) -> float:
     """The largest finite element of a value, by size."""
-    found = [
+    maxima = [
         float(np.abs(array[np.isfinite(array)]).max(initial=0.0))
         for array in numbers_in(value)
         if array.dtype.kind in "fc"
     ]
-    return max(found, default=0.0)
+    return max(maxima, default=0.0)
 
 
 def _writer(stretch: Segment, name: str) -> Step:

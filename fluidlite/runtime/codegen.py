@@ -117,12 +117,12 @@ class GeneratedSource:
             return [f"{name} = {call}", f"if type({name}) is not ndarray: {name} = asarray({name})"]
         lines = [f"r = {op}.by_slot({call})"]
         for slot in slots:
-            made = instruction.outs.get(slot.name)
-            if isinstance(made, list):
-                names = ", ".join(map(self._value, made))
+            output = instruction.outs.get(slot.name)
+            if isinstance(output, list):
+                names = ", ".join(map(self._value, output))
                 lines.append(f"{names}, = map(asarray, r[{python_string(slot.name)}])")
-            elif made is not None:
-                lines.append(f"{self._value(made)} = asarray(r[{python_string(slot.name)}])")
+            elif output is not None:
+                lines.append(f"{self._value(output)} = asarray(r[{python_string(slot.name)}])")
         return [*lines, "r = None"]
 
     def _with_kernel(
@@ -161,14 +161,14 @@ class GeneratedSource:
         for index in sequence.indexes:
             yield f"# {self._lines[index][0]}"
         donated = [self._places[v.number] for v in sequence.outputs if v.number in self._places]
-        given = [self._value(value) for value in sequence.inputs]
-        given += [f"*D[{donated[0]}:{donated[-1] + 1}]"] if donated else []
+        arguments = [self._value(value) for value in sequence.inputs]
+        arguments += [f"*D[{donated[0]}:{donated[-1] + 1}]"] if donated else []
         for value in sequence.outputs[len(donated) :]:
             shape, self.names[f"t{value.number}"] = value.stored
-            given.append(f"empty({tuple(shape)}, t{value.number})")
-        given += map(self._value, sequence.strided)
+            arguments.append(f"empty({tuple(shape)}, t{value.number})")
+        arguments += map(self._value, sequence.strided)
         self.names |= {f"run{number}": sequence.run, f"fallback{number}": sequence.fallback}
-        yield f"given = ({', '.join(given)},)"
+        yield f"given = ({', '.join(arguments)},)"
         yield f"status = run{number}(given, B[{sequence.buffer}])"
         yield f"if status: given = fallback{number}(status, given, B)"
         if sequence.outputs:
@@ -227,12 +227,12 @@ def _crossing(assigned: BufferAssignment) -> set[int]:
     """The numbers of values that one function makes, or is given, and another one reads."""
     if len(assigned.parts) < 2:
         return set()
-    found = {v.number for v in (*assigned.inputs, *assigned.outputs)}
+    numbers = {v.number for v in (*assigned.inputs, *assigned.outputs)}
     maker: dict[int, int] = {}
     for number, part in enumerate(assigned.parts):
         for index in part:
             instruction = assigned.order[index]
             read = (v.number for v in instruction.inputs if v.constant is None)
-            found.update(each for each in read if maker.get(each) != number)
+            numbers.update(each for each in read if maker.get(each) != number)
             maker.update((v.number, number) for v in instruction.results)
-    return found
+    return numbers

@@ -190,11 +190,11 @@ class CompiledSegment:
 
     def _variant(self, kind: str) -> Callable[..., Any]:
         """The function with lines for a kind of watches."""
-        found = self._variants.get(kind)
-        if found is None:
+        variant = self._variants.get(kind)
+        if variant is None:
             source = self._source.written(self._watched(kind))
-            found = self._variants[kind] = self._executable(source)
-        return found
+            variant = self._variants[kind] = self._executable(source)
+        return variant
 
     def _executable(self, sources: Iterable[str]) -> Callable[..., Any]:
         namespace = {**self._source.names, "xp": self._xp}
@@ -213,11 +213,11 @@ class CompiledSegment:
         held = {v.number: env[name] for name, v in self._inputs.items()}
         dying = last_uses(order, outputs)
         for index, (instruction, dead) in enumerate(zip(order, dying, strict=True)):
-            taken, made = _executed(instruction, self._xp, held, draw)
+            taken, results = _executed(instruction, self._xp, held, draw)
             if recording is not None:
-                recording.note(index, instruction, taken, [array for _, array in made])
-            observed.note(made, [(v, held.get(v.number)) for v in instruction.inputs])
-            held.update((value.number, array) for value, array in made)
+                recording.note(index, instruction, taken, [array for _, array in results])
+            observed.note(results, [(v, held.get(v.number)) for v in instruction.inputs])
+            held.update((value.number, array) for value, array in results)
             if watch is not None and index in watched:
                 watch.hook(index, *[held[v.number] for v in watched[index]])
             for value in dead:
@@ -280,8 +280,8 @@ def _executed(
     if kernel is not None:
         has_scratch = kernel.scratch is not None and instruction.phase != "wait"
         scratch = [kernel.scratch()] if kernel.scratch is not None and has_scratch else []
-        made = getattr(kernel, instruction.phase or "function")(*operands, *scratch)
-        arrays = made if type(made) is tuple else (made,)
+        results = getattr(kernel, instruction.phase or "function")(*operands, *scratch)
+        arrays = results if type(results) is tuple else (results,)
         plain = instruction.phase != "start"
         return [*operands, *scratch], [
             (v, np.asarray(array) if v.kind is Kind.LOD_TENSOR and plain else array)
@@ -289,14 +289,14 @@ def _executed(
         ]
     rng = [draw(instruction.random_key)] if instruction.draws else []
     function = instruction.typed.calling.function
-    found = instruction.op.by_slot(function(instruction.op, xp, *rng, *operands))
+    outputs = instruction.op.by_slot(function(instruction.op, xp, *rng, *operands))
     pairs: list[tuple[Value, Any]] = []
-    for slot, made in instruction.outs.items():
-        if isinstance(made, list):
-            pairs += zip(made, map(np.asarray, found[slot]), strict=True)
-        elif isinstance(made, Value):
-            plain = made.kind is Kind.LOD_TENSOR
-            pairs.append((made, np.asarray(found[slot]) if plain else found[slot]))
+    for slot, values in instruction.outs.items():
+        if isinstance(values, list):
+            pairs += zip(values, map(np.asarray, outputs[slot]), strict=True)
+        elif isinstance(values, Value):
+            plain = values.kind is Kind.LOD_TENSOR
+            pairs.append((values, np.asarray(outputs[slot]) if plain else outputs[slot]))
     return operands, pairs
 
 

@@ -84,12 +84,12 @@ class DirectCall:
                 if type(value) not in _DIRECT and not self._is_bare(value):
                     values = self._values(env, lods)
                     break
-            found = self.kernel(self.op, xp, *values)
-            if self._only is not None and type(found) in _DIRECT:
-                env[self._only] = self._with_lod(found, 0, values, lods) if lods else found
+            result = self.kernel(self.op, xp, *values)
+            if self._only is not None and type(result) in _DIRECT:
+                env[self._only] = self._with_lod(result, 0, values, lods) if lods else result
                 return True
-            outs = self.op.by_slot(found)
-            made = []
+            outs = self.op.by_slot(result)
+            arrays = []
             for k, (slot, _) in enumerate(self.outputs):
                 value = outs[slot]
                 value = value() if callable(value) else value
@@ -97,10 +97,10 @@ class DirectCall:
                     if not isinstance(value, np.generic):
                         return False
                     value = np.asarray(value)
-                made.append(self._with_lod(value, k, values, lods) if lods else value)
+                arrays.append(self._with_lod(value, k, values, lods) if lods else value)
         except Exception:
             return False
-        for (_, name), value in zip(self.outputs, made):
+        for (_, name), value in zip(self.outputs, arrays):
             env[name] = value
         return True
 
@@ -128,15 +128,15 @@ class DirectCall:
             if names is None:
                 values.append(None)
                 continue
-            found = [env[name] for name in names] if type(names) is tuple else [env.get(names)]
-            for k, each in enumerate(found):
-                if type(each) is LoDTensor and self.shares_lod:
-                    lods.setdefault(slot, [()] * len(found))[k] = each.offsets
+            operands = [env[name] for name in names] if type(names) is tuple else [env.get(names)]
+            for k, operand in enumerate(operands):
+                if type(operand) is LoDTensor and self.shares_lod:
+                    lods.setdefault(slot, [()] * len(operands))[k] = operand.offsets
                     if slot not in self._ragged:
-                        found[k] = each.data
-                elif type(each) not in _DIRECT and names not in self.updates:
+                        operands[k] = operand.data
+                elif type(operand) not in _DIRECT and names not in self.updates:
                     raise KeyError
-            values.append(found if type(names) is tuple else found[0])
+            values.append(operands if type(names) is tuple else operands[0])
         return values
 
     def _with_lod(self, value: Any, number: int, values: list[Any], lods: Lods) -> Any:

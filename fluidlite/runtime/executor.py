@@ -187,19 +187,19 @@ class Executor(PreparesRuns, RunsDatasets, KeepsRandomState, TracesRuns, Describ
     def _run_planned(self, run: Run, known: RunState) -> list[Any]:
         """Run a program segment by segment, when it is its turn."""
         program, scope = run.program, run.scope
-        fed = given, doubts = run.fed()
+        fed = feed, doubts = run.fed()
         if doubts:
             known.warn(doubts)
         if not known.count and not program.global_block().ops and not run.wanted[0]:
             warn("the program has no operators: there is nothing to run", None)
         plan = known.plan(program, run.wanted, run.keeps_plan, self._check)
         updates = plan.commits
-        if given:
+        if feed:
             variables = program.global_block().vars
-            updates = [*updates, *[name for name in given if variables[name].persistable]]
+            updates = [*updates, *[name for name in feed if variables[name].persistable]]
         if not updates and self._engine is None:  # JAX puts what it reads on a device
             return self._run_plan(plan, run, known, fed, scope.commit)
-        reads = plan.persistable.intersection(plan.needs).difference(given)
+        reads = plan.persistable.intersection(plan.needs).difference(feed)
         run_plan = partial(self._run_plan, plan, run, known, fed)
         return in_turn(scope, reads, updates, plan.calls_out, run_plan)
 
@@ -212,25 +212,25 @@ class Executor(PreparesRuns, RunsDatasets, KeepsRandomState, TracesRuns, Describ
         commit: Commit,
     ) -> list[Any]:
         """Run a program segment by segment: tiers 1 and 2; bind what has been compiled."""
-        program, fetches, scope, (given, doubts) = run.program, run.wanted[0], run.scope, fed
-        env = {n: frozen(v) for n, v in given.items()} if self._check else dict(given)
+        program, fetches, scope, (feed, doubts) = run.program, run.wanted[0], run.scope, fed
+        env = {n: frozen(v) for n, v in feed.items()} if self._check else dict(feed)
         known.begin_in(scope, program)
         if odd := run.take_persistables(plan, env, to_host=self._engine is None):
             known.warn(odd)
         if self._engine is not None:
-            self._engine.meet(run, env, given, known)
+            self._engine.meet(run, env, feed, known)
         if fetches and (missing := run.without_value(plan.written, env)):
             known.warn(missing)
         is_usual = run.return_numpy and run.keeps_plan and not (run.guard or doubts)
         if self._engine is not None and is_usual and not self._looks:
-            found = self._engine.run_anew(plan, run, given, known)
+            found = self._engine.run_anew(plan, run, feed, known)
             if found is not None:
                 return found
         with np.errstate(all="ignore"):  # infinities are values
             self._execute(plan, env, run, known, doubts)
         results = [run.fetched(name, env) for name in fetches]
-        keeps = given or plan.commits
-        news, as_is = run.kept_values(plan.commits, env, given) if keeps else ({}, True)
+        keeps = feed or plan.commits
+        news, as_is = run.kept_values(plan.commits, env, feed) if keeps else ({}, True)
         if news:
             if not known.count:
                 scope.note_origins(program, news)
@@ -239,7 +239,7 @@ class Executor(PreparesRuns, RunsDatasets, KeepsRandomState, TracesRuns, Describ
         else:
             known.count += 1
         if as_is:
-            bind(plan, given, fetches, scope, known)
+            bind(plan, feed, fetches, scope, known)
         return results
 
     def _execute(

@@ -125,12 +125,12 @@ class Lowering(Interpreter):
             if not optional or want is None or slot in want:
                 outs[slot] = [value(s) for s in spec] if type(spec) is list else value(spec)
         slots = shared.calling.slots
-        made = Instruction(op, slots, [ins.get(s) for s in slots], outs, self._origin)
-        made.typed = shared
-        self.graph.insert(made, self._before)
+        instruction = Instruction(op, slots, [ins.get(s) for s in slots], outs, self._origin)
+        instruction.typed = shared
+        self.graph.insert(instruction, self._before)
         if shared.calling.draws and self._origin is not None:
             key = self._origin.instance.random_key(self._origin.op.output_arg_names[0])
-            made.random_key = (*self._turns, key) if self._turns else key
+            instruction.random_key = (*self._turns, key) if self._turns else key
         return dict(outs)
 
     def _fused(
@@ -165,14 +165,14 @@ class Lowering(Interpreter):
     def _folded(self, op: Op, ins: Mapping[str, Any]) -> dict[str, Any]:
         """The outputs of an operator on constants."""
         assert self._eval is not None
-        found = self._eval.apply(op, {slot: _array_of(value) for slot, value in ins.items()})
+        outs = self._eval.apply(op, {slot: _array_of(value) for slot, value in ins.items()})
         return {
             slot: None
             if value is None
             else [self.known(v) for v in value]
             if isinstance(value, list)
             else self.known(value)
-            for slot, value in found.items()
+            for slot, value in outs.items()
         }
 
     def folds(self, instruction: Instruction) -> bool:

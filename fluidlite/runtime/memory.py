@@ -195,13 +195,13 @@ class BufferAssignment:
         return bool(self._shares.get(value.number, _NOTHING) & self._in_buffers)
 
     def _place(self, instruction: Instruction, dying: Sequence[Value]) -> Placement:
-        kernel, made = instruction.kernel, Placement()
+        kernel, placement = instruction.kernel, Placement()
         if kernel is not None and kernel.scratch is not None and instruction.phase != "wait":
-            made.scratch = self._maker(kernel.scratch)
+            placement.scratch = self._maker(kernel.scratch)
         writes = kernel is not None and kernel.out and instruction.phase != "start"
         for value in instruction.results:
             target = self._target(value, instruction, dying) if writes else None
-            made.targets.append(target)
+            placement.targets.append(target)
             self._define(value, instruction.inputs, target is not None)
             if type(target) is int:
                 self._held[value.number] = target
@@ -211,11 +211,11 @@ class BufferAssignment:
         else:
             between = kernel.between
         self._most = max(self._most, self._live + between)
-        made.dead = [v for v in dying if v.number not in self._outside]
-        made.lets_go = any(self._is_large(v) for v in made.dead)
+        placement.dead = [v for v in dying if v.number not in self._outside]
+        placement.lets_go = any(self._is_large(v) for v in placement.dead)
         for value in dying:
-            self._release(value, made.lets_go)
-        return made
+            self._release(value, placement.lets_go)
+        return placement
 
     def _is_large(self, value: Value) -> bool:
         """Whether much memory may be free when a value is let go of."""

@@ -20,11 +20,11 @@ ALONE = _references([object()], 0)
 
 def reusable(holder: Sequence[Any], places: Iterable[int]) -> list[int]:
     """The places, among some, of arrays that nobody else can reach and that may be written to."""
-    found = []
+    writable = []
     for k in places:
         if getrefcount(holder[k]) <= ALONE:
             array = holder[k]
             if type(array) is np.ndarray and array.base is None and array.flags.writeable:
-                found.append(k)
+                writable.append(k)
             del array  # which may stand at another place, too
-    return found
+    return writable

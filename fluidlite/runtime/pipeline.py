@@ -95,15 +95,15 @@ def run(
     """
     checks = os.environ.get("FLUIDLITE_CHECK", "") not in ("", "0")
     seen: dict[str, int] = {}  # by name of a pass, the changes that it has seen
-    for each in passes:
-        if seen.get(each.name) == graph.changes:
+    for pass_ in passes:
+        if seen.get(pass_.name) == graph.changes:
             continue
-        changed = each.run(graph, context)
-        seen[each.name] = graph.changes
+        changed = pass_.run(graph, context)
+        seen[pass_.name] = graph.changes
         if checks:
-            _verify_behind(each, graph)
+            _verify_behind(pass_, graph)
         if changed and after is not None:
-            after(each, graph)
+            after(pass_, graph)
 
 
 def _verify_behind(each: Pass, graph: Graph) -> None:

@@ -253,13 +253,13 @@ class Plan(BlockPlan):
         """What a run takes of memory; None where not all of the program is compiled: before the
         second run with the same shapes, and where a part depends on values.
         """
-        found: Footprint | None = None
+        footprint: Footprint | None = None
         for item in self.items:
             more = item.last.footprint if isinstance(item, Segment) and item.last else None
             if more is None:
                 return None
-            found = more if found is None else found.beside(more)
-        return found
+            footprint = more if footprint is None else footprint.beside(more)
+        return footprint
 
     def donate(self, names: Sequence[str], olds: Sequence[Any]) -> None:
         """Let the next run write to arrays that were replaced in the scope and nobody else holds:
@@ -296,26 +296,26 @@ def _with_touched(ops: Iterable[Operator]) -> list[tuple[Operator, Touched]]:
 
 def _needed(ops: list[Operator], fetches: Sequence[str], pruned: Pruned) -> list[Operator]:
     """The operators that compute what is fetched and that others among them need."""
-    wanted, kept = set(fetches), []
+    wanted, needed = set(fetches), []
     touched = _with_touched(ops)
     changed = _changed(touched, pruned.fed)
     for place, (op, (reads, writes)) in reversed([*enumerate(touched)]):
         computed = {n for n in writes if n not in pruned.fed or (place, n) in changed}
         if op in pruned.targets or not wanted.isdisjoint(computed):
-            kept.append(op)
+            needed.append(op)
             known = op.definition
             drives = known is not None and known.execute is not None
             if known is None or not (drives or known.fluid.updates):  # they leave what there was
                 wanted.difference_update(writes)
             wanted.update(reads)
-    return kept[::-1]
+    return needed[::-1]
 
 
 def _changed(touched: list[tuple[Operator, Touched]], fed: frozenset[str]) -> set[tuple[int, str]]:
     """Where operators give fed names another value than was fed: what was fed has been read."""
     read: set[str] = set()
-    found: set[tuple[int, str]] = set()
+    rewritten: set[tuple[int, str]] = set()
     for place, (_, (reads, writes)) in enumerate(touched):
         read.update(reads)
-        found.update((place, name) for name in writes if name in fed and name in read)
-    return found
+        rewritten.update((place, name) for name in writes if name in fed and name in read)
+    return rewritten

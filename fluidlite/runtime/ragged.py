@@ -22,13 +22,13 @@ def ragged_names(program: Program) -> frozenset[str]:
     Args:
         program: all blocks of it are looked at.
     """
-    found = {
+    ragged = {
         name
         for block in program.blocks
         for name, variable in block.vars.items()
         if variable.lod_level or variable.kind is Kind.LOD_RANK_TABLE
     }
-    found |= {
+    ragged |= {
         name
         for block in program.blocks
         for op in block.ops
@@ -37,7 +37,7 @@ def ragged_names(program: Program) -> frozenset[str]:
         if slot.ragged  # how its rows form sequences follows from values, whatever is declared
         for name in op.outputs.get(slot.name, ())
     }
-    if not found:
+    if not ragged:
         return frozenset()
     pairs = []
     for block in program.blocks:
@@ -53,12 +53,12 @@ def ragged_names(program: Program) -> frozenset[str]:
             if grown:
                 pairs.append((reads_of(op), grown))
     before = 0
-    while before != len(found):  # what a loop writes is read in its next pass
-        before = len(found)
+    while before != len(ragged):  # what a loop writes is read in its next pass
+        before = len(ragged)
         for reads, grown in pairs:
-            if not found.isdisjoint(reads):
-                found.update(grown)
-    return frozenset(found)
+            if not ragged.isdisjoint(reads):
+                ragged.update(grown)
+    return frozenset(ragged)
 
 
 def _may_grow(variable: Variable | None) -> bool:

@@ -70,16 +70,16 @@ class Recording:
             parts: the numbers of those of one function each.
             kept: numbers of values that are given back.
         """
-        found: list[CommandSequence] = []
+        sequences: list[CommandSequence] = []
         for part in parts:
             row = _Row(self, order, kept)
             for index in part:
                 if not row.takes(index):
-                    found += row.sequence()
+                    sequences += row.sequence()
                     row = _Row(self, order, kept)
                     row.takes(index)
-            found += row.sequence()
-        return found
+            sequences += row.sequence()
+        return sequences
 
     def is_view(self, index: int) -> bool:
         """Whether an instruction only shows what it reads."""

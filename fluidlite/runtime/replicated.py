@@ -54,7 +54,7 @@ class Replicas:
                 "let CPU_NUM be 1, or give one place, and start more processes"
             )
         program, known = self._program, self._known
-        given, doubts = self._given()
+        feeds, doubts = self._given()
         known.warn(doubts)
         fetches, cut = self._run.wanted
         names = tuple(dict.fromkeys(fetches))
@@ -63,8 +63,8 @@ class Replicas:
             for part, updates in update_stages(program, names, cut)
         ]
         reads = {n for plan, _ in plans for n in plan.persistable.intersection(plan.needs)}
-        changed = {*given[0], *(name for plan, _ in plans for name in plan.commits)}
-        run = partial(self._run_plans, plans, given, return_merged)
+        changed = {*feeds[0], *(name for plan, _ in plans for name in plan.commits)}
+        run = partial(self._run_plans, plans, feeds, return_merged)
         return in_turn(self._scope, reads, changed, any(p.calls_out for p, _ in plans), run)
 
     def _run_plans(
@@ -76,8 +76,8 @@ class Replicas:
     ) -> list[Any]:
         """Run plans one after the other, and commit; what is fetched."""
         run, scope, known = self._run, self._scope, self._known
-        kept = ({}, *self._kept.of(scope, self._count))
-        envs = [{**own, **each} for own, each in zip(kept, given, strict=True)]
+        states = ({}, *self._kept.of(scope, self._count))
+        envs = [{**own, **each} for own, each in zip(states, given, strict=True)]
         written = {name for plan, _ in plans for name in plan.written}
         known.warn(run.without_value(written, envs[0]))
         with np.errstate(all="ignore"):
@@ -90,7 +90,7 @@ class Replicas:
         own = [name for name in commits if name not in once]
         values = [
             {**before, **run.kept_values(own, env, {})[0]}
-            for before, env in zip(kept[1:], envs[1:], strict=True)
+            for before, env in zip(states[1:], envs[1:], strict=True)
         ]
         commit(
             news,

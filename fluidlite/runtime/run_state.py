@@ -169,24 +169,24 @@ class RunState:
         verified, contradictions in the program are looked for first.
         """
         key = (program.revision, wanted)
-        found = self.plans.get(key)
-        if found is not None:
+        plan = self.plans.get(key)
+        if plan is not None:
             self.plans.move_to_end(key)
-            return found
+            return plan
         self._note_growth(program)
         if verified:
             verify(program)
-        found = Plan(program, *wanted)
+        plan = Plan(program, *wanted)
         if self._agreed != program.revision:
             agree(program)
             self._agreed = program.revision
         if keep:
             for old in [k for k in self.plans if k[0] != program.revision]:
                 del self.plans[old]
-            self.plans[key] = found
+            self.plans[key] = plan
             while len(self.plans) > PLANS_KEPT:
                 self.plans.popitem(last=False)
-        return found
+        return plan
 
     def begin_in(self, scope: Scope, program: Program) -> None:
         """Give all processes the same values before the first run in a scope."""

@@ -198,8 +198,8 @@ class Session:
         """
         group = groups.get()
         repeat = partial(group.repeat_from, group.position)
-        given = {name: env[name] for name in segment.reads}
-        mine = dict(given)
+        inputs = {name: env[name] for name in segment.reads}
+        mine = dict(inputs)
         failure = None
         try:
             self._call(function, mine)
@@ -211,7 +211,7 @@ class Session:
             if not isinstance(failure, KernelDeclined):
                 give_up(segment, function, failure)
             return
-        refuse_differences(segment, function, given, mine, env, self._run_step, self._draw, repeat)
+        refuse_differences(segment, function, inputs, mine, env, self._run_step, self._draw, repeat)
         env.update((name, mine[name]) for name in function.results)
 
     def _interpret(

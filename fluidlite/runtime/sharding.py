@@ -36,7 +36,7 @@ def layouts_of(program: Program) -> dict[str, Split]:
     parameter is.
     """
     said = _layouts.get().of(program) or {}
-    found = dict(said)
+    layouts = dict(said)
     block = program.global_block()
     for op in block.ops:
         for name in op.inputs.get("Param", ()):
@@ -46,5 +46,5 @@ def layouts_of(program: Program) -> dict[str, Split]:
             for other in (n for names in op.inputs.values() for n in names):
                 known = block.vars.get(other)
                 if known is not None and known.persistable and known.shape == shape:
-                    found.setdefault(other, said[name])
-    return found
+                    layouts.setdefault(other, said[name])
+    return layouts

@@ -32,21 +32,21 @@ def shared_lod(op: Op, slot: str, index: int, ins: Mapping[str, Any], lods: Lods
         forward = next((s for s, out in op.grad_slots.items() if out == slot), "")
         for read in op.reads:
             if read.source == "in" and read.of == forward:
-                found = lods.get(read.slot, ())
-                return found[index] if index < len(found) else ()
+                input_lods = lods.get(read.slot, ())
+                return input_lods[index] if index < len(input_lods) else ()
         first = op.derived_from.inputs[0].name if op.derived_from is not None else forward
         return next(iter(lods.values()))[0] if forward == first else ()
     if has_no_sequences(op.output_slots[slot]):
         return ()
     if op.lod not in ("first", "joined"):
         return lods[op.lod][0] if op.lod in lods else ()
-    found = lods.get(first_slot(op, ins), [()])
-    if op.lod == "joined" and all(found) and len({len(lod) for lod in found}) == 1:
+    input_lods = lods.get(first_slot(op, ins), [()])
+    if op.lod == "joined" and all(input_lods) and len({len(lod) for lod in input_lods}) == 1:
         return tuple(
             offsets_from(np.concatenate([lengths_of(level) for level in levels]))
-            for levels in zip(*found)
+            for levels in zip(*input_lods)
         )
-    return found[0]
+    return input_lods[0]
 
 
 def has_rows(value: Any, lod: Any) -> bool:

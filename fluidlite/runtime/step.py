@@ -148,7 +148,7 @@ class Step:
                 if refusal is not None:
                     raise refusal
             outs = f.apply(self.instance, ins, self.want)
-            made = self.instance.lods(ins)
+            output_lods = self.instance.lods(ins)
             if self.warns_of_input:
                 self._warn(ins)
         except Exception as error:
@@ -156,9 +156,9 @@ class Step:
         for slot, index, name, value in self.named(outs, ins, zeros_like):
             if value is None:
                 continue  # the mask of a dropout that drops nothing
-            if (made or lods) and type(value) is not LoDTensor:
-                if made is not None:
-                    lod = made.get(slot, ())
+            if (output_lods or lods) and type(value) is not LoDTensor:
+                if output_lods is not None:
+                    lod = output_lods.get(slot, ())
                 else:
                     lod = shared_lod(self.instance, slot, index, ins, lods)
                 if lod and has_rows(value, lod):
@@ -172,14 +172,14 @@ class Step:
         was not made; ``zeros`` makes what a gradient operator leaves out as nothing flows there.
         """
         for slot, names, many in self.outputs:
-            found = outs.get(slot)
+            output = outs.get(slot)
             for i, name in enumerate(names):
                 if name == EMPTY:
                     continue
-                if many and found is not None and i >= len(found):
-                    message = f"expected {len(found)} variables in {slot}, got {len(names)}"
+                if many and output is not None and i >= len(output):
+                    message = f"expected {len(output)} variables in {slot}, got {len(names)}"
                     raise self._explained(SlotError(message), ins)
-                value = (found[i] if found is not None else None) if many else found
+                value = (output[i] if output is not None else None) if many else output
                 if value is None and not self.instance.output_slots[slot].hidden:
                     like = self.zeros_like(slot, i, ins)
                     if like is None:
@@ -228,16 +228,16 @@ class Step:
 
     def _check_loss(self, env: Environment) -> None:
         """Refuse a loss of several elements: a seed of one would get its gradient wrong."""
-        found = spec_of(env.get(self.loss or ""))
-        if self.loss and found is not None and size_of(found.shape) != 1:
+        spec = spec_of(env.get(self.loss or ""))
+        if self.loss and spec is not None and size_of(spec.shape) != 1:
             raise located(
                 ShapeError(
-                    f"expected a loss of one element, {self.loss!r} has shape {list(found.shape)} "
+                    f"expected a loss of one element, {self.loss!r} has shape {list(spec.shape)} "
                     f"in this run; "
                     "reduce it first: layers.mean or layers.reduce_sum"
                 ),
                 self.op,
-                [(self.loss, found)],
+                [(self.loss, spec)],
             )
 
     def zeros_like(self, slot: str, index: int, ins: Mapping[str, Any]) -> Any:

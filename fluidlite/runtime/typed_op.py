@@ -65,17 +65,17 @@ class TypedOps:
     def of(self, op: Op, ins: Mapping[str, Any], calling: Calling) -> TypedOp:
         """What an operator that has a kernel is for values by input slot, which have a ``spec``."""
         key = _key_of(op, ins)
-        found = self._known.get(key)
-        if found is None:
+        typed = self._known.get(key)
+        if typed is None:
             specs = {slot: _spec_of(value) for slot, value in ins.items()}
             results = [
                 (slot, spec, op.output_slots[slot].optional)
                 for slot, spec in op.infer_outputs(specs).items()
                 if spec is not None
             ]
-            found = TypedOp(op, calling, [specs.get(s) for s in calling.slots], results)
-            self._known[key] = found
-        return found
+            typed = TypedOp(op, calling, [specs.get(s) for s in calling.slots], results)
+            self._known[key] = typed
+        return typed
 
     def fused(self, op: Op, ins: Mapping[str, Any], calling: Calling) -> TypedOp | None:
         """The same of a composition that one prepared kernel computes as a whole; None where there
@@ -106,11 +106,11 @@ _EXACT = frozenset({bool, int, str, DType})
 
 def _key_of(op: Op, ins: Mapping[str, Any]) -> Any:
     """What is equal for operators of one type and attributes on values of the same shapes."""
-    given = op.__dict__
+    attrs = op.__dict__
     key: list[Any] = [type(op)]
-    if given:
-        items = tuple(given.items())
-        key.append(items if _EXACT.issuperset(map(type, given.values())) else repr(items))
+    if attrs:
+        items = tuple(attrs.items())
+        key.append(items if _EXACT.issuperset(map(type, attrs.values())) else repr(items))
     for slot, value in ins.items():
         key.append(slot)
         key.append(tuple(map(_spec_of, value)) if type(value) is list else _spec_of(value))
@@ -118,21 +118,21 @@ def _key_of(op: Op, ins: Mapping[str, Any]) -> Any:
 
 
 def _fused(op: Op, ins: Mapping[str, Any], calling: Calling) -> TypedOp | None:
-    given = {name: _spec_of(value) for name, value in ins.items()}
-    specs = [given.get(name) for name in calling.slots]
-    made = TypedOp(op, calling, specs, [])
-    kernel = made.kernel
+    specs_by_slot = {name: _spec_of(value) for name, value in ins.items()}
+    specs = [specs_by_slot.get(name) for name in calling.slots]
+    typed = TypedOp(op, calling, specs, [])
+    kernel = typed.kernel
     if kernel is None:
         return None
-    found = op.infer_outputs(given)
+    found = op.infer_outputs(specs_by_slot)
     for slot in op.outputs:
         spec = found.get(slot.name)
         if spec is None and kernel.like is not None:
             spec = specs[kernel.like]
         if not isinstance(spec, Spec):
             return None
-        made.results.append((slot.name, spec, False))
-    return made
+        typed.results.append((slot.name, spec, False))
+    return typed
 
 
 def _spec_of(value: Any) -> Any:

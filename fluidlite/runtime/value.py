@@ -202,10 +202,10 @@ class Value(Arithmetic):
 
 def flat(values: Iterable[Any]) -> list[Value]:
     """The values among values, lists of them and None."""
-    found: list[Value] = []
+    flattened: list[Value] = []
     for value in values:
         if isinstance(value, Value):
-            found.append(value)
+            flattened.append(value)
         elif isinstance(value, list):
-            found += [each for each in value if isinstance(each, Value)]
-    return found
+            flattened += [each for each in value if isinstance(each, Value)]
+    return flattened

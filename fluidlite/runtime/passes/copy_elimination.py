@@ -35,11 +35,11 @@ def _put_together(instruction: Instruction) -> Value | None:
     """The value all of whose elements an instruction puts one behind the other again, in their
     order; None where it does something else.
     """
-    parts, made = instruction.inputs, instruction.result
-    if made.is_output or not made.is_static or not parts:
+    parts, result = instruction.inputs, instruction.result
+    if result.is_output or not result.is_static or not parts:
         return None  # what is given back is an array of its own
     axis = instruction.op.joins(parts[0].spec)
-    if axis is None or any(n != 1 for n in made.shape[:axis]):
+    if axis is None or any(n != 1 for n in result.shape[:axis]):
         return None
     if type(instruction.operands[0]) is not list or len(instruction.operands[0]) != len(parts):
         return None

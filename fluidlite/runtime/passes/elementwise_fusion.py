@@ -169,20 +169,20 @@ class _Fusion:
 
     def _makers(self, instruction: Instruction) -> dict[_Group, int]:
         """The groups that make what an instruction reads, and how many of the values each makes."""
-        found: dict[_Group, int] = {}
+        counts: dict[_Group, int] = {}
         for value in dict.fromkeys(map(source_of, instruction.inputs)):
             if value.producer in self._groups:
                 group = self._groups[value.producer]
-                found[group] = found.get(group, 0) + 1
-        return found
+                counts[group] = counts.get(group, 0) + 1
+        return counts
 
     def _readers(self, instruction: Instruction) -> list[_Group]:
-        found: dict[_Group, None] = {}
+        groups: dict[_Group, None] = {}
         for value in instruction.inputs:
             for user in reversed(list(islice(reversed(value.users), 8))):
                 if user in self._groups and value.constant is None:
-                    found[self._groups[user]] = None
-        return list(found)[-2:]
+                    groups[self._groups[user]] = None
+        return list(groups)[-2:]
 
     def _merged(self, groups: Sequence[_Group], more: Sequence[Instruction]) -> _Group | None:
         """A group of the members of some and further ones; None where they do not fit."""
@@ -240,10 +240,10 @@ class _Fusion:
         """One instruction in the place of a group."""
         last = group.members[-1]
         slots = tuple(f"In{k}" for k in range(len(group.inputs)))
-        made = Instruction(last.op, slots, list(group.inputs), {}, last.origin)
-        made.kernel, made.library = kernel, self._library.name
-        made.variant = f" and {len(group.members) - 1} more" if len(group.members) > 1 else ""
-        self._graph.insert(made, last)
+        fused = Instruction(last.op, slots, list(group.inputs), {}, last.origin)
+        fused.kernel, fused.library = kernel, self._library.name
+        fused.variant = f" and {len(group.members) - 1} more" if len(group.members) > 1 else ""
+        self._graph.insert(fused, last)
         read = [value for member in group.members for value in member.inputs]
         for member in group.members:
             for value in member.inputs:
@@ -253,9 +253,9 @@ class _Fusion:
             self._drop_views(value)
         for member in reversed(group.members):
             self._graph.erase(member)
-        made.set_outs({f"Out{k}": value for k, value in enumerate(group.outputs)})
-        self._places[made] = group.place
-        self._context.choices[made] = f"native, {len(group.members)} instructions"
+        fused.set_outs({f"Out{k}": value for k, value in enumerate(group.outputs)})
+        self._places[fused] = group.place
+        self._context.choices[fused] = f"native, {len(group.members)} instructions"
 
     def _drop_views(self, value: Value) -> None:
         """Take out what shows a value, and others through which it does, where nothing reads it."""
@@ -302,13 +302,13 @@ def _is_used(value: Value) -> bool:
 
 def _readers_of(value: Value) -> list[Instruction]:
     """What reads a value, or a view of it."""
-    found = []
+    readers = []
     for user in value.users:
         if _views(user) and user.inputs[0] is value:
-            found += [each for shown in user.results for each in _readers_of(shown)]
+            readers += [each for shown in user.results for each in _readers_of(shown)]
         else:
-            found.append(user)
-    return found
+            readers.append(user)
+    return readers
 
 
 def source_of(value: Value) -> Value:

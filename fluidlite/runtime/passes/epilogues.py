@@ -23,17 +23,17 @@ def epilogues_of(instruction: Instruction, position: Mapping[Instruction, int]) 
         reader = value.only_user
         if reader is None or reader.bodies or reader.phase or not reader.results:
             break
-        made, *more = reader.results
+        result, *more = reader.results
         if any(v.users or v.is_output for v in more):
             break
-        found = _epilogue(reader, value)
-        if found is None or (made.shape != value.shape and not found.order):
+        epilogue = _epilogue(reader, value)
+        if epilogue is None or (result.shape != value.shape and not epilogue.order):
             break
         others = [v for v in reader.inputs if v is not value]
         if any(not _is_there(v, instruction, position) for v in others):
             break
-        chain.append((found, reader))
-        if found.order:  # shapes of what follows are other ones
+        chain.append((epilogue, reader))
+        if epilogue.order:  # shapes of what follows are other ones
             break
         at = reader
     mask = _mask(instruction, chain[0][1]) if len(chain) else None
@@ -63,11 +63,11 @@ def _mask(instruction: Instruction, epilogue: Instruction) -> Instruction | None
     own = type(instruction.op)
     backward = {user for value in instruction.results for user in value.users}
     gradients = [user for user in backward if user.op.derived_from is own]
-    found = [
+    masks = [
         user
         for user in epilogue.results[0].users
         if user.op.derived_from is type(epilogue.op) and user.operands[0] is epilogue.results[0]
     ]
-    if len(found) != 1 or len(gradients) != 1:
+    if len(masks) != 1 or len(gradients) != 1:
         return None
-    return found[0] if found[0].result.only_user is gradients[0] else None
+    return masks[0] if masks[0].result.only_user is gradients[0] else None

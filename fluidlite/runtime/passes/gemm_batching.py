@@ -115,14 +115,14 @@ def _views_since(
     """The views, from a place on, through which a value shows what is there before it; None where
     something is computed.
     """
-    found: list[Instruction] = []
+    views: list[Instruction] = []
     maker = value.producer
     while maker is not None and position.get(maker, place) >= place:
         if not maker.op.is_view or len(maker.inputs) != 1 or len(maker.results) != 1:
             return None
-        found.append(maker)
+        views.append(maker)
         maker = maker.inputs[0].producer
-    return found[::-1]
+    return views[::-1]
 
 
 def _batch(
@@ -192,25 +192,25 @@ def _sum_of(
     """What makes the sum of what instructions make, each of which one reader alone may read; None
     where it is made term by term.
     """
-    made: list[Instruction] = []
+    producers: list[Instruction] = []
     for term, reader in zip(terms, readers, strict=True):
         if term is None or len(term.results) != 1 or term.result.only_user is not reader:
             return None
-        made.append(term)
-    first = made[0]
-    like = {(type(t.op), t.op.frozen_attrs(), tuple(map(_shape, t.operands))) for t in made}
-    if len(like) > 1 or len(set(made)) < len(made):
+        producers.append(term)
+    first = producers[0]
+    like = {(type(t.op), t.op.frozen_attrs(), tuple(map(_shape, t.operands))) for t in producers}
+    if len(like) > 1 or len(set(producers)) < len(producers):
         return None
     if first.op.multiplies():
-        return _sum_of_products(made, orders)
-    given, shape = first.inputs, list(first.result.shape)
-    if len(given) != 1 or given[0].kind is not Kind.LOD_TENSOR:
+        return _sum_of_products(producers, orders)
+    inputs, shape = first.inputs, list(first.result.shape)
+    if len(inputs) != 1 or inputs[0].kind is not Kind.LOD_TENSOR:
         return None
     if first.op.reshapes():
-        build = _sum_of([t.inputs[0].producer for t in made], made, orders)
+        build = _sum_of([t.inputs[0].producer for t in producers], producers, orders)
         return build and (lambda f: f.reshape(build(f), shape=shape))
-    if first.op.sums_rows(given[0].spec):
-        rows, keeps = [t.inputs[0] for t in made], len(shape) == 2
+    if first.op.sums_rows(inputs[0].spec):
+        rows, keeps = [t.inputs[0] for t in producers], len(shape) == 2
         orders.note(rows, rows)
         return lambda f: f.reduce_sum(orders.joined(f, rows, rows), dim=[0], keep_dim=keeps)
     return None

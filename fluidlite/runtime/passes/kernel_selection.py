@@ -76,25 +76,25 @@ class _Selection:
 
     def _candidates(self, instruction: Instruction) -> list[tuple[float, KernelLibrary]]:
         """The libraries with a kernel that costs less than NumPy's, the cheapest first."""
-        found = []
+        candidates = []
         for library in self._libraries:
             cost = library.cost(instruction, self._layouts(instruction, library))
             if cost is not None and cost < 1.0:
-                found.append((cost, library))
+                candidates.append((cost, library))
             elif cost is not None:
                 self._context.choices[instruction] = f"NumPy: {library.name} costs {cost:g}"
-        return sorted(found, key=lambda each: each[0])
+        return sorted(candidates, key=lambda each: each[0])
 
     def _layouts(self, instruction: Instruction, library: KernelLibrary) -> dict[int, list[Any]]:
         """By number of a value read, the layouts that a library may take it in without a copy; only
         that of plain arrays where it exists in those of other libraries.
         """
-        found: dict[int, list[Any]] = {}
+        layouts: dict[int, list[Any]] = {}
         for value in instruction.inputs:
             versions = self._versions.get(value.number, {None: value})
             known = [layout for layout, v in versions.items() if v.library in (None, library)]
-            found[value.number] = known or [None]
-        return found
+            layouts[value.number] = known or [None]
+        return layouts
 
     def _fuse(self, instruction: Instruction, offer: Offer, epilogues: Any) -> None:
         """Let an instruction make what its epilogues made."""
@@ -123,12 +123,12 @@ class _Selection:
         instruction.kernel = offer.kernel
         instruction.library = "" if library is None else library.name
         self._context.choices.setdefault(instruction, why)
-        given = instruction.operands if offer.operands is None else list(offer.operands)
-        takes = offer.takes or (None,) * len(given)
+        sources = instruction.operands if offer.operands is None else list(offer.operands)
+        takes = offer.takes or (None,) * len(sources)
         if self._versions or offer.operands is not None or offer.reads or any(takes):
             operands = [
                 self._in_layout(value, layout, library, instruction)
-                for value, layout in zip(given, takes, strict=True)
+                for value, layout in zip(sources, takes, strict=True)
             ]
             operands += [self._workspaces[key] for key in offer.reads]
             slots = instruction.slots
@@ -161,17 +161,17 @@ class _Selection:
             held = next(iter(known.values()))
             if layout is not None and held.library not in (None, library):
                 held = self._in_layout(value, None, None, reader)  # all libraries take plain arrays
-            made = self._graph.value(value.spec)
+            converted = self._graph.value(value.spec)
             if layout is not None:
-                made.layout, made.library = layout, library
+                converted.layout, converted.library = layout, library
             near = held.producer if reader is None else reader
             origin = None if near is None else near.origin
-            reorder = Instruction(_REORDER, ("X",), [held], {"Out": made}, origin)
-            copying = made.library or held.library
+            reorder = Instruction(_REORDER, ("X",), [held], {"Out": converted}, origin)
+            copying = converted.library or held.library
             reorder.kernel = copying.reorder(held.layout, layout, value.shape)
             reorder.library = copying.name
             self._graph.insert(reorder, reader)
-            known[layout] = made
+            known[layout] = converted
         return known[layout]
 
     def restore_outputs(self) -> None:

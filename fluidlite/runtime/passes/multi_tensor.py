@@ -46,11 +46,11 @@ def _fits(instruction: Instruction, kernel: MultiTensor) -> bool:
 
 def _unread_up_to_the_last(group: Sequence[Instruction]) -> list[Instruction]:
     """The instructions whose results nothing reads up to the last of them."""
-    made = {v.number: member for member in group for v in member.results}
+    producers = {v.number: member for member in group for v in member.results}
     read: set[Instruction] = set()
     at: Instruction | None = group[0]
     while at is not None:
-        read.update(made[v.number] for v in at.inputs if v.number in made)
+        read.update(producers[v.number] for v in at.inputs if v.number in producers)
         if at is group[-1]:
             break
         at = at.next
@@ -66,14 +66,14 @@ def _batch(members: Sequence[Instruction], graph: Graph) -> None:
     operands += [last[slot] for slot in kernel.shared]
     outs = {slot: [member.outs[slot] for member in members] for slot in kernel.makes}
     params = [member[kernel.reads[0]].spec for member in members]
-    made = Instruction(last.op, (*kernel.reads, *kernel.shared), operands, {}, last.origin)
-    made.kernel, made.library = kernel.kernel(last.op, params), last.library
-    made.variant = f" of {len(members)}"
-    graph.insert(made, last)
+    batch = Instruction(last.op, (*kernel.reads, *kernel.shared), operands, {}, last.origin)
+    batch.kernel, batch.library = kernel.kernel(last.op, params), last.library
+    batch.variant = f" of {len(members)}"
+    graph.insert(batch, last)
     for member in members:
         member.set_outs({})
         graph.erase(member)
-    made.set_outs(outs)
+    batch.set_outs(outs)
 
 
 MULTI_TENSOR = Pass("multi_tensor", batch_updates)

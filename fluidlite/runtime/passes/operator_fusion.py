@@ -32,15 +32,15 @@ def _fuse(
     for side, each in (("consumer", consumer), ("producer", producer)):
         for slot, operand in zip(each.slots, each.operands, strict=True):
             specs[side, slot] = operand.spec if isinstance(operand, Value) else None
-    found = make(consumer.op, producer.op, specs)
-    if found is None:
+    fusion = make(consumer.op, producer.op, specs)
+    if fusion is None:
         return False
     given = {"consumer": consumer, "producer": producer}
-    operands = [given[side][slot] for side, slot in found.takes]
-    consumer.set_operands(operands, tuple(slot for _, slot in found.takes))
+    operands = [given[side][slot] for side, slot in fusion.takes]
+    consumer.set_operands(operands, tuple(slot for _, slot in fusion.takes))
     if consumer.typed is not None and producer.typed is not None:
-        consumer.fused = FusedOperators(consumer.typed, producer.typed, into, found.takes)
-    consumer.kernel, consumer.typed = found.kernel, None
+        consumer.fused = FusedOperators(consumer.typed, producer.typed, into, fusion.takes)
+    consumer.kernel, consumer.typed = fusion.kernel, None
     consumer.variant = f".{producer.op.type}"
     graph.erase(producer)
     return True

@@ -28,16 +28,16 @@ def forward_slices(graph: Graph, context: Context) -> bool:
             continue
         assert maker is not None
         source = maker.op.part([v.spec for v in maker.inputs], parts[0])
-        made = instruction.result
-        if source is None or (source == "zero" and made.size > FOLDED_SIZE):
+        result = instruction.result
+        if source is None or (source == "zero" and result.size > FOLDED_SIZE):
             continue
         if source == "zero":
-            part: Value = graph.constant(np.zeros(made.shape, made.dtype))
+            part: Value = graph.constant(np.zeros(result.shape, result.dtype))
         else:
             part = maker.inputs[source]
-            if part.shape != made.shape:
+            if part.shape != result.shape:
                 with context.builder.at(instruction) as f:
-                    part = f.reshape(part, shape=list(made.shape))
+                    part = f.reshape(part, shape=list(result.shape))
         graph.replace(instruction, part)
         changed = True
     return changed

@@ -116,12 +116,12 @@ def stacked(array: LoDTensorArray, length: int = 0) -> StackedArray:
         shape = (more, *array.stacked.shape[1:])
         zeros = jnp.zeros(shape, array.stacked.dtype)
         return StackedArray(jnp.concatenate([array.stacked, zeros]), array.there + (False,) * more)
-    found = [None if each is None else jnp.asarray(each) for each in map(_tensor, array.items)]
-    forms = {(each.shape, each.dtype) for each in found if each is not None}
+    elements = [None if each is None else jnp.asarray(each) for each in map(_tensor, array.items)]
+    forms = {(each.shape, each.dtype) for each in elements if each is not None}
     if len(forms) != 1:
         raise NotTraceable("the elements of an array are not of one shape and element type")
-    found += [None] * (length - len(found))
-    return StackedArray(_rows(found, *forms.pop()), tuple(each is not None for each in found))
+    elements += [None] * (length - len(elements))
+    return StackedArray(_rows(elements, *forms.pop()), tuple(each is not None for each in elements))
 
 
 def _rows(items: Sequence[Any], shape: Sequence[int], dtype: Any) -> Any:

@@ -81,13 +81,13 @@ class BoundStage:
         self._guard = guard
         self._numbered, self._donates = numbered, donates
         self._fetched, self._wanted = fetches, [*commits, *fetches]
-        made = [name for name in commits if name not in same] + [*fetches]
-        order = made if donates else None
+        result_names = [name for name in commits if name not in same] + [*fetches]
+        order = result_names if donates else None
         self._function = stage.function(*self._names, not donates, numbered, order, same)
         self._sharing = [variables[name] for name in same]
         self._shared = [variables[name] for name in same.values()]
         #: gives each variable its part of what is made
-        self._spread = itemgetter(*(made.index(same.get(n, n)) for n in self._wanted))
+        self._spread = itemgetter(*(result_names.index(same.get(n, n)) for n in self._wanted))
         self._is_warm = False
         self._kinds = [type(each.value) for each in self._donated]
         self._given = None if stage.placing is None else stage.placing.given
@@ -126,7 +126,7 @@ class BoundStage:
         """Run the stage in its turn."""
         if len(feed) != len(self._fed):
             return None
-        given: list[Any] = []
+        inputs: list[Any] = []
         place = self._given
         for name, shape, dtype in self._fed:
             value = feed.get(name)
@@ -134,9 +134,9 @@ class BoundStage:
                 return None
             if value.dtype is not dtype and value.dtype != dtype:
                 return None
-            given.append(value if place is None else place(name, value))
-        given += map(_value, self._kept)
-        if self._is_shared and any(map(is_own, given)):
+            inputs.append(value if place is None else place(name, value))
+        inputs += map(_value, self._kept)
+        if self._is_shared and any(map(is_own, inputs)):
             return None  # the other processes may have another value
         donated = list(map(_value, self._donated))
         # nobody but the scope may hold what is donated, and each array once
@@ -148,26 +148,26 @@ class BoundStage:
             return None
         try:
             with self._wide():
-                if self._guard is not None and not self._guard(*given[: len(self._fed)]):
+                if self._guard is not None and not self._guard(*inputs[: len(self._fed)]):
                     return None
                 others = _NOTHING  # as columns of arguments
                 if self._numbered:
                     others = ((NO_SEED if number is None else np.uint32(number),), ((),))
                 if not self._donates:
-                    values, truths = self._function(donated, given, *(each for (each,) in others))
+                    values, truths = self._function(donated, inputs, *(each for (each,) in others))
                     return self._committed(values, truths)
                 if not self._is_warm:  # JAX runs Python code the first time, and an interrupt may
                     donated = [each.copy() for each in donated]  # end that
                 # one call of C runs the function and commits: an interrupt finds nothing done, or
                 # all; what is fetched is left over
-                called = map(self._function, (donated,), (given,), *others)
+                called = map(self._function, (donated,), (inputs,), *others)
                 if self._sharing:
                     called = map(self._spread, called)
-                made = chain.from_iterable(called)
-                news = chain(islice(made, 1), (self._state.count + 1,), made)
+                results = chain.from_iterable(called)
+                news = chain(islice(results, 1), (self._state.count + 1,), results)
                 at_once(setattr, self._targets, self._attributes, news)
                 self._is_warm = True
-                return self._handed_out(made)
+                return self._handed_out(results)
         except Exception as error:
             if lost := [v.name for v in self._donated if _is_deleted(v.value)]:
                 raise OpError(
@@ -228,13 +228,13 @@ class BoundStage:
         """
         placing = self._stage.placing
         fed = [(name, feed[name]) for name, *_ in self._fed]
-        given = [v if placing is None else placing.given(n, v) for n, v in fed]
-        given += [v.value for v in self._kept]
+        inputs = [v if placing is None else placing.given(n, v) for n, v in fed]
+        inputs += [v.value for v in self._kept]
         donated = [v.value for v in self._donated]
         try:
             with self._wide():
                 numbers = (NO_SEED, ()) if self._numbered else ()
-                traced = self._function.trace(donated, given, *numbers)
+                traced = self._function.trace(donated, inputs, *numbers)
         except Exception:
             return None
         return None if self._found() is None else traced

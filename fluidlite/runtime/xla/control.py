@@ -108,14 +108,14 @@ def _branch(trace: StepTrace, step: Step, run: Driver, env: Environment) -> None
         kept = {name: frame[name] for name in sorted(body.saved) if name in frame}
         return outs, jax.tree.map(jnp.asarray, kept), _all([jnp.ones((), bool), *inner])
 
-    outs, kept, _ = jax.eval_shape(taken)
+    outs, saved, _ = jax.eval_shape(taken)
 
     def not_taken() -> Any:
         old = {
             name: _same(name, before[name], spec) if name in before else _zeros(spec)
             for name, spec in outs.items()
         }
-        return old, jax.tree.map(_zeros, kept), jnp.ones((), bool)
+        return old, jax.tree.map(_zeros, saved), jnp.ones((), bool)
 
     made, held, truth = lax.cond(ran, taken, not_taken)
     checks.get().append(truth)
@@ -158,11 +158,11 @@ def _branch_gradient(trace: StepTrace, step: Step, run: Driver, env: Environment
         return found, _all([jnp.ones((), bool), *inner])
 
     def not_taken() -> Any:
-        found = {
+        gradients = {
             out: _gradient(run.find(passed[x]) if x in passed else None, run.value(x))
             for out, x, _ in wanted
         }
-        return found, jnp.ones((), bool)
+        return gradients, jnp.ones((), bool)
 
     made, truth = lax.cond(branch.ran, taken, not_taken)
     checks.get().append(truth)

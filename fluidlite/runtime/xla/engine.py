@@ -180,13 +180,13 @@ def _bound_stage(plan: Plan, scope: Scope) -> BoundStage | None:
 
 
 def _precision(said: str | None) -> str:
-    found = said or os.environ.get("FLUIDLITE_JAX_PRECISION", "") or "highest"
-    if found not in PRECISIONS:
+    precision = said or os.environ.get("FLUIDLITE_JAX_PRECISION", "") or "highest"
+    if precision not in PRECISIONS:
         where = "FLUIDLITE_JAX_PRECISION" if said is None else "precision"
         raise ArgumentError(
-            f"expected {where} to be one of {', '.join(PRECISIONS)}, got {found!r:.60}"
+            f"expected {where} to be one of {', '.join(PRECISIONS)}, got {precision!r:.60}"
         )
-    return found
+    return precision
 
 
 def _kept_in(folder: str) -> str:

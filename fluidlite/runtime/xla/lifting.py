@@ -38,16 +38,16 @@ class ProductsAhead:
         }
         fixed, follows = {*states, *times}, set(self.sequences)
         seen = {*states, *sequences}  # what has another value before a step writes it
-        found = []
-        for each in steps:
-            reads = set(each.reads)
-            once = all(times[name] == 1 and name not in seen for name in each.writes)
+        lifted = []
+        for step in steps:
+            reads = set(step.reads)
+            once = all(times[name] == 1 and name not in seen for name in step.writes)
             from_sequences = bool(reads & follows) and not (reads & fixed) - follows
-            if from_sequences and once and _is_plain(each):
-                follows.update(each.writes)
-                found.append(each)
+            if from_sequences and once and _is_plain(step):
+                follows.update(step.writes)
+                lifted.append(step)
             seen |= reads
-        self._steps = _needed(found)
+        self._steps = _needed(lifted)
         #: the numbers of the steps, by ``id``
         self.steps: frozenset[int] = frozenset(map(id, self._steps))
 
@@ -80,12 +80,12 @@ def _is_plain(step: Step) -> bool:
 def _needed(steps: list[Step]) -> list[Step]:
     """The products among steps, and what they depend on."""
     wanted: set[str] = set()
-    found = []
+    needed = []
     for each in reversed(steps):
         if each.instance.multiplies() or wanted.intersection(each.writes):
             wanted.update(each.reads)
-            found.append(each)
-    return found[::-1]
+            needed.append(each)
+    return needed[::-1]
 
 
 class GradientsBehind:
@@ -103,14 +103,14 @@ class GradientsBehind:
         times = Counter(name for each in steps for name in each.writes)
         read = {name for each in steps for name in each.reads}
         wanted = {name for name in parameters if times[name] == 1 and name not in read}
-        made, found = set(kept) - times.keys(), list[Step]()
-        for each in steps:
-            is_wanted = wanted.intersection(each.op.outputs.get("Y" + GRAD, ()))
-            reads = {_only(each, slot) for slot in ("X", "Out" + GRAD)}
-            if each.instance.type in _OF_ROWS and is_wanted and reads <= made:
-                found.append(each)
-            made |= {name for name in each.writes if times[name] == 1 and name not in kept}
-        self._steps = found
+        computed, deferred = set(kept) - times.keys(), list[Step]()
+        for step in steps:
+            is_wanted = wanted.intersection(step.op.outputs.get("Y" + GRAD, ()))
+            reads = {_only(step, slot) for slot in ("X", "Out" + GRAD)}
+            if step.instance.type in _OF_ROWS and is_wanted and reads <= computed:
+                deferred.append(step)
+            computed |= {name for name in step.writes if times[name] == 1 and name not in kept}
+        self._steps = deferred
 
     @property
     def reads(self) -> set[str]:
@@ -143,15 +143,15 @@ class GradientsBehind:
             trace: computes operators.
             seen: of all passes, by name: [passes, ...].
         """
-        values, found = {**self._kept, **seen}, {}
-        for each in self._steps:
-            ins = {"Y": self._run.env[_only(each, "Y")]}
+        values, gradients = {**self._kept, **seen}, {}
+        for step in self._steps:
+            ins = {"Y": self._run.env[_only(step, "Y")]}
             for slot in ("X", "Out" + GRAD):
-                value = jnp.asarray(values[_only(each, slot)])
+                value = jnp.asarray(values[_only(step, slot)])
                 ins[slot] = value.reshape(-1, value.shape[-1])
-            made = trace.f.apply(each.instance, ins, ["Y" + GRAD])
-            found[_only(each, "Y" + GRAD)] = made["Y" + GRAD]
-        return found
+            made = trace.f.apply(step.instance, ins, ["Y" + GRAD])
+            gradients[_only(step, "Y" + GRAD)] = made["Y" + GRAD]
+        return gradients
 
 
 #: of operators, those whose gradient of Y is a sum over the rows of matrices; dimensions of that Y

@@ -88,11 +88,11 @@ class Likelihoods:
 
     def of_logits(self, op: Any, ins: Mapping[str, Any], outs: dict[str, Any]) -> None:
         """The gradient of logits, from that of probabilities."""
-        found = self._pulled.get(id(ins["Out" + GRAD]))
-        if found is None or found.probabilities is not ins["Out"] or "X" + GRAD not in outs:
+        pulled = self._pulled.get(id(ins["Out" + GRAD]))
+        if pulled is None or pulled.probabilities is not ins["Out"] or "X" + GRAD not in outs:
             return
-        given = {"Label": found.label, "Softmax": ins["Out"], "Loss" + GRAD: found.of_loss}
-        gradient = lookup("softmax_with_cross_entropy_grad")(found.how)
+        given = {"Label": pulled.label, "Softmax": ins["Out"], "Loss" + GRAD: pulled.of_loss}
+        gradient = lookup("softmax_with_cross_entropy_grad")(pulled.how)
         made = self._f.apply(gradient, given)
         self.at_labels(gradient, given, made)
         outs["X" + GRAD] = made["Logits" + GRAD]

@@ -108,17 +108,17 @@ def _counting(step: Step, env: Environment) -> tuple[list[Step], list[str]]:
     while True:
         known, unknown = set(carried), set(body.exports) - carried
         steps = []
-        for each in body.steps:
-            if _counts(each) and all(
+        for body_step in body.steps:
+            if _counts(body_step) and all(
                 name in known or (name not in unknown and _is_known(env.get(name)))
-                for name in each.reads
+                for name in body_step.reads
             ):
-                steps.append(each)
-                known.update(each.writes)
-                unknown.difference_update(each.writes)
+                steps.append(body_step)
+                known.update(body_step.writes)
+                unknown.difference_update(body_step.writes)
             else:
-                known.difference_update(each.writes)
-                unknown.update(each.writes)
+                known.difference_update(body_step.writes)
+                unknown.update(body_step.writes)
         if carried <= known:
             return steps, sorted(carried)
         carried &= known
@@ -131,15 +131,15 @@ def _counts(step: Step) -> bool:
 
 def _needed(steps: Sequence[Step], body: Any, carried: Sequence[str]) -> list[Step]:
     """Those of the steps that what is handed on, and positions in arrays, depend on."""
-    counting, found = {id(each) for each in steps}, []
+    counting, selected = {id(each) for each in steps}, []
     needed = set(carried)
-    for each in reversed(body.steps):
-        if each.instance.type in _ON_ARRAYS:
-            needed.update(each.op.inputs["I"])
-        if id(each) in counting and needed.intersection(each.writes):
-            needed.update(each.reads)
-            found.append(each)
-    return found[::-1]
+    for step in reversed(body.steps):
+        if step.instance.type in _ON_ARRAYS:
+            needed.update(step.op.inputs["I"])
+        if id(step) in counting and needed.intersection(step.writes):
+            needed.update(step.reads)
+            selected.append(step)
+    return selected[::-1]
 
 
 def _counted(trace: StepTrace, step: Step, env: Environment) -> Counted | None:
@@ -155,27 +155,27 @@ def _counted(trace: StepTrace, step: Step, env: Environment) -> Counted | None:
     if condition not in carried:
         return None
     needed = {id(each) for each in _needed(steps, body, carried)}
-    found = Counted(begins={name: [] for name in carried})
-    on_arrays = _array_steps(body, env, found)
+    counted = Counted(begins={name: [] for name in carried})
+    on_arrays = _array_steps(body, env, counted)
     shown = [each for each in body.steps if id(each) in needed or id(each) in on_arrays]
     values, apart = {name: env[name] for name in carried}, trace.apart()
     while bool(np.asarray(values[condition]).reshape(())):
-        if found.passes == MOST:
+        if counted.passes == MOST:
             return None
-        found.passes += 1
+        counted.passes += 1
         frame = Frame(env, values)
         for name, value in values.items():
-            found.begins[name].append(np.asarray(value))
-        for each in shown:
-            if id(each) in needed:
-                apart.compute(each, frame)
-            if id(each) in on_arrays:
-                _visit(each, frame, found, env)
+            counted.begins[name].append(np.asarray(value))
+        for body_step in shown:
+            if id(body_step) in needed:
+                apart.compute(body_step, frame)
+            if id(body_step) in on_arrays:
+                _visit(body_step, frame, counted, env)
         values = {name: frame[name] for name in carried}
         if not all(map(_is_known, values.values())):
             return None
-    found.ends = values
-    return found
+    counted.ends = values
+    return counted
 
 
 _ON_ARRAYS = frozenset({"write_to_array", "read_from_array"})
@@ -184,27 +184,27 @@ _ON_ARRAYS = frozenset({"write_to_array", "read_from_array"})
 def _array_steps(body: Any, env: Environment, found: Counted) -> set[int]:
     """The steps that write elements of arrays, or read them; notes which arrays these are."""
     visits = [each for each in body.steps if each.instance.type in _ON_ARRAYS]
-    for each in visits:
-        if each.instance.type == "write_to_array":
-            name = each.op.outputs["Out"][0]
+    for step in visits:
+        if step.instance.type == "write_to_array":
+            name = step.op.outputs["Out"][0]
             held = env.get(name)
             items = () if held is None else held.items
             found.written[name] = {k for k, item in enumerate(items) if item is not None}
     local = [name for name in found.written if name not in body.exports]
     if local:
         raise NotTraceable(f"the array {local[0]!r} is made in a pass")
-    for each in visits:
-        if each.instance.type == "read_from_array":
-            if each.op.inputs.get("X_W"):
+    for step in visits:
+        if step.instance.type == "read_from_array":
+            if step.op.inputs.get("X_W"):
                 raise NotTraceable("gradients are read in a pass")
-            name = each.op.inputs["X"][0]
+            name = step.op.inputs["X"][0]
             if name not in found.written:
                 found.read.add(name)
-    for each in body.steps:
-        if each.instance.type not in _ON_ARRAYS:
-            touched = found.written.keys() & {*each.reads, *each.writes}
+    for step in body.steps:
+        if step.instance.type not in _ON_ARRAYS:
+            touched = found.written.keys() & {*step.reads, *step.writes}
             if touched:
-                raise NotTraceable(f"{each.instance.type} takes the array {min(touched)!r}")
+                raise NotTraceable(f"{step.instance.type} takes the array {min(touched)!r}")
     return {id(each) for each in visits}
 
 
@@ -250,26 +250,26 @@ def _forward(trace: StepTrace, step: Step, run: Driver) -> bool:
         with checks.guard([]) as inner:
             trace.run(body, frame, number)
         news = {name: _like_before(name, frame[name], old) for name, old in values.items()}
-        kept = {n: frame[n] for n in body.saved if n in frame and n not in body.exports}
-        constant.update({name: value for name, value in kept.items() if _is_known(value)})
-        kept = {name: kept[name] for name in sorted(kept.keys() - constant.keys())}
+        saved = {n: frame[n] for n in body.saved if n in frame and n not in body.exports}
+        constant.update({name: value for name, value in saved.items() if _is_known(value)})
+        saved = {name: saved[name] for name in sorted(saved.keys() - constant.keys())}
         for each in inner:
             truth = truth & each
-        return (news, number + 1, truth), kept
+        return (news, number + 1, truth), saved
 
     numbers = {name: np.stack(values[1:]) for name, values in counted.begins.items()}
     begin = initial, jnp.ones((), "int32"), jnp.ones((), bool)
-    (made, _, truth), kept = lax.scan(one_pass, begin, numbers)
-    if trace.unsure.intersection(made):
+    (final, _, truth), saved = lax.scan(one_pass, begin, numbers)
+    if trace.unsure.intersection(final):
         raise NotTraceable("what a branch writes is handed on, and it may not be taken")
     checks.get().append(truth)
-    for name, value in made.items():
+    for name, value in final.items():
         if name in counted.written:
             there = counted.written[name]
             value = StackedArray(value.stacked, tuple(k in there for k in range(len(value))))
         run.set(name, value)
     run.env.update(counted.ends)
-    rest = ScannedPasses(kept, constant, counted.passes - 1, False)
+    rest = ScannedPasses(saved, constant, counted.passes - 1, False)
     run.set(run.names("outputs", "StepScopes")[0], LoopPasses(first, rest))
     return True
 
@@ -283,19 +283,19 @@ def _array(run: Driver, name: str) -> LoDTensorArray:
 
 def _handed_on(run: Driver, counted: Counted) -> dict[str, Any]:
     """What the first pass hands on to the next, but for what passes count by."""
-    found: dict[str, Any] = {}
+    carry: dict[str, Any] = {}
     for name in run.body.exports:
         if name in counted.begins:
             continue
         value = run.find(name)
         if name in counted.written:
             length = max(counted.written[name], default=-1) + 1
-            found[name] = StackedArray(stacked(_array(run, name), length).stacked)
+            carry[name] = StackedArray(stacked(_array(run, name), length).stacked)
         elif hasattr(value, "dtype") and hasattr(value, "shape"):
-            found[name] = jnp.asarray(value)
+            carry[name] = jnp.asarray(value)
         else:
             raise NotTraceable(f"{name!r}, which a pass writes, is no tensor")
-    return found
+    return carry
 
 
 def _like_before(name: str, value: Any, before: Any) -> Any:
@@ -333,12 +333,12 @@ def _gradient(trace: StepTrace, step: Step, run: Driver) -> bool:
         with checks.guard([]) as inner:
             trace.run(run.body, frame, number)
         news = {n: _like_before(n, whole(n, frame[n]), old) for n, old in carried.items()}
-        found = {
+        local_values = {
             n: whole(n, v)
             for n in local
             if n not in carried and (v := dict.get(frame, n)) is not None
         }
-        return news, found, inner
+        return news, local_values, inner
 
     rest = passes.rest
     shapes = jax.tree.map(lambda v: jax.ShapeDtypeStruct(v.shape[1:], v.dtype), rest.stacked)
@@ -372,9 +372,9 @@ def _gradient(trace: StepTrace, step: Step, run: Driver) -> bool:
 
 def _forms(run: Driver, of: dict[str, str]) -> dict[str, StackedArray]:
     """By the name of a gradient, the array that it is of; of those that are of arrays."""
-    found = {}
+    forms = {}
     for name, x in of.items():
         held = run.find(x)
         if isinstance(held, LoDTensorArray):
-            found[name] = stacked(held)
-    return found
+            forms[name] = stacked(held)
+    return forms

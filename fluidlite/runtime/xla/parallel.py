@@ -232,17 +232,18 @@ class MeshReplicas(Replicas):
                 f"fluid.distributed.mesh(data={jax.device_count()})"
             )
         takes_turns = not self._run.return_numpy or self._session().strict or self._draws_on_host()
-        found = None
+        fetched = None
         if not takes_turns:
             with self._scope.turns.updates:
-                found = self._on_mesh()
-        if found is None:
+                fetched = self._on_mesh()
+        if fetched is None:
             return super().run(return_merged)
         fetches = self._run.wanted[0]
         if not return_merged:
-            return [[as_fetched(np.array(v)) for v in found[name]] for name in fetches]
+            return [[as_fetched(np.array(v)) for v in fetched[name]] for name in fetches]
         joined = {
-            name: np.concatenate([np.atleast_1d(v) for v in value]) for name, value in found.items()
+            name: np.concatenate([np.atleast_1d(v) for v in value])
+            for name, value in fetched.items()
         }
         return [as_fetched(joined[name].copy()) for name in fetches]
 
@@ -272,23 +273,23 @@ class MeshReplicas(Replicas):
         state = {name: self._scope.value(name) for name in function.needs}
         if not all(isinstance(v, np.ndarray) or is_device_array(v) for v in state.values()):
             return None
-        kept = self._kept.of(self._scope, self._count)
-        stacked = _stacked(kept, [n for n in function.own if n in state], state, self._count)
+        states = self._kept.of(self._scope, self._count)
+        stacked = _stacked(states, [n for n in function.own if n in state], state, self._count)
         backend, _ = self.on.backends
         number = backend.number_of(self._known.seed_of(self._program), self._known.count)
         feeds = {name: np.concatenate(each) for name, each in parts.items()}
         try:
             with backend.wide():
-                made = function.call(state, stacked, feeds, np.uint32(number))
+                outputs = function.call(state, stacked, feeds, np.uint32(number))
         except Exception:  # one device after the other: they say what is wrong
             function.failures += 1
             return None
-        shared, own, firsts, fetched, truth = made
+        shared, own, firsts, fetched, truth = outputs
         if not bool(truth):
             return None
-        known = [kept.arrays] if isinstance(kept, Stacked) else kept
+        known = [states.arrays] if isinstance(states, Stacked) else states
         others = {name for each in known for name in each}.difference(own)
-        own = {**self._unwritten(kept, others), **own}
+        own = {**self._unwritten(states, others), **own}
         self._scope.commit(
             {**shared, **firsts},
             partial(setattr, self._known, "count", self._known.count + 1),
@@ -336,9 +337,9 @@ def _stacked(
     """What each device keeps for itself, in arrays of all devices."""
     if isinstance(kept, Stacked) and set(names) <= set(kept.arrays):
         return {name: kept.arrays[name] for name in names}
-    found = {}
+    stacks = {}
     for name in names:
         first = np.asarray(state[name])
-        found[name] = np.stack([first, *(np.asarray(each.get(name, first)) for each in kept)])
-        assert len(found[name]) == count
-    return found
+        stacks[name] = np.stack([first, *(np.asarray(each.get(name, first)) for each in kept)])
+        assert len(stacks[name]) == count
+    return stacks

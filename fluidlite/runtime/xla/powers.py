@@ -24,7 +24,7 @@ def same_powers(steps: Iterable[Step], values: Mapping[str, Any]) -> dict[str, s
     steps = list(steps)
     touched = Counter(name for each in steps for name in {*each.reads, *each.writes})
     first: dict[Any, str] = {}
-    found = {}
+    same = {}
     for step in steps:
         inputs = step.op.inputs
         if any(inputs.get(f"{slot}Tensor") for slot in ("Beta1", "Beta2")):
@@ -36,5 +36,5 @@ def same_powers(steps: Iterable[Step], values: Mapping[str, Any]) -> dict[str, s
             value = np.asarray(values[name])
             key = slot, getattr(step.instance, beta), value.dtype, value.shape, value.tobytes()
             if first.setdefault(key, name) != name:
-                found[name] = first[key]
-    return found
+                same[name] = first[key]
+    return same

@@ -102,25 +102,25 @@ def _told(same: Mapping[str, Any], others: Mapping[str, Any]) -> Any:
     Raises:
         FeedError, ArgumentError: see :meth:`Meeting.hold`.
     """
-    found = [json.loads(text) for text in _exchanged(json.dumps({**same, **others}))]
-    for number, said in enumerate(found):
-        for name in sorted({*found[0]["feeds"], *said["feeds"]}):
-            here, there = (each["feeds"].get(name, ["nothing"]) for each in (found[0], said))
+    reports = [json.loads(text) for text in _exchanged(json.dumps({**same, **others}))]
+    for number, said in enumerate(reports):
+        for name in sorted({*reports[0]["feeds"], *said["feeds"]}):
+            here, there = (each["feeds"].get(name, ["nothing"]) for each in (reports[0], said))
             if here != there:
                 raise FeedError(
-                    f"expected all {len(found)} processes to be fed as many rows, got "
+                    f"expected all {len(reports)} processes to be fed as many rows, got "
                     f"{_said(here)} for variable {name!r} in process 0 and {_said(there)} in "
                     f"process {number}; pad the smaller batch, or leave out the rest of an epoch"
                 )
         for what in ("operators", "values"):
-            here, there = found[0][what], said[what]
+            here, there = reports[0][what], said[what]
             if here != there:
                 raise ArgumentError(
-                    f"expected all {len(found)} processes to run the same program from the same "
+                    f"expected all {len(reports)} processes to run the same program from the same "
                     f"variables, got other {what} in process {number} than in process 0: "
                     f"{_difference(here, there)}"
                 )
-    return found[0]
+    return reports[0]
 
 
 def _said(entry: Sequence[Any]) -> str:
@@ -151,15 +151,15 @@ def _exchanged(text: str) -> list[str]:
     """
     # no public name has the coordinator; what runs in one process does without
     client: Any = import_module("jax._src.distributed").global_state.client
-    place, found = f"fluidlite/{next(_numbers)}", []
+    place, texts = f"fluidlite/{next(_numbers)}", []
     client.key_value_set(f"{place}/{jax.process_index()}", text)
     for number in range(jax.process_count()):
         try:
-            found.append(client.blocking_key_value_get(f"{place}/{number}", SECONDS * 1000))
+            texts.append(client.blocking_key_value_get(f"{place}/{number}", SECONDS * 1000))
         except Exception as error:
             raise ArgumentError(
                 f"waited {SECONDS} seconds for process {number}, which runs something else or has "
                 f"ended; every process has to run the same programs in the same order, and to be "
                 f"fed as many rows"
             ) from error
-    return found
+    return texts

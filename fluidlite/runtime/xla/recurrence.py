@@ -116,12 +116,12 @@ def _forward(trace: StepTrace, step: Step, run: Driver) -> bool:
         made = [jnp.asarray(frame[name]) for name in outputs]
         return (news, number + 1, _all(truth, inner)), (made, stacked)
 
-    (_, _, truth), (made, stacked) = lax.scan(
+    (_, _, truth), (results, stacked) = lax.scan(
         one_pass, (initial, *_before()), {**sequences, **products}, reverse=op.reverse
     )
     checks.get().extend([truth, *truths])
     stacked |= {name: same[name] for name in same.keys() & names - constant.keys()}
-    for name, value in zip(outputs, made, strict=True):
+    for name, value in zip(outputs, results, strict=True):
         run.set(name, value)
     passes = ScannedPasses(stacked, constant, count, op.reverse)
     run.set(run.names("outputs", "step_scopes")[0], passes)
@@ -179,11 +179,13 @@ def _gradient(trace: StepTrace, step: Step, run: Driver) -> bool:
         one_pass, (carried, *_before(), sums), rows, reverse=not passes.reverse
     )
     checks.get().append(truth)
-    made = [*zip(of_inputs, names["inputs"], run.names("outputs", "inputs@GRAD"), strict=False)]
+    gradients = [
+        *zip(of_inputs, names["inputs"], run.names("outputs", "inputs@GRAD"), strict=False)
+    ]
     outs = run.names("outputs", "parameters@GRAD")
-    made += zip(of_parameters, names["parameters"], outs, strict=False)
+    gradients += zip(of_parameters, names["parameters"], outs, strict=False)
     found = {**parts, **sums, **behind.gradients(trace, seen)}
-    for name, x, out in made:
+    for name, x, out in gradients:
         if out != EMPTY:
             run.set(out, found[name] if name in found else run.zeros_like(run.value(x)))
     for out, value in zip(run.names("outputs", "initial_states@GRAD"), carried, strict=False):

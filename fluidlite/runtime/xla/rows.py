@@ -125,11 +125,11 @@ class NamedRows:
 
 def stored(made: dict[str, Any]) -> dict[str, Any]:
     """What a function made, with gradients of tables as the host knows them: as stored rows."""
-    found = {name: value for name, value in made.items() if not name.endswith(_ROWS)}
-    for name in found.keys() & {n.removesuffix(_ROWS) for n in made if n not in found}:
-        dense, rows = on_host(found[name]), np.flatnonzero(on_host(made[name + _ROWS]))
-        found[name] = SelectedRows(rows, len(dense), dense[rows])
-    return found
+    values = {name: value for name, value in made.items() if not name.endswith(_ROWS)}
+    for name in values.keys() & {n.removesuffix(_ROWS) for n in made if n not in values}:
+        dense, rows = on_host(values[name]), np.flatnonzero(on_host(made[name + _ROWS]))
+        values[name] = SelectedRows(rows, len(dense), dense[rows])
+    return values
 
 
 def _betas(op: Any) -> list[tuple[int, float]]:

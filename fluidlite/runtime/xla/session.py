@@ -56,11 +56,11 @@ class Device:
         mesh = mesh_in_use.get()
         placing = None if mesh is None else MeshPlacement(mesh, plan.block.program)
         key = None if placing is None else placing.key
-        found = known.get(key)
-        if found is None:
+        staging = known.get(key)
+        if staging is None:
             how = self.backends, self.draws_on_host, placing, self.precision
-            found = known[key] = Staging(plan, *how)
-        return found
+            staging = known[key] = Staging(plan, *how)
+        return staging
 
 
 @dataclass(eq=False)
@@ -209,14 +209,14 @@ class StageText(NamedTuple):
 
 def stages_text(device: Device, plan: BlockPlan) -> list[StageText]:
     """What JAX compiles of a block and what the host runs."""
-    found = []
+    texts = []
     for part in device.staging(plan).parts:
         if isinstance(part, HostStep):
-            found.append(StageText("host", 1, f"{part.step.op.type}: {part.why}"))
+            texts.append(StageText("host", 1, f"{part.step.op.type}: {part.why}"))
             if part.step.body is not None:
-                found += stages_text(device, part.step.body)
+                texts += stages_text(device, part.step.body)
         else:
             types = [step.op.type for step in part.steps]
             ends = types[0] if len(types) == 1 else f"{types[0]} to {types[-1]}"
-            found.append(StageText("compiled", part.size, f"{part.size} operators, {ends}"))
-    return found
+            texts.append(StageText("compiled", part.size, f"{part.size} operators, {ends}"))
+    return texts

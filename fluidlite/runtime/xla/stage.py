@@ -89,16 +89,16 @@ class CompiledStage:
         Raises:
             NotTraceable: a step cannot be compiled; ``place`` is its number.
         """
-        given = {n: v for n in self.reads if n not in donated and (v := env.get(n)) is not None}
-        for name, value in given.items():
+        inputs = {n: v for n in self.reads if n not in donated and (v := env.get(n)) is not None}
+        for name, value in inputs.items():
             if not isinstance(value, (np.ndarray, jax.Array, np.generic)):
                 self.place = self._first_reader(name)
                 raise NotTraceable(f"{name!r} is no tensor")
         if self.placing is not None:
-            given = {name: self.placing.given(name, value) for name, value in given.items()}
-        function = self.function(list(donated), list(given))
+            inputs = {name: self.placing.given(name, value) for name, value in inputs.items()}
+        function = self.function(list(donated), list(inputs))
         values, truths = function(
-            list(donated.values()), list(given.values()), np.uint32(number), tuple(turns)
+            list(donated.values()), list(inputs.values()), np.uint32(number), tuple(turns)
         )
         if truths and not all(map(bool, truths)):
             return False
@@ -145,16 +145,16 @@ class CompiledStage:
             def listed(donated: Any, given: Any, number: Any = NO_SEED, turns: Any = ()) -> Any:
                 env = {**dict(zip(first, donated)), **dict(zip(second, given))}
                 env |= {name: env[other] for name, other in pairs}
-                made, truths = self.traced(dict(env), number, turns)
+                results, truths = self.traced(dict(env), number, turns)
                 truths = truths if checks else []
                 if first and truths:  # what is donated must not be lost where a step refuses
                     truths = [jax.numpy.stack(truths).all()]
-                    for name in made.keys() & set(first):
-                        made[name] = jax.numpy.where(truths[0], made[name], env[name])
+                    for name in results.keys() & set(first):
+                        results[name] = jax.numpy.where(truths[0], results[name], env[name])
                 if wanted is not None:
-                    return [made[name] for name in wanted]
-                self.made = list(made)
-                return list(made.values()), truths
+                    return [results[name] for name in wanted]
+                self.made = list(results)
+                return list(results.values()), truths
 
             self._functions[key] = jax.jit(listed, donate_argnums=(0,) if first else ())
         return self._functions[key]
@@ -203,8 +203,8 @@ class CompiledStage:
 
 def sized(env: Mapping[str, Any]) -> list[tuple[int, str]]:
     """Bytes and names of values, the largest first."""
-    found = [
+    sizes = [
         (getattr(value, "nbytes", 0) or sum(a.nbytes for a in arrays_in(value)), name)
         for name, value in env.items()
     ]
-    return sorted(found, reverse=True)
+    return sorted(sizes, reverse=True)
