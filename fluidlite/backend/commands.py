@@ -125,14 +125,14 @@ class CommandBuffer(c_void_p):
             keeps += [args, items, command.context]
         listed = (_Patch * len(patches))(*(_Patch(*each) for each in patches))
         threads = next((c.threads for c in commands if c.threads is not None), None)
-        made = self._commands
-        made.list = None  # until all is there
-        made.count, made.patches = len(commands), len(patches)
-        made.places, made.outputs, made.given = ctypes.addressof(listed), *outputs
-        made.threads = None if threads is None else ctypes.addressof(threads)
-        made.made_for = 0 if threads is None else threads.value
+        buffer = self._commands
+        buffer.list = None  # until all is there
+        buffer.count, buffer.patches = len(commands), len(patches)
+        buffer.places, buffer.outputs, buffer.given = ctypes.addressof(listed), *outputs
+        buffer.threads = None if threads is None else ctypes.addressof(threads)
+        buffer.made_for = 0 if threads is None else threads.value
         self._keeps = (*keeps, listed, threads)
-        made.list = ctypes.addressof(calls)
+        buffer.list = ctypes.addressof(calls)
 
 
 class CommandFunctions:
@@ -143,15 +143,15 @@ class CommandFunctions:
     """
 
     def __init__(self, library: Any, free: Any) -> None:
-        def found(where: Any) -> Any:
+        def declared(where: Any) -> Any:
             made = where.run_commands
             made.argtypes, made.restype = [ctypes.py_object, c_void_p], c_int
             return made
 
         self._library = library  # so that it stays
         #: of a tuple of arrays and a command buffer; gives 0, or why it did not do all
-        self.run: Any = found(library)
-        self.run_free: Any = found(free)
+        self.run: Any = declared(library)
+        self.run_free: Any = declared(free)
         #: the address of what runs primitives
         self.primitive: int = address_of_function(library.run_primitive)
 

@@ -171,7 +171,7 @@ def convolution(
     before = x.dtype
     if _narrows(x, w):  # what comes of it is rounded, too: its adjoint has operands of one type
         x, w = jnp.asarray(x, jnp.bfloat16), jnp.asarray(w, jnp.bfloat16)
-    made = lax.conv_general_dilated(
+    convolved = lax.conv_general_dilated(
         x,
         w,
         strides,
@@ -180,7 +180,7 @@ def convolution(
         dimension_numbers=(image, f"OI{space}", image),
         feature_group_count=groups,
     )
-    return made.astype(before)
+    return convolved.astype(before)
 
 
 def adjoint(function: Callable[[Any], Any], shape: Any, cotangent: Any) -> Any:

@@ -91,7 +91,7 @@ class Pieces:
 
     def rows(self) -> set[int]:
         """The numbers of columns in which parts and pieces lie one behind the other."""
-        found: set[int] = set()
+        widths: set[int] = set()
         for node in self._nodes:
             cuts = [(node, node.arguments[0])] if node.function == "part" else []
             cuts += [(piece, node) for piece in node.arguments if node.function == "concat"]
@@ -101,8 +101,8 @@ class Pieces:
                     columns *= size
                     if size != all_of_it:
                         break
-                found.add(columns)
-        return found
+                widths.add(columns)
+        return widths
 
     def check(self, computed: Iterable[tuple[Expression, int]]) -> None:
         """Look whether nothing is computed more often than where it is not cut.

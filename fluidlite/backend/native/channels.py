@@ -105,13 +105,13 @@ class _ChannelWriter:
         lanes = self._space.lanes
         if any(each.node.function == "check" for each in self._order):
             raise NotFusible
-        for each in self._order:
-            if not each.level:
-                yield f"  const {local(each.node)} {each.name} = {self._code(each)};"
+        for element in self._order:
+            if not element.level:
+                yield f"  const {local(element.node)} {element.name} = {self._code(element)};"
         yield "  for (i64 r = first; r < last; r++) {"
-        for each in self._order:
-            if each.level == ROW:
-                yield f"    {local(each.node)} {each.name}[{lanes}];"
+        for element in self._order:
+            if element.level == ROW:
+                yield f"    {local(element.node)} {element.name}[{lanes}];"
         for phase in range(self._phases):
             by_lane = [e for e in self._order if e.level == ROW and not e.is_reduction]
             yield from self._for_lanes(
@@ -141,17 +141,17 @@ class _ChannelWriter:
 
     def _needed(self, sinks: Iterable[Element]) -> list[Element]:
         """What a pass computes for each element, arguments first."""
-        found: dict[Element, None] = {}
+        needed: dict[Element, None] = {}
 
         def visit(each: Element) -> None:
-            if each not in found and each.level & COLUMN:
+            if each not in needed and each.level & COLUMN:
                 for other in each.given:
                     visit(other)
-                found[each] = None
+                needed[each] = None
 
         for sink in sinks:
             visit(sink)
-        return list(found)
+        return list(needed)
 
     def _pass(self, phase: int) -> Iterator[str]:
         stores = [
@@ -174,19 +174,20 @@ class _ChannelWriter:
         else:
             base = f"(s * {channels}L + r) * {positions * lanes}L"
             outer, inner, step = samples, positions, lanes
-        for each in reductions:
-            yield f"    double all_{each.name}[{lanes}] = {{0}};"
+        for reduction in reductions:
+            yield f"    double all_{reduction.name}[{lanes}] = {{0}};"
         part = BESIDE if lanes == 1 else IN_TURN
         yield f"    for (i64 s = 0; s < {outer}; s++)"
         yield f"    for (i64 begin = 0; begin < {inner}; begin += {part}) {{"
         yield f"      const i64 end = {inner}L - begin < {part} ? {inner}L : begin + {part};"
         yield from self._part(reductions, body, base, step)
-        for each in reductions:
-            found = f"part_{each.name}{'[l]' if lanes > 1 else ''}"
-            yield f"      for (i64 l = 0; l < {lanes}; l++) all_{each.name}[l] += {found};"
+        for reduction in reductions:
+            found = f"part_{reduction.name}{'[l]' if lanes > 1 else ''}"
+            yield f"      for (i64 l = 0; l < {lanes}; l++) all_{reduction.name}[l] += {found};"
         yield "    }"
-        for each in reductions:
-            yield f"    for (i64 l = 0; l < {lanes}; l++) {each.name}[l] = all_{each.name}[l];"
+        for reduction in reductions:
+            name = reduction.name
+            yield f"    for (i64 l = 0; l < {lanes}; l++) {name}[l] = all_{name}[l];"
 
     def _part(
         self, reductions: Sequence[Element], body: Sequence[str], base: str, step: int
@@ -194,8 +195,8 @@ class _ChannelWriter:
         """The loops over some positions of a sample."""
         lanes = self._space.lanes
         if lanes == 1:
-            for each in reductions:
-                yield f"      {local(each.node)} part_{each.name} = 0;"
+            for reduction in reductions:
+                yield f"      {local(reduction.node)} part_{reduction.name} = 0;"
             names = ", ".join(f"part_{each.name}" for each in reductions)
             clause = f" reduction(+:{names})" if names else ""
             yield f"      const i64 l = 0, start = {base};"
@@ -203,15 +204,15 @@ class _ChannelWriter:
             yield "      for (i64 p = begin; p < end; p++) {"
             yield f"        const i64 at = start + p * {step}L;"
         else:
-            for each in reductions:
-                yield f"      {local(each.node)} part_{each.name}[{lanes}] = {{0}};"
+            for reduction in reductions:
+                yield f"      {local(reduction.node)} part_{reduction.name}[{lanes}] = {{0}};"
             yield "      for (i64 p = begin; p < end; p++) {"
             yield f"        const i64 at = {base} + p * {step}L;"
             yield "#pragma omp simd"
             yield f"        for (i64 l = 0; l < {lanes}; l++) {{"
         yield from (f"          {line}" for line in body)
-        for each in reductions:
+        for reduction in reductions:
             where = "[l]" if lanes > 1 else ""
-            yield f"          part_{each.name}{where} += {self._name(each.given[0])};"
+            yield f"          part_{reduction.name}{where} += {self._name(reduction.given[0])};"
         yield "        }" if lanes > 1 else ""
         yield "      }"

@@ -176,21 +176,21 @@ class Compiler:
         """The kernels that are there, by name, from memory or the disk; None for those that cannot
         be made.
         """
-        found: dict[str, Kernel | None] = {}
+        kernels: dict[str, Kernel | None] = {}
         for source in sources:
             with self._lock:
                 if source.name in self._known:
-                    found[source.name] = self._known[source.name]
+                    kernels[source.name] = self._known[source.name]
                     continue
                 if source.name in self._pending:
                     continue
             if not self.version or self.cache.folder is None:
-                found[source.name] = None
+                kernels[source.name] = None
                 continue
             kernel = self.cache.load(self.digest(source), source.name)
             if kernel is not None:
-                found[source.name] = self._known[source.name] = kernel
-        return found
+                kernels[source.name] = self._known[source.name] = kernel
+        return kernels
 
     def request(self, sources: Iterable[KernelSource]) -> list[threading.Event]:
         """Have kernels compiled; what is set when each of them is done."""
@@ -223,14 +223,14 @@ class Compiler:
                     self._works = False
                     return
                 source = self._queue.pop(0)
-            made = None
+            kernel = None
             try:
-                made = self._compiled(source)
+                kernel = self._compiled(source)
             except Exception as error:
                 with contextlib.suppress(Warning):  # where warnings are errors: nobody is here
                     self.warn(f"a kernel could not be compiled: {error}")
             with self._lock:
-                self._known[source.name] = made
+                self._known[source.name] = kernel
                 self._pending.pop(source.name).set()
 
     @lazy
@@ -271,19 +271,19 @@ class Compiler:
         cache = self.cache
         if cache.folder is None:
             return None
-        made = self._making = cache.new_folder()
+        folder = self._making = cache.new_folder()
         try:
-            place, base = Path(made) / "kernel.so", self.digest(source)
+            place, base = Path(folder) / "kernel.so", self.digest(source)
             self._call(source.text, place)
             cache.keep(place, base)
         finally:
-            _remove(made)
+            _remove(folder)
             self._making = None
-        found = cache.load(base, source.name)
-        if found is None:
+        kernel = cache.load(base, source.name)
+        if kernel is None:
             self.warn(f"a kernel that was compiled cannot be loaded from {cache.folder}")
         cache.make_room()
-        return found
+        return kernel
 
 
 def _remove(folder: str) -> None:

@@ -51,20 +51,24 @@ class Expressions:
             if found is None:
                 raise NotFusible
             self._add(member, found)
-        made = [self._values[value.number] for value in outputs]
-        used = _below(made)
-        given = [(value, node) for value, node in self._given.values() if node.serial in used]
-        if not made or len(made) + len(given) > MOST_ARRAYS or len(set(made)) < len(made):
+        results = [self._values[value.number] for value in outputs]
+        used = _below(results)
+        inputs = [(value, node) for value, node in self._given.values() if node.serial in used]
+        if (
+            not results
+            or len(results) + len(inputs) > MOST_ARRAYS
+            or len(set(results)) < len(results)
+        ):
             raise NotFusible
         if len(used) > MOST_EXPRESSIONS:
             raise NotFusible
-        self.inputs: list[Any] = [value for value, _ in given]
+        self.inputs: list[Any] = [value for value, _ in inputs]
         nodes = [used[s] for s in used]
         #: functions that are not only another look at something
         self.work: int = sum(
             n.function not in MOVES and n.function not in ("input", "number", "cast") for n in nodes
         )
-        self.source: KernelSource = kernel_source([node for _, node in given], made)
+        self.source: KernelSource = kernel_source([node for _, node in inputs], results)
 
     def _add(self, member: Any, trace: TracedResults) -> None:
         known: dict[int, Expression] = {}
@@ -158,14 +162,14 @@ class Expressions:
 
 
 def _below(outputs: Sequence[Expression]) -> dict[int, Expression]:
-    found: dict[int, Expression] = {}
+    nodes: dict[int, Expression] = {}
     stack = list(outputs)
     while stack:
         node = stack.pop()
-        if node.serial not in found:
-            found[node.serial] = node
+        if node.serial not in nodes:
+            nodes[node.serial] = node
             stack += node.arguments
-    return found
+    return nodes
 
 
 def elements(shape: Sequence[int]) -> int:

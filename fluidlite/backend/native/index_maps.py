@@ -25,17 +25,18 @@ def identity(size: int) -> Map:
 
 def merged(pairs: Iterable[tuple[int, int]], begin: int = 0) -> Map:
     """A map in its shortest form, of which the first element sees one of a given number."""
-    found: list[tuple[int, int]] = []
+    dimensions: list[tuple[int, int]] = []
     for extent, step in pairs:
         if extent == 1:
             continue
-        if found and (
-            (step == 0 and found[-1][1] == 0) or (step > 0 and found[-1][1] == step * extent)
+        if dimensions and (
+            (step == 0 and dimensions[-1][1] == 0)
+            or (step > 0 and dimensions[-1][1] == step * extent)
         ):
-            found[-1] = (found[-1][0] * extent, step)
+            dimensions[-1] = (dimensions[-1][0] * extent, step)
         else:
-            found.append((extent, step))
-    return ((1, begin), *found) if begin else tuple(found)
+            dimensions.append((extent, step))
+    return ((1, begin), *dimensions) if begin else tuple(dimensions)
 
 
 def begun(seen: Map) -> tuple[int, Map]:
@@ -130,15 +131,15 @@ def within(
     Raises:
         NotFusible: the map cuts the whole in ways that do not fit.
     """
-    found = _Digits(seen, whole)
+    digits = _Digits(seen, whole)
     steps, begin, step = [], 0, 1
-    for start, size, first, last in zip(starts[::-1], sizes[::-1], found.first, found.last):
+    for start, size, first, last in zip(starts[::-1], sizes[::-1], digits.first, digits.last):
         if first < start or last >= start + size:
             return None
         begin -= start * step
         steps.append(step)
         step *= size
-    return found.mapped(steps, begin)
+    return digits.mapped(steps, begin)
 
 
 def split(whole: Map, columns: int) -> tuple[Map, int]:

@@ -13,7 +13,7 @@ class Kernel:
     """The functions of a kernel, in a loaded library."""
 
     def __init__(self, library: Any, free: Any, name: str) -> None:
-        def found(where: Any, function: str, *more: Any) -> Any:
+        def declared(where: Any, function: str, *more: Any) -> Any:
             made = where[function]
             made.argtypes, made.restype = [ctypes.py_object, *more], ctypes.c_int
             return made
@@ -21,13 +21,13 @@ class Kernel:
         self.library = library
         self.free = free
         #: all of it, with Python's lock and without
-        self.run: Any = found(library, name)
-        self.run_free: Any = found(free, name)
-        self.check: Any = found(library, f"{name}_check")
-        self.end: Any = found(free, f"{name}_end")
-        self.part: Any = found(free, f"{name}_part", ctypes.c_longlong)
+        self.run: Any = declared(library, name)
+        self.run_free: Any = declared(free, name)
+        self.check: Any = declared(library, f"{name}_check")
+        self.end: Any = declared(free, f"{name}_end")
+        self.part: Any = declared(free, f"{name}_part", ctypes.c_longlong)
         #: all of it, with what starts threads of OpenMP
-        self.team: Any = found(free, f"{name}_team", ctypes.c_void_p)
+        self.team: Any = declared(free, f"{name}_team", ctypes.c_void_p)
 
 
 def opened(path: Path) -> tuple[Any, Any] | None:

@@ -98,12 +98,12 @@ class KernelCache:
             said = digest.read_text(encoding="ascii")
             if blake2b(library.read_bytes()).hexdigest() != said:
                 return None
-            found = opened(library)
-            if found is None:
+            functions = opened(library)
+            if functions is None:
                 self._warn("arrays lie in memory in another way than generated kernels expect")
                 return None
             os.utime(library)
-            return Kernel(*found, name)
+            return Kernel(*functions, name)
         except (OSError, ValueError, AttributeError):
             return None
 
@@ -112,16 +112,16 @@ class KernelCache:
         processes have left behind that were killed.
         """
         assert self.folder is not None
-        found = []
+        entries = []
         _sweep(self.folder)
         for path in self.folder.glob("*.so"):
             try:
                 about = path.stat()
             except OSError:
                 continue
-            found.append((about.st_mtime, about.st_size, path))
-        total = sum(size for _, size, _ in found)
-        for _, size, path in sorted(found):
+            entries.append((about.st_mtime, about.st_size, path))
+        total = sum(size for _, size, _ in entries)
+        for _, size, path in sorted(entries):
             if total <= KEPT:
                 break
             total -= size

@@ -74,7 +74,7 @@ class _Relaid:
         return self._known[node.serial]
 
     def _made(self, node: Expression) -> Expression:
-        given, data = [self._known[a.serial] for a in node.arguments], node.data
+        arguments, data = [self._known[a.serial] for a in node.arguments], node.data
         shape = self._shapes.get(node.shape, node.shape)
         name, before = node.function, {a.shape for a in node.arguments}
         if name in ("sum", "max"):
@@ -88,7 +88,7 @@ class _Relaid:
             if node.shape in self._shapes and inner.size > 1:
                 if padded != self._by_channel:
                     raise Untraceable("what is neither of images nor of channels")
-                given = [Expression("view", given, self._shapes[padded], inner.dtype)]
+                arguments = [Expression("view", arguments, self._shapes[padded], inner.dtype)]
             elif self._plain in before:
                 raise Untraceable("images that are repeated")
         elif name == "view":
@@ -98,4 +98,4 @@ class _Relaid:
             raise Untraceable("parts of images")
         elif name == "index":
             raise Untraceable("positions in images")
-        return Expression(name, given, shape, node.dtype, data)
+        return Expression(name, arguments, shape, node.dtype, data)

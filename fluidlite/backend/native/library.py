@@ -89,20 +89,20 @@ class NativeKernels(KernelLibrary):
     ) -> list[Prepared | None]:
         """The kernels of sources; None for those that are not there, which are asked for."""
         unique = {source.name: source for source in sources}
-        found = self._compiler.find(unique.values())
-        missing = {name: source for name, source in unique.items() if name not in found}
+        kernels = self._compiler.find(unique.values())
+        missing = {name: source for name, source in unique.items() if name not in kernels}
         if missing and self.waits:
             for event in self._compiler.request(missing.values()):
                 event.wait()
-            found = self._compiler.find(unique.values())
+            kernels = self._compiler.find(unique.values())
         else:
             self._wanted.update(missing)
-        loaded = next(filter(None, found.values()), None)
+        loaded = next(filter(None, kernels.values()), None)
         if loaded is not None and self.command_functions is None:
             self.command_functions = CommandFunctions(loaded.library, loaded.free)
         return [
             None
-            if (kernel := found.get(source.name)) is None
+            if (kernel := kernels.get(source.name)) is None
             else prepared(kernel, source, made, team)
             for source, made in zip(sources, specs, strict=True)
         ]
@@ -155,15 +155,15 @@ def _traced(instruction: Any) -> TracedResults | None:
     specs = [_spec(operand, alike) for operand in instruction.operands]
     fused = instruction.fused
     if fused is None:
-        found = traced(instruction.op, instruction.slots, specs, outs)
+        results = traced(instruction.op, instruction.slots, specs, outs)
     else:
-        found = traced_together(fused, specs, outs)
-    if image is None or alike or found is None:
-        return found
+        results = traced_together(fused, specs, outs)
+    if image is None or alike or results is None:
+        return results
     if any(v.layout is not None and v.shape != image.shape for v in values):
         return None
     try:
-        return relaid(found, tuple(image.shape), image.layout)
+        return relaid(results, tuple(image.shape), image.layout)
     except Untraceable:
         return None
 
@@ -181,12 +181,12 @@ def _product_of(instruction: Any) -> KernelSource | None:
 
 def _used(instruction: Any) -> dict[str, Any]:
     """By output slot, the values that anything reads."""
-    found = {}
+    used = {}
     for slot, made in instruction.outs.items():
         values = made if isinstance(made, list) else [made]
         if any(value.users or value.is_output for value in values):
-            found[slot] = made
-    return found
+            used[slot] = made
+    return used
 
 
 def _spec(value: Any, as_it_lies: bool) -> Any:
@@ -267,21 +267,21 @@ def _called(run: Any, inputs: int, specs: Sequence[Any]) -> Callable[..., Any]:
         inputs: how many arrays it reads, and works in.
         specs: of its results: pairs of a shape and an element type.
     """
-    given = [f"g{k}" for k in range(inputs)]
-    made = [f"m{k}" for k in range(len(specs))]
-    several = len(made) > 1
+    arguments = [f"g{k}" for k in range(inputs)]
+    targets = [f"m{k}" for k in range(len(specs))]
+    several = len(targets) > 1
     names: dict[str, Any] = {"run": run, "again": _again, "empty": np.empty}
-    results = f"({', '.join(made)})" if several else made[0]
-    lines = [f"def call({', '.join([*given, 'out=None'])}):"]
+    results = f"({', '.join(targets)})" if several else targets[0]
+    lines = [f"def call({', '.join([*arguments, 'out=None'])}):"]
     if several:
-        lines.append(f"    {', '.join(made)} = out or {(None,) * len(made)}")
+        lines.append(f"    {', '.join(targets)} = out or {(None,) * len(targets)}")
     else:
         lines.append("    m0 = out")
     for k, (shape, dtype) in enumerate(specs):
         names[f"t{k}"] = np.dtype(dtype)
         lines.append(f"    if m{k} is None: m{k} = empty({tuple(shape)}, t{k})")
     lines += [
-        f"    arrays = ({', '.join([*given, *made])},)",
+        f"    arrays = ({', '.join([*arguments, *targets])},)",
         "    status = run(arrays)",
         f"    if status: again(status, run, arrays[:{inputs}], arrays[{inputs}:])",
         f"    return {results}",

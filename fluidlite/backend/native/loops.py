@@ -203,13 +203,13 @@ class Nest:
             NotFusible: it does not lie in rows and columns.
         """
         key = node.serial, seen
-        found = self._known.get(key)
-        if found is None:
-            found = self._known[key] = self._made(node, seen)
-            if not found.name:  # a view is the same variable
-                found.name = f"x{len(self._order)}"
-                self._order.append(found)
-        return found
+        element = self._known.get(key)
+        if element is None:
+            element = self._known[key] = self._made(node, seen)
+            if not element.name:  # a view is the same variable
+                element.name = f"x{len(self._order)}"
+                self._order.append(element)
+        return element
 
     def _level(self, seen: Map) -> tuple[int, str]:
         """What a value depends on that is seen by a map, and the C of its position."""
@@ -262,14 +262,16 @@ class Nest:
             return self.element(*piece_of(node, seen))
         if name in ("sum", "max"):
             return self._along_row(node, seen)
-        given = tuple(self.element(a, seen) for a in node.arguments)
+        arguments = tuple(self.element(a, seen) for a in node.arguments)
         level = 0
-        for each in given:
+        for each in arguments:
             level |= each.level
-        phase = max((each.phase for each in given), default=0)
-        costly = name in COSTLY or any(each.costly for each in given if each.level & COLUMN)
-        code = applied(node, [f"{{{k}}}" for k in range(len(given))]) if name != "check" else "{0}"
-        return Element(node, level, phase, code, given, costly or len(given) > 2)
+        phase = max((each.phase for each in arguments), default=0)
+        costly = name in COSTLY or any(each.costly for each in arguments if each.level & COLUMN)
+        code = (
+            applied(node, [f"{{{k}}}" for k in range(len(arguments))]) if name != "check" else "{0}"
+        )
+        return Element(node, level, phase, code, arguments, costly or len(arguments) > 2)
 
     def _along_row(self, node: Expression, seen: Map) -> Element:
         (inner,) = node.arguments
@@ -321,16 +323,16 @@ class Nest:
         if how.over == "rows":
             if how.columns != self.columns or inner.size != self.size:
                 raise NotFusible
-            found = self.element(inner, identity(self.size))
+            element = self.element(inner, identity(self.size))
         elif inner.size == self.size:
-            found = self.element(inner, identity(self.size))
+            element = self.element(inner, identity(self.size))
         elif self.columns and inner.size == self.size // self.columns:
-            found = self.element(inner, self.by_row)
-            if found.level & COLUMN:
+            element = self.element(inner, self.by_row)
+            if element.level & COLUMN:
                 raise NotFusible
         else:
             raise NotFusible
-        self.totals.append((node, found, how.over))
+        self.totals.append((node, element, how.over))
 
     # -- writing -----------------------------------------------------------------------------------
 
@@ -353,34 +355,34 @@ class RowWriter:
         self._phases = max((e.phase for e in self.order), default=0) + 1
         #: what each pass is for
         self._sinks: list[list[Element]] = [[] for _ in range(self._phases)]
-        for found in stored:
-            self._sinks[found.phase].append(found)
-        for _, found, over in self.nest.totals:
-            if found.level & COLUMN or over == "rows" or not self.nest.columns:
-                self._sinks[found.phase].append(found)
-        for each in self.order:
-            if each.is_reduction:
-                self._sinks[each.phase - 1].append(each.given[0])
+        for element in stored:
+            self._sinks[element.phase].append(element)
+        for _, element, over in self.nest.totals:
+            if element.level & COLUMN or over == "rows" or not self.nest.columns:
+                self._sinks[element.phase].append(element)
+        for element in self.order:
+            if element.is_reduction:
+                self._sinks[element.phase - 1].append(element.given[0])
         for phase in range(self._phases):
-            for each in self._needed(phase):
-                if each.phase < phase and each not in self._kept:
-                    self._keep(each, stored)
+            for element in self._needed(phase):
+                if element.phase < phase and element not in self._kept:
+                    self._keep(element, stored)
 
     def _needed(self, phase: int) -> list[Element]:
         """The elements of columns that a pass uses, arguments first."""
-        found: dict[Element, None] = {}
+        needed: dict[Element, None] = {}
 
         def visit(each: Element) -> None:
-            if each in found or not each.level & COLUMN or each.is_reduction:
+            if each in needed or not each.level & COLUMN or each.is_reduction:
                 return
             if each not in self._kept or each.phase == phase:
                 for other in each.given:
                     visit(other)
-            found[each] = None
+            needed[each] = None
 
         for sink in self._sinks[phase]:
             visit(sink)
-        return list(found)
+        return list(needed)
 
     def _keep(self, each: Element, stored: dict[Element, Store]) -> None:
         """Let a later pass load what is dear."""
@@ -402,16 +404,16 @@ class RowWriter:
 
     def written(self) -> Iterator[str]:
         outside = [e for e in self.order if not e.level and not e.is_reduction]
-        for each in outside:
-            yield "  " + self._define(each, 0)
-            yield from self._checked(each, "  ")
+        for element in outside:
+            yield "  " + self._define(element, 0)
+            yield from self._checked(element, "  ")
         nest = self.nest
         yield "  for (i64 r = first; r < last; r++) {"
         if not nest.columns:
             yield f"    const i64 at = r * {FLAT}L, m = n - at < {FLAT}L ? n - at : {FLAT}L;"
-        for each in self._held:
-            kind = C_TYPES[str(each.node.dtype)]
-            yield f"    {kind} kept_{each.name}[{nest.columns}];"
+        for element in self._held:
+            kind = C_TYPES[str(element.node.dtype)]
+            yield f"    {kind} kept_{element.name}[{nest.columns}];"
         for phase in range(self._phases):
             yield from self._row_values(phase)
             yield from self._pass(phase)
@@ -445,13 +447,13 @@ class RowWriter:
             if over == "all" and e in sinks and e.phase == phase and self._is_summed_in_columns(e)
         ]
         clauses = ""
-        for each in sums:
-            yield f"    {local(each.node)} {each.name} = 0;"
-        for each in largest:
-            yield f"    {local(each.node)} {each.name} = -__builtin_inff();"
-            yield f"    int nan_{each.name} = 0, plus_{each.name} = 0;"
-        for k, each in totals:
-            yield f"    {local(each.node)} t{k} = 0;"
+        for element in sums:
+            yield f"    {local(element.node)} {element.name} = 0;"
+        for element in largest:
+            yield f"    {local(element.node)} {element.name} = -__builtin_inff();"
+            yield f"    int nan_{element.name} = 0, plus_{element.name} = 0;"
+        for k, element in totals:
+            yield f"    {local(element.node)} t{k} = 0;"
         added = [e.name for e in sums] + [f"t{k}" for k, _ in totals]
         clauses += f" reduction(+:{', '.join(added)})" if added else ""
         if largest:
@@ -462,8 +464,8 @@ class RowWriter:
         yield f"    for (i64 c = 0; c < {nest.columns or 'm'}; c++) {{"
         yield from (f"      {line}" for line in self._column(phase, sums, largest, totals))
         yield "    }"
-        for each in largest:
-            name = each.name
+        for element in largest:
+            name = element.name
             yield f"    if ({name} == 0) {name} = plus_{name} ? 0.0f : -0.0f;"
             yield f'    if (nan_{name}) {name} = __builtin_nanf("");'
         for k, _ in totals:
@@ -477,27 +479,27 @@ class RowWriter:
         totals: Sequence[tuple[int, Element]],
     ) -> Iterator[str]:
         nest = self.nest
-        for each in self._needed(phase):
-            yield self._define(each, phase)
-            if each.node.function == "check":
+        for element in self._needed(phase):
+            yield self._define(element, phase)
+            if element.node.function == "check":
                 raise NotFusible
-            if self._held.get(each) == phase:
-                yield f"{self._kept[each]} = {each.name};"
+            if self._held.get(element) == phase:
+                yield f"{self._kept[element]} = {element.name};"
         for store in nest.stores:
             if not store.by_row and store.found.phase == phase:
                 yield f"{store.array}[{store.position}] = {store.found.name};"
-        for each in sums:
-            yield f"{each.name} += {each.given[0].name};"
-        for each in largest:
-            x, y = each.name, each.given[0].name
+        for element in sums:
+            yield f"{element.name} += {element.given[0].name};"
+        for element in largest:
+            x, y = element.name, element.given[0].name
             yield f"{x} = {y} > {x} ? {y} : {x}; nan_{x} |= {y} != {y};"
-            suffix = "f" if each.node.dtype.itemsize == 4 else ""
+            suffix = "f" if element.node.dtype.itemsize == 4 else ""
             yield f"plus_{x} |= __builtin_copysign{suffix}(1, {y}) > 0;"
-        for k, each in totals:
-            yield f"t{k} += {each.name};"
-        for k, (_, each, over) in enumerate(nest.totals):
-            if over == "rows" and each.phase == phase:
-                yield f"acc{k}[c] += {each.name};"
+        for k, element in totals:
+            yield f"t{k} += {element.name};"
+        for k, (_, element, over) in enumerate(nest.totals):
+            if over == "rows" and element.phase == phase:
+                yield f"acc{k}[c] += {element.name};"
 
     def _is_summed_in_columns(self, each: Element) -> bool:
         """Whether what is added up over everything differs from column to column."""

@@ -161,12 +161,12 @@ class _Kernel:
     def _candidates(self) -> list[int]:
         if self._columns is not None:
             return [self._columns]
-        found = {0}
+        widths = {0}
         for node in self._nodes:
             if node.function == "stretch" and node.size == self._size:
-                found |= {prod(node.shape[k:]) for k in range(1, len(node.shape))}
-        found |= {n for n in self._pieces.rows() if self._size % n == 0}
-        return [0, *sorted((n for n in found if n > 1 or self._pieces.is_cut), reverse=True)]
+                widths |= {prod(node.shape[k:]) for k in range(1, len(node.shape))}
+        widths |= {n for n in self._pieces.rows() if self._size % n == 0}
+        return [0, *sorted((n for n in widths if n > 1 or self._pieces.is_cut), reverse=True)]
 
     def _with_rows(self, columns: int) -> KernelSource:
         nest = Nest(self._size, columns, self._names)

@@ -264,13 +264,13 @@ def _applied(function: str, kernel: Any, values: Sequence[Any], out: Any = None)
     """A function of elements applied to values, with the type that NumPy's result has."""
     try:
         with np.errstate(all="ignore"):
-            made = kernel(*map(_sample, values)).dtype
+            dtype = kernel(*map(_sample, values)).dtype
     except (TypeError, ValueError) as error:
         raise Untraceable(str(error)) from None
     floats = [_sample(v) for v in values]
-    common = np.result_type(*floats) if made.kind == "b" and function != "logical_not" else made
-    if made.kind == "f" and made.itemsize not in (4, 8):
-        raise Untraceable(f"the element type {made}")
+    common = np.result_type(*floats) if dtype.kind == "b" and function != "logical_not" else dtype
+    if dtype.kind == "f" and dtype.itemsize not in (4, 8):
+        raise Untraceable(f"the element type {dtype}")
     nodes = [_node(v, None if isinstance(v, ArraySymbol) else _kind_of(v, common)) for v in values]
     if function.startswith("logical"):
         common = np.dtype(bool)
@@ -281,13 +281,13 @@ def _applied(function: str, kernel: Any, values: Sequence[Any], out: Any = None)
     except ValueError as error:
         raise Untraceable(str(error)) from None
     given = [_stretched(cast(ArraySymbol(n), common).node, shape) for n in nodes]
-    found = Expression(function, given, shape, made)
+    expression = Expression(function, given, shape, dtype)
     if out is not None:
         if not isinstance(out, ArraySymbol) or out.shape != shape:
             raise Untraceable("a result in a given array")
-        out.node = cast(ArraySymbol(found), out.dtype).node
+        out.node = cast(ArraySymbol(expression), out.dtype).node
         return out
-    return ArraySymbol(found)
+    return ArraySymbol(expression)
 
 
 def _kind_of(value: Any, common: Any) -> Any:
@@ -297,12 +297,12 @@ def _kind_of(value: Any, common: Any) -> Any:
 
 def where(condition: Any, yes: Any, no: Any) -> ArraySymbol:
     """One of two values by a condition."""
-    made = np.where(True, _sample(yes), _sample(no)).dtype
+    dtype = np.where(True, _sample(yes), _sample(no)).dtype
     if type(yes) in (int, float) and isinstance(no, ArraySymbol):
-        made = np.result_type(_sample(no), yes)
+        dtype = np.result_type(_sample(no), yes)
     if type(no) in (int, float) and isinstance(yes, ArraySymbol):
-        made = np.result_type(_sample(yes), no)
-    return _applied_as("where", (cast(condition, bool), cast(yes, made), cast(no, made)), made)
+        dtype = np.result_type(_sample(yes), no)
+    return _applied_as("where", (cast(condition, bool), cast(yes, dtype), cast(no, dtype)), dtype)
 
 
 def _applied_as(function: str, values: Sequence[ArraySymbol], dtype: Any) -> ArraySymbol:
@@ -335,11 +335,11 @@ def power(base: Any, exponent: Any, out: Any = None) -> ArraySymbol:
 def clip(value: Any, low: Any = None, high: Any = None, out: Any = None) -> ArraySymbol:
     """A value between bounds."""
     # of equal operands the second one is taken: what is at a bound keeps the sign of a zero
-    found = value if low is None else XP.maximum(low, value)
-    found = found if high is None else XP.minimum(high, found)
-    if found.dtype != value.dtype or out is not None:
+    bounded = value if low is None else XP.maximum(low, value)
+    bounded = bounded if high is None else XP.minimum(high, bounded)
+    if bounded.dtype != value.dtype or out is not None:
         raise Untraceable("bounds of another type")
-    return ArraySymbol(found.node)
+    return ArraySymbol(bounded.node)
 
 
 def logaddexp(x: Any, y: Any) -> ArraySymbol:
@@ -358,21 +358,21 @@ def reshape(value: Any, shape: Any) -> ArraySymbol:
     if -1 in sizes:
         rest = prod(n for n in sizes if n != -1)
         sizes[sizes.index(-1)] = node.size // max(rest, 1)
-    made = tuple(sizes)
-    if prod(made) != node.size:
+    new_shape = tuple(sizes)
+    if prod(new_shape) != node.size:
         raise Untraceable("a shape that does not fit")
     return ArraySymbol(
-        node if made == node.shape else Expression("view", (node,), made, node.dtype)
+        node if new_shape == node.shape else Expression("view", (node,), new_shape, node.dtype)
     )
 
 
 def broadcast_to(value: Any, shape: Any) -> ArraySymbol:
     """A value, repeated along dimensions of size 1."""
-    made = tuple(int(n) for n in shape)
+    new_shape = tuple(int(n) for n in shape)
     node = _node(value)
-    if np.broadcast_shapes(node.shape, made) != made:
+    if np.broadcast_shapes(node.shape, new_shape) != new_shape:
         raise Untraceable("a shape that does not fit")
-    return ArraySymbol(_stretched(node, made))
+    return ArraySymbol(_stretched(node, new_shape))
 
 
 def concatenate(values: Sequence[Any], axis: int = 0) -> ArraySymbol:
@@ -448,13 +448,13 @@ def _of_one(value: Any) -> ArraySymbol:
 
 def _reduced(function: str, value: ArraySymbol, axis: Any, keepdims: bool) -> ArraySymbol:
     axes, shape = _axes(axis, value.ndim), value.shape
-    kept = tuple(1 if i in axes else n for i, n in enumerate(shape))
+    kept_shape = tuple(1 if i in axes else n for i, n in enumerate(shape))
     if prod(shape[i] for i in axes) == 1:
-        found: ArraySymbol = reshape(_of_one(value) if function == "sum" else value, kept)
+        reduced: ArraySymbol = reshape(_of_one(value) if function == "sum" else value, kept_shape)
     else:
-        found = ArraySymbol(Expression(function, (value.node,), kept, value.dtype, axes))
+        reduced = ArraySymbol(Expression(function, (value.node,), kept_shape, value.dtype, axes))
     left = tuple(n for i, n in enumerate(shape) if i not in axes)
-    return found if keepdims else reshape(found, left)
+    return reduced if keepdims else reshape(reduced, left)
 
 
 def total(
@@ -532,9 +532,9 @@ def _added(value: Any, axis: Any = 0, keepdims: bool = False) -> ArraySymbol:
 
 
 def _namespace() -> Any:
-    made = {name: _elementwise(name) for name in sorted(_FUNCTIONS)}
-    made["abs"] = made["absolute"]
-    add: Any = made["add"]
+    functions = {name: _elementwise(name) for name in sorted(_FUNCTIONS)}
+    functions["abs"] = functions["absolute"]
+    add: Any = functions["add"]
     add.reduce = _added
     own = dict(
         where=where,
@@ -565,7 +565,7 @@ def _namespace() -> Any:
         float32=np.float32,
         float64=np.float64,
     )
-    return SimpleNamespace(**made, **own)
+    return SimpleNamespace(**functions, **own)
 
 
 #: the array namespace of symbols

@@ -66,17 +66,17 @@ def traced_together(fused: Any, specs: list[Any], outs: Mapping[str, Any]) -> Tr
     operands = [_input(spec) for spec in specs]
     if any(o is Untraceable for o in operands):
         return None
-    given: dict[str, dict[str, Any]] = {"consumer": {}, "producer": {}}
+    symbols: dict[str, dict[str, Any]] = {"consumer": {}, "producer": {}}
     for (side, slot), operand in zip(fused.takes, operands, strict=True):
-        given[side][slot] = _symbols(operand)
+        symbols[side][slot] = _symbols(operand)
     producer = fused.producer.op
-    (made,) = (slot.name for slot in producer.outputs)
+    (output_slot,) = (slot.name for slot in producer.outputs)
     try:
-        found = _EVAL.apply(producer, given["producer"], [made])
+        found = _EVAL.apply(producer, symbols["producer"], [output_slot])
     except _REFUSALS:
         return None
-    given["consumer"][fused.slot] = found[made]
-    return _applied(fused.consumer.op, operands, given["consumer"], outs)
+    symbols["consumer"][fused.slot] = found[output_slot]
+    return _applied(fused.consumer.op, operands, symbols["consumer"], outs)
 
 
 def _applied(

@@ -109,11 +109,11 @@ class ConvolutionForward:
         if g.useful < USEFUL and not g.is_channels_last:
             image = with_channels_last(library, g.image.sizes)
             out = with_channels_last(library, g.out.sizes)
-        self.descriptor = made = self._made(onednn, g, image, filter, out)
+        self.descriptor = descriptor = self._made(onednn, g, image, filter, out)
         # a plain array of one channel is one with the channels last, too, but not by its name
-        self._image = Layout(library, g.image, made.memory(OF_SOURCE))
-        self._filter = Layout(library, g.filter, made.memory(OF_WEIGHTS))
-        self._out = Layout(library, g.out, made.memory(OF_TARGET))
+        self._image = Layout(library, g.image, descriptor.memory(OF_SOURCE))
+        self._filter = Layout(library, g.filter, descriptor.memory(OF_WEIGHTS))
+        self._out = Layout(library, g.out, descriptor.memory(OF_TARGET))
         self.image: Layout | None = chosen(library, g.image, self._image.handle)
         self.filter: Layout | None = chosen(library, g.filter, self._filter.handle)
         self.out: Layout | None = chosen(library, g.out, self._out.handle)
@@ -205,21 +205,21 @@ def _offer(
     memories = [(number, descriptor.memory(*what)) for number, what in numbers]
     primitive = Primitive(onednn.contexts, descriptor, memories)
     last = layouts[-1]
-    made = shape if last is None else last.shape
+    out_shape = shape if last is None else last.shape
     are_plain = [layout is None for layout in layouts[:-1]]
 
     def run(*arrays: Any, out: Any = None) -> Any:
-        *given, context = arrays
-        if descriptor.makes_patches and not is_finite(given[1]):
+        *operands, context = arrays
+        if descriptor.makes_patches and not is_finite(operands[1]):
             raise KernelDeclined(
                 "zeros around the image would be multiplied with what is not finite"
             )
-        given = [
+        operands = [
             plain(array) if is_plain else array
-            for array, is_plain in zip((a for a in given if a is not None), are_plain)
+            for array, is_plain in zip((a for a in operands if a is not None), are_plain)
         ]
-        out = whole(out, made)
-        primitive.at(context)(*given, out)
+        out = whole(out, out_shape)
+        primitive.at(context)(*operands, out)
         return out
 
     prepared = Prepared(run, out=True, scratch=onednn.contexts)
@@ -267,7 +267,7 @@ def convolution(
         (*chosen_layouts, forward.out),
         instruction.results[0].shape,
     )
-    given = len(instruction.operands)
+    operand_count = len(instruction.operands)
     layouts_of = (forward.image, forward.filter, *(None for _ in (*more, *behind)))
     operands = (*instruction.operands, *behind, *(value for _, value in others))
     takes = (*layouts_of, *(forward.out for _ in others))
@@ -275,9 +275,9 @@ def convolution(
     if not onednn.hides:
         return offer
     positions = prod(g.out.sizes) / g.out.sizes[1]
-    terms = [(given + len(behind) + k, value, 1.0) for k, (_, value) in enumerate(others)]
+    terms = [(operand_count + len(behind) + k, value, 1.0) for k, (_, value) in enumerate(others)]
     if bias is not None:
-        terms.append((given if behind else 2, bias, positions**0.5))
+        terms.append((operand_count if behind else 2, bias, positions**0.5))
     rule = product(image, filter, g.gain, linear(*terms) if terms else None)
     hides = any(step[1:] == RELU for post in posts for step in post.steps)
     return bounded(offer, made_by(instruction, epilogues, fused), rule, hides=hides)
@@ -295,16 +295,16 @@ def _posts(chain: Iterable[tuple[Epilogue, Any]], result: Any) -> list[PostOp]:
     """The epilogues of a convolution, from the first on, that the library computes, and that make
     the norm of the result no greater than it and those of what is added to it.
     """
-    found = []
+    posts = []
     for epilogue, instruction in chain:
         if epilogue.function == "relu":
-            found.append(PostOp([("eltwise", *RELU)]))
+            posts.append(PostOp([("eltwise", *RELU)]))
         elif _is_bounded(epilogue, result.shape):
-            found += post_ops([(epilogue, instruction)], result)
+            posts += post_ops([(epilogue, instruction)], result)
         else:
             break
         result = instruction.result
-    return found
+    return posts
 
 
 @serves("conv2d_adjoint_input", "conv3d_adjoint_input", cost=_cost)

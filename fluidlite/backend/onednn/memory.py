@@ -71,15 +71,15 @@ class Layout:
         self.library = library
         self.form = form
         if handle is None:
-            made = library.create(
+            owned_handle = library.create(
                 "memory_desc_create_with_strides",
                 *(len(form.sizes), dims(form.sizes), FLOAT32, dims(form.steps)),
             )
         else:
-            made = library.create("memory_desc_clone", handle)
-        self._descriptor = Descriptor(library, made)
-        self.handle = made
-        self.nbytes: int = library.size(made)
+            owned_handle = library.create("memory_desc_clone", handle)
+        self._descriptor = Descriptor(library, owned_handle)
+        self.handle = owned_handle
+        self.nbytes: int = library.size(owned_handle)
         self.shape: tuple[int] = (self.nbytes // FLOAT.itemsize,)
         #: whether there are zeros that fill blocks up
         self.padded: bool = self.shape[0] != prod(form.sizes)
@@ -101,11 +101,11 @@ class Layout:
         rank = len(self.form.sizes)
         for block in (16, 8, 4) if rank in (3, 4, 5) else ():
             tag = f"aB{'cde'[: rank - 2]}{block}b".encode()
-            made = self.library.create(
+            handle = self.library.create(
                 "memory_desc_create_with_string_tag",
                 *(rank, dims(self.form.sizes), FLOAT32, tag),
             )
-            owner = Descriptor(self.library, made)
+            owner = Descriptor(self.library, handle)
             if self.library.equal(self.handle, owner.handle):
                 return block
         return None
@@ -288,17 +288,17 @@ class Primitive:
 
     def _made_for(self, threads: int) -> Made:
         """The one for a number of threads, which the library has just now."""
-        found = self._made.get(threads)
-        if found is None:
+        primitive = self._made.get(threads)
+        if primitive is None:
             try:
                 again = self.descriptor.again()
-                found = Made(self.contexts, again) if again.is_like(self.descriptor) else None
+                primitive = Made(self.contexts, again) if again.is_like(self.descriptor) else None
             except NotDone:
                 pass
-            if found is None:  # not with the same layouts
-                found = next(iter(self._made.values()))
-            self._made[threads] = found
-        return found
+            if primitive is None:  # not with the same layouts
+                primitive = next(iter(self._made.values()))
+            self._made[threads] = primitive
+        return primitive
 
 
 class Made:
@@ -356,11 +356,11 @@ class PrimitiveDescriptor:
                 posts = (*posts, ("eltwise", RELU, 0.0, 0.0))
             if posts:
                 _set_posts(library, attributes, posts)
-            given = [_handle_of(a) for a in arguments]
+            handles = [_handle_of(a) for a in arguments]
             engine = [] if kind == "reorder" else [library.engine]
             behind = [attributes] if hint is None else [hint.handle, attributes]
             self.handle: Any = library.create(
-                f"{kind}_primitive_desc_create", *engine, *given, *behind
+                f"{kind}_primitive_desc_create", *engine, *handles, *behind
             )
             library.give_back_with(self, "primitive_desc", self.handle)
         finally:
@@ -392,13 +392,13 @@ RELU = 0x20
 
 
 def _set_posts(library: Library, attributes: Any, posts: Sequence[tuple[Any, ...]]) -> None:
-    made = library.create("post_ops_create")
+    post_ops = library.create("post_ops_create")
     try:
         for post, *how in posts:
-            library.call(f"post_ops_append_{post}", made, *map(_handle_of, how))
-        library.call("primitive_attr_set_post_ops", attributes, made)
+            library.call(f"post_ops_append_{post}", post_ops, *map(_handle_of, how))
+        library.call("primitive_attr_set_post_ops", attributes, post_ops)
     finally:
-        library.destroy("post_ops", made)
+        library.destroy("post_ops", post_ops)
 
 
 def _handle_of(argument: Any) -> Any:
@@ -449,14 +449,14 @@ class _BoundPrimitive:
     def call(self, arrays: int) -> PrimitiveCall:
         """What runs it from C, on so many arrays."""
         library = self._library
-        made = PrimitiveCall(
+        call = PrimitiveCall(
             address_of_function(library.set_data),
             address_of_function(library.execute),
             *(self._made.handle, library.stream, self._count, addressof(self._arguments)),
             *(arrays, (c_void_p * arrays)(*self._memories[:arrays])),
         )
-        made.keeps = self
-        return made
+        call.keeps = self
+        return call
 
 
 def _nothing() -> None:

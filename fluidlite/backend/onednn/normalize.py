@@ -141,15 +141,15 @@ def _declining(offer: Offer, number: int, root: float, masks: bool) -> Offer:
     function = offer.kernel.function
 
     def run(*arrays: Any, out: Any = None) -> Any:
-        found = function(*arrays, out=out)
-        mean, inverse = found[3:5]  # where the variance is infinite, the other one is zero
+        results = function(*arrays, out=out)
+        mean, inverse = results[3:5]  # where the variance is infinite, the other one is zero
         bound = (measured(arrays[1]) + measured(arrays[2])) * root
         if not (isfinite(measured(mean) + measured(inverse)) and inverse.all()):
             bound = inf
         if masks:
             require(bound)
         arrays[-1].norms[number] = bound
-        return found
+        return results
 
     return offer._replace(kernel=offer.kernel._replace(function=run))
 
@@ -191,12 +191,12 @@ def _by_batch(op: Any, primitive: Primitive, shape: tuple[int, ...], norm: Batch
         context: ExecutionContext,
         out: Any = None,
     ) -> Any:
-        given = (None,) * (5 + masked) if out is None else out
-        y = whole(given[0], shape)
+        outputs = (None,) * (5 + masked) if out is None else out
+        y = whole(outputs[0], shape)
         mean, variance = np.empty_like(was_mean), np.empty_like(was_mean)
         arrays = [plain(x) if is_plain else x, mean, variance, scale, bias, y]
         if masked:
-            mask = given[5]
+            mask = outputs[5]
             if mask is None:
                 mask = np.empty(norm.mask_bytes, "uint8")
             arrays.append(mask)
@@ -262,15 +262,15 @@ def batch_norm_grad(
     def run(*arrays: Any, out: Any = None) -> Any:
         *arrays_in, context = arrays
         x, scale, _, _, mean, inverse, _, g = arrays_in[:8]
-        made = whole(None if out is None else out[0], shape)
+        dx = whole(None if out is None else out[0], shape)
         dscale, dbias = np.empty_like(scale), np.empty_like(scale)
         variance = np.reciprocal(inverse * inverse)
         variance -= epsilon
         if is_plain:
             x, g = plain(x), plain(g)
         masks = arrays_in[12:]
-        primitive.at(context)(x, mean, variance, scale, g, made, dscale, dbias, *masks)
-        return made, dscale, dbias
+        primitive.at(context)(x, mean, variance, scale, g, dx, dscale, dbias, *masks)
+        return dx, dscale, dbias
 
     takes = [None] * len(instruction.operands)
     takes[0] = takes[7] = norm.layout

@@ -175,14 +175,14 @@ class OneDnnKernels(KernelLibrary):
         order = None if target is None else target.order
 
         def run(array: Any, context: ExecutionContext, out: Any = None) -> Any:
-            made = None if out is None else whole(out, made_shape)
+            target = None if out is None else whole(out, made_shape)
             if order is not None and source is None:
                 lying = array.transpose(order)
                 if lying.flags.c_contiguous:  # nothing is to be moved
-                    return lying.reshape(-1) if made is None else _copied(lying, made)
-            made = new(made_shape) if made is None else made
-            copy.at(context)(plain(array), made)
-            return made
+                    return lying.reshape(-1) if target is None else _copied(lying, target)
+            target = new(made_shape) if target is None else target
+            copy.at(context)(plain(array), target)
+            return target
 
         return Prepared(run, out=True, scratch=self.contexts)
 

@@ -146,17 +146,17 @@ def pool(
     shape = out.shape if forward.out is None else forward.out.shape
 
     def run(x: Any, context: ExecutionContext, out: Any = None) -> Any:
-        given = [None] * 2 if out is None else list(out) if makes else [out]
-        made = whole(given[0], shape)
+        outputs = [None] * 2 if out is None else list(out) if makes else [out]
+        pooled = whole(outputs[0], shape)
         x = plain(x) if layout is None else x
         if not makes:
-            primitive.at(context)(x, made)
-            return made
-        places = given[1]
+            primitive.at(context)(x, pooled)
+            return pooled
+        places = outputs[1]
         if places is None:
             places = np.empty(space, "uint8")
-        primitive.at(context)(x, made, places)
-        return made, places
+        primitive.at(context)(x, pooled, places)
+        return pooled, places
 
     prepared = Prepared(run, out=True, scratch=onednn.contexts)
     offer = Offer(prepared, (layout,), (forward.out,), makes=makes)

@@ -56,17 +56,17 @@ def post_ops(chain: Iterable[tuple[Epilogue, Any]], result: Any) -> list[PostOp]
         chain: of the epilogues.
         result: the value that the first of them reads.
     """
-    found = []
+    posts = []
     for epilogue, instruction in chain:
         if epilogue.function in BINARY:
             (other,) = (v for v in instruction.inputs if v is not result)
             steps = [("binary", BINARY[epilogue.function])]
-            found.append(PostOp(steps, other, epilogue.shape))
+            posts.append(PostOp(steps, other, epilogue.shape))
         else:
             make = UNARY.get(epilogue.function)
             functions = [] if make is None else make(*epilogue.numbers)
             if not functions:
                 break
-            found.append(PostOp([("eltwise", *function) for function in functions]))
+            posts.append(PostOp([("eltwise", *function) for function in functions]))
         result = instruction.result
-    return found
+    return posts

@@ -199,13 +199,13 @@ class Product:
         library = onednn.library
         #: of the result
         self.shape: tuple[int, ...] = tuple(geometry.shape[i] for i in order) or geometry.shape
-        made = row_major(geometry.sizes)
+        form = row_major(geometry.sizes)
         if order:
             if geometry.sizes != geometry.shape:
                 raise NotDone("dimensions that the library sees as one")
             lying = row_major(self.shape).steps
-            made = Form(made.sizes, tuple(lying[order.index(i)] for i in range(len(order))))
-        self._made = Layout(library, made)
+            form = Form(form.sizes, tuple(lying[order.index(i)] for i in range(len(order))))
+        self._made = Layout(library, form)
         self._posts: list[tuple[Any, ...]] = []
         self._others: list[tuple[int, Layout]] = []
         if geometry.factor != 1.0:
@@ -299,11 +299,11 @@ def _cost(onednn: OneDnnKernels, instruction: Any, layouts: Layouts) -> float:
     With several threads it is all products of a plan or none, since the threads of two libraries
     get into each other's way; and it is where NumPy's BLAS does not use what the processor has.
     """
-    (x, y), made = instruction.operands, instruction.results[0]
+    (x, y), result = instruction.operands, instruction.results[0]
     if _are_stacks(instruction):
         depth = x.shape[-2 if instruction.op.transpose_X else -1]
-        return LOW if 2 * made.size * depth >= SMALLEST_STACK else HIGH
-    operations, least = operations_of(x, y, made)
+        return LOW if 2 * result.size * depth >= SMALLEST_STACK else HIGH
+    operations, least = operations_of(x, y, result)
     if onednn.library.is_newer_than_blas or (threads.count() > 1 and onednn.works_anyhow):
         return LOW if operations > SMALLEST_OF_MANY and least >= NARROW_OF_MANY else HIGH
     if threads.count() > 1:
@@ -326,7 +326,7 @@ def product(
     order = epilogues.order_behind(len(posts))
     while True:
         try:
-            made = Product(onednn, geometry, posts, order)
+            kernel = Product(onednn, geometry, posts, order)
             break
         except NotDone:
             if order:
@@ -335,7 +335,7 @@ def product(
                 posts.pop()
             else:
                 raise
-    prepared = Prepared(made.run, out=True, scratch=made.contexts, command=made.command)
+    prepared = Prepared(kernel.run, out=True, scratch=kernel.contexts, command=kernel.command)
     operands = (x, y, *(post.value for post in posts if post.value is not None))
     takes = (None,) * len(operands)
     fused = len(posts) + bool(order)
