@@ -127,14 +127,14 @@ def register(commands: Any) -> None:
 
 
 def _command(commands: Any, name: str, about: str, examples: str) -> argparse.ArgumentParser:
-    made: argparse.ArgumentParser = commands.add_parser(
+    parser: argparse.ArgumentParser = commands.add_parser(
         name,
         help=about,
         description=about,
         epilog=examples,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    return made
+    return parser
 
 
 def _read(path: str) -> tuple[Contents, Program]:
@@ -171,28 +171,28 @@ def _draw(given: argparse.Namespace) -> int:
 
 def _summary(given: argparse.Namespace) -> int:
     _, program = _read(given.path)
-    found = summary(program, given.batch_size)
+    report = summary(program, given.batch_size)
     if given.json:
-        say_json(found.to_dict(), indent=2)
+        say_json(report.to_dict(), indent=2)
     else:
-        say(found)
+        say(report)
     return 0
 
 
 def _diff(given: argparse.Namespace) -> int:
     try:
-        found = diff(_read(given.before)[1], _read(given.after)[1])
+        difference = diff(_read(given.before)[1], _read(given.after)[1])
     except FileError as error:
         complain(str(error))
         return 2
     if given.html:
-        page = f"<!DOCTYPE html><meta charset='utf-8'><title>diff</title>{found.to_html()}\n"
+        page = f"<!DOCTYPE html><meta charset='utf-8'><title>diff</title>{difference.to_html()}\n"
         write_text(given.html, page, "backslashreplace")
     if given.json:
-        say_json(_as_json(found), indent=2)
+        say_json(_as_json(difference), indent=2)
     else:
-        say(found)
-    return 1 if found else 0
+        say(difference)
+    return 1 if difference else 0
 
 
 def _as_json(found: Difference) -> dict[str, Any]:
@@ -343,13 +343,13 @@ def _from_file(path: str, name: str) -> Any:
         path = file
     else:
         member = ""
-    found = read(path).variables
-    wanted = member or (name if name in found else "")
-    if wanted and wanted in found:
-        return found[wanted]
-    if not wanted and len(found) == 1:
-        return next(iter(found.values()))
+    arrays = read(path).variables
+    wanted = member or (name if name in arrays else "")
+    if wanted and wanted in arrays:
+        return arrays[wanted]
+    if not wanted and len(arrays) == 1:
+        return next(iter(arrays.values()))
     raise FeedError(
-        f"{path} holds {', '.join(found) or 'no array'}; "
+        f"{path} holds {', '.join(arrays) or 'no array'}; "
         f"say which of them {name!r} is: @{path}:NAME"
     )

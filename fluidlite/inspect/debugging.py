@@ -138,21 +138,21 @@ class Debugger(Observer):
         Raises:
             ArgumentError: a place is none of these, or the program has nothing of that name.
         """
-        for each in places:
-            if isinstance(each, str) and ":" not in each:
+        for location in places:
+            if isinstance(location, str) and ":" not in location:
                 known = {op.type for block in self.program.blocks for op in block.ops}
                 known.update(variable.name for variable in self.program.list_vars())
-                if each not in known:
+                if location not in known:
                     raise ArgumentError(
-                        f"the program has no variable and no operator {each!r}"
-                        f"{suggestion(each, known)}"
+                        f"the program has no variable and no operator {location!r}"
+                        f"{suggestion(location, known)}"
                     )
-            elif not isinstance(each, (str, Variable, Operator)) and not callable(each):
+            elif not isinstance(location, (str, Variable, Operator)) and not callable(location):
                 raise ArgumentError(
                     f"expected a name, a line, a variable, an operator or a function of a value, "
-                    f"got {each!r:.60}"
+                    f"got {location!r:.60}"
                 )
-            self.breakpoints.append(Breakpoint(each))
+            self.breakpoints.append(Breakpoint(location))
 
     def clear(self) -> None:
         """Take all breakpoints away."""

@@ -206,20 +206,20 @@ def _key(op: Operator) -> tuple[object, ...]:
 
 def _change(a: Operator, b: Operator) -> str:
     """In what two operators of one type with the same outputs differ."""
-    found = []
+    differences = []
     for slot in dict.fromkeys((*a.inputs, *b.inputs)):
         old, new = (", ".join(op.inputs.get(slot, ())) or "nothing" for op in (a, b))
         if old != new:
-            found.append(f"{slot}: {old} -> {new}")
+            differences.append(f"{slot}: {old} -> {new}")
     for name in dict.fromkeys((*a.attrs, *b.attrs)):
         old, new = (_value(op, name) for op in (a, b))
         if old != new:
-            found.append(f"{name}: {old} -> {new}")
+            differences.append(f"{name}: {old} -> {new}")
     for field in ("role", "role_vars", "namescope", "device"):
         old, new = (str(getattr(op, field)) for op in (a, b))
         if old != new:
-            found.append(f"{field}: {old} -> {new}")
-    return "; ".join(found)
+            differences.append(f"{field}: {old} -> {new}")
+    return "; ".join(differences)
 
 
 def _value(op: Operator, name: str) -> str:

@@ -100,13 +100,13 @@ class Probe:
             self._function(self._value + move),
             self._function(self._value - move),
         )
-        found = float(np.sum(self._gradient * direction.reshape(self._value.shape)))
+        derivative = float(np.sum(self._gradient * direction.reshape(self._value.shape)))
         expected = (plus - minus) / (2 * step)
         rounding = _ROUNDING * (size_plus + size_minus) / (2 * step)
-        scale = max(abs(found), abs(expected), limits.atol / limits.rtol)
-        missed = abs(found - expected) if np.isfinite(found + expected) else np.inf
+        scale = max(abs(derivative), abs(expected), limits.atol / limits.rtol)
+        missed = abs(derivative - expected) if np.isfinite(derivative + expected) else np.inf
         ok = missed <= limits.rtol * scale + rounding
-        return found, expected, float(missed / scale), bool(ok)
+        return derivative, expected, float(missed / scale), bool(ok)
 
     def _has_kink(self, direction: Array) -> bool:
         move = (self._limits.step * direction).reshape(self._value.shape)

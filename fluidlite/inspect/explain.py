@@ -252,10 +252,10 @@ def _made_from(goals: Iterable[Variable], ops: Sequence[Operator]) -> set[str]:
     names = "|".join(re.escape(goal.grad_name) for goal in goals)
     backward = [op for op in ops if op.role & OpRole.BACKWARD]
     written = {name for op in backward for name in op.output_arg_names}
-    made = {name for name in written if re.fullmatch(f"({names})(_[0-9]+)?", name)}
-    if not made:
+    reached = {name for name in written if re.fullmatch(f"({names})(_[0-9]+)?", name)}
+    if not reached:
         return written
     for op in backward:
-        if not made.isdisjoint(op.input_arg_names):
-            made.update(op.output_arg_names)
-    return made
+        if not reached.isdisjoint(op.input_arg_names):
+            reached.update(op.output_arg_names)
+    return reached

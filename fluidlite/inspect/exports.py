@@ -50,10 +50,10 @@ def to_networkx(program: Program) -> networkx.MultiDiGraph[Any]:
     import networkx as nx
 
     graph = _graph_of(program)
-    made = nx.MultiDiGraph()
+    network = nx.MultiDiGraph()
     for use in graph.variables:
         variable = use.variable
-        made.add_node(
+        network.add_node(
             ("var", variable.block.idx, variable.name),
             kind="variable",
             name=variable.name,
@@ -65,7 +65,7 @@ def to_networkx(program: Program) -> networkx.MultiDiGraph[Any]:
         )
     nodes = [("op", op.block.idx, graph.position(n)) for n, op in enumerate(graph.ops)]
     for node, op, role in zip(nodes, graph.ops, graph.roles):
-        made.add_node(
+        network.add_node(
             node,
             kind="operator",
             type=op.type,
@@ -84,10 +84,10 @@ def to_networkx(program: Program) -> networkx.MultiDiGraph[Any]:
                     found = graph.variables[number].variable
                     variable_node = ("var", found.block.idx, found.name)
                 ends = (variable_node, node) if side == "inputs" else (node, variable_node)
-                made.add_edge(*ends, kind="data", slot=slot)
+                network.add_edge(*ends, kind="data", slot=slot)
     for gradient, forward in graph.forward_of.items():
-        made.add_edge(nodes[forward], nodes[gradient], kind="gradient", slot=None)
-    return made
+        network.add_edge(nodes[forward], nodes[gradient], kind="gradient", slot=None)
+    return network
 
 
 def to_dot(program: Program) -> str:

@@ -45,15 +45,15 @@ def find_culprits(
         limits: what is allowed.
         rng: draws directions and cotangents.
     """
-    found: dict[str, FaultyRule] = {}
-    for each in seen:
-        if len(found) == _NAMED:
+    culprits: dict[str, FaultyRule] = {}
+    for run in seen:
+        if len(culprits) == _NAMED:
             break
-        if each.op in concerned and each.op.type not in found:
-            culprit = _examined(each, concerned[each.op], limits, rng)
+        if run.op in concerned and run.op.type not in culprits:
+            culprit = _examined(run, concerned[run.op], limits, rng)
             if culprit is not None:
-                found[each.op.type] = culprit
-    return list(found.values())
+                culprits[run.op.type] = culprit
+    return list(culprits.values())
 
 
 def between(
@@ -72,18 +72,18 @@ def between(
     for op in ops:
         reads.append(reached.intersection(reads_of(op)))
         (reached.update if reads[-1] else reached.difference_update)(writes_of(op))
-    needed, found = set(goals), {}
+    needed, operators = set(goals), {}
     for op, concerned in zip(reversed(ops), reversed(reads)):
         writes = needed.intersection(writes_of(op))
         needed.difference_update(writes_of(op))
         needed.update(reads_of(op))
         if concerned and writes:
-            found[op] = Concerned(concerned, writes)
+            operators[op] = Concerned(concerned, writes)
     inner = _downstream(program, sources)
     for block in program.blocks[1:]:
         for op in block.ops:
-            found[op] = Concerned(inner, set(writes_of(op)))
-    return found
+            operators[op] = Concerned(inner, set(writes_of(op)))
+    return operators
 
 
 def _downstream(program: Program, sources: Iterable[str]) -> set[str]:
@@ -131,11 +131,11 @@ class _Alone:
         self._weights: dict[tuple[str, int], Any] = {}
         for slot, value in outs.items():
             if slot in seen.want and (all_count or not slots[slot].constant):
-                for k, (each, name) in enumerate(zip(_listed(value), seen.op.outputs[slot])):
-                    if name in counted and is_float(each) and each.size:
-                        one = each.size == 1  # then reports show the slope itself
+                for k, (output, name) in enumerate(zip(_listed(value), seen.op.outputs[slot])):
+                    if name in counted and is_float(output) and output.size:
+                        one = output.size == 1  # then reports show the slope itself
                         self._weights[slot, k] = (
-                            np.ones(each.shape) if one else rng.normal(size=each.shape)
+                            np.ones(output.shape) if one else rng.normal(size=output.shape)
                         )
 
     def total(self, ins: Mapping[str, Any]) -> tuple[float, float]:

@@ -15,8 +15,8 @@ from ..scope import Scope
 
 def in_float64(program: Program) -> Program:
     """A copy of a program whose float variables and attributes are float64."""
-    made = program.clone()
-    for block in made.blocks:
+    copied = program.clone()
+    for block in copied.blocks:
         for variable in block.vars.values():
             tensor = variable.kind is Kind.LOD_TENSOR
             if variable.dtype.is_float and (variable.has_dtype or tensor):
@@ -24,7 +24,7 @@ def in_float64(program: Program) -> Program:
         block.set_ops([_listed_as_floats(op) for op in block.ops])
         for op in block.ops:
             _widen(op)
-    return made
+    return copied
 
 
 def _widen(op: Operator) -> None:
@@ -74,10 +74,10 @@ def with_data(value: Any, data: Any) -> Any:
 
 def persistable_values(program: Program, scope: Scope) -> dict[str, Any]:
     """By name what a scope holds of a program's persistable variables, in double precision."""
-    found = {}
+    values = {}
     for variable in program.list_vars():
         if variable.persistable:
             value = scope.host_value(variable.name)
             if value is not None:
-                found[variable.name] = widened(value)
-    return found
+                values[variable.name] = widened(value)
+    return values

@@ -69,14 +69,14 @@ class Folding:
             drivers.setdefault(number, []).append(index)
         # blocks inside others come later: they are ready when what is around them is made
         for block in reversed(graph.program.blocks):
-            made = root if block.idx == 0 else Group(f"block {block.idx}", "block")
-            self._fill(made, block.idx)
+            folded = root if block.idx == 0 else Group(f"block {block.idx}", "block")
+            self._fill(folded, block.idx)
             if block.idx == 0:
                 continue
             driver = graph.driver_of.get(block.idx)
             if driver is None:
-                made.label = f"block {block.idx}, which no operator drives"
-                root.children.append(made)
+                folded.label = f"block {block.idx}, which no operator drives"
+                root.children.append(folded)
                 continue
             group = self._inner.get(driver)
             if group is None:
@@ -84,7 +84,7 @@ class Folding:
                 group = Group(op.type, "block", graph.roles[driver], [driver])
                 self._inner[driver] = group
             group.label = f"{graph.ops[driver].type} ({', '.join(map(_block, drivers[driver]))})"
-            group.children += made.children
+            group.children += folded.children
         self.root = root
         self._put_inner(root)
         self.groups: list[Group] = []
@@ -217,17 +217,17 @@ class Folding:
                 times = run // period + 1
                 if times >= _REPEATED and times * period > best[start][0] * best[start][1]:
                     best[start] = (period, times)
-        found: list[Item] = []
+        items: list[Item] = []
         start = 0
         while start < count:
             period, times = best[start]
             if not times:
-                found.append(children[start])
+                items.append(children[start])
                 start += 1
                 continue
-            found.append(self._repeat(children[start : start + period * times], period))
+            items.append(self._repeat(children[start : start + period * times], period))
             start += period * times
-        return found
+        return items
 
     def _repeat(self, children: list[Item], period: int) -> Group:
         times = len(children) // period
@@ -257,16 +257,16 @@ class Folding:
         count = len(self.root.children)
         if count > visible:
             return set()
-        found = {0}
+        opened = {0}
         waiting = deque(self._inside(self.root))
         while waiting:
             group = waiting.popleft()
             if group.kind == "repeat" or count - 1 + len(group.children) > visible:
                 continue
             count += len(group.children) - 1
-            found.add(group.number)
+            opened.add(group.number)
             waiting.extend(self._inside(group))
-        return found
+        return opened
 
     def _inside(self, group: Group) -> Iterator[Group]:
         return (child for child in group.children if isinstance(child, Group))
@@ -276,15 +276,15 @@ class Folding:
         what is at first when None.
         """
         unfolded = self.open if open is None else set(open)
-        found: list[Item] = []
+        shown: list[Item] = []
         stack: list[Item] = [self.root]
         while stack:
             item = stack.pop()
             if isinstance(item, Group) and item.number in unfolded:
                 stack.extend(reversed(item.children))
             else:
-                found.append(item)
-        return found
+                shown.append(item)
+        return shown
 
 
 def _block(index: int) -> str:

@@ -155,9 +155,9 @@ def _of_program(
         raise ArgumentError("a program is checked at a target; say which variable: target=loss")
     listed = target if isinstance(target, (list, tuple)) else [target]
     goals = [_goal(each, program) for each in listed]
-    made = prune(in_float64(program), inputs, goals)
-    made.random_seed = program.random_seed or seed + 1
-    block = made.global_block()
+    pruned = prune(in_float64(program), inputs, goals)
+    pruned.random_seed = program.random_seed or seed + 1
+    block = pruned.global_block()
     fed = {}
     for name, value in inputs.items():
         if name not in program.global_block().vars:
@@ -165,27 +165,30 @@ def _of_program(
                 f"the program has no variable {name!r} to feed"
                 f"{suggestion(name, program.global_block().vars)}"
             )
-        given = value if isinstance(value, LoDTensor) else np.asarray(value)
+        fed_value = value if isinstance(value, LoDTensor) else np.asarray(value)
         wanted = name in block.vars and block.vars[name].dtype.is_float
-        if wanted and not isinstance(given, LoDTensor):
-            given = given.astype("float64")
+        if wanted and not isinstance(fed_value, LoDTensor):
+            fed_value = fed_value.astype("float64")
         if name in block.vars:
-            fed[name] = widened(given)
-    kept = persistable_values(made, global_scope() if scope is None else scope)
+            fed[name] = widened(fed_value)
+    persistables = persistable_values(pruned, global_scope() if scope is None else scope)
     sources = [name for name, value in fed.items() if is_float(value)]
     sources += [
         p.name
-        for p in made.all_parameters()
-        if p.trainable and not p.stop_gradient and p.name not in fed and is_float(kept.get(p.name))
+        for p in pruned.all_parameters()
+        if p.trainable
+        and not p.stop_gradient
+        and p.name not in fed
+        and is_float(persistables.get(p.name))
     ]
     for name in sources:
         block.vars[name].stop_gradient = False
     own = Scope()
-    for name, value in kept.items():
+    for name, value in persistables.items():
         own.var(name).value = value
     # the executor knows best what is wrong with a feed, or with a parameter that has no value
-    Executor().run(made, feed=fed, fetch_list=goals, scope=own, return_numpy=False)
-    return _Case(made, {**kept, **fed}, sources, goals)
+    Executor().run(pruned, feed=fed, fetch_list=goals, scope=own, return_numpy=False)
+    return _Case(pruned, {**persistables, **fed}, sources, goals)
 
 
 def _goal(target: Any, program: Program) -> str:
@@ -220,16 +223,16 @@ def _of_function(function: Callable[..., Any], inputs: Any, seed: int) -> _Case:
         )
     if not isinstance(inputs, Mapping):
         inputs = {f"input_{k}": value for k, value in enumerate(inputs)}
-    given = {n: v if isinstance(v, LoDTensor) else np.asarray(v) for n, v in inputs.items()}
+    values = {n: v if isinstance(v, LoDTensor) else np.asarray(v) for n, v in inputs.items()}
     main, startup = Program(), Program()
     main.random_seed = startup.random_seed = seed + 1
     with unique_name.guard(), program_guard(main, startup):
-        variables = [_fed(name, value) for name, value in given.items()]
-        found = function(*variables)
+        variables = [_fed(name, value) for name, value in values.items()]
+        target = function(*variables)
     scope = Scope()
     if startup.global_block().ops:
         Executor().run(startup, scope=scope)
-    return _of_program(main, given, found, scope, seed)
+    return _of_program(main, values, target, scope, seed)
 
 
 def _fed(name: str, value: Any) -> Variable:
@@ -266,12 +269,12 @@ class _Check:
             before = SeededRuns(self.case.program, [v.name for v in goals])
             weights = self._weighted(block, goals, before.run(self.values), all_random=k > 1)
             sources = [block.var(name) for name in self.case.sources]
-            found = gradients(goals, sources, [block.var(w) for w in weights]) or [None]
-            flowing = [v for v in found if v is not None]
+            derivatives = gradients(goals, sources, [block.var(w) for w in weights]) or [None]
+            flowing = [v for v in derivatives if v is not None]
             after = SeededRuns(self.case.program, [v.name for v in flowing]).run(self.values)
             by_name = dict(zip([v.name for v in flowing], after))
             here = []
-            for source, gradient in zip(sources, found):
+            for source, gradient in zip(sources, derivatives):
                 value = None if gradient is None else by_name[gradient.name]
                 here.append(self._compare(source.name, value, before, weights, k))
             checked += here

@@ -158,13 +158,13 @@ class GradientPaths:
         return self._graph.ops[node if isinstance(node, int) else node[1]]
 
     def _passages(self, path: Sequence[Node]) -> list[Passage]:
-        found = []
+        passages = []
         for before, node, after in zip(path, path[1:], path[2:]):
             op = self._operator(node)
             if op is None or (isinstance(before, ValueKey) and before.block != op.block.idx):
                 continue  # out of the block that it drives: it was told on the way in
-            found.append(Passage(str(op), op.callsite, self._names[before], self._names[after]))
-        return found
+            passages.append(Passage(str(op), op.callsite, self._names[before], self._names[after]))
+        return passages
 
     def _contributions(self, path: Sequence[Node], receiving: set[Node]) -> list[tuple[str, int]]:
         """The values on a path whose gradients are sums."""

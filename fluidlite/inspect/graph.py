@@ -327,14 +327,14 @@ def forward_type(op: Operator) -> str | None:
 
 def _forward_names(op: Operator) -> Iterable[str]:
     """Names that the forward operator may have written, likely ones first."""
-    found: dict[str, None] = {}
+    candidates: dict[str, None] = {}
     for names in op.inputs.values():
         for name in names:
             forward = forward_name(name)
             while forward is not None:
-                found[forward] = None
+                candidates[forward] = None
                 forward = forward.removeprefix("grad/") if forward.startswith("grad/") else None
     for names in op.inputs.values():
-        found.update(dict.fromkeys(names))
-    found.pop(EMPTY, None)
-    return found
+        candidates.update(dict.fromkeys(names))
+    candidates.pop(EMPTY, None)
+    return candidates

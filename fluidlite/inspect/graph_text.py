@@ -61,18 +61,18 @@ def _lines(graph: Graph) -> Iterator[str]:
 
 
 def _instruction(instruction: Instruction) -> Iterator[str]:
-    made = []
+    results = []
     single = len(instruction.op.outputs) == 1 if hasattr(instruction.op, "outputs") else True
     for slot, value in instruction.outs.items():
         text = f"[{', '.join(map(_typed, value))}]" if isinstance(value, list) else _typed(value)
-        made.append(text if single and len(instruction.outs) == 1 else f"{slot}={text}")
-    given = ", ".join(
+        results.append(text if single and len(instruction.outs) == 1 else f"{slot}={text}")
+    operands = ", ".join(
         f"{slot}={_operand(operand)}"
         for slot, operand in zip(instruction.slots, instruction.operands, strict=True)
         if operand is not None
     )
     phase = f".{instruction.phase}" if instruction.phase else ""
-    line = f"{', '.join(made)} = {instruction.op.type}{phase}({given})"
+    line = f"{', '.join(results)} = {instruction.op.type}{phase}({operands})"
     attributes = {
         name: value
         for name, value in getattr(instruction.op, "attr_values", dict)().items()
@@ -190,34 +190,34 @@ def _parse_line(
         else:
             value.constant = constants[source["digest"]]
         return None
-    found = _LINE.fullmatch(line)
-    if found is None:
+    match = _LINE.fullmatch(line)
+    if match is None:
         raise GraphError("expected results = type(slots) {attributes}")
-    given = {slot: _values(text, known) for slot, text in _GIVEN.findall(found["given"])}
+    operands = {slot: _values(text, known) for slot, text in _GIVEN.findall(match["given"])}
     attributes = {
         keyword.arg: ast.literal_eval(keyword.value)
-        for keyword in _keywords(found["attributes"] or "")
+        for keyword in _keywords(match["attributes"] or "")
     }
-    op: Any = Reorder() if found["type"] == "reorder" else lookup(found["type"])(attributes)
-    outs = _outs(found["made"], op, graph, known)
+    op: Any = Reorder() if match["type"] == "reorder" else lookup(match["type"])(attributes)
+    outs = _outs(match["made"], op, graph, known)
     builder = graph.builder
-    variant = found["variant"]
-    if isinstance(op, Reorder) or found["phase"] or variant:
-        made = Instruction(op, tuple(given), list(given.values()), outs)
+    variant = match["variant"]
+    if isinstance(op, Reorder) or match["phase"] or variant:
+        instruction = Instruction(op, tuple(operands), list(operands.values()), outs)
     else:
         calling = builder.typed_ops.calling(op)
-        slots = calling.slots or tuple(given)
-        extra = tuple(slot for slot in given if slot not in slots)
+        slots = calling.slots or tuple(operands)
+        extra = tuple(slot for slot in operands if slot not in slots)
         slots = (*slots, *extra)
-        made = Instruction(op, slots, [given.get(slot) for slot in slots], outs)
+        instruction = Instruction(op, slots, [operands.get(slot) for slot in slots], outs)
         if calling.function is not None and not extra:
-            made.typed = builder.typed_ops.of(op, given, calling)
+            instruction.typed = builder.typed_ops.of(op, operands, calling)
         elif calling.fuses:
-            made.typed = builder.typed_ops.fused(op, given, calling)
-    made.phase = (found["phase"] or "")[1:]
-    made.variant = (variant or "").removeprefix(op.type)
-    made.library = found["library"] or ""
-    return graph.insert(made)
+            instruction.typed = builder.typed_ops.fused(op, operands, calling)
+    instruction.phase = (match["phase"] or "")[1:]
+    instruction.variant = (variant or "").removeprefix(op.type)
+    instruction.library = match["library"] or ""
+    return graph.insert(instruction)
 
 
 def _keywords(text: str) -> list[Any]:

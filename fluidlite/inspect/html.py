@@ -173,14 +173,14 @@ def _operator(graph: ProgramGraph, number: int, op: Operator) -> dict[str, Any]:
 
 def _slots(graph: ProgramGraph, op: Operator, slots: Mapping[str, tuple[str, ...]]) -> list[Any]:
     """Names by slot: numbers of variables, and texts where none is declared."""
-    found = []
+    entries = []
     for slot, names in slots.items():
-        each: list[int | str] = []
+        references: list[int | str] = []
         for name in names:
             known = None if name == EMPTY else graph.variable_number(op.block, name)
-            each.append(name if known is None else known)
-        found.append([slot, each])
-    return found
+            references.append(name if known is None else known)
+        entries.append([slot, references])
+    return entries
 
 
 def _attribute(value: Any) -> str:
@@ -235,22 +235,22 @@ def _group(group: Group) -> list[Any]:
 
 def _docs(graph: ProgramGraph) -> dict[str, str]:
     """Type of operator -> what it computes, in a sentence."""
-    found = {}
+    docs = {}
     for op in graph.ops:
-        if op.type not in found:
+        if op.type not in docs:
             definition = op.definition
             text = inspect.getdoc(definition) if definition is not None else ""
-            found[op.type] = (text or "").partition("\n\n")[0].replace("\n", " ").replace("``", "")
-    return found
+            docs[op.type] = (text or "").partition("\n\n")[0].replace("\n", " ").replace("``", "")
+    return docs
 
 
 def _values(graph: ProgramGraph, trace: Trace | None) -> dict[str, Any]:
     """Number of a variable -> the last value that it had."""
     if trace is None:
         return {}
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for variable, digest in trace.digests():
         number = graph.variable_number(variable.block, variable.name)
         if number is not None:
-            found[str(number)] = digest.as_json()
-    return found
+            values[str(number)] = digest.as_json()
+    return values

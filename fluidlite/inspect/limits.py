@@ -56,11 +56,11 @@ class WorkLimit(Observer):
             specs = [None if n == EMPTY else spec_of(env.get(n)) for n in names]
             ins[slot] = specs if many else specs[0]
         try:
-            found = step.instance.infer_outputs(ins)
+            output_specs = step.instance.infer_outputs(ins)
         except Exception:  # the step itself says what is wrong
             return
         done = self._done
-        results = (each for given in found.values() for each in _listed(given))
+        results = (each for given in output_specs.values() for each in _listed(given))
         self._take_results(step, map(_bytes_of, results))
         self._done = done  # what was written is counted then
 

@@ -40,18 +40,20 @@ class Stage(NamedTuple):
 
 def stages(compiled: Iterable[CompiledSegment]) -> list[Stage]:
     """The graphs of compiled segments behind each pass that changed them."""
-    found: list[Stage] = []
+    snapshots: list[Stage] = []
 
     def note(name: str, graph: Graph) -> None:
         text, lines = printed(graph), []
         if name != "lower":
-            both = unified_diff(found[-1].text.splitlines(), text.splitlines(), n=0, lineterm="")
+            both = unified_diff(
+                snapshots[-1].text.splitlines(), text.splitlines(), n=0, lineterm=""
+            )
             lines = [line for line in both if line[:3] not in ("---", "+++", "@@ ")]
-        found.append(Stage(name, text, "\n".join(lines)))
+        snapshots.append(Stage(name, text, "\n".join(lines)))
 
     for each in compiled:
         each.replay(note)
-    return found
+    return snapshots
 
 
 _RUNS = 2  #: the second is compiled

@@ -85,12 +85,12 @@ class Report:
         lines = ["gradients disagree with finite differences"]
         lines += [_indented(str(each)) for each in self.wrong]
         lines += [_indented(str(each)) for each in self.culprits]
-        for each in self.explanations:
-            if each.flows:
-                lines.append(f"  to {each.variable!r} some ways are closed:")
-                lines += [_indented(_indented(str(stop))) for stop in each.stops]
+        for explanation in self.explanations:
+            if explanation.flows:
+                lines.append(f"  to {explanation.variable!r} some ways are closed:")
+                lines += [_indented(_indented(str(stop))) for stop in explanation.stops]
             else:
-                lines.append(_indented(str(each)))
+                lines.append(_indented(str(explanation)))
         if self.hint:
             lines.append(_indented(self.hint))
         return "\n".join(lines)

@@ -191,13 +191,13 @@ def trace(
         raise ArgumentError(
             f"expected a Program to run, got {program!r:.60} of type {type(program).__name__}"
         )
-    found = Trace(program)
+    record = Trace(program)
     try:
-        executor.observe(Recorder(found), program, feed, scope)
+        executor.observe(Recorder(record), program, feed, scope)
     except Exception as error:
-        error.trace = found  # type: ignore[attr-defined]
+        error.trace = record  # type: ignore[attr-defined]
         raise
-    return found
+    return record
 
 
 def kept(value: Any) -> Any:

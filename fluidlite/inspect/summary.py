@@ -121,7 +121,7 @@ def summary(program: Program, batch_size: int = 1) -> Summary:
         raise ArgumentError(f"expected a positive batch size, got {batch_size}")
     graph = ProgramGraph(program)
     parameters = parameters_of(program)
-    made = _Rows(graph, batch_size, {id(p) for p in parameters})
+    rows = _Rows(graph, batch_size, {id(p) for p in parameters})
     written = {
         id(v): v
         for op, role in zip(graph.ops, graph.roles)
@@ -130,20 +130,20 @@ def summary(program: Program, batch_size: int = 1) -> Summary:
         if (v := op.find_var(name)) is not None and not v.persistable
     }
     counted = {v.name for v in parameters}
-    kept = [v for v in program.list_vars() if v.persistable and v.name not in counted]
+    persistables = [v for v in program.list_vars() if v.persistable and v.name not in counted]
     counts = {role: graph.roles.count(role) for role in ROLES}
     costs = dict.fromkeys(ROLES, 0)
     for op, role in zip(graph.ops, graph.roles):
         costs[role] += multiply_adds(op, batch_size)
     return Summary(
-        rows=tuple(made.rows),
+        rows=tuple(rows.rows),
         batch_size=batch_size,
         parameters=sum(elements_of(p, 1) for p in parameters),
         trainable=sum(elements_of(p, 1) for p in parameters if getattr(p, "trainable", True)),
         operators=tuple((role, n) for role, n in counts.items() if n),
         multiply_adds=tuple((role, n) for role, n in costs.items() if n),
         parameter_bytes=sum(bytes_of(p, 1) for p in parameters),
-        state_bytes=sum(bytes_of(v, 1) for v in kept),
+        state_bytes=sum(bytes_of(v, 1) for v in persistables),
         value_bytes=sum(bytes_of(v, batch_size) for v in written.values()),
         unknown=tuple(unknown_types(program)),
     )

@@ -49,19 +49,19 @@ class Digest:
 
     def as_json(self) -> dict[str, Any]:
         """For the page."""
-        found: dict[str, Any] = {"shape": list(self.shape)}
+        fields: dict[str, Any] = {"shape": list(self.shape)}
         if self.note:
-            found["note"] = f"{self.kind} {self.note}"
+            fields["note"] = f"{self.kind} {self.note}"
         numbers = dict(min=self.minimum, max=self.maximum, mean=self.mean, std=self.deviation)
-        found.update(numbers)
+        fields.update(numbers)
         if self.is_bad:
-            found |= {"bad": True, "nan": self.nan, "infinite": self.infinite}
+            fields |= {"bad": True, "nan": self.nan, "infinite": self.infinite}
         if self.histogram:
-            found["histogram"] = list(self.histogram)
+            fields["histogram"] = list(self.histogram)
         if self.image is not None:
             width, height, levels = self.image
-            found["image"] = [width, height, base64.b64encode(levels).decode()]
-        return found
+            fields["image"] = [width, height, base64.b64encode(levels).decode()]
+        return fields
 
 
 def digest_of(value: Any) -> Digest:
