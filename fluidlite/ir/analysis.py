@@ -20,15 +20,15 @@ def reads_of(op: Operator) -> list[str]:
     """What an operator reads, what the blocks that it drives read of outer values included."""
     definition = op.definition
     unread = () if definition is None else definition.fluid.unread
-    found = [
+    reads = [
         n for slot, names in op.inputs.items() if slot not in unread for n in names if n != EMPTY
     ]
     if op.attrs:
         blocks = blocks_of(op)
         if blocks:
             bound = set(() if definition is None else op.instance().bound_names(op.inputs))
-            found += [n for block in blocks for n in free_reads(block) if n not in bound]
-    return found
+            reads += [n for block in blocks for n in free_reads(block) if n not in bound]
+    return reads
 
 
 def parameters_of(program: Program) -> list[Variable]:
@@ -64,12 +64,12 @@ def blocks_of(op: Operator) -> list[Block]:
         VerifyError: one is not there.
     """
     blocks = op.block.program.blocks
-    found = []
+    driven = []
     for index in blocks_driven_by(op):
         if not 0 <= index < len(blocks):
             raise VerifyError(f"{op.type} drives block {index}, which is not there")
-        found.append(blocks[index])
-    return found
+        driven.append(blocks[index])
+    return driven
 
 
 def blocks_driven_by(op: Operator) -> list[int]:
@@ -117,13 +117,13 @@ def free_reads(block: Block) -> list[str]:
     inside = set(block.vars)
     if block.forward_block_idx >= 0:
         inside.update(block.program.blocks[block.forward_block_idx].vars)
-    found: dict[str, None] = {}
+    reads: dict[str, None] = {}
     for op in block.ops:
         for name in reads_of(op):
             if name not in inside:
-                found[name] = None
+                reads[name] = None
         inside.update(writes_of(op))
-    return list(found)
+    return list(reads)
 
 
 def read_by_gradients(program: Program) -> dict[int, set[str]]:
@@ -132,15 +132,15 @@ def read_by_gradients(program: Program) -> dict[int, set[str]]:
     Returns:
         index of the forward block -> names.
     """
-    found: dict[int, set[str]] = {}
+    by_block: dict[int, set[str]] = {}
     for block in program.blocks:
         if block.forward_block_idx < 0:
             continue
         forward = program.blocks[block.forward_block_idx]
-        reads = found.setdefault(forward.idx, set())
+        reads = by_block.setdefault(forward.idx, set())
         for op in block.ops:
             reads.update(n for n in reads_of(op) if n in forward.vars)
-    return found
+    return by_block
 
 
 def last_uses(ops: Sequence[Operator], kept: Iterable[str]) -> list[list[str]]:

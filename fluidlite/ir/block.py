@@ -137,7 +137,7 @@ class Block(OldBlock):
             if persistable is not None:
                 there.persistable = persistable
             return there
-        made = Variable(
+        variable = Variable(
             self,
             name,
             kind=kind,
@@ -150,10 +150,10 @@ class Block(OldBlock):
             need_check_feed=need_check_feed,
             error_clip=error_clip,
         )
-        self.declare(made)
+        self.declare(variable)
         if initializer is not None:
-            initializer(made, self)
-        return made
+            initializer(variable, self)
+        return variable
 
     def declare(self, variable: Variable) -> None:
         """Put in a variable that was made for this block, in the place of one of its name."""
@@ -223,11 +223,13 @@ class Block(OldBlock):
             del more[unknown]
             hint = suggestion(unknown, _CREATE_PARAMETER)
             warn(f"create_parameter has no argument {unknown!r}{hint}; it is left out", None)
-        made = Parameter(block, name, shape=shape, dtype=dtype, initializer=initializer, **more)
-        block.declare(made)
+        parameter = Parameter(
+            block, name, shape=shape, dtype=dtype, initializer=initializer, **more
+        )
+        block.declare(parameter)
         if initializer is not None:
-            initializer(made, block)
-        return made
+            initializer(parameter, block)
+        return parameter
 
     @quick_api_boundary
     def var(self, name: str) -> Variable:
@@ -236,14 +238,14 @@ class Block(OldBlock):
         Raises:
             UnknownVariableError: it is not in this block.
         """
-        found = self.vars.get(name)
-        if found is None:
+        variable = self.vars.get(name)
+        if variable is None:
             if not isinstance(name, str):
                 raise ArgumentError(f"expected the name of a variable, got {name!r}")
             raise UnknownVariableError(
                 f"block {self.idx} has no variable {name!r}{suggestion(name, self.vars)}"
             )
-        return found
+        return variable
 
     def has_var(self, name: str) -> bool:
         """Whether this block declares a variable of that name."""
@@ -255,13 +257,13 @@ class Block(OldBlock):
         """
         block: Block | None = self
         while block is not None:
-            found = block.vars.get(name)
-            if found is not None:
-                return found
+            variable = block.vars.get(name)
+            if variable is not None:
+                return variable
             if block.forward_block_idx >= 0:
-                found = block.program.blocks[block.forward_block_idx].find_var_recursive(name)
-                if found is not None:
-                    return found
+                variable = block.program.blocks[block.forward_block_idx].find_var_recursive(name)
+                if variable is not None:
+                    return variable
             block = block.parent
         return None
 
@@ -271,15 +273,15 @@ class Block(OldBlock):
         Raises:
             UnknownVariableError: neither the block nor an ancestor has it.
         """
-        found = self.vars.get(name)
-        if found is None:
-            found = self.find_var_recursive(name)
-        if found is None:
+        variable = self.vars.get(name)
+        if variable is None:
+            variable = self.find_var_recursive(name)
+        if variable is None:
             raise UnknownVariableError(
                 f"neither block {self.idx} nor its ancestors have a variable "
                 f"{name!r}{suggestion(name, self.vars)}"
             )
-        return found
+        return variable
 
     @property
     def parent(self) -> Block | None:
@@ -388,21 +390,24 @@ class Block(OldBlock):
         stop_gradient: bool = False,
     ) -> Operator:
         """Put an operator in front of position ``index``; arguments as of :meth:`append_op`."""
-        given = dict(attrs or {})
-        framework = {name: given.pop(name) for name in FRAMEWORK_ATTRIBUTES if name in given}
-        given = {
-            name: value.idx if isinstance(value, Block) else value for name, value in given.items()
+        attributes = dict(attrs or {})
+        framework = {
+            name: attributes.pop(name) for name in FRAMEWORK_ATTRIBUTES if name in attributes
+        }
+        attributes = {
+            name: value.idx if isinstance(value, Block) else value
+            for name, value in attributes.items()
         }
         site = building_site(self.program)
         try:
             definition = lookup(type)
-            given = attributes_given(definition, given, site)
+            attributes = attributes_given(definition, attributes, site)
             runner = runner_at_once(type, inputs, outputs)
             if runner is not None:
                 return run_at_once(
-                    self, runner, definition, inputs, outputs, given, stop_gradient, site
+                    self, runner, definition, inputs, outputs, attributes, stop_gradient, site
                 )
-            op = self.make_op(definition(given), inputs, outputs, site)
+            op = self.make_op(definition(attributes), inputs, outputs, site)
             op.foreign = mark_in(definition, attrs)
         except FluidError as error:
             raise _called(error, site) from None

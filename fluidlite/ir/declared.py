@@ -89,14 +89,14 @@ def inferred_of_integers(
         doubtful = [v for v in variables if v is not None and may_hold_integers(v)]
         if not doubtful:
             continue
-        given = specs[slot]
-        if isinstance(given, list):
+        slot_spec = specs[slot]
+        if isinstance(slot_spec, list):
             changed: Any = [
                 spec.with_dtype(DType.INT64) if any(v is d for d in doubtful) else spec
-                for spec, v in zip(given, variables)
+                for spec, v in zip(slot_spec, variables)
             ]
         else:
-            changed = given.with_dtype(DType.INT64)
+            changed = slot_spec.with_dtype(DType.INT64)
         try:
             return instance.infer_outputs({**specs, slot: changed}), doubtful
         except FluidError:

@@ -99,8 +99,8 @@ def one_or_many(definition: type[Op], given: Mapping[str, Any]) -> dict[str, Any
         definition: of the operator.
         given: slot -> variables or tensors, of slots that the operator has.
     """
-    found = {}
+    ins = {}
     for slot, values in given.items():
         listed = list(values) if isinstance(values, (list, tuple)) else [values]
-        found[slot] = listed if definition.input_slots[slot].many else listed[0]
-    return found
+        ins[slot] = listed if definition.input_slots[slot].many else listed[0]
+    return ins

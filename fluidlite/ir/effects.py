@@ -101,8 +101,8 @@ def unknown_types(program: Program) -> list[str]:
 
 def unknown_in(places: Iterable[OperatorPlace]) -> dict[str, list[OperatorPlace]]:
     """The types that nobody defined, in order of their first place, and where they are."""
-    found: dict[str, list[OperatorPlace]] = {}
+    unknown: dict[str, list[OperatorPlace]] = {}
     for place in places:
         if place.op.definition is None:
-            found.setdefault(place.op.type, []).append(place)
-    return found
+            unknown.setdefault(place.op.type, []).append(place)
+    return unknown

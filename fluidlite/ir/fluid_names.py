@@ -107,7 +107,7 @@ class OldBlock:
         return renamed
 
     def _clone_variable(self: Any, var: Variable, force_persistable: bool = True) -> Variable:
-        made = Variable(
+        variable = Variable(
             self,
             var.name,
             kind=var.kind,
@@ -118,16 +118,16 @@ class OldBlock:
             is_data=var.is_data,
             need_check_feed=var.need_check_feed,
         )
-        self.vars[made.name] = made
+        self.vars[variable.name] = variable
         self.program.touch()
-        return made
+        return variable
 
     def _copy_param_info_from(self: Any, other: Block) -> None:
-        made = {}
+        parameters = {}
         for parameter in other.all_parameters():
-            made[parameter.name] = twin = parameter.copy_to(self)
+            parameters[parameter.name] = twin = parameter.copy_to(self)
             twin.carried = self.var(parameter.name).carried
-        self.vars.update(made)
+        self.vars.update(parameters)
         self.program.touch()
 
     def _set_forward_block_idx(self: Any, idx: int) -> None:
@@ -223,17 +223,17 @@ class OldProgram:
 
 def _names_of(targets: Any) -> list[str]:
     """The variables that targets are, or that they write."""
-    found: list[str] = []
-    for each in targets if isinstance(targets, (list, tuple)) else [targets]:
-        written: list[str] | None = getattr(each, "output_arg_names", None)
-        name = each if isinstance(each, str) else getattr(each, "name", None)
+    names: list[str] = []
+    for target in targets if isinstance(targets, (list, tuple)) else [targets]:
+        written: list[str] | None = getattr(target, "output_arg_names", None)
+        name = target if isinstance(target, str) else getattr(target, "name", None)
         if written is not None:
-            found += written
+            names += written
         elif isinstance(name, str):
-            found.append(name)
+            names.append(name)
         else:
             raise ArgumentError(
-                f"expected variables, their names or operators to prune to, got {each!r:.60} of "
-                f"type {type(each).__name__}"
+                f"expected variables, their names or operators to prune to, got {target!r:.60} of "
+                f"type {type(target).__name__}"
             )
-    return found
+    return names

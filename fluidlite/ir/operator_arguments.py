@@ -30,7 +30,7 @@ def attributes_given(
         site: the user's line, for warnings.
     """
     known = definition.attributes
-    found = {}
+    attributes = {}
     for name, value in (given or {}).items():
         if name not in known:
             listed = f"it has {', '.join(known)}" if known else "it has none"
@@ -40,8 +40,8 @@ def attributes_given(
                 site,
             )
         elif value is not None:
-            found[name] = value
-    return found
+            attributes[name] = value
+    return attributes
 
 
 def names_by_slot(
@@ -63,7 +63,7 @@ def names_by_slot(
     """
     inputs = side == "input"
     slots = definition.input_slots if inputs else definition.output_slots
-    found: dict[str, Names] = {}
+    by_slot: dict[str, Names] = {}
     unknown = []
     for slot, values in (given or {}).items():
         declared = slots.get(slot)
@@ -72,7 +72,7 @@ def names_by_slot(
             continue
         only = getattr(values, "name", None)  # one variable, in most cases
         if only.__class__ is str:
-            found[slot] = (only,)
+            by_slot[slot] = (only,)
             continue
         names = _names(values, definition.type, slot)
         if len(names) > 1 and not declared.many:
@@ -81,16 +81,18 @@ def names_by_slot(
                 f"{', '.join(names)}"
             )
         if names:
-            found[slot] = names
+            by_slot[slot] = names
     for name in definition.required_inputs if inputs else definition.required_outputs:
-        if name not in found:
+        if name not in by_slot:
             missing = f"{definition.type} needs a variable in its {side} slot {name}"
             others = "".join(f"; {_no_slot(definition.type, side, s, slots)}" for s in unknown)
             raise SlotError(missing + others)
     for slot in unknown:
         listed = f"it has {', '.join(slots) or 'none'}"
         warn(f"{_no_slot(definition.type, side, slot, slots)}; {listed}; {slot} is left out", site)
-    return found if len(found) < 2 else {name: found[name] for name in slots if name in found}
+    return (
+        by_slot if len(by_slot) < 2 else {name: by_slot[name] for name in slots if name in by_slot}
+    )
 
 
 def _no_slot(type: str, side: str, slot: str, slots: Mapping[str, Any]) -> str:

@@ -138,17 +138,17 @@ class _Parser:
             kind = match.lastgroup or ""
             if kind == "blank" or (kind == "end" and depth):
                 continue
-            found = Token(kind, match[0], match.start())
+            token = Token(kind, match[0], match.start())
             if kind == "wrong":
                 what = (
                     "a quote that is not closed"
-                    if found.text in '"`'
+                    if token.text in '"`'
                     else "a character that means nothing here"
                 )
-                self.fail(f"{what}: {found.text!r}", found)
+                self.fail(f"{what}: {token.text!r}", token)
             if kind == "mark":
-                depth += (found.text in "([") - (found.text in ")]" and depth > 0)
-            yield found
+                depth += (token.text in "([") - (token.text in ")]" and depth > 0)
+            yield token
         yield Token("", "", len(self.text))
 
     def advance(self) -> Token:
@@ -206,12 +206,12 @@ class _Parser:
 
     def separated(self, item: Callable[[], Any], closing: str) -> list[Any]:
         """Items with commas between them, up to a mark, which is taken too."""
-        found: list[Any] = []
+        items: list[Any] = []
         while not self.take(closing):
-            if found and not self.take(","):
+            if items and not self.take(","):
                 self.unexpected(f"',' or {closing!r}")
-            found.append(item())
-        return found
+            items.append(item())
+        return items
 
     def share(self, value: Any) -> Any:
         """An equal value that was seen before, or this one."""
@@ -255,11 +255,11 @@ class _Parser:
             self.fail(
                 "block 0 lies in no block, every other one in an earlier one: block 1 in 0", place
             )
-        made = (
+        block = (
             self.program.blocks[0] if number == 0 else Block(self.program, number, parent, forward)
         )
         if number:
-            self.program.blocks.append(made)
+            self.program.blocks.append(block)
         self.need("{")
         self.need_end()
         role = 0
@@ -267,9 +267,9 @@ class _Parser:
             if self.at("--"):
                 role = self.section()
             elif self.at("var", "param", "data") and self.next.kind in ("bare", "quoted"):
-                self.declaration(made)
+                self.declaration(block)
             else:
-                made.take_op(self.operator(made, role))
+                block.take_op(self.operator(block, role))
             self.need_end()
 
     def earlier_block(self, word: str, number: int) -> int:
@@ -461,19 +461,19 @@ class _Parser:
 
     def marks(self) -> dict[str, Any]:
         """What stands behind an operator, as arguments of Operator."""
-        found: dict[str, Any] = {}
+        fields: dict[str, Any] = {}
         while self.token.kind == "bare":
             if self.take("bare"):
-                found["lists_given_attrs"] = True
+                fields["lists_given_attrs"] = True
             elif self.take("for"):
-                found["role_vars"] = self.names()
+                fields["role_vars"] = self.names()
             elif self.take("at"):
-                found["namescope"] = self.share(self.string())
+                fields["namescope"] = self.share(self.string())
             elif self.take("on"):
-                found["device"] = self.share(self.string())
+                fields["device"] = self.share(self.string())
             else:
                 self.unexpected("'bare', 'for', 'at', 'on' or the end of the line")
-        return found
+        return fields
 
     # -- names -----------------------------------------------------------------------------------
 

@@ -33,21 +33,21 @@ def prune(
     Raises:
         UnknownVariableError: a fetched variable is not in block 0.
     """
-    made = program.clone()
-    block = made.global_block()
-    given = {_name(v) for v in feeds}
+    pruned = program.clone()
+    block = pruned.global_block()
+    fed = {_name(v) for v in feeds}
     needed = {block.var(_name(v)).name for v in fetches}
-    kept = []
+    needed_ops = []
     left_out: set[str] = set()
     for op in reversed(block.ops):
-        if needed.intersection(writes_of(op)) - given:
-            kept.append(op)
-            needed.update(n for n in reads_of(op) if n not in given)
+        if needed.intersection(writes_of(op)) - fed:
+            needed_ops.append(op)
+            needed.update(n for n in reads_of(op) if n not in fed)
         else:
             left_out.update(op.input_arg_names, op.output_arg_names)
-    block.set_ops(reversed(kept))
-    drop_unused(made, left_out - needed - given)
-    return made
+    block.set_ops(reversed(needed_ops))
+    drop_unused(pruned, left_out - needed - fed)
+    return pruned
 
 
 def _name(variable: Variable | str) -> str:

@@ -221,15 +221,15 @@ class Program(OldProgram):
                 that only they mention, and let dropout and batch norm work as in tests; before or
                 after ``minimize``, the clone is the same.  Its ``dropped`` says what was left out.
         """
-        made = Program()
-        made._seed = self._seed
-        made.carried = self.carried
-        made.current_block_idx = self.current_block_idx
-        made.blocks = [_copy_block(block, made) for block in self.blocks]
+        copied = Program()
+        copied._seed = self._seed
+        copied.carried = self.carried
+        copied.current_block_idx = self.current_block_idx
+        copied.blocks = [_copy_block(block, copied) for block in self.blocks]
         if for_test:
-            made.current_block_idx = 0
-            made.dropped = only_for_test(made)
-        return made
+            copied.current_block_idx = 0
+            copied.dropped = only_for_test(copied)
+        return copied
 
     def switched_to_test(self) -> Program:
         """A copy in which dropout, batch norm and the like work as in tests."""
@@ -247,13 +247,13 @@ class Program(OldProgram):
         return prune(self, feeds, fetches)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Program:
-        made = self.clone()
-        memo[id(self)] = made
-        for mine, theirs in zip(self.blocks, made.blocks, strict=True):
+        copied = self.clone()
+        memo[id(self)] = copied
+        for mine, theirs in zip(self.blocks, copied.blocks, strict=True):
             memo[id(mine)] = theirs
             memo.update({id(v): theirs.vars[name] for name, v in mine.vars.items()})
             memo.update({id(op): twin for op, twin in zip(mine.ops, theirs.ops, strict=True)})
-        return made
+        return copied
 
     @classmethod
     @api_boundary
@@ -404,12 +404,12 @@ class ProgramDesc(Described):
 
 
 def _copy_block(block: Block, program: Program) -> Block:
-    made = Block(program, block.idx, block.parent_idx, block.forward_block_idx)
-    made.carried = block.carried
-    made.driver = block.driver
-    made.set_vars([variable.copy_to(made) for variable in block.vars.values()])
-    made.set_ops([copy_operator(op, made) for op in block.ops])
-    return made
+    copied = Block(program, block.idx, block.parent_idx, block.forward_block_idx)
+    copied.carried = block.carried
+    copied.driver = block.driver
+    copied.set_vars([variable.copy_to(copied) for variable in block.vars.values()])
+    copied.set_ops([copy_operator(op, copied) for op in block.ops])
+    return copied
 
 
 def copy_operator(op: Operator, block: Block) -> Operator:

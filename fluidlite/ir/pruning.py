@@ -52,7 +52,7 @@ def only_for_test(program: Program) -> Dropped:
     counts: dict[str, int] = {}
     gone: set[int] = set()
     for block in program.blocks:
-        kept = []
+        remaining = []
         for op in block.ops:
             what = next((word for bit, word in _NOT_FOR_TEST.items() if op.role & bit), None)
             if what is not None:
@@ -60,8 +60,8 @@ def only_for_test(program: Program) -> Dropped:
                 gone.update(blocks_driven_by(op))
                 continue
             op.role &= ~OpRole.LOSS  # a mark of backward's
-            kept.append(op)
-        block.set_ops(kept)
+            remaining.append(op)
+        block.set_ops(remaining)
     switch_to_test(program)
     before = [name for block in program.blocks for name in block.vars]
     drop_blocks(program, gone)

@@ -35,13 +35,13 @@ def declare_outputs(op: Operator, instance: Op, find: Callable[[str], Variable])
         return
     results = _results_as_declared(op, instance, specs, find)
     for slot, variables in written.items():
-        made = results.get(slot)
-        if isinstance(made, list) and len(variables) > len(made):
-            many = f"expected {len(made)} variables in {slot}, got {len(variables)}"
+        result = results.get(slot)
+        if isinstance(result, list) and len(variables) > len(result):
+            many = f"expected {len(result)} variables in {slot}, got {len(variables)}"
             raise located(SlotError(many), op, [])
     for slot, variables in written.items():
-        made = results.get(slot)
-        each = made if isinstance(made, list) else [made] * len(variables)
+        result = results.get(slot)
+        each = result if isinstance(result, list) else [result] * len(variables)
         for variable, spec in zip(variables, each):
             if variable is not None and spec is not None:
                 declare_result(variable, spec)

@@ -90,18 +90,18 @@ def _check_blocks(program: Program) -> None:
 
 def _owners(program: Program) -> dict[int, Operator]:
     """Block -> the operator that drives it."""
-    found: dict[int, Operator] = {}
+    owners: dict[int, Operator] = {}
     for block in program.blocks:
         for op in block.ops:
             for index in blocks_driven_by(op):
                 if not 0 < index < program.num_blocks:
                     _fail(5, f"{op.type} drives block {index}, which is not there", block, op)
-                if index in found:
+                if index in owners:
                     _fail(
-                        5, f"block {index} belongs to another operator: {found[index]}", block, op
+                        5, f"block {index} belongs to another operator: {owners[index]}", block, op
                     )
-                found[index] = op
-    return found
+                owners[index] = op
+    return owners
 
 
 def _check_variables(block: Block) -> None:
