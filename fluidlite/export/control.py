@@ -33,15 +33,15 @@ from .writing import SourceWriter
 
 def _written(writer: SourceWriter, op: Operator, env: Any) -> dict[str, Any]:
     """The outer values that a block writes, as they are before it; None where there are none."""
-    found: dict[str, Any] = {}
+    before: dict[str, Any] = {}
     inside = block_of(op).vars
     for name in dict.fromkeys(n for each in block_of(op).ops for n in writes_of(each)):
         if name in inside:
             continue
         variable = op.block.find_var_recursive(name)
         known = env.get(name) is not None or (variable is not None and variable.persistable)
-        found[name] = writer.value(op.block, name, env) if known else None
-    return found
+        before[name] = writer.value(op.block, name, env) if known else None
+    return before
 
 
 @drives("while")
@@ -64,8 +64,12 @@ def while_loop(writer: SourceWriter, op: Operator, env: Any) -> None:
             frame = Frame(env, phis)
             writer.run_block(block_of(op), frame)
             writer.raise_failures()
-            kept = kept_values(frame, keeps)
-            keeping = update(graph, [(saved, tuple_of(kept.values()))], True) if kept else None
+            saved_values = kept_values(frame, keeps)
+            keeping = (
+                update(graph, [(saved, tuple_of(saved_values.values()))], True)
+                if saved_values
+                else None
+            )
             behind = {n: as_value(graph, frame[n], n) for n in names}
             update(graph, [(phis[n].cell, operand(behind[n])) for n in names])
         known = {n: _wider(specs[n], behind[n]) for n in names}
@@ -75,13 +79,13 @@ def while_loop(writer: SourceWriter, op: Operator, env: Any) -> None:
     begins: list[Any] = [["[]"] if before[n] is None else operand(before[n]) for n in names]
     update(graph, [(phis[n].cell, begin) for n, begin in zip(names, begins)])
     bound = [value.cell for value in phis.values()]
-    if kept:
+    if saved_values:
         update(graph, [(saved, ["[]"])])
         bound.append(saved)
     header = ["while ", *operand(phis[condition], ATOM), ".item():"]
     graph.statements.append(Compound([(header, body)], graph.origin, bound))
     env.update(phis)
-    env[op.outputs["StepScopes"][0]] = SavedPasses(saved, kept, keeping)
+    env[op.outputs["StepScopes"][0]] = SavedPasses(saved, saved_values, keeping)
 
 
 def _wider(before: Spec | None, behind: Any) -> Spec | None:
@@ -105,11 +109,11 @@ def conditional_block(writer: SourceWriter, op: Operator, env: Any) -> None:
         writer.run_block(block_of(op), frame)
         writer.raise_failures()
         names = [n for n in before if n in frame]
-        kept = kept_values(frame, keeps)
+        saved_values = kept_values(frame, keeps)
         phis = {n: carried(graph, _either(before[n], frame[n]), n) for n in names}
         pairs = [(phis[n].cell, operand(as_value(graph, frame[n], n))) for n in names]
         if keeps:
-            pairs.append((saved, tuple_of(kept.values())))
+            pairs.append((saved, tuple_of(saved_values.values())))
         keeping = update(graph, pairs)
     pairs = [(phis[n].cell, operand(before[n])) for n in names]
     bound = [value.cell for value in phis.values()]
@@ -119,7 +123,7 @@ def conditional_block(writer: SourceWriter, op: Operator, env: Any) -> None:
     update(graph, pairs)
     graph.statements.append(Compound([(["if ", *tests, ":"], body)], graph.origin, bound))
     env.update(phis)
-    env[op.outputs["Scope"][0]] = SavedPasses(saved, kept, keeping if keeps else None)
+    env[op.outputs["Scope"][0]] = SavedPasses(saved, saved_values, keeping if keeps else None)
 
 
 def _either(before: Any, behind: Any) -> Spec:
@@ -213,9 +217,9 @@ def lod_array_length(writer: SourceWriter, op: Operator, env: Any) -> None:
     """The length of a list."""
     graph: SourceGraph = writer.graph
     array = writer.value(op.block, op.inputs["X"][0], env)
-    made = graph.expression(
+    length = graph.expression(
         [*call("np.array", (), {})[:1], "[len(", *operand(array), ')], "int64")']
     )
-    made.spec = spec([1], "int64")
+    length.spec = spec([1], "int64")
     (name,) = op.outputs["Out"]
-    env[name] = writer.named(made, name)
+    env[name] = writer.named(length, name)

@@ -117,18 +117,18 @@ class Definitions:
                 raise UnsupportedError(f"two constants are called {name!r}")
             return
         self._by_name[name] = value
-        found = sys.modules[module]
-        text = inspect.getsource(found)
+        source_module = sys.modules[module]
+        text = inspect.getsource(source_module)
         for node in ast.parse(text).body:
             if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == name:
                 source = ast.get_source_segment(text, node) or ""
-                for used in sorted((_names_in(source) - {name}) & vars(found).keys()):
-                    self._need(used, vars(found)[used], module)
+                for used in sorted((_names_in(source) - {name}) & vars(source_module).keys()):
+                    self._need(used, vars(source_module)[used], module)
                 self.sources[name] = source
                 return
             if isinstance(node, ast.ImportFrom) and name in {each.name for each in node.names}:
                 dots = "." * node.level
-                where = resolve_name(f"{dots}{node.module or ''}", found.__package__ or "")
+                where = resolve_name(f"{dots}{node.module or ''}", source_module.__package__ or "")
                 del self._by_name[name]
                 self._constant(name, value, where)
                 return

@@ -106,12 +106,12 @@ def numpy_source(
     jobs = (
         _Job(program, values, fed, fetched, changed, whole, where, one) for one in (False, True)
     )
-    text, arrays, found = _first_that_fits(jobs, path)
+    text, arrays, exported = _first_that_fits(jobs, path)
     with Transaction() as files:
         files.write(path, text.encode())
-        with files.open(found.arrays) as file:
+        with files.open(exported.arrays) as file:
             write_members(file, arrays)
-    return found
+    return exported
 
 
 def _first_that_fits(jobs: Any, path: str) -> Any:
@@ -251,12 +251,12 @@ class _Job:
         )
 
     def _end(self, graph: SourceGraph, env: Mapping[str, Any], name: str) -> TracedArray:
-        found = env.get(name)
-        if isinstance(found, np.ndarray):
-            return graph.constant(found)
-        if not isinstance(found, TracedArray):
+        array = env.get(name)
+        if isinstance(array, np.ndarray):
+            return graph.constant(array)
+        if not isinstance(array, TracedArray):
             raise UnsupportedError(f"what is fetched, {name!r}, is no tensor")
-        return found
+        return array
 
     def _returned(
         self, renderer: Renderer, fetched: Any, changed: Any, keys: Mapping[Cell, str]
@@ -290,7 +290,7 @@ class _Job:
             ) from None
         arrays = f"{path[: -len('.py')]}.npz"
         function = "train_step" if self.changed else "predict"
-        found = NumpySource(
+        exported = NumpySource(
             path,
             arrays,
             function,
@@ -301,7 +301,7 @@ class _Job:
             first.writer.ways,
             sorted(set(first.graph.checks)),
         )
-        return self._file(first, text, found), first.arrays, found
+        return self._file(first, text, exported), first.arrays, exported
 
     def _declared(self, each: _Input) -> str:
         sizes = [n.name if isinstance(n, FreeSize) else str(n) for n in each.shape]
@@ -357,20 +357,20 @@ class _Job:
         shapes = [n.name for each in self.inputs for n in each.shape if isinstance(n, FreeSize)]
         used = {name for name in shapes if shapes.count(name) > 1}
         used |= set(re.findall(r"\w+", text))
-        for name, each in zip(body.parameters, self.inputs):
+        for name, fed in zip(body.parameters, self.inputs):
             sizes = [
                 (n.name if n.name in seen else "None") if isinstance(n, FreeSize) else str(n)
-                for n in each.shape
+                for n in fed.shape
             ]
             shape = f"({', '.join(sizes)}{',' if len(sizes) == 1 else ''})"
-            dtype = python_string(each.dtype.dtype.name)
-            if each.offsets:
-                levels = [np.diff(level).tolist() for level in each.offsets]
-                call = f"expect_rows({python_string(each.variable.name)}, {name}, {levels})"
+            dtype = python_string(fed.dtype.dtype.name)
+            if fed.offsets:
+                levels = [np.diff(level).tolist() for level in fed.offsets]
+                call = f"expect_rows({python_string(fed.variable.name)}, {name}, {levels})"
                 lines += wrapped(f"    {name} = {call}")
-            call = f"expect({python_string(each.variable.name)}, {name}, {shape}, {dtype})"
+            call = f"expect({python_string(fed.variable.name)}, {name}, {shape}, {dtype})"
             lines += wrapped(f"    {name} = {call}")
-            for axis, n in enumerate(each.shape):
+            for axis, n in enumerate(fed.shape):
                 if isinstance(n, FreeSize) and n.name not in seen and n.name in used:
                     seen.add(n.name)
                     lines.append(f"    {n.name} = {name}.shape[{axis}]")
@@ -416,10 +416,10 @@ def _load(found: NumpySource) -> str:
 def _keys(graph: SourceGraph) -> dict[Cell, str]:
     """What the file of arrays calls parameters and constants."""
     taken: set[str] = set()
-    found = {}
+    keys = {}
     for cell in graph.tables:
         stem = member_name(cell.name) or "constant"
         names = itertools.chain([stem], (f"{stem}.{k}" for k in itertools.count(2)))
-        found[cell] = next(name for name in names if name not in taken)
-        taken.add(found[cell])
-    return found
+        keys[cell] = next(name for name in names if name not in taken)
+        taken.add(keys[cell])
+    return keys

@@ -75,12 +75,12 @@ def adam(
     if Beta1Tensor is not None or Beta2Tensor is not None:
         return NotImplemented
     moments, powers, betas = (Moment1, Moment2), (Beta1Pow, Beta2Pow), (op.beta1, op.beta2)
-    given = (Param, Grad, LearningRate, moments, powers, betas, op.epsilon)
+    arguments = (Param, Grad, LearningRate, moments, powers, betas, op.epsilon)
     if Grad.cell not in graph.sparse:
-        return graph.helper(library.adam, *given, outputs=5)
+        return graph.helper(library.adam, *arguments, outputs=5)
     if op.lazy_mode:
         raise UnsupportedError("only some rows of its parameter are changed")
-    return graph.helper(library.adam, *given, ahead=True, outputs=5)
+    return graph.helper(library.adam, *arguments, ahead=True, outputs=5)
 
 
 @forms("momentum")
@@ -124,12 +124,12 @@ def crf_decoding(
 
 @forms("sigmoid_cross_entropy_with_logits")
 def sigmoid_cross_entropy(graph: SourceGraph, op: Any, X: Any, Label: Any) -> Any:
-    kept = np.not_equal(np.trunc(Label), op.ignore_index)
+    counted = np.not_equal(np.trunc(Label), op.ignore_index)
     loss = np.maximum(X, 0) - X * Label + np.log1p(np.exp(-np.abs(X)))
-    loss = np.where(kept, loss, np.zeros_like(loss))
+    loss = np.where(counted, loss, np.zeros_like(loss))
     if not op.normalize:
         return loss
-    return loss / np.maximum(np.sum(graph.like(kept, X.dtype)), 1)
+    return loss / np.maximum(np.sum(graph.like(counted, X.dtype)), 1)
 
 
 @forms("selected_rows")
@@ -200,13 +200,13 @@ def _windows(given: Any, shape: Any) -> Any:
     if op.axes[0] != 2:
         return None
     kernel, strides, pads = [], [], []
-    for each in op.windows(shape):
-        if each.step is None and each.ranges != [(0, each.size)]:
+    for window in op.windows(shape):
+        if window.step is None and window.ranges != [(0, window.size)]:
             return None
-        step = (each.size, 1, 0) if each.step is None else each.step
+        step = (window.size, 1, 0) if window.step is None else window.step
         kernel.append(step[0])
         strides.append(step[1])
-        pads.append((0, 0) if each.step is None else tuple(each.padding))
+        pads.append((0, 0) if window.step is None else tuple(window.padding))
     return tuple(kernel), tuple(strides), tuple(pads)
 
 

@@ -68,12 +68,12 @@ def parts_of(value: Any) -> list[Part]:
 
 def joined(each: Iterable[list[Part]], between: str = ", ") -> list[Part]:
     """Parts with something between them."""
-    found: list[Part] = []
+    interspersed: list[Part] = []
     for parts in each:
-        if found:
-            found.append(between)
-        found += parts
-    return found
+        if interspersed:
+            interspersed.append(between)
+        interspersed += parts
+    return interspersed
 
 
 def call(function: str, args: Iterable[Any], named: Mapping[str, Any]) -> list[Part]:
@@ -223,9 +223,9 @@ class Namer:
 
     def name(self, like: str) -> str:
         """A name that nothing has yet, like a name of the program's."""
-        stem = found = identifier(like)
-        while found in self._taken or keyword.issoftkeyword(found):
+        stem = candidate = identifier(like)
+        while candidate in self._taken or keyword.issoftkeyword(candidate):
             self._counts[stem] = self._counts.get(stem, 1) + 1
-            found = f"{stem}_{self._counts[stem]}"
-        self._taken.add(found)
-        return found
+            candidate = f"{stem}_{self._counts[stem]}"
+        self._taken.add(candidate)
+        return candidate

@@ -239,12 +239,12 @@ def _zeros_like(graph: Any, x: Any, dtype: Any = None, **named: Any) -> Any:
 def _places(graph: Any, x: Any) -> Any:
     """Where elements are not zero: how many there are depends on values."""
     if x.ndim != 1:
-        made = graph.expression(call("np.nonzero", (x,), {}), outputs=x.ndim)
+        indices = graph.expression(call("np.nonzero", (x,), {}), outputs=x.ndim)
     else:
-        made = (graph.expression([*call("np.nonzero", (x,), {}), "[0]"]),)
-    for each in made:
+        indices = (graph.expression([*call("np.nonzero", (x,), {}), "[0]"]),)
+    for each in indices:
         each.spec = spec([-1], np.int64)
-    return made
+    return indices
 
 
 def _flat_places(graph: Any, x: Any) -> Any:

@@ -130,12 +130,12 @@ def differentiated(op: Operator, slots: Iterable[str]) -> list[tuple[str, str, s
     """What is differentiated: the name, what the block calls its gradient, and where that goes."""
     names = {slot: op.inputs.get(slot, ()) for slot in slots}
     local = op.instance().gradient_names(names)  # type: ignore[attr-defined]
-    found: list[tuple[str, str, str]] = []
+    triples: list[tuple[str, str, str]] = []
     for slot, listed in names.items():
         outs = op.outputs.get(f"{slot}{GRAD}", ())
         for x, out in zip(listed, outs or [EMPTY] * len(listed)):
-            found.append((x, local[len(found)], out))
-    return found
+            triples.append((x, local[len(triples)], out))
+    return triples
 
 
 def popped(graph: SourceGraph, saved: SavedPasses, taken: Mapping[str, TracedArray]) -> Update:

@@ -50,17 +50,17 @@ def recurrent(writer: SourceWriter, op: Operator, env: Any) -> None:
             frame[name] = writer.named(_step_of(graph, value, t), name)
         writer.run_block(block_of(op), frame)
         writer.raise_failures()
-        kept = kept_values(frame, keeps)
+        saved_values = kept_values(frame, keeps)
         appended = [(lists[n], operand(as_value(graph, frame[n], n))) for n in outputs]
-        if kept:
-            appended.append((saved, tuple_of(kept.values())))
+        if saved_values:
+            appended.append((saved, tuple_of(saved_values.values())))
         keeping = update(graph, appended, appends=True)
         pairs = [(phi.cell, operand(frame[n])) for phi, n in zip(phis, instance.states)]
         update(graph, pairs)
     begin = [(phi.cell, operand(v)) for phi, v in zip(phis, states)]
     bound = [phi.cell for phi in phis] + list(lists.values())
     begin += [(cell, ["[]"]) for cell in lists.values()]
-    if kept:
+    if saved_values:
         begin.append((saved, ["[]"]))
         bound.append(saved)
     update(graph, begin)
@@ -73,7 +73,9 @@ def recurrent(writer: SourceWriter, op: Operator, env: Any) -> None:
         known = known_spec(frame[name])
         made.spec = known.with_shape((count, *known.shape))
         env[name] = writer.named(made, name)
-    env[op.outputs["step_scopes"][0]] = SavedPasses(saved, kept, keeping if kept else None)
+    env[op.outputs["step_scopes"][0]] = SavedPasses(
+        saved, saved_values, keeping if saved_values else None
+    )
 
 
 def _values(writer: SourceWriter, op: Operator, slot: str, env: Any) -> dict[str, TracedArray]:
@@ -155,13 +157,13 @@ class _Backward:
         before = [f"{n}{GRAD}" for n in instance.ex_states]  # type: ignore[attr-defined]
         pairs = [(phi.cell, operand(frame[n])) for phi, n in zip(self.phis, before)]
         for local, total in list(self.sums.items()):
-            found = dict.get(frame, local)
-            if found is None:
+            gradient = dict.get(frame, local)
+            if gradient is None:
                 del self.sums[local]
                 continue
-            total.spec = known_spec(found)
+            total.spec = known_spec(gradient)
             pairs.append(
-                (total.cell, [Reference(total.cell, SUM), " + ", *operand(found, SUM + 1)])
+                (total.cell, [Reference(total.cell, SUM), " + ", *operand(gradient, SUM + 1)])
             )
         update(graph, pairs)
 

@@ -24,7 +24,7 @@ _NUMBER = re.compile(r"(?<![\w.])\d+")
 
 def live(statements: list[Any], wanted: Iterable[Cell]) -> list[Any]:
     """The statements that what is wanted depends on."""
-    needed, kept = set(wanted), []
+    needed, remaining = set(wanted), []
     for item in reversed(statements):
         if isinstance(item, Compound):
             if needed.isdisjoint(item.bound):
@@ -33,9 +33,9 @@ def live(statements: list[Any], wanted: Iterable[Cell]) -> list[Any]:
             item = replace(item, clauses=[(h, live(s, inside)) for h, s in item.clauses])
         elif needed.isdisjoint(item.targets) and not _pops(item):
             continue
-        kept.append(item)
+        remaining.append(item)
         needed.update(cells_in(item))
-    return kept[::-1]
+    return remaining[::-1]
 
 
 def _pops(item: Any) -> bool:
@@ -125,7 +125,7 @@ class Renderer:
 
     def _joined(self, statements: list[Any]) -> dict[Cell, Statement]:
         """The statements whose expressions go to where they are read."""
-        found: dict[Cell, Statement] = {}
+        inlined: dict[Cell, Statement] = {}
         lengths: dict[Cell, int] = {}  #: of expressions with those in them
         readers: dict[Cell, int] = {}
         for k, item in enumerate(statements):
@@ -147,8 +147,8 @@ class Renderer:
             if lengths[cell] > 2 * WIDTH:  # it gets a line of its own in any case
                 del lengths[cell]
                 continue
-            found[cell] = item
-        return found
+            inlined[cell] = item
+        return inlined
 
     # -- statements --------------------------------------------------------------------------------
 
@@ -278,18 +278,18 @@ def _length(line: str) -> int:
 
 def _runs(statements: list[Any]) -> dict[int, str]:
     """What is written above a statement, by its position: the user's line, and the operators."""
-    found, begin, last = {}, -1, ""
+    comments, begin, last = {}, -1, ""
     types: dict[str, None] = {}
     for k, item in enumerate([*statements, None]):
         type, _, place = ("", "", "") if item is None else item.origin.partition(" at ")
         if place != last or item is None:
             if last:
-                found[begin] = python_comment(
+                comments[begin] = python_comment(
                     f"{os.path.basename(last)}: {', '.join(types)}", WIDTH - 6
                 )
             begin, last, types = k, place, {}
         types[type] = None
-    return found
+    return comments
 
 
 _OPENING = {"(": ")", "[": "]", "{": "}"}
@@ -333,28 +333,28 @@ def _code(text: str) -> Iterator[tuple[int, str]]:
 
 def _arguments(text: str) -> list[str]:
     """The parts between commas that no bracket encloses."""
-    found, depth, begin = [], 0, 0
+    arguments, depth, begin = [], 0, 0
     for k, c in _code(text):
         if c in "([{":
             depth += 1
         elif c in ")]}":
             depth -= 1
         elif c == "," and not depth:
-            found.append(text[begin:k].strip())
+            arguments.append(text[begin:k].strip())
             begin = k + 1
     last = text[begin:].strip()
-    return [*found, last] if last else found
+    return [*arguments, last] if last else arguments
 
 
 def _last_brackets(line: str) -> tuple[int, int] | None:
     """Where the last outermost brackets open and close."""
     stack: list[int] = []
-    found = None
+    brackets = None
     for k, c in _code(line):
         if c in "([{":
             stack.append(k)
         elif c in ")]}" and stack:
             begin = stack.pop()
             if not stack:
-                found = begin, k
-    return found
+                brackets = begin, k
+    return brackets

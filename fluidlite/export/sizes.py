@@ -50,19 +50,19 @@ def _merged_line(lines: Sequence[str], sizes: Sequence[FreeSize]) -> str:
     tokens = [_TOKENS.findall(line) for line in lines]
     if len({len(each) for each in tokens}) > 1:
         raise Unlike(" | ".join(lines))
-    found: list[str] = []
-    for k, each in enumerate(zip(*tokens)):
-        if len(set(each)) == 1:
-            found.append(each[0])
+    merged_tokens: list[str] = []
+    for k, alternatives in enumerate(zip(*tokens)):
+        if len(set(alternatives)) == 1:
+            merged_tokens.append(alternatives[0])
             continue
-        text = _expression(each, sizes)
+        text = _expression(alternatives, sizes)
         if text is None:
             raise Unlike(" | ".join(lines))
         before = next((t for t in reversed(tokens[0][:k]) if not t.isspace()), "(")
         behind = next((t for t in tokens[0][k + 1 :] if not t.isspace()), ")")
         alone = text.isidentifier() or (before in "([,=:" and behind in ")],:")
-        found.append(text if alone else f"({text})")
-    return "".join(found)
+        merged_tokens.append(text if alone else f"({text})")
+    return "".join(merged_tokens)
 
 
 def _expression(numbers: Sequence[str], sizes: Sequence[FreeSize]) -> str | None:

@@ -54,11 +54,11 @@ def stablehlo(
             f"expected feeds as a dictionary of arrays by name, whose shapes and types the "
             f"function is made for, got {feeds!r:.60}"
         )
-    made, parameters = function(program, list(feeds), fetches, scope)
+    run, parameters = function(program, list(feeds), fetches, scope)
     jax, export = import_module("jax"), import_module("jax.export")
 
     def call(given: Mapping[str, Any]) -> list[Any]:
-        return [value.astype(_type(value.dtype, wide)) for value in made(parameters, given)]
+        return [value.astype(_type(value.dtype, wide)) for value in run(parameters, given)]
 
     arrays = {name: np.asarray(value) for name, value in feeds.items()}
     specs = {

@@ -122,11 +122,11 @@ class SourceGraph:
             array: its value.
             fixed: whether nothing changes it.
         """
-        made = self.value(Spec(array.shape, as_dtype(array.dtype)), name)
-        self.tables[made.cell] = array
+        parameter = self.value(Spec(array.shape, as_dtype(array.dtype)), name)
+        self.tables[parameter.cell] = array
         if fixed and (array.dtype.kind in "iub" or array.size == 1):
-            made.cell.constant = array  # what such a parameter says is known
-        return made
+            parameter.cell.constant = array  # what such a parameter says is known
+        return parameter
 
     def expression(self, parts: Iterable[Part], level: int = ATOM, outputs: int = 1) -> Any:
         """Append a statement; gives its value, or a tuple of them."""
@@ -135,12 +135,12 @@ class SourceGraph:
         known = self._known.get((id(self.statements), key))
         if known is not None and outputs == 1:  # the same has been computed
             return TracedArray(self, known.spec, known.cell)  # type: ignore[arg-type]
-        made = [TracedArray(self, None) for _ in range(outputs)]  # type: ignore[arg-type]
-        cells = [value.cell for value in made]
+        results = [TracedArray(self, None) for _ in range(outputs)]  # type: ignore[arg-type]
+        cells = [value.cell for value in results]
         self.statements.append(Statement(cells, parts, level, self.origin))
         if outputs == 1:
-            self._known[id(self.statements), key] = made[0]
-        return made[0] if outputs == 1 else tuple(made)
+            self._known[id(self.statements), key] = results[0]
+        return results[0] if outputs == 1 else tuple(results)
 
     def forget(self, count: int) -> None:
         """Leave out statements of this block behind the first ``count``."""

@@ -139,17 +139,17 @@ class SourceWriter(BlockWriter):
     def _as_class(self, op: Op, ins: dict[str, Any]) -> dict[str, Any]:
         """A kernel that looks at values, as the source of a class."""
         name = "".join(part.capitalize() for part in identifier(op.type).split("_"))
-        graph, made = self.graph, KernelClass(op, name)
-        same = [k for k in graph.helpers.values() if getattr(k, "key", None) == made.key]
+        graph, kernel = self.graph, KernelClass(op, name)
+        same = [k for k in graph.helpers.values() if getattr(k, "key", None) == kernel.key]
         if same:
-            made = same[0]
+            kernel = same[0]
         elif name in graph.helpers:
-            made = KernelClass(op, f"{name}{len(graph.helpers)}")
-        Definitions().add(made)  # refuses what does not go to a file
-        graph.helpers[made.name] = made
+            kernel = KernelClass(op, f"{name}{len(graph.helpers)}")
+        Definitions().add(kernel)  # refuses what does not go to a file
+        graph.helpers[kernel.name] = kernel
         given = [self._argument(ins.get(slot)) for slot in op.run_reads["run"]]
         count = len(op.outputs)
-        parts = [f"{made.name}().run(np, ", *joined(given), ")"]
+        parts = [f"{kernel.name}().run(np, ", *joined(given), ")"]
         values = graph.expression(parts, outputs=count)
         outs: dict[str, Any] = {}
         for slot, value in zip(op.outputs, [values] if count == 1 else values, strict=True):
