@@ -109,7 +109,7 @@ class ProgramDecoder(Reading):
         """Read a block, and put it into the program."""
         data = self.bytes.data
         numbers = {1: -1, 2: -2, 5: -1}
-        given, rest = set(), bytearray()
+        present, rest = set(), bytearray()
         variables, operators = array("q"), array("q")  # where they begin and end
         for field in self.bytes.fields(begin, end, "a block"):
             if field.wire == 2 and field.number == 3:
@@ -118,21 +118,21 @@ class ProgramDecoder(Reading):
                 operators.extend((field.begin, field.end))
             elif field.wire == 0 and field.number in numbers:
                 numbers[field.number] = signed(field.value, 32)
-                given.add(field.number)
+                present.add(field.number)
             else:
                 rest += data[field.start : field.end]
         index, parent, forward = numbers.values()
         fail = self.bytes.fail
         if index != number:
-            fail(begin, f"block {number}", f"block {index}" if 1 in given else "no index")
+            fail(begin, f"block {number}", f"block {index}" if 1 in present else "no index")
         if not (parent == -1 if number == 0 else 0 <= parent < number):
             wanted = "no parent (-1)" if number == 0 else f"a parent before block {number}"
-            fail(begin, wanted, str(parent) if 2 in given else "none")
+            fail(begin, wanted, str(parent) if 2 in present else "none")
         if not -1 <= forward < number:
             fail(begin, f"a forward block before block {number}", str(forward))
         block = Block(self.program, number, parent, forward)
-        if rest or (5 in given and forward < 0):
-            block.carried = CarriedBlock(5 in given, bytes(rest))
+        if rest or (5 in present and forward < 0):
+            block.carried = CarriedBlock(5 in present, bytes(rest))
         self.program.blocks.append(block)
         self.charge(_BLOCK, begin)
         for begin, end in zip(variables[::2], variables[1::2]):
@@ -153,17 +153,17 @@ class ProgramDecoder(Reading):
         known = self.known.get(behind)
         if known is not None:
             name = self.text(raw[2 : 2 + size])
-            made = Variable(block, name, **known.fields)
-            made.carried = known.carried
+            variable = Variable(block, name, **known.fields)
+            variable.carried = known.carried
             if known.spec is not None:
-                made.take_spec(known.spec)
+                variable.take_spec(known.spec)
         else:
-            made = self.unknown_variable(block, raw, behind, begin)
-            name = made.name
+            variable = self.unknown_variable(block, raw, behind, begin)
+            name = variable.name
         if name in block.vars:
             what = f"variables of different names in block {block.idx}"
             self.bytes.fail(begin, what, f"{excerpt(name)} a second time")
-        block.declare(made)
+        block.declare(variable)
 
     def unknown_variable(self, block: Block, raw: bytes, behind: bytes, begin: int) -> Variable:
         """Read a variable unlike those before.
@@ -190,9 +190,9 @@ class ProgramDecoder(Reading):
         shape = type_.fields.get("shape", ())
         parameter = desc.is_parameter and block.idx == 0 and shape and min(shape) > 0
         kind: type[Variable] = Parameter if parameter else Variable
-        made = kind(block, self.text(desc.name), **flags, **type_.fields)
-        made.elements = type_.elements
-        made.carried = self.share(
+        variable = kind(block, self.text(desc.name), **flags, **type_.fields)
+        variable.elements = type_.elements
+        variable.carried = self.share(
             CarriedVariable(
                 desc.HasField("persistable"),
                 desc.HasField("need_check_feed"),
@@ -202,20 +202,20 @@ class ProgramDecoder(Reading):
             )
         )
         if not type_.usual or type_.elements or not is_canonical(desc, raw):
-            self.carry_variable(made, raw, begin)
+            self.carry_variable(variable, raw, begin)
         elif behind and not parameter and len(self.known) < _KEPT:
             self.charge(_VARIABLE + len(behind), begin)
-            spec = made.spec if made.has_dtype else None
+            spec = variable.spec if variable.has_dtype else None
             fields = flags if spec is not None else {**flags, **type_.fields}
-            self.known[behind] = KnownVariable(fields, spec, made.carried)
-        return made
+            self.known[behind] = KnownVariable(fields, spec, variable.carried)
+        return variable
 
     def type_of(self, desc: Any, at: int) -> TypeOf:
         """What the type of a variable says; taken apart once for equal types."""
         raw = desc.type.SerializeToString()
-        found = self.types.get(raw)
-        if found is not None:
-            return found
+        variable_type = self.types.get(raw)
+        if variable_type is not None:
+            return variable_type
         type_ = desc.type
         usual = True
         try:
@@ -245,20 +245,20 @@ class ProgramDecoder(Reading):
         usual = usual and len(type_.ListFields()) == (2 if kind in WITH_TENSOR or elements else 1)
         self.charge(300 + len(raw), at)
         explicit = level is not None and level.HasField("lod_level")
-        found = self.types[raw] = TypeOf(kind, fields, explicit, usual, elements)
-        return found
+        variable_type = self.types[raw] = TypeOf(kind, fields, explicit, usual, elements)
+        return variable_type
 
     def elements(self, reader: Any, at: int) -> tuple[Spec, ...]:
         """What a reader gives; nothing where an element type is unknown here."""
-        found = []
-        for each in reader.lod_tensor:
-            self.charge(200 + 40 * len(each.tensor.dims), at)
-            dtype = dtype_of(each.tensor.data_type)
+        specs = []
+        for element in reader.lod_tensor:
+            self.charge(200 + 40 * len(element.tensor.dims), at)
+            dtype = dtype_of(element.tensor.data_type)
             if dtype is None:
                 return ()
-            shape = tuple(each.tensor.dims)
-            found.append(Spec(shape, dtype, Kind.LOD_TENSOR, each.lod_level))
-        return tuple(found)
+            shape = tuple(element.tensor.dims)
+            specs.append(Spec(shape, dtype, Kind.LOD_TENSOR, element.lod_level))
+        return tuple(specs)
 
     def carry_variable(self, made: Variable, raw: bytes, begin: int) -> None:
         """Keep of a variable's message what is not in the variable."""

@@ -143,25 +143,25 @@ class Encoder:
             parts += [self.attribute(name, op.attr_type(name), attrs[name]) for name in added]
         if self.call_sites and "op_callstack" not in wires:
             parts.append(self.call_stack(op.callsite, loaded=False))
-        made = b"".join([*parts, carried.rest])
+        message = b"".join([*parts, carried.rest])
         original = carried.original
-        if original is None or made != original.seen:
-            return made
+        if original is None or message != original.seen:
+            return message
         # a stack whose frames were left out stands in the original alone
         strips = self.call_sites is False and op.callsite is None and "op_callstack" in wires
-        return made if strips else original.raw
+        return message if strips else original.raw
 
     def layout(self, op: Operator) -> PartOrder:
         """How an operator is written that no file told anything about."""
         key = (op.type, op.lists_given_attrs, tuple(op.inputs), tuple(op.attrs))
-        found = self.layouts.get(key)
-        if found is None:
+        order = self.layouts.get(key)
+        if order is None:
             names = [name for name in op.attr_names if name != "op_callstack"]
             wires = {name: op.attr_type(name) for name in names}
-            found = PartOrder(tuple(op.input_names), tuple(op.output_names), wires, defaults_of(op))
+            order = PartOrder(tuple(op.input_names), tuple(op.output_names), wires, defaults_of(op))
             if op.definition is not None:
-                self.layouts[key] = found
-        return found
+                self.layouts[key] = order
+        return order
 
     def slots(self, number: int, given: Any, listed: Any) -> Iterator[bytes]:
         """The fields of the slots of one side."""
@@ -194,15 +194,15 @@ class Encoder:
             key = (name, wire, value)
         elif value == ():
             key = (name, wire, None)
-        found = self.attributes.get(key)
-        if found is None:
+        field = self.attributes.get(key)
+        if field is None:
             try:
-                found = delimited(4, self.message(name, wire, value))
+                field = delimited(4, self.message(name, wire, value))
             except (TypeError, ValueError, AttributeError):  # a file said another type
-                found = delimited(4, self.message(name, wire_type(value), value))
+                field = delimited(4, self.message(name, wire_type(value), value))
             if key is not None and len(self.attributes) < _KEPT:
-                self.attributes[key] = found
-        return found
+                self.attributes[key] = field
+        return field
 
     def message(self, name: str, wire: str, value: Any) -> bytes:
         """The message of an attribute."""

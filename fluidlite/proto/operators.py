@@ -129,7 +129,7 @@ class OperatorDecoder:
         """
         text = self.text
         at, size = 0, len(raw)
-        found: tuple[dict[str, Names], dict[str, Names]] = {}, {}
+        sides: tuple[dict[str, Names], dict[str, Names]] = {}, {}
         listed = []
         while at + 4 < size and raw[at] in (_INPUTS, _OUTPUTS):
             side, stop, width = raw[at], at + 2 + raw[at + 1], raw[at + 3]
@@ -150,10 +150,10 @@ class OperatorDecoder:
             if at != stop:
                 return None
             if names:
-                found[side == _OUTPUTS][slot] = tuple(names)
+                sides[side == _OUTPUTS][slot] = tuple(names)
         if size - at > _SHORT:
             return None
-        return (raw[at:], tuple(listed)), *found
+        return (raw[at:], tuple(listed)), *sides
 
     def unknown_operator(self, block: Block, raw: bytes, begin: int, sides: Any) -> Operator:
         """Read an operator unlike those before.
@@ -212,12 +212,12 @@ class OperatorDecoder:
     def slots(self, given: Any, listed: Names, plan: OperatorLayout, side: str) -> dict[str, Names]:
         """Names by slot, those of a definition in its order."""
         text = self.text
-        found = {}
+        by_slot = {}
         for slot, message in zip(listed, given):
             names = message.arguments
             if names:
-                found[slot] = tuple([text(name) for name in names])
-        return self.ordered(found, plan, side)
+                by_slot[slot] = tuple([text(name) for name in names])
+        return self.ordered(by_slot, plan, side)
 
     def ordered(self, found: dict[str, Names], plan: OperatorLayout, side: str) -> dict[str, Names]:
         """Names by slot in the order of the definition."""
@@ -233,7 +233,7 @@ class OperatorDecoder:
         """The attributes of an operator, those that are fields of an operator here, and those that
         are unknown.
         """
-        found: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         fields: dict[str, Any] = {}
         apart: dict[str, bytes] = {}
         for attr, step in zip(attrs, plan.steps):
@@ -254,13 +254,13 @@ class OperatorDecoder:
                     value = step.declared.convert(value, plan.op_type)  # type: ignore[union-attr]
             if step.wire in ("BLOCK", "BLOCKS"):
                 self.check_blocks(value, at)
-            found[step.name] = value
+            values[step.name] = value
         if plan.order:
             declared = plan.definition.attributes  # type: ignore[union-attr]
-            found = {n: found[n] for n in plan.order if found[n] != declared[n].default}
-        if found:
-            self.reading.charge(150 + _ATTRIBUTE * len(found), at)
-        return found, fields, apart
+            values = {n: values[n] for n in plan.order if values[n] != declared[n].default}
+        if values:
+            self.reading.charge(150 + _ATTRIBUTE * len(values), at)
+        return values, fields, apart
 
     def check_blocks(self, value: Any, at: int) -> None:
         for index in value if isinstance(value, tuple) else (value,):
@@ -286,12 +286,12 @@ class OperatorDecoder:
             self.step(name, number, definition)
             for name, (_, number) in zip(names, attrs, strict=True)
         ]
-        kept = {s.name for s in steps if s.wire and not s.framework}
+        stored = {s.name for s in steps if s.wire and not s.framework}
         bare = False
         order: tuple[str, ...] = ()
         if definition is not None:
-            bare = kept != {a.name for a in definition.attributes.values() if not a.local}
-            order = () if bare else tuple(n for n in definition.attributes if n in kept)
+            bare = stored != {a.name for a in definition.attributes.values() if not a.local}
+            order = () if bare else tuple(n for n in definition.attributes if n in stored)
             for side, listed in (("input", slots[0]), ("output", slots[1])):
                 for name in set(listed) - getattr(definition, f"{side}_slots").keys():
                     self.reading.ignored[f"the {side} slot {name!r} of {type_}"] = None

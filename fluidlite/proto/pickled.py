@@ -131,8 +131,8 @@ class _Reader:
     def run(self) -> Any:
         data, size = self.data, len(self.data)
         if size < 2 or data[0] != 0x80 or data[1] > 5:
-            found = bytes(data[:2]).hex(" ") or "the end of the file"
-            self.fail(0, "a pickle of protocol 2 to 5 (80 02 to 80 05)", found)
+            actual = bytes(data[:2]).hex(" ") or "the end of the file"
+            self.fail(0, "a pickle of protocol 2 to 5 (80 02 to 80 05)", actual)
         begin = 0
         try:
             while True:
@@ -151,8 +151,8 @@ class _Reader:
                 raise _Refused("one object", f"{len(self.stack)} at the end")
             return self.finished(self.stack[0])
         except _Refused as error:
-            expected, found = error.args
-            return self.fail(begin, expected, found)
+            expected, actual = error.args
+            return self.fail(begin, expected, actual)
         except (IndexError, KeyError):
             return self.fail(begin, "an object to work on", "none")
         except (ValueError, TypeError, OverflowError) as error:
@@ -315,15 +315,15 @@ class _Reader:
         if count * dtype.itemsize != len(raw):
             what = f"{count * dtype.itemsize} bytes for {dtype}{list(shape)}"
             raise _Refused(what, str(len(raw)))
-        found = np.frombuffer(raw, dtype).copy()
+        array = np.frombuffer(raw, dtype).copy()
         if not count:
-            found = empty((0,), dtype)
+            array = empty((0,), dtype)
             if empty(shape, dtype) is None:
                 raise _Refused("the sizes of an array", short(shape))
         native = dtype.newbyteorder("=")
-        found = found.view(native) if dtype.isnative else found.astype(native)
-        found = found.reshape(shape, order="F" if fortran else "C")
-        return found if found.flags.c_contiguous else np.ascontiguousarray(found)
+        array = array.view(native) if dtype.isnative else array.astype(native)
+        array = array.reshape(shape, order="F" if fortran else "C")
+        return array if array.flags.c_contiguous else np.ascontiguousarray(array)
 
     # -- containers ------------------------------------------------------------------------------
 
@@ -364,13 +364,13 @@ class _Reader:
             if isinstance(value, _Array):
                 if value.value is None:
                     raise _Refused("the content of an array", "none")
-                made = value.value
+                finished = value.value
             elif isinstance(value, dict):
-                made = {key: finish(each, depth + 1) for key, each in value.items()}
+                finished = {key: finish(each, depth + 1) for key, each in value.items()}
             else:
-                made = type(value)([finish(each, depth + 1) for each in value])
-            done[id(value)] = made
-            return made
+                finished = type(value)([finish(each, depth + 1) for each in value])
+            done[id(value)] = finished
+            return finished
 
         return finish(value, 0)
 

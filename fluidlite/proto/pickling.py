@@ -121,16 +121,16 @@ class _Writer:
             for start in range(0, len(value), _BATCH):
                 batch = value[start : start + _BATCH]
                 self.write(b"(" if len(batch) > 1 else b"")
-                for each in batch:
-                    self.value(each)
+                for element in batch:
+                    self.value(element)
                 self.write(b"e" if len(batch) > 1 else b"a")
             return
         if not value:
             self.write(b")")
             return
         self.write(b"(" if len(value) > 3 else b"")
-        for each in value:
-            self.value(each)
+        for element in value:
+            self.value(element)
         self.write(bytes([0x84 + len(value)]) if len(value) <= 3 else b"t")
         self.remember()
 

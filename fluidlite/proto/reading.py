@@ -67,11 +67,11 @@ class Reading:
     def text(self, raw: bytes) -> str:
         """A text, stored once."""
         text = raw.decode("utf-8", "surrogateescape")
-        found = self.texts.get(text)
-        if found is None:
-            self.texts[text] = found = text
+        shared = self.texts.get(text)
+        if shared is None:
+            self.texts[text] = shared = text
             self.budget -= _TEXT + 2 * len(raw)
-        return found
+        return shared
 
     def share(self, value: Any) -> Any:
         """An equal value that was seen before, or this one."""

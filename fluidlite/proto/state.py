@@ -56,16 +56,16 @@ def read_state(path: str) -> dict[str, Any]:
 
 def state_of(source: Source) -> dict[str, Any]:
     """A pickle of arrays by name; errors as of :func:`read_state`."""
-    found = read_pickle(source)
-    if not isinstance(found, dict):
-        source.fail("a dictionary of arrays", f"a {type(found).__name__}", 0)
-    for key in found:
+    state = read_pickle(source)
+    if not isinstance(state, dict):
+        source.fail("a dictionary of arrays", f"a {type(state).__name__}", 0)
+    for key in state:
         if not isinstance(key, str):
             source.fail("texts as keys of a dictionary of arrays", excerpt(key), 0)
-    found = {name: _as_stored(value) for name, value in found.items()}
-    if _SPLIT in found:
-        _join(found, source)
-    return found
+    state = {name: _as_stored(value) for name, value in state.items()}
+    if _SPLIT in state:
+        _join(state, source)
+    return state
 
 
 def _as_stored(value: Any) -> Any:

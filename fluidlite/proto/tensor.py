@@ -129,10 +129,10 @@ def _widened(source: Source, shape: tuple[int, ...]) -> Any:
 
 def _described(data: bytes, name: str, start: int) -> tuple[int, tuple[int, ...]]:
     """Element type and shape from a message TensorDesc."""
-    found = Bytes(data, name, start)
+    reader = Bytes(data, name, start)
     number = -1
     sizes: list[int] = []
-    for field in found.fields(0, len(data), "a tensor's description"):
+    for field in reader.fields(0, len(data), "a tensor's description"):
         if field.number == 1 and field.wire == 0:
             number = signed(field.value, 32)
         elif field.number == 2 and field.wire == 0:
@@ -140,12 +140,12 @@ def _described(data: bytes, name: str, start: int) -> tuple[int, tuple[int, ...]
         elif field.number == 2 and field.wire == 2:  # packed
             at = field.begin
             while at < field.end:
-                value, at = found.varint(at, field.end, "a size")
+                value, at = reader.varint(at, field.end, "a size")
                 sizes.append(signed(value))
     if number < 0:
-        found.fail(0, "an element type", "none")
+        reader.fail(0, "an element type", "none")
     if len(sizes) > 32 or any(not 0 <= n < LARGEST for n in sizes):
-        found.fail(0, "the sizes of an array", excerpt(sizes))
+        reader.fail(0, "the sizes of an array", excerpt(sizes))
     return number, tuple(sizes)
 
 

@@ -201,10 +201,10 @@ def decoded(message: Any, name: str, source: Bytes, begin: int, end: int) -> Any
     Raises:
         FileFormatError: the bytes are no such message.
     """
-    found = message()
+    parsed = message()
     try:
-        found.MergeFromString(source.data[begin:end])
+        parsed.MergeFromString(source.data[begin:end])
     except Exception as error:  # each version of the library has its own class for this
         source.refuse(name, begin, end)
         source.fail(begin, f"a message {name}", f"something else: {error}")
-    return found
+    return parsed
