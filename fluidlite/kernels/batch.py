@@ -97,11 +97,11 @@ def batch_norm(
         momentum: Any,
         out: Any = None,
     ) -> Any:
-        matrix, made = c.matrix(x), c.new(None if out is None else out[0])
+        matrix, normalized = c.matrix(x), c.new(None if out is None else out[0])
         mean, variance = np.empty(c.count, dtype), np.empty(c.count, dtype)
         inverse = np.empty(c.count, dtype)
         for rows in c.pieces():
-            part, piece = matrix[rows], made[rows]
+            part, piece = matrix[rows], normalized[rows]
             middle = np.multiply(np.dot(part, ones), share, out=mean[rows])
             np.subtract(part, middle[:, None], out=piece)
             spread = np.multiply(_dots(piece, piece), share, out=variance[rows])
@@ -116,7 +116,7 @@ def batch_norm(
         running = [
             was * old + now * (1 - old) for was, now in ((was_mean, mean), (was_variance, variance))
         ]
-        return c.image(made), *running, mean, inverse
+        return c.image(normalized), *running, mean, inverse
 
     return Prepared(run, out=True)
 
@@ -137,10 +137,10 @@ def batch_norm_grad(op: Any, X: Spec, Scale: Spec, *specs: Any) -> Prepared | No
     def run(x: Any, scale: Any, *rest: Any, out: Any = None) -> Any:
         _, _, mean, inverse, _, g, *_ = rest
         images, cotangents = c.matrix(x), c.matrix(g)
-        made = c.new(None if out is None else out[0])
+        dx = c.new(None if out is None else out[0])
         dscale, dbias = np.empty(c.count, c.dtype), np.empty(c.count, c.dtype)
         for rows in c.pieces():
-            part, piece = cotangents[rows], made[rows]
+            part, piece = cotangents[rows], dx[rows]
             np.subtract(images[rows], mean[rows, None], out=piece)
             total = np.dot(part, ones, out=dbias[rows])
             product = np.multiply(_dots(part, piece), inverse[rows], out=dscale[rows])
@@ -150,7 +150,7 @@ def batch_norm_grad(op: Any, X: Spec, Scale: Spec, *specs: Any) -> Prepared | No
             np.subtract(part, piece, out=piece)
             np.subtract(piece, (total * share)[:, None], out=piece)
             np.multiply(piece, factor[:, None], out=piece)
-        return c.image(made), dscale, dbias
+        return c.image(dx), dscale, dbias
 
     return Prepared(run, out=True)
 

@@ -259,16 +259,16 @@ def _convolve(room: PatchMemory, image: Any, filter: Any, out: Any) -> Any:
     """
     g, dtype = room.geometry, filter.dtype
     if g.sliding.leaves_out(filter):
-        made = inside.convolved(g.sliding, image.transpose(INNER), filter).transpose(OUTER)
+        result = inside.convolved(g.sliding, image.transpose(INNER), filter).transpose(OUTER)
         if out is None:
-            return made
-        np.copyto(out, made)
+            return result
+        np.copyto(out, result)
         return out
     room.take(image)
-    made = None if out is None else out.transpose(INNER)
-    if made is None or not made.flags.c_contiguous:
-        made = np.empty((g.filters, g.rows, g.columns, g.samples), dtype)
-    flat = made.reshape(g.filters, -1)
+    result = None if out is None else out.transpose(INNER)
+    if result is None or not result.flags.c_contiguous:
+        result = np.empty((g.filters, g.rows, g.columns, g.samples), dtype)
+    flat = result.reshape(g.filters, -1)
     weights = filter.reshape(g.filters, -1)
 
     def part(block: int, worker: int) -> None:
@@ -276,7 +276,7 @@ def _convolve(room: PatchMemory, image: Any, filter: Any, out: Any) -> Any:
         np.matmul(weights, patches, out=flat[:, where])
 
     threads.each(part, room.blocks, room.workers, blas=True)
-    return made.transpose(OUTER)
+    return result.transpose(OUTER)
 
 
 @prepares("conv2d", "depthwise_conv2d")
@@ -304,12 +304,12 @@ def adjoint_filter(op: Any, Input: Spec, G: Spec) -> Prepared | None:
     dtype = Input.dtype.dtype
 
     def run(image: Any, cotangent: Any, room: Any) -> Any:
-        found = by_patches(image, cotangent, room)
+        gradient = by_patches(image, cotangent, room)
         # what is not finite in the cotangent shows in each element of so small a result
-        if g.sliding.leaves_out(found) and g.sliding.leaves_out(cotangent):
+        if g.sliding.leaves_out(gradient) and g.sliding.leaves_out(cotangent):
             inner = (value.transpose(INNER) for value in (image, cotangent))
             return inside.filter_cotangent(g.sliding, *inner)
-        return found
+        return gradient
 
     def by_patches(image: Any, cotangent: Any, room: Any) -> Any:
         room.take(image)
@@ -474,9 +474,9 @@ def adjoint_input(op: Any, G: Spec, Filter: Spec) -> Prepared | None:
 
     def run(cotangent: Any, filter: Any, room: AdjointRoom, out: Any = None) -> Any:
         weights = filter.reshape(g.filters, -1).T
-        made = None if out is None else out.transpose(INNER)
-        if made is None:
-            made = np.empty((g.channels, g.height, g.width, g.samples), dtype)
+        result = None if out is None else out.transpose(INNER)
+        if result is None:
+            result = np.empty((g.channels, g.height, g.width, g.samples), dtype)
         flat = room.take(cotangent)
         room.image.fill(0)
         for phase in room.phases:
@@ -492,7 +492,7 @@ def adjoint_input(op: Any, G: Spec, Filter: Spec) -> Prepared | None:
                         np.add(where, part, out=where)
 
             threads.each(part, len(phase), room.workers, blas=True)
-        room.give(made)
-        return made.transpose(OUTER)
+        room.give(result)
+        return result.transpose(OUTER)
 
     return Prepared(run, out=True, scratch=Maker(AdjointRoom, g, dtype))

@@ -33,14 +33,14 @@ def lrn_grad(
 
     def run(x: Any, middle: Any, g: Any, *rest: Any) -> Any:
         share = np.power(middle, -op.beta, dtype=x.dtype)
-        found = g * share
-        np.multiply(found, x, out=share)
+        gradient = g * share
+        np.multiply(gradient, x, out=share)
         np.divide(share, middle, out=share)
         spread = np.zeros_like(share)
         for target, source in parts:
             spread[target] += share[source]
         np.multiply(spread, x, out=spread)
         np.multiply(spread, np.asarray(-2 * op.alpha * op.beta, x.dtype), out=spread)
-        return np.add(found, spread, out=found)
+        return np.add(gradient, spread, out=gradient)
 
     return Prepared(run)

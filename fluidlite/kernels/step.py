@@ -240,17 +240,17 @@ def adam_of_many(op: Any, Params: Sequence[Spec]) -> Prepared:
         pace = rate * np.sqrt(1 - power2) / (1 - power1)
         np.take(pace, owner, out=paces, mode="clip")
         update(*read, *news, paces)
-        made = []
+        results = []
         given = iter(out if isinstance(out, tuple) else ())
         for row in news:
             for where, shape in parts:
                 new = next(given, None)
                 new = np.empty(shape, dtype) if new is None else new
                 new[...] = row[where].reshape(shape)
-                made.append(new)
+                results.append(new)
         for powers, beta in ((powers1, beta1), (powers2, beta2)):
-            made += [power * beta for power in powers]
-        return tuple(made)
+            results += [power * beta for power in powers]
+        return tuple(results)
 
     return Prepared(run, out=True, scratch=Scratch((8, ends[-1]), dtype))
 

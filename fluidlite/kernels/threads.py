@@ -269,15 +269,15 @@ def _one_blas_thread() -> Iterator[None]:
             if not limit.users:
                 limit.libraries = [(each, each.get_num_threads()) for each, _ in limit.libraries]
             limit.users.add(user)
-            for each, _ in limit.libraries:
-                each.set_num_threads(1)
+            for library, _ in limit.libraries:
+                library.set_num_threads(1)
         yield
     finally:
         with limit.lock:
             limit.users.discard(user)
             if not limit.users:
-                for each, before in limit.libraries:
-                    each.set_num_threads(before)
+                for library, before in limit.libraries:
+                    library.set_num_threads(before)
 
 
 class BlasThreads:

@@ -71,7 +71,7 @@ def max_gradient(op: Any, X: Spec, Out: Spec, dOut: Spec | None) -> Prepared | N
     def run(x: Any, largest: Any, g: Any) -> Any:
         order = sorted(range(x.ndim), key=lambda i: -x.strides[i])
         back = np.argsort(order)
-        made = np.zeros([padded[i] for i in order], x.dtype).transpose(back)
+        gradient = np.zeros([padded[i] for i in order], x.dtype).transpose(back)
         image = x
         if is_padded:
             image = np.full([padded[i] for i in order], -np.inf, x.dtype).transpose(back)
@@ -82,9 +82,9 @@ def max_gradient(op: Any, X: Spec, Out: Spec, dOut: Spec | None) -> Prepared | N
             here = equal(image[place], largest)
             np.logical_and(here, free, out=here)
             np.logical_xor(free, here, out=free)
-            part = made[place]
+            part = gradient[place]
             np.add(part, np.bitwise_and(bits, mask_of(here)).view(g.dtype), out=part)
-        return made[inside]
+        return gradient[inside]
 
     return Prepared(run)
 
