@@ -27,13 +27,13 @@ def ways_out(block: Block) -> list[tuple[Block, int]]:
     """A block and the blocks around it that a gradient gets to, each with the position behind the
     last operator that counts.
     """
-    found = [(block, len(block.ops))]
+    ways = [(block, len(block.ops))]
     while True:
-        driver, position = driver_of(found[-1][0])
-        around = found[-1][0].parent
+        driver, position = driver_of(ways[-1][0])
+        around = ways[-1][0].parent
         if around is None or driver != _BRANCH:
-            return found
-        found.append((around, position))
+            return ways
+        ways.append((around, position))
 
 
 def sweep_of(block: Block, no_grad: Container[str]) -> ReverseSweep:
@@ -60,12 +60,12 @@ def sweep_of(block: Block, no_grad: Container[str]) -> ReverseSweep:
 
 def depending(ops: Iterable[Operator], reached: set[str]) -> set[int]:
     """The positions of the operators whose results depend on names, to which theirs are added."""
-    found = set()
+    positions = set()
     for position, op in enumerate(ops):
         if not reached.isdisjoint(reads_of(op)):
             reached.update(writes_of(op))
-            found.add(position)
-    return found
+            positions.add(position)
+    return positions
 
 
 def warn_of_loop(sweep: ReverseSweep, loss: Variable) -> None:

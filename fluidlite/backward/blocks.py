@@ -25,12 +25,12 @@ def _body(sweep: ReverseSweep, position: int, op: Operator) -> ReverseSweep:
 
 def _flowing(sweep: ReverseSweep, position: int, names: Iterable[str]) -> dict[str, Ref]:
     """By name what flows to the outputs of an operator."""
-    found = {}
+    flowing = {}
     for name in names:
         ref = sweep.settled.get(sweep.history.key(name, position + 1))
         if ref is not None:
-            found[name] = ref
-    return found
+            flowing[name] = ref
+    return flowing
 
 
 def _inputs(body: ReverseSweep, listed: Sequence[str], more: Iterable[str] = ()) -> list[str]:

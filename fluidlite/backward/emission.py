@@ -192,11 +192,11 @@ class _Names:
         of a seed a number.
         """
         name, k = stem, 0
-        declared, given = self.block.vars, self.given
-        while name in declared or name in given:
+        declared, issued = self.block.vars, self.given
+        while name in declared or name in issued:
             name = f"{stem}_{k}" if seed else "grad/" * (k + 2) + stem
             k += 1
-        given.add(name)
+        issued.add(name)
         return name
 
 

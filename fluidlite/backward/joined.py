@@ -67,26 +67,26 @@ class Joined:
 
     def _inside(self, block: Block, position: int, forward: Block | None = None) -> dict[str, str]:
         """What the joined block calls the outer values that a block reads."""
-        found = {}
+        renamed = {}
         for name in free_reads(block):
             if forward is None or name not in forward.vars:
-                found[name] = self.sweep.value(name, position)
-                self.outer[found[name]] = (name, position)
-        return found
+                renamed[name] = self.sweep.value(name, position)
+                self.outer[renamed[name]] = (name, position)
+        return renamed
 
     def _take(self, source: Block, target: Block, renamed: Mapping[str, str]) -> None:
         """Copy variables and operators of a block, those of the blocks it drives included."""
         for variable in source.vars.values():
             target.declare(variable.copy_to(target))
         for op in source.ops:
-            made = copy.copy(op)
-            made.block = target
-            made.rename(renamed)
+            copied = copy.copy(op)
+            copied.block = target
+            copied.rename(renamed)
             for name in () if op.definition is None else op.definition.block_attributes:
                 inner = source.program.blocks[op.attrs[name]]
                 forward = self._copies.get(inner.forward_block_idx, inner.forward_block_idx)
                 twin_block = source.program.add_block(target.idx, forward)
                 self._copies[inner.idx] = twin_block.idx
                 self._take(inner, twin_block, renamed)
-                made.set_attr(name, twin_block.idx)
-            target.take_op(made)
+                copied.set_attr(name, twin_block.idx)
+            target.take_op(copied)

@@ -82,7 +82,7 @@ def loss_gradients(
     listed = None if parameter_list is None else names_of(parameter_list, "parameter_list")
     stopped = no_grad_names(no_grad_set)
     hooks = checked_callbacks(callbacks)
-    kept = checked_checkpoints(checkpoints, loss)
+    checkpoint_names = checked_checkpoints(checkpoints, loss)
     block = loss.block
     maker = loss.op
     if maker is None:
@@ -100,13 +100,13 @@ def loss_gradients(
         block.program.touch()
         return []
     with _rewriting(block.program):
-        if kept and insert_seeds(block, kept):
+        if checkpoint_names and insert_seeds(block, checkpoint_names):
             sweep = sweep_of(block, stopped)
         seed = Ref(loss)
         seed.shape = (1,)
         sweep.contribute(sweep.history.last(loss.name), seed)
-        if kept:
-            run_with_checkpoints(sweep, kept)
+        if checkpoint_names:
+            run_with_checkpoints(sweep, checkpoint_names)
         else:
             sweep.run()
         maker.role |= OpRole.LOSS
@@ -141,19 +141,19 @@ def _parameter_gradients(
     block = sweep.block
     if listed is None:
         listed = [p.name for p in block.program.all_parameters() if p.trainable]
-    wanted, found = set(listed), {}
+    wanted, gradient_names = set(listed), {}
     for each in sweep.chain():
         for key, ref in each.settled.items():
             if name_of(key) in wanted:
-                found[name_of(key)] = ref.name  # the earliest value is settled last
-    named = set(found.values())
+                gradient_names[name_of(key)] = ref.name  # the earliest value is settled last
+    named = set(gradient_names.values())
     completed_by = {
         name: op for op in emission.appended for name in op.output_arg_names if name in named
     }
     pairs = []
     for name in listed:
-        if name in found:
-            gradient = block.var_recursive(found[name])
+        if name in gradient_names:
+            gradient = block.var_recursive(gradient_names[name])
             pairs.append((block.var_recursive(name), gradient))
             op = completed_by[gradient.name]
             op.role_vars = (name, gradient.name, *op.role_vars)
@@ -217,11 +217,11 @@ def gradients(
             sweep.contribute(sweep.history.last(goal.name), seed)
         sweep.run(_reached_from(sweep, [source.name for source in sources]))
         GradientEmitter(seeds).emit(sweep, first, OpRole.BACKWARD)
-    found: dict[str, Variable] = {}
+    by_name: dict[str, Variable] = {}
     for each in sweep.chain():
         for key, ref in each.settled.items():
-            found[name_of(key)] = block.var_recursive(ref.name)
-    wanted = [None if sweep.active(s.name) is None else found.get(s.name) for s in sources]
+            by_name[name_of(key)] = block.var_recursive(ref.name)
+    wanted = [None if sweep.active(s.name) is None else by_name.get(s.name) for s in sources]
     if len(wanted) != 1 or wanted[0] is not None:
         return wanted
     if sources[0].stop_gradient:

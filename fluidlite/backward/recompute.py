@@ -30,7 +30,7 @@ def run_with_checkpoints(sweep: ReverseSweep, checkpoints: Sequence[str]) -> Non
         ArgumentError: a checkpoint is no variable; what no operator computes is kept anyway.
     """
     ops = sweep.block.ops
-    kept = set(checkpoints)
+    checkpoint_names = set(checkpoints)
     ends = []
     for name in dict.fromkeys(checkpoints):
         found = [i for i, op in enumerate(ops) if op.writes(name)]
@@ -43,7 +43,7 @@ def run_with_checkpoints(sweep: ReverseSweep, checkpoints: Sequence[str]) -> Non
     for position in range(len(ops) - 1, bounds[-1] - 1, -1):
         sweep.visit(position, ops[position])
     for number, k in enumerate(range(len(bounds) - 2, -1, -1)):
-        _segment(sweep, bounds[k], bounds[k + 1], kept, number)
+        _segment(sweep, bounds[k], bounds[k + 1], checkpoint_names, number)
     sweep.finish()
     if sweep.next is not None:
         sweep.next.run()

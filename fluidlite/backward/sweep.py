@@ -338,12 +338,12 @@ class ReverseSweep:
 
     def counted_inputs(self, op: Operator, definition: type[Op]) -> dict[str, list[Variable]]:
         """By slot the sums that the gradient operator counts for the optimizer."""
-        found = {}
+        counted = {}
         for slot in definition.fluid.counted:
             variables = [v for v in map(self.active, op.inputs.get(slot, ())) if v is not None]
             if variables:
-                found[slot] = variables
-        return found
+                counted[slot] = variables
+        return counted
 
     def active(self, name: str) -> Variable | None:
         """The variable of a name when gradients flow to it."""
@@ -379,17 +379,17 @@ class ReverseSweep:
     def settle(self, key: Key) -> Ref:
         """The gradient of a value, once all contributions to it are there."""
         parts = self.contributions.pop(key)
-        found = parts[0]
+        settled = parts[0]
         total = None
         if len(parts) > 1:
             kind = Kind.LOD_TENSOR
             if all(part.kind is not Kind.LOD_TENSOR for part in parts):
-                kind = found.kind
-            found = total = Ref(self.block.var_recursive(name_of(key)), kind=kind)
+                kind = settled.kind
+            settled = total = Ref(self.block.var_recursive(name_of(key)), kind=kind)
             self.records.append(PendingOp("sum", {"X": parts}, {"Out": [total]}, {}, None))
         self.groups.append(Contributions(key, parts, total))
-        self.settled[key] = found
-        return found
+        self.settled[key] = settled
+        return settled
 
     def cotangents(
         self, op: Operator, slot: str, position: int, optional: bool
@@ -426,13 +426,13 @@ class ReverseSweep:
 
     def zeros(self, key: Key, value: str | Ref, op: Operator) -> Ref:
         """A gradient of zeros for a value that nothing flows to."""
-        made = Ref(self.block.var_recursive(name_of(key)))
+        gradient = Ref(self.block.var_recursive(name_of(key)))
         self.records.append(
-            PendingOp("fill_zeros_like", {"X": [value]}, {"Out": [made]}, {}, op.callsite)
+            PendingOp("fill_zeros_like", {"X": [value]}, {"Out": [gradient]}, {}, op.callsite)
         )
-        self.groups.append(Contributions(key, [made], None))
-        self.settled[key] = made
-        return made
+        self.groups.append(Contributions(key, [gradient], None))
+        self.settled[key] = gradient
+        return gradient
 
     def _gradient_operator(
         self,
@@ -480,11 +480,11 @@ class ReverseSweep:
     ) -> None:
         """Note what the rule of ``op`` composes, in place of a gradient operator."""
         instance = op.instance()
-        given: dict[str, Any] = {}
+        arguments: dict[str, Any] = {}
         found = self.rule_values(position, op, self.operand)
         for a, values in zip(definition.rule_arguments, found):
             slots = instance.input_slots if a.source == "in" else instance.output_slots
-            given[a.parameter] = values if slots[a.of].many else (values[0] if values else None)
+            arguments[a.parameter] = values if slots[a.of].many else (values[0] if values else None)
         for slot in definition.fluid.updates:
             names = op.outputs.get(slot, ())
             if names and self.had_value(names[0], position):
@@ -493,19 +493,19 @@ class ReverseSweep:
                     wanted = {**wanted, slot: [variable]}
         like = next(v for variables in wanted.values() for v in variables if v is not None)
         recorder = RuleRecorder(like, op.callsite)
-        kept: set[int] = set()
-        for slot, thunk in instance.grad(recorder, **given).items():
+        contributed: set[int] = set()
+        for slot, thunk in instance.grad(recorder, **arguments).items():
             if slot in wanted:
                 refs = _own(_listed(thunk()), recorder)
                 for ref, variable in zip(refs, wanted[slot], strict=True):
                     if variable is not None:
                         ref.like, ref.shape = variable, variable.shape
                         ref.kind = gradient_kind(variable)
-                        kept.add(id(ref))
+                        contributed.add(id(ref))
                 self.contribute_all(wanted[slot], refs, position)
         for record in recorder.records:
             outs: dict[str, Sequence[Ref | None]] = {
-                slot: [ref if id(ref) in kept else None for ref in refs]
+                slot: [ref if id(ref) in contributed else None for ref in refs]
                 for slot, refs in record.outs.items()
             }
             if any(ref is not None for refs in outs.values() for ref in refs):
