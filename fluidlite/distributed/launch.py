@@ -42,25 +42,29 @@ _BANNER = re.compile(
 
 def parser() -> argparse.ArgumentParser:
     """What stands behind ``python -m fluidlite.distributed.launch``."""
-    made = argparse.ArgumentParser(
+    argument_parser = argparse.ArgumentParser(
         prog="python -m fluidlite.distributed.launch",
         description="Run a script in several processes of this machine.",
         epilog="What stands behind the script's name is the script's.",
     )
-    made.add_argument(
+    argument_parser.add_argument(
         "--nproc", type=int, default=cores(), help="how many; one for each processor by default"
     )
-    made.add_argument(
+    argument_parser.add_argument(
         "--timeout",
         metavar="SECONDS[,SECONDS]",
         help="how long a process may wait for the others, and in its first steps; what "
         f"{VARIABLE} says by default",
     )
-    made.add_argument("--mpiexec", metavar="PATH", help="what starts them; that of this Python")
-    made.add_argument("-m", dest="module", action="store_true", help="SCRIPT is a module's name")
-    made.add_argument("script", metavar="SCRIPT")
-    made.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...")
-    return made
+    argument_parser.add_argument(
+        "--mpiexec", metavar="PATH", help="what starts them; that of this Python"
+    )
+    argument_parser.add_argument(
+        "-m", dest="module", action="store_true", help="SCRIPT is a module's name"
+    )
+    argument_parser.add_argument("script", metavar="SCRIPT")
+    argument_parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...")
+    return argument_parser
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -69,25 +73,25 @@ def main(words: Sequence[str] | None = None) -> int:
     Args:
         words: what stands behind the launcher's name; that of this process when None.
     """
-    made = parser()
-    given = made.parse_args(words)
-    if given.nproc < 1:
-        made.error(f"expected --nproc to be at least 1, got {given.nproc}")
-    if not given.module and not os.path.isfile(given.script):
-        made.error(f"there is no file {given.script!r}")
-    timeouts = Timeouts(given.timeout)
-    starter = given.mpiexec or mpiexec()
+    argument_parser = parser()
+    options = argument_parser.parse_args(words)
+    if options.nproc < 1:
+        argument_parser.error(f"expected --nproc to be at least 1, got {options.nproc}")
+    if not options.module and not os.path.isfile(options.script):
+        argument_parser.error(f"there is no file {options.script!r}")
+    timeouts = Timeouts(options.timeout)
+    starter = options.mpiexec or mpiexec()
     if starter is None or importlib.util.find_spec("mpi4py") is None:
         lacking = "mpiexec" if starter is None else "mpi4py"
         print(f"fluidlite: several processes need {lacking}: {_INSTALL}", file=sys.stderr)
         return 2
-    script = [*(["-m"] if given.module else []), given.script, *given.arguments]
+    script = [*(["-m"] if options.module else []), options.script, *options.arguments]
     python = sys.executable
     with tempfile.TemporaryDirectory(prefix="fluidlite-") as folder:
         guard = [python, "-IS", os.path.join(os.path.dirname(__file__), "guard.py"), folder]
         own = [*guard, python, "-m", _RANKED, *script]
-        command = [starter, "-n", str(given.nproc), *own]
-        return Launch(given.nproc, folder, timeouts).run(command)
+        command = [starter, "-n", str(options.nproc), *own]
+        return Launch(options.nproc, folder, timeouts).run(command)
 
 
 def mpiexec() -> str | None:
@@ -143,12 +147,12 @@ class Launch:
         return self._result()
 
     def _environment(self) -> dict[str, str]:
-        found = dict(os.environ)
+        environment = dict(os.environ)
         threads = str(max(1, cores() // self._size))
         for name in BLAS_VARIABLES:
-            found.setdefault(name, threads)
-        found.setdefault("PYTHONUNBUFFERED", "1")  # what was printed is seen although all end
-        return {**found, FOLDER: self._folder, VARIABLE: self._timeouts.text}
+            environment.setdefault(name, threads)
+        environment.setdefault("PYTHONUNBUFFERED", "1")  # what was printed is seen although all end
+        return {**environment, FOLDER: self._folder, VARIABLE: self._timeouts.text}
 
     @contextlib.contextmanager
     def _signals(self) -> Iterator[None]:
@@ -311,14 +315,14 @@ class Launch:
 
         One whose script has ended well may still die while it leaves; MPI may not notice that.
         """
-        found = []
+        deaths = []
         for rank, told in enumerate(said):
             if told and not _status(told) and not {"fault", "raised"} & {n.word for n in told}:
                 path = Path(self._folder, f"died-{told[0].pid}")
                 with contextlib.suppress(OSError, ValueError):
                     when, status = path.read_text(encoding="utf-8").split()
-                    found.append((float(when), rank, int(status)))
-        return found
+                    deaths.append((float(when), rank, int(status)))
+        return deaths
 
     def _say(self, text: str) -> None:
         print(f"fluidlite: {text}", file=sys.stderr, flush=True)
@@ -369,13 +373,13 @@ def _descendants(pid: int) -> list[int]:
         with contextlib.suppress(OSError, ValueError, IndexError):
             fields = entry.read_text(errors="replace").rpartition(")")[2].split()
             parents.setdefault(int(fields[1]), []).append(int(entry.parent.name))
-    found: list[int] = []
+    descendants: list[int] = []
     waiting = [pid]
     while waiting:
         below = parents.get(waiting.pop(), [])
-        found += below
+        descendants += below
         waiting += below
-    return found
+    return descendants
 
 
 if __name__ == "__main__":

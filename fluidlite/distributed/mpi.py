@@ -96,11 +96,11 @@ class MpiGroup:
 
     def buffer(self, size: int, dtype: Any) -> Any:
         """An array that nobody holds any more, or a new one."""
-        kept = self._buffers.setdefault((size, np.dtype(dtype)), [])
-        for place in reusable(kept, range(len(kept))):
-            return kept[place]
-        kept.append(np.empty(size, dtype))
-        return kept[-1]
+        buffers = self._buffers.setdefault((size, np.dtype(dtype)), [])
+        for place in reusable(buffers, range(len(buffers))):
+            return buffers[place]
+        buffers.append(np.empty(size, dtype))
+        return buffers[-1]
 
     def all_reduce(self, x: Any, how: str, ring: int) -> Any:
         """All processes' ``x``, reduced element by element."""
@@ -241,12 +241,12 @@ class MpiGroup:
 
     def _ring(self, number: int) -> Any:
         """The communicator of a ring; the same processes in each."""
-        found = self._rings.get(number)
-        if found is None:
-            found, request = self._world.Idup()
+        ring = self._rings.get(number)
+        if ring is None:
+            ring, request = self._world.Idup()
             self._wait_for(request, f"communicator of ring {number}")
-            self._rings[number] = found
-        return found
+            self._rings[number] = ring
+        return ring
 
     def _reduction(self, x: Any, how: str, ring: int, of: str) -> _Started:
         """The reduction of an array, begun; it is written where its type is MPI's."""
@@ -264,14 +264,14 @@ class MpiGroup:
         """All processes' arrays, of which each has a number of rows."""
         x = np.ascontiguousarray(x)
         rows = [len(x)] * self.size if counts is None else [int(n) for n in counts]
-        made = np.empty((sum(rows), *x.shape[1:]), x.dtype)
-        row = x.nbytes // len(x) if len(x) else made.nbytes // max(1, len(made))
+        gathered = np.empty((sum(rows), *x.shape[1:]), x.dtype)
+        row = x.nbytes // len(x) if len(x) else gathered.nbytes // max(1, len(gathered))
         sizes = [n * row for n in rows]
         request = self._ring(ring).Iallgatherv(
-            _bytes_of(x), [_bytes_of(made), sizes, None, self._mpi.BYTE]
+            _bytes_of(x), [_bytes_of(gathered), sizes, None, self._mpi.BYTE]
         )
         what = f"rows of all processes beside {_named(x)} over ring {ring}"
-        return self._finish(self._begun(request, what, lambda: made, (x, made)))
+        return self._finish(self._begun(request, what, lambda: gathered, (x, gathered)))
 
     def _begun(self, request: Any, what: str, result: Callable[[], Any], kept: Any) -> _Started:
         self.traffic.messages += 1

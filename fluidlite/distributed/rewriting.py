@@ -98,15 +98,15 @@ def data_parallel(
                 "the program has no gradient of a loss to share among processes: call "
                 "minimize(loss) of an optimizer before data_parallel"
             )
-        found = {block.idx: list(_gradients(block)) for block in program.blocks}
+        gradients = {block.idx: list(_gradients(block)) for block in program.blocks}
         for block in program.blocks:
-            for gradient in list(found[block.idx]):
+            for gradient in list(gradients[block.idx]):
                 total = _added_up(block, gradient)
                 if total is not None:
-                    found[block.idx].remove(gradient)
-                    found[total[0]].append(total[1])
+                    gradients[block.idx].remove(gradient)
+                    gradients[total[0]].append(total[1])
         for block in program.blocks:
-            _sum_gradients(block, found[block.idx], bucket_bytes)
+            _sum_gradients(block, gradients[block.idx], bucket_bytes)
         _share_first_values(startup)
     return program
 
@@ -172,11 +172,11 @@ def _sum_gradients(block: Block, gradients: list[_Gradient], bucket_bytes: int) 
         wait = ("c_allreduce_wait", {"Handle": handle}, {"Out": names}, sizes)
         wanted.append((max(each.made for each in bucket.members) + 1, number, start))
         wanted.append((min(each.read for each in bucket.members), len(dense) + number, wait))
-    for number, each in enumerate(sparse):
-        name = each.variable.name
+    for number, sparse_gradient in enumerate(sparse):
+        name = sparse_gradient.variable.name
         empty: dict[str, Any] = {}
         gather = ("c_allgather_rows", {"X": name}, {"Out": name}, empty)
-        wanted.append((each.read, 2 * len(dense) + number, gather))
+        wanted.append((sparse_gradient.read, 2 * len(dense) + number, gather))
     for index, _, given in sorted(wanted, key=lambda each: each[:2], reverse=True):
         _insert(block, index, *given)
 
@@ -185,19 +185,19 @@ def _gradients(block: Block) -> Iterator[_Gradient]:
     """The gradients that a block makes and an optimizer reads, in the order in which they are
     there.
     """
-    made = _made_in(block)
+    written = _made_in(block)
     reads: dict[str, int] = {}
     taken: set[str] = set()
     for index, op in enumerate(block.ops):
         for name in reads_of(op):
-            if name in made and index > made[name]:
+            if name in written and index > written[name]:
                 reads.setdefault(name, index)
                 if op.role & OpRole.OPTIMIZE:
                     taken.add(name)
-    for name in sorted(taken, key=lambda name: (made[name], name)):
+    for name in sorted(taken, key=lambda name: (written[name], name)):
         variable = block.find_var_recursive(name)
         if variable is not None:
-            yield _Gradient(variable, made[name], reads[name])
+            yield _Gradient(variable, written[name], reads[name])
 
 
 def _made_in(block: Block) -> dict[str, int]:
@@ -205,23 +205,23 @@ def _made_in(block: Block) -> dict[str, int]:
     listed = {
         name for op in block.ops if op.role & OpRole.BACKWARD for name in op.role_vars[1::2]
     } or {f"{p.name}@GRAD" for p in block.program.all_parameters()}
-    found: dict[str, int] = {}
+    positions: dict[str, int] = {}
     for index, op in enumerate(block.ops):
         if op.role & OpRole.BACKWARD:
-            found.update((name, index) for name in writes_of(op) if name in listed)
-    return found
+            positions.update((name, index) for name in writes_of(op) if name in listed)
+    return positions
 
 
 def _buckets(gradients: Iterable[_Gradient], most: int) -> list[_Bucket]:
     open_buckets: dict[Any, _Bucket] = {}
-    found: list[_Bucket] = []
+    buckets: list[_Bucket] = []
     for gradient in gradients:
         bucket = open_buckets.get(gradient.variable.dtype)
         if bucket is None or not bucket.takes(gradient, most):
             bucket = open_buckets[gradient.variable.dtype] = _Bucket()
-            found.append(bucket)
+            buckets.append(bucket)
         bucket.members.append(gradient)
-    return found
+    return buckets
 
 
 def _share_first_values(startup: Program) -> None:
