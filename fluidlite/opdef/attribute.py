@@ -193,7 +193,7 @@ def read_attributes(owner: type) -> dict[str, Attribute]:
     Raises:
         DefinitionError: an annotation is no type of an attribute, or a default does not fit it.
     """
-    found = {}
+    attributes = {}
     for field, annotation in owner.__annotations__.items():
         kind = _kind_name(annotation)
         if kind.startswith("ClassVar"):
@@ -202,11 +202,11 @@ def read_attributes(owner: type) -> dict[str, Attribute]:
             raise DefinitionError(f"{owner.__name__}.{field}: {kind} is no type of an attribute")
         if field not in vars(owner):
             raise DefinitionError(f"{owner.__name__}.{field} needs a default, or REQUIRED")
-        given = vars(owner)[field]
+        default = vars(owner)[field]
         more = (
-            given
-            if isinstance(given, AttributeField)
-            else AttributeField(given, None, False, False)
+            default
+            if isinstance(default, AttributeField)
+            else AttributeField(default, None, False, False)
         )
         record = Attribute(more.alias or field, field, kind, more.default, more.inert, more.local)
         if record.default is not REQUIRED:
@@ -215,8 +215,8 @@ def read_attributes(owner: type) -> dict[str, Attribute]:
             except AttributeValueError as error:
                 raise DefinitionError(f"the default does not fit its annotation: {error}") from None
         setattr(owner, field, record.default)
-        found[record.name] = record
-    return found
+        attributes[record.name] = record
+    return attributes
 
 
 def _kind_name(annotation: Any) -> str:

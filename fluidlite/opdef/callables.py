@@ -41,10 +41,10 @@ def registered(number: int) -> Registered:
     Raises:
         ArgumentError: none has been registered under it.
     """
-    found = _registered.get()
-    if not 0 <= number < len(found):
+    functions = _registered.get()
+    if not 0 <= number < len(functions):
         raise ArgumentError(
             f"expected the number of a function that was registered in this process, got {number}; "
             f"a program that calls Python functions runs only in the process that built it"
         )
-    return found[number]
+    return functions[number]

@@ -196,13 +196,13 @@ class Op(Structure):
 
     def attr_values(self) -> dict[str, Any]:
         """The attributes that do not have their default: name in programs -> value."""
-        given = self.__dict__
-        if not given:
+        values = self.__dict__
+        if not values:
             return {}
         return {
-            a.name: given[a.field]
+            a.name: values[a.field]
             for a in self.attributes.values()
-            if a.field in given and (a.default is REQUIRED or given[a.field] != a.default)
+            if a.field in values and (a.default is REQUIRED or values[a.field] != a.default)
         }
 
     def like(self, definition: Definition) -> Op:
@@ -359,12 +359,12 @@ class Op(Structure):
             ins: values by input slot.
             want: the output slots to compute; None for all.
         """
-        found = self.expand(f, **{name: ins.get(name) for name in self.run_reads["expand"]})
-        if not isinstance(found, dict):
-            return self.by_slot(found)
+        result = self.expand(f, **{name: ins.get(name) for name in self.run_reads["expand"]})
+        if not isinstance(result, dict):
+            return self.by_slot(result)
         return {
             name: part() if callable(part) else part
-            for name, part in found.items()
+            for name, part in result.items()
             if want is None or name in want
         }
 

@@ -47,13 +47,13 @@ class DerivedGrad(Op, abstract=True):
         """The rule of the forward operator, or what follows from its composition."""
         forward = self.derived_from
         op = self.like(forward)
-        given = {read.parameter: ins.get(read.slot) for read in self.reads}
-        rule = op.grad(f, **given) if has_rule(forward) else differentiated(f, op, given)
-        found = {self.grad_slots[slot]: thunk for slot, thunk in rule.items()}
+        arguments = {read.parameter: ins.get(read.slot) for read in self.reads}
+        rule = op.grad(f, **arguments) if has_rule(forward) else differentiated(f, op, arguments)
+        thunks = {self.grad_slots[slot]: thunk for slot, thunk in rule.items()}
         if self.counted_slots:
-            counts = op.counts(f, **given)
-            found |= {self.counted_slots[slot]: thunk for slot, thunk in counts.items()}
-        return found
+            counts = op.counts(f, **arguments)
+            thunks |= {self.counted_slots[slot]: thunk for slot, thunk in counts.items()}
+        return thunks
 
     def infer(self, *specs: Any) -> dict[str, Any]:
         """Each gradient is like the input that it is of."""
@@ -408,11 +408,11 @@ class Tape(Interpreter):
             for slot, name in gradient.grad_slots.items()
             if any(self._mine(v) for v in _flatten([node.ins.get(slot)]))
         }
-        found = self.parent.apply(gradient(node.op.attr_values()), ins, want)
+        outs = self.parent.apply(gradient(node.op.attr_values()), ins, want)
         pairs = []
         for slot, name in gradient.grad_slots.items():
-            if name in want and found.get(name) is not None:
-                inputs, grads = _flatten([node.ins[slot]]), _flatten([found[name]])
+            if name in want and outs.get(name) is not None:
+                inputs, grads = _flatten([node.ins[slot]]), _flatten([outs[name]])
                 pairs += [
                     (b, g)
                     for b, g in zip(inputs, grads, strict=True)

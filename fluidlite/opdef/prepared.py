@@ -79,12 +79,12 @@ def carved(memory: Any, *wanted: tuple[tuple[int, ...], Any]) -> list[Any]:
     """
     if memory is None:
         return [np.empty(shape, dtype) for shape, dtype in wanted]
-    made, begin = [], 0
+    arrays, begin = [], 0
     for shape, dtype in wanted:
         size = prod(shape) * np.dtype(dtype).itemsize
-        made.append(memory[begin : begin + size].view(dtype).reshape(shape))
+        arrays.append(memory[begin : begin + size].view(dtype).reshape(shape))
         begin += -(-size // ALIGNMENT) * ALIGNMENT
-    return made
+    return arrays
 
 
 def size_of_carved(*wanted: tuple[tuple[int, ...], Any]) -> int:

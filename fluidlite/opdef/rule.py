@@ -55,13 +55,13 @@ def rule_arguments(definition: type[Op]) -> tuple[RuleArgument, ...]:
 
 def unique_slot(name: str, taken: set[str]) -> str:
     """A slot's name that its operator has not yet, noted as taken: ``X@GRAD``, ``X@GRAD.2``, ..."""
-    found = name
+    candidate = name
     for k in itertools.count(2):
-        if found not in taken:
+        if candidate not in taken:
             break
-        found = f"{name}.{k}"
-    taken.add(found)
-    return found
+        candidate = f"{name}.{k}"
+    taken.add(candidate)
+    return candidate
 
 
 def gather(
@@ -78,15 +78,15 @@ def gather(
         outputs: the same for an output slot.
         cotangents: gives what flows to an output slot; told whether that may be nothing.
     """
-    found = []
+    values = []
     for argument in arguments:
         if argument.source == "in":
-            found.append(inputs(argument.of))
+            values.append(inputs(argument.of))
         elif argument.source == "out":
-            found.append(outputs(argument.of))
+            values.append(outputs(argument.of))
         else:
-            found.append(cotangents(argument.of, argument.optional))
-    return found
+            values.append(cotangents(argument.of, argument.optional))
+    return values
 
 
 def completed(cotangent: Any, value: Any, optional: bool, zeros_like: Callable[[Any], Any]) -> Any:
@@ -119,24 +119,24 @@ def _parameters(definition: type[Op]) -> dict[str, tuple[str, str, bool]]:
     defaults = len(rule.__defaults__ or ())
     optional = set(names[len(names) - defaults :]) if defaults else set()
     ins, outs = definition.input_slots, definition.output_slots
-    found: dict[str, tuple[str, str, bool]] = {}
+    parameters: dict[str, tuple[str, str, bool]] = {}
     for name in names:
         if name in ins:
-            found[name] = ("in", name, name in optional or ins[name].optional)
+            parameters[name] = ("in", name, name in optional or ins[name].optional)
         elif name in outs:
-            found[name] = ("out", name, name in optional or outs[name].optional)
+            parameters[name] = ("out", name, name in optional or outs[name].optional)
         elif name.startswith("d") and name[1:] in outs and not outs[name[1:]].constant:
-            found[name] = ("cotangent", name[1:], name in optional)
+            parameters[name] = ("cotangent", name[1:], name in optional)
         else:
             raise DefinitionError(
                 f"{definition.type}.grad takes {name!r}, which is no slot and no cotangent of an "
                 f"output"
             )
-    for name, (source, slot, _) in found.items():
-        if source == "out" and not outs[slot].constant and "d" + name not in found:
+    for name, (source, slot, _) in parameters.items():
+        if source == "out" and not outs[slot].constant and "d" + name not in parameters:
             raise DefinitionError(
                 f"{definition.type}.grad reads the output {name}, so it must take its cotangent "
                 f"d{name} too (d{name}=None where it may be absent), or {name} must be marked "
                 f"constant"
             )
-    return found
+    return parameters

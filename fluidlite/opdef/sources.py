@@ -68,11 +68,11 @@ def source_of(queue: str) -> BatchSource:
     Raises:
         NotInitializedError: nothing does.
     """
-    found = _sources.get().get(queue)
-    if found is None:
+    source = _sources.get().get(queue)
+    if source is None:
         raise NotInitializedError(
             f"expected a reader that fills {queue!r}, there is none in this process: the program "
             f"was read from a file, or its DataLoader is gone; make the loader in this process, "
             f"and keep it"
         )
-    return found
+    return source

@@ -178,11 +178,11 @@ def sized(found: dict[str, Any]) -> dict[str, Any]:
         ShapeError: a size is none.
     """
     for slot, given in found.items():
-        for each in given if type(given) is list else (given,):
-            if each is not None and each.shape and min(each.shape) < -1:
+        for inferred in given if type(given) is list else (given,):
+            if inferred is not None and inferred.shape and min(inferred.shape) < -1:
                 raise ShapeError(
                     f"expected sizes and attributes that give {slot} a shape, got "
-                    f"{list(each.shape)}"
+                    f"{list(inferred.shape)}"
                 )
     return found
 
