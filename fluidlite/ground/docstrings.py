@@ -176,11 +176,11 @@ def prose_of(text: str) -> str:
 def arguments_of(text: str) -> dict[str, str]:
     """What a clean docstring says of each argument, in one line."""
     block = next((each for each in text.split("\n\n") if each.startswith("Args:")), "")
-    found: dict[str, str] = {}
+    arguments: dict[str, str] = {}
     for entry in re.split(r"\n    (?=\S)", block)[1:]:
         names, _, said = entry.partition(":")
-        found.update(dict.fromkeys(names.split(", "), " ".join(said.split())))
-    return found
+        arguments.update(dict.fromkeys(names.split(", "), " ".join(said.split())))
+    return arguments
 
 
 def _parameters_of(it: Any) -> Iterable[str]:

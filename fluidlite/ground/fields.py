@@ -73,18 +73,18 @@ def from_fields(cls: T) -> T:
     Args:
         cls: the class; names with an annotation are its fields, but ``ClassVar``.
     """
-    found: dict[str, tuple[_Field, Any]] = {}
+    fields: dict[str, tuple[_Field, Any]] = {}
     for base in reversed(cls.__mro__[1:]):
-        found.update(vars(base).get("_fields", {}))
+        fields.update(vars(base).get("_fields", {}))
     for name, annotation in cls.__annotations__.items():
         if not str(annotation).startswith("ClassVar"):
             value = vars(cls).get(name, _NONE)
             own = value if isinstance(value, _Field) else _Field(value, False)
-            found[name] = own, annotation
+            fields[name] = own, annotation
             if value is not _NONE:
                 delattr(cls, name)
     kind: Any = cls
-    kind._fields, kind.__init__ = found, _constructor(found)
+    kind._fields, kind.__init__ = fields, _constructor(fields)
     belongs(kind.__init__, cls)
     return cls
 
@@ -123,11 +123,11 @@ def options_of(function: Callable[..., Any], inputs: int = 1) -> Any:
     names = plain.__code__.co_varnames[inputs : plain.__code__.co_argcount]
     defaults = plain.__defaults__ or ()
     given = dict(zip(reversed(names), reversed(defaults)))
-    found = {
+    fields = {
         n: (_Field(given.get(n, _NONE), False), plain.__annotations__.get(n, "Any")) for n in names
     }
-    made: Any = _constructor(found)
-    made.function, made.fields = function, found
+    made: Any = _constructor(fields)
+    made.function, made.fields = function, fields
     return lambda unwritten: made
 
 
@@ -164,14 +164,16 @@ def _constructor(fields: Mapping[str, tuple[_Field, Any]]) -> FunctionType:
     named = [name for name, (each, _) in fields.items() if each.kw_only]
     placed = [name for name in fields if name not in named]
     names = (*placed, *named)
-    made = _template(len(placed), len(named))(names)
-    code = made.__code__
-    made.__code__ = code.replace(co_varnames=("self", *names, *code.co_varnames[len(names) + 1 :]))
+    constructor = _template(len(placed), len(named))(names)
+    code = constructor.__code__
+    constructor.__code__ = code.replace(
+        co_varnames=("self", *names, *code.co_varnames[len(names) + 1 :])
+    )
     defaults = {name: each.default for name, (each, _) in fields.items()}
-    made.__defaults__ = tuple(defaults[n] for n in placed if defaults[n] is not _NONE)
-    made.__kwdefaults__ = {n: defaults[n] for n in named if defaults[n] is not _NONE}
-    made.__annotations__ = {**{name: fields[name][1] for name in names}, "return": "None"}
-    return made
+    constructor.__defaults__ = tuple(defaults[n] for n in placed if defaults[n] is not _NONE)
+    constructor.__kwdefaults__ = {n: defaults[n] for n in named if defaults[n] is not _NONE}
+    constructor.__annotations__ = {**{name: fields[name][1] for name in names}, "return": "None"}
+    return constructor
 
 
 def fields_of(kind: Any) -> Mapping[str, str]:

@@ -206,10 +206,10 @@ class Source:
         for n in shape:
             count *= n
         self.need(count * dtype.itemsize, what)
-        made = empty(shape, dtype)
-        if made is None:
+        array = empty(shape, dtype)
+        if array is None:
             self.fail(f"the sizes of {what}", f"{list(shape)}, more than an array can have")
-        view = memoryview(made.reshape(-1).view("uint8")) if count else memoryview(b"")
+        view = memoryview(array.reshape(-1).view("uint8")) if count else memoryview(b"")
         done = 0
         while done < len(view):
             try:
@@ -220,7 +220,7 @@ class Source:
                 self.fail(what, f"only {done} bytes of it: the file is being changed")
             done += got
         self.position += done
-        return made if _LITTLE or dtype.byteorder != "=" else made.byteswap()
+        return array if _LITTLE or dtype.byteorder != "=" else array.byteswap()
 
 
 _LITTLE = np.dtype("<i4").isnative

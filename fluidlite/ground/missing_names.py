@@ -141,9 +141,9 @@ def explained(module: str, name: str) -> str:
 
 
 def _names_of(module: str) -> list[str]:
-    found = import_module(module)
+    imported = import_module(module)
     return [
         name
-        for name in dir(found)
-        if name[:1] != "_" and not isinstance(vars(found).get(name), ModuleType)
+        for name in dir(imported)
+        if name[:1] != "_" and not isinstance(vars(imported).get(name), ModuleType)
     ]

@@ -223,12 +223,12 @@ def joined(expected: int | None = None, rank: int | None = None) -> ProcessGroup
         UnsupportedError: there are not as many, or they were not started by MPI.
         ArgumentError: this is another one of them.
     """
-    found = launched()
+    launch = launched()
     group = groups.get()
-    if group.size == 1 and found.by_mpi and found.size > 1:
+    if group.size == 1 and launch.by_mpi and launch.size > 1:
         group = JOINED.get()
-    if expected is None and not found.by_mpi and found.size > group.size:
-        expected = found.size
+    if expected is None and not launch.by_mpi and launch.size > group.size:
+        expected = launch.size
     if expected is not None and expected != group.size:
         raise UnsupportedError(
             f"expected {expected} processes that work together, got {group.size}; "

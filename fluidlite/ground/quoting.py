@@ -118,11 +118,11 @@ _DOT_LINE_END = "\\n"
 
 def mermaid_string(text: str) -> str:
     """A string of Mermaid: what it, or the page around it, might read as markup is a number."""
-    kept = (
+    escaped = (
         "".join(c if c.isalnum() or c in " _.,:-" else f"#{ord(c)};" for c in line)
         for line in map(printable, text.split("\n"))
     )
-    return f'"{"<br>".join(kept)}"'
+    return f'"{"<br>".join(escaped)}"'
 
 
 def markup(text: str) -> str:

@@ -53,13 +53,13 @@ def description(value: Any) -> str:
 
 def _arguments(value: Any) -> Iterator[tuple[str, Any]]:
     kind: Any = type(value)
-    kept = dict(_places_of(kind))
+    attributes = dict(_places_of(kind))
     for name, default in _parameters(kind).items():
-        places = (kept.pop(name),) if name in kept else (name, f"_{name}")
+        places = (attributes.pop(name),) if name in attributes else (name, f"_{name}")
         found = next((each for place in places for each in _held(value, place)), default)
         if found is not _MISSING and not _same(found, default):
             yield name, found
-    for name, place in kept.items():
+    for name, place in attributes.items():
         yield from ((name, found) for found in _held(value, place) if found is not None)
 
 
@@ -73,11 +73,11 @@ def _places_of(kind: type) -> dict[str, str]:
 def _held(value: Any, place: str) -> Iterator[Any]:
     """The value of an attribute, or of a key of a dictionary in one; nothing where it is none."""
     attribute, _, key = place.partition(".")
-    found = getattr(value, attribute, _MISSING) if attribute else _MISSING
-    if key and isinstance(found, dict):
-        found = found.get(key, _MISSING)
-    if found is not _MISSING and not isinstance(found, MethodType):
-        yield found
+    held = getattr(value, attribute, _MISSING) if attribute else _MISSING
+    if key and isinstance(held, dict):
+        held = held.get(key, _MISSING)
+    if held is not _MISSING and not isinstance(held, MethodType):
+        yield held
 
 
 @cache

@@ -124,12 +124,14 @@ class Spelling:
         if sorted(listed) != sorted(taken):
             raise TypeError(f"{plain.__name__} takes {', '.join(taken)}, got the order {order!r}")
         places = {each: f"p{place}" for place, each in enumerate(listed)}
-        given = {old: places[each] for old, each in new.items()}
-        given.update({old: _NUMBERS.format(given[old]) for old in new if new[old] in starred})
+        arguments = {old: places[each] for old, each in new.items()}
+        arguments.update(
+            {old: _NUMBERS.format(arguments[old]) for old in new if new[old] in starred}
+        )
         constants: list[Any] = [plain]
-        given.update({old: _constant(value, constants) for old, value in fixed.items()})
-        given.update({k: f"{_constant(f, constants)}({given[k]})" for k, f in into.items()})
-        call = f"c0({_arguments(parameters, given)})"
+        arguments.update({old: _constant(value, constants) for old, value in fixed.items()})
+        arguments.update({k: f"{_constant(f, constants)}({arguments[k]})" for k, f in into.items()})
+        call = f"c0({_arguments(parameters, arguments)})"
         if then is not None:
             rest = "".join(f", {each}={places[each]}" for each in more)
             call = f"{_constant(then, constants)}({call}{rest})"
@@ -139,12 +141,12 @@ class Spelling:
             to = f"p0.{by}(" if isinstance(by, str) else f"{_constant(by, constants)}(p0, "
             call = f"{to}lambda p0{rest}: {call})"
         sizes = len(placed), len(named), len(starred), len(constants)
-        made = _template(*sizes, call)(*constants)
+        template = _template(*sizes, call)(*constants)
         its_name = name or (plain.__name__ if self._writes is None else f"{plain.__name__}_")
-        code = made.__code__.replace(co_varnames=tuple(listed), co_name=its_name)
+        code = template.__code__.replace(co_varnames=tuple(listed), co_name=its_name)
         around = sys._getframe(1)
         scope = around.f_globals if scope is None else scope
-        spelled = FunctionType(code, scope, its_name, None, made.__closure__)
+        spelled = FunctionType(code, scope, its_name, None, template.__closure__)
         owner = around.f_locals.get("__qualname__")  # of a class whose body this is
         spelled.__qualname__ = f"{owner}.{its_name}" if owner else its_name
         last = {each: default for each, (default, _) in taken.items()}
@@ -170,11 +172,11 @@ class Spelling:
         if isinstance(then, FunctionType):
             notes.update(then.__annotations__)
         elif "return" in told:
-            made = then is not None and then.__name__
+            type_name = then is not None and then.__name__
             notes["return"] = (
                 told["return"].replace("list[", "tuple[").replace("]", ", ...]")
                 if then is tuple
-                else made or told["return"]
+                else type_name or told["return"]
             )
         for old, other in self._types.items():
             notes = {each: text.replace(old, other) for each, text in notes.items()}
@@ -192,7 +194,7 @@ def of_operator(template: F, name: str, doc: str, operator: str | None = None) -
     """
     plain: Any = template
     code = plain.__code__
-    made: Any = FunctionType(
+    copied: Any = FunctionType(
         code.replace(
             co_names=tuple(
                 (operator or name) if each == "operator" else each for each in code.co_names
@@ -204,10 +206,10 @@ def of_operator(template: F, name: str, doc: str, operator: str | None = None) -
         name,
         plain.__defaults__,
     )
-    made.__qualname__ = name
-    made.__annotations__ = plain.__annotations__
-    made.__doc__ = plain.__doc__ and inspect.cleandoc(doc)
-    return made
+    copied.__qualname__ = name
+    copied.__annotations__ = plain.__annotations__
+    copied.__doc__ = plain.__doc__ and inspect.cleandoc(doc)
+    return copied
 
 
 def _parameters(function: FunctionType) -> dict[str, tuple[Any, bool]]:
@@ -254,12 +256,12 @@ def _arguments(parameters: Mapping[str, tuple[Any, bool]], given: Mapping[str, s
     """The text of the arguments of a call: by their places as long as none is left out."""
     told: list[str] = []
     behind = False
-    for each, (_, keyword) in parameters.items():
+    for parameter, (_, keyword) in parameters.items():
         behind = behind or keyword
-        if each not in given:
+        if parameter not in given:
             behind = True
         else:
-            told.append(f"{each}={given[each]}" if behind else given[each])
+            told.append(f"{parameter}={given[parameter]}" if behind else given[parameter])
     return ", ".join(told)
 
 

@@ -210,11 +210,11 @@ def default_flags() -> dict[str, object]:
     Raises:
         ValueError: a flag of the environment has no truth where it needs one.
     """
-    found: dict[str, object] = {"FLAGS_check_nan_inf": False}
+    known_flags: dict[str, object] = {"FLAGS_check_nan_inf": False}
     for name, said in os.environ.items():
         if name.startswith("FLAGS_"):
-            found[name] = _truth(name, said) if name in found else _plain(said)
-    return found
+            known_flags[name] = _truth(name, said) if name in known_flags else _plain(said)
+    return known_flags
 
 
 def _truth(name: str, said: str) -> bool:

@@ -117,11 +117,15 @@ def api_boundaries(
         imported: what it imports is given, too.
         but: names that are left as they are.
     """
-    given = namespace.get("__all__")
+    exported = namespace.get("__all__")
     for name, value in list(namespace.items()):
         if name[:1] == "_" or name in but or not _is_ours(value):
             continue
-        if not imported and value.__module__ != namespace["__name__"] and name not in (given or ()):
+        if (
+            not imported
+            and value.__module__ != namespace["__name__"]
+            and name not in (exported or ())
+        ):
             continue
         if isinstance(value, FunctionType):
             made = namespace[name] = _api_boundary(value, quick)
@@ -159,15 +163,15 @@ def _api_boundary(function: Any, quick: bool) -> Any:
     """A function that calls another one, and cuts what that raises."""
     if not isinstance(function, FunctionType) or function in _are_boundaries:
         return function
-    found = _boundary_of.get(function)
-    if found is None:
+    boundary = _boundary_of.get(function)
+    if boundary is None:
         if function.__code__.co_filename == "<string>":  # written by ``dataclass``
             function.__code__ = function.__code__.replace(co_filename=_MADE[1])
-        found = _quick_boundary(function) if quick else _plain_boundary(function)
-        functools.update_wrapper(found, function)
-        is_boundary(found)
-        _boundary_of[function] = found
-    return found
+        boundary = _quick_boundary(function) if quick else _plain_boundary(function)
+        functools.update_wrapper(boundary, function)
+        is_boundary(boundary)
+        _boundary_of[function] = boundary
+    return boundary
 
 
 def is_boundary(function: T) -> T:
@@ -207,16 +211,16 @@ def _quick_boundary(function: FunctionType) -> Any:
     """A boundary with the parameters of a function."""
     code = function.__code__
     if code.co_kwonlyargcount or code.co_posonlyargcount or code.co_flags & _STARS:
-        made = _written(_TEXT.format(*_parameters(function)), function)
+        boundary = _written(_TEXT.format(*_parameters(function)), function)
     else:  # one is written for each number of parameters, and their names are put in
         count = code.co_argcount
         names = code.co_varnames[:count]
         listed = ", ".join(f"p{k}" for k in range(count))
-        made = _written(_TEXT.format(listed, listed), function)
-        here = (*names, *made.__code__.co_varnames[count:])
-        made.__code__ = made.__code__.replace(co_varnames=here, co_name=function.__name__)
-    made.__defaults__, made.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
-    return made
+        boundary = _written(_TEXT.format(listed, listed), function)
+        here = (*names, *boundary.__code__.co_varnames[count:])
+        boundary.__code__ = boundary.__code__.replace(co_varnames=here, co_name=function.__name__)
+    boundary.__defaults__, boundary.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
+    return boundary
 
 
 def _parameters(function: FunctionType) -> tuple[str, str]:

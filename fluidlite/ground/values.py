@@ -117,11 +117,11 @@ class LoDTensor(Allocated):
     def __getitem__(self, index: Any) -> LoDTensor:
         """Some rows, or a part of them, without sequences; a number keeps its dimension."""
         parts = index if isinstance(index, tuple) else (index,)
-        kept = [slice(k, k + 1 or None) if isinstance(k, (int, np.integer)) else k for k in parts]
+        slices = [slice(k, k + 1 or None) if isinstance(k, (int, np.integer)) else k for k in parts]
         for k, size in zip(parts, self.shape()):
             if isinstance(k, (int, np.integer)) and not -size <= k < size:
                 raise IndexError(f"expected an index from {-size} to {size - 1}, got {k}")
-        return LoDTensor(np.array(self.data[tuple(kept)]))
+        return LoDTensor(np.array(self.data[tuple(slices)]))
 
     def __len__(self) -> int:
         return self._rows() or 0
