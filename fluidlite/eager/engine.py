@@ -136,7 +136,7 @@ def gradients_of(
     release = not retain_graph and not create_graph  # a recorded gradient leads on into the graph
     sweep = BackwardPass(create_graph, release, follow, wanted, stops, results)
     _sweep(sweep, [(e, s) for e, s in starts if e in wanted or node_of(e) in follow])
-    found = []
+    gradients = []
     for t in inputs:
         edge = t.edge
         gradient = None
@@ -144,8 +144,8 @@ def gradients_of(
             gradient = sweep.leaves.get(edge) if t.origin is None else sweep.found.get(edge)
         if gradient is not None and not isinstance(gradient, TensorRecord):
             gradient = t.results(gradient)
-        found.append(gradient)
-    return found
+        gradients.append(gradient)
+    return gradients
 
 
 # -- paddle 2.x's functions ------------------------------------------------------------------------
@@ -234,14 +234,16 @@ def grad(
     if not only_inputs:
         raise located(ArgumentError, "only_inputs=False is not supported; leave it at True")
     blocked = _blocked(no_grad_vars)
-    found = gradients_of(
+    gradients = gradients_of(
         outs, ins, seeds, retain_graph=retain_graph, create_graph=create_graph, blocked=blocked
     )
     if not allow_unused:
-        check_used(found, ins)
+        check_used(gradients, ins)
     if create_graph and None in seeds:  # the ones that it starts with do not stop gradients
-        found = [each if each is None or not each.stop else _flowing(each) for each in found]
-    return found
+        gradients = [
+            each if each is None or not each.stop else _flowing(each) for each in gradients
+        ]
+    return gradients
 
 
 def _flowing(constant: Any) -> Any:
@@ -283,12 +285,12 @@ def tensors_in(what: str, given: Any) -> list[Any]:
         ArgumentError: something else, or nothing.
     """
     listed = list(given) if isinstance(given, (list, tuple)) else [given]
-    for each in listed:
-        if not isinstance(each, TensorRecord):
+    for tensor in listed:
+        if not isinstance(tensor, TensorRecord):
             raise located(
                 ArgumentError,
-                f"expected {what} to be a tensor or a list of tensors, got {each!r:.60} of "
-                f"type {type(each).__name__}",
+                f"expected {what} to be a tensor or a list of tensors, got {tensor!r:.60} of "
+                f"type {type(tensor).__name__}",
             )
     if not listed:
         raise located(ArgumentError, f"expected {what} to name at least one tensor, got none")
@@ -312,12 +314,12 @@ def seeds_in(what: str, given: Any, count: int) -> list[Any]:
     listed = list(given) if isinstance(given, (list, tuple)) else [given]
     if not listed and isinstance(given, (list, tuple)):
         return [None] * count
-    for each in listed:
-        if each is not None and not isinstance(each, TensorRecord):
+    for cotangent in listed:
+        if cotangent is not None and not isinstance(cotangent, TensorRecord):
             raise located(
                 ArgumentError,
-                f"expected {what} to be tensors or None, got {each!r:.60} of type "
-                f"{type(each).__name__}; make it one first: fluidlite.to_tensor(...)",
+                f"expected {what} to be tensors or None, got {cotangent!r:.60} of type "
+                f"{type(cotangent).__name__}; make it one first: fluidlite.to_tensor(...)",
             )
     if len(listed) != count:
         raise located(

@@ -40,18 +40,18 @@ def gradients(
     how = node.how
     before = moment()
     pairs = how.gradients(rules, values, out, cotangent, take)
-    kept = dict(zip((place for place, _ in how.keeps), values))
-    found = []
+    saved = dict(zip((place for place, _ in how.keeps), values))
+    flows = []
     for place, flow in pairs:
         if not isinstance(flow, (list, tuple)):
             recorded = (
                 flow if isinstance(flow, TensorRecord) else sweep.results(numpy_.asarray(flow))
             )
-            read = _tensors_read(_alone(how, place), kept, out)
+            read = _tensors_read(_alone(how, place), saved, out)
             reached = _reached(recorded.edge, before) if read else ()
             flow = tied(recorded, [t for t in read if t.edge not in reached])
-        found.append((place, flow))
-    return found
+        flows.append((place, flow))
+    return flows
 
 
 @functools.lru_cache(512)
@@ -75,11 +75,17 @@ def _reached(edge: Any, before: int) -> set[Any]:
     reached: set[Any] = set()
     stack = [edge]
     while stack:
-        each = stack.pop()
-        if each is None or each in reached:
+        current = stack.pop()
+        if current is None or current in reached:
             continue
-        reached.add(each)
-        node = each if type(each) is GradNode else each.node if type(each) is NodeOutput else None
+        reached.add(current)
+        node = (
+            current
+            if type(current) is GradNode
+            else current.node
+            if type(current) is NodeOutput
+            else None
+        )
         if node is not None and node.count > before and node.edges is not None:
             for further in node.edges:
                 stack += further if type(further) is tuple else [further]

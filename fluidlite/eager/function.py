@@ -125,7 +125,7 @@ class PyLayerContext(Described):
         self, sweep: BackwardPass, given: dict[int, Any], forms: Sequence[Any]
     ) -> list[Any]:
         """What the backward function gets: a tensor or None for each result."""
-        found: list[Any] = []
+        cotangents: list[Any] = []
         for index, (array_form, kind, constant) in enumerate(forms):
             value = given.get(index)
             if constant:
@@ -134,8 +134,8 @@ class PyLayerContext(Described):
                 value = np.zeros(*array_form)
             if value is not None and not isinstance(value, TensorRecord):
                 value = kind(value)
-            found.append(value)
-        return found
+            cotangents.append(value)
+        return cotangents
 
 
 class _Called:
@@ -171,7 +171,7 @@ class _Called:
                 f"expected {self.op.type}.backward to give {len(shapes)} gradients, one for each "
                 f"tensor that forward takes, got {len(listed)}; it was applied at {node.site}"
             )
-        found = []
+        pairs = []
         for place, (gradient, shape) in enumerate(zip(listed, shapes)):
             if gradient is None or (take is not None and not take[place]):
                 continue
@@ -189,8 +189,8 @@ class _Called:
                     f"{node.site}"
                 )
             value = gradient if sweep.recording else numpy_.asarray(gradient.array)
-            found.append((place, value))
-        return found
+            pairs.append((place, value))
+        return pairs
 
 
 class PyLayer(Described):
@@ -280,7 +280,7 @@ def recorded(
     cls = (tensors[0] if tensors else results[0]).results
     flows = [r.array.dtype.kind == "f" and not context.is_constant(r) for r in results]
     if not thread.recording or all(t.stop for t in tensors) or not any(flows):
-        made = [cls(r.array) for r in results]
+        wrapped = [cls(r.array) for r in results]
     else:
         forms = [((r.array.shape, r.array.dtype), cls, not flow) for r, flow in zip(results, flows)]
         node = GradNode(
@@ -291,12 +291,12 @@ def recorded(
             context,
             *caller(),
         )
-        made = [
+        wrapped = [
             cls(r.array, NodeOutput(node, i), False) if flow else cls(r.array)
             for i, (r, flow) in enumerate(zip(results, flows))
         ]
-        context.finish(results, made, node)
-    rest = iter(made)
+        context.finish(results, wrapped, node)
+    rest = iter(wrapped)
     shown = [next(rest) if isinstance(each, TensorRecord) else each for each in listed]
     if isinstance(outputs, (list, tuple)):
         return type(outputs)(shown) if type(outputs) in (list, tuple) else tuple(shown)

@@ -33,11 +33,11 @@ def _watched(given: Any, keep: bool) -> list[Any]:
         keep: stay connected with what the tensors were made of.
     """
     watched = []
-    for each in tensors_in("xs", given):
-        if keep and not each.stop:
-            watched.append(eager.assign(each))
+    for tensor in tensors_in("xs", given):
+        if keep and not tensor.stop:
+            watched.append(eager.assign(tensor))
         else:
-            alone = each.results(each.array)
+            alone = tensor.results(tensor.array)
             alone.stop_gradient = False
             watched.append(alone)
     return watched
@@ -112,13 +112,13 @@ def vjp(func: Function, xs: Any, v: Any = None, create_graph: bool = False) -> t
     >>> g.tolist()
     [2.0, 40.0]
     """
-    arguments, found, outputs = _evaluated(func, xs, create_graph)
+    arguments, value, outputs = _evaluated(func, xs, create_graph)
     seeds = [None] * len(outputs) if v is None else tensors_in("v", v)
     _need_same("v", seeds, outputs)
     gradients = gradients_of(
         outputs, arguments, seeds, retain_graph=create_graph, create_graph=create_graph
     )
-    return found, _like(xs, _or_zeros(gradients, arguments))
+    return value, _like(xs, _or_zeros(gradients, arguments))
 
 
 def jvp(func: Function, xs: Any, v: Any = None, create_graph: bool = False) -> tuple[Any, Any]:
@@ -141,14 +141,14 @@ def jvp(func: Function, xs: Any, v: Any = None, create_graph: bool = False) -> t
     >>> d.tolist()
     [2.0, 40.0]
     """
-    arguments, found, outputs = _evaluated(func, xs, create_graph)
+    arguments, value, outputs = _evaluated(func, xs, create_graph)
     seeds = []
     for t in outputs:
         seed = t.results(np.zeros(t.array.shape, t.array.dtype))
         seed.stop = False
         seeds.append(seed)
     pulled = gradients_of(outputs, arguments, seeds, retain_graph=True, create_graph=True)
-    return found, _like(found, _pushed(pulled, v, arguments, seeds, create_graph))
+    return value, _like(value, _pushed(pulled, v, arguments, seeds, create_graph))
 
 
 def _need_same(what: str, given: Sequence[Any], likes: Sequence[Any]) -> None:
@@ -274,16 +274,16 @@ def value_and_grad(func: Function, argnums: int | Sequence[int] = 0) -> Function
 
     @functools.wraps(func)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
-        given = list(args)
+        arguments = list(args)
         watched = []
         for place in places:
-            if not isinstance(given[place], Operand):
-                given[place] = to_tensor(given[place])
-            (alone,) = _watched(given[place], keep=True)
-            given[place] = alone
+            if not isinstance(arguments[place], Operand):
+                arguments[place] = to_tensor(arguments[place])
+            (alone,) = _watched(arguments[place], keep=True)
+            arguments[place] = alone
             watched.append(alone)
         with enable_grad():
-            value = func(*given, **kwargs)
+            value = func(*arguments, **kwargs)
         (output,) = tensors_in("what the function returns", value)
         if output.array.size != 1:
             raise located(ShapeError, f"expected one value, got shape {list(output.array.shape)}")
@@ -364,9 +364,9 @@ def hvp(func: Function, xs: Any, v: Any = None, create_graph: bool = False) -> t
     >>> product.tolist()
     [6.0, 120.0]
     """
-    arguments, found, outputs = _evaluated(func, xs, create_graph)
+    arguments, value, outputs = _evaluated(func, xs, create_graph)
     if len(outputs) != 1 or outputs[0].array.size != 1:
         shapes = [list(t.array.shape) for t in outputs]
         raise located(ShapeError, f"expected one value to take the Hessian of, got shapes {shapes}")
     first = gradients_of(outputs, arguments, [None], retain_graph=True, create_graph=True)
-    return found, _like(xs, _pushed(first, v, arguments, arguments, create_graph))
+    return value, _like(xs, _pushed(first, v, arguments, arguments, create_graph))

@@ -47,14 +47,14 @@ class Kinds(TensorRecord, results=False):
         if others:
             raise engine.located(ArgumentError, f"to: unexpected arguments {sorted(others)}")
         dtype = named.get("dtype")
-        for each in (*wishes, named.get("device")):
-            if isinstance(each, Operand):
-                dtype = str(each.array.dtype)
-            elif each is None or isinstance(each, bool) or "cpu" in str(each).lower():
+        for wish in (*wishes, named.get("device")):
+            if isinstance(wish, Operand):
+                dtype = str(wish.array.dtype)
+            elif wish is None or isinstance(wish, bool) or "cpu" in str(wish).lower():
                 continue
-            elif any(word in str(each).lower() for word in ("gpu", "cuda", "xpu")):
-                raise engine.located(ArgumentError, f"to: there is one place, 'cpu'; got {each!r}")
+            elif any(word in str(wish).lower() for word in ("gpu", "cuda", "xpu")):
+                raise engine.located(ArgumentError, f"to: there is one place, 'cpu'; got {wish!r}")
             else:
-                dtype = each
+                dtype = wish
         tensor: Any = self
         return tensor if dtype is None else elementary.cast(tensor, dtype)

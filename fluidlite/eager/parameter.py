@@ -128,9 +128,9 @@ def parameter_of(
     own = getattr(attr, "initializer", None)
     value = initial_value(initializer if own is None else own, shape, dtype, program)
     given = getattr(attr, "name", None)
-    made = kind(value, name if given is None else given, getattr(attr, "trainable", True))
+    parameter = kind(value, name if given is None else given, getattr(attr, "trainable", True))
     if attr is not None:
         for field_name, kept in attr.parameter_arguments().items():
             if field_name != "trainable":
-                setattr(made, field_name, kept)
-    return made
+                setattr(parameter, field_name, kept)
+    return parameter

@@ -94,12 +94,12 @@ class BoundOperator:
                 for a in inputs
             ]
         )
-        found = self._shaped.get(key)
-        if found is None:
+        kernel = self._shaped.get(key)
+        if kernel is None:
             if len(self._shaped) >= MOST_SHAPES:
                 self._shaped.clear()
-            found = self._shaped[key] = shaped_kernel(self.op, inputs) or self.one
-        return found
+            kernel = self._shaped[key] = shaped_kernel(self.op, inputs) or self.one
+        return kernel
 
     def every(self, *inputs: Any) -> dict[str, Any]:
         """Outputs by slot."""

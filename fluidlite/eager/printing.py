@@ -43,14 +43,14 @@ def set_printoptions(
         linewidth: characters in a line.
     """
     current = _options.get()
-    given = dict(
+    options = dict(
         precision=precision,
         threshold=threshold,
         edgeitems=edgeitems,
         sci_mode=sci_mode,
         linewidth=linewidth,
     )
-    for name, value in given.items():
+    for name, value in options.items():
         if value is not None:
             setattr(current, name, value)
 

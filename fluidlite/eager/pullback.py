@@ -96,13 +96,13 @@ class Pullback:
             if want and not slot.constant
         )
         arguments = definition.rule_arguments if has_rule(definition) else ()
-        given = dict(zip(op.input_slots, ins))
-        needed = _needed(op, given, outs, tuple(slot for _, slot in self.wanted))
+        operands = dict(zip(op.input_slots, ins))
+        needed = _needed(op, operands, outs, tuple(slot for _, slot in self.wanted))
         taken = [a.of for a in arguments if a.source == "in"]
         places_in = list(op.input_slots)
         #: for each input that is read: its place, and its form where that is enough
         self.keeps: tuple[tuple[int, Any | None], ...] = tuple(
-            (places_in.index(slot), None if slot in needed else given[slot]) for slot in taken
+            (places_in.index(slot), None if slot in needed else operands[slot]) for slot in taken
         )
         #: the same where forms are enough of all, else None
         self.forms: list[Any | None] | None = (
@@ -140,13 +140,13 @@ class Pullback:
         Args:
             cotangents: by the number of the output among ``places``.
         """
-        found: dict[str, Any] = {}
+        flows: dict[str, Any] = {}
         for index, (slot, k) in enumerate(self.places):
             if k is None:
-                found[slot] = cotangents.get(index)
+                flows[slot] = cotangents.get(index)
             else:
-                found.setdefault(slot, [None] * len(self.outs[slot]))[k] = cotangents.get(index)
-        return found
+                flows.setdefault(slot, [None] * len(self.outs[slot]))[k] = cotangents.get(index)
+        return flows
 
     def gradients(
         self,
@@ -176,7 +176,7 @@ class Pullback:
             for slot, optional in self._cotangents:
                 at_hand.append(completed(cotangents.get(slot), outs.get(slot), optional, zeros))
         parts = self._rule(f, *[at_hand[k] for k in self._order])
-        found = []
+        pairs = []
         for place, slot in self.wanted:
             if follow is None or follow[place]:
                 part = parts.get(slot)
@@ -185,8 +185,8 @@ class Pullback:
                     if _SCALARS_WIDEN and isinstance(value, np.generic):
                         value = np.asarray(value, _dtype_in(cotangents))
                     if value is not None:
-                        found.append((place, value))
-        return found
+                        pairs.append((place, value))
+        return pairs
 
 
 def _dtype_in(cotangents: Any) -> Any:

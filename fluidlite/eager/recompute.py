@@ -47,32 +47,32 @@ def checkpoint(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     part = _Part(function, args, kwargs)
     before = GradNode(None, (), None, None, None, None, 0)  # what is older was there already
     versions = [t.version for t in part.given]
-    found = function(*args, **kwargs)
+    result = function(*args, **kwargs)
     if versions != [t.version for t in part.given]:
         raise located(
             ArgumentError,
             "the function writes an argument in place, which it would do again in backward; "
             "let it work on a clone()",
         )
-    outs = tensors_in("what the function returns", found)
+    outs = tensors_in("what the function returns", result)
     edges = _sources(outs, before.count)
     if not edges:
-        return found
+        return result
     part.read(edges)
     name = getattr(function, "__name__", type(function).__name__)
     node = GradNode(_Again(name), tuple(edges), None, None, part, *caller())
-    made = [
+    tensors = [
         out.results(out.array) if out.stop else out.results(out.array, NodeOutput(node, i), False)
         for i, out in enumerate(outs)
     ]
-    if not isinstance(found, (list, tuple)):
-        return made[0]
-    return type(found)(made) if type(found) in (list, tuple) else tuple(made)
+    if not isinstance(result, (list, tuple)):
+        return tensors[0]
+    return type(result)(tensors) if type(result) in (list, tuple) else tuple(tensors)
 
 
 def _sources(outs: Iterable[Any], oldest: int) -> list[Any]:
     """The edges to leaves and to what is older than a count, from which tensors were made."""
-    found: dict[Any, None] = {}
+    sources: dict[Any, None] = {}
     stack = [out.edge for out in outs]
     seen: set[GradNode] = set()
     while stack:
@@ -82,11 +82,11 @@ def _sources(outs: Iterable[Any], oldest: int) -> list[Any]:
         elif edge is not None:
             node = node_of(edge)
             if node is None or node.count < oldest:
-                found[edge] = None
+                sources[edge] = None
             elif node not in seen:
                 seen.add(node)
                 stack += node.edges or ()
-    return list(found)
+    return list(sources)
 
 
 @contextmanager
@@ -200,10 +200,10 @@ class _Again:
             if edge is not None:
                 inside.deliver(edge, value)
         inside.run()
-        found = []
+        pairs = []
         for place, edge in enumerate(node.edges):
             source = inside.leaves if node_of(edge) is None else inside.found
             value = source.get(edge)
             if value is not None and (take is None or take[place]):
-                found.append((place, value))
-        return found
+                pairs.append((place, value))
+        return pairs

@@ -160,12 +160,12 @@ class Specialization:
         Args:
             mask: bit i says whether input i wants a cotangent.
         """
-        found = self.pullbacks.get(mask)
-        if found is None:
+        pullback = self.pullbacks.get(mask)
+        if pullback is None:
             wanted = tuple([bool(mask >> i & 1) for i in range(len(self.ins))])
-            found = Pullback(self.op, self.ins, self.outs, self.places, wanted)
-            self.pullbacks[mask] = found
-        return found
+            pullback = Pullback(self.op, self.ins, self.outs, self.places, wanted)
+            self.pullbacks[mask] = pullback
+        return pullback
 
 
 def _listed(value: Any) -> list[Any]:
@@ -388,15 +388,15 @@ class EagerCall(PreparedCall):
         if pullback.single:
             (slot,) = outs
             return {slot: cls(outs[slot], node, False)}
-        made = {
+        outputs = {
             slot: list(value) if isinstance(value, list) else value for slot, value in outs.items()
         }
         for index, (slot, k) in enumerate(plan.places):
             if k is None:
-                made[slot] = cls(made[slot], NodeOutput(node, index), False)
+                outputs[slot] = cls(outputs[slot], NodeOutput(node, index), False)
             else:
-                made[slot][k] = cls(made[slot][k], NodeOutput(node, index), False)
-        return {slot: _wrapped(cls, value) for slot, value in made.items()}
+                outputs[slot][k] = cls(outputs[slot][k], NodeOutput(node, index), False)
+        return {slot: _wrapped(cls, value) for slot, value in outputs.items()}
 
     def _check(self, prepared: BoundOperator, arrays: Sequence[Any]) -> None:
         """Refuse inputs that do not fit."""
@@ -506,13 +506,13 @@ def _wrapped(cls: Any, value: Any) -> Any:
 
 def _versions(saved: Sequence[Any]) -> Any:
     """The versions of kept tensors, None where all are 0."""
-    found = [
+    versions = [
         [getattr(t, "version", 0) for t in value]
         if isinstance(value, (list, tuple)) and not isinstance(value, ShapeDtype)
         else getattr(value, "version", 0)
         for value in saved
     ]
-    return found if any(v if isinstance(v, int) else any(v) for v in found) else None
+    return versions if any(v if isinstance(v, int) else any(v) for v in versions) else None
 
 
 class Eager(Interpreter):

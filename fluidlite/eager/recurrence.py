@@ -32,19 +32,24 @@ def next_state(kind: str, x: Any, state: State, weights: Sequence[Any]) -> State
             projection of an LSTM's output; None for what is not there.
     """
     of_input, of_state, input_bias, state_bias, *more = weights
-    given, kept = _linear(x, of_input, input_bias), _linear(state[0], of_state, state_bias)
+    from_input, from_state = (
+        _linear(x, of_input, input_bias),
+        _linear(state[0], of_state, state_bias),
+    )
     if kind == "LSTM":
-        enter, forget, new, out = chunk(given + kept, 4, -1)
+        enter, forget, new, out = chunk(from_input + from_state, 4, -1)
         memory = sigmoid(forget) * state[1] + sigmoid(enter) * tanh(new)
         shown = sigmoid(out) * tanh(memory)
         if more and more[0] is not None:
             shown = _linear(shown, more[0], None)
         return shown, memory
     if kind == "GRU":
-        (r1, z1, n1), (r2, z2, n2) = chunk(given, 3, -1), chunk(kept, 3, -1)
+        (r1, z1, n1), (r2, z2, n2) = chunk(from_input, 3, -1), chunk(from_state, 3, -1)
         new = tanh(n1 + sigmoid(r1 + r2) * n2)
         return ((state[0] - new) * sigmoid(z1 + z2) + new,)
-    return (tanh(given + kept) if kind == "tanh" else eager.relu(given + kept),)
+    return (
+        tanh(from_input + from_state) if kind == "tanh" else eager.relu(from_input + from_state),
+    )
 
 
 def _linear(x: Any, weight: Any, bias: Any) -> Any:
@@ -114,11 +119,11 @@ def along(
             steps = [between(x) for x in steps]
         sides = []
         for cell in layer:
-            state, made = start(steps[0], len(finals)), weights(cell)
+            state, cell_weights = start(steps[0], len(finals)), weights(cell)
             outs: list[Any] = [None] * len(steps)
             times = range(len(steps))
             for t in reversed(times) if cell.endswith("_reverse") else times:
-                after = next_state(kind, steps[t], state, made)
+                after = next_state(kind, steps[t], state, cell_weights)
                 outs[t] = after[0]
                 if lengths is not None:
                     here = lengths > t

@@ -45,16 +45,16 @@ class Packed:
             ShapeError: it has another shape or type.
         """
         with _Unhooked():
-            found = self._unpack(self._what)
-        if not isinstance(found, TensorRecord):
-            raise ArgumentError(f"expected unpack to give a tensor, got {found!r:.60}")
-        form = ShapeDtype(found.array.shape, found.array.dtype)
+            tensor = self._unpack(self._what)
+        if not isinstance(tensor, TensorRecord):
+            raise ArgumentError(f"expected unpack to give a tensor, got {tensor!r:.60}")
+        form = ShapeDtype(tensor.array.shape, tensor.array.dtype)
         if form != self._form:
             raise ShapeError(
                 f"expected unpack to give back {self._form.dtype}{list(self._form.shape)}, got "
                 f"{form.dtype}{list(form.shape)}"
             )
-        return found
+        return tensor
 
 
 class _Unhooked(RecordingGuard):

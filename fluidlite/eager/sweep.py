@@ -178,17 +178,17 @@ class BackwardPass(CotangentSweep):
         """The inputs that a rule reads."""
         values: list[Any] = []
         versions = node.versions
-        for i, kept in enumerate(node.saved):
-            if isinstance(kept, TensorRecord):
-                if kept.version != (0 if versions is None else versions[i]):
-                    raise _overwritten(node, kept, kept.version)
+        for i, saved in enumerate(node.saved):
+            if isinstance(saved, TensorRecord):
+                if saved.version != (0 if versions is None else versions[i]):
+                    raise _overwritten(node, saved, saved.version)
                 place = node.how.keeps[i][0]
-                values.append(self.restored(kept, node.edges[place]))
-            elif isinstance(kept, (list, tuple)) and not isinstance(kept, ShapeDtype):
+                values.append(self.restored(saved, node.edges[place]))
+            elif isinstance(saved, (list, tuple)) and not isinstance(saved, ShapeDtype):
                 place = node.how.keeps[i][0]
-                edges = node.edges[place] or (None,) * len(kept)
+                edges = node.edges[place] or (None,) * len(saved)
                 many = []
-                for k, (t, edge) in enumerate(zip(kept, edges)):
+                for k, (t, edge) in enumerate(zip(saved, edges)):
                     if isinstance(t, TensorRecord):
                         if t.version != (0 if versions is None else versions[i][k]):
                             raise _overwritten(node, t, t.version)
@@ -196,10 +196,10 @@ class BackwardPass(CotangentSweep):
                     else:
                         many.append(self.restored(t.tensor(), edge) if type(t) is Packed else t)
                 values.append(many)
-            elif type(kept) is Packed:
-                values.append(self.restored(kept.tensor(), node.edges[node.how.keeps[i][0]]))
+            elif type(saved) is Packed:
+                values.append(self.restored(saved.tensor(), node.edges[node.how.keeps[i][0]]))
             else:
-                values.append(kept)
+                values.append(saved)
         return values
 
     def restored(self, tensor: TensorRecord, edge: Any) -> Any:
@@ -215,14 +215,14 @@ class BackwardPass(CotangentSweep):
             return None
         if how.single:
             return self.results(out, node, False)
-        made: dict[str, Any] = dict(out)
+        outputs: dict[str, Any] = dict(out)
         for index, (slot, k) in enumerate(how.places):
-            if slot in made and k is None and made[slot] is not None:
-                made[slot] = self.results(made[slot], NodeOutput(node, index), False)
-            elif slot in made and k is not None:
-                made[slot] = list(made[slot])
-                made[slot][k] = self.results(made[slot][k], NodeOutput(node, index), False)
-        return made
+            if slot in outputs and k is None and outputs[slot] is not None:
+                outputs[slot] = self.results(outputs[slot], NodeOutput(node, index), False)
+            elif slot in outputs and k is not None:
+                outputs[slot] = list(outputs[slot])
+                outputs[slot][k] = self.results(outputs[slot][k], NodeOutput(node, index), False)
+        return outputs
 
     def hooked(self, node: GradNode, cotangent: Any) -> Any:
         """A cotangent after the hooks of its node."""
@@ -238,8 +238,8 @@ class BackwardPass(CotangentSweep):
 
     def called(self, hook: Any, tensor_type: Any, cotangent: Any) -> Any:
         """A cotangent after one hook."""
-        given = cotangent if self.recording else tensor_type(cotangent)
-        answer = hook(given)
+        gradient = cotangent if self.recording else tensor_type(cotangent)
+        answer = hook(gradient)
         if answer is None:
             return cotangent
         if not isinstance(answer, TensorRecord):
@@ -247,9 +247,9 @@ class BackwardPass(CotangentSweep):
                 f"expected a hook to return a tensor or None, got {answer!r:.60} of type "
                 f"{type(answer).__name__}"
             )
-        if answer.array.shape != given.array.shape:
+        if answer.array.shape != gradient.array.shape:
             raise GradientShapeError(
-                f"expected a hook to return a gradient of shape {list(given.array.shape)}, got "
+                f"expected a hook to return a gradient of shape {list(gradient.array.shape)}, got "
                 f"{list(answer.array.shape)}"
             )
         return answer if self.recording else answer.array
@@ -333,14 +333,14 @@ def leading(
             if edge not in blocked and (source := node_of(edge)) is not None:
                 stack.append(source)
     nodes.sort(key=lambda node: node.count)
-    found: set[GradNode] = set()
+    on_path: set[GradNode] = set()
     for node in nodes:
         if node.edges is not None and any(
-            edge not in blocked and (edge in wanted or node_of(edge) in found)
+            edge not in blocked and (edge in wanted or node_of(edge) in on_path)
             for edge in _edges(node)
         ):
-            found.add(node)
-    return found
+            on_path.add(node)
+    return on_path
 
 
 def _edges(node: GradNode) -> Iterable[Any]:

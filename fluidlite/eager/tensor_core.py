@@ -496,23 +496,23 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
                 f"{described(self)} is the result of an operator: only leaves are copied deeply; "
                 f"copy its detach(), or clone() it"
             )
-        made = type(self).__new__(type(self))
-        TensorRecord.__init__(made, np.array(self.array), None, self.stop)
-        memo[id(self)] = made
+        copied = type(self).__new__(type(self))
+        TensorRecord.__init__(copied, np.array(self.array), None, self.stop)
+        memo[id(self)] = copied
         for name, value in self.__dict__.items():
             if name not in ("_hooks", "_sharing", "_gradient", "_origin"):
-                made.__dict__[name] = value
+                copied.__dict__[name] = value
         if self._gradient is not None:
-            made._gradient = self.results(self._gradient.numpy(), None, self._gradient.stop)  # type: ignore[assignment]
-        return made
+            copied._gradient = self.results(self._gradient.numpy(), None, self._gradient.stop)  # type: ignore[assignment]
+        return copied
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        kept = {
+        attributes = {
             name: value
             for name, value in self.__dict__.items()
             if name in ("given_name", "persistable") or not name.startswith("_")
         }
-        return rebuilt, (type(self), self.numpy(), self.is_leaf and self.stop, kept)
+        return rebuilt, (type(self), self.numpy(), self.is_leaf and self.stop, attributes)
 
 
 def rebuilt(kind: Any, array: Any, stop: bool, kept: dict[str, Any]) -> Any:

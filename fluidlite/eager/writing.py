@@ -46,13 +46,13 @@ class Writing(TensorRecord, results=False):
         >>> x.tolist()
         [7.0, 2.0]
         """
-        made: Any = self.results(self.array)
+        detached: Any = self.results(self.array)
         if self._sharing is None:
             self._sharing = weakref.WeakSet([self])
-        self._sharing.add(made)
-        made._sharing = self._sharing
-        made.version = self.version
-        return made
+        self._sharing.add(detached)
+        detached._sharing = self._sharing
+        detached.version = self.version
+        return detached
 
     def detach_(self) -> Any:
         """This tensor, cut off from what it was made of."""
@@ -83,26 +83,26 @@ class Writing(TensorRecord, results=False):
                 f"{described(self)} is a leaf that wants a gradient: it cannot be written in "
                 f"place; do that under fluidlite.no_grad(), with set_value, or on a clone()",
             )
-        made = change(self.alias() if self.origin is not None or self.stop else self)
-        if made.array.shape != self.array.shape and not reshaped:
+        result = change(self.alias() if self.origin is not None or self.stop else self)
+        if result.array.shape != self.array.shape and not reshaped:
             raise engine.located(
                 InplaceError,
                 f"a write in place cannot change the shape of {described(self)} to "
-                f"{list(made.array.shape)}",
+                f"{list(result.array.shape)}",
             )
-        array = made.array
+        array = result.array
         if array.dtype != self.array.dtype:
             array = array.astype(self.array.dtype)
-            made = eager.cast(
-                made, in_dtype=as_dtype(made.array.dtype), out_dtype=as_dtype(self.array.dtype)
+            result = eager.cast(
+                result, in_dtype=as_dtype(result.array.dtype), out_dtype=as_dtype(self.array.dtype)
             )
-        for each in self._sharing or (self,):
-            each.array = array
+        for tensor in self._sharing or (self,):
+            tensor.array = array
             if not self._unnoticed:
-                each.version += 1
-                _mark_overwritten(each.origin)
+                tensor.version += 1
+                _mark_overwritten(tensor.origin)
         if thread.recording:
-            self.origin, self.stop = made.origin, made.stop
+            self.origin, self.stop = result.origin, result.stop
         return self
 
     def write_shape(self, change: Any) -> Any:
