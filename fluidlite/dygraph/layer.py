@@ -187,12 +187,12 @@ class Layer(Registry):
         if not kind.is_float:
             raise ArgumentError(f"expected an element type of fractions, got {kind}")
         found = [*self.parameters(), *self.buffers()]
-        for each in found:
-            self._need_tensor(each, "an element type to change")
-        for each in found:
-            if each.array.dtype.kind == "f":
-                each.array = each.array.astype(kind.dtype)
-                each.clear_gradient(False)
+        for tensor in found:
+            self._need_tensor(tensor, "an element type to change")
+        for tensor in found:
+            if tensor.array.dtype.kind == "f":
+                tensor.array = tensor.array.astype(kind.dtype)
+                tensor.clear_gradient(False)
         for _, layer in self._walk():
             layer._dtype = kind
         return self
@@ -254,11 +254,11 @@ class Layer(Registry):
         self, made: Callable[..., Any], attr: Any, shape: Any, dtype: DType, suffix: str, start: Any
     ) -> Any:
         """A parameter that runs at once; None when ``attr`` is False."""
-        given = as_eager_attr(attr)
-        if given is None:
+        eager_attr = as_eager_attr(attr)
+        if eager_attr is None:
             return None
-        name = given.name or unique_name.generate(f"{self._full_name}.{suffix}")
-        return made(shape, dtype, start, given, name)
+        name = eager_attr.name or unique_name.generate(f"{self._full_name}.{suffix}")
+        return made(shape, dtype, start, eager_attr, name)
 
     def create_variable(
         self,
@@ -313,15 +313,15 @@ class Layer(Registry):
         ...     list(fluid.dygraph.Sequential(fluid.dygraph.Linear(2, 3)).state_dict())
         ['0.weight', '0.bias']
         """
-        found = OrderedDict() if destination is None else destination
+        tensors = OrderedDict() if destination is None else destination
         for prefix, layer in self._walk(structured_name_prefix, include_sublayers):
             for name, parameter in layer.own_parameters.items():
                 if parameter is not None:
-                    found[prefix + name] = parameter
+                    tensors[prefix + name] = parameter
             for name, buffer in layer.own_buffers.items():
                 if buffer is not None and buffer.persistable:
-                    found[prefix + name] = buffer
-        return found
+                    tensors[prefix + name] = buffer
+        return tensors
 
     def set_dict(
         self,

@@ -95,9 +95,9 @@ def to_variable(value: Any, name: str | None = None, zero_copy: bool | None = No
     if isinstance(value, VarBase):
         return value
     if isinstance(value, TensorRecord):
-        made = VarBase(value.array, value.origin, value.stop)
+        variable = VarBase(value.array, value.origin, value.stop)
     elif isinstance(value, (np.ndarray, np.generic, LoDTensor)):
-        made = VarBase(array_of(value))
+        variable = VarBase(array_of(value))
     else:
         raise engine.located(
             ArgumentError,
@@ -105,8 +105,8 @@ def to_variable(value: Any, name: str | None = None, zero_copy: bool | None = No
             f"{type(value).__name__}; make an array of it: np.array(...)",
         )
     if name is not None:
-        made.name = name
-    return made
+        variable.name = name
+    return variable
 
 
 @engine.GRADIENTS

@@ -32,11 +32,11 @@ class ParallelEnv(Described):
     """
 
     def __init__(self) -> None:
-        found = launched()
-        self.nranks: int = found.size  #: how many processes there are
-        self.local_rank: int = found.rank  #: the number of this one
-        self.current_endpoint: str = found.endpoint  #: its name, as ``HOST:PORT``
-        self.trainer_endpoints: list[str] = list(found.endpoints)  #: the names of all
+        launch = launched()
+        self.nranks: int = launch.size  #: how many processes there are
+        self.local_rank: int = launch.rank  #: the number of this one
+        self.current_endpoint: str = launch.endpoint  #: its name, as ``HOST:PORT``
+        self.trainer_endpoints: list[str] = list(launch.endpoints)  #: the names of all
         said = os.environ.get("FLAGS_selected_gpus", "")  # noqa: SIM112
         self.dev_id: int = int(said) if said.isdigit() else 0  #: the number of its device, not read
 
@@ -180,8 +180,8 @@ def _share_values(layer: Layer, group: ProcessGroup) -> None:
     """Give the parameters and buffers of a layer the values of process 0."""
     if group.size == 1:
         return
-    found = layer.state_dict()
-    text = "; ".join(f"{n} {t.array.dtype}{list(t.array.shape)}" for n, t in found.items())
+    state = layer.state_dict()
+    text = "; ".join(f"{n} {t.array.dtype}{list(t.array.shape)}" for n, t in state.items())
     own = np.frombuffer(
         blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest(), np.uint8
     )
@@ -192,7 +192,7 @@ def _share_values(layer: Layer, group: ProcessGroup) -> None:
             f"expected the same layer in all {group.size} processes, got another one on ranks "
             f"{others[:8]} than on rank 0; here it has {text[:300]}"
         )
-    for tensor in found.values():
+    for tensor in state.values():
         tensor.array = group.broadcast(tensor.array, 0, 0)
 
 

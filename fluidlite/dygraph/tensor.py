@@ -86,12 +86,12 @@ class DygraphLayer(EagerLayer):
             suffix: the last part of a name that is made up.
             default: initializer where the user gave none.
         """
-        given = as_eager_attr(attr)
-        if given is None:
+        eager_attr = as_eager_attr(attr)
+        if eager_attr is None:
             return None
         owner = unique_name.generate(self.layer_type)
-        name = given.name or unique_name.generate(f"{owner}.{suffix}")
-        return new_parameter(shape, dtype, default, given, name)
+        name = eager_attr.name or unique_name.generate(f"{owner}.{suffix}")
+        return new_parameter(shape, dtype, default, eager_attr, name)
 
     def persistable(self, *arguments: Any) -> NoReturn:
         """A variable that stays between runs: in Python, a tensor does that."""

@@ -85,14 +85,14 @@ class TracedLayer(Described):
         """
         if not isinstance(layer, Layer):
             raise ArgumentError(f"expected a layer to trace, got {layer!r:.60}")
-        given = _tensors(inputs)
-        outputs = layer(*given)
+        tensors = _tensors(inputs)
+        outputs = layer(*tensors)
         program = Program()
         capture = Capture(program)
         with program_guard(program, Program()), state.eager.guard(False):
             fed = [
                 fed_variable(f"feed_{i}", [-1, *t.shape[1:]] if t.shape else [], t.dtype, 0)
-                for i, t in enumerate(given)
+                for i, t in enumerate(tensors)
             ]
             with captured_by(capture):
                 fetches = [value(each) for each in leaves(layer(*fed))]

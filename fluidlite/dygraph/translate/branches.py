@@ -169,14 +169,14 @@ class _Choice:
         blanks = [isinstance(each, _Blank) for each in (a, b)]
         like = [each.like if isinstance(each, _Blank) else each for each in (a, b)]
         dtype = joined_dtype(*like)
-        made = []
-        for given in like:
-            known = given.has_shape if isinstance(given, Variable) else True
-            shape = (given.shape if known else None) if isinstance(given, Variable) else (1,)
-            made.append(parent.create_var(dtype=dtype, shape=shape))
-        for place, (given, blank) in enumerate(zip(like, blanks)):
-            copies.append((place, (given, dtype, blank), made[place]))
-        return _Pair(made[0], made[1], joined_shape(made[0], made[1]), dtype)
+        variables = []
+        for value in like:
+            known = value.has_shape if isinstance(value, Variable) else True
+            shape = (value.shape if known else None) if isinstance(value, Variable) else (1,)
+            variables.append(parent.create_var(dtype=dtype, shape=shape))
+        for place, (value, blank) in enumerate(zip(like, blanks)):
+            copies.append((place, (value, dtype, blank), variables[place]))
+        return _Pair(variables[0], variables[1], joined_shape(variables[0], variables[1]), dtype)
 
     def _append(self, copies: list[Any]) -> None:
         parent = default_main_program().current_block()
@@ -264,16 +264,16 @@ def or_(*operands: Function) -> Any:
 
 
 def _connected(operands: Sequence[Function], connect: Any, stops: bool) -> Any:
-    found: Any = None
+    result: Any = None
     static: Variable | None = None
     for operand in operands:
-        found = operand()
-        if is_static(found):
-            found = truth(found)
-            static = found if static is None else connect(static, found)
-        elif bool(found) is stops:  # decides, whatever the rest is
-            return found
-    return found if static is None else static
+        result = operand()
+        if is_static(result):
+            result = truth(result)
+            static = result if static is None else connect(static, result)
+        elif bool(result) is stops:  # decides, whatever the rest is
+            return result
+    return result if static is None else static
 
 
 def not_(operand: Any) -> Any:
@@ -289,16 +289,16 @@ def chain(left: Any, *rest: Any) -> Any:
         rest: operators and functions that give the other operands, in turn.
     """
     static: Variable | None = None
-    found: Any = True
+    result: Any = True
     for operator, operand in zip(rest[::2], rest[1::2]):
         right = operand()
-        found = _OPERATORS[operator](left, right)
+        result = _OPERATORS[operator](left, right)
         left = right
-        if is_static(found):
-            static = found if static is None else logical_and(static, found)
-        elif not found:
-            return found
-    return found if static is None else static
+        if is_static(result):
+            static = result if static is None else logical_and(static, result)
+        elif not result:
+            return result
+    return result if static is None else static
 
 
 def assert_(test: Function, message: Function | None) -> None:
@@ -307,14 +307,14 @@ def assert_(test: Function, message: Function | None) -> None:
     Args:
         test, message: the parts of the statement.
     """
-    found = test()
-    if not is_static(found):
-        if not found:
+    condition = test()
+    if not is_static(condition):
+        if not condition:
             raise AssertionError(*(() if message is None else (message(),)))
         return
     said = None if message is None else message()
     data = [said] if isinstance(said, Variable) else None
-    Assert(truth(found), data)
+    Assert(truth(condition), data)
 
 
 def plain(found: Any, what: str) -> Any:

@@ -83,7 +83,7 @@ class Built:
         name = found.name if is_tensor else f"feed_{len(self.inputs)}"
         while name in block.vars:
             name += "_0"
-        made: Variable = block.create_var(
+        variable: Variable = block.create_var(
             name=name,
             shape=array.shape,
             dtype=as_dtype(array.dtype),
@@ -91,8 +91,8 @@ class Built:
             need_check_feed=False,
             stop_gradient=not is_tensor or found.stop,
         )
-        self.inputs.append(made)
-        return made
+        self.inputs.append(variable)
+        return variable
 
     def _fetched(self, found: Any) -> Any:
         if isinstance(found, TensorRecord):

@@ -103,12 +103,12 @@ def _print(*args: Any, **kwargs: Any) -> None:
         builtins.print(*args, **kwargs)
         return
     text = ""
-    for each in args:
-        if is_static(each):
-            Print(each, message=text.strip() or None)
+    for argument in args:
+        if is_static(argument):
+            Print(argument, message=text.strip() or None)
             text = ""
         else:
-            text += f"{each} "
+            text += f"{argument} "
     if text:
         builtins.print(text.strip())
 

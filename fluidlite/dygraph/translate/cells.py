@@ -33,11 +33,11 @@ class Cells:
     """
 
     def __init__(self, functions: Iterable[Any], names: Sequence[str]) -> None:
-        found: dict[str, Any] = {}
+        cells_by_name: dict[str, Any] = {}
         for function in functions:
             if function is not None:
-                found.update(zip(function.__code__.co_freevars, function.__closure__ or ()))
-        self._cells = {name: found[name] for name in names if name in found}
+                cells_by_name.update(zip(function.__code__.co_freevars, function.__closure__ or ()))
+        self._cells = {name: cells_by_name[name] for name in names if name in cells_by_name}
 
     def get(self) -> dict[str, Any]:
         """What the names have."""

@@ -51,16 +51,16 @@ class Functions:
         plain = bare(function)
         if not isinstance(plain, types.FunctionType) or plain.__code__ in self._codes:
             return function
-        found = self._made.get(plain)
-        if found is None:
+        translation = self._made.get(plain)
+        if translation is None:
             try:
-                found = self._made_of(plain)
+                translation = self._made_of(plain)
             except NoSource as error:
                 if plain.__name__ != "<lambda>":
                     warn(f"{error}; it is called as it is, its branches are not translated", None)
                 return function
-            self._made[plain] = found
-        return found
+            self._made[plain] = translation
+        return translation
 
     def _made_of(self, function: Any) -> Any:
         tree = self.tree(function)

@@ -73,21 +73,21 @@ class JumpLowering:
 
     def _loops(self, body: Sequence[ast.stmt]) -> list[ast.stmt]:
         """Statements whose loops have no jumps, the innermost first."""
-        made: list[ast.stmt] = []
-        for each in body:
+        statements: list[ast.stmt] = []
+        for statement in body:
             for part in ("body", "orelse", "finalbody"):
-                inner = getattr(each, part, None)
+                inner = getattr(statement, part, None)
                 if isinstance(inner, list) and not isinstance(
-                    each, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+                    statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
                 ):
-                    setattr(each, part, self._loops(inner))
-            for handler in getattr(each, "handlers", ()):
+                    setattr(statement, part, self._loops(inner))
+            for handler in getattr(statement, "handlers", ()):
                 handler.body = self._loops(handler.body)
-            if isinstance(each, (ast.For, ast.While)):
-                made += self._loop(each)
+            if isinstance(statement, (ast.For, ast.While)):
+                statements += self._loop(statement)
             else:
-                made.append(each)
-        return made
+                statements.append(statement)
+        return statements
 
     def _loop(self, loop: Any) -> list[ast.stmt]:
         self._count += 1
@@ -118,63 +118,66 @@ class JumpLowering:
     def _guarded(self, body: Sequence[ast.stmt], names: tuple[str, ...]) -> list[ast.stmt]:
         """Statements of a loop without jumps: what they would pass over stands under a branch."""
         end, skip, back, value = names
-        made: list[ast.stmt] = []
-        for place, each in enumerate(body):
+        statements: list[ast.stmt] = []
+        for place, statement in enumerate(body):
             rest = list(body[place + 1 :])
-            if isinstance(each, ast.Break):
-                return [*made, assigned(end, True, each)]
-            if isinstance(each, ast.Continue):
-                return [*made, assigned(skip, True, each)]
-            if isinstance(each, ast.Return):
-                given = each.value or ast.Constant(value=None)
-                made += [assigned(value, given, each), assigned(back, True, each)]
-                return [*made, assigned(end, True, each)]
-            if not contains([each], _JUMPS, loops=False):
-                made.append(each)
+            if isinstance(statement, ast.Break):
+                return [*statements, assigned(end, True, statement)]
+            if isinstance(statement, ast.Continue):
+                return [*statements, assigned(skip, True, statement)]
+            if isinstance(statement, ast.Return):
+                given = statement.value or ast.Constant(value=None)
+                statements += [assigned(value, given, statement), assigned(back, True, statement)]
+                return [*statements, assigned(end, True, statement)]
+            if not contains([statement], _JUMPS, loops=False):
+                statements.append(statement)
                 continue
-            if isinstance(each, ast.If):
-                if rest and not falls_through(each.body):
-                    each.orelse, rest = [*each.orelse, *rest], []
-                elif rest and not falls_through(each.orelse):
-                    each.body, rest = [*each.body, *rest], []
-            flags = [end] if contains([each], (ast.Break, ast.Return), loops=False) else []
-            if contains([each], ast.Continue, loops=False):
+            if isinstance(statement, ast.If):
+                if rest and not falls_through(statement.body):
+                    statement.orelse, rest = [*statement.orelse, *rest], []
+                elif rest and not falls_through(statement.orelse):
+                    statement.body, rest = [*statement.body, *rest], []
+            flags = [end] if contains([statement], (ast.Break, ast.Return), loops=False) else []
+            if contains([statement], ast.Continue, loops=False):
                 flags.append(skip)
             for part in ("body", "orelse", "finalbody"):
-                inner = getattr(each, part, None)
+                inner = getattr(statement, part, None)
                 if inner:
-                    setattr(each, part, self._guarded(inner, names))
-            for handler in getattr(each, "handlers", ()):
+                    setattr(statement, part, self._guarded(inner, names))
+            for handler in getattr(statement, "handlers", ()):
                 handler.body = self._guarded(handler.body, names)
-            made.append(each)
+            statements.append(statement)
             if rest:
-                made.append(_unless(flags, self._guarded(rest, names), rest[0]))
-            return made
-        return made or [ast.Pass()]
+                statements.append(_unless(flags, self._guarded(rest, names), rest[0]))
+            return statements
+        return statements or [ast.Pass()]
 
     def _tail(self, body: Sequence[ast.stmt]) -> list[ast.stmt]:
         """Statements at the end of a function, the branches with ``return`` as the last of them."""
-        for place, each in enumerate(body):
+        for place, statement in enumerate(body):
             before, rest = list(body[:place]), list(body[place + 1 :])
-            if isinstance(each, (ast.Return, ast.Raise)):
-                return [*before, each]
-            if not contains([each], ast.Return):
+            if isinstance(statement, (ast.Return, ast.Raise)):
+                return [*before, statement]
+            if not contains([statement], ast.Return):
                 continue
-            if isinstance(each, ast.If):
-                one = [*each.body, *(rest if falls_through(each.body) else [])]
-                twice = copy.deepcopy(rest) if falls_through(each.body) else rest
-                other = [*each.orelse, *(twice if falls_through(each.orelse) else [])]
-                each.body, each.orelse = self._ended(one, each), self._ended(other, each)
-                setattr(each, RETURNS, True)
-                return [*before, each]
-            if isinstance(each, ast.With) and (not rest or not falls_through(each.body)):
-                each.body = self._tail(each.body)
-                return [*before, each]
+            if isinstance(statement, ast.If):
+                one = [*statement.body, *(rest if falls_through(statement.body) else [])]
+                twice = copy.deepcopy(rest) if falls_through(statement.body) else rest
+                other = [*statement.orelse, *(twice if falls_through(statement.orelse) else [])]
+                statement.body, statement.orelse = (
+                    self._ended(one, statement),
+                    self._ended(other, statement),
+                )
+                setattr(statement, RETURNS, True)
+                return [*before, statement]
+            if isinstance(statement, ast.With) and (not rest or not falls_through(statement.body)):
+                statement.body = self._tail(statement.body)
+                return [*before, statement]
         return list(body)
 
     def _ended(self, body: list[ast.stmt], at: ast.AST) -> list[ast.stmt]:
-        found = self._tail(body)
-        if falls_through(found):
+        ended = self._tail(body)
+        if falls_through(ended):
             end = ast.Return(value=ast.Constant(value=None))
-            found.append(ast.fix_missing_locations(ast.copy_location(end, at)))
-        return found
+            ended.append(ast.fix_missing_locations(ast.copy_location(end, at)))
+        return ended

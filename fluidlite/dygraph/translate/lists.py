@@ -51,7 +51,7 @@ def pop(target: Any, *place: Any) -> Any:
     before, rest = create_array(target.dtype), create_array(target.dtype)
     assign(target, before)  # the loops read a name of their own, which nothing writes again
     taken = _place(before, place[0] if place else -1)
-    found = array_read(before, taken)
+    popped = array_read(before, taken)
     length = array_length(array=before)
 
     def keep(at: Any) -> None:
@@ -63,7 +63,7 @@ def pop(target: Any, *place: Any) -> Any:
     for count, function in ((taken, keep), (length - taken - 1, keep_behind)):
         for_(RangeItems(count), function, None, Assigned())
     assign(rest, target)
-    return found
+    return popped
 
 
 def item(target: Any, place: Any) -> Any:

@@ -49,15 +49,15 @@ def while_(test: Function, body: Function, stop: Function | None, assigned: Assi
     goes_on = test if stop is None else lambda: _both(not_(stop()), test)
     while True:
         block = default_main_program().current_block()
-        made, count = len(block.ops), len(block.program.blocks)
-        found = goes_on()
-        if is_static(found):
+        op_count, count = len(block.ops), len(block.program.blocks)
+        condition = goes_on()
+        if is_static(condition):
             if len(block.program.blocks) == count:  # it is computed anew of the loop's variables
-                block.set_ops(block.ops[:made])
+                block.set_ops(block.ops[:op_count])
             cells = shared_cells((body, test, stop), assigned)
             _Loop(goes_on, body, cells, set(assigned.live)).build()
             return
-        if not found:
+        if not condition:
             return
         body()
 
@@ -110,13 +110,13 @@ class _Loop:
     def _tried(self, start: dict[str, Any]) -> dict[str, Any]:
         """What the names have after a pass that is built to be looked at, and thrown away."""
         self._cells.set({n: list(v) for n, v in start.items() if type(v) is list})
-        found: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         with suppress(_Discard), deeper(), new_block("while"):
             self._body()
-            found = {name: known_value(each) for name, each in self._cells.get().items()}
+            values = {name: known_value(each) for name, each in self._cells.get().items()}
             raise _Discard
         self._cells.set(start)
-        return found
+        return values
 
 
 def _unsettled(found: Any) -> bool:
@@ -136,18 +136,18 @@ def _carried(start: Any, after: Any, name: str) -> Any:
     if start is UNBOUND:
         return _stand_in(after)
     if isinstance(start, Variable):
-        made = default_main_program().current_block().create_var(dtype=start.dtype)
-        assign(start, made)
+        carrier = default_main_program().current_block().create_var(dtype=start.dtype)
+        assign(start, carrier)
         if isinstance(after, Variable) and after is not start:
-            _loosen(made, joined_shape(start, after))
-        return made
+            _loosen(carrier, joined_shape(start, after))
+        return carrier
     if is_number(start):
         dtype = joined_dtype(start, after) if _numeric(after) else None
-        made = as_variable(start, dtype)
-        made.stop_gradient = False
+        carrier = as_variable(start, dtype)
+        carrier.stop_gradient = False
         if isinstance(after, Variable):
-            _loosen(made, joined_shape(made, after))
-        return made
+            _loosen(carrier, joined_shape(carrier, after))
+        return carrier
     both = parts(start, after)
     if both is not None:
         return rebuilt(start, [_carried(x, y, name) for x, y in both])
@@ -170,13 +170,13 @@ def _stand_in(after: Any) -> Any:
     """A first value for a name that gets one in each pass, and has none before."""
     if isinstance(after, Variable) and not is_array(after):
         known = after.has_shape
-        made = fill_constant(
+        placeholder = fill_constant(
             [n if n > 0 else 1 for n in after.shape] if known else [1], after.dtype, 0
         )
-        made.stop_gradient = False
+        placeholder.stop_gradient = False
         if known:
-            made.declare(shape=after.shape)
-        return made
+            placeholder.declare(shape=after.shape)
+        return placeholder
     if is_number(after):
         return as_variable(after)
     both = parts(after)
@@ -222,17 +222,17 @@ def for_(
         body: takes an item.
         stop, assigned: as of :func:`while_`.
     """
-    found = source(value(items))
-    if found is not None:
+    sequence = source(value(items))
+    if sequence is not None:
         place = fill_constant([1], "int64", 0)
-        length = found.length()
+        length = sequence.length()
 
         def test() -> Any:
             inside = less_than(place, length)
             return inside if stop is None else _both(not_(stop()), lambda: inside)
 
         def once() -> None:
-            body(found.at(place))
+            body(sequence.at(place))
             increment(place, 1.0)
 
         cells = shared_cells((body, stop), assigned)

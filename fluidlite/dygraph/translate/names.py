@@ -63,12 +63,12 @@ class _Names(ast.NodeVisitor):
     def visit_scope(self, node: Any) -> None:
         if not isinstance(node, ast.Lambda):
             self.assigned[node.name] = None
-            for each in node.decorator_list:
-                self.visit(each)
+            for child in node.decorator_list:
+                self.visit(child)
         inner = _Names()
         body = node.body if isinstance(node.body, list) else [node.body]
-        for each in body:
-            inner.visit(each)
+        for child in body:
+            inner.visit(child)
         own: set[str] = set(inner.assigned)
         if not isinstance(node, ast.ClassDef):
             args = node.args
@@ -140,11 +140,11 @@ def contains(nodes: Iterable[ast.AST], kinds: Any, loops: bool = True) -> bool:
 def read_first(body: Sequence[ast.stmt]) -> set[str]:
     """The names that statements may read before they assign them."""
     known: set[str] = set()
-    found: set[str] = set()
-    for each in body:
-        names = names_of(each)
-        found |= set(names.read).union(names.lists) - known
-        if isinstance(each, ast.Assign):
-            for target in each.targets:
+    reads: set[str] = set()
+    for statement in body:
+        names = names_of(statement)
+        reads |= set(names.read).union(names.lists) - known
+        if isinstance(statement, ast.Assign):
+            for target in statement.targets:
                 known.update(n.id for n in ast.walk(target) if isinstance(n, ast.Name))
-    return found
+    return reads

@@ -94,11 +94,11 @@ class Rewriter(ast.NodeTransformer):
         return tree
 
     def _all(self, body: Sequence[ast.stmt]) -> list[ast.stmt]:
-        made: list[ast.stmt] = []
+        statements: list[ast.stmt] = []
         for each in body:
             found = self.visit(each)
-            made += found if isinstance(found, list) else [found]
-        return made
+            statements += found if isinstance(found, list) else [found]
+        return statements
 
     def _stem(self, what: str) -> str:
         self._count += 1
@@ -115,12 +115,12 @@ class Rewriter(ast.NodeTransformer):
         if names:
             start.append(ast.Nonlocal(names=list(names)))
         self._moved = self._moved | set(names)
-        made = ast.FunctionDef(
+        function = ast.FunctionDef(
             name=stem, args=args, body=[*start, *body], decorator_list=[], returns=None
         )
-        if "type_params" in made._fields:
-            made.type_params = []  # type: ignore[attr-defined]
-        return made
+        if "type_params" in function._fields:
+            function.type_params = []  # type: ignore[attr-defined]
+        return function
 
     def _changed(self, body: Sequence[ast.stmt]) -> list[str]:
         """The names of the function that statements assign."""
@@ -146,18 +146,18 @@ class Rewriter(ast.NodeTransformer):
         both = [*node.body, *node.orelse]
         names = self._changed(both)
         told = _assigned(both, names, self._live(both, names, set()))
-        made: list[Any] = []
+        statements: list[Any] = []
         functions: list[ast.expr] = []
         for stem, body in (("true", node.body), ("false", node.orelse)):
             if not body:
                 functions.append(ast.Constant(value=None))
                 continue
             stem = self._stem(stem)
-            made.append(_placed(self._function(stem, self._all(body), names), body[0]))
+            statements.append(_placed(self._function(stem, self._all(body), names), body[0]))
             functions.append(name(stem))
         call = _call("choose" if returns else "if_", self.visit(node.test), *functions, told)
         end: ast.stmt = ast.Return(value=call) if returns else ast.Expr(value=call)
-        return [*made, _placed(end, node)]
+        return [*statements, _placed(end, node)]
 
     def _plain(self, node: ast.expr, what: str) -> ast.expr:
         """What decides in Python only, in a statement that stays."""
@@ -215,16 +215,16 @@ class Rewriter(ast.NodeTransformer):
         return [_placed(ast.Expr(value=_call("raises")), node), node]
 
     def visit_Expr(self, node: ast.Expr) -> Any:
-        found = _changing(node.value)
-        if found is None or found.value.id not in self._own:
+        method = _changing(node.value)
+        if method is None or method.value.id not in self._own:
             self.generic_visit(node)
             return node
         assert isinstance(node.value, ast.Call)
-        given = [self.visit(each) for each in node.value.args]
-        target = found.value.id
-        if found.attr == "append" and len(given) == 1:
-            return _placed(assigned(target, _call("append", name(target), *given), node), node)
-        return _placed(ast.Expr(value=_call("pop", name(target), *given)), node)
+        arguments = [self.visit(each) for each in node.value.args]
+        target = method.value.id
+        if method.attr == "append" and len(arguments) == 1:
+            return _placed(assigned(target, _call("append", name(target), *arguments), node), node)
+        return _placed(ast.Expr(value=_call("pop", name(target), *arguments)), node)
 
     def visit_Assign(self, node: ast.Assign) -> Any:
         only = node.targets[0]
@@ -287,11 +287,11 @@ class Rewriter(ast.NodeTransformer):
 
     def _operand(self, node: ast.expr) -> Any:
         """An operand; one that the function did not make may be a tensor."""
-        made = self.visit(node)
+        operand = self.visit(node)
         outer = isinstance(node, ast.Attribute) and node.attr != "shape"
         if isinstance(node, ast.Name):
             outer = node.id not in self._own
-        return _placed(_call("value", made), node) if outer else made
+        return _placed(_call("value", operand), node) if outer else operand
 
     def visit_Call(self, node: ast.Call) -> Any:
         found = _changing(node)
@@ -334,14 +334,14 @@ def _binds(node: ast.AST) -> bool:
 
 def _counted(body: Iterable[ast.AST]) -> dict[str, int]:
     """How often each name is read, or may be."""
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for node in body:
-        for each in ast.walk(node):
-            taken: list[Any] = [each] if isinstance(each, ast.Name) else []
-            taken += [each.target] if isinstance(each, ast.AugAssign) else []
+        for part in ast.walk(node):
+            taken: list[Any] = [part] if isinstance(part, ast.Name) else []
+            taken += [part.target] if isinstance(part, ast.AugAssign) else []
             for one in taken:
-                if isinstance(one, ast.Name) and (one is not each or isinstance(one.ctx, ast.Load)):
-                    found[one.id] = found.get(one.id, 0) + 1
-            if isinstance(each, (ast.For, ast.While)) and getattr(each, "stop", None):
-                found[each.stop] = found.get(each.stop, 0) + 1  # type: ignore[union-attr]
-    return found
+                if isinstance(one, ast.Name) and (one is not part or isinstance(one.ctx, ast.Load)):
+                    counts[one.id] = counts.get(one.id, 0) + 1
+            if isinstance(part, (ast.For, ast.While)) and getattr(part, "stop", None):
+                counts[part.stop] = counts.get(part.stop, 0) + 1  # type: ignore[union-attr]
+    return counts

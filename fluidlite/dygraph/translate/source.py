@@ -42,18 +42,18 @@ def tree_of(function: Any) -> ast.FunctionDef:
     if lines and lines[0][:1].isspace():  # the text stays as it is: texts in it may have margins
         text, shift = "if 1:\n" + text, shift - 1
     try:
-        found: Any = ast.parse(text).body[0]
+        definition: Any = ast.parse(text).body[0]
     except SyntaxError as error:
         raise NoSource(
             f"the source of {function.__qualname__} cannot be read on its own: {error}"
         ) from None
     if shift != max(first, 1) - 1:
-        found = found.body[0]
-    if not isinstance(found, ast.FunctionDef) or found.name != code.co_name:
+        definition = definition.body[0]
+    if not isinstance(definition, ast.FunctionDef) or definition.name != code.co_name:
         raise NoSource(f"{where(function)}: expected the definition of {code.co_name} there")
-    found.decorator_list = []
-    ast.increment_lineno(found, shift)
-    return found
+    definition.decorator_list = []
+    ast.increment_lineno(definition, shift)
+    return definition
 
 
 class _Mangle(ast.NodeTransformer):
@@ -113,18 +113,24 @@ def function_of(
     bare = ast.FunctionDef(**fields)
     ast.copy_location(bare, tree)
     bare.name = _INNER  # its own name may mean a global
-    given = tree.args  # the defaults are values by now
+    parameters = tree.args  # the defaults are values by now
     bare.args = ast.arguments(
-        posonlyargs=given.posonlyargs,
-        args=given.args,
-        vararg=given.vararg,
-        kwonlyargs=given.kwonlyargs,
-        kw_defaults=[None] * len(given.kwonlyargs),
-        kwarg=given.kwarg,
+        posonlyargs=parameters.posonlyargs,
+        args=parameters.args,
+        vararg=parameters.vararg,
+        kwonlyargs=parameters.kwonlyargs,
+        kw_defaults=[None] * len(parameters.kwonlyargs),
+        kwarg=parameters.kwarg,
         defaults=[],
     )
     bare.returns = None
-    for arg in (*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg):
+    for arg in (
+        *parameters.posonlyargs,
+        *parameters.args,
+        *parameters.kwonlyargs,
+        parameters.vararg,
+        parameters.kwarg,
+    ):
         if arg is not None:
             arg.annotation = None
     around = ast.FunctionDef(name="_around", args=nothing, body=[bare], decorator_list=[])

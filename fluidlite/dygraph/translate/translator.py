@@ -250,17 +250,17 @@ def _is_building(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
 
 def _fed(*structures: Any) -> list[Any]:
     """The tensors and arrays among arguments, in the order of the inputs of their program."""
-    found: list[Any] = []
-    for each in structures:
-        if isinstance(each, (list, tuple)):
-            found += _fed(*each)
-        elif isinstance(each, dict):
-            found += _fed(*each.values())
-        elif isinstance(each, np.ndarray) or (
-            isinstance(each, TensorRecord) and not getattr(each, "persistable", False)
+    leaves: list[Any] = []
+    for structure in structures:
+        if isinstance(structure, (list, tuple)):
+            leaves += _fed(*structure)
+        elif isinstance(structure, dict):
+            leaves += _fed(*structure.values())
+        elif isinstance(structure, np.ndarray) or (
+            isinstance(structure, TensorRecord) and not getattr(structure, "persistable", False)
         ):
-            found.append(each)
-    return found
+            leaves.append(structure)
+    return leaves
 
 
 def declarative(func: Callable[..., Any]) -> Callable[..., Any]:
