@@ -107,7 +107,7 @@ class BlockWriter(Writer):
             named = self.read
             want = {slot for slot, names in op.outputs.items() if any(n in named for n in names)}
         outs = self.apply(instance, ins, want)
-        made = instance.lods(ins)
+        output_lods = instance.lods(ins)
         for slot, names in op.outputs.items():
             declared = instance.output_slots.get(slot)
             found = outs.get(slot)
@@ -117,8 +117,8 @@ class BlockWriter(Writer):
                     value = self._zeros(instance, slot, i, ins)
                 if name == EMPTY or value is None or declared is None:
                     continue
-                if made is not None:
-                    lod = made.get(slot, ())
+                if output_lods is not None:
+                    lod = output_lods.get(slot, ())
                 else:
                     lod = shared_lod(instance, slot, i, ins, lods) if lods else ()
                 env[name] = self.named(value, name).having(_fitting(value, lod))

@@ -97,13 +97,13 @@ class Asking(Interpreter):
         Raises:
             UnsupportedError: they are not known before a run.
         """
-        found = self.elements(x)
-        if found is None:
+        elements = self.elements(x)
+        if elements is None:
             raise UnsupportedError(
                 f"{what} must be known when the model is loaded; if it is an input of the model, "
                 "give it: constants={name: array}"
             )
-        return found
+        return elements
 
     def numbers(self, x: Any, what: str) -> list[int]:
         """The elements of a value as integers."""
@@ -271,19 +271,19 @@ class ConstantFolding(Asking, Eval):
     ) -> dict[str, Any]:
         if op.random or op.execute is not None:
             raise TooLarge(f"{op.type} is no constant")
-        specs, given = {}, 0
+        specs, input_bytes = {}, 0
         for slot, value in ins.items():
             listed = value if isinstance(value, list) else [value]
             known = [None if v is None else Spec(v.shape, as_dtype(v.dtype)) for v in listed]
-            given += sum(v.nbytes for v in listed if v is not None)
+            input_bytes += sum(v.nbytes for v in listed if v is not None)
             specs[slot] = known if isinstance(value, list) else known[0]
         for found in op.infer_outputs(specs).values():
-            for each in found if isinstance(found, list) else [found]:
-                if each is None or -1 in each.shape:
+            for spec in found if isinstance(found, list) else [found]:
+                if spec is None or -1 in spec.shape:
                     continue
-                size = math.prod(each.shape) * each.dtype.dtype.itemsize
-                if size > min(max(SMALL, TIMES * given), self._room):
-                    raise TooLarge(f"{op.type} makes {each}")
+                size = math.prod(spec.shape) * spec.dtype.dtype.itemsize
+                if size > min(max(SMALL, TIMES * input_bytes), self._room):
+                    raise TooLarge(f"{op.type} makes {spec}")
                 self._room -= size
         with np.errstate(all="ignore"):
             return Eval.apply(self, op, ins, want)
@@ -314,13 +314,13 @@ class Appending(Asking, Builder):
     def apply(
         self, op: Op, ins: Mapping[str, Any], want: Iterable[str] | None = None
     ) -> dict[str, Any]:
-        given: dict[str, Any] = {}
+        variables: dict[str, Any] = {}
         for slot, value in ins.items():
             if isinstance(value, (list, tuple)):
-                given[slot] = [self.variable(v) for v in value]
+                variables[slot] = [self.variable(v) for v in value]
             else:
-                given[slot] = None if value is None else self.variable(value)
-        return super().apply(op, given, want)
+                variables[slot] = None if value is None else self.variable(value)
+        return super().apply(op, variables, want)
 
     def elements(self, x: Any) -> Any:
         if isinstance(x, Variable):
@@ -361,13 +361,13 @@ class Appending(Asking, Builder):
             return found
         block = self.program.global_block()
         name = name or self._free(f"constant_{len(self.held)}")
-        made = block.declare_var(
+        variable = block.declare_var(
             name=name, shape=array.shape, dtype=array.dtype, persistable=True, stop_gradient=True
         )
-        self.held[made.name] = array
+        self.held[variable.name] = array
         if key is not None:
-            self._constants[key] = made
-        return made
+            self._constants[key] = variable
+        return variable
 
     def _free(self, name: str) -> str:
         while self.program.global_block().has_var(name):

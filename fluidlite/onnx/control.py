@@ -45,15 +45,17 @@ def truth(graph: OnnxGraph, value: Any) -> Any:
 
 def carried_by(writer: BlockWriter, op: Operator, env: dict[str, Any]) -> dict[str, TracedArray]:
     """The outer values that a block writes, by name."""
-    found = {}
+    carried = {}
     for name in writes_of(op):
         variable = op.block.find_var_recursive(name)
         if name in env or (variable is not None and variable.persistable):
             value = writer.value(op.block, name, env)
             if not isinstance(value, (TracedArray, np.ndarray)):
                 raise UnsupportedError(f"it writes {name!r}, which is no tensor")
-            found[name] = value if isinstance(value, TracedArray) else writer.graph.constant(value)
-    return found
+            carried[name] = (
+                value if isinstance(value, TracedArray) else writer.graph.constant(value)
+            )
+    return carried
 
 
 def output(body: OnnxGraph, value: Any, spec: Spec) -> None:
@@ -179,7 +181,7 @@ def recurrent(writer: BlockWriter, op: Operator, env: dict[str, Any]) -> None:
             break
         specs = known
     backwards = int(bool(op.attrs.get("reverse")))
-    found = graph.node(
+    outputs = graph.node(
         "Scan",
         [*before, *steps.values()],
         len(outer) + len(stacked),
@@ -188,7 +190,7 @@ def recurrent(writer: BlockWriter, op: Operator, env: dict[str, Any]) -> None:
         scan_input_directions=[backwards] * len(steps),
         scan_output_directions=[backwards] * len(stacked) or None,
     )
-    made = (found if isinstance(found, tuple) else (found,))[len(outer) :]
+    made = (outputs if isinstance(outputs, tuple) else (outputs,))[len(outer) :]
     count = _spec(next(iter(steps.values()))).shape[0]
     for name, value in zip(stacked, made):
         one = _spec(local[name])

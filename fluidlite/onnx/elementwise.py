@@ -60,11 +60,11 @@ _OF_FLOATS = {np.true_divide, np.exp, np.log, np.sqrt, np.tanh, np.sin, np.cos}
 
 def together(graph: OnnxGraph, *values: Any, floats: bool = False) -> list[Any]:
     """Values in the element type that NumPy computes with."""
-    given = [
+    samples = [
         np.zeros((1,) * v.ndim, v.dtype) if isinstance(v, (TracedArray, np.ndarray)) else v
         for v in values
     ]
-    dtype = np.result_type(*given) if len(given) > 1 else given[0].dtype
+    dtype = np.result_type(*samples) if len(samples) > 1 else samples[0].dtype
     if floats and dtype.kind in "iub":
         dtype = np.dtype("float64")
     return [graph.like(v, dtype) for v in values]

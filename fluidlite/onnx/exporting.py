@@ -217,14 +217,14 @@ def part_of(
     if whole or (fetched and fetches is None):
         return program, list(feeds), [v.name for v in targets]
     try:
-        made, _ = inference_program(program, list(feeds), targets)
+        part, _ = inference_program(program, list(feeds), targets)
     except UnknownVariableError as error:
         names = ", ".join(repr(v.name) for v in targets)
         raise ArgumentError(
             f"expected {names} to be computed in a test too, got what only a step of training has "
             f"({error}); write a whole step: updates=True"
         ) from error
-    return made, list(feeds), [v.name for v in targets]
+    return part, list(feeds), [v.name for v in targets]
 
 
 def _input(graph: OnnxGraph, variable: Any, like: Any) -> TracedArray:

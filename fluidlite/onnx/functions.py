@@ -36,13 +36,15 @@ def local_functions(model: Any, path: str) -> dict[tuple[str, str, str], OnnxFun
     Raises:
         FileFormatError: one stands there twice.
     """
-    found: dict[tuple[str, str, str], OnnxFunction] = {}
-    for each in model.functions:
-        key = _domain(each), each.name, getattr(each, "overload", "")
-        if key in found:
-            raise FileFormatError(f"{path}: expected the function {each.name!r} once, found two")
-        found[key] = _function(each, _defaults(each.attribute_proto))
-    return found
+    functions: dict[tuple[str, str, str], OnnxFunction] = {}
+    for function in model.functions:
+        key = _domain(function), function.name, getattr(function, "overload", "")
+        if key in functions:
+            raise FileFormatError(
+                f"{path}: expected the function {function.name!r} once, found two"
+            )
+        functions[key] = _function(function, _defaults(function.attribute_proto))
+    return functions
 
 
 def key_of(node: Any) -> tuple[str, str, str]:
@@ -64,15 +66,15 @@ def _function(message: Any, defaults: dict[str, Any]) -> OnnxFunction:
 def _defaults(attributes: Any) -> dict[str, Any]:
     import onnx
 
-    found = {}
-    for each in attributes:
-        value = onnx.helper.get_attribute_value(each)
+    defaults = {}
+    for attribute in attributes:
+        value = onnx.helper.get_attribute_value(attribute)
         if isinstance(value, bytes):
             value = value.decode("utf-8", "replace")
         elif isinstance(value, list) and value and isinstance(value[0], bytes):
             value = [v.decode("utf-8", "replace") for v in value]
-        found[each.name] = value
-    return found
+        defaults[attribute.name] = value
+    return defaults
 
 
 def no_form(node: Any, opsets: Mapping[str, int]) -> str:
@@ -174,14 +176,14 @@ def _whole(node: Any, attrs: Mapping[str, Any]) -> bytes:
 
     if not any(each.ref_attr_name for each in node.attribute):
         return bytes(node.SerializeToString())
-    made = onnx.NodeProto()
-    made.CopyFrom(node)
-    del made.attribute[:]
+    copied = onnx.NodeProto()
+    copied.CopyFrom(node)
+    del copied.attribute[:]
     for name, value in attrs.items():
         if isinstance(value, np.ndarray):
             value = onnx.numpy_helper.from_array(value)
-        made.attribute.append(onnx.helper.make_attribute(name, value))
-    return bytes(made.SerializeToString())
+        copied.attribute.append(onnx.helper.make_attribute(name, value))
+    return bytes(copied.SerializeToString())
 
 
 def _type(value: Any, f: Any) -> bytes:

@@ -70,11 +70,11 @@ class OnnxGraph:
 
     def node(self, type: str, ins: Iterable[Any], outputs: int = 1, **attrs: Any) -> Any:
         """Append a node; gives its output, or a tuple of them."""
-        made = [TracedArray(self, None) for _ in range(outputs)]
+        results = [TracedArray(self, None) for _ in range(outputs)]
         read = [v.cell if isinstance(v, TracedArray) else v for v in ins]
         given = {name: v for name, v in attrs.items() if v is not None}
-        self.nodes.append(Node(type, read, [v.cell for v in made], given, self.origin))
-        return made[0] if outputs == 1 else tuple(made)
+        self.nodes.append(Node(type, read, [v.cell for v in results], given, self.origin))
+        return results[0] if outputs == 1 else tuple(results)
 
     def __getattr__(self, type: str) -> Callable[..., Any]:
         if not type[:1].isupper():
@@ -113,12 +113,12 @@ class OnnxGraph:
 
     def live(self) -> list[Node]:
         """The nodes that outputs depend on."""
-        wanted, kept = {id(v) for v in self.outputs}, []
+        wanted, live_nodes = {id(v) for v in self.outputs}, []
         for node in reversed(self.nodes):
             if any(id(v) in wanted for v in node.outputs):
-                kept.append(node)
+                live_nodes.append(node)
                 wanted.update(id(v) for v in read_by(node))
-        return kept[::-1]
+        return live_nodes[::-1]
 
 
 def read_by(node: Node) -> Iterable[Cell]:

@@ -206,17 +206,17 @@ class GraphReader:
         block = self.f.block
         mark = len(block.ops)
         try:
-            found = self._built(node, ins, env, opsets, given, place)
-            if len(found) < len(names) and any(names[len(found) :]):
-                raise UnsupportedError(f"it gives {len(found)} values, and not {len(names)}")
+            values = self._built(node, ins, env, opsets, given, place)
+            if len(values) < len(names) and any(names[len(values) :]):
+                raise UnsupportedError(f"it gives {len(values)} values, and not {len(names)}")
         except FileFormatError:
             raise
         except (FluidError, *_FAULTS) as error:
             if len(self._failures) == failures:
                 self.fail(place, _reason(error), node.op_type)
-            found = [self.missing] * len(names)
+            values = [self.missing] * len(names)
         new = _NewOperators(block.ops[mark:])
-        for name, value in zip(names, found):
+        for name, value in zip(names, values):
             if name:
                 env[name] = self._named(value, name, new) if given is None else value
 
@@ -258,18 +258,18 @@ class GraphReader:
         ins = [bare(v) for v in ins]
         if how.wraps:
             ins = [None if v is None else self.f.to(v, "int64") for v in ins]
-        found = self._built_by(form, type, ins, attrs, told)
+        result = self._built_by(form, type, ins, attrs, told)
         if not how.number:
-            return found
-        several = isinstance(found, (tuple, list))
-        listed = found if several else [found]
+            return result
+        several = isinstance(result, (tuple, list))
+        listed = result if several else [result]
         if how.wraps:
-            made = [wrapped(self.f, v, how.number) for v in listed]
+            widened = [wrapped(self.f, v, how.number) for v in listed]
         else:
-            made = [
+            widened = [
                 v if how.loose and not _is_single(v) else Widened(v, how.number) for v in listed
             ]
-        return made if several else made[0]
+        return widened if several else widened[0]
 
     def _built_by(
         self, form: Any, type: str, ins: list[Any], attrs: dict[str, Any], told: dict[str, Any]
@@ -307,12 +307,12 @@ class GraphReader:
                 return None
             known.append(value)
         try:
-            found = form.call(self._folding, known, attrs, **told)
+            moved = form.call(self._folding, known, attrs, **told)
         except (FluidError, *_FAULTS):
             return None
-        if not isinstance(found, np.ndarray) or found.dtype != np.int64 or found.size > _MOST_SIZES:
+        if not isinstance(moved, np.ndarray) or moved.dtype != np.int64 or moved.size > _MOST_SIZES:
             return None
-        return [-1 if n == _UNKNOWN else n for n in found.reshape(-1).tolist()]
+        return [-1 if n == _UNKNOWN else n for n in moved.reshape(-1).tolist()]
 
     # -- attributes --------------------------------------------------------------------------------
 
@@ -320,19 +320,21 @@ class GraphReader:
         self, node: Any, env: dict[str, Any], given: Mapping[str, Any] | None, place: str
     ) -> dict[str, Any]:
         """The attributes of a node; bodies are functions of their inputs."""
-        found: dict[str, Any] = {}
-        for each in node.attribute:
-            if each.name in found:
+        attributes: dict[str, Any] = {}
+        for attribute in node.attribute:
+            if attribute.name in attributes:
                 raise FileFormatError(
                     f"{self._tensors.path}: {place}: expected each attribute once, found "
-                    f"{each.name!r} twice"
+                    f"{attribute.name!r} twice"
                 )
-            if each.ref_attr_name:
-                if given is not None and given.get(each.ref_attr_name) is not None:
-                    found[each.name] = given[each.ref_attr_name]
+            if attribute.ref_attr_name:
+                if given is not None and given.get(attribute.ref_attr_name) is not None:
+                    attributes[attribute.name] = given[attribute.ref_attr_name]
                 continue
-            found[each.name] = self._attribute(each, env, f"{place}, attribute {each.name!r}")
-        return found
+            attributes[attribute.name] = self._attribute(
+                attribute, env, f"{place}, attribute {attribute.name!r}"
+            )
+        return attributes
 
     def _attribute(self, message: Any, env: dict[str, Any], place: str) -> Any:
         kinds = type(message)
@@ -384,14 +386,14 @@ class GraphReader:
 
     def named(self, name: str) -> str:
         """The name of a variable for a name of the model's."""
-        found = self._names.get(name)
-        if found is None:
-            found = name.replace("@", "_at_") if "@" in name else name
-            while found != name and found in self._taken:
-                found += "_"
-            self._names[name] = found
-            self._taken.add(found)
-        return found
+        variable_name = self._names.get(name)
+        if variable_name is None:
+            variable_name = name.replace("@", "_at_") if "@" in name else name
+            while variable_name != name and variable_name in self._taken:
+                variable_name += "_"
+            self._names[name] = variable_name
+            self._taken.add(variable_name)
+        return variable_name
 
     def _named(self, value: Any, name: str, new: _NewOperators) -> Any:
         """A value that a node made, under its name of the model's."""

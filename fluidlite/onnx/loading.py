@@ -198,7 +198,7 @@ def _domain(domain: str) -> str:
 def _constants(graph: Any, given: Mapping[str, Any], env: dict[str, Any]) -> dict[str, Any]:
     """What is said of inputs that never change."""
     names = {each.name: each for each in graph.input}
-    found = {}
+    constants = {}
     for name, value in given.items():
         if name not in names:
             raise ArgumentError(f"the model has no input {name!r}{suggestion(name, names)}")
@@ -208,8 +208,8 @@ def _constants(graph: Any, given: Mapping[str, Any], env: dict[str, Any]) -> dic
         if array.dtype != dtype:
             raise ArgumentError(f"expected {name!r} to be {dtype}, got {array.dtype} in constants")
         env.pop(name, None)
-        found[name] = Widened(array, number) if number in HELD else array
-    return found
+        constants[name] = Widened(array, number) if number in HELD else array
+    return constants
 
 
 def held_type(number: int) -> np.dtype[Any]:
@@ -259,26 +259,26 @@ def _inputs(
         if name not in names:
             raise ArgumentError(f"the model has no input {name!r}{suggestion(name, names)}")
     fed = []
-    for each in graph.input:
-        if each.name in env:
+    for value_info in graph.input:
+        if value_info.name in env:
             continue
         try:
-            shape, dtype = input_type(each, feeds.get(each.name))
+            shape, dtype = input_type(value_info, feeds.get(value_info.name))
         except UnsupportedError as error:
-            reader.fail(f"input {each.name!r}", str(error))
-            env[each.name] = reader.missing
+            reader.fail(f"input {value_info.name!r}", str(error))
+            env[value_info.name] = reader.missing
             continue
-        made = f.program.global_block().declare_var(
-            name=reader.named(each.name),
+        variable = f.program.global_block().declare_var(
+            name=reader.named(value_info.name),
             shape=shape,
             dtype=as_dtype(dtype),
             is_data=True,
             need_check_feed=True,
             stop_gradient=True,
         )
-        number = each.type.tensor_type.elem_type
-        env[each.name] = Widened(made, number) if number in HELD else made
-        fed.append(made.name)
+        number = value_info.type.tensor_type.elem_type
+        env[value_info.name] = Widened(variable, number) if number in HELD else variable
+        fed.append(variable.name)
     return fed
 
 
@@ -317,12 +317,12 @@ def input_type(info: Any, given: Any = None) -> tuple[tuple[int, ...], Any]:
 
 def _output(f: Appending, value: Any, name: str) -> Variable:
     """A value as the variable of an output."""
-    found = f.variable(value)
-    if found.name == name and found.block is f.program.global_block():
-        return found
+    variable = f.variable(value)
+    if variable.name == name and variable.block is f.program.global_block():
+        return variable
     block = f.program.global_block()
     made = block.declare_var(name=name if not block.has_var(name) else f"{name}.out")
-    block.append_op("assign", {"X": found}, {"Out": made})
+    block.append_op("assign", {"X": variable}, {"Out": made})
     return made
 
 

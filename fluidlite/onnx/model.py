@@ -49,14 +49,14 @@ def model_of(graph: OnnxGraph, opset: int, metadata: Mapping[str, str]) -> OnnxM
 
     names = _Names(graph)
     message = names.message(graph, "main")
-    made = onnx.helper.make_model(
+    model = onnx.helper.make_model(
         message,
         opset_imports=[onnx.helper.make_opsetid("", opset)],
         producer_name="fluidlite",
         ir_version=IR_VERSION,
     )
-    onnx.helper.set_model_props(made, dict(metadata))
-    return OnnxModel(made, names.initializers)
+    onnx.helper.set_model_props(model, dict(metadata))
+    return OnnxModel(model, names.initializers)
 
 
 def write_model(model: OnnxModel, path: str) -> None:
@@ -127,11 +127,11 @@ def _write_message(file: BinaryIO, message: Any, parameters: list[tuple[Any, Any
 
 def _field(number: int, length: int) -> bytes:
     """What stands before the content of a field."""
-    found = bytearray([number << 3 | 2])
+    head = bytearray([number << 3 | 2])
     while length > 127:
-        found.append(length & 127 | 128)
+        head.append(length & 127 | 128)
         length >>= 7
-    return bytes([*found, length])
+    return bytes([*head, length])
 
 
 def _bytes_of(array: Any) -> Any:

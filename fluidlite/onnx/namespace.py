@@ -155,11 +155,11 @@ def segments(reduction: str) -> Any:
 
 def _segment_argmax(graph: OnnxGraph, x: Any, offsets: Any) -> Any:
     none = np.full((1, *x.shape[1:]), -1, np.int64)
-    found = [
+    positions = [
         np.argmax(x[begin:end], axis=0, keepdims=True) + begin if end > begin else none
         for begin, end in itertools.pairwise(np.asarray(offsets).tolist())
     ]
-    return np.concatenate(found) if found else none[:0]
+    return np.concatenate(positions) if positions else none[:0]
 
 
 def _add_rows(graph: OnnxGraph, index: Any, updates: Any, size: int) -> Any:

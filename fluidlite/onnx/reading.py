@@ -78,12 +78,12 @@ def _check_texts(message: Any, path: str, place: str) -> None:
         is_one = isinstance(value, (str, bytes)) or hasattr(value, "DESCRIPTOR")
         if is_one and not message.HasField(field.name):
             continue
-        for each in [value] if is_one else value:
+        for element in [value] if is_one else value:
             if field.type == field.TYPE_MESSAGE:
-                _check_texts(each, path, f"{place}.{field.name}")
-            elif isinstance(each, bytes):
+                _check_texts(element, path, f"{place}.{field.name}")
+            elif isinstance(element, bytes):
                 raise FileFormatError(
-                    f"{path}: {place}.{field.name}: expected UTF-8, found {each[:40]!r}"
+                    f"{path}: {place}.{field.name}: expected UTF-8, found {element[:40]!r}"
                 )
 
 

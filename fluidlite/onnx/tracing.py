@@ -181,12 +181,12 @@ class TracedArray:
     def __array_ufunc__(self, ufunc: Any, method: str, *ins: Any, **named: Any) -> Any:
         out = named.pop("out", None)
         if method == "reduce" and ufunc in _REDUCTIONS:
-            found = traced(self.graph, _REDUCTIONS[ufunc], ins[:1], named)
+            result = traced(self.graph, _REDUCTIONS[ufunc], ins[:1], named)
         elif method == "__call__":
-            found = traced(self.graph, ufunc, ins, named)
+            result = traced(self.graph, ufunc, ins, named)
         else:
-            found = self.graph.by_method(ufunc, method, ins, named)
-        return found if out is None else _into(out[0], found)
+            result = self.graph.by_method(ufunc, method, ins, named)
+        return result if out is None else _into(out[0], result)
 
     def __array_function__(self, function: Any, types: Any, args: Any, named: Any) -> Any:
         if function in _KNOWN:
@@ -307,18 +307,18 @@ def traced(graph: OnnxGraph, function: Any, args: Any, named: dict[str, Any]) ->
         UnsupportedError: it has no form here.
     """
     if function is not operator.setitem and all(map(_is_known, _traced_in((args, named)))):
-        found = function(*_with_arrays(args), **_with_arrays(named))
-        if isinstance(found, (list, tuple)):
-            return [graph.constant(each) for each in found]
-        return graph.constant(found)
+        result = function(*_with_arrays(args), **_with_arrays(named))
+        if isinstance(result, (list, tuple)):
+            return [graph.constant(each) for each in result]
+        return graph.constant(result)
     graph = graph.innermost
     form = graph.form(function)
     specs = _specs_of(function, args, named)
-    found = form(graph, *args, **named)
-    for value, known in zip(found if isinstance(found, (list, tuple)) else [found], specs):
+    result = form(graph, *args, **named)
+    for value, known in zip(result if isinstance(result, (list, tuple)) else [result], specs):
         if isinstance(value, TracedArray) and value.spec is None:
             value.spec = known
-    return found
+    return result
 
 
 def _specs_of(function: Any, args: Any, named: dict[str, Any]) -> list[Spec]:

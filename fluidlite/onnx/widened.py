@@ -123,11 +123,11 @@ def decoded(number: int, data: Any, count: int) -> Any:
     if bits == 8:
         return _floats_of_bytes(number, data.astype(np.int32))
     places = np.arange(0, 8, bits, dtype=np.uint8)
-    found = ((data[:, None] >> places) & (2**bits - 1)).reshape(-1)[:count]
+    codes = ((data[:, None] >> places) & (2**bits - 1)).reshape(-1)[:count]
     if held.kind == "f":
-        return np.where(found & 8, -1, 1).astype(held) * _FLOAT4[found & 7]
+        return np.where(codes & 8, -1, 1).astype(held) * _FLOAT4[codes & 7]
     signed = held.kind == "i"
-    return np.where(signed & (found >= 2 ** (bits - 1)), found.astype(int) - 2**bits, found).astype(
+    return np.where(signed & (codes >= 2 ** (bits - 1)), codes.astype(int) - 2**bits, codes).astype(
         held
     )
 
@@ -140,15 +140,15 @@ def _floats_of_bytes(number: int, codes: Any) -> Any:
     digits = 7 - exponent_bits
     size, exponent = codes & 127, (codes & 127) >> digits
     whole = (size & 2**digits - 1) + np.where(exponent > 0, 2**digits, 0)
-    found = np.ldexp(whole.astype(np.float32), np.maximum(exponent, 1) - bias - digits)
+    values = np.ldexp(whole.astype(np.float32), np.maximum(exponent, 1) - bias - digits)
     if kind == "fnuz":
         none = codes == 128
     elif kind == "fn":
         none = size == 127
     else:
-        found = np.where(size == 124, np.float32(np.inf), found)
+        values = np.where(size == 124, np.float32(np.inf), values)
         none = size > 124
-    return np.where(none, np.float32(np.nan), np.where(codes & 128, -found, found))
+    return np.where(none, np.float32(np.nan), np.where(codes & 128, -values, values))
 
 
 @dataclass(frozen=True)

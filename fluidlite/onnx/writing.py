@@ -89,15 +89,15 @@ class Writer(Interpreter):
         if form is not None:
             names = form.__code__.co_varnames[2 : form.__code__.co_argcount]
             given = (want if name == "want" else ins.get(name) for name in names)
-            found = form(self.graph.innermost, op, *given)
-            if found is not NotImplemented:
-                return op.by_slot(found), "map"
+            outs = form(self.graph.innermost, op, *given)
+            if outs is not NotImplemented:
+                return op.by_slot(outs), "map"
         if op.random:
             raise UnsupportedError(_RANDOM)
         if op.type in KEEP_BATCHES and not self.graph.top.keeps_batch:
-            found = self._for_any_batch(op, ins, want)
-            if found is not None:
-                return found
+            result = self._for_any_batch(op, ins, want)
+            if result is not None:
+                return result
         if op.is_composite:
             return op.outputs_for(self, ins, want), "composition"
         nodes = self.graph.innermost.nodes

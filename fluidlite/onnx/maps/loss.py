@@ -73,13 +73,13 @@ def cross_entropy(graph: OnnxGraph, op: Any, X: Any, Label: Any, want: Any) -> A
     if getattr(op, "soft_label", False):
         return dict(Y=np.sum(Label * negative_log(np, X), axis=-1, keepdims=True))
     column = Label if Label.ndim == X.ndim else np.expand_dims(Label, -1)
-    found, counts = picked(graph, X, column, X.ndim - 1, op.ignore_index)
-    found.spec = X.spec.with_dim(-1, 1)
-    loss = np.where(counts, negative_log(np, found), np.zeros((), X.dtype))
+    likelihood, counts = picked(graph, X, column, X.ndim - 1, op.ignore_index)
+    likelihood.spec = X.spec.with_dim(-1, 1)
+    loss = np.where(counts, negative_log(np, likelihood), np.zeros((), X.dtype))
     loss = loss if column is Label else np.squeeze(loss, axis=-1)
     if op.type == "cross_entropy":
         return dict(Y=loss)
-    return dict(Y=loss, MatchX=np.where(counts, found, np.zeros((), X.dtype)))
+    return dict(Y=loss, MatchX=np.where(counts, likelihood, np.zeros((), X.dtype)))
 
 
 @maps("nll_loss")

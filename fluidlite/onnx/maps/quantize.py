@@ -63,8 +63,8 @@ def there_and_back(graph: OnnxGraph, op: Any, X: Any, InScale: Any) -> Any:
 
 @maps("fake_dequantize_max_abs")
 def back(graph: OnnxGraph, op: Any, X: Any, Scale: Any) -> Any:
-    found = graph.rounded.get(X.cell) if isinstance(X, TracedArray) else None
-    if found is None or op.max_range != LARGEST or not isinstance(Scale, TracedArray):
+    quantized = graph.rounded.get(X.cell) if isinstance(X, TracedArray) else None
+    if quantized is None or op.max_range != LARGEST or not isinstance(Scale, TracedArray):
         return NotImplemented
     step = graph.Div(np.reshape(Scale, ()), graph.like(float(LARGEST), X.dtype))
-    return graph.DequantizeLinear(found, step, np.zeros((), np.int8))
+    return graph.DequantizeLinear(quantized, step, np.zeros((), np.int8))

@@ -85,7 +85,7 @@ def lstm(
         looks = [Bias[:, k * size : (k + 1) * size] for k in (4, 6, 5)]
         peepholes = np.concatenate(looks, axis=1)
     x = graph.Gather(Input.bare(), rows.padded, axis=0)
-    made = graph.node(
+    outputs = graph.node(
         "LSTM",
         [
             *(x, chosen(size, order, Weight.dtype), weights, np.concatenate([bias, zeros], axis=1)),
@@ -96,7 +96,7 @@ def lstm(
         direction="reverse" if op.is_reverse else "forward",
         activations=[_NAMES[name] for name in names],
     )
-    out = gathered(graph, made[0], rows, size, Input)
+    out = gathered(graph, outputs[0], rows, size, Input)
     return dict(Hidden=_with_spec(out, Input, size).having(Input.offsets))
 
 
@@ -120,7 +120,7 @@ def gru(graph: OnnxGraph, op: Any, Input: Any, H0: Any, Weight: Any, Bias: Any, 
         sign[:size] = -1  # 1 - sigmoid(x) = sigmoid(-x)
     by_input = chosen(size, (0, 1, 2), Weight.dtype) * sign
     bias = np.concatenate([bias * sign.T, zeros], axis=1)
-    made = graph.node(
+    outputs = graph.node(
         "GRU",
         [
             *(graph.Gather(Input.bare(), rows.padded, axis=0), by_input),
@@ -131,7 +131,7 @@ def gru(graph: OnnxGraph, op: Any, Input: Any, H0: Any, Weight: Any, Bias: Any, 
         direction="reverse" if op.is_reverse else "forward",
         activations=[_NAMES[name] for name in names],
     )
-    out = gathered(graph, made[0], rows, size, Input)
+    out = gathered(graph, outputs[0], rows, size, Input)
     return dict(Hidden=_with_spec(out, Input, size).having(Input.offsets))
 
 
@@ -234,17 +234,17 @@ def crf_decoding(
     path = [np.argmax(best + Transition[1], axis=1, keepdims=True)]
     for places in reversed(came):
         path.append(graph.GatherElements(places, path[-1], axis=1))
-    found = graph.node("Concat", path[::-1], axis=1)
-    found.spec = spec([count, steps], np.int64)
+    labels = graph.node("Concat", path[::-1], axis=1)
+    labels.spec = spec([count, steps], np.int64)
     if rows is not None:
-        flat = graph.Reshape(graph.Transpose(found, perm=[1, 0]), numbers([-1]))
-        found = graph.Unsqueeze(graph.Gather(flat, rows.back, axis=0), numbers([1]))
-        found.spec = spec([len(rows.back), 1], np.int64)
+        flat = graph.Reshape(graph.Transpose(labels, perm=[1, 0]), numbers([-1]))
+        labels = graph.Unsqueeze(graph.Gather(flat, rows.back, axis=0), numbers([1]))
+        labels.spec = spec([len(rows.back), 1], np.int64)
     else:
         inside = np.less(np.arange(steps), np.expand_dims(lengths, 1))
-        found = np.where(inside, found, np.zeros((), np.int64))
+        labels = np.where(inside, labels, np.zeros((), np.int64))
     if Label is not None:
-        right = graph.Reshape(graph.like(Label.bare(), np.int64), graph.Shape(found))
-        found = graph.like(graph.Equal(found, right), np.int64)
-        found = found if Length is None else np.where(inside, found, np.zeros((), np.int64))
-    return found.having(Emission.offsets) if Length is None else found
+        right = graph.Reshape(graph.like(Label.bare(), np.int64), graph.Shape(labels))
+        labels = graph.like(graph.Equal(labels, right), np.int64)
+        labels = labels if Length is None else np.where(inside, labels, np.zeros((), np.int64))
+    return labels.having(Emission.offsets) if Length is None else labels

@@ -134,11 +134,11 @@ def argsort(graph: OnnxGraph, op: Any, X: Any) -> Any:
 
 @maps("unique", "unique_with_counts")
 def unique(graph: OnnxGraph, op: Any, X: Any) -> Any:
-    given = X if X.dtype.kind == "f" else graph.like(X, np.int64)
-    values, _, index, count = graph.node("Unique", [given], 4, sorted=0)
+    elements = X if X.dtype.kind == "f" else graph.like(X, np.int64)
+    values, _, index, count = graph.node("Unique", [elements], 4, sorted=0)
     for each in (index, count):
         each.spec = spec([-1], np.int64)
-    values.spec = spec([-1], given.dtype)
+    values.spec = spec([-1], elements.dtype)
     number = op.dtype.dtype
     found = graph.like(values, X.dtype), graph.like(index, number), graph.like(count, number)
     return found if op.type == "unique_with_counts" else found[:2]

@@ -87,10 +87,10 @@ def hardmax(f: Any, x: Any, *, axis: int | None = None, opset: int) -> Any:
     def build(v: Any, at: int) -> Any:
         depth = f.known_sizes(v, [at])[0]
         place = f.arg_max(v, axis=at)
-        found = f.to(f.one_hot_v2(place, depth=depth), f.type_of(v))
+        one_hot = f.to(f.one_hot_v2(place, depth=depth), f.type_of(v))
         rank = f.ndim(v)
         order = list(range(rank - 1))
         order.insert(at % rank, rank - 1)
-        return f.transposed(found, order)
+        return f.transposed(one_hot, order)
 
     return along(f, x, axis, opset, build)

@@ -58,15 +58,15 @@ def loop(f: Any, most: Any = None, begin: Any = None, *carried: Any, body: Any) 
 
     def step(number: Any, going: Any, *state: Any) -> list[Any]:
         values = with_others(state, growing, [GrowingSequence() for _ in growing])
-        found = body(f.reshaped(number, []), f.reshaped(going, []), *values)
+        results = body(f.reshaped(number, []), f.reshaped(going, []), *values)
         after = layers.increment(number, 1, in_place=False)
-        inserted = [_inserted(found[1 + i]) for i in growing]
-        for value in map(f.variable, [*inserted, *found[count + 1 :]]):
+        inserted = [_inserted(results[1 + i]) for i in growing]
+        for value in map(f.variable, [*inserted, *results[count + 1 :]]):
             array, begun = _array(f, value)
             layers.array_write(value, after if begun else number, array)
             arrays.append((array, begun))
-        kept = [v for i, v in enumerate(found[1 : count + 1]) if i not in growing]
-        return [after, _truth(f, found[0]), *map(f.variable, kept)]
+        kept = [v for i, v in enumerate(results[1 : count + 1]) if i not in growing]
+        return [after, _truth(f, results[0]), *map(f.variable, kept)]
 
     passes, _, *found = layers.while_loop(goes_on, step, [number, going, *state])
     stacked = [_stacked(f, array, begun, passes) for array, begun in arrays]

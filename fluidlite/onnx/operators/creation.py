@@ -27,15 +27,15 @@ def constant(
     value_int: Any = None,
     value_ints: Any = None,
 ) -> Any:
-    for given in (value, sparse_value):
-        if given is not None:
-            return np.asarray(given)
-    for given in (value_float, value_floats):
-        if given is not None:
-            return np.asarray(given, np.float32)
-    for given in (value_int, value_ints):
-        if given is not None:
-            return np.asarray(given, np.int64)
+    for data in (value, sparse_value):
+        if data is not None:
+            return np.asarray(data)
+    for data in (value_float, value_floats):
+        if data is not None:
+            return np.asarray(data, np.float32)
+    for data in (value_int, value_ints):
+        if data is not None:
+            return np.asarray(data, np.int64)
     raise UnsupportedError("expected the value of a constant, got none")
 
 

@@ -75,13 +75,13 @@ def roi_align(
     for row, row_weight in _beside(f, f.added(rows, 2), height):
         for column, column_weight in _beside(f, f.added(columns, 1), width):
             parts = [f.spread(v, number, row, column) for v in (number, row, column)]
-            found = gather_nd(f, last, f.stack(parts, axis=-1))
+            sampled = gather_nd(f, last, f.stack(parts, axis=-1))
             weight = f.elementwise_mul(row_weight, column_weight)
-            found = f.elementwise_mul(found, f.added(weight, 3))
+            sampled = f.elementwise_mul(sampled, f.added(weight, 3))
             if mode == "max":
-                total = found if total is None else f.maximum(total, found)
+                total = sampled if total is None else f.maximum(total, sampled)
             else:
-                total = found if total is None else f.elementwise_add(total, found)
+                total = sampled if total is None else f.elementwise_add(total, sampled)
     channels, each = f.known_sizes(x, [1])[0], sampling_ratio
     total = f.reshaped(total, [-1, output_height, each, output_width, each, channels])
     out = f.summed(total, [2, 4], keep=False, kind="mean" if mode == "avg" else "max")
@@ -135,7 +135,7 @@ def non_max_suppression(
     if score_threshold is not None:
         least = float(f.number(score_threshold, "score_threshold"))
     count = f.known_sizes(boxes, [1])[0]
-    found = f.multiclass_nms2.all(
+    selected = f.multiclass_nms2.all(
         _corners(f, boxes, bool(center_point_box)),
         scores,
         background_label=-1,
@@ -144,7 +144,7 @@ def non_max_suppression(
         keep_top_k=-1,
         nms_threshold=overlap,
     )
-    rows, number = f.bare_rows(found["Out"]), f.to(f.bare_rows(found["Index"]), "int64")
+    rows, number = f.bare_rows(selected["Out"]), f.to(f.bare_rows(selected["Index"]), "int64")
     label = f.to(f.cut(rows, 1, 0, 1), "int64")
     image = f.floor_divide(number, np.array(count))
     box = f.remainder(number, np.array(count))

@@ -121,12 +121,12 @@ def atanh(f: Any, x: Any) -> Any:
 
 @operator("IsInf")
 def is_inf(f: Any, x: Any, *, detect_negative: int = 1, detect_positive: int = 1) -> Any:
-    found = f.isinf_v2(x)
+    infinite = f.isinf_v2(x)
     if not detect_negative:
-        found = f.logical_and(found, f.greater_than(x, f.like(0, x)))
+        infinite = f.logical_and(infinite, f.greater_than(x, f.like(0, x)))
     if not detect_positive:
-        found = f.logical_and(found, f.less_than(x, f.like(0, x)))
-    return found
+        infinite = f.logical_and(infinite, f.less_than(x, f.like(0, x)))
+    return infinite
 
 
 @operator("Cast")
@@ -172,11 +172,11 @@ def to_short_floats(f: Any, x: Any, number: int, saturate: int = 1) -> Widened:
     above = f.logical_or(f.greater_than(wide, middles), f.equal(wide, to_next))
     place = f.summed(f.to(above, "int64"), [f.ndim(size)], keep=False)
     table = np.append(values, np.float32(np.inf if number == 19 else np.nan))
-    found = gather(f, table, place)
-    found = f.where(f.spread(f.less_than(x, f.like(0, x)), found), neg(f, found), found)
+    nearest = gather(f, table, place)
+    nearest = f.where(f.spread(f.less_than(x, f.like(0, x)), nearest), neg(f, nearest), nearest)
     if len(values) > 8:  # there are others than numbers
-        found = f.where(f.equal(x, x), found, x)
-    return Widened(found, number)
+        nearest = f.where(f.equal(x, x), nearest, x)
+    return Widened(nearest, number)
 
 
 @operator("CastLike")

@@ -152,7 +152,7 @@ def resize(
         nearest_mode = "floor"
     rank = f.ndim(x)
     axes = [axis % rank for axis in axes] if axes else list(range(rank))
-    given = dict(
+    options = dict(
         transform=coordinate_transformation_mode,
         mode=mode,
         nearest=nearest_mode,
@@ -165,11 +165,11 @@ def resize(
     if coordinate_transformation_mode == "tf_crop_and_resize":
         flat = [float(v) for v in np.asarray(f.needed(roi, "the region of Resize")).reshape(-1)]
         regions = list(zip(flat[: len(axes)], flat[len(axes) :]))
-    target = _target(f, x, scales, sizes, axes, regions, keep_aspect_ratio_policy, given)
+    target = _target(f, x, scales, sizes, axes, regions, keep_aspect_ratio_policy, options)
     out = x
     for axis, (new, scale), region in zip(axes, target, regions):
         if f.sizes(out)[axis] != new or scale != 1 or region != (0.0, 1.0):
-            out = _resized_axis(f, out, axis, new, scale, region, given)
+            out = _resized_axis(f, out, axis, new, scale, region, options)
     return out
 
 
@@ -195,15 +195,15 @@ def _target(
     wanted = f.partial(sizes)
     if wanted is None:
         wanted = f.numbers(sizes, "the sizes of Resize")
-    found = []
+    targets = []
     for axis, n in zip(axes, wanted):
         if n == -1 or n == old[axis]:
-            found.append((old[axis], 1.0))
+            targets.append((old[axis], 1.0))
         else:
-            found.append((n, n / f.known_sizes(x, [axis])[0]))
+            targets.append((n, n / f.known_sizes(x, [axis])[0]))
     if policy == "stretch":
-        return found
-    every = [scale for _, scale in found]
+        return targets
+    every = [scale for _, scale in targets]
     scale = min(every) if policy == "not_larger" else max(every)
     return [(math.floor(scale * old[axis] + 0.5), scale) for axis in axes]
 

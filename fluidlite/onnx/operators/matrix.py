@@ -93,15 +93,15 @@ def det(f: Any, x: Any) -> Any:
     def minor(rows: list[int], columns: list[int]) -> Any:
         if len(rows) == 1:
             return at(rows[0], columns[0])
-        found = None
+        determinant = None
         for k, column in enumerate(columns):
             rest = minor(rows[1:], columns[:k] + columns[k + 1 :])
             term = f.elementwise_mul(at(rows[0], column), rest)
-            if found is None:
-                found = term
+            if determinant is None:
+                determinant = term
             else:
-                found = (f.elementwise_sub if k % 2 else f.elementwise_add)(found, term)
-        return found
+                determinant = (f.elementwise_sub if k % 2 else f.elementwise_add)(determinant, term)
+        return determinant
 
     every = list(range(size))
     return f.dropped(minor(every, every), rank - 2, rank - 1)

@@ -57,12 +57,12 @@ def batch_norm(
     same = {f.type_of(v) for v in (x, scale, bias, mean, variance)} == {np.dtype("float32")}
     if isinstance(f, Appending) and rank in (2, 4, 5) and same:
         ins = dict(X=x, Scale=scale, Bias=bias, Mean=mean, Variance=variance)
-        given = {slot: f.variable(v) for slot, v in ins.items()}
+        variables = {slot: f.variable(v) for slot, v in ins.items()}
         out = f.new_variable()
         kept = {s: f.new_variable(stop_gradient=True) for s in ("SavedMean", "SavedVariance")}
-        outs = dict(Y=out, MeanOut=given["Mean"], VarianceOut=given["Variance"], **kept)
+        outs = dict(Y=out, MeanOut=variables["Mean"], VarianceOut=variables["Variance"], **kept)
         attrs = dict(epsilon=epsilon, momentum=momentum, is_test=True)
-        f.append(lookup("batch_norm")(attrs), given, outs)
+        f.append(lookup("batch_norm")(attrs), variables, outs)
         return out
     kind = f.type_of(x)
     scale, bias, mean, variance = (f.to(v, kind) for v in (scale, bias, mean, variance))
@@ -75,14 +75,14 @@ def _by_batch(
 ) -> Any:
     rank = f.ndim(x)
     axes = [i for i in range(rank) if i != 1]
-    found, center, _ = normalised(f, x, axes, epsilon)
+    normalized, center, _ = normalised(f, x, axes, epsilon)
     spread = f.summed(f.square(f.elementwise_sub(x, center)), axes, kind="mean")
 
     def after(old: Any, new: Any) -> Any:
         new = f.reshaped(new, [-1])
         return f.elementwise_add(f.scale(old, scale=momentum), f.scale(new, scale=1.0 - momentum))
 
-    return scaled(f, found, scale, bias), after(mean, center), after(variance, spread)
+    return scaled(f, normalized, scale, bias), after(mean, center), after(variance, spread)
 
 
 @operator("InstanceNormalization")

@@ -94,13 +94,13 @@ def taken(f: Any, x: Any, axis: int, windows: PoolWindows, around: float) -> Any
         sides = [0] * (2 * rank)
         sides[2 * axis : 2 * axis + 2] = before, behind
         x = f.pad(x, paddings=sides, pad_value=around)
-    found = f.index_select(x, (places + before).reshape(-1).astype("int64"), dim=axis)
+    elements = f.index_select(x, (places + before).reshape(-1).astype("int64"), dim=axis)
     sizes = f.sizes(x)
     shape = [*sizes[:axis], *places.shape, *sizes[axis + 1 :]]
     if shape.count(-1) < 2:
-        return f.reshaped(found, shape)
+        return f.reshaped(elements, shape)
     return f.reshape2(
-        found, shape=[0 if n == -1 else n for n in shape]
+        elements, shape=[0 if n == -1 else n for n in shape]
     )  # copied: they are in front
 
 
@@ -156,8 +156,8 @@ def max_pool(
 def _largest_at(f: Any, x: Any, windows: list[PoolWindows], columns_first: bool) -> Any:
     """The places of the largest elements, counted through the whole tensor."""
     rank = len(windows)
-    for axis, each in enumerate(windows):
-        x = taken(f, x, 2 + 2 * axis, each, float("-inf"))
+    for axis, window in enumerate(windows):
+        x = taken(f, x, 2 + 2 * axis, window, float("-inf"))
     n, c = f.known_sizes(x, [0, 1])
     counts, kernel = [w.count for w in windows], [w.kernel for w in windows]
     need_room(n, c)
@@ -167,11 +167,11 @@ def _largest_at(f: Any, x: Any, windows: list[PoolWindows], columns_first: bool)
     best = f.one_hot_v2(f.arg_max(flat, axis=-1), depth=math.prod(kernel))
     sizes = [w.size for w in windows]
     place: Any = np.zeros((), np.int64)
-    for axis, each in enumerate(windows):
+    for axis, window in enumerate(windows):
         factors = sizes[:axis] if columns_first else sizes[axis + 1 :]
         shape = [1] * (2 * rank)
-        shape[axis], shape[rank + axis] = each.count, each.kernel
-        place = place + each.places.reshape(shape) * math.prod(factors)
+        shape[axis], shape[rank + axis] = window.count, window.kernel
+        place = place + window.places.reshape(shape) * math.prod(factors)
     table = np.broadcast_to(place, [*counts, *kernel]).reshape(*counts, -1)
     within = f.summed(
         f.elementwise_mul(f.to(best, "float64"), table.astype("float64")), [-1], False

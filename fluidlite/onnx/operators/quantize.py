@@ -43,19 +43,21 @@ def quantize(
 ) -> Any:
     number = zero.number if isinstance(zero, Widened) else 0 if zero is not None else output_dtype
     x, scale, zero = bare(x), bare(scale), bare(zero)
-    found = f.to(
+    quantized = f.to(
         rounded(f, f.elementwise_div(x, _blocks(f, scale, x, axis, block_size))), "float64"
     )
     if zero is not None:
-        found = f.elementwise_add(found, f.to(_blocks(f, zero, x, axis, block_size), "float64"))
+        quantized = f.elementwise_add(
+            quantized, f.to(_blocks(f, zero, x, axis, block_size), "float64")
+        )
     if number in ROUNDED:
         exact = f.elementwise_div(x, _blocks(f, scale, x, axis, block_size))
         return to_short_floats(f, exact, number, saturate)
     if number in HELD:
         least, most = Widened(None, number).bounds
-        inside = clipped(f, found, f.like(least, found), f.like(most, found))
+        inside = clipped(f, quantized, f.like(least, quantized), f.like(most, quantized))
         return Widened(f.to(inside, HELD[number][0]), number)
-    return in_range(f, found, numpy_type(number or 2) if zero is None else f.type_of(zero))
+    return in_range(f, quantized, numpy_type(number or 2) if zero is None else f.type_of(zero))
 
 
 def in_range(f: Any, x: Any, kind: Any) -> Any:

@@ -77,7 +77,7 @@ class RecurrentNetwork:
         if len(names) != len(default) * count:
             raise UnsupportedError(f"expected {len(default) * count} activations, got {names}")
         numbers = [list(self.activation_alpha or []), list(self.activation_beta or [])]
-        found = []
+        activations = []
         for name in names:
             if name.lower() not in _ACTIVATIONS:
                 raise UnsupportedError(f"the activation {name!r} is not known")
@@ -85,8 +85,8 @@ class RecurrentNetwork:
             attrs: dict[str, float] = {}
             for parameter, given in zip(parameters, numbers):
                 attrs.update((key, given.pop(0) if given else n) for key, n in parameter.items())
-            found.append(partial(getattr(f, type), **attrs))
-        return [found[i * len(default) : (i + 1) * len(default)] for i in range(count)]
+            activations.append(partial(getattr(f, type), **attrs))
+        return [activations[i * len(default) : (i + 1) * len(default)] for i in range(count)]
 
     def clipped(self, f: Any, x: Any) -> Any:
         """A value within the bounds, if there are any."""
@@ -192,7 +192,7 @@ class Net:
             step: takes the parameters of a direction, its number, and what :meth:`run` gives.
             one_bias: whether both biases are added to what a step gets.
         """
-        found = []
+        results = []
         for at in range(len(self.directions)):
             own = self.weights(w, r, b, at)
             bias = own.b_x
@@ -200,8 +200,8 @@ class Net:
                 bias = self.f.elementwise_add(own.b_x, own.b_h)
             inputs = _projected(self.f, self.x, own.x, bias)
             states = [self.initial(v, at) for v in initial]
-            found.append(self.run(at, inputs, states, partial(step, own, at)))
-        return self.joined(found)
+            results.append(self.run(at, inputs, states, partial(step, own, at)))
+        return self.joined(results)
 
     def joined(self, found: list[tuple[Any, list[Any]]]) -> list[Any]:
         """The results of all directions, as the standard lays them out."""

@@ -117,9 +117,9 @@ def cumprod(f: Any, x: Any, axis: Any, *, exclusive: int = 0, reverse: int = 0) 
     need_room(count, most=4096)
     parts = [f.cut(x, at, i, i + 1) for i in range(count)]
     parts = parts[::-1] if reverse else parts
-    running, found = f.elementwise_add(f.elementwise_sub(parts[0], parts[0]), f.like(1, x)), []
+    running, products = f.elementwise_add(f.elementwise_sub(parts[0], parts[0]), f.like(1, x)), []
     for part in parts:
         after = f.elementwise_mul(running, part)
-        found.append(running if exclusive else after)
+        products.append(running if exclusive else after)
         running = after
-    return f.concat(found[::-1] if reverse else found, axis=at)
+    return f.concat(products[::-1] if reverse else products, axis=at)

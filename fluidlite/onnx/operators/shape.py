@@ -20,11 +20,11 @@ def shape(f: Any, x: Any, *, start: int = 0, end: int | None = None) -> Any:
     wanted = sizes[begin:stop]
     if -1 not in wanted:
         return np.array(wanted, np.int64)
-    found = f.to(f.shape(x), np.int64)
+    result = f.to(f.shape(x), np.int64)
     if len(wanted) < len(sizes):
-        found = f.cut(found, 0, begin, stop)
-    f.note_partial(found, list(wanted))
-    return found
+        result = f.cut(result, 0, begin, stop)
+    f.note_partial(result, list(wanted))
+    return result
 
 
 @operator("Size")

@@ -87,12 +87,12 @@ def dft(
     wanted = size if length is None else int(f.number(length, "the length of DFT"))
     if back:
         wanted = 2 * (size - 1) if length is None else wanted
-    kept = wanted // 2 + 1 if back else wanted
-    if kept < size:
-        x = f.cut(x, axis, 0, kept)
-    elif kept > size:
-        need_room(kept)
-        x = padded(f, x, [0] * rank, [kept - size if i == axis else 0 for i in range(rank)])
+    frequencies = wanted // 2 + 1 if back else wanted
+    if frequencies < size:
+        x = f.cut(x, axis, 0, frequencies)
+    elif frequencies > size:
+        need_room(frequencies)
+        x = padded(f, x, [0] * rank, [frequencies - size if i == axis else 0 for i in range(rank)])
     order = [*(i for i in range(rank - 1) if i != axis), axis]
     real, imaginary = (None if v is None else f.transposed(v, order) for v in _parts(f, x))
     if back:
@@ -120,13 +120,13 @@ def stft(
     frames = (size - wide) // stride + 1
     need_room(frames, wide)
     places = (np.arange(frames)[:, None] * stride + np.arange(wide)).reshape(-1)
-    found = []
+    components = []
     for part in _parts(f, x):
         if part is not None:
             part = f.reshaped(f.index_select(part, places, dim=1), [-1, frames, wide])
             part = part if window is None else f.elementwise_mul(part, window, axis=-1)
-        found.append(part)
-    real, imaginary = found
+        components.append(part)
+    real, imaginary = components
     return transformed(f, real, imaginary, wide // 2 + 1 if onesided else wide, False)
 
 
