@@ -27,8 +27,8 @@ OPERATORS = {
         checkpoint_notify dgc_clip_by_norm dgc_momentum
         distributed_lookup_table fake_init fetch_barrier fl_listen_and_serv listen_and_serv
         lookup_sparse_table lookup_table_dequant merge_ids prefetch pull_box_sparse pull_sparse
-        pull_sparse_v2 push_dense rank_attention recv recv_save ref_by_trainer_id
-        send send_barrier shuffle_batch split_byref split_ids split_selected_rows""",
+        pull_sparse_v2 push_dense recv recv_save ref_by_trainer_id
+        send send_barrier split_byref split_ids split_selected_rows""",
     "inner workings of fluid's runtime": "delete_var get_places run_program",
 }
 
@@ -38,7 +38,7 @@ ON_HOST = {
         affine_grid bicubic_interp bilinear_interp concat crf_decoding crop crop_tensor dropout
         expand fake_quantize_range_abs_max fill_constant gaussian_random im2sequence
         linear_chain_crf linspace nearest_interp one_hot one_hot_v2 pad2d randint random_crop
-        range reshape reshape2 slice split strided_slice top_k uniform_random
+        range reshape reshape2 shuffle_batch slice split strided_slice top_k uniform_random
         unsqueeze unsqueeze2""",
     "shapes of results depend on values": """
         add_item last_item mean_iou merge_lod_tensor merge_lod_tensor_infer precision_recall

@@ -53,9 +53,30 @@ def current() -> NameGenerator:
     return _generator.get()
 
 
-def switch(new_generator: NameGenerator | None = None) -> NameGenerator:
-    """Count with another generator, a new one when None.  Returns the one used before."""
-    return _generator.switch(new_generator or NameGenerator())
+class DygraphParameterNameChecker(Described):
+    """The second of what :func:`switch` gives, as in fluid 1.8; names are checked by programs."""
+
+
+def switch(
+    new_generator: NameGenerator | None = None,
+    new_para_name_checker: DygraphParameterNameChecker | None = None,
+) -> tuple[NameGenerator, DygraphParameterNameChecker]:
+    """Count with another generator.
+
+    Args:
+        new_generator: the generator; a new one when None.
+        new_para_name_checker: accepted as fluid 1.8 has it.
+
+    Returns:
+        the generator that was used before, and a checker: what ``switch(*before)`` takes.
+
+    >>> before = switch()
+    >>> generate("fc")
+    'fc_0'
+    >>> _ = switch(*before)
+    """
+    before = _generator.switch(new_generator or NameGenerator())
+    return before, new_para_name_checker or DygraphParameterNameChecker()
 
 
 def names_are_guarded() -> bool:

@@ -17,7 +17,7 @@ from importlib.machinery import PathFinder
 from ..errors import FluidError
 from ..ground.public_names import list_public_names
 from ..ir.foreign import OWN, allowed, checked_kinds
-from . import children, dropped, served
+from . import children, dropped, served, six
 from .alias import PACKAGE, AliasFinder, forget
 from .served import CompatWarning
 
@@ -72,6 +72,7 @@ def install(
         for name in forget_another:
             del sys.modules[name]
         sys.meta_path.insert(0, AliasFinder())
+        sys.meta_path.append(six.SixFinder())
         served.forget_notices()
     served.synthetic_data.switch(synthetic_data)
     allowed.switch(kinds)
@@ -88,9 +89,10 @@ def uninstall() -> None:
     dropped.uninstall()
     served.synthetic_data.switch(False)
     allowed.switch(OWN)
-    for finder in _finders():
+    for finder in [f for f in sys.meta_path if isinstance(f, (AliasFinder, six.SixFinder))]:
         sys.meta_path.remove(finder)
     forget()
+    six.forget()
 
 
 def _refuse_another() -> None:

@@ -46,6 +46,7 @@ SOURCES: dict[str, str] = {
     "paddle.distributed": "",
     "paddle.distributed.launch": "compat.modules.launching",
     "paddle.incubate": "",
+    "paddle.incubate.hapi.vision": "compat.modules.colours",
     "paddle.fluid": "compat.modules.face {}",
     "paddle.fluid.annotations": "compat.modules.decorators",
     "paddle.fluid.average": "compat.modules.average",

@@ -6,12 +6,17 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ArgumentError, ShapeError
+from ..ground.dtypes import DType
 from ..ground.missing_names import answer
 from ..ground.public_names import list_public_names
+from ..initializer import Constant
 from ..ir.variable import Variable
 from ..layers.layer import LayerBuilder, activation_of, layer
 from ..layers.reshaping import reshape
+from ..layers.sizes import integer
 from ..layers.slicing import slice as slice_
+from ..param_attr import ParamAttr
+from ..unique_name import generate
 from .detection_layers import multiclass_nms2
 from .recurrent import BasicGRUUnit, BasicLSTMUnit, basic_gru, basic_lstm
 from .sequence_layers import (
@@ -29,8 +34,8 @@ if TYPE_CHECKING:
 __all__ = [
     "BasicGRUUnit", "BasicLSTMUnit", "basic_gru", "basic_lstm", "fused_elemwise_activation",
     "fused_embedding_seq_pool", "match_matrix_tensor", "multiclass_nms2", "partial_concat",
-    "partial_sum", "search_pyramid_hash", "sequence_topk_avg_pooling", "tdm_child", "tdm_sampler",
-    "var_conv_2d", "tree_conv",
+    "partial_sum", "rank_attention", "search_pyramid_hash", "sequence_topk_avg_pooling",
+    "shuffle_batch", "tdm_child", "tdm_sampler", "var_conv_2d", "tree_conv",
 ]  # fmt: skip
 
 
@@ -280,6 +285,69 @@ def tree_conv(
     weight = f.weight(param_attr, shape, nodes_vector.dtype)
     out = f.tree_conv(nodes_vector, edge_set, weight, max_depth=max_depth)
     return f.activation(f.bias(out, bias_attr, out.shape[1:]), activation_of(act))
+
+
+@layer
+def rank_attention(
+    f: LayerBuilder,
+    input: Variable,
+    rank_offset: Variable,
+    rank_param_shape: Sequence[int],
+    rank_param_attr: Attr,
+    max_rank: int = 3,
+) -> Variable:
+    """For each row the sum over the rows of its page, each mapped by the matrix of their two ranks.
+
+    Args:
+        input: features of rows, [n, d].
+        rank_offset: for each row its rank, then the rank and the place in ``input`` of up to
+            ``max_rank`` rows of its page; ranks are counted from 1, and what is not there is -1 or
+            0: int32 [n, 1 + 2 * max_rank].
+        rank_param_shape: of the parameter: [max_rank * max_rank * d, columns].
+        rank_param_attr: of the parameter.
+        max_rank: the largest rank.
+
+    Returns:
+        [n, columns].
+
+    Raises:
+        ShapeError: shapes do not fit.
+
+    >>> x = fluid.data("x", [None, 2])
+    >>> ranks = fluid.data("ranks", [None, 7], "int32")
+    >>> attr = fluid.ParamAttr("pairs")
+    >>> fluid.contrib.layers.rank_attention(x, ranks, [18, 5], attr).shape
+    (-1, 5)
+    """
+    matrices = f.weight(rank_param_attr, list(rank_param_shape), input.dtype)
+    return f.rank_attention(input, rank_offset, matrices, MaxRank=max_rank)
+
+
+@layer
+def shuffle_batch(f: LayerBuilder, x: Variable, seed: int | Variable | None = None) -> Variable:
+    """The rows of a tensor in another order, in each run another one.
+
+    Args:
+        x: numbers; rows are what the last dimension has.
+        seed: a number that the orders follow from, or an int64 variable of one element that holds
+            it, and gets the number of the next run; the program's own when None.
+
+    Raises:
+        ArgumentError: ``seed`` is something else.
+
+    >>> fluid.contrib.layers.shuffle_batch(fluid.data("x", [None, 4])).shape
+    (-1, 4)
+    """
+    if seed is None:
+        return f.shuffle_batch(x, f.fill_constant(shape=[1], dtype=DType.INT64, value=0.0))
+    if not isinstance(seed, Variable):
+        start = Constant(integer(seed, "seed"))
+        attr = ParamAttr(generate("shuffle_batch_seed"), start, trainable=False)
+        seed = f.weight(attr, [1], "int64", stop_gradient=True)
+    out, places = f.new_variable(x.dtype), f.new_variable("int64")
+    outputs = {"Out": out, "ShuffleIdx": places, "SeedOut": seed}
+    f.into("shuffle_batch", {"X": x, "Seed": seed}, outputs)
+    return out
 
 
 list_public_names(globals())

@@ -164,7 +164,8 @@ def basic_lstm(
 
     Args:
         init_hidden, init_cell: the first states and cells, [layers * directions, batch,
-            hidden_size]; zeros when None.
+            hidden_size], or their rows, [layers * directions * batch, hidden_size]; zeros when
+            None.
         param_attr: of the weights; a name gets the endings of layer and direction.
         gate_activation, activation, forget_bias: as of ``BasicLSTMUnit``.
 
@@ -217,7 +218,8 @@ def basic_gru(
     Cho et al., Learning phrase representations using RNN encoder-decoder, EMNLP 2014.
 
     Args:
-        init_hidden: the first states, [layers * directions, batch, hidden_size]; zeros when None.
+        init_hidden: the first states, [layers * directions, batch, hidden_size], or their rows,
+            [layers * directions * batch, hidden_size]; zeros when None.
         param_attr: of the weights; a name gets the endings of layer, direction and part.
         gate_activation, activation: as of ``BasicGRUUnit``.
 
@@ -296,13 +298,18 @@ class _Stack:
         return (flipped(found) if batch_first else found), last
 
     def _by_layer(self, x: Any, batch: int) -> Any:
-        wanted = (self.layers * self.directions, batch, self.size)
+        states = self.layers * self.directions
+        wanted = (states, batch, self.size)
+        rows = (-1 if batch == -1 else states * batch, self.size)
         if not isinstance(x, Variable):
             raise ArgumentError(f"expected first states to be variables, got {x!r:.60}")
-        if x.ndim != 3 or not all(map(agree, x.shape, wanted)):
+        if not any(
+            len(shape) == x.ndim and all(map(agree, x.shape, shape)) for shape in (wanted, rows)
+        ):
             raise ShapeError(
                 f"expected first states of shape {list(wanted)}, [layers * directions, batch, "
-                f"hidden_size], got {x.name!r} of shape {list(x.shape)}"
+                f"hidden_size], or rows of shape {list(rows)}, got {x.name!r} of shape "
+                f"{list(x.shape)}"
             )
         return reshape(x, [self.layers, self.directions, -1, self.size])
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..errors import DTypeError, FluidError, ShapeError
@@ -111,32 +111,76 @@ def inferred_for_now(
     take those that it is given; None for other operators.  Arguments as of
     :func:`inferred_of_integers`.
     """
-    if op.type in ("squeeze", "squeeze2") and isinstance(error, ShapeError):
-        given = specs["X"]
-        axes = [axis % given.ndim for axis in op.attr("axes") if -given.ndim <= axis < given.ndim]
-        sizes = [1 if i in axes else size for i, size in enumerate(given.shape)]
-        changed = {**specs, "X": given.with_shape(sizes)}
-    elif not isinstance(error, DTypeError):
-        return None
-    elif op.type in OF_ONE_TYPE:
-        listed = [
-            each for slot in specs.values() for each in (slot if isinstance(slot, list) else [slot])
-        ]
-        dtype = next((s.dtype for s in listed if s.dtype is not DType.BOOL), DType.FP32)
-        changed = {
-            slot: [s.with_dtype(dtype) for s in each]
-            if isinstance(each, list)
-            else each.with_dtype(dtype)
-            for slot, each in specs.items()
-        }
-    elif op.type in LABELLED:
-        changed = {**specs, "Label": specs["Label"].with_dtype(DType.INT64)}
-    else:
+    kind = ShapeError if isinstance(error, ShapeError) else DTypeError
+    changed = _LATER.get((op.type, kind)) if isinstance(error, kind) else None
+    if changed is None:
         return None
     try:
-        return instance.infer_outputs(changed)
+        return instance.infer_outputs({**specs, **changed(instance, specs)})
     except FluidError:
         return None
+
+
+def _squeezed(instance: Any, specs: Mapping[str, Any]) -> dict[str, Any]:
+    given = specs["X"]
+    axes = [axis % given.ndim for axis in instance.axes if -given.ndim <= axis < given.ndim]
+    sizes = [1 if i in axes else size for i, size in enumerate(given.shape)]
+    return {"X": given.with_shape(sizes)}
+
+
+def _of_one_type(instance: Any, specs: Mapping[str, Any]) -> dict[str, Any]:
+    listed = [
+        each for slot in specs.values() for each in (slot if isinstance(slot, list) else [slot])
+    ]
+    dtype = next((s.dtype for s in listed if s.dtype is not DType.BOOL), DType.FP32)
+    return {
+        slot: [s.with_dtype(dtype) for s in each]
+        if isinstance(each, list)
+        else each.with_dtype(dtype)
+        for slot, each in specs.items()
+    }
+
+
+def _of_integers(*slots: str) -> Callable[[Any, Mapping[str, Any]], dict[str, Any]]:
+    return lambda instance, specs: {slot: specs[slot].with_dtype(DType.INT64) for slot in slots}
+
+
+def _with_priors(instance: Any, specs: Mapping[str, Any]) -> dict[str, Any]:
+    """As many prior boxes as there are boxes to decode."""
+    count = specs["TargetBox"].shape[1 - instance.axis]
+    priors = [slot for slot in ("PriorBox", "PriorBoxVar") if specs.get(slot) is not None]
+    return {slot: specs[slot].with_shape([count, 4]) for slot in priors}
+
+
+def _with_anchors(instance: Any, specs: Mapping[str, Any]) -> dict[str, Any]:
+    """An anchor for each score, and its variances."""
+    _, anchors, height, width = specs["Scores"].shape
+    shape = [height, width, anchors, 4]
+    return {slot: specs[slot].with_shape(shape) for slot in ("Anchors", "Variances")}
+
+
+def _scored_by_class(instance: Any, specs: Mapping[str, Any]) -> dict[str, Any]:
+    """Scores [images, classes, boxes], and boxes of four numbers."""
+    boxes, scores = specs["BBoxes"], specs["Scores"]
+    classes = scores.shape[1] if scores.ndim == 3 else -1
+    return {
+        "BBoxes": boxes.with_shape([-1, -1, 4]),
+        "Scores": scores.with_shape([-1, classes, -1]),
+    }
+
+
+#: operators whose inputs fluid looks at in a run only, and what of them is refused -> inputs that
+#: they would take
+_LATER: dict[tuple[str, type[FluidError]], Callable[[Any, Mapping[str, Any]], dict[str, Any]]] = {
+    **{(type, ShapeError): _squeezed for type in ("squeeze", "squeeze2")},
+    **{(type, DTypeError): _of_one_type for type in OF_ONE_TYPE},
+    **{(type, DTypeError): _of_integers("Label") for type in LABELLED},
+    ("generate_mask_labels", DTypeError): _of_integers("GtClasses", "IsCrowd", "LabelsInt32"),
+    ("box_coder", ShapeError): _with_priors,
+    ("generate_proposals", ShapeError): _with_anchors,
+    ("matrix_nms", ShapeError): _scored_by_class,
+    ("locality_aware_nms", ShapeError): _scored_by_class,
+}
 
 
 def inferred_otherwise(

@@ -130,6 +130,7 @@ from .slicing import crop
 from .slicing import crop_tensor
 from .static_rnn import StaticRNN
 from .tagging import chunk_eval
+from .unary import sign
 from .variables import autoincreased_step_counter
 from .variables import create_global_var
 from .variables import create_parameter
@@ -1053,9 +1054,6 @@ def sigmoid_cross_entropy_with_logits(x: Variable, label: Variable, ignore_index
 
 def sigmoid_focal_loss(x: Variable, label: Variable, fg_num: Variable, gamma: float = 2.0, alpha: float = 0.25) -> Variable:
     """Cross entropy of independent classes in which examples that are easy weigh little: ``-alpha (1 - p)^gamma log(p)`` for the right class, ``-(1 - alpha) p^gamma log(1 - p)`` else."""
-
-def sign(x: Variable) -> Variable:
-    """-1, 0 or 1, the sign of ``x``."""
 
 def similarity_focus(input: Variable, axis: int, indexes: int | Sequence[int], name: str | None = None) -> Variable:
     """1 at the rows and columns that the largest numbers of chosen slices of ``input`` lie in."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..errors import ArgumentError, ShapeError
 from ..initializer import Normal
+from ..ir.callsite import warn
 from ..ir.variable import Variable
 from ..opdef.windows import WindowArguments
 from .layer import LayerBuilder
@@ -136,11 +137,18 @@ def transposed(
     rank, last = windows.rank, windows.is_channels_last
     channels = channels_of(input, rank, last)
     each_alone = channels == groups == num_filters  # as in convolved
-    groups = groups_of(input, channels, groups)
-    if num_filters % groups:
+    groups = 1 if groups is None else integer(groups, "groups")
+    if not 1 <= groups <= min(channels, num_filters):
         raise ArgumentError(
-            f"expected groups to divide num_filters, got groups={groups} and "
-            f"num_filters={num_filters}"
+            f"expected groups to be at most {channels} channels of {input.name!r} and "
+            f"num_filters={num_filters}, got groups={groups}"
+        )
+    if channels % groups or num_filters % groups:
+        warn(
+            f"groups={groups} do not divide {channels} channels of {input.name!r} and "
+            f"num_filters={num_filters}: as in fluid 1.8, {channels // groups * groups} channels "
+            f"are read and {num_filters // groups * groups} are made",
+            None,
         )
     kind = f"conv{rank}d_transpose"
     if rank == 2 and each_alone and not use_cudnn:
@@ -160,7 +168,8 @@ def transposed(
         use_cudnn=use_cudnn,
         **attrs,
     )
-    return f.bias(out, bias, [num_filters], axis=rank + 1 if last else 1)
+    made = num_filters // groups * groups
+    return f.bias(out, bias, [made], axis=rank + 1 if last else 1)
 
 
 def _filter_size(

@@ -5,7 +5,13 @@ Each layer appends one operator of the same name, and gives a variable of the sh
 
 from __future__ import annotations
 
-from .layer import LAYERS
+from typing import Any
+
+import numpy as np
+
+from ..ir.variable import Variable
+from .creation import assign
+from .layer import LAYERS, LayerBuilder, is_variable, layer
 from .operator_layers import Layer, OperatorLayers
 
 UNARY = LAYERS.extended(
@@ -27,7 +33,6 @@ rsqrt: Layer = _unary("rsqrt(x, name)")
 square: Layer = _unary("square(x, name)")
 reciprocal: Layer = _unary("reciprocal(x, name)")
 abs: Layer = _unary("abs(x, name)")
-sign: Layer = _unary("sign(x)")
 ceil: Layer = _unary("ceil(x, name)")
 floor: Layer = _unary("floor(x, name)")
 round: Layer = _unary("round(x, name)")
@@ -43,3 +48,22 @@ pow: Layer = _unary("""
     >>> fluid.layers.pow(fluid.data("x", [None, 4]), factor=3.0).shape
     (-1, 4)
 """)
+
+
+@layer
+def sign(f: LayerBuilder, x: Variable | np.ndarray[Any, Any]) -> Variable:
+    """-1, 0 or 1, as each element is negative, zero or positive.
+
+    Args:
+        x: a float variable; or an array, whose elements are written into the program.
+
+    Returns:
+        A variable of the shape of ``x``.
+
+    Raises:
+        ArgumentError: ``x`` is neither.
+
+    >>> fluid.layers.sign(fluid.data("x", [None, 4])).shape
+    (-1, 4)
+    """
+    return f.sign(x if is_variable(x) else assign(x))

@@ -13,6 +13,7 @@ from . import (
     beam_search,
     bitwise,
     boxes,
+    click_batches,
     clicks,
     collective,
     compare,

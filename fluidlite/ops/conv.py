@@ -459,10 +459,8 @@ class ConvTranspose(Convolution, abstract=True):
                 f"expected an input of {channels} channels, the filter's first size, "
                 f"got {c}: input {list(image)}, filter {list(filter)}"
             )
-        if channels % self.groups and channels != -1:
-            raise ShapeError(
-                f"expected a number of channels that {self.groups} groups divide, got {channels}"
-            )
+        if channels != -1 and channels < self.groups:
+            raise ShapeError(f"expected a channel for each of {self.groups} groups, got {channels}")
         pads = self.given_pads(sizes, kernel)
         whole = [
             -1 if -1 in (size, k) else (size - 1) * stride - sum(pad) + span
@@ -493,8 +491,14 @@ class ConvTranspose(Convolution, abstract=True):
         return out
 
     def transpose(self, f: Any, Input: Any, Filter: Any) -> Any:
-        """Output before a bias is added."""
+        """Output before a bias is added.  Channels that are too few for each group to have one more
+        are left out, as in fluid.
+        """
         shape, pads = self.transposed(Input.shape, Filter.shape)
+        used = Filter.shape[0] // self.groups * self.groups
+        if used != Filter.shape[0]:
+            Filter = f.slice(Filter, axes=[0], starts=[0], ends=[used])
+            Input = f.slice(Input, axes=[self.channel_axis], starts=[0], ends=[used])
         geometry = dict(self.geometry, paddings=pads, padding_algorithm="EXPLICIT")
         geometry.update(dilations=self.spacing)
         _, by_input, _ = self.maps(f)

@@ -234,7 +234,7 @@ class affine_grid(Op):
     Theta: [n, 2, 3], a map of the plane, in which -1 and 1 are the centres of the outermost
         elements.
     OutputShape: the shape of the image, [n, channels, height, width], as a tensor.
-    Output: of shape [N, H, W, 2], for ``grid_sampler``.
+    Output: of shape [N, H, W, 2], for ``grid_sampler``; N is that of Theta.
     output_shape: the shape of the images, [N, C, H, W]: numbers, or a variable that holds them.
     """
 
@@ -258,10 +258,8 @@ class affine_grid(Op):
 
     def run(self, xp, Theta, OutputShape):
         shape = numbers(self.output_shape, OutputShape, None)
-        if len(shape) != 4 or min(shape[2:]) < 1 or shape[0] not in (-1, Theta.shape[0]):
-            raise ShapeError(
-                f"expected a shape [{Theta.shape[0]}, channels, height, width], got {shape}"
-            )
+        if len(shape) != 4 or min(shape[2:]) < 1:
+            raise ShapeError(f"expected a shape [n, channels, height, width], got {shape}")
         points = corners_to_points(xp, *shape[2:], Theta.dtype)
         out = xp.matmul(points, xp.swapaxes(Theta, 1, 2))
         return xp.reshape(out, (Theta.shape[0], *shape[2:], 2))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NoReturn
 
-from ..errors import ArgumentError
+from ..errors import ArgumentError, UnsupportedError
 from ..ir.variable import Variable
 from .wrapped import WrappedOptimizer
 
@@ -50,6 +51,17 @@ class RecomputeOptimizer(WrappedOptimizer):
         self._optimizer._checkpoints = list(checkpoints)
 
     _set_checkpoints = set_checkpoints  # fluid 1.8's name
+
+    def load(self, stat_dict: object) -> NoReturn:
+        """Refused: what a program trains is loaded into its scope.
+
+        Args:
+            stat_dict: accepted as fluid 1.8 has it.
+        """
+        raise UnsupportedError(
+            "RecomputeOptimizer.load: the state of a program's optimizer is in the scope; use "
+            "fluid.load or fluid.io.load_persistables"
+        )
 
     def check(self) -> None:
         if self._optimizer._checkpoints is None:

@@ -24,6 +24,7 @@ from .buffer import Ahead
 from .dataset_runs import run_each
 from .feed_desc import text_of
 from .multislot import FileLine, FileSlot, Row, batch_of, parsed, without_zeros
+from .page_views import MarkedRow, Marks, PageViews, rank_offsets
 
 _AHEAD = 64  # lines of a file that are parsed ahead
 
@@ -44,6 +45,9 @@ class DatasetBase(Described):
         self._pipe_command = "cat"
         self.filelist: list[str] = []
         self._slots: list[FileSlot] = []
+        self._marks = Marks()
+        self._pv_batch_size = 32
+        self._rank_offset: str | None = None
 
     def set_batch_size(self, batch_size: int) -> None:
         """Set how many lines a batch has.
@@ -102,24 +106,44 @@ class DatasetBase(Described):
         self._slots = [FileSlot.of(variable) for variable in var_list]
 
     def set_hdfs_config(self, fs_name: str, fs_ugi: str) -> None:
-        """Refused: files are local."""
-        self._refuse("set_hdfs_config", "files are local; fetch them first, or by the pipe command")
+        """Nothing: files are local, and one of another file system is refused when it is read.
+
+        Args:
+            fs_name, fs_ugi: accepted for old scripts.
+        """
 
     def set_download_cmd(self, download_cmd: str) -> None:
-        """Refused: files are local."""
-        self._refuse("set_download_cmd", "files are local; let the pipe command fetch them")
+        """Nothing: files are local; a pipe command can fetch others.
+
+        Args:
+            download_cmd: accepted for old scripts.
+        """
 
     def set_pv_batch_size(self, pv_batch_size: int) -> None:
-        """Refused: there is no merging of page views."""
-        self._refuse("set_pv_batch_size", _NO_VIEWS)
+        """Set how many pages a batch has, where an ``InMemoryDataset`` makes pages of its lines.
+
+        Args:
+            pv_batch_size: 1 or more.
+
+        Raises:
+            ArgumentError: it is something else.
+        """
+        self._pv_batch_size = integer(self, "pv_batch_size", pv_batch_size)
 
     def set_rank_offset(self, rank_offset: str) -> None:
-        """Refused: there is no merging of page views."""
-        self._refuse("set_rank_offset", _NO_VIEWS)
+        """Set the variable that gets, in batches of pages, the ranks of lines and their places.
+
+        Args:
+            rank_offset: the name of an int32 variable [lines, 7], as ``rank_attention`` reads it.
+        """
+        self._rank_offset = str(rank_offset)
 
     def set_fea_eval(self, record_candidate_size: int, fea_eval: bool = True) -> None:
-        """Refused where lines are not in memory."""
-        self._refuse("set_fea_eval", "lines are not in memory; use an InMemoryDataset")
+        """Nothing: slots are shuffled where lines are in memory.
+
+        Args:
+            record_candidate_size, fea_eval: accepted for old scripts.
+        """
 
     def slots_shuffle(self, slots: Sequence[str]) -> None:
         """Refused where lines are not in memory."""
@@ -141,7 +165,7 @@ class DatasetBase(Described):
         """A pass over the batches: what is fed, by name.
 
         Raises:
-            ArgumentError: there are no files, or no variables.
+            ArgumentError: there are no variables.
             FileError: a file cannot be read, or its command fails.
             FileFormatError: a line is not what it should be; says which.
         """
@@ -153,12 +177,11 @@ class DatasetBase(Described):
         run_each(run, self.feeds(), *looked)
 
     def _check(self) -> None:
-        for given, method in ((self._slots, "set_use_var"), (self.filelist, "set_filelist")):
-            if not given:
-                raise ArgumentError(
-                    f"{type(self).__name__} made at {self._site} has nothing to read: call its "
-                    f"{method} first"
-                )
+        nothing = f"{type(self).__name__} made at {self._site} has nothing to read"
+        if not self._slots:
+            raise ArgumentError(f"{nothing}: call its set_use_var first")
+        if not self.filelist:
+            warn(f"{nothing}, and nothing is done: call its set_filelist first", None)
 
     def _batches(self, rows: Callable[[], Iterator[Row]]) -> Iterator[dict[str, Any]]:
         batch: list[Row] = []
@@ -178,16 +201,14 @@ class DatasetBase(Described):
         try:
             while remaining or begun:
                 while remaining and len(begun) < self.thread_num:
-                    read = partial(_lines, remaining.popleft(), self._pipe_command, self._slots)
+                    path, form = remaining.popleft(), (self._slots, self._marks)
+                    read = partial(_lines, path, self._pipe_command, *form)
                     begun.append(Ahead(read, _AHEAD, type(self).__name__))
                 yield from begun[0]
                 begun.popleft().close()
         finally:
             for each in begun:
                 each.close()
-
-
-_NO_VIEWS = "samples are not merged to page views here; merge them in the pipe command"
 
 
 class QueueDataset(DatasetBase):
@@ -219,7 +240,7 @@ class FileInstantDataset(QueueDataset):
     """Another name of :class:`QueueDataset`, for old scripts."""
 
 
-class InMemoryDataset(DatasetBase):
+class InMemoryDataset(PageViews, DatasetBase):
     """Files of slots that are read into memory, and shuffled there.
 
     Zeros in sequences are left out, as in fluid 1.8; a sequence of nothing else is one zero.
@@ -244,7 +265,9 @@ class InMemoryDataset(DatasetBase):
 
     def _stated(self) -> Iterator[Row]:
         """The lines as they are kept."""
-        return (without_zeros(row, self._slots) for row in self._rows())
+        for row in self._rows():
+            kept = without_zeros(row, self._slots)
+            yield MarkedRow(kept, row.key) if isinstance(row, MarkedRow) else kept
 
     def preload_into_memory(self, thread_num: int | None = None) -> None:
         """Begin to read the files, while something else is done.
@@ -273,16 +296,16 @@ class InMemoryDataset(DatasetBase):
 
     def release_memory(self) -> None:
         """Forget the lines."""
-        self._loaded = None
+        self._loaded = self._pages = None
 
     def local_shuffle(self) -> None:
-        """Put the lines into another order, drawn by NumPy's generator.
-
-        Raises:
-            ArgumentError: nothing has been read.
+        """Put the lines into another order, drawn by NumPy's generator; there is a warning where
+        nothing has been read.
         """
-        rows = self._in_memory("local_shuffle")
-        self._loaded = shuffled(rows)
+        if self._loaded is None:
+            self._warn_of_nothing()
+        else:
+            self._loaded = shuffled(self._loaded)
 
     def global_shuffle(self, fleet: Any = None, thread_num: int = 12) -> None:
         """Put the lines into another order; there is one process, so all lines are here.
@@ -292,7 +315,7 @@ class InMemoryDataset(DatasetBase):
             thread_num: accepted for old scripts.
 
         Raises:
-            ArgumentError: nothing has been read.
+            UnsupportedError: ``fleet`` is given.
         """
         if fleet is not None:
             self._refuse("global_shuffle", "there is one process; leave out fleet")
@@ -348,13 +371,23 @@ class InMemoryDataset(DatasetBase):
     def feeds(self) -> Iterator[dict[str, Any]]:
         """A pass over the batches in memory: what is fed, by name."""
         self._check()
+        if self.has_pages:
+            return self._batches_of_pages()
         if self._loaded is None:
-            warn(
-                "the InMemoryDataset holds nothing, and nothing is done: call its "
-                "load_into_memory() first",
-                None,
-            )
+            self._warn_of_nothing()
         return self._batches(lambda: (row for row in self._loaded or ()))
+
+    def _batches_of_pages(self) -> Iterator[dict[str, Any]]:
+        for rows in self.page_batches():
+            offsets = {self._rank_offset: rank_offsets(rows)} if self._rank_offset else {}
+            yield batch_of(rows, self._slots) | offsets
+
+    def _warn_of_nothing(self) -> None:
+        warn(
+            "the InMemoryDataset holds nothing, and nothing is done: call its load_into_memory() "
+            "first",
+            None,
+        )
 
     def _in_memory(self, method: str) -> list[Row]:
         if self._loaded is None:
@@ -386,27 +419,6 @@ class InMemoryDataset(DatasetBase):
         """
 
 
-def _refused(name: str, why: str) -> Callable[..., NoReturn]:
-    def method(self: DatasetBase, *arguments: object, **named: object) -> NoReturn:
-        raise UnsupportedError(f"{type(self).__name__}.{name}: {why}")
-
-    method.__name__, method.__doc__ = name, f"Refused: {why}."
-    return method
-
-
-#: what is there for parameter servers and page views
-_REFUSED = {
-    _NO_VIEWS: "get_pv_data_size postprocess_instance preprocess_instance set_current_phase "
-    "set_enable_pv_merge set_merge_by_lineid set_merge_by_sid set_parse_content set_parse_ins_id "
-    "set_parse_logkey",
-    "there are no parameter servers": "generate_local_tables_unlock set_feed_type "
-    "set_generate_unique_feasigns",
-}
-for _why, _names in _REFUSED.items():
-    for _name in _names.split():
-        setattr(InMemoryDataset, _name, _refused(_name, _why))
-
-
 class DatasetFactory(Described):
     """Makes data sets of files by the name of their class.
 
@@ -435,7 +447,7 @@ class DatasetFactory(Described):
 # -- files -----------------------------------------------------------------------------------------
 
 
-def _lines(path: str, command: str, slots: Sequence[FileSlot]) -> Iterator[Row]:
+def _lines(path: str, command: str, slots: Sequence[FileSlot], marks: Marks) -> Iterator[Row]:
     """The lines of a file, behind its command.
 
     Raises:
@@ -444,11 +456,18 @@ def _lines(path: str, command: str, slots: Sequence[FileSlot]) -> Iterator[Row]:
     """
     with closing(_texts(path, command)) as texts:  # type: ignore[type-var]
         for number, text in enumerate(texts, 1):
-            yield parsed(text, slots, FileLine(path, number))
+            line = FileLine(path, number)
+            if not any(marks):
+                yield parsed(text, slots, line)
+            else:
+                text, key = marks.taken_off(text, line)
+                yield MarkedRow(parsed(text, slots, line), key)
 
 
 def _opened(path: str) -> IO[bytes]:
     path = usable_path("read", path)
+    if path.startswith(("hdfs:", "afs:")):
+        raise FileError(f"cannot read {path}: files are local; fetch it first")
     try:
         return open(path, "rb")
     except OSError as error:

@@ -4,5 +4,4 @@ DIFFERENCES = {
     "io.load": "a path alone reads what save made of a dictionary, as in paddle 2",
     "param_attr.ParamAttr": "takes gradient_clip too, behind the rest, as fluid 1.7 did",
     "io.compose": "the one keyword that is read is named",
-    "unique_name.switch": "names of parameters are checked by programs, not by a second generator",
 }

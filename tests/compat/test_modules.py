@@ -1,6 +1,7 @@
 """The small modules of fluid 1.8 that old programs import."""
 
 import importlib
+import sys
 import warnings
 
 import numpy as np
@@ -375,3 +376,82 @@ def test_the_alias_says_nothing_where_nothing_is_odd():
     with warnings.catch_warnings():
         warnings.simplefilter("error", compat.CompatWarning)
         small_net()
+
+
+def test_colours_are_changed_by_numpys_generator():
+    vision = module("incubate.hapi.vision.transforms")
+    image = np.arange(18, dtype="float32").reshape(2, 3, 3) * 10
+    # what 1.8.5 gives for the first seven numbers behind this seed
+    wanted = {
+        "BrightnessTransform": [0, 10.390509, 20.781017, 31.171524, 41.562035, 51.95254, 62.34305],
+        "ContrastTransform": [0, 6.998946, 17.389456, 27.779963, 38.17047, 48.560978, 58.951485],
+        "SaturationTransform": [0, 9.927756, 20.318266, 29.537249, 39.927757, 50.318264, 59.537247],
+        "HueTransform": [0, 14, 20, 30, 44, 50, 60],
+    }
+    for name, values in wanted.items():
+        np.random.seed(0)
+        found = getattr(vision, name)(0.4)(image)
+        apart = 1 if name == "HueTransform" else 1e-4  # hues of 1.8.5 are whole numbers
+        assert found.dtype == image.dtype
+        np.testing.assert_allclose(found.ravel()[:7], values, atol=apart)
+    assert vision.HueTransform(0)(image) is image
+
+
+def test_colours_are_changed_in_any_order_and_stay_in_range():
+    vision = module("incubate.hapi.vision")
+    image = np.random.default_rng(0).integers(0, 256, size=[4, 5, 3]).astype("uint8")
+    jitter = vision.ColorJitter(0.9, 0.9, 0.9, 0.5)
+    for _ in range(5):
+        found = jitter(image)
+        assert found.shape == image.shape and found.dtype == image.dtype
+    with pytest.raises(ValueError, match="expected value to be a number from 0 to 0.5, got 0.6"):
+        vision.ColorJitter(hue=0.6)
+    with pytest.raises(ValueError, match="expected an image of shape"):
+        jitter(image[..., 0])
+
+
+@pytest.fixture
+def six(monkeypatch):
+    """The package as it is served where nothing else has it."""
+    from fluidlite.compat import six as served
+
+    kept = {name: m for name, m in sys.modules.items() if name.partition(".")[0] == "six"}
+    for name in kept:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr(sys, "meta_path", [served.SixFinder(), *sys.meta_path])
+    yield importlib.import_module("six")
+    served.forget()
+    assert "six" not in sys.modules and "six.moves" not in sys.modules
+
+
+def test_six_is_served_where_it_is_not_installed(six):
+    assert six.PY3 and not six.PY2 and isinstance("a", six.string_types)
+    assert sorted(six.iteritems({"a": 1})) == [("a", 1)] and list(six.itervalues({"a": 1})) == [1]
+    assert six.b("a") == b"a" and six.ensure_str(b"a") == "a" and six.int2byte(7) == b"\x07"
+    from six.moves import cPickle, reduce, urllib, xrange
+    from six.moves.urllib.parse import urlparse
+
+    assert list(xrange(2)) == [0, 1] and reduce(max, [1, 3]) == 3 and cPickle.loads
+    assert urllib.parse.urlparse is urlparse
+    with pytest.raises(ImportError):
+        from six.moves import nothing_of_the_kind  # noqa: F401
+
+
+def test_classes_get_their_metaclass_as_in_both_pythons(six):
+    class Meta(type):
+        pass
+
+    @six.add_metaclass(Meta)
+    class Made:
+        __slots__ = ("a",)
+        b = 1
+
+    class Derived(six.with_metaclass(Meta, Made)):
+        pass
+
+    assert type(Made) is Meta and Made.b == 1 and type(Derived) is Meta
+    with pytest.raises(ValueError, match="one") as caught:
+        six.raise_from(ValueError("one"), KeyError("two"))
+    assert isinstance(caught.value.__cause__, KeyError)
+    with pytest.raises(KeyError):
+        six.reraise(KeyError, None)

@@ -146,3 +146,22 @@ def test_convolution_over_trees_has_a_bias_for_each_node():
         np.testing.assert_array_equal(conv(x, e).numpy(), np.full([1, 3, 4, 5], 2))
         with pytest.raises(ShapeError, match=r"\[batch, nodes, 2\]"):
             conv(fluid.dygraph.to_variable(np.zeros([1, 3, 7], "float32")), e)
+
+
+@pytest.mark.parametrize("whole", [basic_lstm, basic_gru])
+def test_first_states_may_be_rows(whole):
+    kinds = 2 if whole is basic_lstm else 1
+    x = fluid.data("x", [None, 5, 3])
+    rows = [fluid.data(f"rows_{k}", [None, SIZE]) for k in range(kinds)]
+    first = [fluid.data(f"first_{k}", [2 * LAYERS, None, SIZE]) for k in range(kinds)]
+    names = dict(param_attr="w", bias_attr="b", num_layers=LAYERS, bidirectional=True)
+    of_rows, of_first = whole(x, *rows, SIZE, **names), whole(x, *first, SIZE, **names)
+    exe = fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    values = rng.normal(size=[kinds, 2 * LAYERS, 3, SIZE]).astype("float32")
+    feed = {"x": rng.normal(size=[3, 5, 3]).astype("float32")}
+    feed |= {f"first_{k}": values[k] for k in range(kinds)}
+    feed |= {f"rows_{k}": values[k].reshape(-1, SIZE) for k in range(kinds)}
+    found = exe.run(feed=feed, fetch_list=[*of_rows, *of_first])
+    for one, other in zip(found[: kinds + 1], found[kinds + 1 :]):
+        np.testing.assert_array_equal(one, other)

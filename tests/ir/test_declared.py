@@ -7,7 +7,7 @@ import pytest
 
 import fluidlite as fluid
 from fluidlite import layers
-from fluidlite.errors import DTypeError, FluidError
+from fluidlite.errors import DTypeError, FluidError, ShapeError
 from fluidlite.ir.verify import verify
 
 
@@ -111,3 +111,83 @@ def test_a_variable_of_another_program_stands_for_its_name():
 def test_other_mistakes_are_told_as_ever():
     with pytest.raises(DTypeError, match="expected X to be float16, float32 or float64, got int64"):
         layers.relu(layers.data("i", [1], dtype="int64"))
+
+
+def boxes(layer):
+    """A layer of detection that is given variables of other shapes than it takes."""
+    made = {
+        "priors": fluid.data("priors", [10, 4]),
+        "located": fluid.data("located", [2, 21, 4]),
+        "scored": fluid.data("scored", [2, 21, 5]),
+        "rows": fluid.data("rows", [None, 21]),
+        "by_class": fluid.data("by_class", [None, 21, 4]),
+        "objects": fluid.data("objects", [None, 4, 5, 5]),
+        "moves": fluid.data("moves", [None, 16, 5, 5]),
+        "sizes": fluid.data("sizes", [None, 3]),
+        "anchors": fluid.data("anchors", [None, 5, 4, 4]),
+        "variances": fluid.data("variances", [None, 5, 10, 4]),
+    }
+    return layer(made)
+
+
+@pytest.mark.parametrize(
+    "layer, shapes",
+    [
+        (
+            lambda v: layers.detection_output(
+                v["located"], v["scored"], v["priors"], v["priors"], return_index=True
+            ),
+            [(-1, 6), (-1, 1)],
+        ),
+        (
+            lambda v: layers.generate_proposals(
+                v["objects"], v["moves"], v["sizes"], v["anchors"], v["variances"]
+            ),
+            [(-1, 4), (-1, 1)],
+        ),
+        (lambda v: [layers.matrix_nms(v["by_class"], v["rows"], 0.5, 0.1, 4, 2)], [(-1, 6)]),
+        (
+            lambda v: [layers.locality_aware_nms(v["by_class"], v["rows"], 0.5, 4, 2)],
+            [(-1, 6)],
+        ),
+        (
+            lambda v: [
+                layers.box_coder(v["priors"], [1.0] * 4, v["located"], "decode_center_size")
+            ],
+            [(2, 21, 4)],
+        ),
+    ],
+)
+def test_shapes_that_detection_looks_at_in_a_run_are_told_while_it_is_built(layer, shapes):
+    with pytest.warns(UserWarning, match="it will not run with what is declared"):
+        found = boxes(layer)
+    assert [each.shape for each in found] == shapes
+
+
+def test_boxes_that_do_not_fit_are_refused_when_they_run():
+    with pytest.warns(UserWarning, match="box_coder: expected TargetBox of 10 boxes"):
+        (out,) = boxes(
+            lambda v: [layers.box_coder(v["priors"], [1.0] * 4, v["located"], "decode_center_size")]
+        )
+    feed = {"priors": np.ones([10, 4], "float32"), "located": np.ones([2, 21, 4], "float32")}
+    with pytest.raises(ShapeError, match="expected TargetBox of 10 boxes"):
+        fluid.Executor().run(feed=feed, fetch_list=[out])
+
+
+def test_classes_of_masks_that_are_declared_as_floats_are_told():
+    names = [
+        ("rois", 4, 1),
+        ("corners", 2, 3),
+        ("classes", 1, 1),
+        ("crowd", 1, 1),
+        ("labels", 1, 1),
+    ]
+    given = {n: fluid.data(n, [None, width], lod_level=lod) for n, width, lod in names}
+    with pytest.warns(
+        UserWarning, match="generate_mask_labels: expected GtClasses to hold integers"
+    ):
+        found = layers.generate_mask_labels(
+            fluid.data("info", [None, 3]), given["classes"], given["crowd"], given["corners"],
+            given["rois"], given["labels"], num_classes=3, resolution=2,
+        )  # fmt: skip
+    assert [each.shape for each in found] == [(-1, 4), (-1, 1), (-1, 12)]

@@ -31,9 +31,9 @@ def test_a_guard_takes_a_prefix_in_bytes_or_a_generator():
 
 def test_a_switch_lasts_until_the_next_one():
     unique_name.generate("fc")
-    before = unique_name.switch()
+    generator, checker = unique_name.switch()
     assert unique_name.generate("fc") == "fc_0"
-    unique_name.switch(before)
+    unique_name.switch(generator, checker)
     assert unique_name.generate("fc") == "fc_1"
 
 

@@ -167,3 +167,26 @@ def test_a_mean_has_no_place():
     x = images()
     with refused(ArgumentError, "require_index=True takes pool_type='max'"):
         layers.adaptive_pool2d(x, 2, "avg", require_index=True)
+
+
+@pytest.mark.parametrize(
+    "layer, more", [(layers.conv2d_transpose, []), (layers.conv3d_transpose, [1])]
+)
+def test_a_transposed_convolution_leaves_out_what_groups_do_not_divide(layer, more):
+    x = data(shape=[None, 5, *more, 4, 4])
+    used = layers.slice(x, axes=[1], starts=[0], ends=[4])
+    ones = fluid.initializer.Constant(0.5)
+    given = dict(filter_size=3, groups=2)
+    with pytest.warns(UserWarning, match="4 channels are read and 4 are made"):
+        out = layer(x, 5, param_attr=fluid.ParamAttr("w", ones), **given)
+    same = layer(used, 4, param_attr=fluid.ParamAttr("v", ones), **given)
+    assert shapes()[:2] == [(5, 2, *[3 for _ in more], 3, 3), (4,)]
+    value = np.random.default_rng(0).normal(size=[2, 5, *more, 4, 4]).astype("float32")
+    found, wanted = run(out, same, x=value)
+    np.testing.assert_allclose(found, wanted, rtol=1e-6)
+
+
+def test_a_group_of_a_transposed_convolution_has_a_channel():
+    x = images()
+    with refused(ArgumentError, "groups to be at most 4 channels of 'x' and num_filters=3"):
+        layers.conv2d_transpose(x, 3, filter_size=3, groups=4)

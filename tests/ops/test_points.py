@@ -42,6 +42,7 @@ def test_affine_grid_maps_the_plane():
     for n, i, j in np.ndindex(2, 3, 4):
         np.testing.assert_allclose(out[n, i, j], theta[n] @ [-1 + 2 * j / 3, -1 + i, 1])
     given = f.affine_grid(theta, np.array([2, 7, 3, 4]))
+    np.testing.assert_array_equal(f.affine_grid(theta, output_shape=[5, 7, 3, 4]), out)
     np.testing.assert_array_equal(given, out)
 
 

@@ -153,11 +153,6 @@ def test_a_data_set_of_an_unknown_kind_is_refused():
         ("local_shuffle", ()),
         ("global_shuffle", ()),
         ("slots_shuffle", (["a"],)),
-        ("set_fea_eval", (1,)),
-        ("set_hdfs_config", ("a", "b")),
-        ("set_download_cmd", ("a",)),
-        ("set_pv_batch_size", (1,)),
-        ("set_rank_offset", ("a",)),
     ],
 )
 def test_what_is_not_there_is_refused(method, given):
@@ -166,11 +161,28 @@ def test_what_is_not_there_is_refused(method, given):
         getattr(dataset, method)(*given)
 
 
-@pytest.mark.parametrize("method", ["set_merge_by_lineid", "preprocess_instance", "set_feed_type"])
-def test_page_views_and_parameter_servers_are_refused(method):
-    dataset = fluid.DatasetFactory().create_dataset("InMemoryDataset")
-    with pytest.raises(UnsupportedError, match=f"InMemoryDataset.{method}: "):
-        getattr(dataset, method)(1)
+@pytest.mark.parametrize("kind", ["QueueDataset", "InMemoryDataset"])
+def test_what_says_where_other_files_are_changes_nothing(variables, files, kind):
+    dataset = dataset_of(variables, files, kind)
+    dataset.set_hdfs_config("hdfs:/there", "name,word")
+    dataset.set_download_cmd("fetch")
+    dataset.set_fea_eval(10)
+    if kind == "InMemoryDataset":
+        dataset.set_generate_unique_feasigns(True, 2)
+        dataset.generate_local_tables_unlock(0, 8, 1, 1, 2)
+        dataset.load_into_memory()
+    assert [words for words, _ in shown(dataset)] == [[1, 2], [3]]
+    dataset.set_filelist(["hdfs:/there/part-0"])
+    with pytest.raises(FileError, match="files are local; fetch it first"):
+        list(dataset.feeds() if kind == "QueueDataset" else dataset.load_into_memory())
+
+
+@pytest.mark.parametrize("kind", ["QueueDataset", "InMemoryDataset"])
+def test_no_files_are_no_batches_and_a_warning(variables, kind):
+    dataset = dataset_of(variables, [], kind)
+    with pytest.warns(UserWarning, match="nothing is done: call its set_filelist first"):
+        found = dataset.load_into_memory() if kind == "InMemoryDataset" else dataset.feeds()
+    assert list(found or ()) == []
 
 
 # -- in memory -------------------------------------------------------------------------------------
@@ -249,8 +261,12 @@ def test_nothing_in_memory_is_told(variables, files):
     dataset = dataset_of(variables, files, "InMemoryDataset")
     with pytest.warns(UserWarning, match="load_into_memory"):
         assert list(dataset.feeds()) == []
+    for shuffle in (dataset.local_shuffle, dataset.global_shuffle):
+        with pytest.warns(UserWarning, match="load_into_memory"):
+            shuffle()
+    dataset.set_fea_eval(1)
     with pytest.raises(ArgumentError, match="nothing is in memory"):
-        dataset.local_shuffle()
+        dataset.slots_shuffle(["a"])
     with pytest.raises(UnsupportedError, match="one process"):
         dataset.load_into_memory()
         dataset.global_shuffle(fleet=object())
