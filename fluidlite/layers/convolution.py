@@ -7,8 +7,8 @@ from math import prod, sqrt
 from typing import Any
 
 from ..errors import ArgumentError, ShapeError
+from ..ground.callsite import warn
 from ..initializer import Normal
-from ..ir.callsite import warn
 from ..ir.variable import Variable
 from ..opdef.windows import WindowArguments
 from .layer import LayerBuilder
