@@ -118,16 +118,16 @@ def distances(xp: Any, hyps: Array, refs: Array, many: Array, wanted: Array) -> 
     """
     above = xp.broadcast_to(xp.arange(refs.shape[1] + 1), (len(refs), refs.shape[1] + 1))
     places, every = xp.arange(refs.shape[1] + 1), xp.arange(len(refs))
-    found = above[every, wanted]  # where the text in Hyps is empty
+    edits = above[every, wanted]  # where the text in Hyps is empty
     for t in range(hyps.shape[1]):
         differs = hyps[:, t : t + 1] != refs
         best = xp.minimum(above[:, 1:] + 1, above[:, :-1] + differs)
         row = xp.concatenate([xp.full((len(refs), 1), t + 1), best], axis=1)
         # insertions: row[j] = min over k <= j of row[k] + j - k
         row = xp.minimum.accumulate(row - places, axis=1) + places
-        found = xp.where(many == t + 1, row[every, wanted], found)
+        edits = xp.where(many == t + 1, row[every, wanted], edits)
         above = row
-    return found
+    return edits
 
 
 class ctc_align(DetachedValues):
@@ -176,21 +176,21 @@ class ctc_align(DetachedValues):
             counts: which of them there are.
             first: which of them begin a text.
         """
-        found = counts & (labels != self.blank)
+        stays = counts & (labels != self.blank)
         if self.merge_repeated:
             same = xp.zeros(labels.shape, bool)
             same[..., 1:] = labels[..., 1:] == labels[..., :-1]
-            found &= first | ~same
-        return found
+            stays &= first | ~same
+        return stays
 
     def run(self, xp, Input, InputLength):
         if InputLength is None:
             flat, stays = self.staying(xp, Input)
-            found = flat[stays]
-            if not len(found):  # texts without a row, and yet there is one
+            remaining = flat[stays]
+            if not len(remaining):  # texts without a row, and yet there is one
                 lod = self.lods(dict(Input=Input))["Output"]
                 return LoDTensor(xp.full((1, 1), -1, flat.dtype), lod), None
-            return xp.reshape(found, (-1, 1)), None
+            return xp.reshape(remaining, (-1, 1)), None
         labels = Input.data if isinstance(Input, LoDTensor) else Input
         rows, width = labels.shape
         lengths = padded_lengths(InputLength, rows, width, "InputLength")

@@ -111,15 +111,15 @@ class AnchorTargets(TrueBoxes, Op, abstract=True):
         alike = overlap(xp, anchors[:, None], boxes[None], 1).astype(anchors.dtype)
         if not len(boxes):
             best, place = xp.zeros(len(anchors), anchors.dtype), None
-            found = xp.zeros(0, "int64")
+            candidates = xp.zeros(0, "int64")
         else:
             best, place = xp.max(alike, axis=1), xp.argmax(alike, axis=1)
             top = alike.max(axis=0, initial=0)
-            found = xp.flatnonzero((best >= high) | (xp.abs(alike - top) < NEAR).any(axis=1))
-        found = draw_objects(found)
-        background = draw_background(xp.flatnonzero(best < low), len(found))
-        objects = xp.setdiff1d(found, background)
-        stand_ins = xp.full(len(found) - len(objects), found[0] if len(found) else 0)
+            candidates = xp.flatnonzero((best >= high) | (xp.abs(alike - top) < NEAR).any(axis=1))
+        candidates = draw_objects(candidates)
+        background = draw_background(xp.flatnonzero(best < low), len(candidates))
+        objects = xp.setdiff1d(candidates, background)
+        stand_ins = xp.full(len(candidates) - len(objects), candidates[0] if len(candidates) else 0)
         return objects, stand_ins, xp.sort(background), place
 
     def gathered(self, xp, anchors, dtype, each):
@@ -195,7 +195,7 @@ class rpn_target_assign(AnchorTargets):
     ) -> Arrays:
         generator = rng(0) if self.use_random else None
         objects_at_most = int(np.float32(self.rpn_fg_fraction) * self.rpn_batch_size_per_im)
-        each = []
+        per_image = []
         for boxes, _, info in self.images(xp, GtBoxes, IsCrowd, ImInfo):
             inside = xp.flatnonzero(self.inside(Anchor, info))
             objects, stand_ins, background, place = self.assigned(
@@ -212,8 +212,8 @@ class rpn_target_assign(AnchorTargets):
             if len(located):
                 targets = relative(xp, boxes[place[located]], Anchor[inside[located]])
             parts = (objects, stand_ins, background)
-            each.append((*(inside[k.astype("int64")] for k in parts), targets, 1))
-        return self.gathered(xp, len(Anchor), Anchor.dtype, each)
+            per_image.append((*(inside[k.astype("int64")] for k in parts), targets, 1))
+        return self.gathered(xp, len(Anchor), Anchor.dtype, per_image)
 
     def inside(self, anchors: Array, info: Array) -> Array:
         """Which anchors do not reach out of the image too far."""
@@ -254,7 +254,7 @@ class retinanet_target_assign(AnchorTargets):
     def run(
         self, xp: Any, Anchor: Array, GtBoxes: Array, GtLabels: Array, IsCrowd: Array, ImInfo: Array
     ) -> Arrays:
-        each, counts = [], []
+        per_image, counts = [], []
         for boxes, labels, _ in self.images(xp, GtBoxes, IsCrowd, ImInfo, GtLabels):
             objects, stand_ins, background, place = self.assigned(
                 xp,
@@ -270,8 +270,8 @@ class retinanet_target_assign(AnchorTargets):
             if len(located):
                 targets = relative(xp, boxes[place[located]], Anchor[located])
                 classes = labels[place[objects]]
-            each.append((objects, stand_ins, background, targets, classes))
+            per_image.append((objects, stand_ins, background, targets, classes))
             counts.append([len(located) + 1])
-        found = self.gathered(xp, len(Anchor), Anchor.dtype, each)
+        found = self.gathered(xp, len(Anchor), Anchor.dtype, per_image)
         numbers = xp.asarray(counts, dtype="int32")
         return *found, LoDTensor(numbers, (tuple(range(len(counts) + 1)),))

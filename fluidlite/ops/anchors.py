@@ -109,11 +109,11 @@ class prior_box(UseMkldnn, UseQuantizer, Priors):
     @property
     def ratios(self) -> list[float]:
         """All aspect ratios, 1 first."""
-        found = [1.0]
+        ratios = [1.0]
         for ratio in self.aspect_ratios:
-            if all(abs(ratio - other) >= 1e-6 for other in found):
-                found += [ratio, 1 / ratio] if self.flip else [ratio]
-        return found
+            if all(abs(ratio - other) >= 1e-6 for other in ratios):
+                ratios += [ratio, 1 / ratio] if self.flip else [ratio]
+        return ratios
 
     @property
     def count(self) -> int:
@@ -142,7 +142,7 @@ class prior_box(UseMkldnn, UseQuantizer, Priors):
 
     def halves(self) -> list[Any]:
         """Half the width and height of each box of a place."""
-        found = []
+        halves = []
         for k, size in enumerate(self.min_sizes):
             stretched = [
                 (size * math.sqrt(ratio) / 2, size / math.sqrt(ratio) / 2) for ratio in self.ratios
@@ -150,10 +150,10 @@ class prior_box(UseMkldnn, UseQuantizer, Priors):
             squares = [math.sqrt(size * self.max_sizes[k]) / 2] * 2 if self.max_sizes else None
             more = [tuple(squares)] if squares else []
             if self.min_max_aspect_ratios_order:
-                found += [stretched[0], *more, *stretched[1:]]
+                halves += [stretched[0], *more, *stretched[1:]]
             else:
-                found += [*stretched, *more]
-        return found
+                halves += [*stretched, *more]
+        return halves
 
     def run(self, xp: Any, Input: Array, Image: Array) -> Arrays:
         boxes = self.around(xp, Input, Image, self.halves(), [(0.0, 0.0)] * self.count)

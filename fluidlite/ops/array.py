@@ -167,12 +167,12 @@ class tensor_to_array(Op):
     def run(self, xp: Any, X: Array, Like: Array) -> Array:
         whole = xp.moveaxis(X, self.axis, 0)
         parts, begin = [], 0
-        for each in map(bare, Like):
+        for like in map(bare, Like):
             if self.use_stack:
                 parts.append(whole[begin])
                 begin += 1
             else:
-                end = begin + each.shape[self.axis]
+                end = begin + like.shape[self.axis]
                 parts.append(xp.moveaxis(whole[begin:end], 0, self.axis))
                 begin = end
         return LoDTensorArray(parts)

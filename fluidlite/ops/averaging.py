@@ -37,16 +37,19 @@ class average_accumulates(Detached):
     min_average_window: Long = 10000
 
     def infer(self, *specs: Spec) -> Specs:
-        param, *kept = specs
+        param, *accumulators = specs
         names = [slot.name for slot in self.inputs[1:]]
-        sums, numbers = dict(zip(names[:3], kept[:3])), dict(zip(names[3:], kept[3:]))
+        sums, numbers = (
+            dict(zip(names[:3], accumulators[:3])),
+            dict(zip(names[3:], accumulators[3:])),
+        )
         need_float(param=param)
         same_dtype(param=param, **sums)
         for name, one in sums.items():
             need_shape(name, one, param.shape, "as param")
         need_integer(**numbers)
         need_one(**numbers)
-        return *kept[:3], *(one.with_shape([1]) for one in kept[3:])
+        return *accumulators[:3], *(one.with_shape([1]) for one in accumulators[3:])
 
     def run(
         self,

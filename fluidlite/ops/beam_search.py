@@ -159,18 +159,18 @@ def best(scores, prefix, sources, size):
 
 def inserted(scores: Array, prefix: Array, candidates: list[int], size: int) -> Array:
     """The best candidates where the last place is contended: put one by one into a sorted list."""
-    kept = []
+    sorted_best = []
     for candidate in candidates:
         key = (scores[candidate], prefix[candidate])
-        if len(kept) == size:
-            if key < kept[-1][0]:
+        if len(sorted_best) == size:
+            if key < sorted_best[-1][0]:
                 continue
-            kept.pop()
-        at = len(kept)
-        while at and kept[at - 1][0] < key:
+            sorted_best.pop()
+        at = len(sorted_best)
+        while at and sorted_best[at - 1][0] < key:
             at -= 1
-        kept.insert(at, (key, candidate))
-    return np.array([candidate for _, candidate in kept], np.int64)
+        sorted_best.insert(at, (key, candidate))
+    return np.array([candidate for _, candidate in sorted_best], np.int64)
 
 
 class beam_search_decode(DetachedValues):
@@ -217,14 +217,16 @@ class beam_search_decode(DetachedValues):
             at = np.concatenate([prefix[at], prefix[new]])
         finals = np.array([float(sentence[0][1]) for sentence in sentences])
         order = np.lexsort((np.arange(len(sentences)), -finals, source))
-        found = [sentences[k][::-1] for k in order.tolist()]
+        hypotheses = [sentences[k][::-1] for k in order.tolist()]
         lod = (
             offsets_from(np.bincount(source, minlength=count)),
-            offsets_from([len(sentence) for sentence in found]),
+            offsets_from([len(sentence) for sentence in hypotheses]),
         )
         types = bare(Ids[0]).dtype, bare(Scores[0]).dtype
         return tuple(
-            LoDTensor(np.array([pair[k] for sentence in found for pair in sentence], dtype), lod)
+            LoDTensor(
+                np.array([pair[k] for sentence in hypotheses for pair in sentence], dtype), lod
+            )
             for k, dtype in enumerate(types)
         )
 

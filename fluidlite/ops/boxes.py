@@ -242,11 +242,11 @@ class box_decoder_and_assign(Op):
     grad = None
 
     def infer(self, PriorBox: Spec, PriorBoxVar: Spec, TargetBox: Spec, BoxScore: Spec) -> Specs:
-        given = dict(
+        specs = dict(
             PriorBox=PriorBox, PriorBoxVar=PriorBoxVar, TargetBox=TargetBox, BoxScore=BoxScore
         )
         need_float(PriorBox=PriorBox)
-        same_dtype(**given)
+        same_dtype(**specs)
         need_boxes("PriorBox", PriorBox)
         need_ndim("TargetBox", TargetBox, 2)
         need_ndim("BoxScore", BoxScore, 2)

@@ -140,10 +140,10 @@ class while_grad(DrivingGradient):
         for name, given in zip(
             self.original_output_grad, run.names("inputs", "Out@GRAD"), strict=True
         ):
-            found = run.find(given)
-            if found is None:  # programs of fluid's leave out zeros
-                found = run.zeros_like(run.value(name.removesuffix(GRAD)))
-            carried[name] = found
+            gradient = run.find(given)
+            if gradient is None:  # programs of fluid's leave out zeros
+                gradient = run.zeros_like(run.value(name.removesuffix(GRAD)))
+            carried[name] = gradient
         local = self.gradient_names({"X": names})
         wanted = run.names("outputs", "X@GRAD")
         # an operator that adds to an array must not find the gradient of a later value of it
@@ -169,8 +169,8 @@ class while_grad(DrivingGradient):
             run.set(name, value)
         for name, out, x in zip(local, wanted, names):
             if out != "@EMPTY@":
-                found = carried.get(name, sums.get(name))
-                run.set(out, zeros_like(run.value(x)) if found is None else found)
+                gradient = carried.get(name, sums.get(name))
+                run.set(out, zeros_like(run.value(x)) if gradient is None else gradient)
 
 
 class conditional_block(Driving):
@@ -189,12 +189,12 @@ class conditional_block(Driving):
     is_scalar_condition: bool = False
 
     def execute(self, run: Any) -> None:
-        kept = None
+        saved = None
         if self.holds(run):
             frame = run.run_block()
             run.export(frame)
-            kept = run.saved(frame)
-        run.set(run.names("outputs", "Scope")[0], kept)
+            saved = run.saved(frame)
+        run.set(run.names("outputs", "Scope")[0], saved)
 
     def holds(self, run: Any) -> Any:
         """Whether the block is to be run."""
@@ -227,21 +227,21 @@ class conditional_block_grad(DrivingGradient):
     def execute(self, run: Any) -> None:
         inputs = run.names("inputs", "Input")
         wanted = run.names("outputs", "Input@GRAD")
-        kept = run.value(run.names("inputs", "Scope")[0])
-        if kept is not None:
-            frame = run.run_block(kept)
+        saved = run.value(run.names("inputs", "Scope")[0])
+        if saved is not None:
+            frame = run.run_block(saved)
         passed = dict(zip(run.names("inputs", "Out"), run.names("inputs", "Out@GRAD")))
         results = {}
         for x, name, out in zip(inputs, self.gradient_names({"Input": inputs}), wanted):
             if out != "@EMPTY@":
-                if kept is not None:
-                    found = frame.get(name)
+                if saved is not None:
+                    gradient = frame.get(name)
                 else:
-                    found = run.find(passed[x]) if x in passed else None
-                if found is None and run.find(x) is not None:  # else its branch was not taken
-                    found = zeros_like(run.find(x))
-                if found is not None:
-                    results[out] = found
+                    gradient = run.find(passed[x]) if x in passed else None
+                if gradient is None and run.find(x) is not None:  # else its branch was not taken
+                    gradient = zeros_like(run.find(x))
+                if gradient is not None:
+                    results[out] = gradient
         for out, value in results.items():
             run.set(out, value)
 
@@ -364,15 +364,15 @@ class recurrent_grad(DrivingGradient):
             local[:count], names["inputs"], run.names("outputs", "inputs@GRAD")
         ):
             if out != "@EMPTY@":
-                found = [parts[name].get(t) for t in range(len(order))]
+                gradients = [parts[name].get(t) for t in range(len(order))]
                 zeros = run.zeros_like(sequences[x][0])
-                run.set(out, run.f.stack([zeros if v is None else v for v in found], axis=0))
+                run.set(out, run.f.stack([zeros if v is None else v for v in gradients], axis=0))
         for name, x, out in zip(
             local[count:], names["parameters"], run.names("outputs", "parameters@GRAD")
         ):
             if out != "@EMPTY@":
-                found = list(parts[name].values())
-                run.set(out, run.f.sum(found) if found else run.zeros_like(run.value(x)))
+                gradients = list(parts[name].values())
+                run.set(out, run.f.sum(gradients) if gradients else run.zeros_like(run.value(x)))
         for out, value in zip(run.names("outputs", "initial_states@GRAD"), carried):
             run.set(out, value)
 

@@ -66,15 +66,15 @@ class ChainSteps:
     def _forward_of_logarithms(self):
         x = self.shifted[self.chains.by_steps].astype(np.float64)
         w = self.transition.astype(np.float64)
-        found, logs = np.empty_like(x), np.empty(len(x))
+        log_alpha, logs = np.empty_like(x), np.empty(len(x))
         before = None
         for a, b in self.order.steps:
             now = x[a:b] + (w[0] if before is None else _product(before[: b - a], w[2:]))
             logs[a:b] = _log_sum(now)
-            before = found[a:b] = now - logs[a:b, None]
-        self.log_alpha = found
+            before = log_alpha[a:b] = now - logs[a:b, None]
+        self.log_alpha = log_alpha
         self.logs = logs
-        self.alpha = np.exp(found).astype(self.emission.dtype)
+        self.alpha = np.exp(log_alpha).astype(self.emission.dtype)
 
     def log_sum(self):
         """The logarithm of the sum over all labels, for each chain; 0 for an empty one."""
@@ -82,29 +82,29 @@ class ChainSteps:
         offsets = np.asarray(chains.offsets)
         parts = np.take(self.logs, order.back).astype(np.float64)
         parts += self.top[chains.numbers, 0]
-        found = np.zeros(chains.count)
+        log_sums = np.zeros(chains.count)
         filled = np.flatnonzero(np.diff(offsets))
         if len(filled):
-            found[filled] = np.add.reduceat(parts, offsets[filled])
+            log_sums[filled] = np.add.reduceat(parts, offsets[filled])
             last = order.back[offsets[filled + 1] - 1]
             if self.is_scaled:
-                found[filled] += np.log(self.alpha[last] @ self.weights[1]) + self.most
+                log_sums[filled] += np.log(self.alpha[last] @ self.weights[1]) + self.most
             else:
-                found[filled] += _log_sum(self.log_alpha[last] + self.transition[1])
-        return found
+                log_sums[filled] += _log_sum(self.log_alpha[last] + self.transition[1])
+        return log_sums
 
     def score(self, labels: Array) -> Array:
         """What speaks for the given labels, for each chain."""
         chains = self.chains
         offsets = np.asarray(chains.offsets)
-        found = np.zeros(chains.count)
+        scores = np.zeros(chains.count)
         filled = np.flatnonzero(np.diff(offsets))
         if len(filled):
             parts = self.emission[chains.numbers, labels].astype(np.float64)
             parts += self.transition[self._before(labels), labels]
-            found[filled] = np.add.reduceat(parts, offsets[filled])
-            found[filled] += self.transition[1, labels[offsets[filled + 1] - 1]]
-        return found
+            scores[filled] = np.add.reduceat(parts, offsets[filled])
+            scores[filled] += self.transition[1, labels[offsets[filled + 1] - 1]]
+        return scores
 
     def _before(self, labels):
         """Of each row, the row of Transition that leads to it."""

@@ -187,20 +187,20 @@ class warpctc(ValueShaped):
                     f.slice(flat, axes=[1], starts=[0], ends=[1]), np.full(texts.count, -1)
                 )
             cost = self.costs(f, texts, flat, classes)
-            found = f.add_rows(texts.chosen, f.reshape(cost, shape=[-1, 1]), size=texts.count)
+            losses = f.add_rows(texts.chosen, f.reshape(cost, shape=[-1, 1]), size=texts.count)
             if not self.norm_by_times:
-                return found
+                return losses
             share = np.ones((texts.count, 1), scores.dtype)
             share[texts.chosen, 0] = 1 / texts.lengths
-            return f.scale_gradient(found, share)
+            return f.scale_gradient(losses, share)
 
         def gradient():
-            given = dict(
+            ins = dict(
                 Logits=Logits, Label=Label, LogitsLength=LogitsLength, LabelLength=LabelLength
             )
             ones = np.ones((texts.count, 1), scores.dtype)
             plain = warpctc({"blank": self.blank})
-            pulled = differentiated(f, plain, given | dict(dLoss=ones))["Logits"]()
+            pulled = differentiated(f, plain, ins | dict(dLoss=ones))["Logits"]()
             pulled = f.reshape(f.bare_rows(pulled), shape=[-1, classes])
             numbers = np.full(texts.longest * texts.count, -1)
             numbers[texts.places * texts.count + texts.chosen[texts.text_of_row]] = texts.by_steps
@@ -293,15 +293,15 @@ class warpctc(ValueShaped):
             number, place = positions_in(offsets)
             if self.norm_by_times:
                 flow = flow / np.maximum(lengths_of(offsets), 1)[:, None].astype(flow.dtype)
-            found = WarpCTCGrad[place, number]
-            found *= flow[number]
-            return {"Logits": LoDTensor(found, Logits.offsets)}
+            gradient = WarpCTCGrad[place, number]
+            gradient *= flow[number]
+            return {"Logits": LoDTensor(gradient, Logits.offsets)}
         if self.norm_by_times:
             lengths = np.asarray(LogitsLength).reshape(-1, 1)
             flow = flow / np.maximum(lengths, 1).astype(flow.dtype)
-        found = np.zeros_like(bare(Logits))
-        np.multiply(WarpCTCGrad, flow, out=found[: len(WarpCTCGrad)])
-        return {"Logits": found}
+        gradient = np.zeros_like(bare(Logits))
+        np.multiply(WarpCTCGrad, flow, out=gradient[: len(WarpCTCGrad)])
+        return {"Logits": gradient}
 
     grad = differentiated_as(grad_numpy)
 

@@ -30,15 +30,15 @@ class CTCSteps:
         self.texts = texts
         self.blank = blank
         order, lengths = texts.order, texts.lengths
-        given = np.take(scores, texts.rows, axis=0)
-        n, labels = given.shape
-        given -= given.max(axis=1, keepdims=True)
-        self.probable: Any = np.exp(given)
+        shifted = np.take(scores, texts.rows, axis=0)
+        n, labels = shifted.shape
+        shifted -= shifted.max(axis=1, keepdims=True)
+        self.probable: Any = np.exp(shifted)
         whole = np.add.reduce(self.probable, axis=1, keepdims=True)
         self.probable /= whole
-        logs = np.empty((n, labels + 1), given.dtype)  # the last one is that of places not real
+        logs = np.empty((n, labels + 1), shifted.dtype)  # the last one is that of places not real
         logs[:, labels] = _NEVER
-        np.subtract(given, np.log(whole), out=logs[:, :labels])
+        np.subtract(shifted, np.log(whole), out=logs[:, :labels])
         places = np.where(texts.is_real(), texts.extended, labels)
         cells = np.repeat(places, lengths, axis=0)
         cells += (np.arange(n) * (labels + 1))[:, None]
@@ -77,18 +77,18 @@ class CTCSteps:
         largest = np.empty((order.first, 2, width), own.dtype)
         for number, (a, b) in enumerate(order.steps):
             m = b - a
-            now, most, each = sums[a:b], largest[:m], three[:, :m]
+            now, most, terms = sums[a:b], largest[:m], three[:, :m]
             if not a:
                 np.add(own[a:b], begins, out=now)
             else:
                 before = state[:m]
-                np.add(before[:, :, :-2], skips[:m], out=each[0])
-                each[1] = before[:, :, 1:-1]
-                each[2] = before[:, :, 2:]
-                np.maximum.reduce(each, axis=0, out=most)
-                each -= most
-                np.exp(each, out=each)
-                np.add.reduce(each, axis=0, out=now)
+                np.add(before[:, :, :-2], skips[:m], out=terms[0])
+                terms[1] = before[:, :, 1:-1]
+                terms[2] = before[:, :, 2:]
+                np.maximum.reduce(terms, axis=0, out=most)
+                terms -= most
+                np.exp(terms, out=terms)
+                np.add.reduce(terms, axis=0, out=now)
                 np.log(now, out=now)
                 most += own[a:b]
                 now += most
@@ -117,11 +117,11 @@ class CTCSteps:
         occupied -= occupied.max(axis=1, keepdims=True)
         np.exp(occupied, out=occupied)
         occupied /= np.add.reduce(occupied, axis=1, keepdims=True)
-        found = self.probable
-        n, labels = found.shape
-        found[:, self.blank] -= np.add.reduce(occupied[:, ::2], axis=1)
+        gradient = self.probable
+        n, labels = gradient.shape
+        gradient[:, self.blank] -= np.add.reduce(occupied[:, ::2], axis=1)
         cells = np.repeat(texts.extended[:, 1::2], texts.lengths, axis=0)
         cells += (np.arange(n) * labels)[:, None]
         parts = occupied[:, 1::2].reshape(-1)
-        found -= np.bincount(cells.reshape(-1), parts, n * labels).reshape(n, labels)
-        return found
+        gradient -= np.bincount(cells.reshape(-1), parts, n * labels).reshape(n, labels)
+        return gradient

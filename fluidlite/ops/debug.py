@@ -174,7 +174,7 @@ class py_func(Op):
             for name in run.names("inputs", "X")
         ]
         try:
-            found = called.function(*arguments)
+            returned = called.function(*arguments)
         except FluidError:
             raise
         except Exception as error:
@@ -183,7 +183,7 @@ class py_func(Op):
         names = run.names("outputs", "Out")
         if not names:
             return
-        results = list(found) if isinstance(found, (list, tuple)) else [found]
+        results = list(returned) if isinstance(returned, (list, tuple)) else [returned]
         if len(results) != len(names):
             raise OpError(
                 f"expected the function {called.name} to return {len(names)} arrays, got "

@@ -37,11 +37,11 @@ class dropout(Op):
     @property
     def factor(self) -> float:
         """What an element is multiplied by that is not set to 0."""
-        kept = 1.0 - self.dropout_prob
+        keep_prob = 1.0 - self.dropout_prob
         if self.is_test:
-            return 1.0 if self.dropout_implementation == "upscale_in_train" else kept
-        if self.dropout_implementation == "upscale_in_train" and kept:
-            return 1.0 / kept
+            return 1.0 if self.dropout_implementation == "upscale_in_train" else keep_prob
+        if self.dropout_implementation == "upscale_in_train" and keep_prob:
+            return 1.0 / keep_prob
         return 1.0
 
     def infer(self, X: Spec, Seed: Spec) -> Specs:

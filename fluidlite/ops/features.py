@@ -115,16 +115,16 @@ class similarity_focus(Op):
 
 def largest_apart(xp: Any, matrix: Array) -> list[Any]:
     """The places of numbers from the largest down, of which no two share a row or a column."""
-    rows, columns, found = set(), set(), []
+    rows, columns, pairs = set(), set(), []
     for place in xp.argsort(-matrix, axis=None, kind="stable").tolist():
         row, column = divmod(place, matrix.shape[1])
         if row not in rows and column not in columns:
             rows.add(row)
             columns.add(column)
-            found.append((row, column))
-            if len(found) == min(matrix.shape):
+            pairs.append((row, column))
+            if len(pairs) == min(matrix.shape):
                 break
-    return found
+    return pairs
 
 
 class random_crop(Op):

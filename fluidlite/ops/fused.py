@@ -131,7 +131,7 @@ class fusion_repeated_fc_relu(Op):
         need_ndim("X", X, 2)
         if not W or len(W) != len(Bias):
             raise ShapeError(f"expected a Bias for each W, got {len(Bias)} and {len(W)}")
-        found, width = [], X.shape[1]
+        hidden, width = [], X.shape[1]
         for k, (matrix, bias) in enumerate(zip(W, Bias)):
             same_dtype(X=X, **{f"W[{k}]": matrix, f"Bias[{k}]": bias})
             fits = matrix.ndim == 2 and agree(matrix.shape[0], width)
@@ -141,16 +141,16 @@ class fusion_repeated_fc_relu(Op):
                     f"columns, got shapes {list(matrix.shape)} and {list(bias.shape)}"
                 )
             width = matrix.shape[1]
-            found.append(X.with_dim(1, width))
-        return found[:-1], found[-1]
+            hidden.append(X.with_dim(1, width))
+        return hidden[:-1], hidden[-1]
 
     def expand(self, f: Any, X: Value, W: list[Value], Bias: list[Value]) -> Values:
-        found, x = [], X
+        hidden, x = [], X
         for matrix, bias in zip(W, Bias):
             bias = f.reshape(bias, shape=[math.prod(bias.shape)])
             x = f.relu(f.elementwise_add(f.matmul(x, matrix), bias, axis=1))
-            found.append(x)
-        return found[:-1], found[-1]
+            hidden.append(x)
+        return hidden[:-1], hidden[-1]
 
 
 class coalesce_tensor(Op):
@@ -286,7 +286,7 @@ class tdm_sampler(Op):
         items = xp.in_range(xp.reshape(X, -1), len(Travel), "X")
         nodes, own = xp.reshape(Layer, -1), Travel[items]
         offsets = self.layer_offset_lod
-        found, labels, masks = [], [], []
+        samples, labels, masks = [], [], []
         for k, count in enumerate(self.neg_samples_num_list):
             layer = nodes[offsets[k] : offsets[k + 1]]
             order = generator.random((len(items), len(layer)))
@@ -294,9 +294,9 @@ class tdm_sampler(Op):
             drawn = layer[xp.argsort(order, axis=1)[:, :count]]
             parts = [own[:, k : k + 1], drawn] if self.output_positive else [drawn]
             here = own[:, k : k + 1] != 0
-            found.append(xp.where(here, xp.concatenate(parts, axis=1), 0))
-            mine = xp.arange(found[-1].shape[1]) < int(self.output_positive)
+            samples.append(xp.where(here, xp.concatenate(parts, axis=1), 0))
+            mine = xp.arange(samples[-1].shape[1]) < int(self.output_positive)
             labels.append(here & mine)
-            masks.append(xp.broadcast_to(here, found[-1].shape))
+            masks.append(xp.broadcast_to(here, samples[-1].shape))
         dtype = self.dtype.dtype
-        return tuple(xp.concatenate(v, axis=1).astype(dtype) for v in (found, labels, masks))
+        return tuple(xp.concatenate(v, axis=1).astype(dtype) for v in (samples, labels, masks))

@@ -200,25 +200,25 @@ class gru(Op):
         first, blocks = order.first, order.blocks()
         most = max((b - a for a, b, _ in blocks), default=0)
         empty = lambda *shape: np.empty(shape, BatchGate.dtype)
-        given, room, kepts = empty(3, most, d), empty(3, most, d), empty(most, d)
+        gate_room, room, kepts = empty(3, most, d), empty(3, most, d), empty(most, d)
         flow, carry = empty(2, first, d), empty(first, d)
         dreset, t = empty(first, d), empty(first, d)
         dgates = np.empty_like(BatchGate)
         more, after = None, 0
         for start, end, steps in blocks:
-            gates, parts = given[:, : end - start], room[:, : end - start]
+            gates, parts = gate_room[:, : end - start], room[:, : end - start]
             gates[...] = of_gates(BatchGate[start:end], 3)
             u, r, c = gates
             slope(self.gate_activation, gates[:2], parts[:2])
             slope(self.activation, c, parts[2])
             if dBatchGate is not None:
                 more = of_gates(dBatchGate[start:end], 3) * parts
-            kept = np.subtract(1, u, out=kepts[: end - start])
+            complement = np.subtract(1, u, out=kepts[: end - start])
             held = before[start:end]
             parts[1] *= held
             if self.origin_mode:
-                parts[2] *= kept
-                kept, u = u, np.subtract(held, c)
+                parts[2] *= complement
+                complement, u = u, np.subtract(held, c)
             else:
                 parts[2] *= u
                 u = np.subtract(c, held, out=c)
@@ -242,25 +242,25 @@ class gru(Op):
                     parts[:2, at] += more[:2, at]
                 np.matmul(parts[:2, at], from_gates, out=flow[:, :m])
                 np.add(flow[0, :m], flow[1, :m], out=back)
-                dh *= kept[at]
+                dh *= complement[at]
                 back += dh
                 np.multiply(dr, r[at], out=part)
                 back += part
                 after = m
             of_gates(dgates[start:end], 3)[...] = parts
-        found = {"Input": np.take(dgates, order.back, axis=0)}
+        gradients = {"Input": np.take(dgates, order.back, axis=0)}
         if H0 is not None:
-            found["H0"] = by_sequence(order, carry, H0)
+            gradients["H0"] = by_sequence(order, carry, H0)
         start = 0 if H0 is not None else order.first
         parts = (
             before[start:].T @ dgates[start:, : 2 * d],
             BatchResetHiddenPrev[start:].T @ dgates[start:, 2 * d :],
         )
         joined = np.concatenate([part.reshape(-1) for part in parts])
-        found["Weight"] = joined.reshape(Weight.shape)
+        gradients["Weight"] = joined.reshape(Weight.shape)
         if Bias is not None:
-            found["Bias"] = np.add.reduce(dgates, axis=0)[None]
-        return found
+            gradients["Bias"] = np.add.reduce(dgates, axis=0)[None]
+        return gradients
 
     grad = differentiated_as(grad_numpy)
 

@@ -281,14 +281,14 @@ class resize_weights(Op):
     def neighbours(self, xp: Any, rows: Array) -> list[Any]:
         """Places among the old elements, and their weights, in single precision."""
         if self.method == "nearest":
-            found = self.nearest(xp, rows)
+            taps = self.nearest(xp, rows)
         else:
             half = xp.float32(0 if self.align_corners or self.align_mode else 0.5)
             at = xp.maximum(self.step(xp) * (rows.astype("float32") + half) - half, xp.float32(0))
             below = xp.floor(at)
-            found = [(below, 1 - (at - below)), (below + 1, at - below)]
+            taps = [(below, 1 - (at - below)), (below + 1, at - below)]
         ones = xp.ones(len(rows), "float32")
-        return [(xp.minimum(p, self.old - 1).astype("int64"), w * ones) for p, w in found]
+        return [(xp.minimum(p, self.old - 1).astype("int64"), w * ones) for p, w in taps]
 
     def nearest(self, xp: Any, rows: Array) -> list[Any]:
         """The place of each, with its weight."""

@@ -133,13 +133,13 @@ class split(Op):
         return dict(X=lambda: f.concat(dOut, AxisTensor, axis=self.axis))
 
     def slices(self, x: Spec) -> list[list[slice]] | None:
-        axis, found, start = normal_axis(self.axis, x.ndim), [], 0
+        axis, slices, start = normal_axis(self.axis, x.ndim), [], 0
         for n in self.sizes(x.shape[axis], self.sections):
             cuts = [slice(0, size, 1) for size in x.shape]
             cuts[axis] = slice(start, start + n, 1)
-            found.append(cuts)
+            slices.append(cuts)
             start += n
-        return found
+        return slices
 
     def sizes(self, size: int, sections: Sequence[int]) -> list[int]:
         """The sizes of the parts of ``size`` elements; unknown ones are -1.

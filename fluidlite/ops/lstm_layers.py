@@ -57,18 +57,18 @@ class LstmLayers(Op, abstract=True):
         Args:
             width: of the input.
         """
-        size, at, found = self.hidden_size, 0, []
+        size, at, ranges = self.hidden_size, 0, []
         if self.num_layers > MOST_LAYERS:
             raise AttributeValueError(
                 f"expected num_layers of at most {MOST_LAYERS}, got {self.num_layers}"
             )
         for _ in range(self.num_layers):
             for _ in range(self.directions):
-                found.append((width, at, at + 4 * size * width))
+                ranges.append((width, at, at + 4 * size * width))
                 at += 4 * size * (width + size)
             width = size * self.directions
-        placed = [Part(*each, at + 8 * size * k) for k, each in enumerate(found)]
-        return placed, at + 8 * size * len(found)
+        placed = [Part(*each, at + 8 * size * k) for k, each in enumerate(ranges)]
+        return placed, at + 8 * size * len(ranges)
 
     def check_layout(self) -> None:
         """Refuse sizes that make no layers."""
@@ -142,13 +142,13 @@ class lstm_layers(LstmLayers):
             inputs = f.elementwise_add(inputs, f.reshape(bias, shape=[4 * size]), axis=1)
             inputs = f.reshape(inputs, shape=[steps, rows, 4 * size])
             by_state = matrix(part.of_state, size, size)
-            h, c, found = piece(InitH, k), piece(InitC, k), []
+            h, c, outs = piece(InitH, k), piece(InitC, k), []
             for t in reversed(range(steps)) if back else range(steps):
                 c, h = f.lstm_unit(piece(inputs, t) + f.matmul(h, by_state, transpose_Y=True), c)
-                found.append(h)
+                outs.append(h)
             states.append(h)
             cells.append(c)
-            return f.stack(found[::-1] if back else found, axis=0)
+            return f.stack(outs[::-1] if back else outs, axis=0)
 
         for layer in range(self.num_layers):
             ways = [one_way(x, layer * self.directions + d, d) for d in range(self.directions)]
@@ -324,7 +324,7 @@ class cudnn_lstm(LstmLayers):
         return {name: getattr(self, name) for name in lstm_layers.attributes}
 
     def infer(self, Input: Spec, InitH: Spec, InitC: Spec, W: Spec) -> Specs:
-        found = self.check(Input, InitH, InitC, W)
+        specs = self.check(Input, InitH, InitC, W)
         if not 0 <= self.dropout_prob < 1:
             raise AttributeValueError(f"expected dropout_prob in [0, 1), got {self.dropout_prob}")
         if not agree(Input.shape[2], self.input_size):
@@ -338,9 +338,9 @@ class cudnn_lstm(LstmLayers):
                 f"{list(Input.shape)}"
             )
         if not self.drops:
-            return *found, None
-        out = found[0]
-        return *found, out.with_shape([self.num_layers - 1, *out.shape])
+            return *specs, None
+        out = specs[0]
+        return *specs, out.with_shape([self.num_layers - 1, *out.shape])
 
     def expand(self, f: Any, Input: Value, InitH: Value, InitC: Value, W: Value) -> Values:
         kept = self.drawn(f, Input) if self.drops else None
@@ -360,13 +360,13 @@ class cudnn_lstm(LstmLayers):
                 "the gradient of dropout between layers needs the output Kept of cudnn_lstm; "
                 "build the program with layers.lstm, or set dropout_prob=0 or is_test"
             )
-        given = dict(Input=Input, InitH=InitH, InitC=InitC, W=W, Kept=Kept)
+        ins = dict(Input=Input, InitH=InitH, InitC=InitC, W=W, Kept=Kept)
         flows = dict(Out=dOut, last_h=dlast_h, last_c=dlast_c)
-        given |= {f"{name}@GRAD": flow for name, flow in flows.items()}
+        ins |= {f"{name}@GRAD": flow for name, flow in flows.items()}
 
         @functools.cache
         def all_of_them():
-            return f.apply(lookup("lstm_layers_grad")(self.layout), given)
+            return f.apply(lookup("lstm_layers_grad")(self.layout), ins)
 
         return {
             name: (lambda name=name: all_of_them()[f"{name}@GRAD"])

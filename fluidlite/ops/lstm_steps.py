@@ -145,7 +145,7 @@ class LSTMSteps:
         most = max((b - a for a, b, _ in blocks), default=0)
         empty = lambda *shape: np.empty(shape, gates.dtype)
         rooms = [empty(4, most, d), empty(4, most, d)]  # a block reads the one behind it
-        given, befores, to_cells = empty(4, most, d), empty(most, d), empty(most, d)
+        gate_room, befores, to_cells = empty(4, most, d), empty(most, d), empty(most, d)
         # a gate at a time, and transposed: faster so for few rows
         back = np.ascontiguousarray(self.W.reshape(-1, 4, d).transpose(1, 2, 0))
         flow, through = empty(4, first, len(self.W)), empty(first, d)
@@ -154,7 +154,7 @@ class LSTMSteps:
         behind, more, after = None, None, 0
         for start, end, steps in blocks:
             rooms.reverse()
-            room, block = rooms[0][:, : end - start], given[:, : end - start]
+            room, block = rooms[0][:, : end - start], gate_room[:, : end - start]
             block[...] = of_gates(gates[start:end], 4)
             slope(op.candidate_activation, block[0], room[0])
             slope(op.gate_activation, block[1:], room[1:])
@@ -211,19 +211,19 @@ class LSTMSteps:
             if peep is not None:
                 for k, state in enumerate((before, before, cells[start:end])):
                     of_peep[k] += np.einsum("nd,nd->d", room[k + 1], state)
-        found = {"Input": din}
+        gradients = {"Input": din}
         if self.H0 is not None:
             to_first = 0 if behind is None else np.add.reduce(np.matmul(behind, back), axis=0)
-            found["H0"] = by_sequence(order, to_first, self.H0)
-            found["C0"] = by_sequence(order, carry, self.C0)
-        found["Weight"] = sequence_before(order, bare(made.out), self.H0).T @ din
+            gradients["H0"] = by_sequence(order, to_first, self.H0)
+            gradients["C0"] = by_sequence(order, carry, self.C0)
+        gradients["Weight"] = sequence_before(order, bare(made.out), self.H0).T @ din
         bias = np.add.reduce(din, axis=0)
-        found["Bias"] = (bias if peep is None else np.concatenate([bias, of_peep.reshape(-1)]))[
+        gradients["Bias"] = (bias if peep is None else np.concatenate([bias, of_peep.reshape(-1)]))[
             None
         ]
         if self.P is not None:
-            found["ProjWeight"] = made.hidden.T @ dproduct
-        return found
+            gradients["ProjWeight"] = made.hidden.T @ dproduct
+        return gradients
 
     def _slopes_of_projection(self, out):
         """The derivatives of projections, by steps."""

@@ -75,16 +75,16 @@ class generate_mask_labels(DetachedValues):
                 f"expected LabelsInt32 in [0, {self.num_classes}), as num_classes says, got {wrong}"
             )
         objects = self.polygons(GtSegms, of_classes)
-        found, offsets = [], [0]
+        targets, offsets = [], [0]
         scales = image_sizes(ImInfo)[:, 2]
         for i, ((begin, end), (first, last)) in enumerate(zip(of_classes, of_rois)):
             counts = (classes[begin:end].ravel() > 0) & (crowd[begin:end].ravel() == 0)
             chosen = [objects[begin + k] for k in np.flatnonzero(counts)]
             of_image = labels[first:last].ravel()
-            found.append(self.of_image(xp, chosen, rois[first:last], of_image, scales[i]))
-            offsets.append(offsets[-1] + len(found[-1][0]))
+            targets.append(self.of_image(xp, chosen, rois[first:last], of_image, scales[i]))
+            offsets.append(offsets[-1] + len(targets[-1][0]))
         lod = (tuple(offsets),)
-        return tuple(LoDTensor(xp.concatenate(part), lod) for part in zip(*found))
+        return tuple(LoDTensor(xp.concatenate(part), lod) for part in zip(*targets))
 
     def polygons(self, GtSegms: Any, of_classes: list[Any]) -> list[Any]:
         """The polygons of each object: lists of arrays [corners, 2]."""

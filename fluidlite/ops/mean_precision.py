@@ -81,21 +81,21 @@ class detection_map(DetachedValues):
             positives = xp.reshape(PosCount, -1).astype("int32")
             right = self.by_class(xp, "TruePos", TruePos)
             wrong = self.by_class(xp, "FalsePos", FalsePos)
-        found, parts = by_image("DetectRes", DetectRes)
+        detections, parts = by_image("DetectRes", DetectRes)
         true, of_true = by_image("Label", Label, len(parts))
-        if found.shape[1] == 1:
-            found, parts = xp.zeros((0, 6), dtype), [(0, 0)] * len(parts)
+        if detections.shape[1] == 1:
+            detections, parts = xp.zeros((0, 6), dtype), [(0, 0)] * len(parts)
         if true.shape[1] == 5:
             true = xp.concatenate([true[:, :1], xp.zeros_like(true[:, :1]), true[:, 1:]], axis=1)
         self.need_classes("Label", true)
-        self.need_classes("DetectRes", found)
+        self.need_classes("DetectRes", detections)
         counted = true if self.evaluate_difficult else true[true[:, 1] == 0]
         positives = positives + xp.bincount(
             counted[:, 0].astype("int64"), minlength=self.class_num
         ).astype("int32")
         pairs = [([], []) for _ in range(self.class_num)]
         for (begin, end), (first, last) in zip(parts, of_true):
-            self.judge(xp, found[begin:end], true[first:last], pairs)
+            self.judge(xp, detections[begin:end], true[first:last], pairs)
         right, wrong = (
             [xp.concatenate([old[c], *pairs[c][k]]) for c in range(self.class_num)]
             for k, old in enumerate((right, wrong))

@@ -266,13 +266,13 @@ class mean_iou(Detached):
 
     def run(self, xp, Predictions, Labels, InWrongs, InCorrects, InMeanIou):
         count = self.num_classes
-        found, right = (
+        predictions, right = (
             xp.in_range(xp.reshape(v, -1), count, name)
             for v, name in ((Predictions, "Predictions"), (Labels, "Labels"))
         )
         counts = lambda v: xp.bincount(v, minlength=count)
-        correct = counts(found[found == right])
-        wrong = counts(found) + counts(right) - 2 * correct
+        correct = counts(predictions[predictions == right])
+        wrong = counts(predictions) + counts(right) - 2 * correct
         wrong = sum((xp.reshape(v, -1) for v in InWrongs or ()), wrong)
         correct = sum((xp.reshape(v, -1) for v in InCorrects or ()), correct)
         occurs = wrong + correct > 0

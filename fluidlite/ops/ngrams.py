@@ -85,21 +85,21 @@ class pyramid_hash(ValueShaped):
         """Elements of W for each row of Out, with -1 for zeros; what was kept, by sequence."""
         elements = bare(X).reshape(-1).astype("<f4").view("<u4")
         offsets = one_level_of(X, "X")
-        state, index, kept = self.seed % 2**32, [], []
+        state, index, masks = self.seed % 2**32, [], []
         for begin, end in itertools.pairwise(offsets):
             places = [
                 self._places(elements[begin:end], n)
                 for n in range(2, min(self.pyramid_layer, end - begin) + 1)
             ]
-            found = np.concatenate(places) if places else np.zeros([0, self.num_emb], np.int64)
-            is_kept = np.ones(len(found), bool)
+            grams = np.concatenate(places) if places else np.zeros([0, self.num_emb], np.int64)
+            is_kept = np.ones(len(grams), bool)
             if self.is_training:
-                numbers, state = _draw(state, len(found))
+                numbers, state = _draw(state, len(grams))
                 is_kept = np.asarray(numbers, np.float32) >= np.float32(self.drop_out_percent)
-            kept.append(is_kept)
-            left = found[is_kept]
+            masks.append(is_kept)
+            left = grams[is_kept]
             index.append(left if len(left) else np.full([1, self.num_emb], -1))
-        return index, kept
+        return index, masks
 
     def _places(self, elements, n):
         """The elements of W for all n-grams of one sequence."""
@@ -116,14 +116,14 @@ class pyramid_hash(ValueShaped):
         return {"Out": (offsets_from([len(rows) for rows in index]),)}
 
     def run(self, xp: Any, X: Array, W: Array) -> Arrays:
-        index, kept = self._grams(X)
+        index, masks = self._grams(X)
         places = np.concatenate(index) if index else np.zeros([0, self.num_emb], np.int64)
         out = np.where(places < 0, np.zeros([], W.dtype), W.reshape(-1)[places])
         if not self.is_training:
             out = out * W.dtype.type(self.drop_out_percent)
         rows = bare(X)
         marks = np.zeros([len(rows) * self.pyramid_layer, 1], np.int32)
-        flat = np.concatenate(kept) if kept else np.zeros([0], bool)
+        flat = np.concatenate(masks) if masks else np.zeros([0], bool)
         marks[: len(flat), 0] = flat
         return out, marks, rows.astype(np.float32)
 
@@ -144,11 +144,11 @@ def _draw(state, count):
     """So many numbers from 0 to 1, as POSIX's example of ``rand_r`` makes them, and its state."""
     numbers = []
     for _ in range(count):
-        found = 0
+        value = 0
         for bits in (11, 10, 10):
             state = (state * 1103515245 + 12345) % 2**32
-            found = found << bits ^ (state >> 16) % 2**bits
-        numbers.append(found / (2**31 - 1))
+            value = value << bits ^ (state >> 16) % 2**bits
+        numbers.append(value / (2**31 - 1))
     return numbers, state
 
 

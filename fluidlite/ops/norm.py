@@ -93,7 +93,7 @@ class batch_norm(UseMkldnn, ChannelLayout, Op):
             return X, Mean, Variance, nothing, nothing, None
         others = self.others(X.ndim)
         along = [1 if i in others else -1 for i in range(X.ndim)]
-        given, X = X.dtype, xp.asarray(X, Scale.dtype)
+        dtype, X = X.dtype, xp.asarray(X, Scale.dtype)
         if self.by_batch:
             mean = xp.mean(X, axis=others)
             centred = X - xp.reshape(mean, along)
@@ -111,7 +111,7 @@ class batch_norm(UseMkldnn, ChannelLayout, Op):
         is_finite = xp.isfinite(slope)
         first, second = xp.where(is_finite, slope, inverse), xp.where(is_finite, 1, Scale)
         y = centred * xp.reshape(first, along) * xp.reshape(second, along) + xp.reshape(Bias, along)
-        return xp.asarray(y, given), *running, mean, inverse, None
+        return xp.asarray(y, dtype), *running, mean, inverse, None
 
     def grad(
         self,
@@ -383,26 +383,28 @@ class group_norm(ChannelLayout, PerChannel):
         Returns:
             their operators, and of each the first channel, the last, the first group and the last.
         """
-        each = -(-channels // self.groups)
-        whole, rest = divmod(channels, each)
+        group_size = -(-channels // self.groups)
+        whole, rest = divmod(channels, group_size)
         attrs = self.attr_values()
-        found = [(group_norm({**attrs, "groups": whole}), (0, whole * each), (0, whole))]
+        normalizations = [
+            (group_norm({**attrs, "groups": whole}), (0, whole * group_size), (0, whole))
+        ]
         if rest:
             last = group_norm({**attrs, "groups": 1})
-            found.append((last, (whole * each, channels), (whole, whole + 1)))
-        return found
+            normalizations.append((last, (whole * group_size, channels), (whole, whole + 1)))
+        return normalizations
 
     def run(self, xp: Any, X: Array, Scale: Array, Bias: Array) -> Arrays:
         channels = X.shape[-1 if self.last else 1]
         if channels % self.groups == 0:
             return self.normalise(xp, X, Scale, Bias)
-        found = []
+        results = []
         for op, (begin, end), _ in self.parts(channels):
             some = slice(begin, end)
             x = X[..., some] if self.last else X[:, some]
             scale, bias = (v if v is None else v[some] for v in (Scale, Bias))
-            found.append(op.normalise(xp, x, scale, bias))
-        ys, *statistics = zip(*found)
+            results.append(op.normalise(xp, x, scale, bias))
+        ys, *statistics = zip(*results)
         nothing = xp.zeros((len(X), self.groups - sum(v.shape[1] for v in statistics[0])), X.dtype)
         y = xp.concatenate(ys, axis=-1 if self.last else 1)
         return y, *(xp.concatenate([*v, nothing], axis=1) for v in statistics)
@@ -411,13 +413,13 @@ class group_norm(ChannelLayout, PerChannel):
         """The outputs where all groups are equal."""
         x = xp.transpose(X, self.order(X.ndim))
         shape = x.shape
-        each = math.prod(shape[1:])
-        x = xp.reshape(x, (shape[0] * self.groups, each // self.groups))
+        sample_size = math.prod(shape[1:])
+        x = xp.reshape(x, (shape[0] * self.groups, sample_size // self.groups))
         mean = xp.mean(x, axis=1, keepdims=True)
         y = x - mean
         variance = xp.mean(y * y, axis=1, keepdims=True)
         y = y / xp.sqrt(variance + self.epsilon)
-        y = xp.reshape(y, (shape[0], shape[1], each // shape[1]))
+        y = xp.reshape(y, (shape[0], shape[1], sample_size // shape[1]))
         if Scale is not None:
             y = y * Scale[:, None]
         if Bias is not None:
@@ -437,7 +439,7 @@ class group_norm(ChannelLayout, PerChannel):
             begin, end = ends
             return v if v is None else f.slice(v, axes=[axis], starts=[begin], ends=[end])
 
-        found = [
+        gradients = [
             op.rules(
                 f,
                 some(X, channel, of_channels),
@@ -448,8 +450,8 @@ class group_norm(ChannelLayout, PerChannel):
             )
             for op, of_channels, of_groups in self.parts(channels)
         ]
-        axes = {name: channel if name == "X" else 0 for name in found[0]}
-        joined = lambda name: f.concat([rules[name]() for rules in found], axis=axes[name])
+        axes = {name: channel if name == "X" else 0 for name in gradients[0]}
+        joined = lambda name: f.concat([rules[name]() for rules in gradients], axis=axes[name])
         return {name: functools.partial(joined, name) for name in axes}
 
     def restored(self, f: Any, Scale: Value, Bias: Value, Y: Value, Variance: Value) -> Any:
@@ -457,15 +459,15 @@ class group_norm(ChannelLayout, PerChannel):
         was there is lost.
         """
         channel = len(Y.shape) - 1 if self.last else 1
-        channels, each = Y.shape[channel], -(-Y.shape[channel] // self.groups)
+        channels, group_size = Y.shape[channel], -(-Y.shape[channel] // self.groups)
         if Bias is not None:
             Y = f.elementwise_sub(Y, Bias, axis=channel)
         if Scale is not None:
             lost = indicator(f, f.equal(Scale, f.fill_zeros_like(Scale)), Scale)
             Y = f.elementwise_div(Y, Scale + lost, axis=channel)
         root = f.sqrt(Variance + self.epsilon)
-        wide = f.expand(f.unsqueeze(root, axes=[2]), expand_times=[1, 1, each])
-        wide = f.reshape(wide, shape=[Y.shape[0], self.groups * each])
+        wide = f.expand(f.unsqueeze(root, axes=[2]), expand_times=[1, 1, group_size])
+        wide = f.reshape(wide, shape=[Y.shape[0], self.groups * group_size])
         wide = f.slice(wide, axes=[1], starts=[0], ends=[channels])
         shape = [Y.shape[0], *[1] * (len(Y.shape) - 2)]
         shape.insert(channel, channels)

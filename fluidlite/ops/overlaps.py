@@ -139,15 +139,15 @@ def survivors(
         overlaps: a function of numbers of boxes and numbers of others.
         most: how many are looked for; all where it is negative.
     """
-    kept, most = xp.zeros(0, "int64"), count if most < 0 else most
+    surviving, most = xp.zeros(0, "int64"), count if most < 0 else most
     sinks = eta < 1
     for begin in range(0, count, overlaps.at_once):
-        if len(kept) >= most:
+        if len(surviving) >= most:
             break
         block = xp.arange(begin, min(begin + overlaps.at_once, count))
         worst = xp.full(len(block), -xp.inf)
-        for start in range(0, len(kept), overlaps.at_once):
-            alike = overlaps(block, kept[start : start + overlaps.at_once])
+        for start in range(0, len(surviving), overlaps.at_once):
+            alike = overlaps(block, surviving[start : start + overlaps.at_once])
             worst = xp.maximum(worst, alike.max(axis=1))
             stays = worst <= threshold
             block, worst = block[stays], worst[stays]
@@ -160,8 +160,8 @@ def survivors(
             chosen, threshold = _sinking(xp, alike, worst, threshold, eta)
         else:
             chosen = _first(xp, ~(alike <= threshold))
-        kept = xp.concatenate([kept, block[chosen]])
-    return kept[:most]
+        surviving = xp.concatenate([surviving, block[chosen]])
+    return surviving[:most]
 
 
 def _first(xp, bars):

@@ -189,15 +189,15 @@ class pad2d(Op):
 
     def pairs(self, shape: Any, paddings: Any) -> Any:
         """Paddings before and after each dimension."""
-        found = [(0, 0)] * 4
+        pads = [(0, 0)] * 4
         for axis, pair in zip(self.axes, pairs_of(paddings, 2, cuts=True)):
-            found[axis] = pair
+            pads[axis] = pair
             if self.mode == "reflect" and shape[axis] != -1 and max(pair) >= shape[axis]:
                 raise ShapeError(
                     f"expected paddings below the size {shape[axis]} that is mirrored along axis "
                     f"{axis}, got {list(pair)}"
                 )
-        return found
+        return pads
 
 
 def folded(f: Any, g: Value, axis: int, before: int, after: int, mode: str) -> Value:

@@ -163,20 +163,20 @@ class AxisWindows(NamedTuple):
         if not self.ranges:
             return x[self.at(slice(0, 0))], codes[self.at(slice(0, 0))]
         if self.step is None:
-            found = []
+            maxima = []
             for part, code in zip(self.each(x), self.each(codes)):
                 k = xp.expand_dims(xp.argmax(part, axis=self.axis), self.axis)
                 part, code = (xp.take_along_axis(a, k, self.axis) for a in (part, code))
-                found.append((part, k * span + code))
-            return [xp.concatenate(parts, axis=self.axis) for parts in zip(*found)]
+                maxima.append((part, k * span + code))
+            return [xp.concatenate(parts, axis=self.axis) for parts in zip(*maxima)]
         numbered = enumerate(zip(self.elements(xp, x, "edge"), self.elements(xp, codes, "edge")))
-        _, (largest, found) = next(numbered)
+        _, (largest, places) = next(numbered)
         for k, (element, code) in numbered:
             larger = (element > largest) | ((element != element) & (largest == largest))
             largest = xp.maximum(largest, element)  # NaN is larger than any number
             # a later element has a higher number, so the maximum is a choice without branches
-            found = xp.maximum(found, larger * (code + xp.asarray(k * span, dtype=codes.dtype)))
-        return largest, found
+            places = xp.maximum(places, larger * (code + xp.asarray(k * span, dtype=codes.dtype)))
+        return largest, places
 
     @property
     def reach(self) -> int:
@@ -445,12 +445,12 @@ class PoolAdjoint(Pool, abstract=True):
 
     def grad(self, f: Any, dOut: Value) -> Rules:
         def back():
-            found = self.kind(f, "")(dOut, pooling_type="avg", **self.geometry)
+            gradient = self.kind(f, "")(dOut, pooling_type="avg", **self.geometry)
             if not all(windows.ranges for windows in self.windows(self.size)):
-                return f.fill_zeros_like(found)
-            inside = self.within(f, self.size, found)
-            if inside is found:
-                return found
+                return f.fill_zeros_like(gradient)
+            inside = self.within(f, self.size, gradient)
+            if inside is gradient:
+                return gradient
             pads = [0] * (2 * len(self.size))
             for windows in self.windows(self.size):
                 pads[2 * windows.axis : 2 * windows.axis + 2] = map(len, windows.empty)

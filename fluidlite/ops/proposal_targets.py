@@ -97,9 +97,9 @@ class generate_proposal_labels(TrueBoxes, Op):
         need_same_rows("GtClasses", of_classes, of_boxes)
         need_same_rows("IsCrowd", of_crowd, of_boxes)
         self.need_classes(classes)
-        found, offsets = [], [0]
+        targets, offsets = [], [0]
         for (begin, end), (first, last), info in zip(parts, of_boxes, image_sizes(ImInfo)):
-            found.append(
+            targets.append(
                 self.of_image(
                     xp,
                     proposed[begin:end],
@@ -110,9 +110,9 @@ class generate_proposal_labels(TrueBoxes, Op):
                     generator,
                 )
             )
-            offsets.append(offsets[-1] + len(found[-1][0]))
+            offsets.append(offsets[-1] + len(targets[-1][0]))
         lod = (tuple(offsets),)
-        return tuple(LoDTensor(xp.concatenate(part), lod) for part in zip(*found))
+        return tuple(LoDTensor(xp.concatenate(part), lod) for part in zip(*targets))
 
     def need_classes(self, classes: Array) -> None:
         """Check that classes are there."""

@@ -122,12 +122,12 @@ class generate_proposals(WarnsOfInput, Op):
         anchors, variances = (xp.reshape(v, (-1, 4)) for v in (Anchors, Variances))
         scores = xp.reshape(xp.transpose(Scores, (0, 2, 3, 1)), (images, count))
         deltas = xp.reshape(xp.transpose(BboxDeltas, (0, 2, 3, 1)), (images, count, 4))
-        found = [
+        proposals = [
             self.of_image(xp, *each, anchors, variances) for each in zip(scores, deltas, ImInfo)
         ]
-        lengths = [len(rois) for rois, _ in found]
+        lengths = [len(rois) for rois, _ in proposals]
         lod = (offsets_from(lengths),)
-        rois, probs = (xp.concatenate(each) for each in zip(*found))
+        rois, probs = (xp.concatenate(each) for each in zip(*proposals))
         return LoDTensor(rois, lod), LoDTensor(probs, lod), xp.asarray(lod[0][1:], dtype="int64")
 
     def input_warnings(self, ins: Any) -> Iterator[Any]:
@@ -148,12 +148,14 @@ class generate_proposals(WarnsOfInput, Op):
         rois = xp.maximum(xp.minimum(rois, most), 0).astype(scores.dtype)
         large = self.large(rois, height, width, scale)
         rois, order = rois[large], order[large]
-        kept = xp.arange(len(rois))
+        surviving = xp.arange(len(rois))
         if self.nms_thresh > 0:
             most = self.post_nms_topN if self.post_nms_topN > 0 else -1
             threshold = rois.dtype.type(self.nms_thresh)
-            kept = survivors(xp, len(rois), threshold, self.eta, BoxOverlaps(xp, rois, 1), most)
-        return rois[kept], scores[order[kept]][:, None]
+            surviving = survivors(
+                xp, len(rois), threshold, self.eta, BoxOverlaps(xp, rois, 1), most
+            )
+        return rois[surviving], scores[order[surviving]][:, None]
 
     def large(self, rois: Array, height: Array, width: Array, scale: Array) -> Array:
         """Which regions are large enough, with their centres in the image."""
@@ -221,12 +223,12 @@ class distribute_fpn_proposals(DetachedValues):
         levels = xp.floor(xp.log2(scales) + self.refer_level)
         levels = xp.clip(levels, self.min_level, self.max_level).astype("int64") - self.min_level
         order = xp.argsort(levels, kind="stable")
-        found = []
+        by_level = []
         for level in range(self.levels):
             here = levels == level
             counts = [int(here[begin:end].sum()) for begin, end in parts]
-            found.append(LoDTensor(rois[here], (offsets_from(counts),)))
-        return found, xp.argsort(order, kind="stable").astype("int32")[:, None]
+            by_level.append(LoDTensor(rois[here], (offsets_from(counts),)))
+        return by_level, xp.argsort(order, kind="stable").astype("int32")[:, None]
 
 
 class collect_fpn_proposals(DetachedValues):

@@ -160,18 +160,18 @@ class shrink_rnn_memory(ValueShaped):
         count, lod = RankTable.count_at(int(I.reshape(()))), lod_of(X)
         if not lod:
             return X[:count]
-        kept, levels = count, []
+        end, levels = count, []
         for level in lod:
-            levels.append(level[: kept + 1])
-            kept = level[kept]
-        return LoDTensor(X.data[:kept], tuple(levels))
+            levels.append(level[: end + 1])
+            end = level[end]
+        return LoDTensor(X.data[:end], tuple(levels))
 
     def grad_numpy(self, xp: Any, X: Array, dOut: Array) -> Arrays:
-        rows, kept = len(bare(X)), len(dOut)
-        if rows == kept:
+        rows, active = len(bare(X)), len(dOut)
+        if rows == active:
             return dict(X=dOut)
         out = xp.zeros((rows, *dOut.shape[1:]), dOut.dtype)
-        out[:kept] = dOut
+        out[:active] = dOut
         return dict(X=out)
 
     def grad(self, f: Any, X: Value, dOut: Value) -> Rules:

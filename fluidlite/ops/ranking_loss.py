@@ -84,12 +84,12 @@ class rank_loss(Op):
 
     def infer(self, Label: Spec, Left: Spec, Right: Spec) -> Specs:
         need_float(Left=Left)
-        given = dict(Left=Left, Right=Right, Label=Label)
-        if len({s.ndim for s in given.values()}) > 1:  # one of them has a size of 1 at the end
-            longest = max(s.ndim for s in given.values())
-            same_shape(**{name: with_column(s, longest) for name, s in given.items()})
+        specs = dict(Left=Left, Right=Right, Label=Label)
+        if len({s.ndim for s in specs.values()}) > 1:  # one of them has a size of 1 at the end
+            longest = max(s.ndim for s in specs.values())
+            same_shape(**{name: with_column(s, longest) for name, s in specs.items()})
             return Label
-        return Left.with_shape(same_shape(**given))
+        return Left.with_shape(same_shape(**specs))
 
     def run(self, xp: Any, Label: Array, Left: Array, Right: Array) -> Array:
         ahead = xp.reshape(Left, Label.shape) - xp.reshape(Right, Label.shape)

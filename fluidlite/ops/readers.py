@@ -86,13 +86,13 @@ class read(ReaderOp):
         Raises:
             FeedError: it holds something else.
         """
-        found = run.value(name)
-        if not hasattr(found, "pull"):
+        reader = run.value(name)
+        if not hasattr(reader, "pull"):
             raise FeedError(
-                f"expected variable {name!r} to hold a reader, found {type(found).__name__}; "
+                f"expected variable {name!r} to hold a reader, found {type(reader).__name__}; "
                 "start one: fluid.layers.py_reader"
             )
-        return found
+        return reader
 
     def execute(self, run: Any) -> None:
         (name,) = run.names("inputs", "Reader")

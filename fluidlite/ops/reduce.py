@@ -244,22 +244,27 @@ class product_slope(Op):
         for block in (1 << k for k in range(padded.bit_length() - 1)):
             beside = {terms: neighbours(xp, value, block) for terms, value in whole.items()}
             others, whole = multiplied(others, beside), multiplied(whole, beside)
-        found = others.get((1 << len(Directions or ())) - 1)
-        if found is None:  # more directions than elements
+        product = others.get((1 << len(Directions or ())) - 1)
+        if product is None:  # more directions than elements
             return xp.zeros_like(X)
         back = [order.index(d) for d in range(X.ndim)]
-        return xp.transpose(xp.reshape(found[:, :n], sizes), back)
+        return xp.transpose(xp.reshape(product[:, :n], sizes), back)
 
     def grad(self, f: Any, X: Value, Directions: list[Value] | None, dOut: Value) -> Rules:
-        given = list(Directions or ())
+        all_directions = list(Directions or ())
 
         def slope(directions):
             return f.product_slope(X, [*directions, dOut], dim=self.dim)
 
         def along():
-            return [slope(given[:k] + given[k + 1 :]) for k in range(len(given))]
+            return [
+                slope(all_directions[:k] + all_directions[k + 1 :])
+                for k in range(len(all_directions))
+            ]
 
-        return dict(X=lambda: slope(given), **(dict(Directions=along) if given else {}))
+        return dict(
+            X=lambda: slope(all_directions), **(dict(Directions=along) if all_directions else {})
+        )
 
 
 def neighbours(xp: Any, rows: Array, block: int) -> Array:

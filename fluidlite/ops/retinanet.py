@@ -92,19 +92,21 @@ class retinanet_detection_output(DetachedValues):
             values.append(xp.reshape(values_of, -1)[chosen])
             labels.append(label)
         boxes, values, labels = (xp.concatenate(each) for each in (boxes, values, labels))
-        kept = [xp.zeros(0, "int64")]
+        surviving = [xp.zeros(0, "int64")]
         threshold = boxes.dtype.type(self.nms_threshold)
         for c in xp.unique(labels).tolist():
             mine = xp.flatnonzero(labels == c)
             order = mine[xp.argsort(-values[mine], kind="stable")]
             overlaps = BoxOverlaps(xp, boxes[order], 1)
             most = self.keep_top_k
-            kept.append(order[survivors(xp, len(order), threshold, self.nms_eta, overlaps, most)])
-        kept = xp.concatenate(kept)
-        kept = kept[xp.argsort(-values[kept], kind="stable")]
-        kept = kept[: self.keep_top_k] if self.keep_top_k >= 0 else kept
-        heads = xp.stack([labels[kept] + 1, values[kept]], axis=1)
-        return xp.concatenate([heads.astype(boxes.dtype), boxes[kept]], axis=1)
+            surviving.append(
+                order[survivors(xp, len(order), threshold, self.nms_eta, overlaps, most)]
+            )
+        surviving = xp.concatenate(surviving)
+        surviving = surviving[xp.argsort(-values[surviving], kind="stable")]
+        surviving = surviving[: self.keep_top_k] if self.keep_top_k >= 0 else surviving
+        heads = xp.stack([labels[surviving] + 1, values[surviving]], axis=1)
+        return xp.concatenate([heads.astype(boxes.dtype), boxes[surviving]], axis=1)
 
     def placed(self, xp: Any, moves: Array, anchors: Array, info: Array) -> Array:
         """Boxes in the image before scaling."""

@@ -345,7 +345,7 @@ class roi_pool(RoiPooling):
         """The ranges of rows and of columns that the parts of a region cover."""
         ends = away_from_zero(xp, roi * self.spatial_scale).astype("int64").tolist()
         left, top, right, bottom = ends
-        found = []
+        ranges = []
         for begin, end, bins, size in (
             (top, bottom, self.pooled_height, sizes[0]),
             (left, right, self.pooled_width, sizes[1]),
@@ -356,8 +356,8 @@ class roi_pool(RoiPooling):
                 (math.floor(np.float32(i) * span), math.ceil(np.float32(i + 1) * span))
                 for i in range(bins)
             ]
-            found.append([tuple(min(max(e + begin, 0), size) for e in edge) for edge in edges])
-        return found
+            ranges.append([tuple(min(max(e + begin, 0), size) for e in edge) for edge in edges])
+        return ranges
 
     def grad(
         self, f: Any, X: Value, ROIs: Value, Argmax: Value, dOut: Value, RoisLod: Value = None

@@ -315,11 +315,11 @@ class tree_path(Detached):
         if PathTable is not None:
             need_ndim("PathTable", PathTable, 2)
             need_shape("PathCode", PathCode, PathTable.shape, "as PathTable")
-            found = PathTable.with_shape(map(known, PathTable.shape, PathCode.shape))
-            return (found.with_dtype(DType.INT64),) * 2
+            spec = PathTable.with_shape(map(known, PathTable.shape, PathCode.shape))
+            return (spec.with_dtype(DType.INT64),) * 2
         count_of("Label", Label)
-        found = Label.with_shape((Label.shape[0], self.depth)).with_dtype(DType.INT64)
-        return found, found
+        spec = Label.with_shape((Label.shape[0], self.depth)).with_dtype(DType.INT64)
+        return spec, spec
 
     @property
     def depth(self) -> int:
@@ -486,14 +486,14 @@ class sample_logits(Op):
             samples, chances = self.draw(xp, rng(self.seed), Labels, Logits.shape[1])
         samples, chances = samples.astype("int64"), chances.astype(Logits.dtype)
         index = xp.in_range(samples, Logits.shape[1], "a sample")
-        found = xp.take_along_axis(Logits, index, 1) - xp.log(chances)
+        logits = xp.take_along_axis(Logits, index, 1) - xp.log(chances)
         if self.remove_accidental_hits:
             hits = xp.any(samples[:, None, count:] == samples[:, :count, None], axis=1)
             lost = xp.concatenate([xp.zeros(Labels.shape, bool), hits], axis=1)
-            found = xp.where(lost, found - xp.asarray(HIT, found.dtype), found)
+            logits = xp.where(lost, logits - xp.asarray(HIT, logits.dtype), logits)
         places = xp.broadcast_to(xp.arange(count), Labels.shape)
         empty = (xp.zeros((*v.shape, 0), Logits.dtype) for v in (Logits, Labels))
-        return samples, chances, *empty, found, places
+        return samples, chances, *empty, logits, places
 
     def need_classes(self, classes: int) -> None:
         """Check that there are classes to draw, as far as their number is known."""

@@ -113,17 +113,17 @@ class sequence_conv(Op):
         count, width = rows.shape
         d_seen = np.matmul(dOut, Filter.T).reshape(count, self.contextLength, width)
         d_rows = np.zeros_like(rows)
-        found = dict(X=d_rows, Filter=np.matmul(self._seen(X, PaddingData).T, dOut))
+        gradients = dict(X=d_rows, Filter=np.matmul(self._seen(X, PaddingData).T, dOut))
         if PaddingData is not None:
-            found["PaddingData"] = np.zeros_like(PaddingData)
+            gradients["PaddingData"] = np.zeros_like(PaddingData)
             if self.paddingTrainable and len(PaddingData):
                 numbers, pads = seen_from(offsets, self.contextStart, self.contextLength)
                 out = numbers < 0
-                found["PaddingData"] = xp.add_rows(pads[out], d_seen[out], len(PaddingData))
+                gradients["PaddingData"] = xp.add_rows(pads[out], d_seen[out], len(PaddingData))
         for k, (shift, inside, out) in enumerate(self._shifts(offsets)):
             d_seen[out, k] = 0
             d_rows[inside.start + shift : inside.stop + shift] += d_seen[inside, k]
-        return found
+        return gradients
 
 
 def seen_from(offsets: Shape, start: int, length: int) -> Arrays:

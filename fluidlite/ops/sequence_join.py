@@ -36,21 +36,21 @@ class sequence_concat(Op):
             raise SlotError(f"expected at least 2 values X to join, got {len(X)}")
         same_dtype(**{f"X[{k}]": each for k, each in enumerate(X)})
         first = X[0]
-        for each in X[1:]:
-            if each.ndim != first.ndim or not all(map(agree, each.shape[1:], first.shape[1:])):
+        for other in X[1:]:
+            if other.ndim != first.ndim or not all(map(agree, other.shape[1:], first.shape[1:])):
                 raise ShapeError(
                     f"expected X with rows of one shape, got {[list(x.shape) for x in X]}"
                 )
-            first = first.with_shape(map(known, first.shape, each.shape))
+            first = first.with_shape(map(known, first.shape, other.shape))
         rows = [each.shape[0] for each in X]
         return first.with_dim(0, -1 if -1 in rows else sum(rows))
 
     def _offsets(self, X):
-        found = [np.asarray(one_level_of(each, f"X[{k}]")) for k, each in enumerate(X)]
-        counts = [len(each) - 1 for each in found]
+        offsets = [np.asarray(one_level_of(each, f"X[{k}]")) for k, each in enumerate(X)]
+        counts = [len(each) - 1 for each in offsets]
         if len(set(counts)) > 1:
             raise LoDError(f"expected all X with equally many sequences, got {counts}")
-        return found
+        return offsets
 
     def _index(self, X):
         """The numbers of the rows, where all X lie one behind the other."""

@@ -65,11 +65,11 @@ class Cutting(Op, abstract=True):
     def cuts(self, shape, starts, ends, strides):
         """A slice for each dimension of ``shape``."""
         self.check(starts, ends, strides)
-        found = [slice(0, n, 1) for n in shape]
+        slices = [slice(0, n, 1) for n in shape]
         for axis, *bounds in zip(self.axes, starts, ends, strides):
             axis = normal_axis(axis, len(shape), "axes")
-            found[axis] = cut(shape[axis], *bounds, axis)
-        return found
+            slices[axis] = cut(shape[axis], *bounds, axis)
+        return slices
 
 
 class Slicing(Cutting, abstract=True):
@@ -284,7 +284,7 @@ class Cropping(Op, abstract=True):
                 f"expected offsets from 0 and sizes from 0, or -1 for all that is left, got "
                 f"offsets {list(offsets)} and sizes {list(sizes)}"
             )
-        found = []
+        result = []
         for n, start, size in zip(shape, offsets, sizes):
             if n != -1 and max(start, 0) + max(size, 0) > n:
                 raise ShapeError(
@@ -292,8 +292,8 @@ class Cropping(Op, abstract=True):
                     f"and sizes {list(sizes)}"
                 )
             rest = -1 if n == -1 or start == -1 else n - start
-            found.append(rest if size == -1 else size)
-        return tuple(found)
+            result.append(rest if size == -1 else size)
+        return tuple(result)
 
     def begin(self, ndim: int, offsets: Sequence[int]) -> Sequence[int]:
         """The offsets where none may be given."""

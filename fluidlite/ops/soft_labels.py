@@ -65,22 +65,22 @@ class sigmoid_cross_entropy_with_logits(Op):
         return X
 
     def run(self, xp: Any, X: Array, Label: Array) -> Array:
-        kept = xp.trunc(Label) != self.ignore_index
+        counted = xp.trunc(Label) != self.ignore_index
         loss = xp.maximum(X, 0) - X * Label + xp.log1p(xp.exp(-xp.abs(X)))
-        loss = xp.where(kept, loss, xp.zeros_like(loss))
+        loss = xp.where(counted, loss, xp.zeros_like(loss))
         if not self.normalize:
             return loss
-        return loss / xp.maximum(xp.sum(kept), 1).astype(loss.dtype)
+        return loss / xp.maximum(xp.sum(counted), 1).astype(loss.dtype)
 
     def grad(self, f: Any, X: Value, Label: Value, dOut: Value) -> Rules:
         def dx():
             whole = f.cast(Label, in_dtype=Label.dtype, out_dtype=DType.INT32)
             ignored = f.fill_any_like(whole, value=self.ignore_index)
-            kept = f.cast(f.not_equal(whole, ignored), in_dtype=DType.BOOL, out_dtype=X.dtype)
-            slope = (f.sigmoid(X) - Label) * kept * dOut
+            counted = f.cast(f.not_equal(whole, ignored), in_dtype=DType.BOOL, out_dtype=X.dtype)
+            slope = (f.sigmoid(X) - Label) * counted * dOut
             if not self.normalize:
                 return slope
-            count = f.reduce_sum(kept, reduce_all=True)
+            count = f.reduce_sum(counted, reduce_all=True)
             return slope / f.elementwise_max(count, f.fill_any_like(count, value=1.0))
 
         return dict(X=dx)

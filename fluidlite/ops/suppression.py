@@ -119,19 +119,19 @@ class Suppression(DetachedValues, abstract=True):
     def kept(self, xp, scores, boxes_of):
         """Classes, places, scores and boxes of what is kept of an image."""
         classes = [c for c in range(len(scores)) if c != self.background_label]
-        found, best, least = [], scores[:0, :0].reshape(-1), None
+        per_class, best, least = [], scores[:0, :0].reshape(-1), None
         for c in classes:
-            found.append(self.found(xp, scores[c], boxes_of(c), least))
-            best = xp.concatenate([best, found[-1][1]])
+            per_class.append(self.found(xp, scores[c], boxes_of(c), least))
+            best = xp.concatenate([best, per_class[-1][1]])
             if 0 < self.keep_top_k <= len(best):  # what is worse than these will not be kept
                 best = xp.partition(best, len(best) - self.keep_top_k)[-self.keep_top_k :]
                 least = best[0]
         none, no_places = boxes_of(0)[:0], xp.zeros(0, "int64")
         parts = [
-            [no_places, *(xp.full(len(k), c, "int64") for c, (k, _) in zip(classes, found))],
-            [no_places, *(k for k, _ in found)],
-            [none[:, 0], *(values for _, values in found)],
-            [none, *(boxes_of(c)[k] for c, (k, _) in zip(classes, found))],
+            [no_places, *(xp.full(len(k), c, "int64") for c, (k, _) in zip(classes, per_class))],
+            [no_places, *(k for k, _ in per_class)],
+            [none[:, 0], *(values for _, values in per_class)],
+            [none, *(boxes_of(c)[k] for c, (k, _) in zip(classes, per_class))],
         ]
         parts = [xp.concatenate(each) for each in parts]
         if self.by_score or -1 < self.keep_top_k < len(parts[0]):

@@ -114,13 +114,13 @@ class chunk_eval(WarnsOfInput, Op):
         return (*[spec([1], DType.FP32)] * 3, *[spec([1], DType.INT64)] * 3)
 
     def run(self, xp: Any, Inference: Array, Label: Array, SeqLength: Array) -> Arrays:
-        found, first = self.texts(xp, Inference, SeqLength, "Inference")
+        predicted, first = self.texts(xp, Inference, SeqLength, "Inference")
         wanted, same = self.texts(xp, Label, SeqLength, "Label")
         if first.shape != same.shape or (first != same).any():
             pairs = (("Inference", Inference), ("Label", Label))
             lengths = " and ".join(f"{lengths_text(lod_of(x))} in {slot}" for slot, x in pairs)
             raise ShapeError(f"expected sequences of the same lengths, got {lengths}")
-        mine, types, ends = self.chunks(xp, found, first)
+        mine, types, ends = self.chunks(xp, predicted, first)
         right, right_types, right_ends = self.chunks(xp, wanted, first)
         both = mine & right & (types == right_types) & (ends == right_ends)
         counts = [int(each.sum()) for each in (mine, right, both)]
@@ -251,15 +251,15 @@ class precision_recall(Detached):
         return spec([6], DType.FP64), spec([6], DType.FP64), states
 
     def run(self, xp, MaxProbs, Indices, Labels, Weights, StatesInfo):
-        found = xp.in_range(xp.reshape(Indices, -1), self.class_number, "Indices")
+        predicted = xp.in_range(xp.reshape(Indices, -1), self.class_number, "Indices")
         wanted = xp.in_range(xp.reshape(Labels, -1), self.class_number, "Labels")
-        weights = xp.ones(len(found)) if Weights is None else xp.reshape(Weights, -1)
-        right = found == wanted
+        weights = xp.ones(len(predicted)) if Weights is None else xp.reshape(Weights, -1)
+        right = predicted == wanted
         summed = lambda classes, which: xp.bincount(
             classes[which], weights[which], self.class_number
         )
-        positive, missed = summed(found, right), summed(wanted, ~right)
-        wrong = summed(found, ~right)
+        positive, missed = summed(predicted, right), summed(wanted, ~right)
+        wrong = summed(predicted, ~right)
         negative = weights.sum() - positive - wrong - missed
         states = xp.stack([positive, wrong, negative, missed], axis=1)
         batch = metrics(xp, states)

@@ -27,11 +27,11 @@ def lengths_in(**values: Any) -> list[Array]:
     Raises:
         LoDError: they are not equally many.
     """
-    found = [lengths_of(one_level_of(value, slot)) for slot, value in values.items()]
-    if len({len(each) for each in found}) > 1:
-        listed = ", ".join(f"{n.tolist()} in {slot}" for slot, n in zip(values, found))
+    lengths = [lengths_of(one_level_of(value, slot)) for slot, value in values.items()]
+    if len({len(each) for each in lengths}) > 1:
+        listed = ", ".join(f"{n.tolist()} in {slot}" for slot, n in zip(values, lengths))
         raise LoDError(f"expected equally many sequences, got lengths {listed}")
-    return found
+    return lengths
 
 
 class match_matrix_tensor(ValueShaped):

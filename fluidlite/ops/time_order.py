@@ -33,14 +33,14 @@ class TimeOrder(NamedTuple):
         """Steps from the last to the first, some of them at a time: where they begin and end, and
         the same of each.  Arrays for so many rows stay in the cache.
         """
-        found: list[tuple[int, int, list[tuple[int, int]]]] = []
+        blocks: list[tuple[int, int, list[tuple[int, int]]]] = []
         for a, b in reversed(self.steps):
-            if found and found[-1][1] - found[-1][0] < _BLOCK:
-                _, end, steps = found.pop()
-                found.append((a, end, [*steps, (a, b)]))
+            if blocks and blocks[-1][1] - blocks[-1][0] < _BLOCK:
+                _, end, steps = blocks.pop()
+                blocks.append((a, end, [*steps, (a, b)]))
             else:
-                found.append((a, b, [(a, b)]))
-        return found
+                blocks.append((a, b, [(a, b)]))
+        return blocks
 
     def places(self, count: int) -> Array:
         """Of each gate and row, the number of its part among those of all rows of the sequences.

@@ -187,7 +187,7 @@ class spp(Op):
 
     def geometries(self, shape: Shape) -> list[Any]:
         """The windows of each pooling."""
-        found = []
+        geometries = []
         for k in range(self.pyramid_height):
             bins = 2**k
             sizes = [-(-n // bins) for n in shape[2:]]
@@ -197,8 +197,8 @@ class spp(Op):
                     f"expected images of which each of {bins} x {bins} windows covers a part, got "
                     f"X of shape {list(shape)} with pyramid_height={self.pyramid_height}"
                 )
-            found.append(dict(ksize=sizes, strides=sizes, paddings=pads))
-        return found
+            geometries.append(dict(ksize=sizes, strides=sizes, paddings=pads))
+        return geometries
 
     def expand(self, f: Any, X: Value) -> Value:
         parts = [

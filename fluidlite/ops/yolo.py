@@ -202,21 +202,26 @@ class yolov3_loss(YoloLoss):
 
     def expand(self, f: Any, X: Value, GTBox: Value, GTLabel: Value, GTScore: Value) -> Values:
         n, _, height, width = X.shape
-        found = f.yolov3_targets.all(X, GTBox, GTLabel, GTScore, **self.layout)
+        targets_by_name = f.yolov3_targets.all(X, GTBox, GTLabel, GTScore, **self.layout)
         logistic = lambda x, target: f.softplus(x) - x * target
-        at = f.take_elements(X, found["Places"])
-        target = found["Targets"]
-        losses = logistic(at, target) * found["Logistic"] + f.abs(at - target) * found["Absolute"]
+        at = f.take_elements(X, targets_by_name["Places"])
+        target = targets_by_name["Targets"]
+        losses = (
+            logistic(at, target) * targets_by_name["Logistic"]
+            + f.abs(at - target) * targets_by_name["Absolute"]
+        )
         x = f.reshape(X, shape=[n, len(self.anchor_mask), 5 + self.class_num, height, width])
         sure = f.reshape(
             f.slice(x, axes=[2], starts=[4], ends=[5]),
             shape=[n, len(self.anchor_mask), height, width],
         )
         sums = [
-            f.reduce_sum(logistic(sure, found["There"]) * found["Counts"], dim=[1, 2, 3]),
+            f.reduce_sum(
+                logistic(sure, targets_by_name["There"]) * targets_by_name["Counts"], dim=[1, 2, 3]
+            ),
             f.reduce_sum(losses, dim=[1, 2]),
         ]
-        masks = {name: found[name] for name in ("ObjectnessMask", "GTMatchMask")}
+        masks = {name: targets_by_name[name] for name in ("ObjectnessMask", "GTMatchMask")}
         return dict(Loss=f.sum(sums), **masks)
 
 
@@ -293,12 +298,12 @@ class yolov3_targets(YoloLoss):
         anchors = [n for k in self.anchor_mask for n in self.anchors[2 * k : 2 * k + 2]]
         across, down = self.centres(xp, x)
         centre = across / x.shape[4], down / x.shape[3]
-        found = corners(xp, *centre, *self.extents(xp, x, anchors))
-        most = xp.zeros(found.shape[:-1])
+        boxes = corners(xp, *centre, *self.extents(xp, x, anchors))
+        most = xp.zeros(boxes.shape[:-1])
         for b in range(GTBox.shape[1]):
             one = corners(xp, *xp.moveaxis(GTBox[:, b], -1, 0))[:, None, None, None]
             there = xp.reshape(real[:, b], (-1, 1, 1, 1))
-            most = xp.maximum(most, xp.where(there, overlap(xp, found, one, 0), 0))
+            most = xp.maximum(most, xp.where(there, overlap(xp, boxes, one, 0), 0))
         return xp.where(most > self.ignore_thresh, -1, 0).astype(x.dtype)
 
     def targets(self, xp, GTBox, GTLabel, best, rows, columns, sizes):
