@@ -83,12 +83,14 @@ class BeamSearchDecoder(Decoder):
         embedding_fn: Callable[[Any], Any] | None = None,
         output_fn: Callable[[Any], Any] | None = None,
     ) -> None:
-        for what, given in dict(cell=cell, embedding_fn=embedding_fn, output_fn=output_fn).items():
-            if not callable(given) and not (given is None and what != "cell"):
-                raise ArgumentError(f"expected {what} to be a function, got {given!r:.60}")
-        for what, given in dict(start_token=start_token, end_token=end_token).items():
-            if isinstance(given, bool) or not isinstance(given, int) or given < 0:
-                raise ArgumentError(f"expected {what} to be a token from 0, got {given!r:.60}")
+        for what, argument in dict(
+            cell=cell, embedding_fn=embedding_fn, output_fn=output_fn
+        ).items():
+            if not callable(argument) and not (argument is None and what != "cell"):
+                raise ArgumentError(f"expected {what} to be a function, got {argument!r:.60}")
+        for what, argument in dict(start_token=start_token, end_token=end_token).items():
+            if isinstance(argument, bool) or not isinstance(argument, int) or argument < 0:
+                raise ArgumentError(f"expected {what} to be a token from 0, got {argument!r:.60}")
         if isinstance(beam_size, bool) or not isinstance(beam_size, int) or beam_size < 1:
             raise ArgumentError(f"expected beam_size of at least 1, got {beam_size!r:.60}")
         self.cell = cell

@@ -66,14 +66,14 @@ def beam_search(
     """
     if beam_size < 1:
         raise ArgumentError(f"expected a beam_size of at least 1, got {beam_size}")
-    given = {"pre_ids": pre_ids, "pre_scores": pre_scores, "scores": scores}
+    ins = {"pre_ids": pre_ids, "pre_scores": pre_scores, "scores": scores}
     if ids is not None:
-        given["ids"] = ids
+        ins["ids"] = ids
     totals = f.result(dtype=pre_scores.dtype)
     words, parents = f.result(dtype="int64"), f.result(dtype="int32")
     f.into(
         "beam_search",
-        given,
+        ins,
         {"selected_ids": words, "selected_scores": totals, "parent_idx": parents},
         level=level,
         beam_size=beam_size,

@@ -397,7 +397,7 @@ class IfElse(Described):
         if self._branch is None:
             raise ArgumentError("input of an IfElse is used inside true_block or false_block")
         if x.name not in self._parts:
-            made = [
+            outs = [
                 self._parent.create_var(
                     name=unique_name.generate(f"ifelse_input{self.name}"),
                     dtype=x.dtype,
@@ -407,10 +407,10 @@ class IfElse(Described):
             self._parent.append_op(
                 "split_lod_tensor",
                 inputs={"X": x, "Mask": self.cond},
-                outputs={"OutTrue": made[0], "OutFalse": made[1]},
+                outputs={"OutTrue": outs[0], "OutFalse": outs[1]},
                 attrs={"level": 0},
             )
-            self._parts[x.name] = (made[1], made[0])
+            self._parts[x.name] = (outs[1], outs[0])
         return self._parts[x.name][self._branch]
 
     def output(self, *outs: Variable) -> None:

@@ -62,7 +62,7 @@ def _of_ranks(
         name: of the layers, with a place for that number, as has the stem of their names.
         example: of their use; ``{3}`` in it stands for the rest of a shape: ``, 3, 3``.
     """
-    made = []
+    layers = []
     for rank, format, words in ((2, "NCHW", {}), (3, "NCDHW", _IN_SPACE)):
         spelled = _AS_WRITTEN(
             function,
@@ -74,8 +74,8 @@ def _of_ranks(
         text = re.sub(r"\{(\d+)\}", ", \\1" * rank, example)
         family = (IMAGES if rank == 2 else VOLUMES).extended({}, example=text)
         is_layer = layer(stem.format(rank), act="act" in function.__annotations__, family=family)
-        made.append(is_layer(spelled))
-    return made
+        layers.append(is_layer(spelled))
+    return layers
 
 
 def _convolution(

@@ -107,13 +107,13 @@ class TrainingHelper(_Greedy):
     """
 
     def __init__(self, inputs: Any, sequence_length: Any, time_major: bool = False) -> None:
-        for each in leaves(inputs):
-            if not is_variable(each):
-                raise ArgumentError(f"expected inputs to be variables, got {each!r:.60}")
-            if each.ndim < 2:
+        for leaf in leaves(inputs):
+            if not is_variable(leaf):
+                raise ArgumentError(f"expected inputs to be variables, got {leaf!r:.60}")
+            if leaf.ndim < 2:
                 raise ShapeError(
-                    f"expected inputs of shape [batch, steps, ...], got {each.name!r} of shape "
-                    f"{list(each.shape)}"
+                    f"expected inputs of shape [batch, steps, ...], got {leaf.name!r} of shape "
+                    f"{list(leaf.shape)}"
                 )
         check_lengths(sequence_length, leaves(inputs)[0].shape[1 if time_major else 0])
         self.inputs = inputs

@@ -188,16 +188,16 @@ class _Carried:
 
     def follow(self, inputs: Any, states: Any) -> None:
         """Hand those of the next step on; the number of the step is the next one's already."""
-        for found, where, what in ((inputs, self._inputs, "inputs"), (states, self._states, "")):
-            if what and len(leaves(found)) != len(leaves(where)):
+        for values, where, what in ((inputs, self._inputs, "inputs"), (states, self._states, "")):
+            if what and len(leaves(values)) != len(leaves(where)):
                 raise ArgumentError(
                     f"expected the decoder to give {len(leaves(where))} next {what}, as it began "
-                    f"with, got {len(leaves(found))}"
+                    f"with, got {len(leaves(values))}"
                 )
             if self._in_place:
-                mapped_leaves(assign, found, where)
+                mapped_leaves(assign, values, where)
             else:
-                mapped_leaves(lambda x, array: array_write(x, self._step, array), found, where)
+                mapped_leaves(lambda x, array: array_write(x, self._step, array), values, where)
 
     def last_states(self) -> Any:
         """The states after the last step."""

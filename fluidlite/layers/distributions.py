@@ -102,11 +102,11 @@ def _variables(stretched: bool, **given: Any) -> tuple[list[Any], bool]:
             raise ArgumentError(
                 f"expected shapes of {' and '.join(given)} that stretch to one, got {shapes}"
             ) from None
-    made: list[Any] = []
+    variables: list[Any] = []
     for value in values:
-        made.append(create_tensor("float32"))
-        assign(value, made[-1])
-    return made, single
+        variables.append(create_tensor("float32"))
+        assign(value, variables[-1])
+    return variables, single
 
 
 def _drawn(

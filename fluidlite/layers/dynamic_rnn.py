@@ -385,14 +385,14 @@ class DynamicRNN(Described):
         array = self._inputs[0]
         first = parent.create_var(name=unique_name.generate("in0"), dtype=array.dtype)
         parent.append_op("read_from_array", {"X": array, "I": self._zero}, {"Out": first})
-        made = parent.create_var(name=unique_name.generate("mem_init"), dtype=as_dtype(dtype))
+        memory = parent.create_var(name=unique_name.generate("mem_init"), dtype=as_dtype(dtype))
         parent.append_op(
             "fill_constant_batch_size_like",
             {"Input": first},
-            {"Out": made},
-            {"shape": [-1, *shape], "value": float(value), "dtype": made.dtype},
+            {"Out": memory},
+            {"shape": [-1, *shape], "value": float(value), "dtype": memory.dtype},
         )
-        return made
+        return memory
 
     def update_memory(self, ex_mem: Variable, new_mem: Variable) -> None:
         """Leave something in a memory for the next step.
@@ -417,13 +417,13 @@ class DynamicRNN(Described):
             ArgumentError: this is outside ``block()``.
         """
         parent = self._inside("output")
-        for each in outputs:
+        for variable in outputs:
             array = parent.create_var(
-                name=unique_name.generate(f"{self.name}_output_array_{each.name}"),
+                name=unique_name.generate(f"{self.name}_output_array_{variable.name}"),
                 type=Kind.LOD_TENSOR_ARRAY,
-                dtype=each.dtype,
+                dtype=variable.dtype,
             )
-            array_write(each, self._step, array)
+            array_write(variable, self._step, array)
             self._arrays.append(array)
             self.outputs.append(array)
 

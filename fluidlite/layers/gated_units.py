@@ -179,11 +179,11 @@ def named(attr: Any, part: str) -> Any:
         attr: what ``as_param_attr`` takes.
         part: the ending.
     """
-    given = attr if attr is False else as_param_attr(attr)
-    if not isinstance(given, ParamAttr) or given.name is None:
+    shared = attr if attr is False else as_param_attr(attr)
+    if not isinstance(shared, ParamAttr) or shared.name is None:
         return attr
-    own = copy(given)
-    own.name = f"{given.name}_{part}"
+    own = copy(shared)
+    own.name = f"{shared.name}_{part}"
     return own
 
 

@@ -63,14 +63,14 @@ def _array_in(given: Any) -> Variable | None:
         ArgumentError: it is one of several.
     """
     listed = list(given) if isinstance(given, (list, tuple)) else [given]
-    for each in listed:
-        if isinstance(each, Variable) and each.kind is Kind.LOD_TENSOR_ARRAY:
+    for variable in listed:
+        if isinstance(variable, Variable) and variable.kind is Kind.LOD_TENSOR_ARRAY:
             if len(listed) > 1:
                 raise ArgumentError(
-                    f"expected variables, or one array of tensors, got the array {each.name!r} "
+                    f"expected variables, or one array of tensors, got the array {variable.name!r} "
                     f"among {len(listed)} of them; read its elements: layers.array_read(...)"
                 )
-            return each
+            return variable
     return None
 
 

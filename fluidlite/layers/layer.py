@@ -266,12 +266,12 @@ def deferred_layer(
         stem: of the layer's name; the function's name when None.
         act: whether the function's parameter ``act`` is applied to what it returns.
     """
-    made = functools.cache(make)
-    layer = _wrapped(stem or name, name, act, made)
+    cached = functools.cache(make)
+    layer = _wrapped(stem or name, name, act, cached)
     layer.__name__ = layer.__qualname__ = name
     layer.__module__ = module
-    layer.__signature__ = LayerSignature(made)  # type: ignore[attr-defined]
-    layer.__deferred__ = made  # type: ignore[attr-defined]
+    layer.__signature__ = LayerSignature(cached)  # type: ignore[attr-defined]
+    layer.__deferred__ = cached  # type: ignore[attr-defined]
     return layer
 
 
@@ -452,11 +452,11 @@ def variables_of(value: Any, what: str) -> list[Variable]:
         ArgumentError: something else is among them.
     """
     listed = list(value) if isinstance(value, (list, tuple)) else [value]
-    for each in listed:
-        if not is_variable(each):
+    for variable in listed:
+        if not is_variable(variable):
             raise ArgumentError(
                 f"expected {what} to be a "
                 f"variable{' or a list of them' if len(listed) > 1 else ''}, "
-                f"got {each!r:.60} of type {type(each).__name__}"
+                f"got {variable!r:.60} of type {type(variable).__name__}"
             )
     return listed

@@ -148,13 +148,13 @@ def _looped(
 
 def _next_values(body: Callable[..., Any], values: Sequence[Any]) -> list[Any]:
     """What a body makes of the variables of its loop."""
-    found = body(*mapped(list(values), lambda v: v))  # a body may write to lists that it is given
-    if found is None:
+    results = body(*mapped(list(values), lambda v: v))  # a body may write to lists that it is given
+    if results is None:
         raise ArgumentError(
             f"expected body to give {len(values)} variables, as many as loop_vars, got None; let "
             f"it return their next values"
         )
-    listed = list(found) if isinstance(found, (list, tuple)) else [found]
+    listed = list(results) if isinstance(results, (list, tuple)) else [results]
     if len(listed) != len(values):
         raise ArgumentError(
             f"expected body to give {len(values)} variables, as many as loop_vars, got "

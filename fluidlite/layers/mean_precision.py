@@ -102,7 +102,7 @@ class DetectionMAP(Described):
 @layer("map_eval")
 def _counts(f: LayerBuilder, stem: str, class_num: int, dtype: Any) -> dict[str, Variable]:
     """Persistable variables of what is counted, by input slot; nothing at first."""
-    made = {}
+    counters = {}
     for slot, suffix, shape, kind in (
         ("PosCount", "accum_pos_count", [class_num, 1], DType.INT32),
         ("TruePos", "accum_true_pos", [0, 2], dtype),
@@ -110,9 +110,9 @@ def _counts(f: LayerBuilder, stem: str, class_num: int, dtype: Any) -> dict[str,
         ("HasState", "has_state", [1], DType.INT32),
     ):
         name = f"{unique_name.generate(stem)}_{suffix}"
-        made[slot] = f.persistable(name, shape, kind, Constant(0.0))
-        made[slot].stop_gradient = slot == "HasState"
-    return made
+        counters[slot] = f.persistable(name, shape, kind, Constant(0.0))
+        counters[slot].stop_gradient = slot == "HasState"
+    return counters
 
 
 @layer("detection_map")

@@ -155,7 +155,7 @@ def looked_up(
     rows = int(size[0])
     padding = padding_row(padding_idx, rows)
     table = f.weight(param_attr, size, dtype)
-    found: Variable = lookup(
+    looked_up_rows: Variable = lookup(
         table,
         input,
         is_sparse=is_sparse,
@@ -163,7 +163,7 @@ def looked_up(
         remote_prefetch=False,
         padding_idx=padding,
     )
-    return found
+    return looked_up_rows
 
 
 def padding_row(padding_idx: int | None, rows: int) -> int:

@@ -181,12 +181,12 @@ class OperatorLayers:
             stem: of the layer's name; the type of the operator when None.
         """
 
-        def made(body: Callable[[LayerBuilder, LayerArguments], R]) -> Callable[..., R]:
+        def decorator(body: Callable[[LayerBuilder, LayerArguments], R]) -> Callable[..., R]:
             head, told = _head(inspect.cleandoc(text)), body.__doc__ or ""
             form = _Form(body.__module__, *head, told, self.family, body=body)
             return _deferred(form, stem or form.type)
 
-        return made
+        return decorator
 
 
 operator_layer: OperatorLayers = OperatorLayers()
@@ -247,17 +247,19 @@ def _made(form: _Form) -> FunctionType:
     scope = {**vars(sys.modules[form.module]), **_WORDS}
     scope.update(convert=form.convert, then=form.then, fixed=form.fixed, body=form.body)
     exec(compile(_source(parameters, definition, form), _WRITTEN, "exec"), scope)
-    made: FunctionType = scope[form.name]
-    made.__module__ = form.module
-    made.__defaults__ = tuple(p.default for p in parameters if p.default is not REQUIRED) or None
-    made.__annotations__ = {p.name: p.annotation for p in parameters}
+    function: FunctionType = scope[form.name]
+    function.__module__ = form.module
+    function.__defaults__ = (
+        tuple(p.default for p in parameters if p.default is not REQUIRED) or None
+    )
+    function.__annotations__ = {p.name: p.annotation for p in parameters}
     last = form.then or form.body
-    made.__annotations__["return"] = (
+    function.__annotations__["return"] = (
         _result(definition) if last is None else last.__annotations__["return"]
     )
     if definition.__doc__:  # Python leaves docstrings out when told to
-        made.__doc__ = _docstring(parameters, definition, form)
-    return made
+        function.__doc__ = _docstring(parameters, definition, form)
+    return function
 
 
 def _taken(function: Callable[..., Any] | None) -> Mapping[str, inspect.Parameter]:
@@ -334,14 +336,14 @@ def _source(parameters: Sequence[_Parameter], definition: type[Op], form: _Form)
         lines.append(f"    made = f.{'named_result()' if form.is_named else f'result({target})'}")
         slots = ", ".join(f"{slot!r}: {value}" for slot, value in ins.items())
         out = definition.visible_outputs[0]
-        given = [repr(form.type), f"{{{slots}}}", f"{{{out!r}: made}}", *attrs]
-        lines.append(f"    f.into({', '.join(given)})")
+        arguments = [repr(form.type), f"{{{slots}}}", f"{{{out!r}: made}}", *attrs]
+        lines.append(f"    f.into({', '.join(arguments)})")
     else:
-        given, placed = [], True  # in order as far as there are no gaps, which is faster
+        arguments, placed = [], True  # in order as far as there are no gaps, which is faster
         for slot in definition.input_slots:
             placed = placed and slot in ins
-            given += [ins[slot] if placed else f"{slot}={ins[slot]}"] if slot in ins else []
-        lines.append(f"    made = f.{form.type}({', '.join([*given, *attrs])})")
+            arguments += [ins[slot] if placed else f"{slot}={ins[slot]}"] if slot in ins else []
+        lines.append(f"    made = f.{form.type}({', '.join([*arguments, *attrs])})")
     if form.is_stopped:
         kept = "made if cond is not None else " if target == "cond" else ""
         lines.append(f"    made = {kept}stopped(made)")
@@ -380,13 +382,13 @@ def _attribute(parameter: _Parameter) -> str:
     assert attribute is not None
     is_list = attribute.kind in ("list[int]", "list[Long]")
     value = f"integers({name}, {name!r})" if is_list else name
-    given = f"{{{attribute.name!r}: {value}}}"
+    entry = f"{{{attribute.name!r}: {value}}}"
     if parameter.slot is not None:
-        return f"**({{}} if is_variable({name}) else {given})"
+        return f"**({{}} if is_variable({name}) else {entry})"
     if parameter.default is None:
-        return f"**({{}} if {name} is None else {given})"
+        return f"**({{}} if {name} is None else {entry})"
     is_word = attribute.name.isidentifier() and not iskeyword(attribute.name)
-    return f"{attribute.name}={value}" if is_word else f"**{given}"
+    return f"{attribute.name}={value}" if is_word else f"**{entry}"
 
 
 def _result(definition: type[Op]) -> str:

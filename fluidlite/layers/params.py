@@ -97,25 +97,25 @@ class Parameters:
         """
         if isinstance(attr, Variable):
             return attr  # type: ignore[return-value]
-        given = as_param_attr(attr)
-        if given is None:
+        param_attr = as_param_attr(attr)
+        if param_attr is None:
             return None
         if in_dygraph_mode():
             raise ArgumentError(
                 f"{self.name} would make a parameter of a program within dygraph.guard(); build "
                 f"programs outside of it, or use one of the classes of fluid.dygraph"
             )
-        name = given.name or unique_name.generate(f"{self.name}.{suffix}")
-        more = given.parameter_arguments()
+        name = param_attr.name or unique_name.generate(f"{self.name}.{suffix}")
+        more = param_attr.parameter_arguments()
         sizes, dtype = [whole_number(n) for n in shape], as_dtype(dtype)
         stop = {"stop_gradient": True} if stop_gradient else {}
-        start = given.initializer or default
-        if isinstance(given, WeightNormParamAttr):
+        start = param_attr.initializer or default
+        if isinstance(param_attr, WeightNormParamAttr):
             weight = weight_norm(
-                self.block, self.startup, self.name, name, given, sizes, dtype, start
+                self.block, self.startup, self.name, name, param_attr, sizes, dtype, start
             )
             return weight  # type: ignore[return-value]
-        made = self.block.create_parameter(sizes, dtype, name, **more, **stop)
+        parameter = self.block.create_parameter(sizes, dtype, name, **more, **stop)
         self.startup.global_block().create_parameter(
             sizes,
             dtype,
@@ -124,7 +124,7 @@ class Parameters:
             stop_gradient=False,  # nothing flows there; so do fluid's startup programs say
             **more,
         )
-        return made
+        return parameter
 
     def own_parameter(
         self, attr: Any, shape: Sequence[int], dtype: DTypeLike, suffix: str, default: Initializer
@@ -163,13 +163,13 @@ def global_variable(
         initializer: gives the first value.
         persistable: whether ``main`` keeps its value between runs.
     """
-    made = main.global_block().create_var(
+    variable = main.global_block().create_var(
         name=name, shape=shape, dtype=dtype, persistable=persistable
     )
-    made.stop_gradient = True
+    variable.stop_gradient = True
     block = startup.global_block()
     if not block.has_var(name):
         block.create_var(
             name=name, shape=shape, dtype=dtype, persistable=True, initializer=initializer
         )
-    return made
+    return variable

@@ -50,14 +50,14 @@ def generate_proposals(f: LayerBuilder, given: LayerArguments) -> tuple[Variable
     ((-1, 4), (-1, 1))
     """
     slots = ["RpnRois", "RpnRoiProbs", "RpnRoisLod"]
-    found = stopped([f.new_variable() for _ in slots])
+    outs = stopped([f.new_variable() for _ in slots])
     f.into(
         "generate_proposals",
         given.ins,
-        dict(zip(slots, found)),
+        dict(zip(slots, outs)),
         **given.attrs,
     )
-    return tuple(found if given.return_rois_num else found[:2])
+    return tuple(outs if given.return_rois_num else outs[:2])
 
 
 def _classes(class_nums: int | None = None) -> dict[str, int]:
@@ -136,13 +136,13 @@ def _collected(
     max_level: int,
 ) -> dict[str, list[Variable]]:
     levels = max_level - min_level + 1
-    given = variables_of(multi_rois, "multi_rois"), variables_of(multi_scores, "multi_scores")
-    if any(len(each) < levels for each in given):
+    inputs = variables_of(multi_rois, "multi_rois"), variables_of(multi_scores, "multi_scores")
+    if any(len(each) < levels for each in inputs):
         raise ArgumentError(
             f"expected multi_rois and multi_scores of {levels} levels, {min_level} to {max_level}, "
-            f"got {len(given[0])} and {len(given[1])}"
+            f"got {len(inputs[0])} and {len(inputs[1])}"
         )
-    return {"MultiLevelRois": given[0][:levels], "MultiLevelScores": given[1][:levels]}
+    return {"MultiLevelRois": inputs[0][:levels], "MultiLevelScores": inputs[1][:levels]}
 
 
 collect_fpn_proposals: Layer = OperatorLayers(_REGIONS, _collected)(

@@ -139,11 +139,11 @@ def reader_variable(
         specs: of the variables that it gives.
         stop_gradient: as of any variable.
     """
-    made: Variable = block.declare_var(
+    reader: Variable = block.declare_var(
         name, type=Kind.READER, persistable=True, stop_gradient=stop_gradient
     )
-    made.elements = tuple(specs)
-    return made
+    reader.elements = tuple(specs)
+    return reader
 
 
 def append_reader(
@@ -194,14 +194,14 @@ def double_buffer(reader: Variable, place: Any = None, name: str | None = None) 
     _need_reader("double_buffer", reader)
     title = unique_name.generate("double_buffer") if name is None else name
     block = default_main_program().current_block()
-    made = reader_variable(block, title, reader.elements)
+    buffered = reader_variable(block, title, reader.elements)
     block.append_op(
         "create_double_buffer_reader",
         {"UnderlyingReader": [reader]},
-        {"Out": [made]},
+        {"Out": [buffered]},
         {"place": "AUTO"},
     )
-    return made
+    return buffered
 
 
 @layer

@@ -102,23 +102,23 @@ def rnn(
     """
     if not callable(getattr(cell, "call", None)):
         raise ArgumentError(f"expected cell to be an RNNCell, got {cell!r:.60}")
-    for each in leaves(inputs):
-        if not isinstance(each, Variable):
-            raise ArgumentError(f"expected inputs of rnn to be variables, got {each!r:.60}")
-        if each.ndim < 2:
+    for leaf in leaves(inputs):
+        if not isinstance(leaf, Variable):
+            raise ArgumentError(f"expected inputs of rnn to be variables, got {leaf!r:.60}")
+        if leaf.ndim < 2:
             raise ShapeError(
-                f"expected inputs of shape [batch, steps, ...], got {each.name!r} of shape "
-                f"{list(each.shape)}"
+                f"expected inputs of shape [batch, steps, ...], got {leaf.name!r} of shape "
+                f"{list(leaf.shape)}"
             )
     batch_at = 1 if time_major else 0
     if sequence_length is not None:
         check_lengths(sequence_length, leaves(inputs)[0].shape[batch_at])
     if initial_states is None:
         initial_states = cell.get_initial_states(batch_ref=inputs, batch_dim_idx=batch_at)
-    for each in leaves(initial_states):
-        if not isinstance(each, Variable):
-            raise ArgumentError(f"expected initial_states to be variables, got {each!r:.60}")
-        each.stop_gradient = False
+    for leaf in leaves(initial_states):
+        if not isinstance(leaf, Variable):
+            raise ArgumentError(f"expected initial_states to be variables, got {leaf!r:.60}")
+        leaf.stop_gradient = False
     if not time_major:
         inputs = mapped_leaves(flipped, inputs)
     mask = None

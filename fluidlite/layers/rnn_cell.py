@@ -76,15 +76,15 @@ class RNNCell(Described):
             batch_ref = next(iter(batch_ref.values() if isinstance(batch_ref, dict) else batch_ref))
         shapes = self.state_shape if shape is None else shape
         dtype = self.state_dtype if dtype is None else dtype
-        found = list(_shapes(shapes))
-        types = _dtypes(dtype, len(found))
-        made = [
+        state_shapes = list(_shapes(shapes))
+        types = _dtypes(dtype, len(state_shapes))
+        states = [
             fill_constant_batch_size_like(
                 batch_ref, [-1, *sizes], type, float(init_value), input_dim_idx=batch_dim_idx
             )
-            for sizes, type in zip(found, types)
+            for sizes, type in zip(state_shapes, types)
         ]
-        return filled(_form(shapes), iter(made))
+        return filled(_form(shapes), iter(states))
 
     @property
     def state_shape(self) -> Any:

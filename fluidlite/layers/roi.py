@@ -101,14 +101,14 @@ def roi_perspective_transform(
     ((-1, 3, 4, 8), (-1, 1, 4, 8), (-1, 9))
     """
     slots = ("Out", "Mask", "TransformMatrix", "Out2InIdx", "Out2InWeights")
-    made = {slot: f.new_variable() for slot in slots}  # fluid's gradient reads the last two
+    outs = {slot: f.new_variable() for slot in slots}  # fluid's gradient reads the last two
     f.into(
         "roi_perspective_transform",
         given.ins,
-        made,
+        outs,
         **given.attrs,
     )
-    return made["Out"], made["Mask"], made["TransformMatrix"]
+    return outs["Out"], outs["Mask"], outs["TransformMatrix"]
 
 
 @_regions.signature("""

@@ -97,13 +97,13 @@ def _distribution(f: LayerBuilder, chances: Sequence[float]) -> dict[str, Variab
         "CustomDistAlias": np.array(aliases, "int32"),
         "CustomDistAliasProbs": np.array(shares, "float32"),
     }
-    made = {}
+    parameters = {}
     for slot, array in arrays.items():
         holds = NumpyArrayInitializer(array)
         parameter: Any = f.weight(None, array.shape, array.dtype, holds, stop_gradient=True)
         parameter.trainable = False
-        made[slot] = parameter
-    return made
+        parameters[slot] = parameter
+    return parameters
 
 
 def _aliases(chances: Sequence[float]) -> tuple[list[float], list[int]]:

@@ -60,11 +60,11 @@ def _is_four(padding: int | Sequence[int]) -> bool:
 
 
 def _pair(given: int | Sequence[int], what: str) -> list[int]:
-    found = integers(given, what)
-    found = found * 2 if len(found) == 1 else found
-    if len(found) != 2:
+    pair = integers(given, what)
+    pair = pair * 2 if len(pair) == 1 else pair
+    if len(pair) != 2:
         raise ArgumentError(f"expected {what} of one or two numbers, got {given!r}")
-    return found
+    return pair
 
 
 @layer

@@ -15,7 +15,7 @@ from .sizes import Given, Sizes, integers, sizes_of
 def _bounds(f: LayerBuilder, axes: Sequence[int], **given: Given) -> dict[str, Any]:
     """Slots and attributes of a slice."""
     axes = integers(axes, "axes")
-    found: dict[str, Any] = {"axes": axes}
+    arguments: dict[str, Any] = {"axes": axes}
     known = True
     for what, bounds in given.items():
         sizes = sizes_of(f, bounds, what)
@@ -25,8 +25,8 @@ def _bounds(f: LayerBuilder, axes: Sequence[int], **given: Given) -> dict[str, A
             )
         known = known and sizes.are_known
         slot = f"{what.capitalize()}Tensor"
-        found.update({what: sizes.numbers, slot: sizes.whole, f"{slot}List": sizes.each})
-    return {**found, "infer_flags": [1 if known else -1] * len(axes)}
+        arguments.update({what: sizes.numbers, slot: sizes.whole, f"{slot}List": sizes.each})
+    return {**arguments, "infer_flags": [1 if known else -1] * len(axes)}
 
 
 def _ends(f: LayerBuilder, axes: Sequence[int], starts: Given, ends: Given) -> dict[str, Any]:

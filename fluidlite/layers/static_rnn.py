@@ -201,9 +201,9 @@ class StaticRNN(Described):
         return states
 
     def _append(self, parent: Block, block: Block, states: list[Variable]) -> None:
-        given = [x.name for x in self._sequences]
+        sequence_names = [x.name for x in self._sequences]
         initial = [init for init, _ in self._memories.values()]
-        bound = {*given, *self._memories}
+        bound = {*sequence_names, *self._memories}
         parameters = [n for n in outer_reads(block) if n not in bound]
         steps = -1 if self._length is None else self._length
         self._results = [
@@ -213,7 +213,7 @@ class StaticRNN(Described):
         scopes = parent.create_var(type=Kind.STEP_SCOPES)
         parent.append_op(
             "recurrent",
-            inputs={"inputs": given, "initial_states": initial, "parameters": parameters},
+            inputs={"inputs": sequence_names, "initial_states": initial, "parameters": parameters},
             outputs={"outputs": self._results, "step_scopes": scopes},
             attrs={
                 "has_states": bool(states),

@@ -53,22 +53,24 @@ def weight_norm(
     lengths = [n if i == dim else 1 for i, n in enumerate(shape)]
     more = attr.parameter_arguments()
     first = startup.global_block()
-    made: dict[str, Parameter] = {}
+    parts: dict[str, Parameter] = {}
     for suffix, sizes in (("g", lengths), ("v", list(shape))):
         called = f"{name}_{suffix}"
-        made[suffix] = block.create_parameter(sizes, dtype, called, **more)
+        parts[suffix] = block.create_parameter(sizes, dtype, called, **more)
         first.create_parameter(sizes, dtype, called, stop_gradient=False, **more)
     initializer(first.var(f"{name}_v"), first)
     start = _Norms(first, layer)
     start.norm(f"{name}_v", dim, out=f"{name}_g")
     start.append("reshape", f"{name}_g", f"{name}_g", shape=lengths)
-    length = _Norms(block, layer).norm(made["v"].name, dim)
-    share = _layer(block, "elementwise_div").elementwise_div(made["g"], block.var_recursive(length))
+    length = _Norms(block, layer).norm(parts["v"].name, dim)
+    share = _layer(block, "elementwise_div").elementwise_div(
+        parts["g"], block.var_recursive(length)
+    )
     if dim is None:
-        weight: Variable = _layer(block, "elementwise_mul").elementwise_mul(made["v"], share)
+        weight: Variable = _layer(block, "elementwise_mul").elementwise_mul(parts["v"], share)
         return weight
     flat = _layer(block, "reshape2").reshape2(share, shape=[shape[dim]])
-    weight = _layer(block, "elementwise_mul").elementwise_mul(made["v"], flat, axis=dim)
+    weight = _layer(block, "elementwise_mul").elementwise_mul(parts["v"], flat, axis=dim)
     return weight
 
 

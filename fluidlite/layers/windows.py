@@ -52,11 +52,11 @@ def each(value: Any, what: str, count: int = 2) -> list[int]:
     Raises:
         ArgumentError: it is neither.
     """
-    given = as_list(value)
-    if len(given) == 1 and not isinstance(value, (list, tuple)):
-        given *= count
+    listed = as_list(value)
+    if len(listed) == 1 and not isinstance(value, (list, tuple)):
+        listed *= count
     try:
-        numbers = [whole_number(n) for n in given]
+        numbers = [whole_number(n) for n in listed]
     except (TypeError, ValueError, OverflowError):
         numbers = []
     if len(numbers) != count:
