@@ -72,14 +72,14 @@ def operands(x: Any, y: Other, what: str) -> tuple[Any, Any]:
     """
     a, b = _operand(x, what), _operand(y, what)
     if a is None or b is None:
-        given = y if a is not None else x
+        scalar = y if a is not None else x
         if a is None and b is None:
             raise ArgumentError(
                 f"{what}: expected at least one tensor, got {x!r:.60} and {y!r:.60}; make one with "
                 f"fluidlite.to_tensor(...)"
             )
         known = a if b is None else b
-        number = given.item() if isinstance(given, np.generic) else given
+        number = scalar.item() if isinstance(scalar, np.generic) else scalar
         dtype = promotion_of(x, y).of_number(what, known.dtype, number)
         if dtype.kind == "b" and not isinstance(number, bool):
             warn_of_narrowing(what, np.dtype("int64"), dtype, known.dtype)

@@ -342,12 +342,12 @@ def _of_bits(type: str, x: Any, y: Any, out: Any) -> Any:
         y = x.results(np.asarray(y, dtype))
     if dtype.kind == "b" and y.array.dtype.kind == "b":
         logical = {"bitwise_and": "logical_and", "bitwise_or": "logical_or"}
-        made = getattr(eager, logical.get(type, "logical_xor"))(x, y)
+        result = getattr(eager, logical.get(type, "logical_xor"))(x, y)
     else:
         common = np.promote_types(dtype, y.array.dtype)
         x, y = (v if v.array.dtype == common else cast(v, str(common)) for v in (x, y))
-        made = getattr(eager, type)(x, y)
-    return made if out is None else out.write(lambda old: made, reshaped=True)
+        result = getattr(eager, type)(x, y)
+    return result if out is None else out.write(lambda old: result, reshaped=True)
 
 
 def _python(bits: Any, logical: Any) -> Any:

@@ -137,16 +137,16 @@ def searchsorted(
     side: Any = "right" if right else "left"
     wanted: Any = values.array if isinstance(values, Operand) else np.asarray(values)
     if sequence.ndim == 1:
-        found: Any = np.searchsorted(sequence, wanted, side)
+        positions: Any = np.searchsorted(sequence, wanted, side)
     elif sequence.shape[:-1] == wanted.shape[:-1]:
         rows = zip(sequence.reshape(-1, sequence.shape[-1]), wanted.reshape(-1, wanted.shape[-1]))
         lines = [np.searchsorted(row, line, side) for row, line in rows]
-        found = np.reshape(lines, wanted.shape)
+        positions = np.reshape(lines, wanted.shape)
     else:
         raise ShapeError(
             f"expected values of shape {[*sequence.shape[:-1], -1]}, got {list(wanted.shape)}"
         )
-    return _like(sorted_sequence, np.asarray(found, "int32" if out_int32 else "int64"))
+    return _like(sorted_sequence, np.asarray(positions, "int32" if out_int32 else "int64"))
 
 
 def _counted_below(sequence: Any, values: Any, dtype: str, right: bool) -> Any:
@@ -203,12 +203,12 @@ def unique_consecutive(
     new = np.ones(len(array), bool)
     new[1:] = (array[1:] != array[:-1]).reshape(max(len(array) - 1, 0), -1).any(1)
     kind, places = as_dtype(dtype).dtype, np.flatnonzero(new)
-    found = [_like(x, np.moveaxis(array[new], 0, along))]
+    results = [_like(x, np.moveaxis(array[new], 0, along))]
     if return_inverse:
-        found.append(_like(x, (np.cumsum(new) - 1).astype(kind)))
+        results.append(_like(x, (np.cumsum(new) - 1).astype(kind)))
     if return_counts:
-        found.append(_like(x, np.diff([*places, len(array)]).astype(kind)))
-    return tuple(found) if len(found) > 1 else found[0]
+        results.append(_like(x, np.diff([*places, len(array)]).astype(kind)))
+    return tuple(results) if len(results) > 1 else results[0]
 
 
 def kthvalue(
@@ -320,7 +320,7 @@ def quantile(
     row = transpose(x, [*rest, *axes])
     row = sort(row if len(axes) == 1 else reshape(row, [*kept, -1]), -1)
     count = row.array.shape[-1]
-    made = []
+    quantiles = []
     for share in shares:
         place = share * (count - 1)
         low = int(place)
@@ -329,8 +329,8 @@ def quantile(
         value = cast(add(multiply(ends[0], 1 - part), multiply(ends[1], part)), "float64")
         if keepdim:
             value = reshape(value, [1 if a in axes else x.array.shape[a] for a in range(rank)])
-        made.append(value)
-    return made[0] if np.ndim(q) == 0 else stack(made, 0)
+        quantiles.append(value)
+    return quantiles[0] if np.ndim(q) == 0 else stack(quantiles, 0)
 
 
 def multinomial(

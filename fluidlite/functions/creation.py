@@ -63,22 +63,22 @@ def array_of(data: ArrayLike, dtype: DTypeLike = None) -> Any:
     if isinstance(data, (TensorRecord, LoDTensor)):
         return np.array(data, dtype=wanted)
     if isinstance(data, (np.ndarray, np.generic)):
-        found = np.array(data, dtype=wanted)
+        array = np.array(data, dtype=wanted)
     else:
-        found = _array_from_python(data)
+        array = _array_from_python(data)
         if wanted is not None:
-            found = found.astype(wanted, copy=False)
-        elif found.dtype == np.float64:
-            found = found.astype(default_float())
-        elif found.dtype.kind == "i":
-            found = found.astype("int64", copy=False)
+            array = array.astype(wanted, copy=False)
+        elif array.dtype == np.float64:
+            array = array.astype(default_float())
+        elif array.dtype.kind == "i":
+            array = array.astype("int64", copy=False)
     try:
-        as_dtype(found.dtype)
+        as_dtype(array.dtype)
     except DTypeError:
         raise located(
-            ArgumentError, f"expected numbers or truth values, got {data!r:.60} of {found.dtype}"
+            ArgumentError, f"expected numbers or truth values, got {data!r:.60} of {array.dtype}"
         ) from None
-    return found
+    return array
 
 
 def _array_from_python(data: Any) -> np.ndarray[Any, Any]:

@@ -152,12 +152,12 @@ def vsplit(x: Tensor, num_or_sections: Numbers, name: str | None = None) -> list
 
 def _widened(rank: int, inputs: tuple[Any, ...]) -> Any:
     given = inputs[0] if len(inputs) == 1 and isinstance(inputs[0], (list, tuple)) else inputs
-    found = []
+    widened = []
     for each in given:
         while each.array.ndim < rank:
             each = unsqueeze(each, 0 if each.array.ndim < 2 else 2)
-        found.append(each)
-    return found[0] if len(inputs) == 1 and isinstance(inputs[0], Operand) else found
+        widened.append(each)
+    return widened[0] if len(inputs) == 1 and isinstance(inputs[0], Operand) else widened
 
 
 def atleast_1d(*inputs: Tensor | Sequence[Tensor], name: str | None = None) -> Any:

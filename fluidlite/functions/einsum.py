@@ -39,12 +39,12 @@ def einsum(equation: str, *operands: Operand | Sequence[Operand]) -> Tensor:
     >>> fluid.einsum("ij,j->i", x, y).tolist(), float(fluid.einsum("ii", x))
     ([21.0, 43.0], 5.0)
     """
-    given = list(operands[0]) if len(operands) == 1 and isinstance(operands[0], list) else operands
-    names, result = _read(equation, given)
-    current, tensor = _diagonal(names[0], given[0])
-    for number in range(1, len(given)):
+    inputs = list(operands[0]) if len(operands) == 1 and isinstance(operands[0], list) else operands
+    names, result = _read(equation, inputs)
+    current, tensor = _diagonal(names[0], inputs[0])
+    for number in range(1, len(inputs)):
         later = set("".join(names[number + 1 :])) | set(result)
-        other, factor = _diagonal(names[number], given[number])
+        other, factor = _diagonal(names[number], inputs[number])
         current, tensor = _product(current, tensor, other, factor, later)
     gone = [i for i, n in enumerate(current) if n not in result]
     if gone:

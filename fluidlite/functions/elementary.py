@@ -139,11 +139,11 @@ def scale(
         bias_after_scale: False: add the bias first.
         act: the operator type of an activation of the result.
     """
-    given = scale if isinstance(scale, Operand) else None
+    factor = scale if isinstance(scale, Operand) else None
     out = eager.scale(
         x,
-        given,
-        scale=1.0 if given is not None else float(scale),
+        factor,
+        scale=1.0 if factor is not None else float(scale),
         bias=float(bias),
         bias_after_scale=bias_after_scale,
     )

@@ -27,17 +27,17 @@ def encode(item: Any) -> tuple[tuple[int, ...], list[Any] | None]:
     """
     codes: list[int] = []
     tensors: list[Any] = []
-    for each in item if isinstance(item, tuple) else (item,):
-        if isinstance(each, (int, np.integer)) and not isinstance(each, (bool, np.bool_)):
-            codes += (_NUMBER, int(each), 0, 0)
-        elif isinstance(each, slice):
-            codes += (_SLICE, *map(_bound, (each.start, each.stop, each.step)))
-        elif each is None:
+    for entry in item if isinstance(item, tuple) else (item,):
+        if isinstance(entry, (int, np.integer)) and not isinstance(entry, (bool, np.bool_)):
+            codes += (_NUMBER, int(entry), 0, 0)
+        elif isinstance(entry, slice):
+            codes += (_SLICE, *map(_bound, (entry.start, entry.stop, entry.step)))
+        elif entry is None:
             codes += (_NEW, 0, 0, 0)
-        elif each is Ellipsis:
+        elif entry is Ellipsis:
             codes += (_ELLIPSIS, 0, 0, 0)
         else:
-            index = _index(each)
+            index = _index(entry)
             if isinstance(index, int):
                 codes += (_NUMBER, index, 0, 0)
             else:

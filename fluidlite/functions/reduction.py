@@ -37,18 +37,18 @@ def dims_of(x: Any, axis: Axes) -> tuple[int, ...] | None:
         axis = axis.array.tolist()
     listed = list(axis) if isinstance(axis, (list, tuple, range)) else [axis]
     ndim = x.array.ndim
-    found = []
-    for each in listed:
-        if isinstance(each, Operand):
-            each = each.array.item()
-        if isinstance(each, bool) or not isinstance(each, (int, np.integer)):
+    dims = []
+    for dim in listed:
+        if isinstance(dim, Operand):
+            dim = dim.array.item()
+        if isinstance(dim, bool) or not isinstance(dim, (int, np.integer)):
             raise ArgumentError(f"expected axis to be an integer or a list of them, got {axis!r}")
-        if not -builtins.max(ndim, 1) <= each < builtins.max(ndim, 1):
+        if not -builtins.max(ndim, 1) <= dim < builtins.max(ndim, 1):
             raise ShapeError(
-                f"expected axis in [{-ndim}, {ndim}) for shape {list(x.array.shape)}, got {each}"
+                f"expected axis in [{-ndim}, {ndim}) for shape {list(x.array.shape)}, got {dim}"
             )
-        found.append(int(each) % builtins.max(ndim, 1))
-    return tuple(found) if found and ndim else None
+        dims.append(int(dim) % builtins.max(ndim, 1))
+    return tuple(dims) if dims and ndim else None
 
 
 def of_number(function: Callable[..., Any], x: Any, axis: Axes, *options: Any) -> Any:

@@ -152,18 +152,18 @@ def put_along_axis(
     indices = _aligned(arr, indices, axis)
     shape = tuple(+n for n in indices.array.shape)  # which have to be known
     along = normal_axis(axis, arr.array.ndim)
-    made: Any = values
+    source: Any = values
     if not isinstance(values, Operand):
-        made = arr.results(np.full(shape, values, arr.array.dtype))
-    made = broadcast_to(made, shape)
+        source = arr.results(np.full(shape, values, arr.array.dtype))
+    source = broadcast_to(source, shape)
     if reduce == "add":
-        flow = eager.add_along(indices, made, axis=along, size=arr.array.shape[along])
+        flow = eager.add_along(indices, source, axis=along, size=arr.array.shape[along])
         return eager.elementwise_add(arr, flow)
     if reduce != "assign":
         raise ArgumentError(f"expected reduce to be 'assign' or 'add', got {reduce!r}")
     places: list[Any] = list(np.indices(shape, sparse=True))
     places[along] = indices
-    return set_item(arr, tuple(places), made)
+    return set_item(arr, tuple(places), source)
 
 
 def scatter(
@@ -340,15 +340,15 @@ def unique(
         made = [v if v is parts[0] else cast_to(v, as_dtype(dtype).dtype) for v in parts]
         kept = [v for v, wanted in zip(made, chosen) if wanted]
         return kept[0] if len(kept) == 1 else tuple(kept)
-    found: Any = np.unique(  # type: ignore[call-overload]
+    results: Any = np.unique(  # type: ignore[call-overload]
         x.array,
         return_index=return_index,
         return_inverse=return_inverse,
         return_counts=return_counts,
         axis=axis,
     )
-    if not isinstance(found, tuple):
-        return x.results(found)
+    if not isinstance(results, tuple):
+        return x.results(results)
     kind = as_dtype(dtype).dtype
-    rest = [x.results(v.reshape(-1).astype(kind)) for v in found[1:]]
-    return (x.results(found[0]), *rest)
+    rest = [x.results(v.reshape(-1).astype(kind)) for v in results[1:]]
+    return (x.results(results[0]), *rest)

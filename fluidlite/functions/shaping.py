@@ -35,14 +35,14 @@ def numbers_in(what: str, given: Any) -> tuple[int, ...]:
     if isinstance(given, Operand):
         given = given.array.reshape(-1).tolist()
     listed = list(given) if isinstance(given, (list, tuple, np.ndarray, range)) else [given]
-    found = []
-    for each in listed:
-        if isinstance(each, Operand):
-            each = each.array.item()
-        if isinstance(each, bool) or not isinstance(each, (int, np.integer)):
+    numbers = []
+    for number in listed:
+        if isinstance(number, Operand):
+            number = number.array.item()
+        if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
             raise ArgumentError(f"expected {what} to be integers, got {given!r:.60}")
-        found.append(int(each))
-    return tuple(found)
+        numbers.append(int(number))
+    return tuple(numbers)
 
 
 def known_in_run(what: str, given: Any) -> Any:
@@ -89,15 +89,15 @@ def reshape(x: Tensor, shape: Numbers, *more: int, name: str | None = None) -> T
     >>> fluid.reshape(fluid.to_tensor([1, 2, 3, 4]), [2, -1]).tolist()
     [[1, 2], [3, 4]]
     """
-    given = (shape, *more) if more else shape
-    late = None if x.appends is None else known_in_run("shape", given)
+    target = (shape, *more) if more else shape
+    late = None if x.appends is None else known_in_run("shape", target)
     if late is None:
-        sizes = numbers_in("shape", given)
+        sizes = numbers_in("shape", target)
         if 0 in sizes and 0 in x.array.shape:
             sizes = resolved(sizes, x.array.shape)
         return eager.reshape(x, shape=sizes)
     if isinstance(late, list):
-        return eager.reshape2(x, ShapeTensor=late, shape=_declared(given))
+        return eager.reshape2(x, ShapeTensor=late, shape=_declared(target))
     return eager.reshape2(x, late)
 
 
@@ -143,11 +143,11 @@ def squeeze(x: Tensor, axis: Numbers | None = None, name: str | None = None) -> 
     """
     shape = x.array.shape
     if axis is None:
-        kept = tuple(n for n in shape if n != 1)
+        remaining = tuple(n for n in shape if n != 1)
     else:
         named = {normal_axis(a, max(len(shape), 1)) for a in numbers_in("axis", axis)}
-        kept = tuple(n for i, n in enumerate(shape) if n != 1 or i not in named)
-    return eager.reshape(x, shape=_exact(kept, x))
+        remaining = tuple(n for i, n in enumerate(shape) if n != 1 or i not in named)
+    return eager.reshape(x, shape=_exact(remaining, x))
 
 
 def unsqueeze(x: Tensor, axis: Numbers, name: str | None = None) -> Tensor:
