@@ -108,14 +108,14 @@ def tensor_split(
     >>> [p.tolist() for p in fluid.flow.tensor_split(fluid.flow.arange(5), 2)]
     [[0, 1, 2], [3, 4]]
     """
-    total, given = input.array.shape[dim], indices_or_sections
-    if isinstance(given, (list, tuple)):
-        cuts = [min(max(c + total if c < 0 else c, 0), total) for c in given]
+    total, sections = input.array.shape[dim], indices_or_sections
+    if isinstance(sections, (list, tuple)):
+        cuts = [min(max(c + total if c < 0 else c, 0), total) for c in sections]
         sizes = np.maximum(np.diff([0, *cuts, total]), 0).tolist()
         starts = [0, *cuts]
         return tuple(narrow(input, dim, a, n) for a, n in zip(starts, sizes))
-    size, more = divmod(total, int(given))
-    return split(input, [size + (k < more) for k in range(int(given))], dim)
+    size, more = divmod(total, int(sections))
+    return split(input, [size + (k < more) for k in range(int(sections))], dim)
 
 
 def hsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:

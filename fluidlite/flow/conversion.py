@@ -50,13 +50,13 @@ class Conversion(TensorRecord, results=False):
         >>> fluid.flow.tensor([1, 2]).to("cpu", fluid.flow.float32).dtype
         VarType.FP32
         """
-        for each in args:
-            if isinstance(each, Operand):
-                dtype = as_dtype(each.array.dtype)
-            elif isinstance(each, devices.device) or str(each).split(":")[0] in ("cpu", "cuda"):
-                device = each
+        for target in args:
+            if isinstance(target, Operand):
+                dtype = as_dtype(target.array.dtype)
+            elif isinstance(target, devices.device) or str(target).split(":")[0] in ("cpu", "cuda"):
+                device = target
             else:
-                dtype = each
+                dtype = target
         devices.need_cpu(device)
         if dtype is not None and as_dtype(dtype).dtype != self.array.dtype:
             return _cast(self, dtype)

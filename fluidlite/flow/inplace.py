@@ -26,14 +26,14 @@ def _replaced(x: Any, change: Callable[[Any], Any]) -> Any:
     """
 
     def checked(old: Any) -> Any:
-        made = change(old)
-        if made.array.dtype.kind == "f" and old.array.dtype.kind != "f":
+        result = change(old)
+        if result.array.dtype.kind == "f" and old.array.dtype.kind != "f":
             raise engine.located(
                 InplaceError,
-                f"{described(x)} cannot take the result of type {made.array.dtype} in "
+                f"{described(x)} cannot take the result of type {result.array.dtype} in "
                 f"place; write x = x.float() first",
             )
-        return made
+        return result
 
     return x.write(checked)
 

@@ -228,14 +228,14 @@ def tensor(
     tensor([1., 2.], dtype=float32, requires_grad=True)
     """
     devices.need_cpu(device)
-    made = Tensor(array_of(data, dtype))
+    result = Tensor(array_of(data, dtype))
     if not isinstance(requires_grad, (bool, np.bool_)):
         raise engine.located(
             ArgumentError, f"expected requires_grad to be a bool, got {requires_grad!r:.60}"
         )
     if requires_grad:
-        made.requires_grad = True
-    return made
+        result.requires_grad = True
+    return result
 
 
 def need_start(given: Any, seed: Any) -> None:

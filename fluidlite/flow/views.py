@@ -89,12 +89,12 @@ class Viewing(Writing, results=False):
             return super().write(change, reshaped)
         base, get, put = self._origin
         base.write(lambda old: put(old, _fitting(change(get(old)), self)))
-        made = get(base)
-        self.array: Any = made.array
+        view = get(base)
+        self.array: Any = view.array
         self.version: int = self.version + 1
         if thread.recording:
-            self.origin: Any = made.origin
-            self.stop: bool = made.stop
+            self.origin: Any = view.origin
+            self.stop: bool = view.stop
         return self
 
 

@@ -101,7 +101,7 @@ def grad(
     )
     for each, seed in zip(outs, seeds):
         need_start(each, seed)
-    found = engine.gradients_of(
+    gradients = engine.gradients_of(
         outs,
         ins,
         seeds,
@@ -109,11 +109,11 @@ def grad(
         create_graph=create_graph,
     )
     if not allow_unused:
-        engine.check_used(found, ins)
-    for gradient in found:
+        engine.check_used(gradients, ins)
+    for gradient in gradients:
         if gradient is not None and not create_graph:
             gradient.stop = True
-    return tuple(found)
+    return tuple(gradients)
 
 
 def inference_mode(mode: bool = True) -> RecordingGuard:

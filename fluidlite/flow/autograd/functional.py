@@ -203,12 +203,12 @@ def _product(
 
 def _tensors(what: str, given: Any) -> list[Any]:
     listed = list(given) if isinstance(given, tuple) else [given]
-    for each in listed:
-        if not isinstance(each, TensorRecord):
+    for tensor in listed:
+        if not isinstance(tensor, TensorRecord):
             raise located(
                 ArgumentError,
-                f"expected {what} to be a tensor or a tuple of tensors, got {each!r:.60} of "
-                f"type {type(each).__name__}",
+                f"expected {what} to be a tensor or a tuple of tensors, got {tensor!r:.60} of "
+                f"type {type(tensor).__name__}",
             )
     return listed
 

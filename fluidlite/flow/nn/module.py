@@ -174,14 +174,14 @@ class Module(CommonModule):
 
     def state_dict(self, prefix: str = "") -> dict[str, Any]:
         """The parameters and persistent buffers by where they are found, cut off from the graph."""
-        found = {}
+        state = {}
         for place, module in self.named_modules():
             start = prefix + (f"{place}." if place else "")
             kept = {**module.own_parameters, **module.own_buffers}
             for name, value in kept.items():
                 if value is not None and name not in module._fleeting:
-                    found[start + name] = value.detach()
-        return found
+                    state[start + name] = value.detach()
+        return state
 
     def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True) -> LoadedKeys:
         """Take over a state: all of it or, where something does not fit, nothing.
@@ -206,15 +206,15 @@ class Module(CommonModule):
                 f"with strict=False that does not matter",
             )
         fitting = [(name, own[name], state_dict[name]) for name in own if name in state_dict]
-        for name, tensor, given in fitting:
-            if tensor.array.shape != given.array.shape:
+        for name, tensor, value in fitting:
+            if tensor.array.shape != value.array.shape:
                 raise located(
                     ShapeError,
                     f"expected shape {list(tensor.array.shape)} for {name!r}, got "
-                    f"{list(given.array.shape)}",
+                    f"{list(value.array.shape)}",
                 )
-        for _, tensor, given in fitting:
-            tensor.set_value(given)
+        for _, tensor, value in fitting:
+            tensor.set_value(value)
         return LoadedKeys(sorted(missing), sorted(unknown))
 
     # -- all of it at once -------------------------------------------------------------------------

@@ -273,13 +273,13 @@ class WarmupLR(LRScheduler):
     verbose: bool = False
 
     def start(self) -> None:
-        given = self.scheduler_or_optimizer
+        inner = self.scheduler_or_optimizer
         if self.warmup_method not in ("linear", "constant"):
             raise located(
                 ArgumentError, f"expected 'linear' or 'constant', got {self.warmup_method!r:.60}"
             )
-        self.behind: LRScheduler | None = given if isinstance(given, LRScheduler) else None
-        self.optimizer: Optimizer = given.optimizer if isinstance(given, LRScheduler) else given
+        self.behind: LRScheduler | None = inner if isinstance(inner, LRScheduler) else None
+        self.optimizer: Optimizer = inner.optimizer if isinstance(inner, LRScheduler) else inner
         super().start()
 
     def rates(self, step: int) -> list[float]:
@@ -314,11 +314,11 @@ class ChainedScheduler(LRScheduler):
 
     def rates(self, step: int) -> list[float]:
         """The rates of all groups in a step."""
-        found = list(self.base_lrs)
+        rates = list(self.base_lrs)
         for each in self.schedulers:
             factors = [r / b if b else 0.0 for r, b in zip(each.rates(step), each.base_lrs)]
-            found = [rate * factor for rate, factor in zip(found, factors)]
-        return found
+            rates = [rate * factor for rate, factor in zip(rates, factors)]
+        return rates
 
 
 @_scheduler

@@ -92,18 +92,20 @@ class Optimizer:
         given = param_group.get("params", [])
         params = [given] if isinstance(given, TensorRecord) else list(given)
         seen = {id(p) for group in self.param_groups for p in group["params"]}
-        for each in params:
-            if not isinstance(each, TensorRecord):
-                raise located(ArgumentError, f"expected parameters to be tensors, got {each!r:.60}")
-            if not each.is_leaf or each.array.dtype.kind != "f":  # type: ignore[attr-defined]
+        for parameter in params:
+            if not isinstance(parameter, TensorRecord):
+                raise located(
+                    ArgumentError, f"expected parameters to be tensors, got {parameter!r:.60}"
+                )
+            if not parameter.is_leaf or parameter.array.dtype.kind != "f":  # type: ignore[attr-defined]
                 raise located(
                     ArgumentError,
                     f"expected parameters to be leaves of fractions, got the result of an "
-                    f"operator or {each.array.dtype}: {each!r:.60}",
+                    f"operator or {parameter.array.dtype}: {parameter!r:.60}",
                 )
-            if id(each) in seen:
-                raise located(ArgumentError, f"a parameter stands twice: {each!r:.60}")
-            seen.add(id(each))
+            if id(parameter) in seen:
+                raise located(ArgumentError, f"a parameter stands twice: {parameter!r:.60}")
+            seen.add(id(parameter))
         more = {"clip_grad_max_norm", "clip_grad_norm_type", "initial_lr"}
         unknown = param_group.keys() - {"params"} - self.defaults.keys() - more
         if unknown:
@@ -154,22 +156,22 @@ class Optimizer:
             what ``closure`` gives.
         """
         loss = None if closure is None else closure()
-        found = []
+        updates = []
         for group in self.param_groups:
             for param in group["params"]:
                 if param.grad is not None and not param.stop:
-                    kept = dict(self._kept.get(id(param), {}))
+                    state = dict(self._kept.get(id(param), {}))
                     gradient = param.grad.array.astype(param.array.dtype, copy=False)
                     if group.get("maximize"):
                         gradient = -gradient
                     if self.decays_gradients and group.get("weight_decay"):
                         gradient = gradient + group["weight_decay"] * param.array
-                    array = self.updated(param.array, gradient, group, kept)
-                    found.append((param, np.asarray(array, param.array.dtype), kept))
+                    array = self.updated(param.array, gradient, group, state)
+                    updates.append((param, np.asarray(array, param.array.dtype), state))
         with no_grad():
-            for param, array, kept in found:
+            for param, array, state in updates:
                 _write(param, array)
-                self._kept[id(param)] = kept
+                self._kept[id(param)] = state
         return loss
 
     def zero_grad(self, set_to_none: bool = False) -> None:
@@ -232,21 +234,21 @@ class Optimizer:
                 StateDictError,
                 f"expected 'state' and 'param_groups', got {sorted(map(str, state_dict))!r:.60}",
             )
-        given, state = list(state_dict["param_groups"]), state_dict["state"]
+        groups, state = list(state_dict["param_groups"]), state_dict["state"]
         sizes = [len(group["params"]) for group in self.param_groups]
-        if [len(group["params"]) for group in given] != sizes:
+        if [len(group["params"]) for group in groups] != sizes:
             raise located(
                 StateDictError,
                 f"expected groups of {sizes} parameters, got groups of "
-                f"{[len(group['params']) for group in given]}",
+                f"{[len(group['params']) for group in groups]}",
             )
         params = [p for group in self.param_groups for p in group["params"]]
-        places = [number for group in given for number in group["params"]]
+        places = [number for group in groups for number in group["params"]]
         taken = {}
         for param, number in zip(params, places):
             if number in state:
                 taken[id(param)] = _arrays(param, state[number])
-        options = [{n: v for n, v in group.items() if n != "params"} for group in given]
+        options = [{n: v for n, v in group.items() if n != "params"} for group in groups]
         for each in options:
             self.check(each)
         self._kept = taken
@@ -277,7 +279,7 @@ def running_mean(kept: Arrays, name: str, stays: float, *factors: Array) -> Arra
 
 def _arrays(param: Any, state: Mapping[str, Any]) -> Arrays:
     """A state of a parameter as arrays."""
-    found = {}
+    arrays = {}
     for name, value in state.items():
         if isinstance(value, TensorRecord):
             if value.array.shape != param.array.shape:
@@ -286,10 +288,10 @@ def _arrays(param: Any, state: Mapping[str, Any]) -> Arrays:
                     f"expected {name} of shape {list(param.array.shape)}, got "
                     f"{list(value.array.shape)}",
                 )
-            found[name] = np.array(value.array, param.array.dtype)
+            arrays[name] = np.array(value.array, param.array.dtype)
         else:
-            found[name] = value
-    return found
+            arrays[name] = value
+    return arrays
 
 
 def _write(param: Any, array: Any) -> None:

@@ -61,19 +61,19 @@ def embedding(
     """
     if max_norm is not None:
         _shorten(weight, np.unique(input.array), float(max_norm), norm_type)
-    found = eager.lookup_table_v2(weight, input)
+    rows = eager.lookup_table_v2(weight, input)
     if padding_idx is None and not scale_grad_by_freq:
-        return found
+        return rows
     share: Any = 1.0
     if padding_idx is not None:
-        share = cast(not_equal(input, _row(padding_idx, weight)), found.dtype)
+        share = cast(not_equal(input, _row(padding_idx, weight)), rows.dtype)
     if scale_grad_by_freq:
         _, places, counts = unique(input, return_inverse=True, return_counts=True)
-        often = reshape(gather(cast(counts, found.dtype), places), list(input.array.shape))
+        often = reshape(gather(cast(counts, rows.dtype), places), list(input.array.shape))
         share = divide(share, often)
     share = unsqueeze(share, -1).detach()
-    still = multiply(found, 1.0 - share).detach()
-    return add(multiply(found, share), still)
+    still = multiply(rows, 1.0 - share).detach()
+    return add(multiply(rows, share), still)
 
 
 def _row(number: int, table: Tensor) -> int:
