@@ -72,15 +72,15 @@ def clip_grad_norm_(
     """
     if not norm_type > 0:
         raise ArgumentError(f"expected norm_type above 0, got {norm_type!r}")
-    found = [grad for _, grad in _with_gradients(parameters)]
-    norms = [np.linalg.norm(g.array.reshape(-1).astype("float64"), norm_type) for g in found]
+    gradients = [grad for _, grad in _with_gradients(parameters)]
+    norms = [np.linalg.norm(g.array.reshape(-1).astype("float64"), norm_type) for g in gradients]
     whole = float(np.linalg.norm(norms, norm_type)) if norms else 0.0
     if error_if_nonfinite and not np.isfinite(whole):
         raise ArgumentError(f"expected gradients with a finite norm, got {whole}")
     factor = min(max_norm / (whole + 1e-6), 1.0)
     if factor < 1:
         _change(parameters, lambda array: array * np.asarray(factor, array.dtype))
-    return Tensor(np.asarray(whole, found[0].array.dtype if found else "float32"))
+    return Tensor(np.asarray(whole, gradients[0].array.dtype if gradients else "float32"))
 
 
 def clip_grad_value_(parameters: Iterable[Tensor] | Tensor, clip_value: float) -> None:

@@ -179,11 +179,11 @@ class Dirac(_Computed):
                 f"Dirac: expected a filter [C, D, ...] of 3 to 5 dimensions whose first size "
                 f"{self.groups} divides, got {list(shape)}"
             )
-        values, each = np.zeros(shape), shape[0] // self.groups
+        values, group_size = np.zeros(shape), shape[0] // self.groups
         middle = tuple(n // 2 for n in shape[2:])
         for k in range(shape[0]):
-            if k % each < shape[1]:
-                values[(k, k % each, *middle)] = 1.0
+            if k % group_size < shape[1]:
+                values[(k, k % group_size, *middle)] = 1.0
         return values
 
 

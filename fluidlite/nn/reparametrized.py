@@ -130,15 +130,15 @@ def spectral_norm(
         kept.name, kept.persistable = f"{weight.name}_{which[-1]}", True
         layer.register_buffer(which, kept)
 
-    def made(owner: Any) -> Any:
+    def divided(owner: Any) -> Any:
         whole = getattr(owner, f"{name}_orig")
         u, v = (getattr(owner, which) for which in vectors)
         rounds = n_power_iterations if owner.training else 0
-        found, *after = by_largest(whole, u, v, along, rounds, eps)
+        weight, *after = by_largest(whole, u, v, along, rounds, eps)
         if rounds and whole.appends is None:
             for which, value in zip(vectors, after):
                 owner.own_buffers[which].array = value.array
-        return found
+        return weight
 
-    remade(layer, name, made)
+    remade(layer, name, divided)
     return layer

@@ -60,13 +60,13 @@ class _Recurrent(RecurrentNet, Layer):
         bound = 1 / sqrt(self.hidden_size)
         uniform = Uniform(-bound, bound)
         for name, shape in self.weight_shapes(input_size).items():
-            made = self.create_parameter(
+            weight = self.create_parameter(
                 shape,
                 given[f"{name}_attr"],
                 is_bias=len(shape) == 1,
                 default_initializer=uniform,
             )
-            setattr(self, name + ending, made)
+            setattr(self, name + ending, weight)
 
     def weights(self, ending: str) -> list[Any]:
         names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")

@@ -137,11 +137,11 @@ class BiRNN(Layer):
         """The outputs of all steps, and a pair of the final states; arguments as of :class:`RNN`,
         ``initial_states`` a pair, too.
         """
-        given = (None, None) if initial_states is None else initial_states
+        initial_pair = (None, None) if initial_states is None else initial_states
         outs, last = [], []
         for k, cell in enumerate((self.cell_fw, self.cell_bw)):
             one = RNN(cell, bool(k), self.time_major)
-            out, states = one.forward(inputs, given[k], sequence_length, **kwargs)
+            out, states = one.forward(inputs, initial_pair[k], sequence_length, **kwargs)
             outs.append(out)
             last.append(states)
         return mapped_leaves(lambda *parts: concat(parts, -1), *outs), tuple(last)

@@ -302,15 +302,15 @@ class TransformerDecoderLayer(_Block):
     ) -> Any:
         """The decoded sequence, [N, T, d_model]; with a cache a pair of it and the next cache."""
         own, other = (None, None) if cache is None else cache
-        kept = _Kept()
-        seen = self._part(1, tgt, lambda x: kept(self.self_attn(x, x, x, tgt_mask, own), own))
+        collector = _Kept()
+        seen = self._part(1, tgt, lambda x: collector(self.self_attn(x, x, x, tgt_mask, own), own))
         seen = self._part(
             2,
             seen,
-            lambda x: kept(self.cross_attn(x, memory, memory, memory_mask, other), other),
+            lambda x: collector(self.cross_attn(x, memory, memory, memory_mask, other), other),
         )
         out = self._part(3, seen, self._fed)
-        return out if cache is None else (out, tuple(kept.caches))
+        return out if cache is None else (out, tuple(collector.caches))
 
     def gen_cache(self, memory: Tensor) -> Any:
         """Caches for a sequence that is given step by step: of it, and of what an encoder gave."""

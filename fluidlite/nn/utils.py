@@ -51,15 +51,15 @@ def vector_to_parameters(
     >>> layer.weight.tolist(), layer.bias.tolist()
     ([[2.0]], [3.0])
     """
-    found = list(parameters)
-    sizes = [each.size for each in found]
+    tensors = list(parameters)
+    sizes = [each.size for each in tensors]
     if vec.size != sum(sizes):
         raise ShapeError(
-            f"expected a vector of {sum(sizes)} elements for {len(found)} parameters, got shape "
+            f"expected a vector of {sum(sizes)} elements for {len(tensors)} parameters, got shape "
             f"{list(vec.shape)}"
         )
     begin, flat = 0, vec.numpy().reshape(-1)
-    for each, size in zip(found, sizes):
+    for each, size in zip(tensors, sizes):
         each.set_value(flat[begin : begin + size].reshape(each.shape))
         begin += size
 

@@ -117,15 +117,15 @@ def cross_entropy(
     classes = input.array.shape[axis]
     hard = not soft_label
     narrow = hard and label.array.ndim == input.array.ndim - 1
-    kept = None
+    mask = None
     if hard:
         indices = unsqueeze(label, axis) if narrow else label
-        kept = _kept(indices, ignore_index, input)
+        mask = _kept(indices, ignore_index, input)
     if label_smoothing and hard:
         inside: Any = (
-            multiply(indices, cast(kept, indices.dtype))  # type: ignore[arg-type]
+            multiply(indices, cast(mask, indices.dtype))  # type: ignore[arg-type]
             if label.appends
-            else label.results(np.where(kept == 1, indices.array, 0))
+            else label.results(np.where(mask == 1, indices.array, 0))
         )
         spread = one_hot(squeeze(inside, axis), classes)
         order = [*range(spread.array.ndim - 1)]
@@ -141,13 +141,13 @@ def cross_entropy(
     if not soft:
         label = indices
     loss = _entropy(input, label, soft, axis, use_softmax, ignore_index)
-    count: Any = kept
+    count: Any = mask
     if weight is not None:
         factors = _weights(weight, label, soft, axis, input, ignore_index)
         loss = multiply(loss, factors)
-        count = factors if kept is None else multiply(factors, kept)
-    if kept is not None:
-        loss = multiply(loss, kept)
+        count = factors if mask is None else multiply(factors, mask)
+    if mask is not None:
+        loss = multiply(loss, mask)
     if reduction == "mean" and count is not None:
         number: Any = count.sum() if isinstance(count, np.ndarray) else total(count)
         if isinstance(number, Operand):

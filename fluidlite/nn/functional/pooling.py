@@ -96,7 +96,7 @@ def avg_pooling(
 
 def _counts(windows: WindowArguments, x: Tensor, out: Tensor) -> Any:
     """How many elements of ``x`` lie under each window, in a form that spreads over ``out``."""
-    found: Any = np.ones((), "int64")
+    counts: Any = np.ones((), "int64")
     for i, place in enumerate(windows.places):
         size, step = windows.sizes[i], windows.steps[i]
         length, count = x.array.shape[place], out.array.shape[place]
@@ -107,8 +107,8 @@ def _counts(windows: WindowArguments, x: Tensor, out: Tensor) -> Any:
         inside = np.minimum(first + size, length) - np.maximum(first, 0)
         along = [1] * (windows.rank + 2)
         along[place] = -1
-        found = found * inside.reshape(along)
-    return found
+        counts = counts * inside.reshape(along)
+    return counts
 
 
 def pooled(kind: str, x: Tensor, windows: WindowArguments, **attrs: Any) -> Tensor:

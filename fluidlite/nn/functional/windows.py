@@ -67,7 +67,7 @@ def of_rank(
     fixed = {"rank": rank, **options.pop("fixed", {})}
     if "data_format" in function.__annotations__ and "data_format" not in fixed:
         options["defaults"] = {"data_format": FORMATS[rank][0]}
-    made: Any = _SPELLING(
+    spelled: Any = _SPELLING(
         function,
         name,
         f"{prose}\n\n{text}" if function.__doc__ else None,
@@ -76,7 +76,7 @@ def of_rank(
         scope=sys._getframe(1).f_globals,
         **options,
     )
-    return made
+    return spelled
 
 
 def windows_of(
