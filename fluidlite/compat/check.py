@@ -41,19 +41,19 @@ class Finding:
 
 def parser() -> argparse.ArgumentParser:
     """The command's arguments."""
-    made = argparse.ArgumentParser(
+    argument_parser = argparse.ArgumentParser(
         prog="fluidlite check",
         description="Say which names of paddle.fluid 1.8 a script uses that are not there, and "
         "what to write instead. The script is not run.",
         epilog="The exit status is 1 where there are any, 2 where a file cannot be read.",
     )
-    made.add_argument("scripts", nargs="+", metavar="SCRIPT.py")
-    made.add_argument(
+    argument_parser.add_argument("scripts", nargs="+", metavar="SCRIPT.py")
+    argument_parser.add_argument(
         "--strict",
         action="store_true",
         help="also names that Python and NumPy have dropped, which work within fluidlite run",
     )
-    return made
+    return argument_parser
 
 
 def main(words: Sequence[str]) -> int:
@@ -62,15 +62,15 @@ def main(words: Sequence[str]) -> int:
     Args:
         words: what stands behind ``fluidlite check``.
     """
-    given = parser().parse_args(words)
+    options = parser().parse_args(words)
     status = 0
-    for path in _scripts(given.scripts):
+    for path in _scripts(options.scripts):
         try:
             source = Path(path).read_bytes()
         except OSError as error:
             complain(f"can't open file {path!r}: {error.strerror}")
             return 2
-        for finding in check(source, path, strict=given.strict):
+        for finding in check(source, path, strict=options.strict):
             say(finding.located(path))
             status = 1
     return status
@@ -285,15 +285,15 @@ _MISSING = {
 def _caught(node: ast.Try) -> set[str]:
     """Names of errors that a script catches, or all where it catches whatever an import raises."""
     imports = all(isinstance(inner, (ast.Import, ast.ImportFrom)) for inner in node.body)
-    found: set[str] = set()
+    caught: set[str] = set()
     for handler in node.handlers:
         names = {n.id for n in ast.walk(handler.type or node) if isinstance(n, ast.Name)}
         if handler.type is None:
             names = {"Exception"}
-        found |= names
+        caught |= names
         if imports and names & {"Exception", "BaseException"}:
-            found |= _MISSING["import"]
-    return found
+            caught |= _MISSING["import"]
+    return caught
 
 
 def _asked(node: ast.Call, function: str) -> str:

@@ -49,19 +49,19 @@ class ListedModule:
 @cache
 def _sections() -> dict[str, list[str]]:
     """Module -> its lines; the first one says whether it is a package."""
-    found: dict[str, list[str]] = {}
+    sections: dict[str, list[str]] = {}
     lines: list[str] = []
     for line in _FILE.read_text(encoding="utf-8").splitlines():
         if not line.startswith(" "):
             name, _, rest = line.partition(" ")
-            lines = found[name] = [rest]
+            lines = sections[name] = [rest]
         elif line.startswith("   "):
             lines[-1] += " " + line.strip()
         else:
             lines.append(line.strip())
     for name, module in _SAME.items():
-        found[name] = found[module]
-    return found
+        sections[name] = sections[module]
+    return sections
 
 
 #: modules that are others by another name
@@ -87,14 +87,14 @@ def is_package(module: str) -> bool:
 def listed(module: str) -> ListedModule:
     """What one of the modules answered."""
     first, *lines = _sections()[module]
-    found = ListedModule(bool(first))
+    listing = ListedModule(bool(first))
     for line in lines:
         key, _, rest = line.partition(":")
         if key == "all":
-            found.public = rest.split()
+            listing.public = rest.split()
         else:
-            found.names.update(_entries(key, rest.split()))
-    return found
+            listing.names.update(_entries(key, rest.split()))
+    return listing
 
 
 def _entries(key: str, words: list[str]) -> Iterator[tuple[str, Entry]]:

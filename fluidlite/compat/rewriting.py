@@ -86,7 +86,7 @@ def array_maker(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _ragged(function: Callable[..., Any]) -> Callable[..., Any]:
-    def made(object: Any = None, dtype: Any = None, *args: Any, **keywords: Any) -> Any:
+    def ragged_array(object: Any = None, dtype: Any = None, *args: Any, **keywords: Any) -> Any:
         try:
             return function(object, dtype, *args, **keywords)
         except ValueError as error:
@@ -95,8 +95,8 @@ def _ragged(function: Callable[..., Any]) -> Callable[..., Any]:
         notice("ragged", "ragged lists become an array of objects, as before; write dtype=object")
         return function(object, np.dtype("O"), *args, **keywords)
 
-    made.__name__ = function.__name__
-    return made
+    ragged_array.__name__ = function.__name__
+    return ragged_array
 
 
 _MAKERS: dict[Any, Callable[..., Any]] = {each: _ragged(each) for each in (np.array, np.asarray)}

@@ -29,37 +29,37 @@ _STDIN = "-"  # the script is what is written to this process
 
 def parser() -> argparse.ArgumentParser:
     """What stands behind ``fluidlite run`` before the script's own arguments."""
-    made = argparse.ArgumentParser(
+    argument_parser = argparse.ArgumentParser(
         prog="fluidlite run",
         description="Run a script that was written for paddle.fluid 1.8.",
         epilog="What stands behind the script's name is the script's.",
     )
-    made.add_argument(
+    argument_parser.add_argument(
         "--strict", action="store_true", help="without names that Python and NumPy have dropped"
     )
-    made.add_argument(
+    argument_parser.add_argument(
         "--synthetic-data", action="store_true", help="paddle.dataset makes samples, reads no files"
     )
-    made.add_argument(
+    argument_parser.add_argument(
         "--force", action="store_true", help="even where another paddle can be imported"
     )
-    made.add_argument(
+    argument_parser.add_argument(
         "--allow",
         action="append",
         default=[],
         choices=[*KINDS],
         help="an effect that programs which the script reads may have",
     )
-    made.add_argument(
+    argument_parser.add_argument(
         "-m", dest="module", action="store_true", help="SCRIPT is a module's name, as for Python"
     )
-    made.add_argument(
+    argument_parser.add_argument(
         "script",
         metavar="SCRIPT",
         help="a file, a folder or an archive with a __main__.py, or - to read it from the input",
     )
-    made.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...")
-    return made
+    argument_parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...")
+    return argument_parser
 
 
 def is_script(path: str) -> bool:
@@ -100,14 +100,14 @@ def main(words: Sequence[str]) -> int:
     Args:
         words: what stands behind ``fluidlite run``.
     """
-    given = parser().parse_args(words)
-    path = given.script
+    options = parser().parse_args(words)
+    path = options.script
     source = b""
-    is_folder = not given.module and is_package(path)
+    is_folder = not options.module and is_package(path)
     try:
         if path == _STDIN:
             source = sys.stdin.buffer.read()
-        elif not given.module and not is_folder:
+        elif not options.module and not is_folder:
             with open(path, "rb") as file:
                 source = file.read()
     except OSError as error:
@@ -115,25 +115,25 @@ def main(words: Sequence[str]) -> int:
         return 2
     # A plain run has the script's folder first; ``python -m`` had put the working folder there.
     if sys.path and not getattr(sys.flags, "safe_path", False):
-        sys.path[0] = os.path.abspath(path) if is_folder else _folder(path, given.module)
-    sys.argv = [path, *given.arguments]
+        sys.path[0] = os.path.abspath(path) if is_folder else _folder(path, options.module)
+    sys.argv = [path, *options.arguments]
     try:
         install(
-            force=given.force,
-            synthetic_data=given.synthetic_data,
-            dropped_names=not given.strict,
-            allow=given.allow,
+            force=options.force,
+            synthetic_data=options.synthetic_data,
+            dropped_names=not options.strict,
+            allow=options.allow,
         )
     except AliasError as error:
         complain(f"{error}")
         return 1
-    if given.module:
+    if options.module:
         return _reported(partial(_run_module, path))
     if is_folder:
         return _reported(partial(_run_package, os.path.abspath(path)))
     if path == _STDIN:
-        return _reported(partial(_run, "<stdin>", source, given.strict))
-    return _reported(partial(_run, os.path.abspath(path), source, given.strict))
+        return _reported(partial(_run, "<stdin>", source, options.strict))
+    return _reported(partial(_run, os.path.abspath(path), source, options.strict))
 
 
 def _folder(path: str, is_module: bool) -> str:
@@ -162,13 +162,13 @@ def _run_package(path: str) -> int:
         spec = find_spec(_MAIN)
         if spec is None or spec.loader is None:
             raise ImportError(f"can't find {_MAIN!r} module in {path!r}", name=_MAIN, path=path)
-        sys.modules[_MAIN] = made = module_from_spec(spec)
+        sys.modules[_MAIN] = main_module = module_from_spec(spec)
         code = cast("InspectLoader", spec.loader).get_code(_MAIN)
     except BaseException:
         sys.modules[_MAIN] = held
         raise
     if code is not None:
-        exec(code, vars(made))
+        exec(code, vars(main_module))
     return 0
 
 
@@ -228,16 +228,16 @@ def _trim(error: BaseException | None, seen: set[int]) -> None:
     if error is None or id(error) in seen:
         return
     seen.add(id(error))
-    kept = [
+    frames = [
         frame
         for frame in _frames(error.__traceback__)
         if not os.path.abspath(frame.tb_frame.f_code.co_filename).startswith(_HERE + os.sep)
         or not frame.tb_frame.f_code.co_filename.endswith(_OWN)
     ]
     if isinstance(error, SyntaxError):
-        kept = [frame for frame in kept if frame.tb_frame.f_globals.get("__name__") != "ast"]
+        frames = [frame for frame in frames if frame.tb_frame.f_globals.get("__name__") != "ast"]
     rebuilt: TracebackType | None = None
-    for frame in reversed(kept):
+    for frame in reversed(frames):
         rebuilt = TracebackType(rebuilt, frame.tb_frame, frame.tb_lasti, frame.tb_lineno)
     error.__traceback__ = rebuilt
     _trim(error.__cause__, seen)

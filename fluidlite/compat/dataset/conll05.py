@@ -100,15 +100,15 @@ def _sentence(rows: list[tuple[str, list[str]]]) -> Iterator[Any]:
 
 def _labels(marks: list[str]) -> list[str]:
     """``(A0* *)`` as ``B-A0 I-A0``."""
-    found, role = [], ""
+    labels, role = [], ""
     for mark in marks:
         opened = mark.startswith("(")
         if opened:
             role = mark[1 : mark.index("*")]
-        found.append("O" if not role else f"{'B' if opened else 'I'}-{role}")
+        labels.append("O" if not role else f"{'B' if opened else 'I'}-{role}")
         if mark.endswith(")"):
             role = ""
-    return found
+    return labels
 
 
 def reader_creator(

@@ -52,14 +52,14 @@ def file_of(module: str, *names: str) -> str:
         MissingDataError: it is not there.
     """
     paths = [os.path.join(_home.get(), module, name) for name in names]
-    found = next((path for path in paths if os.path.exists(path)), None)
-    if found is None:
+    existing = next((path for path in paths if os.path.exists(path)), None)
+    if existing is None:
         raise MissingDataError(
             f"there is no {paths[0]}: put the file of the set {module!r} there (nothing is "
             "downloaded), or have made samples: fluidlite run --synthetic-data, or "
             "fluidlite.compat.install(synthetic_data=True)"
         )
-    return found
+    return existing
 
 
 def archive(path: Path) -> tarfile.TarFile:

@@ -78,19 +78,19 @@ def _resized(im: Array, height: int, width: int) -> Array:
 
     R. Keys: Cubic convolution interpolation for digital image processing, IEEE TASSP 29 (1981).
     """
-    found = im.astype(np.float64)
+    pixels = im.astype(np.float64)
     for axis, wanted in ((0, height), (1, width)):
-        had = found.shape[axis]
+        had = pixels.shape[axis]
         at = (np.arange(wanted) + 0.5) * had / wanted - 0.5
         first = np.floor(at).astype(int)
         weights = _cubic(at - first)
-        taps = [found.take((first + k - 1).clip(0, had - 1), axis) for k in range(4)]
-        shape = [1] * found.ndim
+        taps = [pixels.take((first + k - 1).clip(0, had - 1), axis) for k in range(4)]
+        shape = [1] * pixels.ndim
         shape[axis] = wanted
-        found = sum(tap * weight.reshape(shape) for tap, weight in zip(taps, weights))
+        pixels = sum(tap * weight.reshape(shape) for tap, weight in zip(taps, weights))
     if im.dtype.kind in "ui":
-        found = found.round().clip(0, np.iinfo(im.dtype).max)
-    return found.astype(im.dtype)
+        pixels = pixels.round().clip(0, np.iinfo(im.dtype).max)
+    return pixels.astype(im.dtype)
 
 
 def _cubic(part: Array, a: float = -0.75) -> list[Array]:

@@ -82,12 +82,12 @@ def load_from_text(
         shuffle: whether they come in another order.
         fill_missing: not read: files have all features.
     """
-    found: dict[int, QueryList] = {}
+    queries: dict[int, QueryList] = {}
     for line in _lines(filepath):
         query = Query()._parse_(line)
         if query is not None:
-            found.setdefault(query.query_id, QueryList())._add_query(query)
-    lists = list(found.values())
+            queries.setdefault(query.query_id, QueryList())._add_query(query)
+    lists = list(queries.values())
     if shuffle:
         np.random.shuffle(lists)  # type: ignore[arg-type]
     return lists

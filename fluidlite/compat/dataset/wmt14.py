@@ -16,15 +16,15 @@ LONGEST = 80
 
 
 def _dicts(tar_file: str, dict_size: int) -> tuple[dict[str, int], dict[str, int]]:
-    found = []
+    dicts = []
     with archive(tar_file) as tar:
         for side in ("src.dict", "trg.dict"):
             member = next(each for each in tar if each.name.endswith(side))
             file = tar.extractfile(member)
             assert file is not None
             lines = file.read().decode().splitlines()[:dict_size]
-            found.append({line.strip(): number for number, line in enumerate(lines)})
-    return found[0], found[1]
+            dicts.append({line.strip(): number for number, line in enumerate(lines)})
+    return dicts[0], dicts[1]
 
 
 def reader_creator(tar_file: str, file_name: str, dict_size: int) -> Reader:

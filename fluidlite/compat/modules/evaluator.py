@@ -42,11 +42,11 @@ class Evaluator:
         """
         program = Program() if reset_program is None else reset_program
         with program_guard(program):
-            for each in self.states:
+            for state in self.states:
                 held = program.current_block().create_var(
-                    name=each.name, shape=each.shape, dtype=each.dtype, persistable=True
+                    name=state.name, shape=state.shape, dtype=state.dtype, persistable=True
                 )
-                fill_constant(each.shape, each.dtype, 0.0, out=held)
+                fill_constant(state.shape, state.dtype, 0.0, out=held)
         executor.run(program)
 
     def eval(self, executor: Executor, eval_program: Program | None = None) -> Any:
@@ -54,15 +54,15 @@ class Evaluator:
         raise NotImplementedError(f"{type(self).__name__} has no eval")
 
     def _create_state(self, suffix: str, dtype: Any, shape: Any) -> Any:
-        made = self.helper.create_variable(
+        state = self.helper.create_variable(
             name="_".join([unique_name.generate(self.helper.name), suffix]),
             persistable=True,
             dtype=dtype,
             shape=shape,
         )
-        self.helper.set_variable_initializer(made, Constant(0))
-        self.states.append(made)
-        return made
+        self.helper.set_variable_initializer(state, Constant(0))
+        self.states.append(state)
+        return state
 
     def _values(self, executor: Executor, eval_program: Program | None) -> list[Any]:
         """The sums."""
@@ -97,14 +97,14 @@ class ChunkEvaluator(Evaluator):
         self.num_infer_chunks: Any = self._create_state("num_infer_chunks", "int64", shape)
         self.num_label_chunks: Any = self._create_state("num_label_chunks", "int64", shape)
         self.num_correct_chunks: Any = self._create_state("num_correct_chunks", "int64", shape)
-        found = _layer("chunk_eval")(
+        outs = _layer("chunk_eval")(
             input=input,
             label=label,
             chunk_scheme=chunk_scheme,
             num_chunk_types=num_chunk_types,
             excluded_chunk_types=excluded_chunk_types,
         )
-        precision, recall, f1, infer, labels, correct = found
+        precision, recall, f1, infer, labels, correct = outs
         for held, new in zip(self.states, (infer, labels, correct)):
             sums([held, new], out=held)
         self.metrics.extend([precision, recall, f1])

@@ -19,20 +19,22 @@ _HERE = ("", "127.0.0.1", "localhost")
 
 
 def _parse_args(words: list[str] | None = None) -> argparse.Namespace:
-    made = argparse.ArgumentParser(
+    argument_parser = argparse.ArgumentParser(
         prog="paddle.distributed.launch",
         description="Run a script in several processes of this machine, by MPI.",
     )
-    made.add_argument("--selected_gpus", help="numbers with commas: one process for each")
-    made.add_argument("--nproc_per_node", type=int, help="how many processes")
-    made.add_argument("--cluster_node_ips", default="", help="this machine")
+    argument_parser.add_argument(
+        "--selected_gpus", help="numbers with commas: one process for each"
+    )
+    argument_parser.add_argument("--nproc_per_node", type=int, help="how many processes")
+    argument_parser.add_argument("--cluster_node_ips", default="", help="this machine")
     for name in _NOT_READ:
-        made.add_argument(name, help="not read")
+        argument_parser.add_argument(name, help="not read")
     for name in ("--use_paddlecloud", "--print_config"):
-        made.add_argument(name, nargs="?", const=True, help="not read")
-    made.add_argument("training_script")
-    made.add_argument("training_script_args", nargs=argparse.REMAINDER)
-    return made.parse_args(words)
+        argument_parser.add_argument(name, nargs="?", const=True, help="not read")
+    argument_parser.add_argument("training_script")
+    argument_parser.add_argument("training_script_args", nargs=argparse.REMAINDER)
+    return argument_parser.parse_args(words)
 
 
 def launch(words: list[str] | None = None) -> None:
@@ -44,17 +46,17 @@ def launch(words: list[str] | None = None) -> None:
     Raises:
         UnsupportedError: there are to be several machines; says what to write instead.
     """
-    given = _parse_args(words)
-    if given.cluster_node_ips not in _HERE:
+    options = _parse_args(words)
+    if options.cluster_node_ips not in _HERE:
         raise UnsupportedError(
-            f"--cluster_node_ips {given.cluster_node_ips}: on several machines MPI starts "
+            f"--cluster_node_ips {options.cluster_node_ips}: on several machines MPI starts "
             "processes: mpiexec -hosts HOST,HOST -n N fluidlite run SCRIPT"
         )
     own = ["-m", "fluidlite", "run", *(["--synthetic-data"] if synthetic_data.get() else [])]
-    count = given.nproc_per_node or len((given.selected_gpus or "").split(","))
-    asked = given.nproc_per_node or given.selected_gpus
+    count = options.nproc_per_node or len((options.selected_gpus or "").split(","))
+    asked = options.nproc_per_node or options.selected_gpus
     number = ["--nproc", str(count)] if asked else []
-    script = [given.training_script, *given.training_script_args]
+    script = [options.training_script, *options.training_script_args]
     sys.exit(launcher.main([*number, *own, *script]))
 
 

@@ -19,11 +19,11 @@ def _function(name: str) -> Callable[..., Any]:
     definition = lookup(name)
 
     def call(*args: Any) -> Any:
-        given = list(args)
-        first = next((i for i, arg in enumerate(given) if isinstance(arg, str)), len(given))
-        attrs = dict(zip(given[first::2], given[first + 1 :: 2]))
+        arguments = list(args)
+        first = next((i for i, arg in enumerate(arguments) if isinstance(arg, str)), len(arguments))
+        attrs = dict(zip(arguments[first::2], arguments[first + 1 :: 2]))
         slots = [slot for slot in definition.inputs if not slot.optional] or definition.inputs
-        ins = {slot.name: value for slot, value in zip(slots, given) if value is not None}
+        ins = {slot.name: value for slot, value in zip(slots, arguments) if value is not None}
         helper = LayerHelper(name)
         tensors = [v for value in ins.values() for v in _listed(value)]
         dtype = tensors[0].dtype if tensors else attrs.get("dtype", "float32")

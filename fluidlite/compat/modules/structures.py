@@ -149,9 +149,9 @@ def convert_to_list(value: Any, n: int, name: str, dtype: type = int) -> list[An
     if isinstance(value, dtype):
         return [value] * n
     try:
-        made = list(value)
+        numbers = list(value)
     except TypeError:
-        made = []
-    if len(made) != n or not all(isinstance(each, dtype) for each in made):
+        numbers = []
+    if len(numbers) != n or not all(isinstance(each, dtype) for each in numbers):
         raise ArgumentError(f"expected {name} to be of {n} {dtype.__name__}, got {value!r:.60}")
-    return made
+    return numbers

@@ -39,20 +39,20 @@ def to_bytes(obj: Any, encoding: str = "utf-8", inplace: bool = False) -> Any:
 
 def _converted(obj: Any, inplace: bool, convert: Any) -> Any:
     if isinstance(obj, (list, set)):
-        made: Any = type(obj)(_converted(each, False, convert) for each in obj)
+        converted: Any = type(obj)(_converted(each, False, convert) for each in obj)
     elif isinstance(obj, dict):
-        made = {
+        converted = {
             _converted(k, False, convert): _converted(v, False, convert) for k, v in obj.items()
         }
     else:
         return convert(obj)
     if not inplace:
-        return made
+        return converted
     if isinstance(obj, list):
-        obj[:] = made
+        obj[:] = converted
     else:
         obj.clear()
-        obj.update(made)
+        obj.update(converted)
     return obj
 
 

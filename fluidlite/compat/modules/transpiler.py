@@ -127,11 +127,11 @@ class RoundRobin(PSDispatcher):
 
     def dispatch(self, varlist: Iterable[Any]) -> list[str]:
         """The machine of each variable."""
-        found = []
+        endpoints = []
         for _ in varlist:
-            found.append(self._eps[self._step % len(self._eps)])
+            endpoints.append(self._eps[self._step % len(self._eps)])
             self._step += 1
-        return found
+        return endpoints
 
 
 class HashName(PSDispatcher):
