@@ -54,14 +54,14 @@ class _Averages(Described):
     def _kept(self, prefix: str, suffix: str) -> list[_Averaged]:
         """The parameters to average, with a variable each."""
         block = self._main.global_block()
-        made = []
+        averaged = []
         for param in self._main.all_parameters():
             if param.do_model_average is False:
                 continue
             name = unique_name.generate(f"{prefix}{param.name}.{suffix}")
             kept = block.create_var(name=name, dtype=param.dtype, stop_gradient=True)
-            made.append(_Averaged(param, kept))
-        return made
+            averaged.append(_Averaged(param, kept))
+        return averaged
 
     def _restoring(self, averaged: list[_Averaged]) -> Program:
         program = Program()
@@ -145,17 +145,17 @@ class ExponentialMovingAverage(_Averages):
         with self._main.as_role(OpRole.LRSCHED):
             name = _free_name("scheduled_ema_decay_rate", self._main.global_block())
             start = Constant(self._decay)
-            made = global_variable(self._main, self._startup, name, [1], DType.FP32, start)
+            decay_rate = global_variable(self._main, self._startup, name, [1], DType.FP32, start)
             if steps is None:
-                return made
+                return decay_rate
             n: Any = steps if steps.dtype is DType.FP32 else cast(steps, "float32")
             most = (n + 1.0) / (n + 10.0)
             with Switch() as switch:
                 with switch.case(most < self._decay):
-                    assign(most, made)
+                    assign(most, decay_rate)
                 with switch.default():
-                    assign(np.array([self._decay], "float32"), made)
-        return made
+                    assign(np.array([self._decay], "float32"), decay_rate)
+        return decay_rate
 
     def _mean_of(self, param: Parameter, prefix: str) -> Variable:
         name = unique_name.generate(f"{prefix}{param.name}_ema")

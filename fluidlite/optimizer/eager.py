@@ -48,12 +48,13 @@ def eager_parameters(kind: str, given: Sequence[Any] | None) -> list[Any] | None
             f"{kind}: within dygraph.guard() an optimizer is told what to update: "
             f"parameter_list=net.parameters()"
         )
-    for each in given:
-        if not is_tensor(each):
-            raise refused(kind, "all of parameter_list", "eager parameters", each)
-        if each.array.dtype.kind != "f":
+    for parameter in given:
+        if not is_tensor(parameter):
+            raise refused(kind, "all of parameter_list", "eager parameters", parameter)
+        if parameter.array.dtype.kind != "f":
             raise ArgumentError(
-                f"{kind}: expected parameters of floats, got {each.name!r} of {each.array.dtype}"
+                f"{kind}: expected parameters of floats, got {parameter.name!r} of "
+                f"{parameter.array.dtype}"
             )
     distinct = list({id(each): each for each in given}.values())
     names = [each.name for each in distinct]
@@ -179,12 +180,12 @@ class EagerSteps:
             ins["LearningRate"] = single.astype(param.array.dtype) * ratio
             if decay:
                 ins["Param"] = param.array * (1 - ins["LearningRate"] * decay)
-        for kept in optimizer.states:
-            ins[kept.slot] = self._state(kept, param).array
+        for state in optimizer.states:
+            ins[state.slot] = self._state(state, param).array
         outs = getattr(run, optimizer.type).all(**ins, **optimizer.attrs(param))
-        for kept in optimizer.states:
-            if kept.out is not None:
-                self._state(kept, param).array = outs[kept.out or f"{kept.slot}Out"].array
+        for state in optimizer.states:
+            if state.out is not None:
+                self._state(state, param).array = outs[state.out or f"{state.slot}Out"].array
         param.array = outs["ParamOut"].array
         param.version += 1
 
@@ -239,14 +240,14 @@ class EagerSteps:
         shape = (1,) if kept.one_number else param.array.shape
         dtype = param.dtype if kept.dtype is None else kept.dtype
         run = param.layer(param.results, self._optimizer.type, None)
-        made = run.fill_constant(shape=list(shape), dtype=dtype, value=float(kept.value))
-        made.name = unique_name.generate(stem)
-        made.persistable = True
-        waiting = self._waited(stem, made.name)
+        tensor = run.fill_constant(shape=list(shape), dtype=dtype, value=float(kept.value))
+        tensor.name = unique_name.generate(stem)
+        tensor.persistable = True
+        waiting = self._waited(stem, tensor.name)
         if waiting is not None:
-            made.set_value(_array(waiting))
-        self._states[key] = made
-        return made
+            tensor.set_value(_array(waiting))
+        self._states[key] = tensor
+        return tensor
 
     def _waited(self, stem: str, name: str) -> Any:
         """The value that was loaded for a state: under its name, or one that differs in its
@@ -277,14 +278,14 @@ class EagerSteps:
 
     def state_dict(self) -> dict[str, Any]:
         """All states by name, and that of the learning rate where that changes."""
-        kept: dict[str, Any] = {made.name: made for made in self._states.values()}
+        states: dict[str, Any] = {made.name: made for made in self._states.values()}
         rate = self.rate
         if isinstance(rate, LearningRateDecay):
-            kept[_RATE] = rate.state_dict()
+            states[_RATE] = rate.state_dict()
             if rate.counts_steps and self.parameters:
                 steps = np.array([rate.step_num], "int32")
-                kept[_STEPS] = self.parameters[0].results(steps)
-        return kept
+                states[_STEPS] = self.parameters[0].results(steps)
+        return states
 
     def set_dict(self, given: Mapping[str, Any]) -> None:
         """Go on from states; those that are not there yet wait for the first step.
@@ -305,11 +306,13 @@ class EagerSteps:
                 rate.set_dict(given[_RATE])
             elif _STEPS in given and rate.counts_steps:
                 rate.set_dict({"step_num": int(_array(given[_STEPS]).reshape(-1)[0])})
-        for made in self._states.values():
-            if made.name not in given:
-                raise StateDictError(f"the states lack {made.name!r}{suggestion(made.name, given)}")
-        for made in self._states.values():
-            made.set_value(_array(given[made.name]))
+        for tensor in self._states.values():
+            if tensor.name not in given:
+                raise StateDictError(
+                    f"the states lack {tensor.name!r}{suggestion(tensor.name, given)}"
+                )
+        for tensor in self._states.values():
+            tensor.set_value(_array(given[tensor.name]))
         names = set(self.names())
         self._waiting = {
             key: value for key, value in given.items() if key not in {*names, _RATE, _STEPS}

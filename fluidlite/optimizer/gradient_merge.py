@@ -83,12 +83,12 @@ class GradientMergeOptimizer(WrappedOptimizer):
             share = 1.0 / self.k_steps if self.avg else 1.0
             merged = [scale(total, scale=share) for total in totals]
             params = [param for param, _ in pairs]
-            made = self.inner_optimizer.apply_gradients(list(zip(params, merged, strict=True)))
+            updates = self.inner_optimizer.apply_gradients(list(zip(params, merged, strict=True)))
             for total in totals:
                 zeros = fill_constant(list(total.shape), total.dtype, 0.0)
                 assign(zeros, total)
         append_conditional(block, steps, [due], scalar=True)
-        return made
+        return updates
 
     def apply_optimize(
         self, loss: Variable, startup_program: Program | None, params_grads: Iterable[Pair]

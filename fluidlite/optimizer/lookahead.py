@@ -76,11 +76,11 @@ class LookaheadOptimizer(Described):
         """
         main, startup = programs_of(loss, startup_program)
         with all_or_nothing(main, startup):
-            made = self.inner_optimizer.minimize(loss, startup)
+            result = self.inner_optimizer.minimize(loss, startup)
             slow = [(p, _slow(p, startup.global_block())) for p in main.all_parameters()]
             with program_guard(main, startup):
                 self._go_back(slow)
-        return made
+        return result
 
     def _go_back(self, parameters: list[tuple[Parameter, Variable]]) -> None:
         """Append what returns to the slow parameters when it is time."""
@@ -104,14 +104,14 @@ class LookaheadOptimizer(Described):
 
 def _slow(param: Parameter, startup: Block) -> Variable:
     """The slow form of a parameter, which begins where it does."""
-    made, first = (
+    slow, first = (
         block.create_var(
             name=f"{param.name}@SLOW", shape=param.shape, dtype=param.dtype, persistable=True
         )
         for block in (param.block, startup)
     )
     startup.append_op("assign", {"X": param.name}, {"Out": first})
-    return made
+    return slow
 
 
 def _between(fast: Variable, slow: Variable, alpha: Variable, one: Variable) -> Variable:

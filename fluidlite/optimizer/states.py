@@ -71,11 +71,11 @@ class States:
             state: which one.
             param: the parameter.
         """
-        made = self._made.of(main)
-        if made is None:
-            made = self._made.keep(main, {})
+        names = self._made.of(main)
+        if names is None:
+            names = self._made.keep(main, {})
         block = main.global_block()
-        name = made.get((state.name, param.name))
+        name = names.get((state.name, param.name))
         if name is not None and block.has_var(name):
             return block.var(name)
         middle = state.name if self._name is None else f"{self._name}_{state.name}"
@@ -86,7 +86,7 @@ class States:
         variable.stop_gradient = False  # as in fluid's programs
         if state.on_host:
             startup.global_block().ops[0].device = "cpu"
-        made[state.name, param.name] = name
+        names[state.name, param.name] = name
         return variable
 
     def of(self, state: State | str, param: Variable) -> Variable:
@@ -107,13 +107,13 @@ class States:
 
     def by_name(self) -> dict[str, dict[str, Variable]]:
         """The variables, by the name of the state and that of the parameter."""
-        found: dict[str, dict[str, Variable]] = {}
+        by_state: dict[str, dict[str, Variable]] = {}
         for program, made in self._made.items():
             block = program.global_block()
             for (state, param), name in made.items():
                 if block.has_var(name):
-                    found.setdefault(state, {})[param] = block.var(name)
-        return found
+                    by_state.setdefault(state, {})[param] = block.var(name)
+        return by_state
 
     def names(self) -> list[str]:
         """The names of all variables that are there, in order of creation."""
@@ -145,7 +145,7 @@ class States:
         """
         if not isinstance(values, Mapping):
             raise refused("", "states", "a dictionary of arrays", values)
-        found = []
+        assignments = []
         for name in self.names():
             if name not in values:
                 raise ArgumentError(f"the states lack {name!r}{suggestion(name, values)}")
@@ -156,8 +156,8 @@ class States:
                     f"expected the state {name!r} to be {kept.dtype}{list(kept.shape)}, got "
                     f"{value.dtype}{list(value.shape)}"
                 )
-            found.append((tensor, value))
-        for tensor, value in found:
+            assignments.append((tensor, value))
+        for tensor, value in assignments:
             tensor.set(value)
 
 
@@ -167,9 +167,9 @@ def tensor_of(name: str, scope: Scope) -> LoDTensor:
     Raises:
         NotInitializedError: it has no value.
     """
-    found = scope.find_var(name)
-    if found is None or not found.is_initialized:
+    variable = scope.find_var(name)
+    if variable is None or not variable.is_initialized:
         raise NotInitializedError(
             f"the scope has no value of {name!r}; run the startup program first"
         )
-    return found.get_tensor()
+    return variable.get_tensor()
