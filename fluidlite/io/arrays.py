@@ -186,12 +186,12 @@ def read_npz(file: BinaryIO, source: Source, unpacked: int | None = None) -> dic
         FileFormatError: it is none, or would unpack to more.
     """
     archive = Archive(file, source, unpacked)
-    found = {}
+    arrays = {}
     for member in archive.members:
         if member.endswith(".npy"):
             with archive.open(member) as entry:
-                found[_name_of(member.removesuffix(".npy"))] = read_npy(entry)
-    return found
+                arrays[_name_of(member.removesuffix(".npy"))] = read_npy(entry)
+    return arrays
 
 
 def write_npz(file: BinaryIO, arrays: Mapping[str, Any]) -> None:
@@ -268,7 +268,7 @@ def read_safetensors(source: Source) -> dict[str, Any]:
     if not isinstance(header, dict):
         source.fail("a header with tensors by name", type(header).__name__, 8)
     header.pop("__metadata__", None)
-    begin, found = source.position, {}
+    begin, arrays = source.position, {}
     for name, entry in sorted(header.items(), key=_offset):
         dtype, shape, span = _entry(source, name, entry)
         if span[0] != source.position - begin:
@@ -276,8 +276,8 @@ def read_safetensors(source: Source) -> dict[str, Any]:
         data = source.array(dtype, shape, f"tensor {excerpt(name)}")
         if entry["dtype"] == _BFLOAT16:
             data = (data.astype("uint32") << 16).view("float32")
-        found[name] = data
-    return found
+        arrays[name] = data
+    return arrays
 
 
 def _offset(item: tuple[str, Any]) -> Any:

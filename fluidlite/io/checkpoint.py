@@ -219,13 +219,13 @@ class _Digest:
 
 def _random_state(program: Program, executor: Executor | None) -> dict[str, Any]:
     name, keys, *rest = np.random.get_state()
-    found: dict[str, Any] = {
+    state: dict[str, Any] = {
         "numpy": [name, np.asarray(keys).tolist(), *rest],
         "python": random.getstate(),
     }
     if executor is not None:
-        found["executor"] = executor.random_state(program)
-    return found
+        state["executor"] = executor.random_state(program)
+    return state
 
 
 def _remove_older(path: Path, step: int, keep: int) -> None:
@@ -300,25 +300,28 @@ def load(
     step = groups.get().broadcast(np.array([0 if first is None else first.step]), 0, 0)[0]
 
     def read() -> tuple[Checkpoint, dict[str, Any]]:
-        found = first
-        if found is None:  # the file that process 0 has found
+        checkpoint = first
+        if checkpoint is None:  # the file that process 0 has found
             is_folder = os.path.isdir(path)
-            found = read_checkpoint(os.path.join(path, _file_name(step)) if is_folder else path)
-        if reader is not None and found.reader is None:
-            raise FileFormatError(
-                f"{found.path}: expected the state of a reader, found none; give it to save, too: "
-                "checkpoint.save(..., reader=reader)"
+            checkpoint = read_checkpoint(
+                os.path.join(path, _file_name(step)) if is_folder else path
             )
-        return found, found.variables if program is None else _values_for(program, found)
+        if reader is not None and checkpoint.reader is None:
+            raise FileFormatError(
+                f"{checkpoint.path}: expected the state of a reader, found none; "
+                "give it to save, too: checkpoint.save(..., reader=reader)"
+            )
+        values = checkpoint.variables if program is None else _values_for(program, checkpoint)
+        return checkpoint, values
 
-    found, values = _together(read)
+    checkpoint, values = _together(read)
     scope = global_scope() if scope is None else scope
     for name, value in values.items():
         (scope.find_var(name) or scope.var(name)).value = value
-    _restore_random(found, program or found.program, executor)
+    _restore_random(checkpoint, program or checkpoint.program, executor)
     if reader is not None:
-        reader.restore(found.reader)
-    return found
+        reader.restore(checkpoint.reader)
+    return checkpoint
 
 
 def _newest(path: Path) -> Checkpoint:
@@ -401,21 +404,21 @@ def read_checkpoint(path: Path) -> Checkpoint:
         with file:
             archive = Archive(file, source)
             meta = _description(archive)
-            found = Checkpoint(os.fspath(path), meta["step"], {}, random=meta["random"])
-            found.reader = meta.get("reader")
+            checkpoint = Checkpoint(os.fspath(path), meta["step"], {}, random=meta["random"])
+            checkpoint.reader = meta.get("reader")
             for name, said in meta["variables"].items():
-                found.variables[name] = _read_variable(archive, name, said)
+                checkpoint.variables[name] = _read_variable(archive, name, said)
             with archive.open(_PROGRAM, packed=False) as entry:
                 text = entry.rest("the program")
             if hashlib.sha256(text).hexdigest() != meta["program"].get("sha256"):
                 archive.source.fail("the program that was saved", "another one", 0)
     try:
-        found.program = Program.parse(text.decode("utf-8"))
+        checkpoint.program = Program.parse(text.decode("utf-8"))
     except (ParseError, UnicodeDecodeError) as error:
         raise FileFormatError(
-            f"{found.path}: expected a program, found {with_short_quotes(str(error))}"
+            f"{checkpoint.path}: expected a program, found {with_short_quotes(str(error))}"
         ) from None
-    return found
+    return checkpoint
 
 
 def _description(archive: Archive) -> dict[str, Any]:

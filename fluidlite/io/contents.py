@@ -151,33 +151,33 @@ def _flat(value: Any, name: str) -> Iterator[tuple[str, Any]]:
     if isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], np.ndarray):
         value = value[1]  # Paddle 2 pairs an array with its name
     if isinstance(value, dict) and value:
-        for key, each in value.items():
-            yield from _flat(each, f"{name}.{key}" if name else str(key))
+        for key, element in value.items():
+            yield from _flat(element, f"{name}.{key}" if name else str(key))
     elif isinstance(value, (list, tuple)) and any(map(_has_arrays, value)):
-        for number, each in enumerate(value):
-            yield from _flat(each, f"{name}.{number}" if name else str(number))
+        for number, element in enumerate(value):
+            yield from _flat(element, f"{name}.{number}" if name else str(number))
     else:
         yield name, value
 
 
 def _tensors(path: str) -> Contents:
     """One tensor, several, or rows."""
-    found: list[Any] = []
+    tensors: list[Any] = []
     with open_source(path) as source:
         try:
             while source.left:
-                found.append(read_tensor(source))
+                tensors.append(read_tensor(source))
         except FluidError as error:
-            rows = None if found else _rows(path)
+            rows = None if tensors else _rows(path)
             if rows is None:
                 raise
             del error
             return rows
     name = os.path.basename(path)
-    if len(found) == 1 and not name.endswith(COMBINED):
-        return Contents(path, "tensor", {name: found[0]})
-    names = _names_beside(path, len(found))
-    return Contents(path, "combined tensors", dict(zip(names, found)))
+    if len(tensors) == 1 and not name.endswith(COMBINED):
+        return Contents(path, "tensor", {name: tensors[0]})
+    names = _names_beside(path, len(tensors))
+    return Contents(path, "combined tensors", dict(zip(names, tensors)))
 
 
 def _rows(path: str) -> Contents | None:
@@ -248,28 +248,28 @@ def _any_folder(path: str, files: list[str]) -> Contents:
     """A folder whose files have names of their own: of variables, of a model, or a single file."""
     if not files:
         raise FileError(f"cannot read the folder {path}: it holds no files")
-    found = {}
+    by_name = {}
     for name in files:
         try:
-            found[name] = _file(os.path.join(path, name))
+            by_name[name] = _file(os.path.join(path, name))
         except FileFormatError as error:
             raise FileFormatError(
                 f"{path}: expected a folder of variables, a model, a training state or "
                 f"checkpoints; {error}"
             ) from error
-    programs = [name for name, each in found.items() if each.kind == "program"]
+    programs = [name for name, each in by_name.items() if each.kind == "program"]
     if len(programs) == 1:
         return _model(path, os.path.join(path, programs[0]), None)
-    if len(found) == 1:
-        return next(iter(found.values()))
+    if len(by_name) == 1:
+        return next(iter(by_name.values()))
     contents = Contents(path, "variables")
-    for name, each in found.items():
-        if each.kind not in ("tensor", "rows"):
+    for name, part in by_name.items():
+        if part.kind not in ("tensor", "rows"):
             raise FileFormatError(
                 f"{path}: expected a folder of variables, one in each file, found {name}: "
-                f"{each.kind}; give the path of that file"
+                f"{part.kind}; give the path of that file"
             )
-        contents.variables[name] = next(iter(each.variables.values()))
+        contents.variables[name] = next(iter(part.variables.values()))
     return contents
 
 
@@ -293,12 +293,12 @@ def _model(folder: str, path: str, params: Any) -> Contents:
     contents = Contents(shown, "inference model", program=program)
     if params is not None and os.path.exists(os.path.join(folder, params)):
         with open_source(os.path.join(folder, params)) as source:
-            found = []
+            tensors = []
             while source.left:
-                found.append(read_tensor(source))
-            if len(found) != len(names):
-                source.fail(f"{len(names)} tensors, as the program has", str(len(found)), 0)
-        contents.variables = dict(zip(names, found))
+                tensors.append(read_tensor(source))
+            if len(tensors) != len(names):
+                source.fail(f"{len(names)} tensors, as the program has", str(len(tensors)), 0)
+        contents.variables = dict(zip(names, tensors))
         return contents
     for name in names:
         file = os.path.join(folder, *name.split("/"))

@@ -82,21 +82,23 @@ def save_inference_model(
     name = os.path.basename(usable_path("write", model_filename or MODEL))
     params = os.path.basename(usable_path("write", params_filename)) if params_filename else None
     if export_for_deployment:
-        made, fetched = inference_program(program, feeds, targets)
+        model, fetched = inference_program(program, feeds, targets)
     else:
-        made, fetched = program, [target.name for target in targets]
+        model, fetched = program, [target.name for target in targets]
         name += ".main_program"
     if any(op.type == "auc" for op in program.global_block().ops):
         warn(
             "the program counts for layers.auc: set its states to zero before saving",
             None,
         )
-    values = [] if program_only else sorted(values_of(made, global_scope(), is_persistable).items())
+    values = (
+        [] if program_only else sorted(values_of(model, global_scope(), is_persistable).items())
+    )
     if not values and not program_only:
         warn("the model has no variables to be saved", None)
     with Transaction() as files:
         write_variables(files, dirname, values, params)
-        files.write(os.path.join(dirname, name), made.to_bytes())
+        files.write(os.path.join(dirname, name), model.to_bytes())
     return fetched
 
 
@@ -138,14 +140,14 @@ def inference_program(
     whole = program.clone(for_test=True)
     _remove_ends(whole.global_block())
     wanted = [target.name for target in targets]
-    made = prune(whole, feeds, wanted)
-    block = made.global_block()
-    _remove_unused_blocks(made)
+    pruned = prune(whole, feeds, wanted)
+    block = pruned.global_block()
+    _remove_unused_blocks(pruned)
     _check_fed(block, feeds)
     fetched = [_scaled(block, name, k) for k, name in enumerate(wanted)]
-    prepend_feed_ops(made, feeds)
-    append_fetch_ops(made, fetched)
-    return made, fetched
+    prepend_feed_ops(pruned, feeds)
+    append_fetch_ops(pruned, fetched)
+    return pruned, fetched
 
 
 def _remove_ends(block: Block) -> None:

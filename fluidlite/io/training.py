@@ -136,16 +136,16 @@ def _state_for(
     program: Program, path: str, predicate: Any, executor: Executor | None
 ) -> dict[str, Any]:
     """The values of some variables of a program from a file."""
-    found = read_state(path)
+    state = read_state(path)
     values = {}
     for var in program.list_vars():
         if not predicate(var):
             continue
-        value = found.get(var.name)
+        value = state.get(var.name)
         if not isinstance(value, np.ndarray):
             raise FileFormatError(
-                f"{path}: expected variable {var.name!r}, found {len(found)} others"
-                + (f" ({', '.join(list(found)[:3])}, ...)" if found else "")
+                f"{path}: expected variable {var.name!r}, found {len(state)} others"
+                + (f" ({', '.join(list(state)[:3])}, ...)" if state else "")
                 + "; load files that were saved from the same network and optimizer"
             )
         wrong = mismatch(var, value)
@@ -206,11 +206,11 @@ def load_program_state(
     """
     path = checked_path(_stem(os.fspath(model_path)))
     if os.path.exists(path + PARAMETERS):
-        found = read_state(path + PARAMETERS)
+        state = read_state(path + PARAMETERS)
         if os.path.exists(path + OPTIMIZER):
-            found |= read_state(path + OPTIMIZER)
-        found.pop(NAME_TABLE, None)
-        return found
+            state |= read_state(path + OPTIMIZER)
+        state.pop(NAME_TABLE, None)
+        return state
     if not os.path.exists(path):
         raise FileError(
             f"cannot read {path}{PARAMETERS}: there is no such file, nor a folder or a file "

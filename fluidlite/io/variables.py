@@ -357,9 +357,9 @@ def _chosen(
 ) -> list[Variable]:
     """The variables to write or to read, each once."""
     if vars is None:
-        found = [var for var in _program(program).list_vars() if not predicate or predicate(var)]
+        chosen = [var for var in _program(program).list_vars() if not predicate or predicate(var)]
     else:
-        found = []
+        chosen = []
         for var in vars:
             if isinstance(var, str):
                 declared = _program(program).global_block().vars.get(var)
@@ -368,14 +368,14 @@ def _chosen(
                 var = declared
             if not isinstance(var, Variable):
                 raise ArgumentError(f"expected variables, got {var!r:.60}")
-            found.append(var)
-    return list({var.name: var for var in found if var.kind is not Kind.RAW}.values())
+            chosen.append(var)
+    return list({var.name: var for var in chosen if var.kind is not Kind.RAW}.values())
 
 
 def _copied(var: Variable, program: Program) -> Variable:
     """The same variable in a program that reads it."""
     block = program.global_block()
-    made = Variable(
+    copied = Variable(
         block,
         var.name,
         kind=var.kind,
@@ -384,5 +384,5 @@ def _copied(var: Variable, program: Program) -> Variable:
         lod_level=var.lod_level,
         persistable=True,
     )
-    block.declare(made)
-    return made
+    block.declare(copied)
+    return copied
