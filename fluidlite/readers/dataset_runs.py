@@ -79,14 +79,14 @@ def run_each(
         begin = time.monotonic()
         printed = shown if number % print_period == 0 else []
         due = handler is not None and begin - last >= handler.period_secs
-        found = run(feed, [*printed, *(looked.values() if due else ())])
+        fetched = run(feed, [*printed, *(looked.values() if due else ())])
         if debug:
             say(f"batch {number}: {time.monotonic() - begin:.6f} s", flush=True)
-        for title, value in zip(titles, found[: len(printed)]):
+        for title, value in zip(titles, fetched[: len(printed)]):
             say(f"{title}\t{np.asarray(value)}", flush=True)
         if due and handler is not None:
             last = begin
-            handler.handler({n: np.asarray(v) for n, v in zip(looked, found[len(printed) :])})
+            handler.handler({n: np.asarray(v) for n, v in zip(looked, fetched[len(printed) :])})
 
 
 def _name(variable: Variable | str) -> str:

@@ -123,11 +123,11 @@ def _parsed(text: str, file: str) -> dict[str, list[Any]]:
     at, name = 0, ""
     text = re.sub(r"(?m)#[^\n\"]*$", "", text).rstrip()
     while at < len(text):
-        found = _TOKEN.match(text, at)
-        if found is None:
+        match = _TOKEN.match(text, at)
+        if match is None:
             number = text.count("\n", 0, at) + 1
             raise FileFormatError(f"{file}, line {number}: expected the text of a DataFeedDesc")
-        token, at = found[1], found.end()
+        token, at = match[1], match.end()
         if token == "{":
             group: dict[str, list[Any]] = {}
             groups[-1].setdefault(name, []).append(group)

@@ -25,12 +25,12 @@ def capacity_of(what: str, capacity: Any) -> int:
         ArgumentError: it is not positive.
     """
     try:
-        found = whole_number(capacity)
+        count = whole_number(capacity)
     except (TypeError, ValueError, OverflowError):
-        found = 0
-    if found < 1:
+        count = 0
+    if count < 1:
         raise refused(what, "capacity", "how many batches are read ahead, 1 or more", capacity)
-    return found
+    return count
 
 
 class ProgramFeeder:

@@ -483,14 +483,17 @@ def _texts(path: str, command: str) -> Iterator[str]:
         return
     whole = f"zcat | ( {command} )" if packed else command
     shell = shutil.which("bash") or "/bin/sh"
-    with file, subprocess.Popen([shell, "-c", whole], stdin=file, stdout=subprocess.PIPE) as made:
+    with (
+        file,
+        subprocess.Popen([shell, "-c", whole], stdin=file, stdout=subprocess.PIPE) as process,
+    ):
         try:
-            assert made.stdout is not None
-            yield from (line.decode("utf-8", "replace") for line in made.stdout)
-            status = made.wait()
+            assert process.stdout is not None
+            yield from (line.decode("utf-8", "replace") for line in process.stdout)
+            status = process.wait()
         finally:
-            if made.poll() is None:  # nobody reads on
-                made.kill()
+            if process.poll() is None:  # nobody reads on
+                process.kill()
     if status:
         raise FileError(
             f"the pipe command of {path} ended with exit status {status}: {shlex.quote(command)}"

@@ -364,12 +364,12 @@ def _variables(what: str, feed_list: Any) -> list[Variable]:
             f"{what}: expected feed_list to be a list of variables, got {feed_list!r:.60}"
         )
     block = default_main_program().global_block()
-    found = [block.var(each) if isinstance(each, str) else each for each in feed_list]
-    if not found or not all(isinstance(each, Variable) for each in found):
+    variables = [block.var(each) if isinstance(each, str) else each for each in feed_list]
+    if not variables or not all(isinstance(each, Variable) for each in variables):
         raise ArgumentError(
             f"{what}: expected feed_list to be a list of variables, got {feed_list!r:.60}"
         )
-    return found
+    return variables
 
 
 def _fresh_names() -> tuple[str, str, str]:

@@ -86,12 +86,12 @@ def parsed(text: str, slots: Sequence[FileSlot], line: FileLine) -> Row:
     at = 0
     for slot in slots:
         count = _count(words, at, slot, line)
-        given = words[at + 1 : at + 1 + count]
-        if len(given) < count:
+        tokens = words[at + 1 : at + 1 + count]
+        if len(tokens) < count:
             raise line.wrong(
-                f"expected {count} values of slot {slot.name!r}, the line ends after {len(given)}"
+                f"expected {count} values of slot {slot.name!r}, the line ends after {len(tokens)}"
             )
-        row.append(_values(given, slot, line))
+        row.append(_values(tokens, slot, line))
         at += 1 + count
     return row
 
@@ -152,18 +152,18 @@ def batch_of(rows: Sequence[Row], slots: Sequence[FileSlot]) -> dict[str, Any]:
         rows: the lines' values.
         slots: what they have.
     """
-    found: dict[str, Any] = {}
+    feed: dict[str, Any] = {}
     for k, slot in enumerate(slots):
         if not slot.is_used:
             continue
         values = [row[k] for row in rows]
         joined = np.concatenate(values)
         if slot.is_dense:
-            found[slot.name] = joined.reshape([len(rows), *slot.shape[1:]] if slot.shape else -1)
+            feed[slot.name] = joined.reshape([len(rows), *slot.shape[1:]] if slot.shape else -1)
         else:
             offsets = offsets_from([len(each) for each in values])
-            found[slot.name] = LoDTensor(joined.reshape(-1, 1), (offsets,))
-    return found
+            feed[slot.name] = LoDTensor(joined.reshape(-1, 1), (offsets,))
+    return feed
 
 
 __all__ = ["FileLine", "Row", "FileSlot", "batch_of", "parsed", "without_zeros"]

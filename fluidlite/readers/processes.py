@@ -148,7 +148,7 @@ class WorkerPool:
         if forks:
             load_for_forks()
         job = self._jobs[number]
-        given: Any = pickled(job) or job
+        payload: Any = pickled(job) or job
         seed = (self._seed + number) % 2**32
         with _starting[0]:  # so that no other fork inherits what is only half known
             ours, theirs = multiprocessing.Pipe()
@@ -156,7 +156,7 @@ class WorkerPool:
             inherited = list(_ends) if forks else []
             process = context.Process(
                 target=work,
-                args=(theirs, given, number, seed, self._shared, inherited),
+                args=(theirs, payload, number, seed, self._shared, inherited),
                 name=f"{self._what}, worker {number}",
                 daemon=True,
             )

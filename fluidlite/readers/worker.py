@@ -74,13 +74,13 @@ class Stream(NamedTuple):
 
 def _several(items: Iterator[Any], count: int) -> tuple[list[Any], bool]:
     """Some items, and whether there may be more."""
-    found: list[Any] = []
+    taken: list[Any] = []
     begin = time.monotonic()
     for item in items:
-        found.append(item)
-        if len(found) == count or time.monotonic() - begin > _PATIENCE:
-            return found, True
-    return found, False
+        taken.append(item)
+        if len(taken) == count or time.monotonic() - begin > _PATIENCE:
+            return taken, True
+    return taken, False
 
 
 class Failure(NamedTuple):
