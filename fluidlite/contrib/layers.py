@@ -194,16 +194,16 @@ def tdm_sampler(
             f"layer_node_num_list, got {counts} and {sizes}"
         )
     attrs = (tree_travel_attr, tree_layer_attr)
-    found = _drawn(
+    samples = _drawn(
         x, counts, sizes, leaf_node_num, attrs, tree_dtype, (output_positive, seed, dtype)
     )
     if not output_list:
-        return found
+        return samples
     widths = [count + bool(output_positive) for count in counts]
     lists: tuple[list[Variable], ...] = ([], [], [])
     for k, width in enumerate(widths):
         begin = sum(widths[:k])
-        parts = [slice_(each, axes=[1], starts=[begin], ends=[begin + width]) for each in found]
+        parts = [slice_(each, axes=[1], starts=[begin], ends=[begin + width]) for each in samples]
         for each, part in zip(lists, parts):
             each.append(reshape(part, [-1, width, 1]))
     return lists  # type: ignore[return-value]

@@ -285,17 +285,17 @@ class _Stack:
         mask = None if lengths is None else steps_mask(x, lengths, "float32")
         if first is not None:
             first = [self._by_layer(each, batch) for each in first]
-        found, last = self._one_way(x, mask, first, 0, states)
+        outputs, last = self._one_way(x, mask, first, 0, states)
         if self.directions == 2:
             back = reverse(x, axis=[0])
             mask = None if mask is None else reverse(mask, axis=[0])
             other, other_last = self._one_way(back, mask, first, 1, states)
-            found = concat([found, reverse(other, axis=[0])], axis=2)
+            outputs = concat([outputs, reverse(other, axis=[0])], axis=2)
             last = [
                 reshape(concat([a, b], axis=1), [self.layers * 2, -1, self.size])
                 for a, b in zip(last, other_last)
             ]
-        return (flipped(found) if batch_first else found), last
+        return (flipped(outputs) if batch_first else outputs), last
 
     def _by_layer(self, x: Any, batch: int) -> Any:
         states = self.layers * self.directions

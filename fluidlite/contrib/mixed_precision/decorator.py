@@ -106,11 +106,11 @@ class OptimizerWithMixedPrecision(WrappedOptimizer):
                 scaled = wide * factor
             self._loss_scaling, self._scaled_loss = factor, scaled
             pairs = self._optimizer.backward(scaled, startup, *given)
-            found = []
+            unscaled = []
             for param, gradient in pairs:
                 with main.as_role(OpRole.OPTIMIZE, (param, gradient)):
-                    found.append((param, divided(gradient, factor)))
-        return found
+                    unscaled.append((param, divided(gradient, factor)))
+        return unscaled
 
     def apply_gradients(self, params_grads: Iterable[Pair]) -> list[Operator]:
         """Append one step; arguments as of :meth:`Optimizer.apply_gradients`.

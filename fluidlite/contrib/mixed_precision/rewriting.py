@@ -158,20 +158,25 @@ class _Rewriting:
         """Give what an operator writes the element types that follow from what it reads now."""
         instance = op.instance()
         find = self.block.find_var_recursive
-        found = {slot: [find(n) for n in names] for slot, names in op.inputs.items()}
-        given = {slot: [None if v is None else v.spec for v in vs] for slot, vs in found.items()}
-        if any(None in specs for specs in given.values()):
+        variables = {slot: [find(n) for n in names] for slot, names in op.inputs.items()}
+        specs_by_slot = {
+            slot: [None if v is None else v.spec for v in vs] for slot, vs in variables.items()
+        }
+        if any(None in specs for specs in specs_by_slot.values()):
             return
         many = type(instance).input_slots
         try:
-            made = instance.infer_outputs(
-                {slot: specs if many[slot].many else specs[0] for slot, specs in given.items()}
+            outputs = instance.infer_outputs(
+                {
+                    slot: specs if many[slot].many else specs[0]
+                    for slot, specs in specs_by_slot.items()
+                }
             )
         except FluidError as error:
-            pairs = [(v.name, v.spec) for vs in found.values() for v in vs if v is not None]
+            pairs = [(v.name, v.spec) for vs in variables.values() for v in vs if v is not None]
             raise located(error, op, pairs) from None
         for slot, names in op.outputs.items():
-            one = made.get(slot)
+            one = outputs.get(slot)
             each = one if isinstance(one, list) else [one] * len(names)
             for name, spec in zip(names, each):
                 variable = find(name)
