@@ -136,13 +136,13 @@ def __getattr__(name: str) -> Any:
     if name in _PACKAGES:
         return import_module(f".{name}", __name__)
     home = import_module(f".{_NAMES.get(name, 'functions.exports')}", __name__)
-    found = getattr(home, name, None)
-    if found is None and name in _MOVED:
+    member = getattr(home, name, None)
+    if member is None and name in _MOVED:
         return import_module(f".{_MOVED[name]}", __name__)
-    if found is None:
+    if member is None:
         raise _absent(__name__, name)
-    globals()[name] = found
-    return found
+    globals()[name] = member
+    return member
 
 
 def __dir__() -> list[str]:

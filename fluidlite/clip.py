@@ -83,11 +83,11 @@ class GradientClipBase:
         if not chosen:
             return pairs
         if is_tensor(chosen[0][1]):
-            made = self.clip_tensors(chosen)
+            clipped_grads = self.clip_tensors(chosen)
         else:
             with chosen[0][1].program.as_role(OpRole.OPTIMIZE), name_scope("gradient_clip"):
-                made = self.clip(chosen)
-        clipped = {param.name: grad for (param, _), grad in zip(chosen, made, strict=True)}
+                clipped_grads = self.clip(chosen)
+        clipped = {param.name: grad for (param, _), grad in zip(chosen, clipped_grads, strict=True)}
         return [(p, clipped.get(p.name, g)) for p, g in with_gradient]
 
     def clip(self, params_grads: Sequence[tuple[Variable, Variable]]) -> list[Variable]:
@@ -126,14 +126,14 @@ class _EachClip(GradientClipBase):
     """A clip that treats every gradient by itself, in one operator."""
 
     def clip(self, params_grads: Sequence[tuple[Variable, Variable]]) -> list[Variable]:
-        made = []
+        clipped_grads = []
         for param, grad in params_grads:
             begin = len(grad.block.ops)
             clipped = self._clipped(grad)
             for op in grad.block.ops[begin:]:
                 op.role_vars = (param.name, clipped.name)
-            made.append(clipped)
-        return made
+            clipped_grads.append(clipped)
+        return clipped_grads
 
     def clip_tensors(self, params_grads: Sequence[tuple[Any, Any]]) -> list[Any]:
         return [self._clipped(grad) for _, grad in params_grads]

@@ -118,13 +118,13 @@ def _function(definition: Definition) -> Callable[..., Any]:
 
     def apply(f: Any, *args: Any, name: Any = None, **kwargs: Any) -> Any:
         try:
-            given = signature.bind(f, *args, **kwargs).arguments
+            bound = signature.bind(f, *args, **kwargs).arguments
         except TypeError as error:
             raise ArgumentError(
                 f"{definition.type}{signature.replace(parameters=visible)}: {error}"
             ) from None
-        ins = {slot: given.get(slot) for slot in slots}
-        attrs = {names[field]: value for field, value in given.items() if field in names}
+        ins = {slot: bound.get(slot) for slot in slots}
+        attrs = {names[field]: value for field, value in bound.items() if field in names}
         op = definition(attrs)
         outs = f.apply(op, ins, [slot.name for slot in shown])
         found = [outs.get(slot.name) for slot in shown]
@@ -146,14 +146,14 @@ def _signature(definition: Definition) -> inspect.Signature:
         DefinitionError: an input or attribute is called like another parameter.
     """
     kind = inspect.Parameter
-    made = [kind("f", kind.POSITIONAL_ONLY)]
+    parameters = [kind("f", kind.POSITIONAL_ONLY)]
     optional = False
     for slot in definition.inputs:
         if not slot.name.isidentifier():
             raise DefinitionError(f"{definition.type}: {slot.name} is no name of a parameter")
         optional = optional or slot.optional
         annotation = "list[Variable]" if slot.many else "Variable"
-        made.append(
+        parameters.append(
             kind(
                 slot.name,
                 kind.POSITIONAL_OR_KEYWORD,
@@ -163,16 +163,16 @@ def _signature(definition: Definition) -> inspect.Signature:
         )
     for attribute in definition.attributes.values():
         default = kind.empty if attribute.default is REQUIRED else attribute.default
-        made.append(kind(attribute.field, kind.KEYWORD_ONLY, default=default))
-    made.append(kind("name", kind.KEYWORD_ONLY, default=None, annotation="str | None"))
-    taken = [p.name for p in made]
+        parameters.append(kind(attribute.field, kind.KEYWORD_ONLY, default=default))
+    parameters.append(kind("name", kind.KEYWORD_ONLY, default=None, annotation="str | None"))
+    taken = [p.name for p in parameters]
     twice = sorted({name for name in taken if taken.count(name) > 1})
     if twice:
         raise DefinitionError(
             f"{definition.type}: {', '.join(twice)} cannot be an input or an attribute: the "
             f"function has a parameter of that name"
         )
-    return inspect.Signature(made)
+    return inspect.Signature(parameters)
 
 
 api_boundaries(globals())

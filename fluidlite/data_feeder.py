@@ -55,12 +55,12 @@ class DataFeeder(Described):
             )
         block = (program or default_main_program()).global_block()
         self._columns = []
-        for each in feed_list:
-            variable = block.var(each) if isinstance(each, str) else each
+        for entry in feed_list:
+            variable = block.var(entry) if isinstance(entry, str) else entry
             if not isinstance(variable, Variable):
                 raise ArgumentError(
-                    f"expected variables or names in feed_list, got {each!r:.60} of type "
-                    f"{type(each).__name__}"
+                    f"expected variables or names in feed_list, got {entry!r:.60} of type "
+                    f"{type(entry).__name__}"
                 )
             self._columns.append(_Column(variable))
         self.place = place
@@ -241,15 +241,15 @@ class _Column:
     def _entry(self, value: Any) -> Array:
         """What one row of the variable holds, in its shape and element type."""
         try:
-            given = np.asarray(value)
+            array = np.asarray(value)
         except (ValueError, UserWarning):  # NumPy 1 only warns, and makes an array of lists
-            given = np.empty((), object)
-        if given.dtype == object and isinstance(value, (list, tuple)) and None not in value:
+            array = np.empty((), object)
+        if array.dtype == object and isinstance(value, (list, tuple)) and None not in value:
             raise FeedError(
                 f"variable {self.name!r} takes rows of shape {self._shape()}; got lists of "
                 f"different lengths: {value!r:.60}"
             )
-        return self._converted(given, value)
+        return self._converted(array, value)
 
     def _converted(self, given: Array, value: Any) -> Array:
         """Values of the variable's element type: texts are read as numbers, and numbers are cut off
@@ -262,7 +262,7 @@ class _Column:
             return given
         try:
             with np.errstate(all="ignore"):
-                made = given.astype(self.dtype)
+                converted = given.astype(self.dtype)
         except (TypeError, ValueError, OverflowError):
             raise FeedError(
                 f"variable {self.name!r} is {self.dtype}; expected numbers, got {value!r:.60}"
@@ -270,14 +270,14 @@ class _Column:
         if given.dtype.kind in "biuf" and self.dtype.kind != "f" and not self.told:
             if np.any(np.isnan(given)):
                 raise FeedError(f"variable {self.name!r} is {self.dtype}, got {value!r:.60}")
-            if not np.array_equal(made, given):
+            if not np.array_equal(converted, given):
                 self.told = True
                 warn(
                     f"variable {self.name!r} is {self.dtype}, which changes the values of "
                     f"{value!r:.60}",
                     None,
                 )
-        return made
+        return converted
 
     def _stacked(self, entries: list[Array]) -> Array:
         shapes = {entry.shape for entry in entries}

@@ -82,8 +82,8 @@ class ProgramFunction:
             FluidError: an operator refuses what it is given.
             UnsupportedError: an operator of the program cannot be compiled; says which and why.
         """
-        for names, given, what in ((self.feeds, feeds, ""), (self.parameters, parameters, "the ")):
-            if missing := [name for name in names if name not in given]:
+        for names, arrays, what in ((self.feeds, feeds, ""), (self.parameters, parameters, "the ")):
+            if missing := [name for name in names if name not in arrays]:
                 said = "parameters " * bool(what) + ", ".join(names)
                 raise FeedError(f"expected values of {what}{said}; {missing[0]!r} is missing")
         if isinstance(seed, int) and not 0 <= seed < 1 << 32:
@@ -92,8 +92,8 @@ class ProgramFunction:
         with warnings.catch_warnings():
             # of types of 64 bits that JAX does not have unless it was told to
             warnings.filterwarnings("ignore", "Explicitly requested dtype", UserWarning)
-            given = {name: self._typed(name, feeds[name]) for name in self.feeds}
-            known = {**parameters, **given}
+            typed = {name: self._typed(name, feeds[name]) for name in self.feeds}
+            known = {**parameters, **typed}
             try:
                 made, _ = self._stage.traced(dict(known), seed, ())
             except Exception as error:
@@ -165,17 +165,17 @@ def function(
     program = default_main_program() if program is None else program
     names, _ = fetch_names(fetches, program)
     check_names(program, feeds, names)
-    made = ProgramFunction(program, feeds, names, precision)
+    program_function = ProgramFunction(program, feeds, names, precision)
     held = global_scope() if scope is None else scope
     values = {}
-    for name in made.parameters:
+    for name in program_function.parameters:
         value = held.value(name)
         if value is None:
             raise NotInitializedError(
                 f"variable {name!r} has no value; run the startup program or load a model first"
             )
         values[name] = jax.numpy.asarray(value)
-    return made, values
+    return program_function, values
 
 
 def _jax() -> Any:

@@ -202,22 +202,22 @@ class ObjectHelper(Described):
             DTypeError: it is of integers, and nothing gives their value.
         """
         kind = as_dtype("float32" if dtype is None else dtype)
-        given = as_param_attr(attr)
-        if given is None:
+        param_attr = as_param_attr(attr)
+        if param_attr is None:
             return None
         start = default_initializer or (Constant(0.0) if is_bias else Xavier())
-        if default_initializer is None and given.initializer is None and not kind.is_float:
+        if default_initializer is None and param_attr.initializer is None and not kind.is_float:
             raise DTypeError(
                 f"{self.name}: a parameter of {kind} needs an initializer, give default_initializer"
             )
         suffix = "b" if is_bias else "w"
         eager = state.eager.get()
         if eager:
-            named = copy.copy(given)
-            named.name = given.name or unique_name.generate(f"{self.name}.{suffix}")
+            named = copy.copy(param_attr)
+            named.name = param_attr.name or unique_name.generate(f"{self.name}.{suffix}")
             runner = eager.layer(eager, self.layer_type, self.name)
             return runner.own_parameter(named, shape, kind, suffix, start)
-        return self._builder().parameter(given, shape, kind, suffix, start, stop_gradient)
+        return self._builder().parameter(param_attr, shape, kind, suffix, start, stop_gradient)
 
     def get_parameter(self, name: str) -> Parameter:
         """The program's parameter of a name.
@@ -310,11 +310,11 @@ class LayerHelper(ObjectHelper):
         Raises:
             DTypeError: they differ.
         """
-        found = [as_dtype(each.dtype) for each in self.multiple_input(input_param_name)]
-        if len(set(found)) > 1:
-            listed = " and ".join(str(each) for each in dict.fromkeys(found))
+        dtypes = [as_dtype(each.dtype) for each in self.multiple_input(input_param_name)]
+        if len(set(dtypes)) > 1:
+            listed = " and ".join(str(each) for each in dict.fromkeys(dtypes))
             raise DTypeError(f"{self.layer_type}: expected inputs of one type, got {listed}")
-        return found[0] if found else None
+        return dtypes[0] if dtypes else None
 
     @property
     def param_attr(self) -> Any:
@@ -373,16 +373,16 @@ class LayerHelper(ObjectHelper):
 
     def append_activation(self, input_var: Any, act: Any = None, *more: Any) -> Any:
         """A variable, or the activation of it that the layer was given as ``act``."""
-        given = self.kwargs.get("act") if act is None else act
-        if isinstance(given, str):
-            given = {"type": given}
-        elif isinstance(given, dict):
-            given = dict(given)
+        activation = self.kwargs.get("act") if act is None else act
+        if isinstance(activation, str):
+            activation = {"type": activation}
+        elif isinstance(activation, dict):
+            activation = dict(activation)
         switches = {k: self.kwargs[k] for k in ("use_cudnn", "use_mkldnn") if self.kwargs.get(k)}
-        if given is not None and switches and isinstance(given, dict):
-            known = getattr(activation_of({"type": given.get("type")}), "attributes", {})
-            given = {**{k: v for k, v in switches.items() if k in known}, **given}
-        return super().append_activation(input_var, given)
+        if activation is not None and switches and isinstance(activation, dict):
+            known = getattr(activation_of({"type": activation.get("type")}), "attributes", {})
+            activation = {**{k: v for k, v in switches.items() if k in known}, **activation}
+        return super().append_activation(input_var, activation)
 
     def is_instance(self, param_name: str, cls: Any) -> None:
         """Check that an argument of the layer is of a class.

@@ -300,11 +300,11 @@ class EditDistance(MetricBase):
         Raises:
             ArgumentError: ``distances`` is no array, or ``seq_num`` no number.
         """
-        given = _array("EditDistance", "distances", distances)
+        array = _array("EditDistance", "distances", distances)
         count = int(_one_number("EditDistance", "seq_num", seq_num))
-        self.total_distance += float(np.sum(given))
+        self.total_distance += float(np.sum(array))
         self.seq_num += count
-        self.instance_error += count - int(np.sum(given == 0))
+        self.instance_error += count - int(np.sum(array == 0))
 
     def eval(self) -> tuple[float, float]:
         """The mean distance, and the part of the pairs that differ.
@@ -367,14 +367,14 @@ class Auc(MetricBase):
         Raises:
             ArgumentError: these are no arrays, not of one size, or no probabilities.
         """
-        found = _array("Auc", "preds", preds)
+        predictions = _array("Auc", "preds", preds)
         right = _array("Auc", "labels", labels).reshape(-1).astype("bool")
-        if found.ndim != 2 or found.shape[1] != 2 or found.shape[0] != right.size:
+        if predictions.ndim != 2 or predictions.shape[1] != 2 or predictions.shape[0] != right.size:
             raise ArgumentError(
                 f"Auc: expected preds of shape [{right.size}, 2], two probabilities for each "
-                f"label, got {list(found.shape)}"
+                f"label, got {list(predictions.shape)}"
             )
-        positive = found[:, 1]
+        positive = predictions[:, 1]
         if not ((positive >= 0) & (positive <= 1)).all():
             raise ArgumentError(
                 f"Auc: expected probabilities in [0, 1], got {positive.min()} to {positive.max()}"
@@ -424,13 +424,13 @@ def _array(metric: str, what: str, value: Any) -> Array:
 
 def _two_classes(metric: str, preds: Any, labels: Any) -> tuple[Array, Array]:
     """Which samples are predicted to be of the class, and which are of it."""
-    found, right = _array(metric, "preds", preds), _array(metric, "labels", labels)
-    if found.size != right.size:
+    predictions, right = _array(metric, "preds", preds), _array(metric, "labels", labels)
+    if predictions.size != right.size:
         raise ArgumentError(
-            f"{metric}: expected as many predictions as labels, got shapes {list(found.shape)} and "
-            f"{list(right.shape)}"
+            f"{metric}: expected as many predictions as labels, got shapes "
+            f"{list(predictions.shape)} and {list(right.shape)}"
         )
-    return np.rint(found).reshape(-1) == 1, right.reshape(-1) == 1
+    return np.rint(predictions).reshape(-1) == 1, right.reshape(-1) == 1
 
 
 def _one_number(metric: str, what: str, value: Any) -> float:

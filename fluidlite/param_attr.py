@@ -177,13 +177,13 @@ def as_eager_attr(value: Any) -> ParamAttr | None:
     Raises:
         ArgumentError: it asks for operators of a program.
     """
-    found = as_param_attr(value)
-    if isinstance(found, WeightNormParamAttr):
+    attr = as_param_attr(value)
+    if isinstance(attr, WeightNormParamAttr):
         raise ArgumentError(
             "a WeightNormParamAttr makes operators of a program; of eager parameters make two, v "
             "and g, and compute g * v / norm(v) in forward()"
         )
-    return found
+    return attr
 
 
 __all__ = ["ParamAttr", "WeightNormParamAttr"]

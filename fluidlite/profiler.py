@@ -219,18 +219,18 @@ class Profile:
             events, threads = list(self._events), dict(self._threads)
             dropped = self._dropped
         pid = os.getpid()
-        found: list[dict[str, Any]] = [
+        trace_events: list[dict[str, Any]] = [
             {"name": "process_name", "ph": "M", "pid": pid, "args": {"name": "fluidlite"}}
         ]
         for number in threads.values():
             about = {"name": f"thread {number}"}
-            found.append(
+            trace_events.append(
                 {"name": "thread_name", "ph": "M", "pid": pid, "tid": number, "args": about}
             )
         start = min((event[2] for event in events), default=0)
         # what contains others comes before them
         for name, kind, begin, end, thread, about in sorted(events, key=lambda e: (e[2], -e[3])):
-            found.append(
+            trace_events.append(
                 {
                     "name": name,
                     "cat": kind,
@@ -242,7 +242,7 @@ class Profile:
                     "args": about,
                 }
             )
-        trace: dict[str, Any] = {"traceEvents": found, "displayTimeUnit": "ms"}
+        trace: dict[str, Any] = {"traceEvents": trace_events, "displayTimeUnit": "ms"}
         if dropped:
             trace["otherData"] = {"events left out": dropped}
         return trace

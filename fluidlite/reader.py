@@ -174,12 +174,12 @@ def cache(reader: Reader) -> Reader:
     ([1, 2], [1, 2])
     """
     _need_readers("cache", reader)
-    kept: list[tuple[Any, ...]] = []
+    items: list[tuple[Any, ...]] = []
 
     def cached() -> Iterator[Any]:
-        if not kept:
-            kept.append(tuple(reader()))
-        yield from kept[0]
+        if not items:
+            items.append(tuple(reader()))
+        yield from items[0]
 
     return cached
 
@@ -355,13 +355,13 @@ def _need_function(what: str, argument: str, value: Any) -> None:
 def _count(what: str, argument: str, value: Any, least: int | None = None) -> int:
     """A number of items, of whatever ``int`` takes, as fluid 1.8's readers take it."""
     try:
-        found = int(value)
+        number = int(value)
     except (TypeError, ValueError, OverflowError):
-        found = None
-    if found is None or (least is not None and found < least):
+        number = None
+    if number is None or (least is not None and number < least):
         wanted = "an integer" if least is None else f"an integer of at least {least}"
         raise ArgumentError(f"{what}: expected {argument} to be {wanted}, got {value!r:.60}")
-    return found
+    return number
 
 
 __all__ = [

@@ -253,13 +253,13 @@ def spelled(kind: T, family: Family, rate: str, step: str) -> T:
         rate: what the first rate is called there.
         step: what the number of the step is called there.
     """
-    made: Any = from_fields(kind)
-    if not hasattr(made, "formula"):
-        return family(made)
-    code = inspect.unwrap(made.formula).__code__  # it may be an API boundary
-    own = (name for name in fields_of(made) if name not in COMMON)
+    schedule: Any = from_fields(kind)
+    if not hasattr(schedule, "formula"):
+        return family(schedule)
+    code = inspect.unwrap(schedule.formula).__code__  # it may be an API boundary
+    own = (name for name in fields_of(schedule) if name not in COMMON)
     names = dict(zip(code.co_varnames[2 : code.co_argcount], own))
-    return family.like(made.formula, {"rate": rate, "step": step, **names})(made)
+    return family.like(schedule.formula, {"rate": rate, "step": step, **names})(schedule)
 
 
 @from_fields

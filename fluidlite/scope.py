@@ -153,11 +153,11 @@ class Scope:
 
     def var(self, name: str) -> ScopeVariable:
         """The variable of that name in this scope, made when it is not there."""
-        found = self._variables.get(name)
-        if found is None:
-            found = self._variables[name] = ScopeVariable(name)
+        variable = self._variables.get(name)
+        if variable is None:
+            variable = self._variables[name] = ScopeVariable(name)
             self._changes += 1
-        return found
+        return variable
 
     def find_var(self, name: str) -> ScopeVariable | Any:  # None, too: scripts know what there is
         """The variable of that name in this scope or an ancestor; None when there is none."""
@@ -198,14 +198,18 @@ class Scope:
         Returns:
             what the variables had; None, and nothing has happened, where ``before`` does not hold.
         """
-        found = {name: self.find_var(name) for name in values}
-        made = {name: ScopeVariable(name, values[name]) for name, v in found.items() if v is None}
-        olds = [None if v is None else v.value for v in found.values()]
+        variables = {name: self.find_var(name) for name in values}
+        created = {
+            name: ScopeVariable(name, values[name]) for name, v in variables.items() if v is None
+        }
+        olds = [None if v is None else v.value for v in variables.values()]
         calls = [
-            partial(setattr, v, "value", values[name]) for name, v in found.items() if v is not None
+            partial(setattr, v, "value", values[name])
+            for name, v in variables.items()
+            if v is not None
         ]
-        if made:
-            calls.append(partial(self._variables.update, made))
+        if created:
+            calls.append(partial(self._variables.update, created))
             calls.append(partial(setattr, self, "_changes", self._changes + 1))
         known = before or {}
         held = [v for name in known if (v := self.find_var(name)) is not None]

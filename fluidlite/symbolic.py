@@ -54,7 +54,7 @@ def append(x: Variable, op: Op, ins: Mapping[str, Any]) -> dict[str, Any]:
         variables by slot.
     """
     f = _builder(x)
-    given = {
+    operands = {
         slot: [operand(each, f) for each in value]
         if isinstance(value, (list, tuple))
         else operand(value, f)
@@ -64,13 +64,13 @@ def append(x: Variable, op: Op, ins: Mapping[str, Any]) -> dict[str, Any]:
     written = _in_programs(op)
     updated = _UPDATED.get(written.type)
     if updated is None:
-        return f.apply(written, given)
+        return f.apply(written, operands)
     outs = {
-        slot.name: given[updated[slot.name]] if slot.name in updated else f.new_variable()
+        slot.name: operands[updated[slot.name]] if slot.name in updated else f.new_variable()
         for slot in written.outputs
         if not slot.optional
     }
-    f.append(written, given, outs)
+    f.append(written, operands, outs)
     return outs
 
 
@@ -217,29 +217,29 @@ def _kept(tensor: Any, program: Program) -> Variable:
         ArgumentError: the program has one for another tensor of that name.
     """
     block = program.global_block()
-    found = block.vars.get(tensor.name)
-    if found is not None:
-        owner = found._get_info(_OWNER)
+    existing = block.vars.get(tensor.name)
+    if existing is not None:
+        owner = existing._get_info(_OWNER)
         owner = None if owner is None else owner()
         if owner is not None and owner is not tensor:
             raise ArgumentError(
                 f"{called()} uses two parameters called {tensor.name!r} in one program; give one "
                 f"of them another name"
             )
-        return found
+        return existing
     array = np.atleast_1d(tensor.array)
-    made = declared(block, tensor, tensor.name, array.shape)
-    made._set_info(_OWNER, weakref.ref(tensor))
+    variable = declared(block, tensor, tensor.name, array.shape)
+    variable._set_info(_OWNER, weakref.ref(tensor))
     there = default_startup_program().global_block()
     if tensor.name not in there.vars:
-        dtype = made.dtype
+        dtype = variable.dtype
         twin = there.create_var(name=tensor.name, shape=array.shape, dtype=dtype, persistable=True)
         if dtype in (DType.FP32, DType.FP16, DType.INT64):
             NumpyArrayInitializer(array)(twin, there)
         else:
             f = Builder(there, "init")
             f.append(lookup("assign")({}), {"X": _written(f, array)}, {"Out": twin})
-    return made
+    return variable
 
 
 _OWNER = "parameter of a module"
@@ -390,14 +390,14 @@ def _begins_call(program: Program) -> None:
 
 
 def _variable_in(given: Any) -> Variable | None:
-    for each in given:
-        if isinstance(each, Variable):
-            return each
-        if each.__class__ is dict:
-            each = each.values()
-        elif each.__class__ is not list and each.__class__ is not tuple:
+    for element in given:
+        if isinstance(element, Variable):
+            return element
+        if element.__class__ is dict:
+            element = element.values()
+        elif element.__class__ is not list and element.__class__ is not tuple:
             continue
-        found = _variable_in(each)
+        found = _variable_in(element)
         if found is not None:
             return found
     return None
@@ -501,16 +501,16 @@ _OF_TENSORS = frozenset(
 @functools.lru_cache(None)
 def _methods_of(kind: Any) -> Mapping[str, Any]:
     """The methods and properties of a class of tensors that variables have, too."""
-    found: dict[str, Any] = {}
+    members: dict[str, Any] = {}
     for each in reversed(kind.__mro__[: kind.__mro__.index(TensorRecord)]):
         for name, member in vars(each).items():
             if name[:1] != "_" and isinstance(member, (types.FunctionType, property)):
-                found[name] = member
+                members[name] = member
     for name in _OF_TENSORS:
-        found.pop(name, None)
+        members.pop(name, None)
     return {
         name: member
-        for name, member in {**found, **_OWN, **kind.of_variables}.items()
+        for name, member in {**members, **_OWN, **kind.of_variables}.items()
         if not hasattr(Variable, name)
     }
 

@@ -108,11 +108,12 @@ def trace(function: Callable[..., Any], *specs: Any) -> Traced:
     names = _names_of(function, len(specs))
     given = [tracer.fed(n, _example(n, spec, kind)) for n, spec in zip(names, specs)]
     with state.eager.guard(kind), _watched(tracer):
-        found = function(*given)
-    results = list(found) if isinstance(found, (list, tuple)) else [found]
+        outputs = function(*given)
+    results = list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
     if not results or not all(isinstance(each, TensorRecord) for each in results):
         raise ArgumentError(
-            f"expected the traced function to return a tensor or a list of them, got {found!r:.60}"
+            f"expected the traced function to return a tensor or a list of them, got "
+            f"{outputs!r:.60}"
         )
     return tracer.finish(names, results)
 
@@ -164,7 +165,7 @@ class _Tracer:
     def fed(self, name: str, tensor: Any) -> Any:
         """Make a tensor one of the program's feeds."""
         array = tensor.array
-        made = self.block.create_var(
+        variable = self.block.create_var(
             name=name,
             shape=array.shape,
             dtype=as_dtype(array.dtype),
@@ -172,7 +173,7 @@ class _Tracer:
             need_check_feed=True,
             stop_gradient=tensor.stop,
         )
-        self._note(array, made)
+        self._note(array, variable)
         return tensor
 
     def add(self, op: Op, ins: Sequence[Any], outs: dict[str, Any]) -> None:
@@ -195,17 +196,17 @@ class _Tracer:
         written: dict[str, Any] = {}
         arrays: list[tuple[Any, Variable]] = []
         for slot, value in outs.items():
-            made = []
-            for each in value if isinstance(value, list) else [value]:
-                if each is not None:
-                    made.append(
+            variables = []
+            for tensor in value if isinstance(value, list) else [value]:
+                if tensor is not None:
+                    variables.append(
                         self.block.create_var(
                             name=free_name(self.block, f"{stem}.tmp_{len(arrays)}")
                         )
                     )
-                    arrays.append((_array(each), made[-1]))
-            if made:
-                written[slot] = made if isinstance(value, list) else made[0]
+                    arrays.append((_array(tensor), variables[-1]))
+            if variables:
+                written[slot] = variables if isinstance(value, list) else variables[0]
         self.block.add_op(op, read, written)
         for array, variable in arrays:
             self._note(array, variable)
@@ -238,13 +239,13 @@ class _Tracer:
                 target = made
             targets.append(target)
         needed = {target.name for target in targets}
-        kept = []
+        needed_ops = []
         for op in reversed(self.block.ops):
             if not needed.isdisjoint(op.output_arg_names):
-                kept.append(op)
+                needed_ops.append(op)
                 needed.update(op.input_arg_names, op.output_arg_names)
         needed.update(feeds)
-        self.block.set_ops(reversed(kept))
+        self.block.set_ops(reversed(needed_ops))
         self.block.set_vars([v for name, v in self.block.vars.items() if name in needed])
         scope = Scope()
         for name, array in self._values.items():

@@ -158,13 +158,13 @@ def _show(given: argparse.Namespace) -> None:
 
 
 def _scan(given: argparse.Namespace) -> int:
-    path, kind, found = _scanned(given.path)
+    path, kind, findings = _scanned(given.path)
     if given.json:
-        say_json({"path": path, "kind": kind, **found.to_dict()}, indent=2)
+        say_json({"path": path, "kind": kind, **findings.to_dict()}, indent=2)
     else:
         say(f"{path}: {kind}")
-        say(found)
-    return 3 if found else 0
+        say(findings)
+    return 3 if findings else 0
 
 
 def _scanned(path: str) -> tuple[str, str, Scan]:

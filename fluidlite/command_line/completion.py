@@ -105,12 +105,12 @@ def _zsh(program: str, commands: list[Command]) -> str:
 
 def _fish(program: str, commands: list[Command]) -> str:
     lines = []
-    for each in commands:
+    for command in commands:
         first = f"complete -c {program} -n __fish_use_subcommand -f"
-        lines.append(f"{first} -a {each.name} -d {_quoted(each.about)}")
-        inside = f"complete -c {program} -n '__fish_seen_subcommand_from {each.name}'"
-        choices = dict(each.choices)
-        for option, about in each.options:
+        lines.append(f"{first} -a {command.name} -d {_quoted(command.about)}")
+        inside = f"complete -c {program} -n '__fish_seen_subcommand_from {command.name}'"
+        choices = dict(command.choices)
+        for option, about in command.options:
             kind = f"-l {option[2:]}" if option.startswith("--") else f"-s {option[1:]}"
             values = f" -x -a '{' '.join(choices[option])}'" if option in choices else ""
             lines.append(f"{inside} {kind}{values} -d {_quoted(about)}")

@@ -85,11 +85,11 @@ class Callbacks:
 
     def __init__(self, given: Iterable[Callback], model: Any, params: dict[str, Any]) -> None:
         self._listed = list(given)
-        for each in self._listed:
-            if not isinstance(each, Callback):
-                raise ArgumentError(f"expected callbacks, got {each!r:.60} among them")
-            each.set_model(model)
-            each.set_params(params)
+        for callback in self._listed:
+            if not isinstance(callback, Callback):
+                raise ArgumentError(f"expected callbacks, got {callback!r:.60} among them")
+            callback.set_model(model)
+            callback.set_params(params)
 
     def call(self, method: str, *arguments: Any) -> None:
         """Call a method of each."""
@@ -169,14 +169,14 @@ class _Watching(Callback):
         Args:
             logs: of an epoch.
         """
-        found = logs or {}
+        metrics = logs or {}
         keys = [f"eval_{self._monitor}"] if self.params.get("evaluates") else []
-        value = next((found[k] for k in [*keys, self._monitor] if k in found), None)
-        if self.params.get("evaluates") and keys[0] not in found and self._monitor in found:
+        value = next((metrics[k] for k in [*keys, self._monitor] if k in metrics), None)
+        if self.params.get("evaluates") and keys[0] not in metrics and self._monitor in metrics:
             return None  # an epoch without an evaluation
         if value is None:
             if not self._has_warned:
-                known = ", ".join(found)
+                known = ", ".join(metrics)
                 text = f"{type(self).__name__}: there is no {self._monitor!r}; there is {known}"
                 warn(text, None)
             self._has_warned = True

@@ -332,15 +332,15 @@ class Model:
         data = DataBatches(test_data, batch_size)
         told = Callbacks(_callbacks(callbacks), self, {"steps": data.count})
         told.call("on_predict_begin")
-        found: list[list[Any]] = []
+        outputs: list[list[Any]] = []
         for number, batch in enumerate(data):
             told.call("on_predict_batch_begin", number)
-            found.append(self.predict_batch(batch[: self._input_count(len(batch))]))
+            outputs.append(self.predict_batch(batch[: self._input_count(len(batch))]))
             told.call("on_predict_batch_end", number)
         told.call("on_predict_end")
         if verbose:
-            print(f"predictions of {len(found)} batches")
-        columns = [list(column) for column in zip(*found)]
+            print(f"predictions of {len(outputs)} batches")
+        columns = [list(column) for column in zip(*outputs)]
         return [np.concatenate(column) for column in columns] if stack_outputs else columns
 
     def _input_count(self, given: int) -> int:
@@ -421,17 +421,17 @@ def _specs(what: str, given: Any) -> list[InputSpec] | None:
     if given is None:
         return None
     listed = [given] if isinstance(given, InputSpec) else given
-    found = []
-    for each in listed:
-        if isinstance(each, InputSpec):
-            found.append(each)
-        elif isinstance(each, (tuple, list)) and len(each) == 2 and not isinstance(each[0], int):
-            found.append(InputSpec(*each))
+    specs = []
+    for spec in listed:
+        if isinstance(spec, InputSpec):
+            specs.append(spec)
+        elif isinstance(spec, (tuple, list)) and len(spec) == 2 and not isinstance(spec[0], int):
+            specs.append(InputSpec(*spec))
         else:
             raise ArgumentError(
                 f"expected {what} to be a list as [InputSpec([None, 4])], got {given!r:.60}"
             )
-    return found
+    return specs
 
 
 def _named(metric: Metric) -> dict[str, Any]:

@@ -107,8 +107,8 @@ def _assigning(keeps: Mapping[str, Kept]) -> Any:
                 self._keep(place, name, value)
                 return
         for place in places:
-            found = self.__dict__.get(place)
-            if found is not None and name in found:
+            registry = self.__dict__.get(place)
+            if registry is not None and name in registry:
                 if value is not None and not isinstance(value, keeps[place].kinds):
                     raise located(
                         ArgumentError,
@@ -116,7 +116,7 @@ def _assigning(keeps: Mapping[str, Kept]) -> Any:
                         f"{keeps[place].said}: expected another one or None, got {value!r:.60} "
                         f"of type {type(value).__name__}; delete it first, or use another name",
                     )
-                found[name] = value
+                registry[name] = value
                 return
         object.__setattr__(self, name, value)
 

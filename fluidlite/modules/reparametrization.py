@@ -19,15 +19,15 @@ def weight_to_remake(owner: Any, name: str, kind: type) -> Any:
     Raises:
         ArgumentError: there is none of its own, or it is made of others already.
     """
-    found, what = owner.own_parameters.get(name), type(owner).__name__
+    weight, what = owner.own_parameters.get(name), type(owner).__name__
     if name in _made(owner):
         raise located(ArgumentError, f"{name!r} of {what} is normalised already")
-    if not isinstance(found, kind):
+    if not isinstance(weight, kind):
         known = ", ".join(owner.own_parameters) or "none"
         raise located(
             ArgumentError, f"expected {name!r} to be a parameter of {what}, which has {known}"
         )
-    return found
+    return weight
 
 
 def remade(owner: Any, name: str, make: Callable[[Any], Any], *kept: Any) -> None:

@@ -197,19 +197,19 @@ def _repeat(graph: OnnxGraph, x: Any, repeats: Any, axis: int | None = None) -> 
 
 @form_of(np.roll)
 def _roll(graph: OnnxGraph, x: Any, shift: Any, axis: Any) -> Any:
-    for count, each in zip(np.atleast_1d(shift).tolist(), np.atleast_1d(axis).tolist()):
-        size = x.sizes[each]
+    for count, dim in zip(np.atleast_1d(shift).tolist(), np.atleast_1d(axis).tolist()):
+        size = x.sizes[dim]
         if size != -1:
             places: Any = np.roll(np.arange(size), count)
         else:
             end = graph.Reshape(
-                graph.Shape(x, start=each % x.ndim, end=each % x.ndim + 1), numbers([])
+                graph.Shape(x, start=dim % x.ndim, end=dim % x.ndim + 1), numbers([])
             )
             places = graph.Mod(
                 graph.Sub(graph.Range(np.array(0), end, np.array(1)), np.array(count)), end
             )
             places.spec = spec([-1], np.int64)
-        x = np.take(x, places, axis=each)
+        x = np.take(x, places, axis=dim)
     return x
 
 

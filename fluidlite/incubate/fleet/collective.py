@@ -178,7 +178,7 @@ class CollectiveOptimizer(Described):
         origin = main.clone()
         named = {"parameter_list": parameter_list, "no_grad_set": no_grad_set}
         given = {name: value for name, value in named.items() if value is not None}
-        made = self._optimizer.minimize(loss, startup_program=startup, **given)
+        result = self._optimizer.minimize(loss, startup_program=startup, **given)
         data_parallel(main, startup)
         job.origin, job.main, job.startup = origin, main, startup
         strategy = self._strategy
@@ -186,7 +186,7 @@ class CollectiveOptimizer(Described):
         if strategy.mode == "nccl2":
             compiled = CompiledProgram(main)
             job.to_run = compiled.with_data_parallel(loss.name, strategy, strategy.exec_strategy)
-        return made
+        return result
 
     def backward(self, loss: Variable, *args: Any, **keywords: Any) -> Any:
         """The first half of :meth:`minimize`, of this process alone; arguments and result as of the
@@ -460,14 +460,14 @@ class Fleet(Described):
         return [target.name for target in targets]
 
     def _program(self, given: Program | CompiledProgram | None) -> Program:
-        found = _job.get().main if given is None else given
-        if isinstance(found, CompiledProgram):
-            found = found.program
-        if not isinstance(found, Program):
+        program = _job.get().main if given is None else given
+        if isinstance(program, CompiledProgram):
+            program = program.program
+        if not isinstance(program, Program):
             raise ArgumentError(
-                f"expected a Program, or minimize() to be called before, got {found!r:.60}"
+                f"expected a Program, or minimize() to be called before, got {program!r:.60}"
             )
-        return found
+        return program
 
 
 fleet: Fleet = Fleet()

@@ -85,11 +85,11 @@ def cross_entropy(graph: OnnxGraph, op: Any, X: Any, Label: Any, want: Any) -> A
 @maps("nll_loss")
 def nll_loss(graph: OnnxGraph, op: Any, X: Any, Label: Any, Weight: Any) -> Any:
     label = np.expand_dims(Label, 1)
-    found, counts = picked(graph, X, label, 1, op.ignore_index)
+    likelihood, counts = picked(graph, X, label, 1, op.ignore_index)
     number = np.where(counts, graph.like(label, np.int64), np.zeros((), np.int64))
     weights = np.ones((), X.dtype) if Weight is None else graph.Gather(Weight, number, axis=0)
     weights = graph.Where(counts, weights, np.zeros((), X.dtype))
-    losses = graph.Neg(graph.Squeeze(graph.Mul(weights, found), numbers([1])))
+    losses = graph.Neg(graph.Squeeze(graph.Mul(weights, likelihood), numbers([1])))
     if op.reduction == "none":
         return losses, np.zeros([1], X.dtype)
     total, loss = (

@@ -117,7 +117,7 @@ def pool_with_index(graph: OnnxGraph, op: Any, X: Any, want: Any) -> Any:
 
 def largest_of_parts(graph: OnnxGraph, X: Any, windows: Any) -> Any:
     """The largest element of each part that divides an image, and its number in the image."""
-    maps, found = sizes_of(graph, X, 0, 2), []
+    maps, pairs = sizes_of(graph, X, 0, 2), []
     for places in itertools.product(*map(range, windows)):
         axes = range(2, len(windows) + 2)
         ends = [bounds(graph, X, *each) for each in zip(axes, places, windows)]
@@ -132,10 +132,10 @@ def largest_of_parts(graph: OnnxGraph, X: Any, windows: Any) -> Any:
             number = graph.Add(number, graph.Mul(place, stride))
             stride = graph.Mul(stride, graph.Shape(X, start=axis, end=axis + 1))
             left = graph.Div(left, size)
-        found.append((graph.ReduceMax(flat, numbers([2]), keepdims=1), number))
+        pairs.append((graph.ReduceMax(flat, numbers([2]), keepdims=1), number))
     shape = joined(graph, maps, numbers(windows))
     largest, numbered = (
-        graph.Reshape(graph.node("Concat", each, axis=2), shape) for each in zip(*found)
+        graph.Reshape(graph.node("Concat", each, axis=2), shape) for each in zip(*pairs)
     )
     return largest, graph.Cast(numbered, to=6)
 
