@@ -4,11 +4,11 @@
     def gemm(f, a, b, c=None, *, alpha=1.0, beta=1.0, transA=0, transB=0): ...
 
 The first parameter is an interpreter, the next ones are the node's inputs: None for one that is
-absent, ``*xs`` for any number.  Those behind the star are its attributes with their defaults, with
-an underscore where an input has the name; a default that is a dataclass stands for all of its
-fields, which are attributes that several operators share.  What :data:`TOLD` lists tells of the
-node, where the function asks for it.  It gives the output, or a tuple of them; ``NotImplemented``
-where the standard's own definition, a function, is to be used.
+absent, ``*xs`` for any number.  Those behind the star are its attributes with their defaults; a
+default that is a dataclass stands for all of its fields, which are attributes that several
+operators share.  What :data:`TOLD` lists tells of the node, where the function asks for it.  It
+gives the output, or a tuple of them; ``NotImplemented`` where the standard's own definition, a
+function, is to be used.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from ..errors import UnsupportedError
 
@@ -35,8 +37,9 @@ class NodeForm:
     attributes: frozenset[str]
     required: frozenset[str]
     told: frozenset[str]
-    aside: frozenset[str]  #: parameters with an underscore behind the attribute's name
     fixed: frozenset[int]  #: inputs that are settings
+    moved: dict[str, int]  #: attribute of old versions -> the input that it has become
+    unread: frozenset[str]  #: attributes that change nothing here
     shared: dict[str, Any]  #: parameter -> the attributes that it gathers, with their defaults
 
     def call(self, f: Any, ins: list[Any], attrs: dict[str, Any], **told: Any) -> Any:
@@ -62,7 +65,10 @@ class NodeForm:
         missing = sorted(self.required - set(attrs))
         if missing:
             raise UnsupportedError(f"expected the attribute {missing[0]!r}")
-        named = {name + "_" * (name + "_" in self.aside): v for name, v in attrs.items()}
+        named = {name: value for name, value in attrs.items() if name not in self.unread}
+        for name in self.moved.keys() & named.keys():
+            at, value = self.moved[name], named.pop(name)
+            ins[at] = np.asarray(value) if ins[at] is None else ins[at]
         for parameter, default in self.shared.items():
             own = {
                 each.name: named.pop(each.name) for each in fields(default) if each.name in named
@@ -72,7 +78,11 @@ class NodeForm:
 
 
 def operator(
-    *types: str, domain: str = "", fixed: Sequence[str] = ()
+    *types: str,
+    domain: str = "",
+    fixed: Sequence[str] = (),
+    moved: Sequence[str] = (),
+    unread: Sequence[str] = (),
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """A decorator: the function builds operators of these types.
 
@@ -80,28 +90,33 @@ def operator(
         types, domain: of the operators.
         fixed: inputs that are settings, as scales of quantised numbers are: where they are
             initializers they are constants, and no parameters.
+        moved: inputs that are attributes in old models.
+        unread: attributes that change nothing here.
     """
 
     def register(build: Callable[..., Any]) -> Callable[..., Any]:
         for type in types:
-            NODE_BUILDERS[domain, type] = _form(build, fixed)
+            NODE_BUILDERS[domain, type] = _form(build, fixed, moved, unread)
         return build
 
     return register
 
 
-def operators(builds: Mapping[str, Callable[..., Any]]) -> None:
+def operators(builds: Mapping[str, Callable[..., Any]], unread: Sequence[str] = ()) -> None:
     """The same for a table of them: type of an operator -> the function that builds it."""
     for type, build in builds.items():
-        operator(type)(build)
+        operator(type, unread=unread)(build)
 
 
-def _form(build: Callable[..., Any], fixed: Sequence[str]) -> NodeForm:
+def _form(
+    build: Callable[..., Any], fixed: Sequence[str], moved: Sequence[str], unread: Sequence[str]
+) -> NodeForm:
     parameters = list(inspect.signature(build).parameters.values())[1:]
     named = [p for p in parameters if p.kind is p.KEYWORD_ONLY]
     variadic = any(p.kind is p.VAR_POSITIONAL for p in parameters)
     shared = {p.name: p.default for p in named if is_dataclass(p.default)}
-    attributes = {p.name.rstrip("_") for p in named if p.name not in shared} - TOLD
+    attributes = {p.name for p in named if p.name not in shared} - TOLD
+    attributes.update(moved, unread)
     attributes.update(each.name for group in shared.values() for each in fields(group))
     return NodeForm(
         build,
@@ -109,7 +124,8 @@ def _form(build: Callable[..., Any], fixed: Sequence[str]) -> NodeForm:
         frozenset(attributes),
         frozenset(p.name for p in named if p.default is p.empty) - TOLD,
         frozenset(p.name for p in named) & TOLD,
-        frozenset(p.name for p in named if p.name.endswith("_")),
         frozenset(i for i, p in enumerate(parameters) if p.name in fixed),
+        {p.name: i for i, p in enumerate(parameters) if p.name in moved},
+        frozenset(unread),
         shared,
     )

@@ -67,20 +67,19 @@ class NodeWindows(WindowMoves):
         return found or []
 
 
-DENSE_MOVES, DENSE = WindowMoves(), NodeWindows()  #: each element, and nothing around
+@dataclass(frozen=True)
+class ConvWindows(NodeWindows):
+    """The same of convolutions; the sizes of their windows are those of the filters."""
+
+    group: int = 1
+    kernel_shape: Sequence[int] | None = None
+
+
+DENSE_MOVES, DENSE = WindowMoves(), ConvWindows()  #: each element, and nothing around
 
 
 @operator("Conv")
-def conv(
-    f: Any,
-    x: Any,
-    w: Any,
-    b: Any = None,
-    *,
-    group: int = 1,
-    kernel_shape: Any = None,
-    windows: NodeWindows = DENSE,
-) -> Any:
+def conv(f: Any, x: Any, w: Any, b: Any = None, *, windows: ConvWindows = DENSE) -> Any:
     rank = f.ndim(x) - 2
     kernel = f.known_sizes(w, range(2, rank + 2))
     dilations, strides = windows.spacing(rank)
@@ -92,12 +91,12 @@ def conv(
             f.added(w, 3),
             [*strides, 1],
             [*dilations, 1],
-            group,
+            windows.group,
             [sides[0], 0, sides[1], 0],
         )
         out = f.dropped(out, 3)
     else:
-        out = _conv(f, x, w, strides, dilations, group, sides)
+        out = _conv(f, x, w, strides, dilations, windows.group, sides)
     return out if b is None else f.elementwise_add(out, b, axis=1)
 
 
@@ -117,11 +116,9 @@ def conv_transpose(
     w: Any,
     b: Any = None,
     *,
-    group: int = 1,
-    kernel_shape: Any = None,
     output_padding: Any = None,
     output_shape: Any = None,
-    windows: NodeWindows = DENSE,
+    windows: ConvWindows = DENSE,
 ) -> Any:
     """The whole result of a convolution that is turned round, cut and padded at its edges."""
     rank = f.ndim(x) - 2
@@ -143,7 +140,7 @@ def conv_transpose(
     wide = f.added(x, 3) if rank == 1 else x
     filter = f.added(w, 3) if rank == 1 else w
     flat = [1] * (rank == 1)
-    attrs = dict(strides=strides + flat, dilations=dilations + flat, groups=group)
+    attrs = dict(strides=strides + flat, dilations=dilations + flat, groups=windows.group)
     call = f.conv3d_transpose if rank == 3 else f.conv2d_transpose
     out = call(wide, filter, **attrs)
     out = f.dropped(out, 3) if rank == 1 else out
@@ -180,12 +177,10 @@ def conv_integer(
     x_zero_point: Any = None,
     w_zero_point: Any = None,
     *,
-    group: int = 1,
-    kernel_shape: Any = None,
-    windows: NodeWindows = DENSE,
+    windows: ConvWindows = DENSE,
 ) -> Any:
     x, w = less_zero(f, x, x_zero_point), less_zero(f, w, w_zero_point)
-    out = conv(f, x, w, group=group, windows=windows)
+    out = conv(f, x, w, windows=windows)
     return f.to(out, "int32")
 
 

@@ -39,8 +39,8 @@ def constant(
     raise UnsupportedError("expected the value of a constant, got none")
 
 
-@operator("Range")
-def range_of(f: Any, start: Any, limit: Any, delta: Any, *, stash_type: int = 1) -> Any:
+@operator("Range", unread=["stash_type"])
+def range_of(f: Any, start: Any, limit: Any, delta: Any) -> Any:
     kind = f.type_of(start)
     bounds = [f.elements(v) for v in (start, limit, delta)]
     if all(v is not None for v in bounds):
@@ -138,7 +138,7 @@ def bernoulli(f: Any, x: Any, *, dtype: int | None = None, seed: float = 0.0) ->
     return cast_to(f, found, f.type_of(x) if dtype is None else numpy_type(dtype))
 
 
-@operator("Dropout")
+@operator("Dropout", moved=["ratio"])
 def dropout(
     f: Any,
     x: Any,
@@ -146,7 +146,6 @@ def dropout(
     training_mode: Any = None,
     *,
     is_test: int = 1,
-    ratio_: float = 0.5,
     seed: int = 0,
     wanted: Any,
     opset: int,
@@ -155,7 +154,7 @@ def dropout(
     training = not is_test
     if training_mode is not None:
         training = bool(f.number(training_mode, "training_mode"))
-    share = ratio_ if ratio is None else float(f.number(ratio, "the ratio of Dropout"))
+    share = 0.5 if ratio is None else float(f.number(ratio, "the ratio of Dropout"))
     kind = f.type_of(x) if opset < 10 else np.dtype(bool)  # of the mask
     has_mask = len(wanted) > 1 and wanted[1]
     if training and share:
@@ -181,6 +180,6 @@ def has_element(f: Any, x: Any = None) -> Any:
     return np.array(x is not None)
 
 
-@operator("OptionalGetElement", "Optional")
-def element(f: Any, x: Any, *, type: Any = None) -> Any:
+@operator("OptionalGetElement", "Optional", unread=["type"])
+def element(f: Any, x: Any) -> Any:
     return x

@@ -13,7 +13,7 @@ from .conv import DENSE_MOVES, WindowMoves
 from .gathering import gather_nd
 
 
-@operator("DeformConv")
+@operator("DeformConv", unread=["kernel_shape"])
 def deform_conv(
     f: Any,
     x: Any,
@@ -23,7 +23,6 @@ def deform_conv(
     mask: Any = None,
     *,
     group: int = 1,
-    kernel_shape: Any = None,
     offset_group: int = 1,
     moves: WindowMoves = DENSE_MOVES,
 ) -> Any:

@@ -129,8 +129,8 @@ def is_inf(f: Any, x: Any, *, detect_negative: int = 1, detect_positive: int = 1
     return infinite
 
 
-@operator("Cast")
-def cast(f: Any, x: Any, *, to: int, saturate: int = 1, round_mode: str = "up") -> Any:
+@operator("Cast", unread=["round_mode"])
+def cast(f: Any, x: Any, *, to: int, saturate: int = 1) -> Any:
     return cast_to(f, x, numpy_type(to) if to not in HELD else to, saturate)
 
 
@@ -179,8 +179,8 @@ def to_short_floats(f: Any, x: Any, number: int, saturate: int = 1) -> Widened:
     return Widened(nearest, number)
 
 
-@operator("CastLike")
-def cast_like(f: Any, x: Any, like: Any, *, saturate: int = 1, round_mode: str = "up") -> Any:
+@operator("CastLike", unread=["round_mode"])
+def cast_like(f: Any, x: Any, like: Any, *, saturate: int = 1) -> Any:
     kind = like.number if isinstance(like, Widened) else f.type_of(like)
     return cast_to(f, x, kind, saturate)
 
@@ -189,7 +189,7 @@ def cast_like(f: Any, x: Any, like: Any, *, saturate: int = 1, round_mode: str =
 
 
 def _pair(name: str) -> Callable[..., Any]:
-    def build(f: Any, x: Any, y: Any, *, axis: int = -1, broadcast: int = 1) -> Any:
+    def build(f: Any, x: Any, y: Any, *, axis: int = -1) -> Any:
         return getattr(f, name)(x, y, axis=axis) if axis != -1 else getattr(f, name)(x, y)
 
     return build
@@ -205,24 +205,25 @@ operators(
         "Greater": _pair("greater_than"),
         "GreaterOrEqual": _pair("greater_equal"),
         **{f"Bitwise{name}": _pair(f"bitwise_{name.lower()}") for name in ("And", "Or", "Xor")},
-    }
+    },
+    unread=["broadcast"],
 )
 
 
-@operator("Equal")
-def equal(f: Any, x: Any, y: Any, *, axis: int = -1, broadcast: int = 1) -> Any:
+@operator("Equal", unread=["broadcast"])
+def equal(f: Any, x: Any, y: Any, *, axis: int = -1) -> Any:
     if f.type_of(x).kind == "b":
         x, y = f.to(x, "int32"), f.to(y, "int32")
     return f.equal(x, y, axis=axis)
 
 
-@operator("Div")
-def div(f: Any, x: Any, y: Any, *, axis: int = -1, broadcast: int = 1) -> Any:
+@operator("Div", unread=["broadcast"])
+def div(f: Any, x: Any, y: Any, *, axis: int = -1) -> Any:
     return (f.elementwise_div if is_float(f, x) else f.elementwise_floordiv)(x, y, axis=axis)
 
 
-@operator("Pow")
-def power(f: Any, x: Any, y: Any, *, axis: int = -1, broadcast: int = 1) -> Any:
+@operator("Pow", unread=["broadcast"])
+def power(f: Any, x: Any, y: Any, *, axis: int = -1) -> Any:
     kind, exponent = f.type_of(x), f.elements(y)
     if exponent is not None and exponent.size == 1 and is_float(f, x) and f.ndim(y) <= f.ndim(x):
         return f.pow(x, factor=float(exponent.reshape(-1)[0]))
@@ -262,7 +263,7 @@ def bit_shift(f: Any, x: Any, y: Any, *, direction: str) -> Any:
 
 
 def _logical(name: str) -> Callable[..., Any]:
-    def build(f: Any, x: Any, y: Any, *, axis: int = -1, broadcast: int = 1) -> Any:
+    def build(f: Any, x: Any, y: Any, *, axis: int = -1) -> Any:
         if axis != -1:
             y = f.added(y, *range(f.ndim(y), f.ndim(x) - axis))
         return getattr(f, name)(f.spread(x, y), f.spread(y, x))
@@ -270,7 +271,10 @@ def _logical(name: str) -> Callable[..., Any]:
     return build
 
 
-operators({name: _logical(f"logical_{name.lower()}") for name in ("And", "Or", "Xor")})
+operators(
+    {name: _logical(f"logical_{name.lower()}") for name in ("And", "Or", "Xor")},
+    unread=["broadcast"],
+)
 
 
 @operator("PRelu")
@@ -310,13 +314,9 @@ def clipped(f: Any, x: Any, low: Any, high: Any) -> Any:
     return out if high is None else f.minimum(out, high)
 
 
-@operator("Clip", fixed=["low", "high"])
-def clip(
-    f: Any, x: Any, low: Any = None, high: Any = None, *, min: Any = None, max: Any = None
-) -> Any:
-    low = f.like(min, x) if low is None and min is not None else low
-    high = f.like(max, x) if high is None and max is not None else high
-    return clipped(f, x, low, high)
+@operator("Clip", fixed=["min", "max"], moved=["min", "max"])
+def clip(f: Any, x: Any, min: Any = None, max: Any = None) -> Any:
+    return clipped(f, x, *(None if v is None else f.to(v, f.type_of(x)) for v in (min, max)))
 
 
 def lowest(dtype: Any) -> Any:

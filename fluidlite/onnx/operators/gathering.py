@@ -194,25 +194,16 @@ def one_hot(f: Any, indices: Any, depth: Any, values: Any, *, axis: int = -1) ->
     return f.transposed(out, order)
 
 
-@operator("TopK")
-def top_k(
-    f: Any,
-    x: Any,
-    count: Any = None,
-    *,
-    axis: int = -1,
-    largest: int = 1,
-    sorted: int = 1,
-    k: int | None = None,
-) -> Any:
+@operator("TopK", moved=["k"], unread=["sorted"])
+def top_k(f: Any, x: Any, k: Any, *, axis: int = -1, largest: int = 1) -> Any:
     out, index = f.argsort(x, axis=axis, descending=bool(largest))
     rank = f.ndim(x)
-    if k is None and f.elements(count) is None:
-        ends = f.to(f.reshaped(count, [1]), "int32")
+    if f.elements(k) is None:
+        ends = f.to(f.reshaped(k, [1]), "int32")
         attrs = dict(axes=[axis % rank], starts=[0], ends=[-1], infer_flags=[-1])
         begin = dict(StartsTensor=np.zeros(1, "int32"), EndsTensor=ends)
         return f.slice(out, **begin, **attrs), f.slice(index, **begin, **attrs)
-    kept = int(f.number(count, "k of TopK")) if k is None else k
+    kept = int(f.number(k, "k of TopK"))
     return f.cut(out, axis % rank, 0, kept), f.cut(index, axis % rank, 0, kept)
 
 

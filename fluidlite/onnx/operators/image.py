@@ -208,12 +208,9 @@ def _target(
     return [(math.floor(scale * old[axis] + 0.5), scale) for axis in axes]
 
 
-@operator("Upsample", fixed=["given"])
-def upsample(
-    f: Any, x: Any, given: Any = None, *, mode: str = "nearest", scales: Any = None, opset: int
-) -> Any:
-    factors = np.asarray(scales, np.float32) if given is None else given
-    return resize(f, x, factors, mode=mode, opset=10)
+@operator("Upsample", fixed=["scales"], moved=["scales"])
+def upsample(f: Any, x: Any, scales: Any, *, mode: str = "nearest") -> Any:
+    return resize(f, x, scales, mode=mode, opset=10)
 
 
 # -- other places ----------------------------------------------------------------------------------

@@ -42,7 +42,7 @@ def _same_rank(f: Any, x: Any, y: Any) -> tuple[Any, Any]:
     return x, y
 
 
-@operator("Gemm")
+@operator("Gemm", unread=["broadcast"])
 def gemm(
     f: Any,
     a: Any,
@@ -53,7 +53,6 @@ def gemm(
     beta: float = 1.0,
     transA: int = 0,
     transB: int = 0,
-    broadcast: int = 1,
 ) -> Any:
     kind = f.type_of(a)
     if kind.kind != "f":

@@ -34,7 +34,7 @@ def normalised(f: Any, x: Any, axes: Iterable[int], epsilon: float) -> tuple[Any
     return f.elementwise_mul(beside, slope), mean, slope
 
 
-@operator("BatchNormalization")
+@operator("BatchNormalization", unread=["spatial"])
 def batch_norm(
     f: Any,
     x: Any,
@@ -47,8 +47,6 @@ def batch_norm(
     is_test: int = 1,
     momentum: float = 0.9,
     training_mode: int = 0,
-    spatial: int = 1,
-    wanted: Any,
 ) -> Any:
     rank = f.ndim(x)
     if training_mode or not is_test:
@@ -91,7 +89,7 @@ def instance_norm(f: Any, x: Any, scale: Any, bias: Any, *, epsilon: float = 1e-
     return scaled(f, found, scale, bias)
 
 
-@operator("LayerNormalization")
+@operator("LayerNormalization", unread=["stash_type"])
 def layer_norm(
     f: Any,
     x: Any,
@@ -100,7 +98,6 @@ def layer_norm(
     *,
     axis: int = -1,
     epsilon: float = 1e-5,
-    stash_type: int = 1,
     wanted: Any,
 ) -> Any:
     rank = f.ndim(x)

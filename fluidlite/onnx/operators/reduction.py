@@ -12,13 +12,12 @@ from ..forms import operator
 from .elementwise import absolute, highest, is_float, lowest
 
 
-def _dims(f: Any, x: Any, axes: Any, keepdims: int, noop_with_empty_axes: int) -> list[int] | None:
+def _dims(f: Any, x: Any, axes: Any, noop_with_empty_axes: int) -> list[int] | None:
     """The dimensions that a reduction goes along; None where it does nothing."""
-    if axes is not None and not isinstance(axes, list):
-        axes = f.numbers(axes, "the axes of a reduction")
-    if not axes:
+    dims = [] if axes is None else f.numbers(axes, "the axes of a reduction")
+    if not dims:
         return None if noop_with_empty_axes else list(range(f.ndim(x)))
-    return axes
+    return dims
 
 
 def _reduced(f: Any, x: Any, dims: list[int], keepdims: int, kind: str) -> Any:
@@ -39,15 +38,9 @@ def _reduced(f: Any, x: Any, dims: list[int], keepdims: int, kind: str) -> Any:
 
 def _reduction(build: Callable[..., Any]) -> Callable[..., Any]:
     def form(
-        f: Any,
-        x: Any,
-        given: Any = None,
-        *,
-        axes: Any = None,
-        keepdims: int = 1,
-        noop_with_empty_axes: int = 0,
+        f: Any, x: Any, axes: Any = None, *, keepdims: int = 1, noop_with_empty_axes: int = 0
     ) -> Any:
-        dims = _dims(f, x, axes if given is None else given, keepdims, noop_with_empty_axes)
+        dims = _dims(f, x, axes, noop_with_empty_axes)
         return build(f, x, [] if dims is None else dims, keepdims)
 
     return form
@@ -83,7 +76,7 @@ for _type, _build in {
     "LogSum": lambda f, x, dims, keepdims: f.log(_reduced(f, x, dims, keepdims, "sum")),
     "LogSumExp": _log_sum_exp,
 }.items():
-    operator(f"Reduce{_type}")(_reduction(_build))
+    operator(f"Reduce{_type}", moved=["axes"])(_reduction(_build))
 
 
 def _place(name: str) -> Callable[..., Any]:

@@ -58,8 +58,8 @@ def _listed(sequence: Any) -> TensorSequence:
     return sequence
 
 
-@operator("SequenceEmpty")
-def sequence_empty(f: Any, *, dtype: int = 1) -> Any:
+@operator("SequenceEmpty", unread=["dtype"])
+def sequence_empty(f: Any) -> Any:
     return TensorSequence([])
 
 

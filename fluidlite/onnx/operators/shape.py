@@ -61,17 +61,16 @@ def flatten(f: Any, x: Any, *, axis: int = 1) -> Any:
     return f.flatten2(x, axis=axis)
 
 
-@operator("Squeeze")
-def squeeze(f: Any, x: Any, given: Any = None, *, axes: Any = None) -> Any:
-    axes = axes if given is None else f.numbers(given, "the axes of Squeeze")
+@operator("Squeeze", moved=["axes"])
+def squeeze(f: Any, x: Any, axes: Any = None) -> Any:
     if axes is None:
-        axes = [i for i, n in enumerate(f.known_sizes(x)) if n == 1]
-    return f.dropped(x, *axes)
+        return f.dropped(x, *(i for i, n in enumerate(f.known_sizes(x)) if n == 1))
+    return f.dropped(x, *f.numbers(axes, "the axes of Squeeze"))
 
 
-@operator("Unsqueeze")
-def unsqueeze(f: Any, x: Any, given: Any = None, *, axes: Any = None) -> Any:
-    axes = axes if given is None else f.numbers(given, "the axes of Unsqueeze")
+@operator("Unsqueeze", moved=["axes"])
+def unsqueeze(f: Any, x: Any, axes: Any) -> Any:
+    axes = f.numbers(axes, "the axes of Unsqueeze")
     rank = f.ndim(x) + len(axes)
     return f.added(x, *[axis % rank for axis in axes])
 
@@ -131,19 +130,13 @@ def concat(f: Any, *xs: Any, axis: int) -> Any:
     return f.to(f.concat(filled, axis=axis) if len(filled) > 1 else filled[0], kind)
 
 
-@operator("Split")
+@operator("Split", moved=["split"])
 def split(
-    f: Any,
-    x: Any,
-    given: Any = None,
-    *,
-    axis: int = 0,
-    split: Any = None,
-    num_outputs: int | None = None,
-    count: int,
+    f: Any, x: Any, split: Any = None, *, axis: int = 0, num_outputs: int | None = None, count: int
 ) -> Any:
-    sizes = split if given is None else f.numbers(given, "the sizes of Split")
-    if sizes is None:
+    if split is not None:
+        sizes = f.numbers(split, "the sizes of Split")
+    else:
         whole = f.known_sizes(x, [axis])[0]
         part = -(-whole // (num_outputs or count))
         sizes = [max(min(part, whole - i * part), 0) for i in range(count)]
@@ -165,33 +158,19 @@ def part_of(f: Any, x: Any, axis: int, begin: int, end: int) -> Any:
     return np.zeros([*others[:axis], 0, *others[axis:]], f.type_of(x))
 
 
-@operator("Slice")
-def slice_of(
-    f: Any,
-    x: Any,
-    begin: Any = None,
-    end: Any = None,
-    along: Any = None,
-    step: Any = None,
-    *,
-    starts: Any = None,
-    ends: Any = None,
-    axes: Any = None,
-) -> Any:
+@operator("Slice", moved=["starts", "ends", "axes"])
+def slice_of(f: Any, x: Any, starts: Any, ends: Any, axes: Any = None, steps: Any = None) -> Any:
     """Parts along some dimensions; bounds may be known only when the program runs."""
-    if along is not None:
-        axes = f.numbers(along, "the axes of Slice")
-    count = len(starts) if begin is None else f.length(begin)
-    axes = list(range(count)) if axes is None else [axis % f.ndim(x) for axis in axes]
-    steps: Any = [1] * count if step is None else f.elements(step)
-    steps = step if steps is None else [int(n) for n in steps]
-    starts = f.partial(begin) if begin is not None else starts
-    ends = f.partial(end) if end is not None else ends
-    if any(v is not None and f.elements(v) is None for v in (begin, end, step)):
-        return _slice_at_run(f, x, axes, (begin, starts), (end, ends), steps)
+    if axes is not None:
+        axes = [axis % f.ndim(x) for axis in f.numbers(axes, "the axes of Slice")]
+    count = f.length(starts)
+    axes = list(range(count)) if axes is None else axes
+    steps = np.ones(count, np.int64) if steps is None else steps
+    if any(f.elements(v) is None for v in (starts, ends, steps)):
+        return _slice_at_run(f, x, axes, starts, ends, steps)
     out = x
-    for axis, first, last, stride in zip(axes, starts, ends, steps):
-        out = _sliced(f, out, axis, first, last, stride)
+    for axis, *move in zip(axes, *map(f.partial, (starts, ends, steps))):
+        out = _sliced(f, out, axis, *move)
     return out
 
 
@@ -223,37 +202,28 @@ def _sliced(f: Any, x: Any, axis: int, first: int, last: int, stride: int) -> An
     )
 
 
-def _slice_at_run(f: Any, x: Any, axes: list[int], begin: Any, end: Any, steps: Any) -> Any:
+def _slice_at_run(f: Any, x: Any, axes: list[int], starts: Any, ends: Any, steps: Any) -> Any:
     """Slices whose bounds are computed."""
-    bound = lambda v, known: np.array(known, np.int64) if v is None else v
     limit = lambda v: f.to(f.minimum(f.maximum(v, np.array(-_FAR)), np.array(_FAR)), "int32")
-    starts, ends = limit(bound(*begin)), limit(bound(*end))
+    starts, ends = limit(starts), limit(ends)
+    strides = None if f.elements(steps) is None else f.partial(steps)
     attrs = dict(
         axes=axes, starts=[-1] * len(axes), ends=[-1] * len(axes), infer_flags=[-1] * len(axes)
     )
-    if not isinstance(steps, list):
+    if strides is None:
         moves = dict(StridesTensor=f.to(steps, "int32"), strides=[1] * len(axes))
         return f.strided_slice(x, StartsTensor=starts, EndsTensor=ends, **moves, **attrs)
-    if set(steps) == {1}:
+    if set(strides) == {1}:
         return f.slice(x, StartsTensor=starts, EndsTensor=ends, **attrs)
-    return f.strided_slice(x, StartsTensor=starts, EndsTensor=ends, strides=steps, **attrs)
+    return f.strided_slice(x, StartsTensor=starts, EndsTensor=ends, strides=strides, **attrs)
 
 
-@operator("Pad")
+@operator("Pad", moved=["pads", "value"])
 def pad(
-    f: Any,
-    x: Any,
-    given: Any = None,
-    value: Any = None,
-    along: Any = None,
-    *,
-    mode: str = "constant",
-    pads: Any = None,
-    value_: float = 0.0,
+    f: Any, x: Any, pads: Any, value: Any = None, axes: Any = None, *, mode: str = "constant"
 ) -> Any:
-    rank = f.ndim(x)
-    pads = pads if given is None else f.numbers(given, "the pads of Pad")
-    axes = list(range(rank)) if along is None else f.numbers(along, "the axes of Pad")
+    rank, pads = f.ndim(x), f.numbers(pads, "the pads of Pad")
+    axes = list(range(rank)) if axes is None else f.numbers(axes, "the axes of Pad")
     before, after = [0] * rank, [0] * rank
     for i, axis in enumerate(axes):
         before[axis % rank], after[axis % rank] = pads[i], pads[len(axes) + i]
@@ -263,7 +233,7 @@ def pad(
             out = _sliced(f, out, axis, max(-a, 0), b if b < 0 else _FAR, 1)
     before, after = [max(n, 0) for n in before], [max(n, 0) for n in after]
     if mode == "constant":
-        return padded(f, out, before, after, f.like(value_, x) if value is None else value)
+        return padded(f, out, before, after, value)
     for axis, (a, b) in enumerate(zip(before, after)):
         if a or b:
             size = f.known_sizes(out, [axis])[0]
@@ -281,7 +251,7 @@ def padded(f: Any, x: Any, before: list[int], after: list[int], value: Any = Non
         return x
     kind = f.type_of(x)
     wide = f.to(x, "int32") if kind.kind == "b" else x
-    number = 0.0 if value is None else float(f.number(value, "the element around"))
+    number = 0.0 if value is None else float(f.number(f.to(value, kind), "the element around"))
     sides = [n for pair in zip(before, after) for n in pair]
     return f.to(f.pad(wide, paddings=sides, pad_value=number), kind)
 

@@ -64,22 +64,19 @@ def _from_one_side(f: Any, real: Any, imaginary: Any, size: int) -> Any:
     return f.to(f.added(out, f.ndim(out)), kind)
 
 
-@operator("DFT")
+@operator("DFT", moved=["axis"])
 def dft(
     f: Any,
     x: Any,
     length: Any = None,
-    along: Any = None,
+    axis: Any = None,
     *,
-    axis: int | None = None,
     inverse: int = 0,
     onesided: int = 0,
     opset: int,
 ) -> Any:
-    rank = f.ndim(x)
-    if along is not None:
-        axis = int(f.number(along, "the axis of DFT"))
-    axis = ((1 if opset < 20 else -2) if axis is None else axis) % rank
+    rank, standing = f.ndim(x), 1 if opset < 20 else -2
+    axis = (standing if axis is None else int(f.number(axis, "the axis of DFT"))) % rank
     if axis == rank - 1:
         raise UnsupportedError("the last dimension holds real and imaginary parts")
     (size,) = f.known_sizes(x, [axis])
