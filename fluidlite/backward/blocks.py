@@ -68,6 +68,26 @@ def _gradients(
     return refs
 
 
+def _note(
+    sweep: ReverseSweep,
+    op: Operator,
+    body: ReverseSweep,
+    local: dict[str, Ref],
+    names: Sequence[str],
+    **parts: Any,
+) -> None:
+    """Note the gradient operator of one that drives a block.
+
+    Args:
+        body, local: the sweep over the block, and what gradients of inputs are called in it.
+        names: the inputs that have gradients.
+        parts: its inputs, outputs and attributes.
+    """
+    named = [(name, local.get(name)) for name in names]
+    pending = PendingOp(f"{op.type}_grad", **parts, site=op.callsite, lists_given=False)
+    sweep.records.append(pending._replace(body=body, local=named))
+
+
 @control_rule("conditional_block")
 def conditional_block(sweep: ReverseSweep, position: int, op: Operator) -> None:
     """Note a ``conditional_block_grad``."""
@@ -97,19 +117,7 @@ def conditional_block(sweep: ReverseSweep, position: int, op: Operator) -> None:
         "Scope": op.outputs["Scope"],
     }
     attrs = {"is_scalar_condition": op.attrs.get("is_scalar_condition", False)}
-    outputs = {"Input@GRAD": refs}
-    sweep.records.append(
-        PendingOp(
-            "conditional_block_grad",
-            ins,
-            outputs,
-            attrs,
-            op.callsite,
-            False,
-            body,
-            local=[(name, local.get(name)) for name in names],
-        )
-    )
+    _note(sweep, op, body, local, names, ins=ins, outs={"Input@GRAD": refs}, attrs=attrs)
 
 
 @control_rule("while")
@@ -147,18 +155,7 @@ def while_(sweep: ReverseSweep, position: int, op: Operator) -> None:
         "is_test": op.attrs.get("is_test", False),
         "original_output_grad": tuple(v.name + GRAD for v in carried),
     }
-    sweep.records.append(
-        PendingOp(
-            "while_grad",
-            ins,
-            {"X@GRAD": refs},
-            attrs,
-            op.callsite,
-            False,
-            body,
-            local=[(name, local.get(name)) for name in names],
-        )
-    )
+    _note(sweep, op, body, local, names, ins=ins, outs={"X@GRAD": refs}, attrs=attrs)
 
 
 @control_rule("recurrent")
@@ -209,18 +206,8 @@ def recurrent(sweep: ReverseSweep, position: int, op: Operator) -> None:
         "parameters@GRAD": of_parameters,
     }
     attrs = {k: v for k, v in op.attrs.items() if k != "sub_block"}
-    sweep.records.append(
-        PendingOp(
-            "recurrent_grad",
-            ins,
-            outputs,
-            attrs,
-            op.callsite,
-            False,
-            body,
-            local=[(name, local.get(name)) for name in (*sequences, *parameters)],
-        )
-    )
+    names = (*sequences, *parameters)
+    _note(sweep, op, body, local, names, ins=ins, outs=outputs, attrs=attrs)
 
 
 def _no_second_order(sweep: ReverseSweep, position: int, op: Operator) -> None:

@@ -89,11 +89,14 @@ def need_numbers(name: str, s: Any) -> None:
             raise DTypeError(f"expected {name} to hold numbers, got {each.dtype}; cast it first")
 
 
-def need_ndim(name: str, s: Spec, *allowed: int) -> None:
-    """Check the number of dimensions."""
-    if s.ndim not in allowed:
-        wanted = " or ".join(map(str, allowed))
-        raise ShapeError(f"expected {name} to have {wanted} dimensions, got shape {list(s.shape)}")
+def need_ndim(allowed: int | Sequence[int], **specs: Spec) -> None:
+    """Check that all given specs have so many dimensions."""
+    allowed = (allowed,) if isinstance(allowed, int) else allowed
+    for name, s in specs.items():
+        if s.ndim not in allowed:
+            wanted = " or ".join(map(str, allowed))
+            shape = list(s.shape)
+            raise ShapeError(f"expected {name} to have {wanted} dimensions, got shape {shape}")
 
 
 def need_rank(name: str, s: Spec, least: int) -> None:

@@ -50,8 +50,7 @@ class edit_distance(WarnsOfInput, Op):
     def infer(self, Hyps: Spec, Refs: Spec, HypsLength: Spec, RefsLength: Spec) -> Specs:
         need_integer(Hyps=Hyps, Refs=Refs, HypsLength=HypsLength, RefsLength=RefsLength)
         same_dtype(Hyps=Hyps, Refs=Refs)
-        need_ndim("Hyps", Hyps, 2)
-        need_ndim("Refs", Refs, 2)
+        need_ndim(2, Hyps=Hyps, Refs=Refs)
         if (HypsLength is None) != (RefsLength is None):
             raise ShapeError(
                 "expected lengths of both texts, or of none where both are sequences, got "
@@ -152,7 +151,7 @@ class ctc_align(DetachedValues):
 
     def infer(self, Input: Spec, InputLength: Spec) -> Specs:
         need_integer(Input=Input, InputLength=InputLength)
-        need_ndim("Input", Input, 2)
+        need_ndim(2, Input=Input)
         if InputLength is not None:
             rows = Input.shape[0]
             if InputLength.ndim == 0 or not agree(size_of(InputLength.shape), rows):
@@ -232,7 +231,7 @@ class gather_tree(Detached):
     def infer(self, Ids: Spec, Parents: Spec) -> Specs:
         need_integer(Ids=Ids, Parents=Parents)
         same_dtype(Ids=Ids, Parents=Parents)
-        need_ndim("Ids", Ids, 3)
+        need_ndim(3, Ids=Ids)
         need_shape("Parents", Parents, Ids.shape, "as Ids")
         return Ids
 

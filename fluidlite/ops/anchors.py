@@ -48,8 +48,7 @@ class Priors(Op, abstract=True):
     def check(self, Input: Spec, Image: Spec) -> Spec:
         """Check the inputs; the spec of the boxes."""
         need_float(Input=Input, Image=Image)
-        need_ndim("Input", Input, 4)
-        need_ndim("Image", Image, 4)
+        need_ndim(4, Input=Input, Image=Image)
         need_variances(self.variances)
         return Input.with_shape([*Input.shape[2:], self.count, 4])
 
@@ -250,7 +249,7 @@ class anchor_generator(Op):
 
     def infer(self, Input: Any) -> Specs:
         need_float(Input=Input)
-        need_ndim("Input", Input, 4)
+        need_ndim(4, Input=Input)
         need_variances(self.variances)
         for name in ("anchor_sizes", "aspect_ratios", "stride"):
             numbers = getattr(self, name)

@@ -68,8 +68,7 @@ class attention_lstm(ValueShaped):
         need_activations(self, "gate_activation", "cell_activation", "candidate_activation")
         if AttentionScalarBias is not None and AttentionScalar is None:
             raise ShapeError("expected an AttentionScalar for AttentionScalarBias, got none")
-        need_ndim("X", X, 2)
-        need_ndim("C0", C0, 2)
+        need_ndim(2, X=X, C0=C0)
         m, size = X.shape[1], C0.shape[1]
         both = -1 if -1 in (m, size) else m + size
         whole = -1 if size == -1 else 4 * size

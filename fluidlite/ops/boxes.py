@@ -17,7 +17,7 @@ from ..opdef.spec import Spec, agree, known, need_float, need_ndim, need_shape, 
 
 def need_boxes(name: Any, s: Any, ndim: Any = 2) -> Any:
     """Check that a spec is of boxes."""
-    need_ndim(name, s, ndim)
+    need_ndim(ndim, **{name: s})
     if not agree(s.shape[-1], 4):
         raise ShapeError(f"expected {name} to hold boxes of 4 numbers, got shape {list(s.shape)}")
 
@@ -160,7 +160,7 @@ class box_clip(WarnsOfInput, Op):
     def infer(self, Input: Spec, ImInfo: Spec) -> Specs:
         need_float(Input=Input)
         same_dtype(Input=Input, ImInfo=ImInfo)
-        need_ndim("Input", Input, 2, 3)
+        need_ndim((2, 3), Input=Input)
         need_boxes("Input", Input, Input.ndim)
         images = Input.shape[0] if Input.ndim == 3 else 1
         unknown = Input.lod_level > 0  # sequences tell the boxes of several images apart
@@ -209,7 +209,7 @@ class polygon_box_transform(Detached):
 
     def infer(self, Input: Spec) -> Specs:
         need_float(Input=Input)
-        need_ndim("Input", Input, 4)
+        need_ndim(4, Input=Input)
         if Input.shape[1] != -1 and Input.shape[1] % 2:
             raise ShapeError(
                 f"expected an even number of channels, across and down, got Input of shape "
@@ -248,8 +248,7 @@ class box_decoder_and_assign(Op):
         need_float(PriorBox=PriorBox)
         same_dtype(**specs)
         need_boxes("PriorBox", PriorBox)
-        need_ndim("TargetBox", TargetBox, 2)
-        need_ndim("BoxScore", BoxScore, 2)
+        need_ndim(2, TargetBox=TargetBox, BoxScore=BoxScore)
         if PriorBoxVar is not None:
             need_boxes("PriorBoxVar", PriorBoxVar, 1)
         boxes, classes = PriorBox.shape[0], BoxScore.shape[1]

@@ -31,7 +31,7 @@ class cvm(Op):
     def infer(self, X: Spec, CVM: Spec) -> Specs:
         need_float(X=X)
         same_dtype(X=X, CVM=CVM)
-        need_ndim("X", X, 2)
+        need_ndim(2, X=X)
         need_shape("CVM", CVM, (X.shape[0], 2))
         if -1 < X.shape[1] < 3:
             raise ShapeError(f"expected X to have at least 3 columns, got shape {list(X.shape)}")
@@ -74,7 +74,7 @@ class hash(ShapeAtRuntime, Op):
 
     def infer(self, X: Spec) -> Specs:
         need_integer(X=X)
-        need_ndim("X", X, 2)
+        need_ndim(2, X=X)
         need_least(self, 1, "num_hash", "mod_by")
         return X.with_shape((X.shape[0], self.num_hash, 1))
 

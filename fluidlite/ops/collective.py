@@ -23,19 +23,24 @@ from ..opdef.spec import Spec, need_ndim, same_dtype, size_of, spec
 from .families import PassesThrough
 
 
-class Collective(Op, abstract=True):
+class Exchange(Op, abstract=True):
+    """An operator that processes run together."""
+
+    signature = "X -> Out"
+    folds: ClassVar[bool] = False
+    communicates: ClassVar[bool] = True
+    grad = None
+
+
+class Collective(Exchange, abstract=True):
     """An operator of a ring of processes.
 
     ring_id: which group of processes takes part.
     """
 
-    signature = "X -> Out"
     ring_id: int = 0
     use_calc_stream: bool = attr(False, inert=True)
-    folds: ClassVar[bool] = False
-    communicates: ClassVar[bool] = True
     fluid: ClassVar[FluidForm] = FluidForm(numbers=("X",))
-    grad = None
 
 
 class AllReduce(Collective, abstract=True):
@@ -163,20 +168,16 @@ class c_reducescatter(Divided):
         return members(self.nranks).reduce_scatter(X, self.ring_id)
 
 
-class allreduce(Op):
+class allreduce(Exchange):
     """Out = all processes' X, reduced element by element.
 
     reduce_type: 0 for the sum, 1 for the product, 2 for the maximum, 3 for the minimum.
     sync_mode: not read: operators run in order.
     """
 
-    signature = "X -> Out"
     reduce_type: int = 0
     sync_mode: bool = attr(False, inert=True)
-    folds: ClassVar[bool] = False
-    communicates: ClassVar[bool] = True
     fluid: ClassVar[FluidForm] = FluidForm(numbers=("X",))
-    grad = None
 
     def infer(self, X: Spec) -> Spec:
         if not 0 <= self.reduce_type < len(REDUCTIONS):
@@ -190,19 +191,15 @@ class allreduce(Op):
         return groups.get().all_reduce(X, REDUCTIONS[self.reduce_type], 0)
 
 
-class broadcast(Op):
+class broadcast(Exchange):
     """Out = the X of one process.
 
     root: the number of that process.
     sync_mode: not read: operators run in order.
     """
 
-    signature = "X -> Out"
     root: int = 0
     sync_mode: bool = attr(False, inert=True)
-    folds: ClassVar[bool] = False
-    communicates: ClassVar[bool] = True
-    grad = None
 
     def infer(self, X: Spec) -> Spec:
         return checked_root(self.root, X)
@@ -414,7 +411,7 @@ def rows_of(X: Spec, nranks: int) -> int:
     if nranks < 1:
         raise AttributeValueError(f"expected nranks to be 1 or more, got {nranks}")
     if not X.shape:
-        need_ndim("X", X, 1)
+        need_ndim(1, X=X)
     return X.shape[0]
 
 

@@ -133,7 +133,7 @@ class Conv(UseCudnn, UseMkldnn, Op, abstract=True):
         need_float(**values)
         same_dtype(**values)
         for name, s in values.items():
-            need_ndim(name, s, self.rank + 2)
+            need_ndim(self.rank + 2, **{name: s})
         need_each(self, self.rank, 1, "strides", "dilations")
         need_least(self, 1, "groups")
         known = (*CHANNELS_FIRST, *CHANNELS_LAST)  # of any rank, as fluid does

@@ -142,11 +142,11 @@ class Chain(WarnsOfInput, Op, abstract=True):
         need_float(Emission=Emission)
         same_dtype(Emission=Emission, Transition=Transition)
         need_integer(Label=Label, Length=Length)
-        need_ndim("Transition", Transition, 2)
+        need_ndim(2, Transition=Transition)
         tags = Transition.shape[1]
         if tags != -1 and not agree(Transition.shape[0], tags + 2):
             raise ShapeError(f"expected Transition [tags + 2, tags], got {list(Transition.shape)}")
-        need_ndim("Emission", Emission, 2 if Length is None else 3)
+        need_ndim(2 if Length is None else 3, Emission=Emission)
         if not agree(Emission.shape[-1], tags):
             raise ShapeError(
                 f"expected Emission with {tags} columns for Transition {list(Transition.shape)}, "

@@ -97,8 +97,8 @@ class warpctc(ValueShaped):
         if (LogitsLength is None) != (LabelLength is None):
             missing = "LogitsLength" if LogitsLength is None else "LabelLength"
             raise ShapeError(f"expected lengths of logits and of labels, or none; no {missing}")
-        need_ndim("Logits", Logits, 2 if LogitsLength is None else 3)
-        need_ndim("Label", Label, 2)
+        need_ndim(2 if LogitsLength is None else 3, Logits=Logits)
+        need_ndim(2, Label=Label)
         classes = Logits.shape[-1]
         if self.blank < 0 or (classes != -1 and self.blank >= classes):
             raise AttributeValueError(

@@ -51,7 +51,7 @@ class Deformable(Op, abstract=True):
         same_dtype(**given)
         for name, s in given.items():
             if s is not None:
-                need_ndim(name, s, 4)
+                need_ndim(4, **{name: s})
         for name, least in (("strides", 1), ("dilations", 1), ("paddings", None)):
             numbers = getattr(self, name)
             if len(numbers) != 2 or (least is not None and min(numbers) < least):

@@ -68,7 +68,7 @@ class deformable_psroi_pooling(PartsOfRegions):
     def infer(self, Input: Spec, ROIs: Spec, Trans: Spec) -> Specs:
         need_float(Input=Input)
         same_dtype(Input=Input, ROIs=ROIs, Trans=Trans)
-        need_ndim("Input", Input, 4)
+        need_ndim(4, Input=Input)
         need_shape("ROIs", ROIs, (-1, 4))
         sizes = (*self.pooled, self.output_dim, self.sample_per_part)
         need_each(self, 2, 1, "group_size", "part_size")
@@ -90,7 +90,7 @@ class deformable_psroi_pooling(PartsOfRegions):
 
     def check_trans(self, ROIs: Spec, Trans: Spec) -> None:
         """Check that Trans has a vector for each part."""
-        need_ndim("Trans", Trans, 4)
+        need_ndim(4, Trans=Trans)
         regions, vectors, *parts = Trans.shape
         wanted = [ROIs.shape[0], 2, *self.part_size]
         fits = agree(regions, wanted[0]) and all(map(agree, parts, self.part_size))
@@ -175,7 +175,17 @@ class region_points(PartsOfRegions):
         return along(1, self.pooled_height, 2), along(0, self.pooled_width, 3), spans
 
 
-class trans_places(PartsOfRegions):
+class PlacesOfParts(PartsOfRegions, abstract=True):
+    """Positions in a flattened array, one for each channel of each part of each region."""
+
+    signature = "Images! -> Out"
+    grad = None
+
+    def infer(self, Images: Spec) -> Specs:
+        return Images.with_shape([Images.shape[0], self.output_dim, *self.pooled])
+
+
+class trans_places(PlacesOfParts):
     """Out = the positions in Trans, flattened, of what moves each part.
 
     Images: a number for each region.
@@ -183,13 +193,8 @@ class trans_places(PartsOfRegions):
     classes: how many pairs Trans has for each region.
     """
 
-    signature = "Images! -> Out"
     component: int = REQUIRED
     classes: int = REQUIRED
-    grad = None
-
-    def infer(self, Images: Spec) -> Specs:
-        return Images.with_shape([Images.shape[0], self.output_dim, *self.pooled])
 
     def run(self, xp: Any, Images: Array) -> Array:
         each = self.output_dim // self.classes
@@ -202,20 +207,15 @@ class trans_places(PartsOfRegions):
         return (vector * self.part_size[0] + rows[:, None]) * self.part_size[1] + columns
 
 
-class group_places(PartsOfRegions):
+class group_places(PlacesOfParts):
     """Out = the positions in all images, flattened, where the channels that parts read begin.
 
     Images: the number of the image of each region.
     channels, size: of an image.
     """
 
-    signature = "Images! -> Out"
     channels: int = REQUIRED
     size: int = REQUIRED
-    grad = None
-
-    def infer(self, Images: Spec) -> Specs:
-        return Images.with_shape([Images.shape[0], self.output_dim, *self.pooled])
 
     def run(self, xp: Any, Images: Array) -> Array:
         rows, columns = (

@@ -139,7 +139,7 @@ class diag(Detached):
     signature = "Diagonal -> Out"
 
     def infer(self, Diagonal: Spec) -> Specs:
-        need_ndim("Diagonal", Diagonal, 1)
+        need_ndim(1, Diagonal=Diagonal)
         return Diagonal.with_shape(Diagonal.shape * 2)
 
     def expand(self, f: Any, Diagonal: Value) -> Value:

@@ -89,7 +89,7 @@ class meshgrid(Op):
 
     def infer(self, X: list[Spec]) -> Specs:
         for i, one in enumerate(X):
-            need_ndim(f"X[{i}]", one, 1)
+            need_ndim(1, **{f"X[{i}]": one})
         same_dtype(**{f"X[{i}]": one for i, one in enumerate(X)})
         return [one.with_shape(each.shape[0] for each in X) for one in X]
 

@@ -44,7 +44,7 @@ class add_position_encoding(Op):
 
     def infer(self, X: Spec) -> Specs:
         need_float(X=X)
-        need_ndim("X", X, 2, 3)
+        need_ndim((2, 3), X=X)
         if X.shape[-1] != -1 and (X.shape[-1] % 2 or X.shape[-1] == 0):
             raise ShapeError(
                 f"expected an even number of features, half sines and half cosines; got X of "
@@ -92,7 +92,7 @@ class similarity_focus(Op):
 
     def infer(self, X: Spec) -> Specs:
         need_float(X=X)
-        need_ndim("X", X, 4)
+        need_ndim(4, X=X)
         need_choice(self, "axis", 1, 2, 3)
         size = X.shape[self.axis]
         if not self.indexes or any(k < 0 or (size != -1 and k >= size) for k in self.indexes):
@@ -188,8 +188,7 @@ class conv_shift(Op):
     def infer(self, X: Spec, Y: Spec) -> Specs:
         need_float(X=X)
         same_dtype(X=X, Y=Y)
-        need_ndim("X", X, 2)
-        need_ndim("Y", Y, 2)
+        need_ndim(2, X=X, Y=Y)
         if not agree(X.shape[0], Y.shape[0]):
             raise ShapeError(f"expected as many rows, got {X.shape[0]} in X, {Y.shape[0]} in Y")
         if Y.shape[1] != -1 and (
@@ -255,8 +254,8 @@ class row_conv(Op):
     def infer(self, X: Spec, Filter: Spec) -> Specs:
         need_float(X=X)
         same_dtype(X=X, Filter=Filter)
-        need_ndim("X", X, 2, 3)
-        need_ndim("Filter", Filter, 2)
+        need_ndim((2, 3), X=X)
+        need_ndim(2, Filter=Filter)
         need_shape("Filter", Filter, (-1, X.shape[-1]), "for X", X)
         return X
 

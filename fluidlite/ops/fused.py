@@ -98,8 +98,7 @@ class fusion_squared_mat_sub(Op):
     def infer(self, X: Spec, Y: Spec) -> Specs:
         need_float(X=X)
         same_dtype(X=X, Y=Y)
-        need_ndim("X", X, 2)
-        need_ndim("Y", Y, 2)
+        need_ndim(2, X=X, Y=Y)
         if not agree(X.shape[1], Y.shape[0]):
             raise ShapeError(
                 f"expected as many columns in X as rows in Y, got X of shape {list(X.shape)} and "
@@ -128,7 +127,7 @@ class fusion_repeated_fc_relu(Op):
 
     def infer(self, X: Spec, W: list[Spec], Bias: list[Spec]) -> Specs:
         need_float(X=X)
-        need_ndim("X", X, 2)
+        need_ndim(2, X=X)
         if not W or len(W) != len(Bias):
             raise ShapeError(f"expected a Bias for each W, got {len(Bias)} and {len(W)}")
         hidden, width = [], X.shape[1]
@@ -212,7 +211,7 @@ class tdm_child(Op):
 
     def infer(self, X: Spec, TreeInfo: Spec) -> Specs:
         need_integer(X=X, TreeInfo=TreeInfo)
-        need_ndim("TreeInfo", TreeInfo, 2)
+        need_ndim(2, TreeInfo=TreeInfo)
         if self.child_nums < 1 or not agree(TreeInfo.shape[1], 3 + self.child_nums):
             raise ShapeError(
                 f"expected TreeInfo of {3 + self.child_nums} columns, 3 and child_nums="
@@ -259,7 +258,7 @@ class tdm_sampler(Op):
 
     def infer(self, X: Spec, Travel: Spec, Layer: Spec) -> Specs:
         need_integer(X=X, Travel=Travel, Layer=Layer)
-        need_ndim("Travel", Travel, 2)
+        need_ndim(2, Travel=Travel)
         counts, offsets = list(self.neg_samples_num_list), list(self.layer_offset_lod)
         sizes = [end - begin for begin, end in itertools.pairwise(offsets)]
         if len(sizes) != len(counts) or not counts or offsets[0] != 0 or min(sizes) < 1:

@@ -58,7 +58,7 @@ class FusedMemory(Op, abstract=True):
 
     def widths(self, rows: Any, WeightH: Any) -> Any:
         """Specs of the states."""
-        need_ndim("WeightH", WeightH, 2)
+        need_ndim(2, WeightH=WeightH)
         size = WeightH.shape[0]
         if -1 not in WeightH.shape and WeightH.shape[1] != 4 * size:
             raise ShapeError(f"expected WeightH [size, 4 size], got {list(WeightH.shape)}")
@@ -112,7 +112,7 @@ class fused_embedding_fc_lstm(FusedMemory):
     ) -> Specs:
         need_integer(Ids=Ids)
         same_dtype(Embeddings=Embeddings, WeightH=WeightH, Bias=Bias, H0=H0, C0=C0)
-        need_ndim("Embeddings", Embeddings, 2)
+        need_ndim(2, Embeddings=Embeddings)
         need_shape("Embeddings", Embeddings, (-1, WeightH.shape[-1]))
         rows = Embeddings.with_dim(0, Ids.shape[0])._replace(lod_level=Ids.lod_level)
         return self.widths(rows, WeightH)
@@ -171,5 +171,5 @@ class fusion_gru(Op):
 def need_product(X: Spec, WeightX: Spec, WeightH: Spec) -> None:
     """Check that X WeightX has as many columns as WeightH."""
     for name, given in (("X", X), ("WeightX", WeightX), ("WeightH", WeightH)):
-        need_ndim(name, given, 2)
+        need_ndim(2, **{name: given})
     need_shape("WeightX", WeightX, (X.shape[1], WeightH.shape[1]))

@@ -43,7 +43,7 @@ class fused_embedding_seq_pool(ShapeAtRuntime, Op):
     def infer(self, W: Spec, Ids: Spec) -> Specs:
         need_float(W=W)
         need_integer(Ids=Ids)
-        need_ndim("W", W, 2)
+        need_ndim(2, W=W)
         need_choice(self, "combiner", "sum")
         if Ids.shape[-1] not in (-1, 1):
             raise ShapeError(f"expected Ids of shape [N, 1], got {list(Ids.shape)}")
@@ -161,8 +161,7 @@ class fusion_seqconv_eltadd_relu(Op):
     def infer(self, X: Spec, Filter: Spec, Bias: Spec) -> Specs:
         need_float(X=X)
         same_dtype(X=X, Filter=Filter, Bias=Bias)
-        need_ndim("X", X, 2)
-        need_ndim("Filter", Filter, 2)
+        need_ndim(2, X=X, Filter=Filter)
         need_choice(self, "contextStride", 1)
         need_least(self, 1, "contextLength")
         width = -1 if X.shape[1] == -1 else self.contextLength * X.shape[1]
@@ -199,7 +198,7 @@ class fusion_seqexpand_concat_fc(ValueShaped):
     fc_activation: str = "identity"
 
     def infer(self, X: list[Spec], FCWeight: Spec, FCBias: Spec) -> Specs:
-        need_ndim("FCWeight", FCWeight, 2)
+        need_ndim(2, FCWeight=FCWeight)
         need_choice(self, "fc_activation", "identity", "relu", "tanh", "sigmoid")
         if len(X) < 2 or any(x.ndim != 2 for x in X):
             raise ShapeError(

@@ -394,7 +394,7 @@ class Lookup(Op, abstract=True):
         raise NotImplementedError
 
     def infer(self, W: Spec, Ids: Spec) -> Spec:
-        need_ndim("W", W, 2)
+        need_ndim(2, W=W)
         need_integer(Ids=Ids)
         return W.with_shape((*self.ids_shape(Ids.shape), W.shape[1]))
 
@@ -451,9 +451,9 @@ class RowsOfTable(Op, abstract=True):
 
     def table(self, Ids: Spec, Updates: Spec, rows: int) -> Spec:
         """The spec of a table of so many rows."""
-        need_ndim("Ids", Ids, 1)
+        need_ndim(1, Ids=Ids)
         need_integer(Ids=Ids)
-        need_ndim("Updates", Updates, 2)
+        need_ndim(2, Updates=Updates)
         need_shape("Updates", Updates, (*Ids.shape, -1))
         return Updates.with_dim(0, rows)
 

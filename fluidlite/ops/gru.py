@@ -61,8 +61,7 @@ class gru(Op):
         need_float(Input=Input)
         same_dtype(Input=Input, H0=H0, Weight=Weight, Bias=Bias)
         need_activations(self, "activation", "gate_activation")
-        need_ndim("Input", Input, 2)
-        need_ndim("Weight", Weight, 2)
+        need_ndim(2, Input=Input, Weight=Weight)
         size = Weight.shape[0]
         size = known(size, -1 if Weight.shape[1] % 3 else Weight.shape[1] // 3)
         whole = -1 if size == -1 else 3 * size

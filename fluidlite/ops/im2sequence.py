@@ -36,7 +36,7 @@ class im2sequence(ValueShaped):
     out_stride: list[int] = (1, 1)
 
     def infer(self, X: Spec, Y: Spec | None) -> Spec:
-        need_ndim("X", X, 4)
+        need_ndim(4, X=X)
         lengths = [len(self.kernels), len(self.strides), len(self.paddings), len(self.out_stride)]
         numbers = [*self.kernels, *self.strides, *self.out_stride]
         if lengths != [2, 2, 4, 2] or min(numbers) < 1 or min(self.paddings) < 0:

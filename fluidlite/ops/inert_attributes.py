@@ -24,7 +24,7 @@ class ChannelLayout(Op, abstract=True):
     def channels(self, X: Any) -> Any:
         """The number of channels of X, after a look at its dimensions and the layout."""
         need_choice(self, "data_layout", "NCHW", "NHWC", known=("AnyLayout",))
-        need_ndim("X", X, 2, 3, 4, 5)
+        need_ndim((2, 3, 4, 5), X=X)
         return X.shape[self.axis(X.ndim)]
 
 

@@ -69,7 +69,7 @@ class Interpolation(Op, abstract=True):
     ) -> Spec:
         if not (X.dtype is DType.UINT8 and self.takes_bytes):
             need_float(X=X)
-        need_ndim("X", X, self.rank + 2)
+        need_ndim(self.rank + 2, X=X)
         if self.data_layout not in ("NCHW", "NHWC", "NCDHW", "NDHWC", "AnyLayout"):
             raise AttributeValueError(
                 f"expected data_layout with the channels second or last, as NCHW or NHWC; got "

@@ -41,8 +41,7 @@ class Memory(Op, abstract=True):
         Args:
             size: the number of columns of the state that is fed back.
         """
-        need_ndim("Input", Input, 2)
-        need_ndim("Weight", Weight, 2)
+        need_ndim(2, Input=Input, Weight=Weight)
         cell = -1 if Weight.shape[1] == -1 else Weight.shape[1] // 4
         if cell != -1 and (Weight.shape[1] % 4 or not agree(Weight.shape[0], size)):
             raise ShapeError(
@@ -272,7 +271,7 @@ class lstmp(Memory):
             self, "gate_activation", "cell_activation", "candidate_activation", "proj_activation"
         )
         need_least(self, 0, "cell_clip", "proj_clip")
-        need_ndim("ProjWeight", ProjWeight, 2)
+        need_ndim(2, ProjWeight=ProjWeight)
         size, projected = ProjWeight.shape
         cell = self.checked(projected, Input, H0, C0, Weight, Bias)
         if not agree(cell, size):

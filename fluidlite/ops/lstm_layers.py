@@ -79,7 +79,7 @@ class LstmLayers(Op, abstract=True):
         self.check_layout()
         need_float(Input=Input)
         same_dtype(Input=Input, InitH=InitH, InitC=InitC, W=W)
-        need_ndim("Input", Input, 3)
+        need_ndim(3, Input=Input)
         steps, rows, width = Input.shape
         wanted = (self.num_layers * self.directions, rows, self.hidden_size)
         for name, s in dict(InitH=InitH, InitC=InitC).items():

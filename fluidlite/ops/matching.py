@@ -39,7 +39,7 @@ class bipartite_match(Detached):
 
     def infer(self, DistMat: Spec) -> Specs:
         need_float(DistMat=DistMat)
-        need_ndim("DistMat", DistMat, 2)
+        need_ndim(2, DistMat=DistMat)
         need_choice(self, "match_type", "bipartite", "per_prediction")
         samples = -1 if DistMat.lod_level else 1
         out = DistMat.with_shape([samples, DistMat.shape[1]])._replace(lod_level=0)
@@ -86,9 +86,9 @@ class target_assign(Detached):
     mismatch_value: int = 0
 
     def infer(self, X: Spec, MatchIndices: Spec, NegIndices: Spec) -> Specs:
-        need_ndim("X", X, 3)
+        need_ndim(3, X=X)
         need_integer(MatchIndices=MatchIndices, NegIndices=NegIndices)
-        need_ndim("MatchIndices", MatchIndices, 2)
+        need_ndim(2, MatchIndices=MatchIndices)
         if X.shape[1] != 1 and not agree(X.shape[1], MatchIndices.shape[1]):
             raise ShapeError(
                 f"expected X of 1 or {MatchIndices.shape[1]} columns, as MatchIndices has, got "
@@ -144,7 +144,7 @@ class mine_hard_examples(DetachedValues):
         need_float(ClsLoss=ClsLoss)
         same_dtype(ClsLoss=ClsLoss, LocLoss=LocLoss, MatchDist=MatchDist)
         need_integer(MatchIndices=MatchIndices)
-        need_ndim("ClsLoss", ClsLoss, 2)
+        need_ndim(2, ClsLoss=ClsLoss)
         given = dict(LocLoss=LocLoss, MatchIndices=MatchIndices, MatchDist=MatchDist)
         for name, s in given.items():
             need_shape(name, s, ClsLoss.shape, "as ClsLoss")

@@ -65,8 +65,7 @@ class bmm(Op):
     def infer(self, X: Spec, Y: Spec) -> Specs:
         need_float(X=X, Y=Y)
         same_dtype(X=X, Y=Y)
-        need_ndim("X", X, 3)
-        need_ndim("Y", Y, 3)
+        need_ndim(3, X=X, Y=Y)
         if not agree(X.shape[0], Y.shape[0]):
             raise ShapeError(
                 f"expected as many matrices in X as in Y, got shapes {list(X.shape)} and "
@@ -98,7 +97,7 @@ class dot(Op):
 
     def infer(self, X: Spec, Y: Spec) -> Specs:
         need_numbers("X", X)
-        need_ndim("X", X, 1, 2)
+        need_ndim((1, 2), X=X)
         return X.with_shape(same_shape(X=X, Y=Y)).with_dim(-1, 1)
 
     def run(self, xp: Any, X: Array, Y: Array) -> Array:
@@ -129,7 +128,7 @@ class addmm(UseMkldnn, Op):
         need_float(**specs)
         same_dtype(**specs)
         for name, s in specs.items():
-            need_ndim(name, s, 2)
+            need_ndim(2, **{name: s})
         need_inner(X, Y, X.shape[1], Y.shape[0])
         shape = (X.shape[0], Y.shape[1])
         if not all(n == 1 or agree(n, m) for n, m in zip(Input.shape, shape)):
@@ -235,7 +234,7 @@ class bilinear_tensor_product(Op):
         need_float(**specs)
         same_dtype(**specs)
         for name, s, ndim in (("X", X, 2), ("Y", Y, 2), ("Weight", Weight, 3)):
-            need_ndim(name, s, ndim)
+            need_ndim(ndim, **{name: s})
         count = Weight.shape[0]
         fit = zip(Weight.shape[1:], (X.shape[1], Y.shape[1]))
         if not agree(X.shape[0], Y.shape[0]) or not all(agree(m, n) for m, n in fit):
@@ -282,8 +281,7 @@ class fsp(Op):
     def infer(self, X: Spec, Y: Spec) -> Specs:
         need_float(X=X, Y=Y)
         same_dtype(X=X, Y=Y)
-        need_ndim("X", X, 4)
-        need_ndim("Y", Y, 4)
+        need_ndim(4, X=X, Y=Y)
         if not all(agree(X.shape[i], Y.shape[i]) for i in (0, 2, 3)):
             raise ShapeError(
                 f"expected X and Y to agree in all sizes but the channels, got {list(X.shape)} "
@@ -324,7 +322,7 @@ class fc(UseMkldnn, UseQuantizer, ShapeAtRuntime, Op):
         specs = dict(Input=Input, W=W, Bias=Bias)
         need_float(**specs)
         same_dtype(**specs)
-        need_ndim("W", W, 2)
+        need_ndim(2, W=W)
         if self.activation_type not in ("", "relu"):
             raise AttributeValueError(
                 f'expected activation_type "relu" or "", got {self.activation_type!r}'

@@ -52,8 +52,7 @@ class detection_map(DetachedValues):
         need_float(DetectRes=DetectRes)
         same_dtype(DetectRes=DetectRes, Label=Label, TruePos=TruePos, FalsePos=FalsePos)
         need_integer(HasState=HasState, PosCount=PosCount)
-        need_ndim("DetectRes", DetectRes, 2)
-        need_ndim("Label", Label, 2)
+        need_ndim(2, DetectRes=DetectRes, Label=Label)
         if DetectRes.shape[1] not in (6, 1, -1):  # multiclass_nms gives one number for nothing
             raise ShapeError(
                 f"expected DetectRes of shape [n, 6]: class, score and box, got "

@@ -119,8 +119,7 @@ class accuracy(Detached):
 
     def infer(self, Out: Spec, Indices: Spec, Label: Spec) -> Specs:
         need_integer(Indices=Indices, Label=Label)
-        need_ndim("Indices", Indices, 2)
-        need_ndim("Label", Label, 2)
+        need_ndim(2, Indices=Indices, Label=Label)
         need_shape("Label", Label, (Indices.shape[0], 1))
         return spec([1], DType.FP32), spec([1], DType.INT32), spec([1], DType.INT32)
 
@@ -161,7 +160,7 @@ class auc(Detached):
         need_least(self, 1, "num_thresholds")
         need_least(self, 0, "slide_steps")
         need_choice(self, "curve", "ROC", "PR")
-        need_ndim("Predict", Predict, 2)
+        need_ndim(2, Predict=Predict)
         if not (agree(Predict.shape[1], 1) or agree(Predict.shape[1], 2)):
             raise ShapeError(
                 f"expected Predict of shape [n, 1] or [n, 2], got {list(Predict.shape)}"
@@ -320,7 +319,7 @@ class positive_negative_pair(Detached):
         need_float(Score=Score)
         same_dtype(Score=Score, Label=Label, Weight=Weight)
         need_integer(QueryID=QueryID)
-        need_ndim("Score", Score, 2)
+        need_ndim(2, Score=Score)
         for name, s in dict(Label=Label, QueryID=QueryID, Weight=Weight).items():
             need_count(name, s, Score.shape[0])
         width = Score.shape[1]

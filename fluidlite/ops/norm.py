@@ -271,7 +271,7 @@ class PerChannel(Op, abstract=True):
     def check(self, X: Spec, channels: int, **per_channel: Spec | None) -> None:
         """Check that X holds numbers, and ``per_channel`` one for each channel of it."""
         need_float(X=X)
-        need_ndim("X", X, 2, 3, 4, 5)
+        need_ndim((2, 3, 4, 5), X=X)
         same_dtype(X=X, **per_channel)
         for name, s in per_channel.items():
             need_shape(name, s, (channels,), "a number for each channel of", X)

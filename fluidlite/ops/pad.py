@@ -158,7 +158,7 @@ class pad2d(Op):
         return (1, 2) if self.data_format == "NHWC" else (2, 3)
 
     def infer(self, X: Spec, Paddings: Spec | None) -> Spec:
-        need_ndim("X", X, 4)
+        need_ndim(4, X=X)
         need_choice(self, "mode", "constant", "reflect", "edge")
         need_choice(self, "data_format", "NCHW", "NHWC")
         shape = list(X.shape)

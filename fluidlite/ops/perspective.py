@@ -50,7 +50,7 @@ class roi_perspective_transform(Op):
     def infer(self, X: Spec, ROIs: Spec) -> Specs:
         need_float(X=X)
         same_dtype(X=X, ROIs=ROIs)
-        need_ndim("X", X, 4)
+        need_ndim(4, X=X)
         if 0 in X.shape[2:]:
             raise ShapeError(f"expected images with elements, got X of shape {list(X.shape)}")
         check_quadrangles(ROIs)

@@ -207,8 +207,7 @@ class grid_sampler(Op):
     def infer(self, X: Spec, Grid: Spec) -> Specs:
         need_float(X=X)
         same_dtype(X=X, Grid=Grid)
-        need_ndim("X", X, 4)
-        need_ndim("Grid", Grid, 4)
+        need_ndim(4, X=X, Grid=Grid)
         need_shape("Grid", Grid, (X.shape[0], *Grid.shape[1:3], 2), "for X", X)
         return X.with_shape([*X.shape[:2], *Grid.shape[1:3]])
 
@@ -245,7 +244,7 @@ class affine_grid(Op):
     def infer(self, Theta: Spec, OutputShape: Spec) -> Specs:
         need_float(Theta=Theta)
         need_integer(OutputShape=OutputShape)
-        need_ndim("Theta", Theta, 3)
+        need_ndim(3, Theta=Theta)
         need_shape("Theta", Theta, (-1, 2, 3))
         if OutputShape is not None:
             return Theta.with_shape([Theta.shape[0], -1, -1, 2])

@@ -227,7 +227,7 @@ class Windowed(Op, abstract=True):
     def check(self, X: Spec) -> None:
         """Check the attributes, and that X is a batch of images."""
         need_float(X=X)
-        need_ndim("X", X, self.rank + 2)
+        need_ndim(self.rank + 2, X=X)
         for name in ("ksize", "strides"):
             numbers = getattr(self, name)
             unused = self.global_pooling or (self.adaptive and name == "strides")

@@ -151,7 +151,7 @@ class nll_loss(Op):
 
     def infer(self, X: Spec, Label: Spec, Weight: Spec | None) -> Specs:
         need_float(X=X)
-        need_ndim("X", X, 2, 4)
+        need_ndim((2, 4), X=X)
         need_integer(Label=Label)
         need_word("reduction", self.reduction, "none", "sum", "mean")
         wanted = (X.shape[0], *X.shape[2:])
@@ -223,9 +223,9 @@ class sigmoid_focal_loss(Op):
 
     def infer(self, X: Spec, Label: Spec, FgNum: Spec) -> Specs:
         need_float(X=X)
-        need_ndim("X", X, 2)
+        need_ndim(2, X=X)
         need_integer(Label=Label, FgNum=FgNum)
-        need_ndim("Label", Label, 2)
+        need_ndim(2, Label=Label)
         need_shape("Label", Label, (X.shape[0], 1))
         return X
 

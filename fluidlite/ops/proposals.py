@@ -105,8 +105,7 @@ class generate_proposals(WarnsOfInput, Op):
     ) -> Specs:
         need_float(Scores=Scores)
         same_dtype(Scores=Scores, BboxDeltas=BboxDeltas, Anchors=Anchors, Variances=Variances)
-        need_ndim("Scores", Scores, 4)
-        need_ndim("BboxDeltas", BboxDeltas, 4)
+        need_ndim(4, Scores=Scores, BboxDeltas=BboxDeltas)
         images, anchors, height, width = Scores.shape
         need_images(ImInfo, images)
         wanted = [images, -1 if anchors == -1 else 4 * anchors, height, width]

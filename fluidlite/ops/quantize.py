@@ -329,7 +329,7 @@ class dequantize_log(Op):
     def infer(self, X: Spec, Dict: Spec) -> Specs:
         need_int8(X)
         need_float(Dict=Dict)
-        need_ndim("Dict", Dict, 1)
+        need_ndim(1, Dict=Dict)
         need_shape("Dict", Dict, (128,))
         return X.with_dtype(Dict.dtype)
 

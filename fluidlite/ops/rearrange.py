@@ -49,7 +49,7 @@ class pixel_shuffle(Op):
 
     def infer(self, X: Spec) -> Specs:
         need_float(X=X)
-        need_ndim("X", X, 4)
+        need_ndim(4, X=X)
         n, c, h, w = X.shape
         r = self.upscale_factor
         need_factor("upscale_factor", r, c, r * r, X)
@@ -87,7 +87,7 @@ class shuffle_channel(Op):
 
     def infer(self, X: Spec) -> Specs:
         need_float(X=X)
-        need_ndim("X", X, 4)
+        need_ndim(4, X=X)
         need_factor("group", self.group, X.shape[1], self.group, X)
         return X
 
@@ -116,7 +116,7 @@ class space_to_depth(Op):
 
     def infer(self, X: Spec) -> Specs:
         need_float(X=X)
-        need_ndim("X", X, 4)
+        need_ndim(4, X=X)
         n, c, *sizes = X.shape
         b = self.blocksize
         need_factor("blocksize", b, c, b * b, X)
@@ -161,7 +161,7 @@ class temporal_shift(Op):
 
     def infer(self, X: Spec) -> Specs:
         need_float(X=X)
-        need_ndim("X", X, 4)
+        need_ndim(4, X=X)
         need_range(self, 0, 0.5, "shift_ratio")
         if self.seg_num < 1 or (X.shape[0] != -1 and X.shape[0] % self.seg_num):
             raise ShapeError(
@@ -283,7 +283,7 @@ class unfold(Unfolding):
 
     def infer(self, X: Spec) -> Specs:
         need_float(X=X)
-        need_ndim("X", X, 4)
+        need_ndim(4, X=X)
         self.check()
         return X.with_shape(self.columns(X.shape))
 

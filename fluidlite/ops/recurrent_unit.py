@@ -68,8 +68,7 @@ class gru_unit(Op):
                     f"expected {name} 0 (none), 1 (sigmoid), 2 (tanh) or 3 (relu), got "
                     f"{getattr(self, name)}"
                 )
-        need_ndim("Input", Input, 2)
-        need_ndim("HiddenPrev", HiddenPrev, 2)
+        need_ndim(2, Input=Input, HiddenPrev=HiddenPrev)
         rows, size = HiddenPrev.shape
         whole = 3 * size if size != -1 else -1
         wanted = dict(Input=(rows, whole), Weight=(size, whole), Bias=(1, whole))
@@ -190,8 +189,7 @@ class lstm_unit(Op):
     def infer(self, X: Spec, C_prev: Spec) -> Specs:
         need_float(X=X)
         same_dtype(X=X, C_prev=C_prev)
-        need_ndim("X", X, 2)
-        need_ndim("C_prev", C_prev, 2)
+        need_ndim(2, X=X, C_prev=C_prev)
         rows, size = C_prev.shape
         wanted = (rows, 4 * size if size != -1 else -1)
         need_shape("X", X, wanted, "for C_prev", C_prev)

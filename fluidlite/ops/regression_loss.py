@@ -130,8 +130,7 @@ class center_loss(Op):
         need_float(X=X)
         same_dtype(X=X, Centers=Centers, CenterUpdateRate=CenterUpdateRate)
         need_integer(Label=Label)
-        need_ndim("X", X, 2)
-        need_ndim("Centers", Centers, 2)
+        need_ndim(2, X=X, Centers=Centers)
         if not agree(count_of("Label", Label), X.shape[0]):
             raise ShapeError(
                 f"expected a label for each row of X {list(X.shape)}, got {list(Label.shape)}"

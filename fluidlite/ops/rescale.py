@@ -270,7 +270,7 @@ class lrn(UseMkldnn, Op):
 
     def infer(self, X: Spec) -> Specs:
         need_float(X=X)
-        need_ndim("X", X, 4)
+        need_ndim(4, X=X)
         if self.n < 1 or self.n % 2 == 0:
             raise AttributeValueError(f"expected n odd, for as many on each side, got {self.n}")
         need_choice(self, "data_format", "NCHW", "NHWC", known=("AnyLayout",))
@@ -341,7 +341,7 @@ class spectral_norm(Op):
 
     def infer(self, Weight: Spec, U: Spec, V: Spec) -> Specs:
         need_float(Weight=Weight)
-        need_ndim("Weight", Weight, 2, 3, 4, 5)
+        need_ndim((2, 3, 4, 5), Weight=Weight)
         same_dtype(Weight=Weight, U=U, V=V)
         if not 0 <= self.dim < Weight.ndim:
             raise AttributeValueError(f"expected dim in [0, {Weight.ndim}), got {self.dim}")

@@ -56,7 +56,7 @@ class retinanet_detection_output(DetachedValues):
             need_float(**{names[0]: boxes})
             same_dtype(**dict(zip(names, (boxes, scores, anchors))))
             need_boxes(names[0], boxes, 3)
-            need_ndim(names[1], scores, 3)
+            need_ndim(3, **{names[1]: scores})
             need_boxes(names[2], anchors)
             images = boxes.shape[0] if images == -1 else images
             classes = scores.shape[2] if classes == -1 else classes

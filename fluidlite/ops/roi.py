@@ -51,7 +51,7 @@ class RoiPooling(Op, abstract=True):
         """Check everything; the spec of an Out with the channels of X."""
         need_float(X=X)
         same_dtype(X=X, ROIs=ROIs)
-        need_ndim("X", X, 4)
+        need_ndim(4, X=X)
         if 0 in X.shape[2:]:
             raise ShapeError(f"expected images with elements, got X of shape {list(X.shape)}")
         need_shape("ROIs", ROIs, (-1, 4))
@@ -64,6 +64,14 @@ class RoiPooling(Op, abstract=True):
                 f"spatial_scale, got {sizes[0]}, {sizes[1]} and {self.spatial_scale:g}"
             )
         return X.with_shape([ROIs.shape[0], X.shape[1], *sizes])
+
+    def weights(self, rule: Any, X: Value, ROIs: Value, **more: Any) -> list[Any]:
+        """The weights of rows and of columns, by the operator that gives those of a dimension."""
+        given = dict(spatial_scale=self.spatial_scale, **more)
+        return [
+            rule(ROIs, axis=axis, bins=bins, size=X.shape[3 - axis], **given)
+            for axis, bins in ((1, self.pooled_height), (0, self.pooled_width))
+        ]
 
 
 class roi_align(RoiPooling):
@@ -83,15 +91,8 @@ class roi_align(RoiPooling):
 
     def expand(self, f: Any, X: Value, ROIs: Value, RoisLod: Value) -> Value:
         images = f.roi_images(ROIs, RoisLod, images=X.shape[0])
-        weights = lambda axis, bins: f.roi_align_weights(
-            ROIs,
-            axis=axis,
-            bins=bins,
-            size=X.shape[3 - axis],
-            spatial_scale=self.spatial_scale,
-            sampling_ratio=self.sampling_ratio,
-        )
-        return f.roi_blend(X, weights(1, self.pooled_height), weights(0, self.pooled_width), images)
+        sampling = dict(sampling_ratio=self.sampling_ratio)
+        return f.roi_blend(X, *self.weights(f.roi_align_weights, X, ROIs, **sampling), images)
 
 
 class RoiWeights(Detached, abstract=True):
@@ -192,15 +193,8 @@ class psroi_pool(RoiPooling):
 
     def expand(self, f: Any, X: Value, ROIs: Value) -> Value:
         images = f.roi_images(ROIs, images=X.shape[0])
-        weights = lambda axis, bins: f.psroi_weights(
-            ROIs,
-            axis=axis,
-            bins=bins,
-            size=X.shape[3 - axis],
-            spatial_scale=self.spatial_scale,
-        )
-        rows, columns = weights(1, self.pooled_height), weights(0, self.pooled_width)
-        return f.roi_blend(X, rows, columns, images, by_place=True)
+        weights = self.weights(f.psroi_weights, X, ROIs)
+        return f.roi_blend(X, *weights, images, by_place=True)
 
 
 class psroi_weights(RoiWeights):

@@ -106,8 +106,8 @@ class RowsOfClasses(Op, abstract=True):
         """Refuse shapes and types that do not fit."""
         need_float(**{name: X})
         same_dtype(**{name: X, self.table: table, "Bias": bias})
-        need_ndim(name, X, 2)
-        need_ndim(self.table, table, 2)
+        need_ndim(2, **{name: X})
+        need_ndim(2, **{self.table: table})
         need_integer(Label=Label)
         wanted = (height, X.shape[1])
         need_shape(self.table, table, wanted, "a row for each class or node")
@@ -313,7 +313,7 @@ class tree_path(Detached):
     def infer(self, Label: Spec, PathTable: Spec, PathCode: Spec) -> Specs:
         need_integer(Label=Label, PathTable=PathTable, PathCode=PathCode)
         if PathTable is not None:
-            need_ndim("PathTable", PathTable, 2)
+            need_ndim(2, PathTable=PathTable)
             need_shape("PathCode", PathCode, PathTable.shape, "as PathTable")
             spec = PathTable.with_shape(map(known, PathTable.shape, PathCode.shape))
             return (spec.with_dtype(DType.INT64),) * 2
@@ -370,7 +370,7 @@ class hierarchical_sigmoid(RowsOfClasses):
         if (PathTable is None) != (PathCode is None):
             raise ShapeError("expected both of PathTable and PathCode, or none of them")
         custom = PathTable is not None
-        need_ndim("W", W, 2)
+        need_ndim(2, W=W)
         if Label.ndim == 2 and not agree(Label.shape[1], 1):
             raise ShapeError(f"expected Label of shape [n] or [n, 1], got {list(Label.shape)}")
         self.check("X", X, Label, W, Bias, W.shape[0] if custom else self.num_classes - 1)
@@ -451,9 +451,9 @@ class sample_logits(Op):
         self, Logits: Spec, Labels: Spec, CustomizedSamples: Spec, CustomizedProbabilities: Spec
     ) -> Specs:
         need_float(Logits=Logits)
-        need_ndim("Logits", Logits, 2)
+        need_ndim(2, Logits=Logits)
         need_integer(Labels=Labels)
-        need_ndim("Labels", Labels, 2)
+        need_ndim(2, Labels=Labels)
         if not agree(Labels.shape[0], Logits.shape[0]):
             raise ShapeError(
                 f"expected Labels with as many rows as Logits {list(Logits.shape)}, got "

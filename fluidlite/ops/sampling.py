@@ -234,7 +234,7 @@ class sampling_id(Op):
 
     def infer(self, X: Spec) -> Specs:
         need_float(X=X)
-        need_ndim("X", X, 2)
+        need_ndim(2, X=X)
         if X.shape[1] == 0:
             raise ShapeError(f"expected X with at least one column, got shape {list(X.shape)}")
         if not self.min <= self.max:

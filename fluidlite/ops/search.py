@@ -135,7 +135,7 @@ class Unique(DetachedValues, abstract=True):
 
     def check(self, X: Spec) -> None:
         """Refuse what is no vector, and a type that is no integer."""
-        need_ndim("X", X, 1)
+        need_ndim(1, X=X)
         if self.dtype not in (DType.INT32, DType.INT64):
             raise DTypeError(f"expected dtype int32 or int64, got {self.dtype}")
 

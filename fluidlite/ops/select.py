@@ -122,8 +122,7 @@ class index_sample(Op):
 
     def infer(self, X: Spec, Index: Spec) -> Specs:
         need_integer(Index=Index)
-        need_ndim("X", X, 2)
-        need_ndim("Index", Index, 2)
+        need_ndim(2, X=X, Index=Index)
         if not agree(X.shape[0], Index.shape[0]):
             raise ShapeError(
                 f"expected as many rows in Index as in X, got shapes {list(Index.shape)} and "

@@ -39,8 +39,7 @@ class sequence_conv(Op):
     def infer(self, X: Spec, PaddingData: Spec | None, Filter: Spec) -> Specs:
         need_float(X=X)
         same_dtype(X=X, PaddingData=PaddingData, Filter=Filter)
-        need_ndim("X", X, 2)
-        need_ndim("Filter", Filter, 2)
+        need_ndim(2, X=X, Filter=Filter)
         need_choice(self, "contextStride", 1)
         need_least(self, 1, "contextLength")
         if X.shape[1] != -1 and not agree(Filter.shape[0], self.contextLength * X.shape[1]):
@@ -56,7 +55,7 @@ class sequence_conv(Op):
         if PaddingData is None:
             raise SlotError("expected PaddingData, since paddingTrainable is set")
         before, behind = self._padding()
-        need_ndim("PaddingData", PaddingData, 2)
+        need_ndim(2, PaddingData=PaddingData)
         need_shape("PaddingData", PaddingData, (before + behind, X.shape[1]))
 
     def _padding(self):

@@ -120,7 +120,7 @@ class sequence_scatter(WarnsOfInput, Op):
     def infer(self, X: Spec, Ids: Spec, Updates: Spec) -> Spec:
         need_integer(Ids=Ids)
         same_dtype(X=X, Updates=Updates)
-        need_ndim("X", X, 2)
+        need_ndim(2, X=X)
         for name, given in (("Ids", Ids), ("Updates", Updates)):
             if size_of(given.shape[1:]) not in (-1, 1):
                 raise ShapeError(f"expected {name} of shape [N, 1], got {list(given.shape)}")

@@ -65,8 +65,8 @@ class Suppression(DetachedValues, abstract=True):
         """Check everything; the spec of boxes with a class and a score."""
         need_float(BBoxes=BBoxes)
         same_dtype(BBoxes=BBoxes, Scores=Scores)
-        need_ndim("BBoxes", BBoxes, 3)
-        need_ndim("Scores", Scores, *self.score_dims)
+        need_ndim(3, BBoxes=BBoxes)
+        need_ndim(self.score_dims, Scores=Scores)
         if BBoxes.shape[2] not in (*self.corners, -1):
             raise ShapeError(
                 f"expected BBoxes to hold boxes of {' or '.join(map(str, self.corners))} numbers, "

@@ -52,9 +52,8 @@ class match_matrix_tensor(ValueShaped):
     def infer(self, X: Spec, Y: Spec, W: Spec) -> Specs:
         need_float(X=X)
         same_dtype(X=X, Y=Y, W=W)
-        need_ndim("X", X, 2)
-        need_ndim("Y", Y, 2)
-        need_ndim("W", W, 3)
+        need_ndim(2, X=X, Y=Y)
+        need_ndim(3, W=W)
         wanted = (X.shape[1], self.dim_t, Y.shape[1])
         need_shape("W", W, wanted)
         out = X.with_shape([-1, 1])
@@ -122,8 +121,7 @@ class var_conv_2d(ValueShaped):
     def infer(self, X: Spec, ROW: Spec, COLUMN: Spec, W: Spec) -> Specs:
         need_float(X=X)
         same_dtype(X=X, W=W)
-        need_ndim("X", X, 2)
-        need_ndim("W", W, 2)
+        need_ndim(2, X=X, W=W)
         numbers = (self.StrideH, self.StrideW, self.KernelH, self.KernelW)
         if min(*numbers, self.InputChannel, self.OutputChannel) < 1:
             raise AttributeValueError("expected channels, kernels and strides of at least 1")

@@ -37,9 +37,8 @@ class tree_conv(Op):
         need_integer(EdgeSet=EdgeSet)
         same_dtype(NodesVector=NodesVector, Filter=Filter)
         need_least(self, 2, "max_depth")
-        need_ndim("NodesVector", NodesVector, 3)
-        need_ndim("EdgeSet", EdgeSet, 3)
-        need_ndim("Filter", Filter, 4)
+        need_ndim(3, NodesVector=NodesVector, EdgeSet=EdgeSet)
+        need_ndim(4, Filter=Filter)
         batch, nodes, features = NodesVector.shape
         edges, filters = (batch, EdgeSet.shape[1], 2), (features, 3, *Filter.shape[2:])
         need_shape("EdgeSet", EdgeSet, edges, "for NodesVector", NodesVector)

@@ -92,7 +92,7 @@ class unpool(Op):
 
     def infer(self, X: Spec, Indices: Spec) -> Specs:
         need_float(X=X)
-        need_ndim("X", X, 4)
+        need_ndim(4, X=X)
         need_integer(Indices=Indices)
         need_shape("Indices", Indices, X.shape, "as X")
         need_choice(self, "unpooling_type", "max")
@@ -176,7 +176,7 @@ class spp(Op):
 
     def infer(self, X: Spec) -> Specs:
         need_float(X=X)
-        need_ndim("X", X, 4)
+        need_ndim(4, X=X)
         need_range(self, 1, 16, "pyramid_height")
         need_choice(self, "pooling_type", "max", "avg")
         n, c, *sizes = X.shape

@@ -43,7 +43,7 @@ class Yolo(Op, abstract=True):
     def check(self, X: Spec, anchors: int) -> None:
         """Check the attributes, and that X is of ``anchors`` anchors."""
         need_float(X=X)
-        need_ndim("X", X, 4)
+        need_ndim(4, X=X)
         if len(self.anchors) < 2 or len(self.anchors) % 2 or min(self.anchors) < 1:
             raise AttributeValueError(
                 f"expected anchors of a width and a height each, got {list(self.anchors)}"
