@@ -32,6 +32,8 @@ from ..opdef.spec import Shape
 
 #: a value: a name; with the number of writes before it, where the name holds several values
 Key = str | tuple[str, int]
+#: by slot the inputs that need a gradient; None at positions that do not
+Wanted = dict[str, list[Variable | None]]
 
 
 class Ref:
@@ -320,8 +322,8 @@ class ReverseSweep:
         keys = (self.history.key(n, position + 1) for names in op.outputs.values() for n in names)
         return not self.bare.isdisjoint(keys)
 
-    def wanted_inputs(self, op: Operator, definition: type[Op]) -> dict[str, list[Variable | None]]:
-        """By slot the inputs that need a gradient; None at positions that do not."""
+    def wanted_inputs(self, op: Operator, definition: type[Op]) -> Wanted:
+        """The inputs that need a gradient."""
         wanted = {}
         slots = definition.input_slots
         byproducts = getattr(definition, "byproducts", ())
@@ -435,11 +437,7 @@ class ReverseSweep:
         return gradient
 
     def _gradient_operator(
-        self,
-        position: int,
-        op: Operator,
-        definition: type[Op],
-        wanted: dict[str, list[Variable | None]],
+        self, position: int, op: Operator, definition: type[Op], wanted: Wanted
     ) -> None:
         """Note the derived gradient operator of ``op``."""
         gradient: Any = lookup(definition.grad_type)
@@ -472,11 +470,7 @@ class ReverseSweep:
         self.records.append(record._replace(device=op.device, foreign=op.foreign))
 
     def _written_rule(
-        self,
-        position: int,
-        op: Operator,
-        definition: type[Op],
-        wanted: dict[str, list[Variable | None]],
+        self, position: int, op: Operator, definition: type[Op], wanted: Wanted
     ) -> None:
         """Note what the rule of ``op`` composes, in place of a gradient operator."""
         instance = op.instance()

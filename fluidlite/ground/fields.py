@@ -197,7 +197,12 @@ def _template(placed: int, named: int) -> Callable[[tuple[str, ...]], FunctionTy
         f"        self.begin(dict(zip(names, [{', '.join(words)}])))\n"
         f"    return __init__\n"
     )
+    return maker_of(text, _WRITTEN)
+
+
+def maker_of(text: str, file: str) -> Callable[..., FunctionType]:
+    """The function ``make`` of a text, whose lines tracebacks show as those of a file."""
     scope: dict[str, Any] = {}
-    exec(compile(text, _WRITTEN, "exec", dont_inherit=True), scope)
-    maker: Callable[[tuple[str, ...]], FunctionType] = scope["make"]
+    exec(compile(text, file, "exec", dont_inherit=True), scope)
+    maker: Callable[..., FunctionType] = scope["make"]
     return maker

@@ -26,6 +26,8 @@ from collections.abc import Callable, Collection, Mapping
 from types import FunctionType
 from typing import Any, TypeVar
 
+from .fields import maker_of
+
 F = TypeVar("F", bound=Callable[..., Any])
 #: what spelled functions are compiled as: a file of the package, whose frames users do not see
 _WRITTEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "<spelling>")
@@ -279,10 +281,7 @@ def _template(
         f"        return {call}\n"
         f"    return spelled\n"
     )
-    scope: dict[str, Any] = {}
-    exec(compile(text, _WRITTEN, "exec", dont_inherit=True), scope)
-    maker: Callable[..., FunctionType] = scope["make"]
-    return maker
+    return maker_of(text, _WRITTEN)
 
 
 _HEADS = ("Args", "Returns", "Raises")

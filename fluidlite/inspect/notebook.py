@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from html import escape
 from typing import Any
 
@@ -46,18 +47,17 @@ _STYLES = {
 
 def html_of(shown: Any) -> str:
     """What a notebook shows of a program, a block, an operator, a variable, a scope or a plan."""
-    if isinstance(shown, Program):
-        return _of_program(shown)
-    if isinstance(shown, Block):
-        return _of_block(shown, is_open=True)
-    if isinstance(shown, Operator):
-        return _of_operator(shown)
-    if isinstance(shown, Variable):
-        return _of_variable(shown)
-    if isinstance(shown, Scope):
-        return _of_scope(shown)
-    if isinstance(shown, Plan):
-        return _of_plan(shown)
+    forms: dict[type, Callable[[Any], str]] = {
+        Program: _of_program,
+        Block: partial(_of_block, is_open=True),
+        Operator: _of_operator,
+        Variable: _of_variable,
+        Scope: _of_scope,
+        Plan: _of_plan,
+    }
+    for kind, form in forms.items():
+        if isinstance(shown, kind):
+            return form(shown)
     return f"<pre>{markup(repr(shown))}</pre>"
 
 

@@ -12,7 +12,7 @@ from ..errors import ShapeError
 from ..ground.dtypes import DType
 from ..ground.values import LoDTensor
 from ..opdef.annotations import Array, Arrays, Specs
-from ..opdef.definition import Detached, DetachedValues, Op
+from ..opdef.definition import Detached, DetachedValues
 from ..opdef.diagnostics import WarnsOfInput
 from ..opdef.sequences import lengths_of, lod_of, offsets_of, padded_lengths, positions_in
 from ..opdef.spec import Spec, agree, need_integer, need_ndim, need_shape, same_dtype, size_of, spec
@@ -28,7 +28,7 @@ def padded(xp: Any, x: Any, slot: str) -> Arrays:
     return out, lengths
 
 
-class edit_distance(WarnsOfInput, Op):
+class edit_distance(WarnsOfInput, Detached):
     """Out = for each pair of texts, how many tokens to insert, delete or replace in one at least.
 
     (Levenshtein, Binary codes capable of correcting deletions, insertions and reversals, 1966;
@@ -44,8 +44,6 @@ class edit_distance(WarnsOfInput, Op):
     signature = "Hyps![], Refs![], HypsLength?!, RefsLength?! -> SequenceNum, Out"
     normalized: bool = False
     host: ClassVar[bool] = True
-    grad = None
-    lod: ClassVar[str | None] = None
 
     def infer(self, Hyps: Spec, Refs: Spec, HypsLength: Spec, RefsLength: Spec) -> Specs:
         need_integer(Hyps=Hyps, Refs=Refs, HypsLength=HypsLength, RefsLength=RefsLength)

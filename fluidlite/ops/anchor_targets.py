@@ -12,7 +12,7 @@ from ..ground.dtypes import DType
 from ..ground.values import LoDTensor, bare
 from ..opdef.annotations import Array, Arrays, Specs
 from ..opdef.attribute import REQUIRED, need_least, need_range
-from ..opdef.definition import Op
+from ..opdef.definition import DetachedValues
 from ..opdef.diagnostics import WarnsOfInput
 from ..opdef.spec import Spec, need_count, need_float, need_integer, need_shape, same_dtype
 from .boxes import need_boxes, overlap
@@ -51,7 +51,7 @@ def sample(places: Array, count: int, generator: Any) -> Array:
     return places[np.sort(generator.choice(len(places), count, replace=False))]
 
 
-class AnchorTargets(TrueBoxes, Op, abstract=True):
+class AnchorTargets(TrueBoxes, DetachedValues, abstract=True):
     """What anchors are compared with.
 
     Anchor: [anchors, 4].
@@ -64,10 +64,6 @@ class AnchorTargets(TrueBoxes, Op, abstract=True):
     TargetLabel: the classes of the anchors of ScoreIndex; 0 for background.
     BBoxInsideWeight: whether the four numbers of TargetBBox count.
     """
-
-    host: ClassVar[bool] = True
-    lod: ClassVar[str | None] = None
-    grad = None
 
     def check(self, low, high, Anchor, GtBoxes, IsCrowd, ImInfo, GtLabels=None):
         """Check everything; the specs of the outputs."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -12,13 +12,13 @@ from ..ground.dtypes import DType
 from ..ground.values import LoDTensor, bare, offsets_from
 from ..opdef.annotations import Array, Arrays, Specs
 from ..opdef.attribute import REQUIRED, need_least
-from ..opdef.definition import DetachedValues, Op
+from ..opdef.definition import DetachedValues
 from ..opdef.diagnostics import WarnsOfInput
 from ..opdef.sequences import lod_of
 from ..opdef.spec import Spec, agree, need_integer, spec
 
 
-class beam_search(WarnsOfInput, Op):
+class beam_search(WarnsOfInput, DetachedValues):
     """Of all continuations of the prefixes of a source, the ``beam_size`` best ones.
 
     (Reddy, Speech understanding systems, Carnegie Mellon University, 1977.)
@@ -50,9 +50,6 @@ class beam_search(WarnsOfInput, Op):
     beam_size: int = REQUIRED
     end_id: int = REQUIRED
     is_accumulated: bool = True
-    grad = None
-    lod: ClassVar[str | None] = None
-    host: ClassVar[bool] = True
 
     def infer(self, pre_ids: Spec, pre_scores: Spec, ids: Any, scores: Spec) -> Specs:
         need_integer(pre_ids=pre_ids)

@@ -11,14 +11,14 @@ from ..ground.dtypes import DType
 from ..ground.values import LoDTensor
 from ..opdef.annotations import Array, Specs
 from ..opdef.attribute import REQUIRED, need_least, need_range
-from ..opdef.definition import Op
+from ..opdef.definition import DetachedValues
 from ..opdef.spec import Spec, need_count, need_float, need_integer, same_dtype
 from .anchor_targets import TrueBoxes, need_same_rows, relative, sample
 from .boxes import need_boxes, overlap
 from .proposals import by_image, image_sizes, need_images
 
 
-class generate_proposal_labels(TrueBoxes, Op):
+class generate_proposal_labels(TrueBoxes, DetachedValues):
     """Rois, LabelsInt32, BboxTargets = regions to learn from, with their classes and true boxes.
 
     Regions are objects that overlap a true box by ``fg_thresh``, and background those that overlap
@@ -61,9 +61,6 @@ class generate_proposal_labels(TrueBoxes, Op):
     is_cascade_rcnn: bool = False
     is_cls_agnostic: bool = False
     random: ClassVar[bool] = True
-    host: ClassVar[bool] = True
-    lod: ClassVar[str | None] = None
-    grad = None
 
     def infer(
         self, RpnRois: Spec, GtClasses: Spec, IsCrowd: Spec, GtBoxes: Spec, ImInfo: Spec

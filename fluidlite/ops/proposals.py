@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from ..ground.dtypes import DType
 from ..ground.values import LoDTensor, bare, offsets_from
 from ..opdef.annotations import Array, Arrays, Specs
 from ..opdef.attribute import REQUIRED, need_least
-from ..opdef.definition import DetachedValues, Op
+from ..opdef.definition import DetachedValues
 from ..opdef.diagnostics import WarnsOfInput
 from ..opdef.sequences import offsets_of
 from ..opdef.spec import Spec, agree, need_float, need_ndim, need_shape, same_dtype
@@ -70,7 +70,7 @@ def image_sizes(ImInfo: Array) -> Array:
     return ImInfo
 
 
-class generate_proposals(WarnsOfInput, Op):
+class generate_proposals(WarnsOfInput, DetachedValues):
     """RpnRois, RpnRoiProbs = the regions with the best scores, of which none overlap too much.
 
     (Ren, He, Girshick and Sun, Faster R-CNN, NIPS 2015.)
@@ -96,9 +96,6 @@ class generate_proposals(WarnsOfInput, Op):
     nms_thresh: float = REQUIRED
     min_size: float = REQUIRED
     eta: float = REQUIRED
-    host: ClassVar[bool] = True
-    lod: ClassVar[str | None] = None
-    grad = None
 
     def infer(
         self, Scores: Spec, BboxDeltas: Spec, ImInfo: Spec, Anchors: Spec, Variances: Spec

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from ..ground.dtypes import DType
 from ..ground.values import LoDTensor
 from ..opdef.annotations import Array, Arrays, Specs
 from ..opdef.attribute import REQUIRED, need_choice, need_least
-from ..opdef.definition import Detached, Op
+from ..opdef.definition import Detached
 from ..opdef.diagnostics import WarnsOfInput
 from ..opdef.sequences import lengths_text, lod_of, offsets_of, padded_lengths
 from ..opdef.signature import Signature, Slot
@@ -46,7 +46,7 @@ SCHEMES = {
 }
 
 
-class chunk_eval(WarnsOfInput, Op):
+class chunk_eval(WarnsOfInput, Detached):
     """Precision, Recall, F1-Score = how many of the chunks that tags make are right.
 
     A chunk is right if it begins, ends and is of the type as one of the labels' (Tjong Kim Sang and
@@ -87,8 +87,6 @@ class chunk_eval(WarnsOfInput, Op):
     num_chunk_types: int = REQUIRED
     chunk_scheme: str = "IOB"
     excluded_chunk_types: list[int] = ()
-    grad = None
-    lod: ClassVar[str | None] = None
 
     def infer(self, Inference: Spec, Label: Spec, SeqLength: Spec) -> Specs:
         need_integer(Inference=Inference, Label=Label, SeqLength=SeqLength)

@@ -33,8 +33,7 @@ DIRECT = 1
 SOURCE, WEIGHTS, TARGET, BIAS = 1, 33, 17, 41
 SOURCE_BACK, WEIGHTS_BACK, TARGET_BACK = 129, 161, 145
 #: what queries ask for
-OF_SOURCE, OF_SOURCE_BACK, OF_WEIGHTS, OF_WEIGHTS_BACK = 129, 130, 131, 132
-OF_TARGET, OF_TARGET_BACK = 133, 134
+OF = dict(zip((SOURCE, SOURCE_BACK, WEIGHTS, WEIGHTS_BACK, TARGET, TARGET_BACK), range(129, 135)))
 BLOCK = 16  #: channels are rounded up to a multiple of it
 USEFUL = 0.9  #: the share of channels that are no filling, from which on blocks pay
 SMALLEST = 1 << 20  #: operations; below it a layout is not worth its conversions
@@ -111,9 +110,9 @@ class ConvolutionForward:
             out = with_channels_last(library, g.out.sizes)
         self.descriptor = descriptor = self._made(onednn, g, image, filter, out)
         # a plain array of one channel is one with the channels last, too, but not by its name
-        self._image = Layout(library, g.image, descriptor.memory(OF_SOURCE))
-        self._filter = Layout(library, g.filter, descriptor.memory(OF_WEIGHTS))
-        self._out = Layout(library, g.out, descriptor.memory(OF_TARGET))
+        self._image = Layout(library, g.image, descriptor.memory(OF[SOURCE]))
+        self._filter = Layout(library, g.filter, descriptor.memory(OF[WEIGHTS]))
+        self._out = Layout(library, g.out, descriptor.memory(OF[TARGET]))
         self.image: Layout | None = chosen(library, g.image, self._image.handle)
         self.filter: Layout | None = chosen(library, g.filter, self._filter.handle)
         self.out: Layout | None = chosen(library, g.out, self._out.handle)
@@ -186,6 +185,11 @@ def _cost(onednn: OneDnnKernels, instruction: Any, layouts: Layouts) -> float:
     return LOW if _geometry(instruction).operations >= SMALLEST else HIGH
 
 
+def _numbers(*arguments: int) -> list[tuple[int, tuple[int, int]]]:
+    """Arguments of a primitive, with what its description calls them."""
+    return [(argument, (OF[argument], 0)) for argument in arguments]
+
+
 def _offer(
     onednn: OneDnnKernels,
     descriptor: PrimitiveDescriptor,
@@ -247,23 +251,23 @@ def convolution(
             del chain[0]
     posts = _posts(chain, result)
     fused = len(behind) + len(posts)
-    numbers = [(SOURCE, (OF_SOURCE, 0)), (WEIGHTS, (OF_WEIGHTS, 0))]
+    numbers = _numbers(SOURCE, WEIGHTS)
     chosen_layouts = [forward.image, forward.filter]
     descriptor, seen = forward.descriptor, None
     if bias is not None:
         seen = Layout(onednn.library, row_major(bias.shape))
-        numbers.append((BIAS, (OF_WEIGHTS, 1)))
+        numbers.append((BIAS, (OF[WEIGHTS], 1)))
         chosen_layouts.append(None)
     values = [post.value for post in posts for _ in post.steps]
     others = [(place, value) for place, value in enumerate(values) if value is not None]
-    numbers += [(POST * (place + 1) | OTHER, (OF_TARGET, 0)) for place, _ in others]
+    numbers += [(POST * (place + 1) | OTHER, (OF[TARGET], 0)) for place, _ in others]
     chosen_layouts += [forward.out for _ in others]
     if posts or bias is not None:
         descriptor = forward.followed(onednn, g, seen, posts)
     offer = _offer(
         onednn,
         descriptor,
-        (*numbers, (TARGET, (OF_TARGET, 0))),
+        [*numbers, *_numbers(TARGET)],
         (*chosen_layouts, forward.out),
         instruction.results[0].shape,
     )
@@ -316,15 +320,11 @@ def adjoint_input(
     g = ConvolutionGeometry(instruction.op, instruction.op.size, filter.shape)
     library = onednn.library
     descriptor, image, out = _backward(onednn, g, "data", any_of(library, g.filter.sizes))
-    weights = chosen(library, g.filter, descriptor.memory(OF_WEIGHTS))
+    weights = chosen(library, g.filter, descriptor.memory(OF[WEIGHTS]))
     offer = _offer(
         onednn,
         descriptor,
-        [
-            (TARGET_BACK, (OF_TARGET_BACK, 0)),
-            (WEIGHTS, (OF_WEIGHTS, 0)),
-            (SOURCE_BACK, (OF_SOURCE_BACK, 0)),
-        ],
+        _numbers(TARGET_BACK, WEIGHTS, SOURCE_BACK),
         (out, weights, image),
         instruction.results[0].shape,
     )
@@ -343,15 +343,11 @@ def adjoint_filter(
     g = ConvolutionGeometry(instruction.op, image.shape, instruction.op.size)
     library = onednn.library
     descriptor, source, out = _backward(onednn, g, "weights", any_of(library, g.filter.sizes), None)
-    weights = chosen(library, g.filter, descriptor.memory(OF_WEIGHTS_BACK))
+    weights = chosen(library, g.filter, descriptor.memory(OF[WEIGHTS_BACK]))
     return _offer(
         onednn,
         descriptor,
-        [
-            (SOURCE, (OF_SOURCE, 0)),
-            (TARGET_BACK, (OF_TARGET_BACK, 0)),
-            (WEIGHTS_BACK, (OF_WEIGHTS_BACK, 0)),
-        ],
+        _numbers(SOURCE, TARGET_BACK, WEIGHTS_BACK),
         (source, out, weights),
         instruction.results[0].shape,
     )
@@ -369,8 +365,7 @@ def _backward(
         NotDone: the library has no fast kernel.
     """
     library, forward = onednn.library, _forward(onednn, g)
-    kind, source = f"convolution_backward_{which}", OF_SOURCE_BACK if which == "data" else OF_SOURCE
-    target = OF_TARGET_BACK
+    kind, source = f"convolution_backward_{which}", SOURCE_BACK if which == "data" else SOURCE
     wishes = [forward.around, (any_of(library, g.image.sizes), any_of(library, g.out.sizes))]
     for first, last in wishes:
         arguments = (DIRECT, first, *weights, last, *g.steps)
@@ -378,7 +373,7 @@ def _backward(
         if descriptor.is_fast:
             return (
                 descriptor,
-                chosen(library, g.image, descriptor.memory(source)),
-                chosen(library, g.out, descriptor.memory(target)),
+                chosen(library, g.image, descriptor.memory(OF[source])),
+                chosen(library, g.out, descriptor.memory(OF[TARGET_BACK])),
             )
     raise NotDone("oneDNN has only a reference implementation")

@@ -85,19 +85,11 @@ def lstm(
         looks = [Bias[:, k * size : (k + 1) * size] for k in (4, 6, 5)]
         peepholes = np.concatenate(looks, axis=1)
     x = graph.Gather(Input.bare(), rows.padded, axis=0)
-    outputs = graph.node(
-        "LSTM",
-        [
-            *(x, chosen(size, order, Weight.dtype), weights, np.concatenate([bias, zeros], axis=1)),
-            *(rows.lengths, first_state(graph, H0), first_state(graph, C0), peepholes),
-        ],
-        3,
-        hidden_size=size,
-        direction="reverse" if op.is_reverse else "forward",
-        activations=[_NAMES[name] for name in names],
-    )
-    out = gathered(graph, outputs[0], rows, size, Input)
-    return dict(Hidden=_with_spec(out, Input, size).having(Input.offsets))
+    ins = [
+        *(x, chosen(size, order, Weight.dtype), weights, np.concatenate([bias, zeros], axis=1)),
+        *(rows.lengths, first_state(graph, H0), first_state(graph, C0), peepholes),
+    ]
+    return _hidden(graph, op, "LSTM", ins, 3, names, Input, rows, size)
 
 
 @maps("gru")
@@ -120,17 +112,28 @@ def gru(graph: OnnxGraph, op: Any, Input: Any, H0: Any, Weight: Any, Bias: Any, 
         sign[:size] = -1  # 1 - sigmoid(x) = sigmoid(-x)
     by_input = chosen(size, (0, 1, 2), Weight.dtype) * sign
     bias = np.concatenate([bias * sign.T, zeros], axis=1)
-    outputs = graph.node(
-        "GRU",
-        [
-            *(graph.Gather(Input.bare(), rows.padded, axis=0), by_input),
-            *(_unsqueezed(weights * sign), bias, rows.lengths, first_state(graph, H0)),
-        ],
-        2,
-        hidden_size=size,
-        direction="reverse" if op.is_reverse else "forward",
-        activations=[_NAMES[name] for name in names],
-    )
+    ins = [
+        *(graph.Gather(Input.bare(), rows.padded, axis=0), by_input),
+        *(_unsqueezed(weights * sign), bias, rows.lengths, first_state(graph, H0)),
+    ]
+    return _hidden(graph, op, "GRU", ins, 2, names, Input, rows, size)
+
+
+def _hidden(
+    graph: OnnxGraph,
+    op: Any,
+    type: str,
+    ins: list[Any],
+    count: int,
+    names: tuple[str, ...],
+    Input: Any,
+    rows: Any,
+    size: int,
+) -> dict[str, Any]:
+    """The states behind all steps, of a node with so many outputs, as rows like those of Input."""
+    way = "reverse" if op.is_reverse else "forward"
+    activations = [_NAMES[name] for name in names]
+    outputs = graph.node(type, ins, count, hidden_size=size, direction=way, activations=activations)
     out = gathered(graph, outputs[0], rows, size, Input)
     return dict(Hidden=_with_spec(out, Input, size).having(Input.offsets))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -147,32 +149,43 @@ def _array(f: Any, like: Any) -> tuple[Any, bool]:
     return array, True
 
 
+@dataclass(frozen=True)
+class ScanWays:
+    """Attributes that say along which dimensions a scan goes: forwards along the first ones where
+    they are absent.
+    """
+
+    scan_input_axes: Sequence[int] | None = None
+    scan_input_directions: Sequence[int] | None = None
+    scan_output_axes: Sequence[int] | None = None
+    scan_output_directions: Sequence[int] | None = None
+
+    def of(self, side: str, count: int) -> list[tuple[int, int]]:
+        """Of each tensor on a side, "input" or "output", the dimension, and whether backwards."""
+        ways = (getattr(self, f"scan_{side}_{what}") for what in ("axes", "directions"))
+        return list(zip(*(list(way or [0] * count) for way in ways)))
+
+
 @operator("Scan")
 def scan(
     f: Any,
     *given: Any,
     body: Any,
     num_scan_inputs: int,
-    scan_input_axes: Any = None,
-    scan_input_directions: Any = None,
-    scan_output_axes: Any = None,
-    scan_output_directions: Any = None,
+    ways: ScanWays = ScanWays(),
     directions: Any = None,
     opset: int,
 ) -> Any:
     """States after the steps of some tensors, and what each step gives beside them, stacked."""
     if opset < 9:
-        attrs = dict(num_scan_inputs=num_scan_inputs, scan_input_directions=directions)
-        return _by_samples(f, given, body, attrs)
+        ways = ScanWays(scan_input_directions=directions)
+        return _by_samples(f, given, body, dict(num_scan_inputs=num_scan_inputs, ways=ways))
     states = len(given) - num_scan_inputs
     if states < 0 or body.inputs != len(given) or body.outputs < states:
         raise UnsupportedError(f"its body has {body.inputs} inputs and {body.outputs} outputs")
     gives = body.outputs - states
-    pick = lambda values, count: list(values or [0] * count)
-    axes = pick(scan_input_axes, num_scan_inputs)
-    backwards = pick(scan_input_directions, num_scan_inputs)
     rnn, sequences = layers.StaticRNN(), []
-    for value, axis, is_back in zip(given[states:], axes, backwards):
+    for value, (axis, is_back) in zip(given[states:], ways.of("input", num_scan_inputs)):
         value = _first(f, value, axis)
         value = f.reverse(value, axis=[0]) if is_back else value
         sequences.append(layers.assign(f.variable(value)))
@@ -187,10 +200,9 @@ def scan(
     results = rnn()
     results = results if isinstance(results, list) else [results]
     last = [f.dropped(_last(f, v), 0) for v in results[:states]]
-    back = pick(scan_output_directions, gives)
     stacked = [
         _behind(f, f.reverse(v, axis=[0]) if is_back else v, axis)
-        for v, is_back, axis in zip(results[states:], back, pick(scan_output_axes, gives))
+        for v, (axis, is_back) in zip(results[states:], ways.of("output", gives))
     ]
     return (*last, *stacked)
 

@@ -75,6 +75,34 @@ class ConvWindows(NodeWindows):
     kernel_shape: Sequence[int] | None = None
 
 
+@dataclass(frozen=True)
+class TransposedWindows(ConvWindows):
+    """The same of convolutions that are turned round."""
+
+    output_padding: Sequence[int] | None = None
+    output_shape: Sequence[int] | None = None
+
+    def cut(self, f: Any, x: Any, spans: Sequence[int], more: Sequence[int]) -> list[int]:
+        """What is cut off around the whole result: before its dimensions, then behind them.
+
+        Args:
+            spans: how many elements a window reaches over along each dimension.
+            more: how many elements the result has beyond the last window.
+        """
+        rank, shape = len(spans), self.output_shape
+        if not shape and not self.auto_pad.startswith("SAME"):
+            return self.sides(rank)
+        sizes = f.known_sizes(x, range(2, rank + 2)) if shape else [0] * rank
+        wanted = shape[-rank:] if shape else [0] * rank
+        totals = [
+            (n - 1) * s + extra + span - m
+            for n, s, extra, span, m in zip(sizes, self.spacing(rank)[1], more, spans, wanted)
+        ]
+        less = [t // 2 for t in totals]
+        rest = [t - n for t, n in zip(totals, less)]
+        return less + rest if self.auto_pad == "SAME_UPPER" else rest + less
+
+
 DENSE_MOVES, DENSE = WindowMoves(), ConvWindows()  #: each element, and nothing around
 
 
@@ -111,32 +139,15 @@ def _conv(
 
 @operator("ConvTranspose")
 def conv_transpose(
-    f: Any,
-    x: Any,
-    w: Any,
-    b: Any = None,
-    *,
-    output_padding: Any = None,
-    output_shape: Any = None,
-    windows: ConvWindows = DENSE,
+    f: Any, x: Any, w: Any, b: Any = None, *, windows: TransposedWindows = TransposedWindows()
 ) -> Any:
     """The whole result of a convolution that is turned round, cut and padded at its edges."""
     rank = f.ndim(x) - 2
     kernel = f.known_sizes(w, range(2, rank + 2))
     dilations, strides = windows.spacing(rank)
-    more = list(output_padding or [0] * rank)
+    more = list(windows.output_padding or [0] * rank)
     spans = [(k - 1) * d + 1 for k, d in zip(kernel, dilations)]
-    sides, auto_pad = windows.sides(rank), windows.auto_pad
-    if output_shape or auto_pad.startswith("SAME"):
-        sizes = f.known_sizes(x, range(2, rank + 2)) if output_shape else [0] * rank
-        wanted = list(output_shape[-rank:]) if output_shape else [0] * rank
-        totals = [
-            (n - 1) * s + extra + span - m
-            for n, s, extra, span, m in zip(sizes, strides, more, spans, wanted)
-        ]
-        less = [t // 2 for t in totals]
-        rest = [t - n for t, n in zip(totals, less)]
-        sides = less + rest if auto_pad == "SAME_UPPER" else rest + less
+    sides = windows.cut(f, x, spans, more)
     wide = f.added(x, 3) if rank == 1 else x
     filter = f.added(w, 3) if rank == 1 else w
     flat = [1] * (rank == 1)
@@ -171,15 +182,9 @@ def less_zero(f: Any, x: Any, zero: Any, axis: int = 0) -> Any:
 
 @operator("ConvInteger")
 def conv_integer(
-    f: Any,
-    x: Any,
-    w: Any,
-    x_zero_point: Any = None,
-    w_zero_point: Any = None,
-    *,
-    windows: ConvWindows = DENSE,
+    f: Any, x: Any, w: Any, x_zero: Any = None, w_zero: Any = None, *, windows: ConvWindows = DENSE
 ) -> Any:
-    x, w = less_zero(f, x, x_zero_point), less_zero(f, w, w_zero_point)
+    x, w = less_zero(f, x, x_zero), less_zero(f, w, w_zero)
     out = conv(f, x, w, windows=windows)
     return f.to(out, "int32")
 

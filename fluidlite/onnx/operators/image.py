@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -90,29 +91,43 @@ def weights(
     return found
 
 
+@dataclass(frozen=True)
+class Resizing:
+    """Attributes that say how the elements of a tensor in another size follow from the old ones."""
+
+    antialias: int = 0
+    coordinate_transformation_mode: str = "half_pixel"
+    cubic_coeff_a: float = -0.75
+    exclude_outside: int = 0
+    extrapolation_value: float = 0.0
+    keep_aspect_ratio_policy: str = "stretch"
+    mode: str = "nearest"
+    nearest_mode: str = "round_prefer_floor"
+
+
 def _resized_axis(
-    f: Any, x: Any, axis: int, new: int, scale: float, region: tuple[float, float], given: Any
+    f: Any, x: Any, axis: int, new: int, scale: float, region: tuple[float, float], how: Resizing
 ) -> Any:
     """A tensor in another size along a dimension."""
     old = f.known_sizes(x, [axis])[0]
     if not 0 < new <= 1 << 20:
         raise UnsupportedError(f"expected a size above 0 and below {1 << 20}, got {new}")
-    places = source_places(given["transform"], old, new, scale, region)
+    places = source_places(how.coordinate_transformation_mode, old, new, scale, region)
     outside = None
-    if given["transform"] == "tf_crop_and_resize":
+    if how.coordinate_transformation_mode == "tf_crop_and_resize":
         outside = (places < 0) | (places > old - 1)
-    if given["mode"] == "nearest":
-        index = np.clip(_nearest(places, given["nearest"]), 0, old - 1).astype("int64")
+    if how.mode == "nearest":
+        index = np.clip(_nearest(places, how.nearest_mode), 0, old - 1).astype("int64")
         out = f.index_select(x, index, dim=axis)
     else:
         matrix = weights(
             places,
             old,
-            given["mode"],
+            how.mode,
             scale,
-            cubic=given["cubic"],
-            exclude=given["exclude"],
-            antialias=given["antialias"],
+            cubic=how.cubic_coeff_a,
+            exclude=bool(how.exclude_outside),
+            antialias=bool(how.antialias),
         )
         kind = f.type_of(x)
         wide = x if kind.kind == "f" else f.to(x, "float32")
@@ -123,7 +138,7 @@ def _resized_axis(
     if outside is not None and outside.any():
         shape = [-1 if i == axis else 1 for i in range(f.ndim(x))]
         kept = f.like(~outside.reshape(shape), x)
-        beyond = f.like(outside.reshape(shape) * given["beyond"], x)
+        beyond = f.like(outside.reshape(shape) * how.extrapolation_value, x)
         out = f.elementwise_add(f.elementwise_mul(out, kept), beyond)
     return out
 
@@ -136,45 +151,29 @@ def resize(
     scales: Any = None,
     sizes: Any = None,
     *,
-    antialias: int = 0,
     axes: Any = None,
-    coordinate_transformation_mode: str = "half_pixel",
-    cubic_coeff_a: float = -0.75,
-    exclude_outside: int = 0,
-    extrapolation_value: float = 0.0,
-    keep_aspect_ratio_policy: str = "stretch",
-    mode: str = "nearest",
-    nearest_mode: str = "round_prefer_floor",
+    how: Resizing = Resizing(),
     opset: int,
 ) -> Any:
     if opset < 11:  # the second input is that of the scales, and places are those of old times
-        roi, scales, coordinate_transformation_mode = None, roi, "asymmetric"
-        nearest_mode = "floor"
+        roi, scales = None, roi
+        how = replace(how, coordinate_transformation_mode="asymmetric", nearest_mode="floor")
     rank = f.ndim(x)
     axes = [axis % rank for axis in axes] if axes else list(range(rank))
-    options = dict(
-        transform=coordinate_transformation_mode,
-        mode=mode,
-        nearest=nearest_mode,
-        cubic=cubic_coeff_a,
-        exclude=bool(exclude_outside),
-        antialias=bool(antialias),
-        beyond=extrapolation_value,
-    )
     regions = [(0.0, 1.0)] * len(axes)
-    if coordinate_transformation_mode == "tf_crop_and_resize":
+    if how.coordinate_transformation_mode == "tf_crop_and_resize":
         flat = [float(v) for v in np.asarray(f.needed(roi, "the region of Resize")).reshape(-1)]
         regions = list(zip(flat[: len(axes)], flat[len(axes) :]))
-    target = _target(f, x, scales, sizes, axes, regions, keep_aspect_ratio_policy, options)
+    target = _target(f, x, scales, sizes, axes, regions, how.keep_aspect_ratio_policy)
     out = x
     for axis, (new, scale), region in zip(axes, target, regions):
         if f.sizes(out)[axis] != new or scale != 1 or region != (0.0, 1.0):
-            out = _resized_axis(f, out, axis, new, scale, region, options)
+            out = _resized_axis(f, out, axis, new, scale, region, how)
     return out
 
 
 def _target(
-    f: Any, x: Any, scales: Any, sizes: Any, axes: list[int], regions: Any, policy: str, given: Any
+    f: Any, x: Any, scales: Any, sizes: Any, axes: list[int], regions: Any, policy: str
 ) -> list[tuple[int, float]]:
     """The new size along each dimension, and the factor by which it grows."""
     old = f.sizes(x)
@@ -210,7 +209,7 @@ def _target(
 
 @operator("Upsample", fixed=["scales"], moved=["scales"])
 def upsample(f: Any, x: Any, scales: Any, *, mode: str = "nearest") -> Any:
-    return resize(f, x, scales, mode=mode, opset=10)
+    return resize(f, x, scales, how=Resizing(mode=mode), opset=10)
 
 
 # -- other places ----------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from ...errors import UnsupportedError
@@ -42,27 +43,27 @@ def _same_rank(f: Any, x: Any, y: Any) -> tuple[Any, Any]:
     return x, y
 
 
+@dataclass(frozen=True)
+class Factors:
+    """Attributes of a product of matrices to which another matrix is added."""
+
+    alpha: float = 1.0  #: of the product
+    beta: float = 1.0  #: of what is added
+    transA: int = 0
+    transB: int = 0
+
+
 @operator("Gemm", unread=["broadcast"])
-def gemm(
-    f: Any,
-    a: Any,
-    b: Any,
-    c: Any = None,
-    *,
-    alpha: float = 1.0,
-    beta: float = 1.0,
-    transA: int = 0,
-    transB: int = 0,
-) -> Any:
+def gemm(f: Any, a: Any, b: Any, c: Any = None, *, by: Factors = Factors()) -> Any:
     kind = f.type_of(a)
     if kind.kind != "f":
         ins = [None if v is None else f.to(v, "float64") for v in (a, b, c)]
-        attrs = dict(alpha=alpha, beta=beta, transA=transA, transB=transB)
-        return f.to(gemm(f, *ins, **attrs), kind)
-    out = f.matmul(a, b, transpose_X=bool(transA), transpose_Y=bool(transB), alpha=alpha)
-    if c is None or beta == 0:
+        return f.to(gemm(f, *ins, by=by), kind)
+    turned = dict(transpose_X=bool(by.transA), transpose_Y=bool(by.transB))
+    out = f.matmul(a, b, **turned, alpha=by.alpha)
+    if c is None or by.beta == 0:
         return out
-    return f.elementwise_add(out, c if beta == 1 else f.scale(c, scale=beta))
+    return f.elementwise_add(out, c if by.beta == 1 else f.scale(c, scale=by.beta))
 
 
 @operator("Einsum")

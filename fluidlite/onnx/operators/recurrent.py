@@ -93,6 +93,13 @@ class RecurrentNetwork:
         return f.clip(x, min=-self.clip, max=self.clip) if self.clip else x
 
 
+@dataclass(frozen=True)
+class GRUNetwork(RecurrentNetwork):
+    """The same, of networks of gated recurrent units."""
+
+    linear_before_reset: int = 0
+
+
 @dataclass
 class Net:
     """What the operators have in common: the data, and how it is taken through time."""
@@ -226,50 +233,42 @@ def _projected(f: Any, x: Any, weights: Any, bias: Any) -> Any:
     return out if bias is None else f.elementwise_add(out, bias)
 
 
-@operator("RNN")
-def rnn(
-    f: Any,
-    x: Any,
-    w: Any,
-    r: Any,
-    b: Any = None,
-    lengths: Any = None,
-    initial_h: Any = None,
-    *,
-    network: RecurrentNetwork = RecurrentNetwork(),
-) -> Any:
-    net, acts = network.of(f, x, lengths, r), network.functions(f, "Tanh")
+def _of_one_state(type: str, options: RecurrentNetwork, *default: str, one_bias: bool) -> Any:
+    """A decorator: the function is a step of the operator, whose state is one tensor."""
 
-    def step(own: Weights, at: int, now: Any, states: list[Any]) -> list[Any]:
-        (g,) = acts[at]
-        return [g(network.clipped(f, f.elementwise_add(now, f.matmul(states[0], own.h))))]
+    def register(taken: Callable[[Net, Any, Any, Weights, list[Any]], Any]) -> None:
+        @operator(type)
+        def build(
+            f: Any,
+            x: Any,
+            w: Any,
+            r: Any,
+            b: Any = None,
+            lengths: Any = None,
+            initial_h: Any = None,
+            *,
+            network: RecurrentNetwork = options,
+        ) -> Any:
+            net, acts = network.of(f, x, lengths, r), network.functions(f, *default)
 
-    return net.directed(w, r, b, [initial_h], step)
+            def step(own: Weights, at: int, now: Any, states: list[Any]) -> list[Any]:
+                return [taken(net, now, states[0], own, acts[at])]
 
+            return net.directed(w, r, b, [initial_h], step, one_bias)
 
-@operator("GRU")
-def gru(
-    f: Any,
-    x: Any,
-    w: Any,
-    r: Any,
-    b: Any = None,
-    lengths: Any = None,
-    initial_h: Any = None,
-    *,
-    linear_before_reset: int = 0,
-    network: RecurrentNetwork = RecurrentNetwork(),
-) -> Any:
-    net, acts = network.of(f, x, lengths, r), network.functions(f, "Sigmoid", "Tanh")
-
-    def step(own: Weights, at: int, now: Any, states: list[Any]) -> list[Any]:
-        return [_gru_step(net, now, states[0], own, acts[at], linear_before_reset)]
-
-    return net.directed(w, r, b, [initial_h], step, one_bias=False)
+    return register
 
 
-def _gru_step(net: Net, now: Any, h: Any, own: Weights, acts: list[Any], linear: int) -> Any:
+@_of_one_state("RNN", RecurrentNetwork(), "Tanh", one_bias=True)
+def _rnn_step(net: Net, now: Any, h: Any, own: Weights, acts: list[Any]) -> Any:
+    f, (g,) = net.f, acts
+    return g(net.network.clipped(f, f.elementwise_add(now, f.matmul(h, own.h))))
+
+
+@_of_one_state("GRU", GRUNetwork(), "Sigmoid", "Tanh", one_bias=False)
+def _gru_step(net: Net, now: Any, h: Any, own: Weights, acts: list[Any]) -> Any:
     f, n, (sigmoid, tanh) = net.f, net.hidden, acts
+    options: Any = net.network
     parts = _gates(f, now, 3, n)
     weights = _gates(f, own.h, 3, n)
     bias = [None] * 3 if own.b_h is None else _gates(f, own.b_h, 3, n, 0)
@@ -282,7 +281,7 @@ def _gru_step(net: Net, now: Any, h: Any, own: Weights, acts: list[Any], linear:
         return net.network.clipped(f, f.elementwise_add(x, y))
 
     z, r = (sigmoid(clipped(parts[i], recurrent(h, i))) for i in range(2))
-    if linear:
+    if options.linear_before_reset:
         inner = f.elementwise_mul(r, recurrent(h, 2))
     else:
         inner = recurrent(f.elementwise_mul(r, h), 2)

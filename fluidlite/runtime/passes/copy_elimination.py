@@ -22,11 +22,7 @@ def eliminate_copies(graph: Graph, context: Context) -> bool:
             continue
         whole = _put_together(instruction)
         if whole is not None:
-            made = instruction.result
-            if whole.shape != made.shape:
-                with context.builder.at(instruction) as f:
-                    whole = f.reshape(whole, shape=list(made.shape))
-            graph.replace(instruction, whole)
+            context.replace(graph, instruction, whole)
             changed = True
     return changed
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from ...opdef.prepared import KernelLibrary
 from ..graph import Graph, Instruction
 from ..lower import Lowering
+from ..value import Value
 
 
 @dataclass
@@ -26,6 +27,14 @@ class Context:
     libraries: Sequence[KernelLibrary] = ()
     choices: dict[Instruction, str] = field(default_factory=dict)
     composed: set[Instruction] = field(default_factory=set)
+
+    def replace(self, graph: Graph, instruction: Instruction, value: Value) -> None:
+        """Let another value, in the shape of the result of an instruction, stand for it."""
+        result = instruction.result
+        if value.shape != result.shape:
+            with self.builder.at(instruction) as f:
+                value = f.reshape(value, shape=list(result.shape))
+        graph.replace(instruction, value)
 
 
 class Pass(NamedTuple):

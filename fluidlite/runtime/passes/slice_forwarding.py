@@ -35,10 +35,7 @@ def forward_slices(graph: Graph, context: Context) -> bool:
             part: Value = graph.constant(np.zeros(result.shape, result.dtype))
         else:
             part = maker.inputs[source]
-            if part.shape != result.shape:
-                with context.builder.at(instruction) as f:
-                    part = f.reshape(part, shape=list(result.shape))
-        graph.replace(instruction, part)
+        context.replace(graph, instruction, part)
         changed = True
     return changed
 

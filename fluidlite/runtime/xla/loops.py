@@ -24,7 +24,7 @@ from ..driver import Driver, Frame
 from ..step import Environment, Step
 from .arrays import StackedArray, spread, stacked
 from .control import like_before
-from .recurrence import ScannedPasses
+from .recurrence import ScannedPasses, is_known
 from .refusal import NotTraceable
 
 if TYPE_CHECKING:
@@ -80,23 +80,6 @@ class Counted:
     read: set[str] = field(default_factory=set)
 
 
-def looped(trace: StepTrace, step: Step, env: Environment) -> bool:
-    """Put a loop, or its gradient, into the function that is traced.
-
-    Returns:
-        whether the step is one, of more than a few passes.
-
-    Raises:
-        NotTraceable: its passes are not alike; they may still be unrolled.
-    """
-    form = {"while": _forward, "while_grad": _gradient}.get(step.instance.type)
-    return form is not None and form(trace, step, Driver(trace, step, env))
-
-
-def _is_known(value: Any) -> bool:
-    return isinstance(value, (np.ndarray, np.generic))
-
-
 # -- counting --------------------------------------------------------------------------------------
 
 
@@ -104,13 +87,13 @@ def _counting(step: Step, env: Environment) -> tuple[list[Step], list[str]]:
     """The steps of a pass that count, and what they hand on from pass to pass."""
     body = step.body
     assert body is not None
-    carried = {name for name in body.exports if _is_known(env.get(name))}
+    carried = {name for name in body.exports if is_known(env.get(name))}
     while True:
         known, unknown = set(carried), set(body.exports) - carried
         steps = []
         for body_step in body.steps:
             if _counts(body_step) and all(
-                name in known or (name not in unknown and _is_known(env.get(name)))
+                name in known or (name not in unknown and is_known(env.get(name)))
                 for name in body_step.reads
             ):
                 steps.append(body_step)
@@ -172,7 +155,7 @@ def _counted(trace: StepTrace, step: Step, env: Environment) -> Counted | None:
             if id(body_step) in on_arrays:
                 _visit(body_step, frame, counted, env)
         values = {name: frame[name] for name in carried}
-        if not all(map(_is_known, values.values())):
+        if not all(map(is_known, values.values())):
             return None
     counted.ends = values
     return counted
@@ -211,7 +194,7 @@ def _array_steps(body: Any, env: Environment, found: Counted) -> set[int]:
 def _visit(step: Step, frame: Frame, found: Counted, env: Environment) -> None:
     """Follow which elements of arrays are there."""
     at = frame.get(step.op.inputs["I"][0])
-    if not _is_known(at):
+    if not is_known(at):
         raise NotTraceable("a position in an array depends on values")
     position = int(at.reshape(()))
     if step.instance.type == "write_to_array":
@@ -251,7 +234,7 @@ def _forward(trace: StepTrace, step: Step, run: Driver) -> bool:
             trace.run(body, frame, number)
         news = {name: _like_before(name, frame[name], old) for name, old in values.items()}
         saved = {n: frame[n] for n in body.saved if n in frame and n not in body.exports}
-        constant.update({name: value for name, value in saved.items() if _is_known(value)})
+        constant.update({name: value for name, value in saved.items() if is_known(value)})
         saved = {name: saved[name] for name in sorted(saved.keys() - constant.keys())}
         for each in inner:
             truth = truth & each
@@ -368,6 +351,9 @@ def _gradient(trace: StepTrace, step: Step, run: Driver) -> bool:
             value = carried.get(name, sums.get(name))
             run.set(out, run.zeros_like(run.value(x)) if value is None else value)
     return True
+
+
+SCANNED_LOOPS = {"while": _forward, "while_grad": _gradient}
 
 
 def _forms(run: Driver, of: dict[str, str]) -> dict[str, StackedArray]:

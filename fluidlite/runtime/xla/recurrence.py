@@ -13,7 +13,7 @@ from jax import numpy as jnp
 from ...ir.operator import EMPTY
 from ...opdef.gradient import GRAD
 from ..driver import Driver, Frame
-from ..step import Environment, Step
+from ..step import Step
 from .control import like_before
 from .lifting import GradientsBehind, ProductsAhead, WatchedFrame
 
@@ -65,20 +65,8 @@ jax.tree_util.register_pytree_node(
 )
 
 
-def scanned(trace: StepTrace, step: Step, env: Environment) -> bool:
-    """Put a recurrent operator, or its gradient, into the function that is traced.
-
-    Returns:
-        whether the step is one, of more than one pass.
-
-    Raises:
-        NotTraceable: its passes are not alike; they may still be unrolled.
-    """
-    form = {"recurrent": _forward, "recurrent_grad": _gradient}.get(step.instance.type)
-    return form is not None and form(trace, step, Driver(trace, step, env))
-
-
-def _is_known(value: Any) -> bool:
+def is_known(value: Any) -> bool:
+    """Whether a value does not depend on what the function is given."""
     return isinstance(value, (np.ndarray, np.generic))
 
 
@@ -110,7 +98,7 @@ def _forward(trace: StepTrace, step: Step, run: Driver) -> bool:
             like_before(name, frame[name], old) for name, old in zip(op.states, states, strict=True)
         ]
         kept = run.saved(frame)
-        constant.update({name: value for name, value in kept.items() if _is_known(value)})
+        constant.update({name: value for name, value in kept.items() if is_known(value)})
         names.update(kept)
         stacked = {n: kept[n] for n in sorted(kept.keys() - constant.keys() - same.keys())}
         made = [jnp.asarray(frame[name]) for name in outputs]
@@ -191,6 +179,9 @@ def _gradient(trace: StepTrace, step: Step, run: Driver) -> bool:
     for out, value in zip(run.names("outputs", "initial_states@GRAD"), carried, strict=False):
         run.set(out, value)
     return True
+
+
+SCANNED_NETWORKS = {"recurrent": _forward, "recurrent_grad": _gradient}
 
 
 def _before() -> tuple[Any, Any]:

@@ -18,13 +18,16 @@ from ..step import Environment, Step
 from .control import control_flow
 from .interpreter import TracedEval, specs
 from .likelihoods import Likelihoods
-from .loops import looped
-from .recurrence import scanned
+from .loops import SCANNED_LOOPS
+from .recurrence import SCANNED_NETWORKS
 from .refusal import NotTraceable
 from .rows import NamedRows
 
 #: steps that the passes through blocks may put into one compiled function
 UNROLLED = 5000
+#: operator -> what puts it into the function as one pass that is compiled, and says whether it did:
+#: it does not where there are few of them, and raises NotTraceable where they are not alike
+SCANNED = {**SCANNED_NETWORKS, **SCANNED_LOOPS}
 #: operators that drive no block, and that do nothing but hand values on
 HANDING_ON = frozenset(
     {
@@ -119,7 +122,7 @@ class StepTrace:
         if step.body is None and op.type not in HANDING_ON:
             raise NotTraceable("it runs in Python")
         try:
-            if scanned(self, step, env) or looped(self, step, env):
+            if op.type in SCANNED and SCANNED[op.type](self, step, Driver(self, step, env)):
                 return
         except Exception:  # passes that are not alike are unrolled
             env.clear()
