@@ -32,13 +32,11 @@ from .creation import assign
 from .creation import eye
 from .creation import fill_constant
 from .creation import full
-from .creation import full_like
 from .creation import linspace
 from .creation import ones
 from .creation import range
 from .creation import zeros
 from .debug import Assert
-from .debug import Print
 from .debug import py_func
 from .decode_helper import BasicDecoder
 from .decode_helper import DecodeHelper
@@ -66,9 +64,6 @@ from .joining import concat
 from .joining import split
 from .joining import stack
 from .joining import unstack
-from .labeling import crf_decoding
-from .labeling import linear_chain_crf
-from .labeling import warpctc
 from .learning_rate import cosine_decay
 from .learning_rate import exponential_decay
 from .learning_rate import inverse_time_decay
@@ -84,9 +79,7 @@ from .loss import cross_entropy
 from .loss import mse_loss
 from .loss import square_error_cost
 from .math import cast
-from .math import clamp
 from .math import clip
-from .matrix import bilinear_tensor_product
 from .matrix import diag
 from .matrix import diag_embed
 from .matrix import tril
@@ -99,16 +92,13 @@ from .nn import embedding
 from .nn import fc
 from .nn import prelu
 from .probability_loss import dice_loss
-from .ranking_loss import margin_rank_loss
 from .ranking_loss import npair_loss
 from .readers import create_py_reader_by_data
 from .readers import double_buffer
 from .readers import py_reader
 from .readers import read_file
 from .recurrence import rnn
-from .reduce import logsumexp
 from .regression_loss import center_loss
-from .rescale import affine_channel
 from .reshaping import flatten
 from .reshaping import rank
 from .reshaping import reshape
@@ -116,9 +106,6 @@ from .reshaping import t
 from .rnn_cell import GRUCell
 from .rnn_cell import LSTMCell
 from .rnn_cell import RNNCell
-from .sampling import randint
-from .sampling import randn
-from .sampling import randperm
 from .scan import roll
 from .sequence import sequence_first_step
 from .sequence import sequence_last_step
@@ -127,9 +114,7 @@ from .sequence_marks import im2sequence
 from .sequence_rows import lod_append
 from .sequence_rows import lod_reset
 from .slicing import crop
-from .slicing import crop_tensor
 from .static_rnn import StaticRNN
-from .tagging import chunk_eval
 from .unary import sign
 from .variables import autoincreased_step_counter
 from .variables import create_global_var
@@ -497,6 +482,9 @@ __all__ = [
     "zeros_like",
 ]
 
+def Print(input: Variable, first_n: int = -1, message: str | None = None, summarize: int = 20, print_tensor_name: bool = True, print_tensor_type: bool = True, print_tensor_shape: bool = True, print_tensor_lod: bool = True, print_phase: str = 'both') -> Variable:
+    """A variable that is printed whenever it is computed."""
+
 def abs(x: Variable, name: str | None = None) -> Variable:
     """``x`` without its sign, for each element: ``|x|``."""
 
@@ -508,6 +496,9 @@ def add_position_encoding(input: Variable, alpha: float, beta: float, name: str 
 
 def addmm(input: Variable, x: Variable, y: Variable, alpha: float = 1.0, beta: float = 1.0, name: str | None = None) -> Variable:
     """``alpha`` times the product of two matrices, plus ``beta`` times a third one: ``alpha x y + beta input``."""
+
+def affine_channel(x: Variable, scale: Variable | None = None, bias: Variable | None = None, data_layout: str = 'NCHW', name: str | None = None, act: str | None = None) -> Variable:
+    """``x * scale + bias``, for each channel: what is left of a batch norm that does not learn."""
 
 def affine_grid(theta: Variable, out_shape: int | Sequence[int] | Variable, name: str | None = None) -> Variable:
     """Where each element of an image comes from under the map ``theta`` of the plane: ``out[n, i, j] = theta[n] (x, y, 1)``."""
@@ -536,6 +527,9 @@ def atan(x: Variable, name: str | None = None) -> Variable:
 def batch_norm(input: Variable, act: str | None = None, is_test: bool = False, momentum: float = 0.9, epsilon: float = 1e-05, param_attr: Attr = None, bias_attr: Attr = None, data_layout: str = 'NCHW', in_place: bool = False, name: str | None = None, moving_mean_name: str | None = None, moving_variance_name: str | None = None, do_model_average_for_mean_and_var: bool = True, use_global_stats: bool = False) -> Variable:
     """``scale * (input - mean) / sqrt(variance + epsilon) + bias``, for each channel."""
 
+def bilinear_tensor_product(x: Variable, y: Variable, size: int, act: str | None = None, name: str | None = None, param_attr: Attr = None, bias_attr: Attr = None) -> Variable:
+    """``size`` products of rows of ``x``, learned matrices, and rows of ``y``, plus a bias."""
+
 def bipartite_match(dist_matrix: Variable, match_type: str | None = None, dist_threshold: float | None = None, name: str | None = None) -> tuple[Variable, Variable]:
     """The row that each column is matched with."""
 
@@ -559,6 +553,12 @@ def brelu(x: Variable, t_min: float = 0.0, t_max: float = 24.0, name: str | None
 
 def ceil(x: Variable, name: str | None = None) -> Variable:
     """The smallest integer that is not below ``x``."""
+
+def chunk_eval(input: Variable, label: Variable, chunk_scheme: str, num_chunk_types: int, excluded_chunk_types: Sequence[int] | None = None, seq_length: Variable | None = None) -> tuple[Variable, Variable, Variable, Variable, Variable, Variable]:
+    """How many of the chunks that tags make are right: begin, end and are of a type as labelled."""
+
+def clamp(input: Variable, min: float | Variable | None = None, max: float | Variable | None = None, output: Variable | None = None, name: str | None = None) -> Variable:
+    """``input`` where it lies within bounds, else the bound, for each element."""
 
 def clip_by_norm(x: Variable, max_norm: float, name: str | None = None) -> Variable:
     """``x``, scaled to the Euclidean norm ``max_norm`` where its own is larger."""
@@ -586,6 +586,12 @@ def cos(x: Variable, name: str | None = None) -> Variable:
 
 def cos_sim(X: Variable, Y: Variable) -> Variable:
     """The cosine of the angle between each row of ``X`` and that of ``Y``."""
+
+def crf_decoding(input: Variable, param_attr: Attr, label: Variable | None = None, length: Variable | None = None) -> Variable:
+    """The likeliest chain of labels of a conditional random field; with ``label``, 1 where it has that label and 0 elsewhere."""
+
+def crop_tensor(x: Variable, shape: Given | None = None, offsets: Given | None = None, name: str | None = None) -> Variable:
+    """The part of a variable that has a given shape."""
 
 def cross(input: Variable, other: Variable, dim: int | None = None) -> Variable:
     """The vector products of ``input`` and ``other`` along ``dim``."""
@@ -689,6 +695,9 @@ def floor(x: Variable, name: str | None = None) -> Variable:
 def fsp_matrix(x: Variable, y: Variable) -> Variable:
     """The flow between two layers of a net, how channels of two feature maps go together: ``out[n, i, j]`` is the mean of ``x[n, i] y[n, j]`` over all pixels."""
 
+def full_like(input: Variable, fill_value: float, out: Variable | None = None, dtype: DTypeLike = None, device: str | None = None, stop_gradient: bool = True, name: str | None = None) -> Variable:
+    """One number everywhere, in the shape of ``input``."""
+
 def gather(input: Variable, index: Variable, overwrite: bool = True) -> Variable:
     """The rows of ``input`` that ``index`` names: ``out[i] = input[index[i]]``."""
 
@@ -698,10 +707,10 @@ def gather_nd(input: Variable, index: Variable, name: str | None = None) -> Vari
 def gather_tree(ids: Variable, parents: Variable) -> Variable:
     """Whole paths of a beam search: at each step the token from which the rest of the path was reached."""
 
-def gaussian_random(shape: Given, mean: float = 0.0, std: float = 1.0, seed: int = 0, dtype: Any = 'float32') -> Variable:
+def gaussian_random(shape: Given, mean: float = 0.0, std: float = 1.0, seed: int = 0, dtype: DTypeLike = 'float32') -> Variable:
     """Normally distributed numbers."""
 
-def gaussian_random_batch_size_like(input: Variable, shape: int | Sequence[int], input_dim_idx: int = 0, output_dim_idx: int = 0, mean: float = 0.0, std: float = 1.0, seed: int = 0, dtype: Any = 'float32') -> Variable:
+def gaussian_random_batch_size_like(input: Variable, shape: int | Sequence[int], input_dim_idx: int = 0, output_dim_idx: int = 0, mean: float = 0.0, std: float = 1.0, seed: int = 0, dtype: DTypeLike = 'float32') -> Variable:
     """Normally distributed numbers, one size being ``input``'s."""
 
 def gelu(x: Variable, approximate: bool = False) -> Variable:
@@ -797,6 +806,9 @@ def less_equal(x: Variable, y: Variable, cond: Variable | None = None) -> Variab
 def less_than(x: Variable, y: Variable, force_cpu: bool | None = None, cond: Variable | None = None) -> Variable:
     """Whether ``x`` is below ``y``, for each element."""
 
+def linear_chain_crf(input: Variable, label: Variable, param_attr: Attr = None, length: Variable | None = None) -> Variable:
+    """The cost of a conditional random field: minus the logarithm of how likely the given labels are among all chains of labels."""
+
 def locality_aware_nms(bboxes: Variable, scores: Variable, score_threshold: float, nms_top_k: int, keep_top_k: int, nms_threshold: float = 0.3, normalized: bool = True, nms_eta: float = 1.0, background_label: int = -1, name: str | None = None) -> Variable:
     """What multiclass_nms gives, of neighbours in ``bboxes`` that were merged before."""
 
@@ -824,6 +836,9 @@ def logical_xor(x: Variable, y: Variable, out: Variable | None = None, name: str
 def logsigmoid(x: Variable, name: str | None = None) -> Variable:
     """``-log(1 + exp(-x))``, for each element."""
 
+def logsumexp(x: Variable, dim: Dims = None, keepdim: bool = False, out: Variable | None = None, name: str | None = None) -> Variable:
+    """The logarithm of the sum of exponentials over some dimensions, or over all of them."""
+
 def lrn(input: Variable, n: int = 5, k: float = 1.0, alpha: float = 0.0001, beta: float = 0.75, name: str | None = None, data_format: str = 'NCHW') -> Variable:
     """``input`` over a power of the squares of its neighbours in other channels."""
 
@@ -832,6 +847,9 @@ def lstm(input: Variable, init_h: Variable, init_c: Variable, max_len: int, hidd
 
 def lstm_unit(x_t: Variable, hidden_t_prev: Variable, cell_t_prev: Variable, forget_bias: float = 0.0, param_attr: Attr = None, bias_attr: Attr = None, name: str | None = None) -> tuple[Variable, Variable]:
     """One step of a long short-term memory: ``c = f * c + i * g``, ``h = o * tanh(c)``."""
+
+def margin_rank_loss(label: Variable, left: Variable, right: Variable, margin: float = 0.1, name: str | None = None) -> Variable:
+    """By how much two scores miss their order and a margin: ``max(0, margin - label * (left - right))``."""
 
 def matmul(x: Variable, y: Variable, transpose_x: bool = False, transpose_y: bool = False, alpha: float = 1.0, name: str | None = None) -> Variable:
     """``alpha x y``, the product of the matrices in the last two dimensions of ``x`` and ``y``."""
@@ -907,6 +925,15 @@ def prroi_pool(input: Variable, rois: Variable, spatial_scale: float = 1.0, pool
 
 def psroi_pool(input: Variable, rois: Variable, output_channels: int, spatial_scale: float, pooled_height: int, pooled_width: int, name: str | None = None) -> Variable:
     """For each region the means over its parts, each part of channels of its own."""
+
+def randint(low: int, high: int | None = None, shape: Given | None = None, out: Variable | None = None, dtype: DTypeLike = None, device: str | None = None, stop_gradient: bool = False, seed: int = 0, name: str | None = None) -> Variable:
+    """Integers that are equally likely everywhere in [low, high)."""
+
+def randn(shape: Given, out: Variable | None = None, dtype: DTypeLike = None, device: str | None = None, stop_gradient: bool = True, name: str | None = None) -> Variable:
+    """Normally distributed numbers of expectation 0 and standard deviation 1."""
+
+def randperm(n: int, out: Variable | None = None, dtype: DTypeLike = 'int64', device: str | None = None, stop_gradient: bool = True, seed: int = 0) -> Variable:
+    """The numbers 0, 1, ..., n - 1 in random order."""
 
 def rank_loss(label: Variable, left: Variable, right: Variable, name: str | None = None) -> Variable:
     """The logistic loss of the order of two documents: ``log(1 + e^(left - right)) - label (left - right)``."""
@@ -1145,20 +1172,23 @@ def transpose(x: Variable, perm: int | Sequence[int], name: str | None = None) -
 def unfold(x: Variable, kernel_sizes: int | Sequence[int], strides: int | Sequence[int] = 1, paddings: int | Sequence[int] = 0, dilations: int | Sequence[int] = 1, name: str | None = None) -> Variable:
     """the result[n, :, i] = what lies under position i of a window over ``x``[n], by channels and then rows."""
 
-def uniform_random(shape: Given, dtype: Any = 'float32', min: float = -1.0, max: float = 1.0, seed: int = 0) -> Variable:
+def uniform_random(shape: Given, dtype: DTypeLike = 'float32', min: float = -1.0, max: float = 1.0, seed: int = 0) -> Variable:
     """Numbers equally likely everywhere in [min, max)."""
 
-def uniform_random_batch_size_like(input: Variable, shape: int | Sequence[int], dtype: Any = 'float32', input_dim_idx: int = 0, output_dim_idx: int = 0, min: float = -1.0, max: float = 1.0, seed: int = 0) -> Variable:
+def uniform_random_batch_size_like(input: Variable, shape: int | Sequence[int], dtype: DTypeLike = 'float32', input_dim_idx: int = 0, output_dim_idx: int = 0, min: float = -1.0, max: float = 1.0, seed: int = 0) -> Variable:
     """Numbers equally likely everywhere in [min, max), one size being ``input``'s."""
 
-def unique(x: Variable, dtype: Any = 'int32') -> tuple[Variable, Variable]:
+def unique(x: Variable, dtype: DTypeLike = 'int32') -> tuple[Variable, Variable]:
     """The values that occur in ``x``, each once, in the order in which they first do, and which of them each element is."""
 
-def unique_with_counts(x: Variable, dtype: Any = 'int32') -> tuple[Variable, Variable, Variable]:
+def unique_with_counts(x: Variable, dtype: DTypeLike = 'int32') -> tuple[Variable, Variable, Variable]:
     """The values that occur in ``x``, each once, in the order in which they first do, which of them each element is, and how often they occur."""
 
 def unsqueeze(input: Variable, axes: int | Given, name: str | None = None) -> Variable:
     """``input`` with further dimensions of size 1."""
+
+def warpctc(input: Variable, label: Variable, blank: int = 0, norm_by_times: bool = False, input_length: Variable | None = None, label_length: Variable | None = None) -> Variable:
+    """The loss of connectionist temporal classification: minus the logarithm of how likely a text is, wherever its labels stand."""
 
 def where(condition: Variable) -> Variable:
     """The places where ``condition`` holds, a row of indices for each."""

@@ -13,7 +13,7 @@ from ..ir.variable import Variable
 from .joining import stack
 from .layer import LAYERS, LayerBuilder, is_variable, layer, stopped
 from .math import cast
-from .operator_layers import Layer, OperatorLayers
+from .operator_layers import Layer, LayerArguments, OperatorLayers
 from .sizes import Given, Sizes, integer, sizes_of
 
 if TYPE_CHECKING:
@@ -165,17 +165,14 @@ def full(
     return made
 
 
-@layer(family=FILLED)
-def full_like(
-    f: LayerBuilder,
-    input: Variable,
-    fill_value: float,
-    out: Variable | None = None,
-    dtype: DTypeLike = None,
-    device: str | None = None,
-    stop_gradient: bool = True,
-    name: str | None = None,
-) -> Variable:
+@_filled.signature(
+    """
+    full_like(input: X, fill_value: float, out, dtype: DTypeLike = None, device: str | None,
+        stop_gradient: bool = True, name) -> fill_any_like
+    """,
+    stem="full_like",
+)
+def full_like(f: LayerBuilder, given: LayerArguments) -> Variable:
     """One number everywhere, in the shape of ``input``.
 
     Args:
@@ -187,10 +184,11 @@ def full_like(
     >>> fluid.layers.full_like(fluid.data("x", [None, 4]), 1.5).shape
     (-1, 4)
     """
-    dtype = input.dtype if dtype is None else as_dtype(dtype)
-    out = f.result(out)
-    f.into("fill_any_like", {"X": input}, {"Out": out}, value=float(fill_value), dtype=dtype)
-    out.stop_gradient = stop_gradient
+    dtype = given.input.dtype if given.dtype is None else as_dtype(given.dtype)
+    out = f.result(given.out)
+    outs = {"Out": out}
+    f.into("fill_any_like", given.ins, outs, value=float(given.fill_value), dtype=dtype)
+    out.stop_gradient = given.stop_gradient
     return out
 
 

@@ -10,21 +10,15 @@ from ..ground.dtypes import DType
 from ..ir.variable import Variable
 from ..opdef.callables import register
 from .layer import LayerBuilder, layer, variables_of
+from .operator_layers import LayerArguments, operator_layer
 
 
-@layer("print")
-def Print(
-    f: LayerBuilder,
-    input: Variable,
-    first_n: int = -1,
-    message: str | None = None,
-    summarize: int = 20,
-    print_tensor_name: bool = True,
-    print_tensor_type: bool = True,
-    print_tensor_shape: bool = True,
-    print_tensor_lod: bool = True,
-    print_phase: str = "both",
-) -> Variable:
+@operator_layer.signature("""
+    Print(input: In, first_n=-1, message: str | None, summarize=20, print_tensor_name=True,
+        print_tensor_type=True, print_tensor_shape=True, print_tensor_lod=True,
+        print_phase: str = "both") -> print
+""")
+def Print(f: LayerBuilder, given: LayerArguments) -> Variable:
     """A variable that is printed whenever it is computed.
 
     Use the result in the place of the variable.
@@ -51,21 +45,16 @@ def Print(
     >>> _ = fluid.Executor().run(fetch_list=[shown])
     look: float32 [3]: 0.5, 0.5, 0.5
     """
-    if not isinstance(print_phase, str) or print_phase.upper() not in _PHASES:
+    if not isinstance(given.print_phase, str) or given.print_phase.upper() not in _PHASES:
         raise ArgumentError(
-            f"expected print_phase 'forward', 'backward' or 'both', got {print_phase!r:.60}"
+            f"expected print_phase 'forward', 'backward' or 'both', got {given.print_phase!r:.60}"
         )
-    f.layer_type = f"print_{input.name}"
+    f.layer_type = f"print_{given.input.name}"
     shown: Variable = f.print(
-        input,
-        first_n=first_n,
-        message=message or "",
-        summarize=summarize,
-        print_tensor_name=print_tensor_name,
-        print_tensor_type=print_tensor_type,
-        print_tensor_shape=print_tensor_shape,
-        print_tensor_lod=print_tensor_lod,
-        print_phase=print_phase.upper(),
+        given.input,
+        message=given.message or "",
+        **given.attrs,
+        print_phase=given.print_phase.upper(),
     )
     return shown
 

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..errors import ArgumentError, UnknownVariableError
 from ..ground.callsite import warn
 from ..ir.variable import Variable
 from ..param_attr import as_param_attr
-from .layer import LayerBuilder, layer
+from .layer import LayerBuilder
+from .operator_layers import LayerArguments, operator_layer
 
 if TYPE_CHECKING:
-    from ..param_attr import Attr
+    pass
 
 
-@layer
-def linear_chain_crf(
-    f: LayerBuilder,
-    input: Variable,
-    label: Variable,
-    param_attr: Attr = None,
-    length: Variable | None = None,
-) -> Variable:
+@operator_layer.signature("""
+    linear_chain_crf(input: Emission, label, param_attr, length)
+""")
+def linear_chain_crf(f: LayerBuilder, given: LayerArguments) -> Variable:
     """The cost of a conditional random field: minus the logarithm of how likely the given labels
     are among all chains of labels.
 
@@ -43,25 +40,19 @@ def linear_chain_crf(
     >>> fluid.layers.linear_chain_crf(x, tag, fluid.ParamAttr("transitions")).shape
     (-1, 1)
     """
-    tags = input.shape[-1]
-    ins: dict[str, Any] = {"Emission": input, "Label": label}
-    ins["Transition"] = f.weight(param_attr, [tags + 2, tags], input.dtype)
-    if length is not None:
-        ins["Length"] = length
+    tags = given.input.shape[-1]
+    ins = given.ins
+    ins["Transition"] = f.weight(given.param_attr, [tags + 2, tags], given.input.dtype)
     alpha, exps, weights, cost = (f.new_variable() for _ in range(4))
     outs = dict(Alpha=alpha, EmissionExps=exps, TransitionExps=weights, LogLikelihood=cost)
     f.into("linear_chain_crf", ins, outs)
     return cost
 
 
-@layer
-def crf_decoding(
-    f: LayerBuilder,
-    input: Variable,
-    param_attr: Attr,
-    label: Variable | None = None,
-    length: Variable | None = None,
-) -> Variable:
+@operator_layer.signature("""
+    crf_decoding(input: Emission, param_attr=..., label, length)
+""")
+def crf_decoding(f: LayerBuilder, given: LayerArguments) -> Variable:
     """The likeliest chain of labels of a conditional random field; with ``label``, 1 where it has
     that label and 0 elsewhere.
 
@@ -89,37 +80,29 @@ def crf_decoding(
     >>> fluid.layers.crf_decoding(x, attr).shape
     (-1, 1)
     """
-    given = as_param_attr(param_attr)
-    name = None if given is None else given.name
+    attr = as_param_attr(given.param_attr)
+    name = None if attr is None else attr.name
     if name is None:
         raise ArgumentError(
             f"expected param_attr with the name of the weights that linear_chain_crf made, got "
-            f"{param_attr!r:.60}"
+            f"{given.param_attr!r:.60}"
         )
     block = f.block.program.global_block()
     if not block.has_var(name):
         raise UnknownVariableError(
             f"expected weights {name!r}, which linear_chain_crf makes, the program has none"
         )
-    ins: dict[str, Any] = {"Emission": input, "Transition": block.var(name)}
-    for slot, value in (("Label", label), ("Length", length)):
-        if value is not None:
-            ins[slot] = value
+    ins = {**given.ins, "Transition": block.var(name)}
     path: Variable = f.new_variable()
     f.into("crf_decoding", ins, {"ViterbiPath": path})
     return path
 
 
-@layer
-def warpctc(
-    f: LayerBuilder,
-    input: Variable,
-    label: Variable,
-    blank: int = 0,
-    norm_by_times: bool = False,
-    input_length: Variable | None = None,
-    label_length: Variable | None = None,
-) -> Variable:
+@operator_layer.signature("""
+    warpctc(input: Logits, label, blank, norm_by_times, input_length: LogitsLength,
+        label_length)
+""")
+def warpctc(f: LayerBuilder, given: LayerArguments) -> Variable:
     """The loss of connectionist temporal classification: minus the logarithm of how likely a text
     is, wherever its labels stand.
 
@@ -142,17 +125,16 @@ def warpctc(
     >>> fluid.layers.warpctc(x, text).shape
     (-1, 1)
     """
-    ins: dict[str, Any] = {"Logits": input, "Label": label}
-    if (input_length is None) != (label_length is None):
-        given = "label_length" if input_length is None else "input_length"
+    ins = given.ins
+    if (given.input_length is None) != (given.label_length is None):
+        ignored = "label_length" if given.input_length is None else "input_length"
+        del ins["LabelLength" if given.input_length is None else "LogitsLength"]
         warn(
-            f"warpctc does not read {given}, since input_length and label_length go together: the "
-            f"sequences of input and label count",
+            f"warpctc does not read {ignored}, since input_length and label_length go together: "
+            f"the sequences of input and label count",
             None,
         )
-    if input_length is not None and label_length is not None:
-        ins |= {"LogitsLength": input_length, "LabelLength": label_length}
     loss, gradient = f.new_variable(), f.new_variable()
     outs = {"Loss": loss, "WarpCTCGrad": gradient}
-    f.into("warpctc", ins, outs, blank=blank, norm_by_times=norm_by_times)
+    f.into("warpctc", ins, outs, **given.attrs)
     return loss

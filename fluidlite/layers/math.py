@@ -9,7 +9,7 @@ from ..errors import ArgumentError
 from ..ground.dtypes import as_dtype
 from ..ir.variable import Variable
 from .layer import LayerBuilder, is_variable, layer, stopped
-from .operator_layers import Layer, operator_layer, same_shape
+from .operator_layers import Layer, LayerArguments, operator_layer, same_shape
 from .sizes import number
 
 if TYPE_CHECKING:
@@ -127,15 +127,14 @@ def _clipped(f: LayerBuilder, x: Variable, low: Bound, high: Bound, out: Variabl
     return out
 
 
-@layer
-def clamp(
-    f: LayerBuilder,
-    input: Variable,
-    min: Bound = None,
-    max: Bound = None,
-    output: Variable | None = None,
-    name: str | None = None,
-) -> Variable:
+@operator_layer.signature(
+    """
+    clamp(input: X, min: float | Variable | None, max: float | Variable | None, output,
+        name) -> clip
+    """,
+    stem="clamp",
+)
+def clamp(f: LayerBuilder, given: LayerArguments) -> Variable:
     """``input`` where it lies within bounds, else the bound, for each element.
 
     Args:
@@ -152,9 +151,9 @@ def clamp(
     >>> fluid.layers.clamp(fluid.data("x", [None, 4]), min=0.0).shape
     (-1, 4)
     """
-    if min is None and max is None:
+    if given.min is None and given.max is None:
         raise ArgumentError("expected min or max, got neither")
-    return _clipped(f, input, min, max, f.result(output))
+    return _clipped(f, given.input, given.min, given.max, f.result(given.output))
 
 
 clip_by_norm: Layer = same_shape(

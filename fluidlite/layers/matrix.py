@@ -9,10 +9,10 @@ import numpy as np
 from ..ir.variable import Variable
 from .creation import assign
 from .layer import LayerBuilder, is_variable, layer, stopped
-from .operator_layers import Layer, operator_layer, same_shape
+from .operator_layers import Layer, LayerArguments, operator_layer, same_shape
 
 if TYPE_CHECKING:
-    from ..param_attr import Attr
+    pass
 
 bmm: Layer = operator_layer("""
     bmm(x, y, name)
@@ -48,17 +48,10 @@ kron: Layer = operator_layer("""
 """)
 
 
-@layer(act=True)
-def bilinear_tensor_product(
-    f: LayerBuilder,
-    x: Variable,
-    y: Variable,
-    size: int,
-    act: str | None = None,
-    name: str | None = None,
-    param_attr: Attr = None,
-    bias_attr: Attr = None,
-) -> Variable:
+@operator_layer.signature("""
+    bilinear_tensor_product(x, y, size: int, act, name, param_attr, bias_attr)
+""")
+def bilinear_tensor_product(f: LayerBuilder, given: LayerArguments) -> Variable:
     """``size`` products of rows of ``x``, learned matrices, and rows of ``y``, plus a bias.
 
     Args:
@@ -75,8 +68,9 @@ def bilinear_tensor_product(
     >>> fluid.layers.bilinear_tensor_product(x, y, size=5).shape
     (-1, 5)
     """
-    weight = f.weight(param_attr, [size, x.shape[1], y.shape[1]], x.dtype)
-    bias = f.bias_parameter(bias_attr, [1, size], x.dtype)
+    x, y, size = given.x, given.y, given.size
+    weight = f.weight(given.param_attr, [size, x.shape[1], y.shape[1]], x.dtype)
+    bias = f.bias_parameter(given.bias_attr, [1, size], x.dtype)
     return f.bilinear_tensor_product(x, y, weight, bias)
 
 

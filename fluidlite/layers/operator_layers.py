@@ -102,7 +102,7 @@ Layers: TypeAlias = Callable[..., tuple[Variable, ...]]
 #: kind of an attribute -> the annotation of a parameter
 _TYPES = {
     "Long": "int",
-    "DType": "Any",
+    "DType": "DTypeLike",
     "list[int]": "int | Sequence[int]",
     "list[Long]": "int | Sequence[int]",
     "list[float]": "Sequence[float]",
@@ -294,7 +294,8 @@ def _parameter(
             kinds.append("Variable | Sequence[Variable]" if slot.many else "Variable")
             may_lack = slot.optional and attribute is None
             usual = None if may_lack else usual
-        kinds += ["None"] * (said is None or may_lack)
+        usual_type = attribute is not None and attribute.kind == "DType"  # None is among them
+        kinds += ["None"] * ((said is None or may_lack) and not usual_type)
     value = usual if said is _UNSAID else REQUIRED if said is ... else said
     return _Parameter(name, " | ".join(kinds), value, slot, attribute)
 

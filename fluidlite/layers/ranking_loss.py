@@ -6,10 +6,10 @@ from typing import Any
 
 from ..ir.variable import Variable
 from .compare import equal
-from .layer import LayerBuilder, layer
+from .layer import LayerBuilder
 from .loss import softmax_with_cross_entropy
 from .math import cast, matmul
-from .operator_layers import Layer, operator_layer, same_shape
+from .operator_layers import Layer, LayerArguments, operator_layer, same_shape
 from .reduce import reduce_mean, reduce_sum
 from .reshaping import reshape, transpose
 from .unary import square
@@ -23,15 +23,8 @@ rank_loss: Layer = same_shape("""
 """)
 
 
-@layer
-def margin_rank_loss(
-    f: LayerBuilder,
-    label: Variable,
-    left: Variable,
-    right: Variable,
-    margin: float = 0.1,
-    name: str | None = None,
-) -> Variable:
+@operator_layer.signature("margin_rank_loss(label, left: X1, right: X2, margin=0.1, name)")
+def margin_rank_loss(f: LayerBuilder, given: LayerArguments) -> Variable:
     """By how much two scores miss their order and a margin: ``max(0, margin - label * (left -
     right))``.
 
@@ -50,7 +43,7 @@ def margin_rank_loss(
     """
     loss, active = f.new_variable(), f.new_variable()
     outs = {"Out": loss, "Activated": active}
-    f.into("margin_rank_loss", {"X1": left, "X2": right, "Label": label}, outs, margin=margin)
+    f.into("margin_rank_loss", given.ins, outs, **given.attrs)
     return loss
 
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..ir.variable import Variable
-from .layer import LAYERS, LayerBuilder, layer
-from .operator_layers import Layer, OperatorLayers, operator_layer
+from .layer import LAYERS, LayerBuilder
+from .operator_layers import Layer, LayerArguments, OperatorLayers, operator_layer
 from .sizes import integers
 from .unary import exp
 
@@ -62,15 +62,10 @@ mean: Layer = operator_layer("""
 """)
 
 
-@layer("log", family=_REDUCTION)
-def logsumexp(
-    f: LayerBuilder,
-    x: Variable,
-    dim: Dims = None,
-    keepdim: bool = False,
-    out: Variable | None = None,
-    name: str | None = None,
-) -> Variable:
+@_reduction.signature("""
+    logsumexp(x, dim: Dims = None, keepdim: bool = False, out, name) -> log
+""")
+def logsumexp(f: LayerBuilder, given: LayerArguments) -> Variable:
     """The logarithm of the sum of exponentials over some dimensions, or over all of them.
 
     Args:
@@ -80,7 +75,7 @@ def logsumexp(
     >>> fluid.layers.logsumexp(fluid.data("x", [None, 3, 4]), dim=1).shape
     (-1, 4)
     """
-    total = reduce_sum(exp(x), dim, keepdim)
-    result = f.result(out)
+    total = reduce_sum(exp(given.x), given.dim, given.keepdim)
+    result = f.result(given.out)
     f.into("log", {"X": total}, {"Out": result})
     return result

@@ -9,7 +9,7 @@ from ..errors import ArgumentError, ShapeError
 from ..initializer import Constant, Normal
 from ..ir.variable import Variable
 from ..param_attr import ParamAttr
-from .layer import LayerBuilder, layer, stopped
+from .layer import LayerBuilder, stopped
 from .norm import NORMS, need_parameters
 from .operator_layers import LayerArguments, OperatorLayers, operator_layer
 from .windows import is_channels_last, known_channels
@@ -18,16 +18,10 @@ if TYPE_CHECKING:
     pass
 
 
-@layer(act=True)
-def affine_channel(
-    f: LayerBuilder,
-    x: Variable,
-    scale: Variable | None = None,
-    bias: Variable | None = None,
-    data_layout: str = "NCHW",
-    name: str | None = None,
-    act: str | None = None,
-) -> Variable:
+@operator_layer.signature("""
+    affine_channel(x, scale=None, bias=None, data_layout="NCHW", name, act)
+""")
+def affine_channel(f: LayerBuilder, given: LayerArguments) -> Variable:
     """``x * scale + bias``, for each channel: what is left of a batch norm that does not learn.
 
     Args:
@@ -46,10 +40,10 @@ def affine_channel(
     >>> fluid.layers.affine_channel(x, scale, fluid.data("bias", [3])).shape
     (-1, 3, 8, 8)
     """
-    for each, what in ((scale, "scale"), (bias, "bias")):
+    for each, what in ((given.scale, "scale"), (given.bias, "bias")):
         if each is None:
             raise ArgumentError(f"expected {what} of affine_channel to be a variable, got None")
-    return f.affine_channel(x, scale, bias, data_layout=data_layout)
+    return f.affine_channel(given.x, given.scale, given.bias, **given.attrs)
 
 
 @operator_layer.signature("""

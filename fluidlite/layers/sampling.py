@@ -8,12 +8,12 @@ from ..errors import ArgumentError
 from ..ground.dtypes import DType
 from ..ir.variable import Variable
 from .creation import FILLED, shape_of
-from .layer import LayerBuilder, layer
-from .operator_layers import Layer, OperatorLayers, operator_layer
+from .layer import LayerBuilder
+from .operator_layers import Layer, LayerArguments, OperatorLayers, operator_layer
 from .sizes import Given, Sizes, known_integer, sizes_of
 
 if TYPE_CHECKING:
-    from ..functions.arguments import DTypeLike
+    pass
 
 _DRAWN = FILLED.extended(
     {
@@ -62,16 +62,14 @@ gaussian_random: Layer = OperatorLayers(_DRAWN, _of_int32)("""
 """)
 
 
-@layer(family=_DRAWN)
-def randn(
-    f: LayerBuilder,
-    shape: Given,
-    out: Variable | None = None,
-    dtype: DTypeLike = None,
-    device: str | None = None,
-    stop_gradient: bool = True,
-    name: str | None = None,
-) -> Variable:
+@_drawn.signature(
+    """
+    randn(shape: Given, out, dtype: DTypeLike = None, device: str | None,
+        stop_gradient: bool = True, name) -> gaussian_random
+    """,
+    stem="randn",
+)
+def randn(f: LayerBuilder, given: LayerArguments) -> Variable:
     """Normally distributed numbers of expectation 0 and standard deviation 1.
 
     Args:
@@ -80,11 +78,11 @@ def randn(
     >>> fluid.layers.randn([2, 3]).shape
     (2, 3)
     """
-    out = f.result(out)
-    sizes = shape_of(f, shape)
-    dtype = DType.FP32 if dtype is None else dtype
+    out = f.result(given.out)
+    sizes = shape_of(f, given.shape)
+    dtype = DType.FP32 if given.dtype is None else given.dtype
     f.into("gaussian_random", _inputs(sizes), {"Out": out}, shape=sizes.numbers, dtype=dtype)
-    out.stop_gradient = stop_gradient
+    out.stop_gradient = given.stop_gradient
     return out
 
 
@@ -106,19 +104,11 @@ gaussian_random_batch_size_like: Layer = _drawn("""
 """)
 
 
-@layer(family=_DRAWN)
-def randint(
-    f: LayerBuilder,
-    low: int,
-    high: int | None = None,
-    shape: Given | None = None,
-    out: Variable | None = None,
-    dtype: DTypeLike = None,
-    device: str | None = None,
-    stop_gradient: bool = False,
-    seed: int = 0,
-    name: str | None = None,
-) -> Variable:
+@_drawn.signature("""
+    randint(low: int, high: int | None, shape: Given | None, out, dtype: DTypeLike = None,
+        device: str | None, stop_gradient: bool = False, seed, name)
+""")
+def randint(f: LayerBuilder, given: LayerArguments) -> Variable:
     """Integers that are equally likely everywhere in [low, high).
 
     Args:
@@ -134,6 +124,7 @@ def randint(
     >>> fluid.layers.randint(0, 10, shape=[2, 3]).shape
     (2, 3)
     """
+    low, high = given.low, given.high
     if high is None:
         if low < 1:
             raise ArgumentError(
@@ -141,8 +132,8 @@ def randint(
                 f"[0, low); got low={low}"
             )
         low, high = 0, low
-    sizes = _int64_sizes(f, [1] if shape is None else shape)
-    out = f.named_result() if out is None else f.result(out)
+    sizes = _int64_sizes(f, [1] if given.shape is None else given.shape)
+    out = f.named_result() if given.out is None else f.result(given.out)
     f.into(
         "randint",
         _inputs(sizes),
@@ -150,23 +141,17 @@ def randint(
         shape=sizes.numbers if sizes.are_known else [],
         low=low,
         high=high,
-        dtype=DType.INT64 if dtype is None else dtype,
-        seed=seed,
+        dtype=DType.INT64 if given.dtype is None else given.dtype,
+        **given.attrs,
     )
-    out.stop_gradient = stop_gradient
+    out.stop_gradient = given.stop_gradient
     return out
 
 
-@layer(family=_DRAWN)
-def randperm(
-    f: LayerBuilder,
-    n: int,
-    out: Variable | None = None,
-    dtype: DTypeLike = "int64",
-    device: str | None = None,
-    stop_gradient: bool = True,
-    seed: int = 0,
-) -> Variable:
+@_drawn.signature("""
+    randperm(n, out, dtype="int64", device: str | None, stop_gradient: bool = True, seed)
+""")
+def randperm(f: LayerBuilder, given: LayerArguments) -> Variable:
     """The numbers 0, 1, ..., n - 1 in random order.
 
     Args:
@@ -180,9 +165,9 @@ def randperm(
     >>> fluid.layers.randperm(5).shape
     (5,)
     """
-    out = f.result(out)
-    f.into("randperm", {}, {"Out": out}, n=n, dtype=dtype, seed=seed)
-    out.stop_gradient = stop_gradient
+    out = f.result(given.out)
+    f.into("randperm", {}, {"Out": out}, **given.attrs)
+    out.stop_gradient = given.stop_gradient
     return out
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from ..errors import ArgumentError
 from ..ir.variable import Variable
 from .layer import LAYERS, LayerBuilder, is_variable, layer, stopped
-from .operator_layers import Layer, OperatorLayers, operator_layer, same_shape
+from .operator_layers import Layer, LayerArguments, OperatorLayers, operator_layer, same_shape
 from .sizes import Given, Sizes, integers, sizes_of
 
 
@@ -111,14 +111,8 @@ def _given(shape: Any) -> Any:
     return shape
 
 
-@layer
-def crop_tensor(
-    f: LayerBuilder,
-    x: Variable,
-    shape: Given | None = None,
-    offsets: Given | None = None,
-    name: str | None = None,
-) -> Variable:
+@operator_layer.signature("crop_tensor(x, shape: Given | None, offsets: Given | None, name)")
+def crop_tensor(f: LayerBuilder, given: LayerArguments) -> Variable:
     """The part of a variable that has a given shape.
 
     Args:
@@ -137,10 +131,11 @@ def crop_tensor(
     (2, 3)
     """
     out = f.new_variable()
+    x, offsets = given.x, given.offsets
     corner = Sizes([0] * x.ndim) if offsets is None else sizes_of(f, offsets, "offsets")
-    sizes = sizes_of(f, _given(shape), "shape", unknown=0)
+    sizes = sizes_of(f, _given(given.shape), "shape", unknown=0)
     ins = {
-        "X": x,
+        **given.ins,
         "Shape": sizes.whole,
         "ShapeTensor": sizes.each,
         "Offsets": corner.whole,

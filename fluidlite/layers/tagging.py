@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 from ..ir.variable import Variable
-from .layer import LayerBuilder, layer
+from .layer import LayerBuilder
+from .operator_layers import LayerArguments, operator_layer
 
 
-@layer
+@operator_layer.signature("""
+    chunk_eval(input: Inference, label, chunk_scheme=..., num_chunk_types,
+        excluded_chunk_types: Sequence[int] | None, seq_length)
+""")
 def chunk_eval(
-    f: LayerBuilder,
-    input: Variable,
-    label: Variable,
-    chunk_scheme: str,
-    num_chunk_types: int,
-    excluded_chunk_types: Sequence[int] | None = None,
-    seq_length: Variable | None = None,
+    f: LayerBuilder, given: LayerArguments
 ) -> tuple[Variable, Variable, Variable, Variable, Variable, Variable]:
     """How many of the chunks that tags make are right: begin, end and are of a type as labelled.
 
@@ -46,17 +41,13 @@ def chunk_eval(
     >>> fluid.Executor().run(fetch_list=[measures[0], measures[5]])
     [array([0.5], dtype=float32), array([1])]
     """
-    ins: dict[str, Any] = {"Inference": input, "Label": label}
-    if seq_length is not None:
-        ins["SeqLength"] = seq_length
     names = ("Precision", "Recall", "F1-Score", "NumInferChunks", "NumLabelChunks")
     outs = {name: f.new_variable() for name in (*names, "NumCorrectChunks")}
     f.into(
         "chunk_eval",
-        ins,
+        given.ins,
         outs,
-        num_chunk_types=num_chunk_types,
-        chunk_scheme=chunk_scheme,
-        excluded_chunk_types=list(excluded_chunk_types or []),
+        **given.attrs,
+        excluded_chunk_types=list(given.excluded_chunk_types or []),
     )
     return tuple(outs.values())  # type: ignore[return-value]
