@@ -43,8 +43,7 @@ class rank_attention(Op):
         same_dtype(X=X, RankParam=RankParam)
         need_integer(RankOffset=RankOffset)
         need_least(self, 1, "MaxRank")
-        for name, each in (("X", X), ("RankOffset", RankOffset), ("RankParam", RankParam)):
-            need_ndim(name, each, 2)
+        need_ndim(2, X=X, RankOffset=RankOffset, RankParam=RankParam)
         need_shape("RankOffset", RankOffset, (X.shape[0], 1 + 2 * self.MaxRank))
         rows = -1 if X.shape[1] == -1 else self.MaxRank**2 * X.shape[1]
         need_shape("RankParam", RankParam, (rows, -1))
