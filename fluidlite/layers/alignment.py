@@ -8,7 +8,7 @@ from typing import Any
 from ..errors import ArgumentError
 from ..ir.variable import Variable
 from .layer import LayerBuilder, layer
-from .operator_layers import Layer, LayerArguments, operator_layer
+from .operator_layers import Layer, LayerCall, operator_layer
 from .reshaping import squeeze
 from .search import topk
 
@@ -77,7 +77,7 @@ def edit_distance(
     """,
     stem="ctc_greedy_decoder",
 )
-def ctc_greedy_decoder(f: LayerBuilder, given: LayerArguments) -> Any:
+def ctc_greedy_decoder(f: LayerBuilder, call: LayerCall) -> Any:
     """The most probable label of each step, without repetitions and blanks.
 
     Graves et al., Connectionist temporal classification, ICML 2006.
@@ -97,15 +97,15 @@ def ctc_greedy_decoder(f: LayerBuilder, given: LayerArguments) -> Any:
     >>> labels.shape, count.shape
     ((-1, 6), (-1, 1))
     """
-    _, best = topk(given.input, k=1)
-    attrs = dict(**given.attrs, merge_repeated=True)
-    out = f.new_variable() if given.input_length is None else None
+    _, best = topk(call.input, k=1)
+    attrs = dict(**call.attrs, merge_repeated=True)
+    out = f.new_variable() if call.input_length is None else None
     if out is not None:
         f.into("ctc_align", {"Input": best}, {"Output": out}, **attrs)
         return out
     best = squeeze(best, [2])
     out, count = f.new_variable(), f.new_variable()
-    ins = {"Input": best, **given.ins}
+    ins = {"Input": best, **call.ins}
     outs = {"Output": out, "OutputLength": count}
-    f.into("ctc_align", ins, outs, **attrs, padding_value=given.padding_value)
+    f.into("ctc_align", ins, outs, **attrs, padding_value=call.padding_value)
     return out, count

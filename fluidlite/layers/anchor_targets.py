@@ -7,7 +7,7 @@ from typing import Any
 from ..ir.variable import Variable
 from .indexing import gather
 from .layer import LAYERS, LayerBuilder, stopped
-from .operator_layers import LayerArguments, OperatorLayers
+from .operator_layers import LayerCall, OperatorLayers
 from .reshaping import reshape
 
 _TARGETS = LAYERS.extended(
@@ -31,7 +31,7 @@ _targets = OperatorLayers(_TARGETS)
         rpn_negative_overlap, use_random)
 """)
 def rpn_target_assign(
-    f: LayerBuilder, given: LayerArguments
+    f: LayerBuilder, call: LayerCall
 ) -> tuple[Variable, Variable, Variable, Variable, Variable]:
     """What anchors of a region proposal network are to become: objects that are there, or not.
 
@@ -63,11 +63,11 @@ def rpn_target_assign(
     located, scored, label, target, weight = _assigned(
         f,
         "rpn_target_assign",
-        given.ins,
+        call.ins,
         ["LocationIndex", "ScoreIndex", "TargetLabel", "TargetBBox", "BBoxInsideWeight"],
-        **given.attrs,
+        **call.attrs,
     )
-    scores, boxes = _of_all(given.cls_logits, 1, given.bbox_pred)
+    scores, boxes = _of_all(call.cls_logits, 1, call.bbox_pred)
     return gather(scores, scored), gather(boxes, located), label, target, weight
 
 
@@ -77,7 +77,7 @@ def rpn_target_assign(
         positive_overlap, negative_overlap)
 """)
 def retinanet_target_assign(
-    f: LayerBuilder, given: LayerArguments
+    f: LayerBuilder, call: LayerCall
 ) -> tuple[Variable, Variable, Variable, Variable, Variable, Variable]:
     """What anchors of RetinaNet are to become: a class, or background.
 
@@ -110,14 +110,14 @@ def retinanet_target_assign(
     located, scored, label, target, weight, count = _assigned(
         f,
         "retinanet_target_assign",
-        given.ins,
+        call.ins,
         [
             *("LocationIndex", "ScoreIndex", "TargetLabel", "TargetBBox"),
             *("BBoxInsideWeight", "ForegroundNumber"),
         ],
-        **given.attrs,
+        **call.attrs,
     )
-    scores, boxes = _of_all(given.cls_logits, given.num_classes, given.bbox_pred)
+    scores, boxes = _of_all(call.cls_logits, call.num_classes, call.bbox_pred)
     return gather(scores, scored), gather(boxes, located), label, target, weight, count
 
 

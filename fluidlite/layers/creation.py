@@ -13,7 +13,7 @@ from ..ir.variable import Variable
 from .joining import stack
 from .layer import LAYERS, LayerBuilder, is_variable, layer, stopped
 from .math import cast
-from .operator_layers import Layer, LayerArguments, OperatorLayers
+from .operator_layers import Layer, LayerCall, OperatorLayers
 from .sizes import Given, Sizes, integer, sizes_of
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ def full(
     """,
     stem="full_like",
 )
-def full_like(f: LayerBuilder, given: LayerArguments) -> Variable:
+def full_like(f: LayerBuilder, call: LayerCall) -> Variable:
     """One number everywhere, in the shape of ``input``.
 
     Args:
@@ -184,11 +184,11 @@ def full_like(f: LayerBuilder, given: LayerArguments) -> Variable:
     >>> fluid.layers.full_like(fluid.data("x", [None, 4]), 1.5).shape
     (-1, 4)
     """
-    dtype = given.input.dtype if given.dtype is None else as_dtype(given.dtype)
-    out = f.result(given.out)
+    dtype = call.input.dtype if call.dtype is None else as_dtype(call.dtype)
+    out = f.result(call.out)
     outs = {"Out": out}
-    f.into("fill_any_like", given.ins, outs, value=float(given.fill_value), dtype=dtype)
-    out.stop_gradient = given.stop_gradient
+    f.into("fill_any_like", call.ins, outs, value=float(call.fill_value), dtype=dtype)
+    out.stop_gradient = call.stop_gradient
     return out
 
 

@@ -10,7 +10,7 @@ from ..ground.dtypes import DType
 from ..ir.variable import Variable
 from ..opdef.callables import register
 from .layer import LayerBuilder, layer, variables_of
-from .operator_layers import LayerArguments, operator_layer
+from .operator_layers import LayerCall, operator_layer
 
 
 @operator_layer.signature("""
@@ -18,7 +18,7 @@ from .operator_layers import LayerArguments, operator_layer
         print_tensor_type=True, print_tensor_shape=True, print_tensor_lod=True,
         print_phase: str = "both") -> print
 """)
-def Print(f: LayerBuilder, given: LayerArguments) -> Variable:
+def Print(f: LayerBuilder, call: LayerCall) -> Variable:
     """A variable that is printed whenever it is computed.
 
     Use the result in the place of the variable.
@@ -45,16 +45,16 @@ def Print(f: LayerBuilder, given: LayerArguments) -> Variable:
     >>> _ = fluid.Executor().run(fetch_list=[shown])
     look: float32 [3]: 0.5, 0.5, 0.5
     """
-    if not isinstance(given.print_phase, str) or given.print_phase.upper() not in _PHASES:
+    if not isinstance(call.print_phase, str) or call.print_phase.upper() not in _PHASES:
         raise ArgumentError(
-            f"expected print_phase 'forward', 'backward' or 'both', got {given.print_phase!r:.60}"
+            f"expected print_phase 'forward', 'backward' or 'both', got {call.print_phase!r:.60}"
         )
-    f.layer_type = f"print_{given.input.name}"
+    f.layer_type = f"print_{call.input.name}"
     shown: Variable = f.print(
-        given.input,
-        message=given.message or "",
-        **given.attrs,
-        print_phase=given.print_phase.upper(),
+        call.input,
+        message=call.message or "",
+        **call.attrs,
+        print_phase=call.print_phase.upper(),
     )
     return shown
 

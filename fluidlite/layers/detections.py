@@ -11,7 +11,7 @@ from .boxes import bipartite_match, box_coder, iou_similarity, target_assign
 from .layer import LayerBuilder, layer, stopped
 from .loss import softmax_with_cross_entropy
 from .math import cast
-from .operator_layers import Layer, LayerArguments, OperatorLayers
+from .operator_layers import Layer, LayerCall, OperatorLayers
 from .reduce import reduce_sum
 from .regression_loss import smooth_l1
 from .reshaping import flatten, reshape, transpose
@@ -30,7 +30,7 @@ _suppression = OperatorLayers(SUPPRESSION)
     """,
     stem="detection_output",
 )
-def detection_output(f: LayerBuilder, given: LayerArguments) -> Variable | Any:
+def detection_output(f: LayerBuilder, call: LayerCall) -> Variable | Any:
     """What SSD found: boxes that no better one of their class overlaps too much.
 
     Liu et al., SSD: single shot multibox detector, ECCV 2016.
@@ -46,13 +46,13 @@ def detection_output(f: LayerBuilder, given: LayerArguments) -> Variable | Any:
     >>> fluid.layers.detection_output(loc, scores, boxes, variances).shape
     (-1, 6)
     """
-    prior, loc = (given.prior_box, given.prior_box_var), given.loc
+    prior, loc = (call.prior_box, call.prior_box_var), call.loc
     boxes = box_coder(*prior, loc, code_type="decode_center_size")
-    found = stopped(transpose(softmax(given.scores), [0, 2, 1]))
-    run = f.multiclass_nms2 if given.return_index else f.multiclass_nms
-    outs = run.all(boxes, found, **given.attrs)
+    found = stopped(transpose(softmax(call.scores), [0, 2, 1]))
+    run = f.multiclass_nms2 if call.return_index else f.multiclass_nms
+    outs = run.all(boxes, found, **call.attrs)
     out = stopped(outs["Out"])
-    return (out, stopped(outs["Index"])) if given.return_index else out
+    return (out, stopped(outs["Index"])) if call.return_index else out
 
 
 retinanet_detection_output: Layer = _suppression(

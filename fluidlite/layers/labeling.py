@@ -9,7 +9,7 @@ from ..ground.callsite import warn
 from ..ir.variable import Variable
 from ..param_attr import as_param_attr
 from .layer import LayerBuilder
-from .operator_layers import LayerArguments, operator_layer
+from .operator_layers import LayerCall, operator_layer
 
 if TYPE_CHECKING:
     pass
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @operator_layer.signature("""
     linear_chain_crf(input: Emission, label, param_attr, length)
 """)
-def linear_chain_crf(f: LayerBuilder, given: LayerArguments) -> Variable:
+def linear_chain_crf(f: LayerBuilder, call: LayerCall) -> Variable:
     """The cost of a conditional random field: minus the logarithm of how likely the given labels
     are among all chains of labels.
 
@@ -40,9 +40,9 @@ def linear_chain_crf(f: LayerBuilder, given: LayerArguments) -> Variable:
     >>> fluid.layers.linear_chain_crf(x, tag, fluid.ParamAttr("transitions")).shape
     (-1, 1)
     """
-    tags = given.input.shape[-1]
-    ins = given.ins
-    ins["Transition"] = f.weight(given.param_attr, [tags + 2, tags], given.input.dtype)
+    tags = call.input.shape[-1]
+    ins = call.ins
+    ins["Transition"] = f.weight(call.param_attr, [tags + 2, tags], call.input.dtype)
     alpha, exps, weights, cost = (f.new_variable() for _ in range(4))
     outs = dict(Alpha=alpha, EmissionExps=exps, TransitionExps=weights, LogLikelihood=cost)
     f.into("linear_chain_crf", ins, outs)
@@ -52,7 +52,7 @@ def linear_chain_crf(f: LayerBuilder, given: LayerArguments) -> Variable:
 @operator_layer.signature("""
     crf_decoding(input: Emission, param_attr=..., label, length)
 """)
-def crf_decoding(f: LayerBuilder, given: LayerArguments) -> Variable:
+def crf_decoding(f: LayerBuilder, call: LayerCall) -> Variable:
     """The likeliest chain of labels of a conditional random field; with ``label``, 1 where it has
     that label and 0 elsewhere.
 
@@ -80,19 +80,19 @@ def crf_decoding(f: LayerBuilder, given: LayerArguments) -> Variable:
     >>> fluid.layers.crf_decoding(x, attr).shape
     (-1, 1)
     """
-    attr = as_param_attr(given.param_attr)
+    attr = as_param_attr(call.param_attr)
     name = None if attr is None else attr.name
     if name is None:
         raise ArgumentError(
             f"expected param_attr with the name of the weights that linear_chain_crf made, got "
-            f"{given.param_attr!r:.60}"
+            f"{call.param_attr!r:.60}"
         )
     block = f.block.program.global_block()
     if not block.has_var(name):
         raise UnknownVariableError(
             f"expected weights {name!r}, which linear_chain_crf makes, the program has none"
         )
-    ins = {**given.ins, "Transition": block.var(name)}
+    ins = {**call.ins, "Transition": block.var(name)}
     path: Variable = f.new_variable()
     f.into("crf_decoding", ins, {"ViterbiPath": path})
     return path
@@ -102,7 +102,7 @@ def crf_decoding(f: LayerBuilder, given: LayerArguments) -> Variable:
     warpctc(input: Logits, label, blank, norm_by_times, input_length: LogitsLength,
         label_length)
 """)
-def warpctc(f: LayerBuilder, given: LayerArguments) -> Variable:
+def warpctc(f: LayerBuilder, call: LayerCall) -> Variable:
     """The loss of connectionist temporal classification: minus the logarithm of how likely a text
     is, wherever its labels stand.
 
@@ -125,10 +125,10 @@ def warpctc(f: LayerBuilder, given: LayerArguments) -> Variable:
     >>> fluid.layers.warpctc(x, text).shape
     (-1, 1)
     """
-    ins = given.ins
-    if (given.input_length is None) != (given.label_length is None):
-        ignored = "label_length" if given.input_length is None else "input_length"
-        del ins["LabelLength" if given.input_length is None else "LogitsLength"]
+    ins = call.ins
+    if (call.input_length is None) != (call.label_length is None):
+        ignored = "label_length" if call.input_length is None else "input_length"
+        del ins["LabelLength" if call.input_length is None else "LogitsLength"]
         warn(
             f"warpctc does not read {ignored}, since input_length and label_length go together: "
             f"the sequences of input and label count",
@@ -136,5 +136,5 @@ def warpctc(f: LayerBuilder, given: LayerArguments) -> Variable:
         )
     loss, gradient = f.new_variable(), f.new_variable()
     outs = {"Loss": loss, "WarpCTCGrad": gradient}
-    f.into("warpctc", ins, outs, **given.attrs)
+    f.into("warpctc", ins, outs, **call.attrs)
     return loss

@@ -9,7 +9,7 @@ from ..errors import ArgumentError
 from ..ground.dtypes import as_dtype
 from ..ir.variable import Variable
 from .layer import LayerBuilder, is_variable, layer, stopped
-from .operator_layers import Layer, LayerArguments, operator_layer, same_shape
+from .operator_layers import Layer, LayerCall, operator_layer, same_shape
 from .sizes import number
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def _clipped(f: LayerBuilder, x: Variable, low: Bound, high: Bound, out: Variabl
     """,
     stem="clamp",
 )
-def clamp(f: LayerBuilder, given: LayerArguments) -> Variable:
+def clamp(f: LayerBuilder, call: LayerCall) -> Variable:
     """``input`` where it lies within bounds, else the bound, for each element.
 
     Args:
@@ -151,9 +151,9 @@ def clamp(f: LayerBuilder, given: LayerArguments) -> Variable:
     >>> fluid.layers.clamp(fluid.data("x", [None, 4]), min=0.0).shape
     (-1, 4)
     """
-    if given.min is None and given.max is None:
+    if call.min is None and call.max is None:
         raise ArgumentError("expected min or max, got neither")
-    return _clipped(f, given.input, given.min, given.max, f.result(given.output))
+    return _clipped(f, call.input, call.min, call.max, f.result(call.output))
 
 
 clip_by_norm: Layer = same_shape(

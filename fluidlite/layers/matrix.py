@@ -9,7 +9,7 @@ import numpy as np
 from ..ir.variable import Variable
 from .creation import assign
 from .layer import LayerBuilder, is_variable, layer, stopped
-from .operator_layers import Layer, LayerArguments, operator_layer, same_shape
+from .operator_layers import Layer, LayerCall, operator_layer, same_shape
 
 if TYPE_CHECKING:
     pass
@@ -51,7 +51,7 @@ kron: Layer = operator_layer("""
 @operator_layer.signature("""
     bilinear_tensor_product(x, y, size: int, act, name, param_attr, bias_attr)
 """)
-def bilinear_tensor_product(f: LayerBuilder, given: LayerArguments) -> Variable:
+def bilinear_tensor_product(f: LayerBuilder, call: LayerCall) -> Variable:
     """``size`` products of rows of ``x``, learned matrices, and rows of ``y``, plus a bias.
 
     Args:
@@ -68,9 +68,9 @@ def bilinear_tensor_product(f: LayerBuilder, given: LayerArguments) -> Variable:
     >>> fluid.layers.bilinear_tensor_product(x, y, size=5).shape
     (-1, 5)
     """
-    x, y, size = given.x, given.y, given.size
-    weight = f.weight(given.param_attr, [size, x.shape[1], y.shape[1]], x.dtype)
-    bias = f.bias_parameter(given.bias_attr, [1, size], x.dtype)
+    x, y, size = call.x, call.y, call.size
+    weight = f.weight(call.param_attr, [size, x.shape[1], y.shape[1]], x.dtype)
+    bias = f.bias_parameter(call.bias_attr, [1, size], x.dtype)
     return f.bilinear_tensor_product(x, y, weight, bias)
 
 

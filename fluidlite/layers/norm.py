@@ -11,7 +11,7 @@ from ..initializer import Constant
 from ..ir.variable import Variable
 from ..param_attr import ParamAttr
 from .layer import LAYERS, LayerBuilder, is_variable, stopped
-from .operator_layers import LayerArguments, OperatorLayers
+from .operator_layers import LayerCall, OperatorLayers
 from .windows import is_channels_last, known_channels
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def need_where_asked(scale: bool, param_attr: Attr, shift: bool, bias_attr: Attr
         moving_variance_name: str | None, do_model_average_for_mean_and_var: bool = True,
         use_global_stats)
 """)
-def batch_norm(f: LayerBuilder, given: LayerArguments) -> Variable:
+def batch_norm(f: LayerBuilder, call: LayerCall) -> Variable:
     """``scale * (input - mean) / sqrt(variance + epsilon) + bias``, for each channel.
 
     Mean and variance are those of the batch, and of all batches so far in a test.  Ioffe and
@@ -100,34 +100,34 @@ def batch_norm(f: LayerBuilder, given: LayerArguments) -> Variable:
     >>> fluid.layers.batch_norm(fluid.data("x", [None, 3, 8, 8]), act="relu").shape
     (-1, 3, 8, 8)
     """
-    need_parameters("batch_norm", given.param_attr, given.bias_attr)
-    last = is_channels_last(given.data_layout)
-    channels = known_channels(given.input, last)
-    dtype = DType.FP32 if given.input.dtype is DType.FP16 else given.input.dtype
-    scale = f.weight(given.param_attr, [channels], dtype, Constant(1.0))
-    bias = f.bias_parameter(given.bias_attr, [channels], dtype)
+    need_parameters("batch_norm", call.param_attr, call.bias_attr)
+    last = is_channels_last(call.data_layout)
+    channels = known_channels(call.input, last)
+    dtype = DType.FP32 if call.input.dtype is DType.FP16 else call.input.dtype
+    scale = f.weight(call.param_attr, [channels], dtype, Constant(1.0))
+    bias = f.bias_parameter(call.bias_attr, [channels], dtype)
 
     mean, variance = (
         f.weight(attr, [channels], dtype, stop_gradient=True)
         for attr in running_attrs(
-            *(given.moving_mean_name, given.moving_variance_name),
-            given.do_model_average_for_mean_and_var,
+            *(call.moving_mean_name, call.moving_variance_name),
+            call.do_model_average_for_mean_and_var,
         )
     )
     ins: dict[str, Any] = {
-        **given.ins,
+        **call.ins,
         "Scale": scale,
         "Bias": bias,
         "Mean": mean,
         "Variance": variance,
     }
     more = {}
-    if is_variable(given.momentum):
-        ins["MomentumTensor"] = given.momentum
+    if is_variable(call.momentum):
+        ins["MomentumTensor"] = call.momentum
     else:
-        more["momentum"] = given.momentum
+        more["momentum"] = call.momentum
     saved = {slot: stopped(f.new_variable()) for slot in ("SavedMean", "SavedVariance")}
-    out = given.input if given.in_place else f.new_variable()
+    out = call.input if call.in_place else f.new_variable()
     outs = {
         **saved,
         "Y": out,
@@ -138,7 +138,7 @@ def batch_norm(f: LayerBuilder, given: LayerArguments) -> Variable:
         "batch_norm",
         ins,
         outs,
-        **given.attrs,
+        **call.attrs,
         **more,
     )
     return out
@@ -148,7 +148,7 @@ def batch_norm(f: LayerBuilder, given: LayerArguments) -> Variable:
     layer_norm(input: X, scale: bool = True, shift: bool = True, begin_norm_axis, epsilon,
         param_attr, bias_attr, act, name)
 """)
-def layer_norm(f: LayerBuilder, given: LayerArguments) -> Variable:
+def layer_norm(f: LayerBuilder, call: LayerCall) -> Variable:
     """``(input - mean) / sqrt(variance + epsilon)`` for each row, times a scale, plus a bias.
 
     Ba et al., Layer normalization, 2016.
@@ -168,33 +168,33 @@ def layer_norm(f: LayerBuilder, given: LayerArguments) -> Variable:
     >>> fluid.layers.layer_norm(fluid.data("x", [None, 3, 4])).shape
     (-1, 3, 4)
     """
-    x = given.input
-    row = x.shape[given.begin_norm_axis :]
-    if (given.scale or given.shift) and -1 in row:
+    x = call.input
+    row = x.shape[call.begin_norm_axis :]
+    if (call.scale or call.shift) and -1 in row:
         raise ShapeError(
-            f"expected the sizes of {x.name!r} from dimension {given.begin_norm_axis} on to be "
+            f"expected the sizes of {x.name!r} from dimension {call.begin_norm_axis} on to be "
             f"known, since scale and bias have a number for each element; got shape "
             f"{list(x.shape)}"
         )
-    ins = given.ins
-    need_where_asked(given.scale, given.param_attr, given.shift, given.bias_attr)
-    if given.scale:
-        ins["Scale"] = f.weight(given.param_attr, [prod(row)], x.dtype, Constant(1.0))
-    if given.shift:
-        ins["Bias"] = f.bias_parameter(given.bias_attr, [prod(row)], x.dtype)
+    ins = call.ins
+    need_where_asked(call.scale, call.param_attr, call.shift, call.bias_attr)
+    if call.scale:
+        ins["Scale"] = f.weight(call.param_attr, [prod(row)], x.dtype, Constant(1.0))
+    if call.shift:
+        ins["Bias"] = f.bias_parameter(call.bias_attr, [prod(row)], x.dtype)
     outs = {
         "Mean": stopped(f.new_variable()),
         "Variance": stopped(f.new_variable()),
         "Y": f.new_variable(),
     }
-    f.into("layer_norm", ins, outs, **given.attrs)
+    f.into("layer_norm", ins, outs, **call.attrs)
     return outs["Y"]
 
 
 @_norms.signature("""
     group_norm(input: X, groups, epsilon, param_attr, bias_attr, act, data_layout, name)
 """)
-def group_norm(f: LayerBuilder, given: LayerArguments) -> Variable:
+def group_norm(f: LayerBuilder, call: LayerCall) -> Variable:
     """``(input - mean) / sqrt(variance + epsilon)`` for each group of channels of each sample.
 
     Wu and He, Group normalization, ECCV 2018.  As in fluid 1.8 there is a scale or a bias only
@@ -213,26 +213,26 @@ def group_norm(f: LayerBuilder, given: LayerArguments) -> Variable:
     >>> fluid.layers.group_norm(fluid.data("x", [None, 6, 8, 8]), groups=2, act="relu").shape
     (-1, 6, 8, 8)
     """
-    last = is_channels_last(given.data_layout)
-    x, ins = given.input, given.ins
-    attrs = given.param_attr, given.bias_attr
+    last = is_channels_last(call.data_layout)
+    x, ins = call.input, call.ins
+    attrs = call.param_attr, call.bias_attr
     scaled, shifted = (attr is not None and attr is not False for attr in attrs)
     channels = known_channels(x, last) if scaled or shifted else -1
     if scaled:
-        ins["Scale"] = f.weight(given.param_attr, [channels], x.dtype, Constant(1.0))
+        ins["Scale"] = f.weight(call.param_attr, [channels], x.dtype, Constant(1.0))
     if shifted:
-        ins["Bias"] = f.bias_parameter(given.bias_attr, [channels], x.dtype)
+        ins["Bias"] = f.bias_parameter(call.bias_attr, [channels], x.dtype)
     outs = {
         "Mean": stopped(f.block.create_var()),
         "Variance": stopped(f.block.create_var()),
         "Y": f.block.create_var(),
     }
-    f.into("group_norm", ins, outs, **given.attrs)
+    f.into("group_norm", ins, outs, **call.attrs)
     return outs["Y"]
 
 
 @_norms.signature("instance_norm(input: X, epsilon, param_attr, bias_attr, name)")
-def instance_norm(f: LayerBuilder, given: LayerArguments) -> Variable:
+def instance_norm(f: LayerBuilder, call: LayerCall) -> Variable:
     """``scale * (input - mean) / sqrt(variance + epsilon) + bias``, for each image of a channel.
 
     Ulyanov et al., Instance normalization, 2016.
@@ -249,14 +249,14 @@ def instance_norm(f: LayerBuilder, given: LayerArguments) -> Variable:
     >>> fluid.layers.instance_norm(fluid.data("x", [None, 3, 8, 8])).shape
     (-1, 3, 8, 8)
     """
-    need_parameters("instance_norm", given.param_attr, given.bias_attr)
-    channels = known_channels(given.input)
-    scale = f.weight(given.param_attr, [channels], given.input.dtype, Constant(1.0))
-    bias = f.bias_parameter(given.bias_attr, [channels], given.input.dtype)
+    need_parameters("instance_norm", call.param_attr, call.bias_attr)
+    channels = known_channels(call.input)
+    scale = f.weight(call.param_attr, [channels], call.input.dtype, Constant(1.0))
+    bias = f.bias_parameter(call.bias_attr, [channels], call.input.dtype)
     outs = {
         "SavedMean": stopped(f.new_variable()),
         "SavedVariance": stopped(f.new_variable()),
         "Y": f.new_variable(),
     }
-    f.into("instance_norm", {**given.ins, "Scale": scale, "Bias": bias}, outs, **given.attrs)
+    f.into("instance_norm", {**call.ins, "Scale": scale, "Bias": bias}, outs, **call.attrs)
     return outs["Y"]

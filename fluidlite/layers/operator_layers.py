@@ -14,9 +14,9 @@ signature may stand what the docstring says beside the operator's: prose, sectio
 A layer that does more than that is a function under such a signature:
 
     @operator_layer.signature("row_conv(input: X, future_context_size: int, param_attr, act)")
-    def row_conv(f: LayerBuilder, given: LayerArguments) -> Variable:
-        shape = [given.future_context_size + 1, given.input.shape[-1]]
-        return f.row_conv(**given.ins, Filter=f.weight(given.param_attr, shape, given.input.dtype))
+    def row_conv(f: LayerBuilder, call: LayerCall) -> Variable:
+        shape = [call.future_context_size + 1, call.input.shape[-1]]
+        return f.row_conv(**call.ins, Filter=f.weight(call.param_attr, shape, call.input.dtype))
 
 An annotation that is neither a slot nor an attribute is a type; such a parameter is the layer's
 own, and has to be given if the type has no None.
@@ -61,8 +61,8 @@ _OF_LAYERS = {"name": "str | None", "act": "str | None", "param_attr": "Attr", "
 _OF_LAYERS.update(dict.fromkeys(_TARGETS, "Variable | None"))
 
 
-class LayerArguments:
-    """What a layer was called with: the arguments by their names.
+class LayerCall:
+    """What a layer is called with: the arguments by their names.
 
     Args:
         ins: the variables by slot, without those that are not given.
@@ -86,7 +86,7 @@ class LayerArguments:
 #: what functions of layers, and their annotations, name
 _WORDS: dict[str, Any] = {
     "Any": Any,
-    "LayerArguments": LayerArguments,
+    "LayerCall": LayerCall,
     "Sequence": Sequence,
     "Variable": Variable,
     "integers": integers,
@@ -172,7 +172,7 @@ class OperatorLayers:
 
     def signature(
         self, text: str, stem: str | None = None
-    ) -> Callable[[Callable[[LayerBuilder, LayerArguments], R]], Callable[..., R]]:
+    ) -> Callable[[Callable[[LayerBuilder, LayerCall], R]], Callable[..., R]]:
         """A decorator of a function that does what the layer does, of an interpreter and the
         arguments.
 
@@ -181,7 +181,7 @@ class OperatorLayers:
             stem: of the layer's name; the type of the operator when None.
         """
 
-        def decorator(body: Callable[[LayerBuilder, LayerArguments], R]) -> Callable[..., R]:
+        def decorator(body: Callable[[LayerBuilder, LayerCall], R]) -> Callable[..., R]:
             head, told = _head(inspect.cleandoc(text)), body.__doc__ or ""
             form = _Form(body.__module__, *head, told, self.family, body=body)
             return _deferred(form, stem or form.type)
@@ -211,7 +211,7 @@ class _Form:
     is_stopped: bool = False
     is_named: bool = False
     fixed: Mapping[str, Any] = field(default_factory=dict)
-    body: Callable[[LayerBuilder, LayerArguments], Any] | None = None
+    body: Callable[[LayerBuilder, LayerCall], Any] | None = None
 
 
 class _Parameter(NamedTuple):
@@ -359,7 +359,7 @@ def _call_of_body(form: _Form, told: list[str], ins: Mapping[str, str], attrs: l
     return (
         f"{_first_line(form, told)}\n"
         f"    named = locals()\n"
-        f"    return body(f, LayerArguments({{{slots}}}, dict({', '.join(attrs)}), named))"
+        f"    return body(f, LayerCall({{{slots}}}, dict({', '.join(attrs)}), named))"
     )
 
 

@@ -8,7 +8,7 @@ from ..errors import ArgumentError
 from ..ir.variable import Variable
 from .convolution import channels_of, filters_of, groups_of
 from .layer import LayerBuilder
-from .operator_layers import Layer, LayerArguments, OperatorLayers, operator_layer
+from .operator_layers import Layer, LayerCall, OperatorLayers, operator_layer
 from .windows import IMAGES, each
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ affine_grid: Layer = operator_layer("""
         deformable_groups: int | None, im2col_step: int | None, param_attr, bias_attr,
         modulated: bool = True, name)
 """)
-def deformable_conv(f: LayerBuilder, given: LayerArguments) -> Variable:
+def deformable_conv(f: LayerBuilder, call: LayerCall) -> Variable:
     """Images convolved with filters whose elements are moved, and weighted, plus a bias.
 
     Zhu et al., Deformable ConvNets v2, CVPR 2019; without ``modulated`` Dai et al., Deformable
@@ -72,26 +72,26 @@ def deformable_conv(f: LayerBuilder, given: LayerArguments) -> Variable:
     >>> fluid.layers.deformable_conv(images, offset, weights, 4, 3, padding=1).shape
     (-1, 4, 8, 8)
     """
-    channels = channels_of(given.input)
-    if given.modulated == (given.mask is None):
+    channels = channels_of(call.input)
+    if call.modulated == (call.mask is None):
         raise ArgumentError(
             f"expected a mask with modulated=True, and None with modulated=False; got "
-            f"modulated={given.modulated} and {'no mask' if given.mask is None else 'a mask'}"
+            f"modulated={call.modulated} and {'no mask' if call.mask is None else 'a mask'}"
         )
-    x, count, groups = given.input, given.num_filters, given.groups
+    x, count, groups = call.input, call.num_filters, call.groups
     groups = groups_of(x, channels, groups)
-    size = each(given.filter_size, "filter_size")
-    filters = filters_of(f, x, given.param_attr, count, channels, groups, size)
+    size = each(call.filter_size, "filter_size")
+    filters = filters_of(f, x, call.param_attr, count, channels, groups, size)
     attrs: dict[str, Any] = dict(
-        strides=each(given.stride, "stride"),
-        paddings=each(given.padding, "padding"),
-        dilations=each(given.dilation, "dilation"),
+        strides=each(call.stride, "stride"),
+        paddings=each(call.padding, "padding"),
+        dilations=each(call.dilation, "dilation"),
         groups=groups,
-        deformable_groups=1 if given.deformable_groups is None else given.deformable_groups,
-        im2col_step=64 if given.im2col_step is None else given.im2col_step,
+        deformable_groups=1 if call.deformable_groups is None else call.deformable_groups,
+        im2col_step=64 if call.im2col_step is None else call.im2col_step,
     )
-    if given.modulated:
-        out = f.deformable_conv(x, given.offset, given.mask, filters, **attrs)
+    if call.modulated:
+        out = f.deformable_conv(x, call.offset, call.mask, filters, **attrs)
     else:
-        out = f.deformable_conv_v1(x, given.offset, filters, **attrs)
-    return f.bias(out, given.bias_attr, [count])
+        out = f.deformable_conv_v1(x, call.offset, filters, **attrs)
+    return f.bias(out, call.bias_attr, [count])

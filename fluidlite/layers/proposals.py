@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ..errors import ArgumentError
 from ..ir.variable import Variable
 from .layer import LAYERS, LayerBuilder, stopped, variables_of
-from .operator_layers import Layer, LayerArguments, Layers, OperatorLayers
+from .operator_layers import Layer, LayerCall, Layers, OperatorLayers
 
 _REGIONS = LAYERS.extended(
     {
@@ -24,7 +24,7 @@ _regions = OperatorLayers(_REGIONS)
         post_nms_top_n=1000, nms_thresh=0.5, min_size=0.1, eta=1.0, name,
         return_rois_num: bool = False)
 """)
-def generate_proposals(f: LayerBuilder, given: LayerArguments) -> tuple[Variable, ...]:
+def generate_proposals(f: LayerBuilder, call: LayerCall) -> tuple[Variable, ...]:
     """The regions with the best scores, of which none overlap too much.
 
     Ren et al., Faster R-CNN, NIPS 2015.
@@ -53,11 +53,11 @@ def generate_proposals(f: LayerBuilder, given: LayerArguments) -> tuple[Variable
     outs = stopped([f.new_variable() for _ in slots])
     f.into(
         "generate_proposals",
-        given.ins,
+        call.ins,
         dict(zip(slots, outs)),
-        **given.attrs,
+        **call.attrs,
     )
-    return tuple(outs if given.return_rois_num else outs[:2])
+    return tuple(outs if call.return_rois_num else outs[:2])
 
 
 def _classes(class_nums: int | None = None) -> dict[str, int]:

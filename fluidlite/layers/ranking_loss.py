@@ -9,7 +9,7 @@ from .compare import equal
 from .layer import LayerBuilder
 from .loss import softmax_with_cross_entropy
 from .math import cast, matmul
-from .operator_layers import Layer, LayerArguments, operator_layer, same_shape
+from .operator_layers import Layer, LayerCall, operator_layer, same_shape
 from .reduce import reduce_mean, reduce_sum
 from .reshaping import reshape, transpose
 from .unary import square
@@ -24,7 +24,7 @@ rank_loss: Layer = same_shape("""
 
 
 @operator_layer.signature("margin_rank_loss(label, left: X1, right: X2, margin=0.1, name)")
-def margin_rank_loss(f: LayerBuilder, given: LayerArguments) -> Variable:
+def margin_rank_loss(f: LayerBuilder, call: LayerCall) -> Variable:
     """By how much two scores miss their order and a margin: ``max(0, margin - label * (left -
     right))``.
 
@@ -43,7 +43,7 @@ def margin_rank_loss(f: LayerBuilder, given: LayerArguments) -> Variable:
     """
     loss, active = f.new_variable(), f.new_variable()
     outs = {"Out": loss, "Activated": active}
-    f.into("margin_rank_loss", given.ins, outs, **given.attrs)
+    f.into("margin_rank_loss", call.ins, outs, **call.attrs)
     return loss
 
 

@@ -9,7 +9,7 @@ from ..errors import ArgumentError
 from ..ir.variable import Variable
 from ..opdef.attribute import whole_number
 from .layer import LAYERS, LayerBuilder
-from .operator_layers import LayerArguments, OperatorLayers
+from .operator_layers import LayerCall, OperatorLayers
 
 if TYPE_CHECKING:
     pass
@@ -34,7 +34,7 @@ _nets = OperatorLayers(_NETS)
         gate_activation, cell_activation, candidate_activation, dtype: DTypeLike = "float32",
         name) -> lstm
 """)
-def dynamic_lstm(f: LayerBuilder, given: LayerArguments) -> tuple[Variable, Variable]:
+def dynamic_lstm(f: LayerBuilder, call: LayerCall) -> tuple[Variable, Variable]:
     """A long short-term memory over sequences of several lengths.
 
     Hochreiter and Schmidhuber, Long short-term memory, Neural Computation 9(8), 1997.
@@ -59,17 +59,17 @@ def dynamic_lstm(f: LayerBuilder, given: LayerArguments) -> tuple[Variable, Vari
     >>> state.shape, state.lod_level
     ((-1, 2), 1)
     """
-    width, bias = _sizes(given.size, given.bias_attr, given.use_peepholes)
+    width, bias = _sizes(call.size, call.bias_attr, call.use_peepholes)
     return _net(
         f,
         "lstm",
         {
-            **given.ins,
-            "Weight": f.weight(given.param_attr, [width, 4 * width], given.dtype),
-            "Bias": f.bias_parameter(given.bias_attr, [1, bias], given.dtype),
+            **call.ins,
+            "Weight": f.weight(call.param_attr, [width, 4 * width], call.dtype),
+            "Bias": f.bias_parameter(call.bias_attr, [1, bias], call.dtype),
         },
         ["Hidden", "Cell", "BatchGate", "BatchCellPreAct"],
-        **given.attrs,
+        **call.attrs,
     )
 
 
@@ -79,7 +79,7 @@ def dynamic_lstm(f: LayerBuilder, given: LayerArguments) -> tuple[Variable, Vari
         dtype: DTypeLike = "float32", name, h_0, c_0, cell_clip: float | None,
         proj_clip: float | None) -> lstmp
 """)
-def dynamic_lstmp(f: LayerBuilder, given: LayerArguments) -> tuple[Variable, Variable]:
+def dynamic_lstmp(f: LayerBuilder, call: LayerCall) -> tuple[Variable, Variable]:
     """A long short-term memory whose state is projected before it is fed back, over sequences of
     several lengths.
 
@@ -109,20 +109,20 @@ def dynamic_lstmp(f: LayerBuilder, given: LayerArguments) -> tuple[Variable, Var
     >>> fluid.layers.dynamic_lstmp(x, 12, proj_size=2)[0].shape
     (-1, 2)
     """
-    width, bias = _sizes(given.size, given.bias_attr, given.use_peepholes)
+    width, bias = _sizes(call.size, call.bias_attr, call.use_peepholes)
     return _net(
         f,
         "lstmp",
         {
-            **given.ins,
-            "Weight": f.weight(given.param_attr, [given.proj_size, 4 * width], given.dtype),
-            "ProjWeight": f.weight(given.param_attr, [width, given.proj_size], given.dtype),
-            "Bias": f.bias_parameter(given.bias_attr, [1, bias], given.dtype),
+            **call.ins,
+            "Weight": f.weight(call.param_attr, [call.proj_size, 4 * width], call.dtype),
+            "ProjWeight": f.weight(call.param_attr, [width, call.proj_size], call.dtype),
+            "Bias": f.bias_parameter(call.bias_attr, [1, bias], call.dtype),
         },
         ["Projection", "Cell", "", "BatchHidden", "BatchGate", "BatchCellPreAct"],
-        **given.attrs,
-        cell_clip=given.cell_clip or 0.0,
-        proj_clip=given.proj_clip or 0.0,
+        **call.attrs,
+        cell_clip=call.cell_clip or 0.0,
+        proj_clip=call.proj_clip or 0.0,
     )
 
 
@@ -130,7 +130,7 @@ def dynamic_lstmp(f: LayerBuilder, given: LayerArguments) -> tuple[Variable, Var
     dynamic_gru(input, size: int, param_attr, bias_attr, is_reverse, gate_activation,
         candidate_activation: activation, h_0, origin_mode) -> gru
 """)
-def dynamic_gru(f: LayerBuilder, given: LayerArguments) -> Variable:
+def dynamic_gru(f: LayerBuilder, call: LayerCall) -> Variable:
     """A gated recurrent unit over sequences of several lengths.
 
     Cho et al., Learning phrase representations using RNN encoder-decoder, EMNLP 2014.
@@ -158,12 +158,12 @@ def dynamic_gru(f: LayerBuilder, given: LayerArguments) -> Variable:
         f,
         "gru",
         {
-            **given.ins,
-            "Weight": f.weight(given.param_attr, [given.size, 3 * given.size], given.input.dtype),
-            "Bias": f.bias_parameter(given.bias_attr, [1, 3 * given.size], given.input.dtype),
+            **call.ins,
+            "Weight": f.weight(call.param_attr, [call.size, 3 * call.size], call.input.dtype),
+            "Bias": f.bias_parameter(call.bias_attr, [1, 3 * call.size], call.input.dtype),
         },
         ["Hidden", "BatchGate", "BatchResetHiddenPrev", "BatchHidden"],
-        **given.attrs,
+        **call.attrs,
     )
     return state
 

@@ -13,7 +13,7 @@ from ..opdef.spec import agree
 from .joining import concat
 from .layer import LayerBuilder
 from .nn import fc
-from .operator_layers import LayerArguments, operator_layer
+from .operator_layers import LayerCall, operator_layer
 
 if TYPE_CHECKING:
     pass
@@ -39,7 +39,7 @@ def numbers_of(**activations: str) -> dict[str, int]:
     gru_unit(input, hidden: HiddenPrev, size: int, param_attr, bias_attr, activation: str = "tanh",
         gate_activation: str = "sigmoid", origin_mode)
 """)
-def gru_unit(f: LayerBuilder, given: LayerArguments) -> tuple[Variable, Variable, Variable]:
+def gru_unit(f: LayerBuilder, call: LayerCall) -> tuple[Variable, Variable, Variable]:
     """One step of a gated recurrent unit: the next state from the input and the previous state.
 
     Cho et al., Learning phrase representations using RNN encoder-decoder, EMNLP 2014.
@@ -67,13 +67,13 @@ def gru_unit(f: LayerBuilder, given: LayerArguments) -> tuple[Variable, Variable
     >>> fluid.layers.gru_unit(x, before, 6)[0].shape
     (-1, 2)
     """
-    size, dtype = given.size, given.input.dtype
+    size, dtype = call.size, call.input.dtype
     if isinstance(size, bool) or not isinstance(size, int) or size <= 0 or size % 3:
         raise ArgumentError(f"expected size to be 3 times that of the state, got {size!r}")
-    numbers = numbers_of(activation=given.activation, gate_activation=given.gate_activation)
-    weight = f.weight(given.param_attr, [size // 3, size], dtype)
-    bias = f.bias_parameter(given.bias_attr, [1, size], dtype)
-    outs = f.gru_unit.all(given.input, given.hidden, weight, bias, **numbers, **given.attrs)
+    numbers = numbers_of(activation=call.activation, gate_activation=call.gate_activation)
+    weight = f.weight(call.param_attr, [size // 3, size], dtype)
+    bias = f.bias_parameter(call.bias_attr, [1, size], dtype)
+    outs = f.gru_unit.all(call.input, call.hidden, weight, bias, **numbers, **call.attrs)
     return outs["Hidden"], outs["ResetHiddenPrev"], outs["Gate"]
 
 
@@ -81,7 +81,7 @@ def gru_unit(f: LayerBuilder, given: LayerArguments) -> tuple[Variable, Variable
     lstm_unit(x_t: Variable, hidden_t_prev: Variable, cell_t_prev: C_prev, forget_bias,
         param_attr, bias_attr, name)
 """)
-def lstm_unit(f: LayerBuilder, given: LayerArguments) -> tuple[Variable, Variable]:
+def lstm_unit(f: LayerBuilder, call: LayerCall) -> tuple[Variable, Variable]:
     """One step of a long short-term memory: ``c = f * c + i * g``, ``h = o * tanh(c)``.
 
     The gates i, f and o are sigmoids, and the candidate g a tanh, of what a layer ``fc`` makes of
@@ -105,7 +105,7 @@ def lstm_unit(f: LayerBuilder, given: LayerArguments) -> tuple[Variable, Variabl
     >>> fluid.layers.lstm_unit(x, h, c)[0].shape
     (-1, 5)
     """
-    x, hidden, cell = given.x_t, given.hidden_t_prev, given.cell_t_prev
+    x, hidden, cell = call.x_t, call.hidden_t_prev, call.cell_t_prev
     for what, each in dict(x_t=x, hidden_t_prev=hidden, cell_t_prev=cell).items():
         if each.ndim != 2:
             raise ShapeError(f"expected {what} of shape [n, width], got {list(each.shape)}")
@@ -115,10 +115,10 @@ def lstm_unit(f: LayerBuilder, given: LayerArguments) -> tuple[Variable, Variabl
             f"{list(hidden.shape)} and {list(cell.shape)}"
         )
     both = concat([x, hidden], axis=1)
-    gates = fc(both, 4 * cell.shape[1], param_attr=given.param_attr, bias_attr=given.bias_attr)
+    gates = fc(both, 4 * cell.shape[1], param_attr=call.param_attr, bias_attr=call.bias_attr)
     cell, state = f.new_variable(), f.new_variable()
     outs = {"C": cell, "H": state}
-    f.into("lstm_unit", {"X": gates, **given.ins}, outs, **given.attrs)
+    f.into("lstm_unit", {"X": gates, **call.ins}, outs, **call.attrs)
     return state, cell
 
 
@@ -127,7 +127,7 @@ def lstm_unit(f: LayerBuilder, given: LayerArguments) -> tuple[Variable, Variabl
         dropout_prob: float = 0.0, is_bidirec, is_test, name, default_initializer: Any = None,
         seed) -> cudnn_lstm
 """)
-def lstm(f: LayerBuilder, given: LayerArguments) -> tuple[Variable, Variable, Variable]:
+def lstm(f: LayerBuilder, call: LayerCall) -> tuple[Variable, Variable, Variable]:
     """Several layers of long short-term memories over sequences of one length.
 
     All weights are one parameter, in the order of NVIDIA's cuDNN (Hochreiter and Schmidhuber, Long
@@ -158,25 +158,25 @@ def lstm(f: LayerBuilder, given: LayerArguments) -> tuple[Variable, Variable, Va
     >>> out.shape, last_h.shape
     ((7, 2, 4), (3, 2, 4))
     """
-    if given.input.ndim != 3 or given.input.shape[2] < 1:
+    if call.input.ndim != 3 or call.input.shape[2] < 1:
         raise ShapeError(
             f"expected input of shape [steps, batch, width] with a known width, got "
-            f"{list(given.input.shape)}"
+            f"{list(call.input.shape)}"
         )
-    width = given.input.shape[2]
+    width = call.input.shape[2]
     attrs = dict(
-        dropout_prob=float(given.dropout_prob),
+        dropout_prob=float(call.dropout_prob),
         input_size=width,
-        **given.attrs,
+        **call.attrs,
     )
     op: Any = lookup("cudnn_lstm")(attrs)
     op.check_layout()
-    weights = f.weight(None, [op.parts(width)[1]], given.input.dtype, given.default_initializer)
+    weights = f.weight(None, [op.parts(width)[1]], call.input.dtype, call.default_initializer)
     cache = f.block.create_var(
         name=unique_name.generate("_generated_var"), persistable=True, type=Kind.RAW
     )
     cache.stop_gradient = True
-    ins: dict[str, Any] = {**given.ins, "W": weights}
+    ins: dict[str, Any] = {**call.ins, "W": weights}
     # the block cannot infer from a cache, which has no shape
     inferred = op.infer_outputs({slot: x.spec for slot, x in ins.items()})
     outs = {

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..ir.variable import Variable
 from .layer import LAYERS, LayerBuilder
-from .operator_layers import Layer, LayerArguments, OperatorLayers, operator_layer
+from .operator_layers import Layer, LayerCall, OperatorLayers, operator_layer
 from .sizes import integers
 from .unary import exp
 
@@ -65,7 +65,7 @@ mean: Layer = operator_layer("""
 @_reduction.signature("""
     logsumexp(x, dim: Dims = None, keepdim: bool = False, out, name) -> log
 """)
-def logsumexp(f: LayerBuilder, given: LayerArguments) -> Variable:
+def logsumexp(f: LayerBuilder, call: LayerCall) -> Variable:
     """The logarithm of the sum of exponentials over some dimensions, or over all of them.
 
     Args:
@@ -75,7 +75,7 @@ def logsumexp(f: LayerBuilder, given: LayerArguments) -> Variable:
     >>> fluid.layers.logsumexp(fluid.data("x", [None, 3, 4]), dim=1).shape
     (-1, 4)
     """
-    total = reduce_sum(exp(given.x), given.dim, given.keepdim)
-    result = f.result(given.out)
+    total = reduce_sum(exp(call.x), call.dim, call.keepdim)
+    result = f.result(call.out)
     f.into("log", {"X": total}, {"Out": result})
     return result

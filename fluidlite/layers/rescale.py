@@ -11,7 +11,7 @@ from ..ir.variable import Variable
 from ..param_attr import ParamAttr
 from .layer import LayerBuilder, stopped
 from .norm import NORMS, need_parameters
-from .operator_layers import LayerArguments, OperatorLayers, operator_layer
+from .operator_layers import LayerCall, OperatorLayers, operator_layer
 from .windows import is_channels_last, known_channels
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @operator_layer.signature("""
     affine_channel(x, scale=None, bias=None, data_layout="NCHW", name, act)
 """)
-def affine_channel(f: LayerBuilder, given: LayerArguments) -> Variable:
+def affine_channel(f: LayerBuilder, call: LayerCall) -> Variable:
     """``x * scale + bias``, for each channel: what is left of a batch norm that does not learn.
 
     Args:
@@ -40,10 +40,10 @@ def affine_channel(f: LayerBuilder, given: LayerArguments) -> Variable:
     >>> fluid.layers.affine_channel(x, scale, fluid.data("bias", [3])).shape
     (-1, 3, 8, 8)
     """
-    for each, what in ((given.scale, "scale"), (given.bias, "bias")):
+    for each, what in ((call.scale, "scale"), (call.bias, "bias")):
         if each is None:
             raise ArgumentError(f"expected {what} of affine_channel to be a variable, got None")
-    return f.affine_channel(given.x, given.scale, given.bias, **given.attrs)
+    return f.affine_channel(call.x, call.scale, call.bias, **call.attrs)
 
 
 @operator_layer.signature("""
@@ -52,7 +52,7 @@ def affine_channel(f: LayerBuilder, given: LayerArguments) -> Variable:
         moving_variance_name: str | None, do_model_average_for_mean_and_var: bool = True,
         slot_dim, sync_stats, summary_decay_rate, enable_scale_and_shift)
 """)
-def data_norm(f: LayerBuilder, given: LayerArguments) -> Variable:
+def data_norm(f: LayerBuilder, call: LayerCall) -> Variable:
     """``(input - mean) * scale``, for each channel, by sums over all data that were counted so far.
 
     The sums are parameters, called ``<name>.batch_size``, ``<name>.batch_sum`` and
@@ -83,37 +83,37 @@ def data_norm(f: LayerBuilder, given: LayerArguments) -> Variable:
     >>> fluid.layers.data_norm(fluid.data("x", [None, 3]), name="sums").shape
     (-1, 3)
     """
-    last = is_channels_last(given.data_layout)
-    channels = known_channels(given.input, last)
+    last = is_channels_last(call.data_layout)
+    channels = known_channels(call.input, last)
     first = dict(_FIRST)
-    for key, value in (given.param_attr or {}).items():
+    for key, value in (call.param_attr or {}).items():
         if key not in first:
             raise ArgumentError(
                 f"expected param_attr to have keys among {', '.join(first)}, got {key!r}"
             )
         first[key] = float(value)
 
-    stem = given.name or "dn"
+    stem = call.name or "dn"
 
     def parameter(slot: str, key: str) -> Variable | None:
         attr = ParamAttr(name=f"{stem}.{slot}", initializer=Constant(first[key]))
-        return f.weight(attr, [channels], given.input.dtype)
+        return f.weight(attr, [channels], call.input.dtype)
 
     ins: dict[str, Any] = {
-        **given.ins,
+        **call.ins,
         "BatchSize": parameter("batch_size", "batch_size"),
         "BatchSum": parameter("batch_sum", "batch_sum"),
         "BatchSquareSum": parameter("batch_square_sum", "batch_square"),
     }
-    if given.enable_scale_and_shift:
+    if call.enable_scale_and_shift:
         ins.update(scale_w=parameter("scale_w", "scale_w"), bias=parameter("bias", "bias"))
     means, scales = (stopped(f.block.create_var()) for _ in range(2))
-    out = given.input if given.in_place else f.block.create_var()
+    out = call.input if call.in_place else f.block.create_var()
     f.into(
         "data_norm",
         ins,
         {"Y": out, "Means": means, "Scales": scales},
-        **given.attrs,
+        **call.attrs,
     )
     return out
 
@@ -127,7 +127,7 @@ _FIRST = {"batch_size": 1e4, "batch_sum": 0.0, "batch_square": 1e4, "scale_w": 1
         do_model_average_for_mean_and_var: bool = True, use_global_stats,
         act_alpha: alpha = 1.0)
 """)
-def inplace_abn(f: LayerBuilder, given: LayerArguments) -> Variable:
+def inplace_abn(f: LayerBuilder, call: LayerCall) -> Variable:
     """``input`` normalised by ``batch_norm`` and activated, in its own variable.
 
     Args:
@@ -145,38 +145,38 @@ def inplace_abn(f: LayerBuilder, given: LayerArguments) -> Variable:
     >>> fluid.layers.inplace_abn(fluid.data("x", [None, 3, 8, 8]), act="elu").name
     'x'
     """
-    if given.act not in (None, "identity", "leaky_relu", "elu"):
-        raise ArgumentError(f"expected act 'leaky_relu', 'elu' or 'identity', got {given.act!r}")
-    need_parameters("inplace_abn", given.param_attr, given.bias_attr)
-    channels = known_channels(given.input, is_channels_last(given.data_layout))
+    if call.act not in (None, "identity", "leaky_relu", "elu"):
+        raise ArgumentError(f"expected act 'leaky_relu', 'elu' or 'identity', got {call.act!r}")
+    need_parameters("inplace_abn", call.param_attr, call.bias_attr)
+    channels = known_channels(call.input, is_channels_last(call.data_layout))
 
     def running(name: str | None, start: float) -> Variable | None:
         attr = ParamAttr(
             name=name,
             initializer=Constant(start),
             trainable=False,
-            do_model_average=given.do_model_average_for_mean_and_var,
+            do_model_average=call.do_model_average_for_mean_and_var,
         )
-        return f.weight(attr, [channels], given.input.dtype, stop_gradient=True)
+        return f.weight(attr, [channels], call.input.dtype, stop_gradient=True)
 
-    scale = f.weight(given.param_attr, [channels], given.input.dtype, Constant(1.0))
-    bias = f.bias_parameter(given.bias_attr, [channels], given.input.dtype)
-    mean, variance = running(given.moving_mean_name, 0.0), running(given.moving_variance_name, 1.0)
+    scale = f.weight(call.param_attr, [channels], call.input.dtype, Constant(1.0))
+    bias = f.bias_parameter(call.bias_attr, [channels], call.input.dtype)
+    mean, variance = running(call.moving_mean_name, 0.0), running(call.moving_variance_name, 1.0)
     saved = {slot: stopped(f.new_variable()) for slot in ("SavedMean", "SavedVariance")}
     f.into(
         "inplace_abn",
-        {**given.ins, "Scale": scale, "Bias": bias, "Mean": mean, "Variance": variance},
-        {"Y": given.input, "MeanOut": mean, "VarianceOut": variance, **saved},
-        activation=given.act or "",
-        **given.attrs,
+        {**call.ins, "Scale": scale, "Bias": bias, "Mean": mean, "Variance": variance},
+        {"Y": call.input, "MeanOut": mean, "VarianceOut": variance, **saved},
+        activation=call.act or "",
+        **call.attrs,
     )
-    return given.input
+    return call.input
 
 
 @operator_layer.signature("""
     lrn(input: X, n, k=1.0, alpha, beta, name, data_format="NCHW")
 """)
-def lrn(f: LayerBuilder, given: LayerArguments) -> Variable:
+def lrn(f: LayerBuilder, call: LayerCall) -> Variable:
     """``input`` over a power of the squares of its neighbours in other channels.
 
     ``input / (k + alpha * sum of squares over n channels) ** beta``: Krizhevsky et al., ImageNet
@@ -197,19 +197,19 @@ def lrn(f: LayerBuilder, given: LayerArguments) -> Variable:
     >>> fluid.layers.lrn(fluid.data("x", [None, 6, 8, 8]), n=3).shape
     (-1, 6, 8, 8)
     """
-    is_channels_last(given.data_format)
+    is_channels_last(call.data_format)
     middle, out = stopped(f.new_variable()), f.new_variable()
     f.into(
         "lrn",
-        given.ins,
+        call.ins,
         {"Out": out, "MidOut": middle},
-        **given.attrs,
+        **call.attrs,
     )
     return out
 
 
 @operator_layer.signature("spectral_norm(weight, dim, power_iters, eps, name)")
-def spectral_norm(f: LayerBuilder, given: LayerArguments) -> Variable:
+def spectral_norm(f: LayerBuilder, call: LayerCall) -> Variable:
     """``weight`` over its largest singular value, found by power iteration.
 
     Miyato et al., Spectral normalization for generative adversarial networks, ICLR 2018.  The
@@ -230,12 +230,12 @@ def spectral_norm(f: LayerBuilder, given: LayerArguments) -> Variable:
     >>> fluid.layers.spectral_norm(fluid.data("weight", [4, 3]), power_iters=2).shape
     (4, 3)
     """
-    weight, shape = given.weight, given.weight.shape
+    weight, shape = call.weight, call.weight.shape
     if -1 in shape:
         raise ShapeError(f"expected the shape of {weight.name!r} to be known, got {list(shape)}")
-    if not 0 <= given.dim < weight.ndim:
-        raise ArgumentError(f"expected dim in [0, {weight.ndim}), got {given.dim}")
-    rows = shape[given.dim]
+    if not 0 <= call.dim < weight.ndim:
+        raise ArgumentError(f"expected dim in [0, {weight.ndim}), got {call.dim}")
+    rows = shape[call.dim]
     vectors = [
         f.weight(None, [size], weight.dtype, Normal(0.0, 1.0), stop_gradient=True)
         for size in (rows, prod(shape) // rows)
@@ -243,8 +243,8 @@ def spectral_norm(f: LayerBuilder, given: LayerArguments) -> Variable:
     out = f.block.create_var()
     f.into(
         "spectral_norm",
-        {**given.ins, "U": vectors[0], "V": vectors[1]},
+        {**call.ins, "U": vectors[0], "V": vectors[1]},
         {"Out": out},
-        **given.attrs,
+        **call.attrs,
     )
     return out

@@ -6,7 +6,7 @@ from ..errors import ArgumentError
 from ..ir.variable import Variable
 from .convolution import channels_of
 from .layer import LAYERS, LayerBuilder, stopped
-from .operator_layers import Layer, LayerArguments, OperatorLayers
+from .operator_layers import Layer, LayerCall, OperatorLayers
 from .windows import each
 
 _REGIONS = LAYERS.extended(
@@ -27,7 +27,7 @@ _regions = OperatorLayers(_REGIONS)
 @_regions.signature("""
     roi_pool(input: X, rois, pooled_height, pooled_width, spatial_scale, rois_lod)
 """)
-def roi_pool(f: LayerBuilder, given: LayerArguments) -> Variable:
+def roi_pool(f: LayerBuilder, call: LayerCall) -> Variable:
     """For each region the maxima over its parts.
 
     Girshick, Fast R-CNN, ICCV 2015.
@@ -40,9 +40,9 @@ def roi_pool(f: LayerBuilder, given: LayerArguments) -> Variable:
     out, places = f.new_variable(), f.new_variable()
     f.into(
         "roi_pool",
-        given.ins,
+        call.ins,
         {"Out": out, "Argmax": stopped(places)},
-        **given.attrs,
+        **call.attrs,
     )
     return out
 
@@ -81,7 +81,7 @@ prroi_pool: Layer = _regions("""
         spatial_scale, name)
 """)
 def roi_perspective_transform(
-    f: LayerBuilder, given: LayerArguments
+    f: LayerBuilder, call: LayerCall
 ) -> tuple[Variable, Variable, Variable]:
     """Quadrangles of images, straightened to rectangles by perspective maps.
 
@@ -104,9 +104,9 @@ def roi_perspective_transform(
     outs = {slot: f.new_variable() for slot in slots}  # fluid's gradient reads the last two
     f.into(
         "roi_perspective_transform",
-        given.ins,
+        call.ins,
         outs,
-        **given.attrs,
+        **call.attrs,
     )
     return outs["Out"], outs["Mask"], outs["TransformMatrix"]
 
@@ -117,7 +117,7 @@ def roi_perspective_transform(
         part_size: Sequence[int] | None, sample_per_part=1, trans_std=0.1,
         position_sensitive: bool = False, name) -> deformable_psroi_pooling
 """)
-def deformable_roi_pooling(f: LayerBuilder, given: LayerArguments) -> Variable:
+def deformable_roi_pooling(f: LayerBuilder, call: LayerCall) -> Variable:
     """For each region the means of points in its parts, which are moved.
 
     Dai et al., Deformable convolutional networks, ICCV 2017.
@@ -146,25 +146,25 @@ def deformable_roi_pooling(f: LayerBuilder, given: LayerArguments) -> Variable:
     ... ).shape
     (-1, 3, 2, 3)
     """
-    groups = each(given.group_size, "group_size")
-    channels = channels_of(given.input)
-    if given.position_sensitive and channels % (groups[0] * groups[1]):
+    groups = each(call.group_size, "group_size")
+    channels = channels_of(call.input)
+    if call.position_sensitive and channels % (groups[0] * groups[1]):
         raise ArgumentError(
             f"expected group_size to divide the channels, got {groups} for {channels} channels"
         )
     parts = (
-        [given.pooled_height, given.pooled_width]
-        if given.part_size is None
-        else each(given.part_size, "part_size")
+        [call.pooled_height, call.pooled_width]
+        if call.part_size is None
+        else each(call.part_size, "part_size")
     )
     out, count = f.new_variable(), f.new_variable()
     f.into(
         "deformable_psroi_pooling",
-        given.ins,
+        call.ins,
         {"Output": out, "TopCount": stopped(count)},
-        output_dim=channels // (groups[0] * groups[1]) if given.position_sensitive else channels,
+        output_dim=channels // (groups[0] * groups[1]) if call.position_sensitive else channels,
         group_size=groups,
         part_size=parts,
-        **given.attrs,
+        **call.attrs,
     )
     return out

@@ -11,7 +11,7 @@ from ..errors import ArgumentError
 from ..initializer import NumpyArrayInitializer
 from ..ir.variable import Variable
 from .layer import LayerBuilder, stopped
-from .operator_layers import LayerArguments, operator_layer
+from .operator_layers import LayerCall, operator_layer
 
 if TYPE_CHECKING:
     pass
@@ -24,7 +24,7 @@ SAMPLERS = ("uniform", "log_uniform", "custom_dist")
         num_neg_samples: int | None, name, sampler: str = "uniform",
         custom_dist: Sequence[float] | None, seed, is_sparse)
 """)
-def nce(f: LayerBuilder, given: LayerArguments) -> Variable:
+def nce(f: LayerBuilder, call: LayerCall) -> Variable:
     """Noise-contrastive estimation: the loss of telling right classes from random ones.
 
     Gutmann and Hyvarinen, Noise-contrastive estimation, AISTATS 2010.
@@ -53,7 +53,7 @@ def nce(f: LayerBuilder, given: LayerArguments) -> Variable:
     >>> fluid.layers.nce(x, label, num_total_classes=1000, num_neg_samples=5).shape
     (-1, 1)
     """
-    sampler, custom_dist, classes = given.sampler, given.custom_dist, given.num_total_classes
+    sampler, custom_dist, classes = call.sampler, call.custom_dist, call.num_total_classes
     if sampler not in SAMPLERS:
         raise ArgumentError(f"expected sampler to be one of {', '.join(SAMPLERS)}, got {sampler!r}")
     if (sampler == "custom_dist") != (custom_dist is not None):
@@ -61,8 +61,8 @@ def nce(f: LayerBuilder, given: LayerArguments) -> Variable:
             f"expected custom_dist with the sampler 'custom_dist' and with no other, got "
             f"{custom_dist!r:.60} and {sampler!r}"
         )
-    weight = f.weight(given.param_attr, [classes, given.input.shape[1]], given.input.dtype)
-    bias = f.bias_parameter(given.bias_attr, [classes, 1], given.input.dtype)
+    weight = f.weight(call.param_attr, [classes, call.input.shape[1]], call.input.dtype)
+    bias = f.bias_parameter(call.bias_attr, [classes, 1], call.input.dtype)
     custom = {}
     if custom_dist is not None:
         if len(custom_dist) != classes:
@@ -71,18 +71,18 @@ def nce(f: LayerBuilder, given: LayerArguments) -> Variable:
                 f"{len(custom_dist)}"
             )
         custom = _distribution(f, custom_dist)
-    count = 10 if given.num_neg_samples is None else int(given.num_neg_samples)
+    count = 10 if call.num_neg_samples is None else int(call.num_neg_samples)
     outs = f.nce.all(
-        given.input,
-        given.label,
+        call.input,
+        call.label,
         weight,
         bias,
-        stopped(given.sample_weight) if given.sample_weight is not None else None,
+        stopped(call.sample_weight) if call.sample_weight is not None else None,
         **custom,
         num_neg_samples=count,
         sampler=SAMPLERS.index(sampler),
-        **given.attrs,
-        remote_prefetch=given.is_sparse,
+        **call.attrs,
+        remote_prefetch=call.is_sparse,
     )
     cost: Any = outs["Cost"]
     mean: Variable = cost / (count + 1)
@@ -131,7 +131,7 @@ def _aliases(chances: Sequence[float]) -> tuple[list[float], list[int]]:
     hsigmoid(input: X, label, num_classes=..., param_attr, bias_attr, name, path_table,
         path_code, is_custom: bool = False, is_sparse: bool = False) -> hierarchical_sigmoid
 """)
-def hsigmoid(f: LayerBuilder, given: LayerArguments) -> Variable:
+def hsigmoid(f: LayerBuilder, call: LayerCall) -> Variable:
     """The loss of the turns on the way to the right leaf of a tree of classes.
 
     It costs the logarithm of the number of classes where ``softmax`` costs that number (Morin and
@@ -160,25 +160,25 @@ def hsigmoid(f: LayerBuilder, given: LayerArguments) -> Variable:
     >>> fluid.layers.hsigmoid(x, label, num_classes=1000).shape
     (-1, 1)
     """
-    if not given.is_custom and given.num_classes < 2:
-        raise ArgumentError(f"expected num_classes of at least 2, got {given.num_classes}")
-    paths = given.path_table is not None, given.path_code is not None
-    if any(paths) != given.is_custom or all(paths) != given.is_custom:
+    if not call.is_custom and call.num_classes < 2:
+        raise ArgumentError(f"expected num_classes of at least 2, got {call.num_classes}")
+    paths = call.path_table is not None, call.path_code is not None
+    if any(paths) != call.is_custom or all(paths) != call.is_custom:
         raise ArgumentError(
             f"expected path_table and path_code with is_custom=True, and none of them else; got "
-            f"is_custom={given.is_custom}"
+            f"is_custom={call.is_custom}"
         )
-    nodes = given.num_classes if given.is_custom else given.num_classes - 1
-    weight = f.weight(given.param_attr, [nodes, given.input.shape[1]], given.input.dtype)
-    bias = f.bias_parameter(given.bias_attr, [nodes, 1], given.input.dtype)
+    nodes = call.num_classes if call.is_custom else call.num_classes - 1
+    weight = f.weight(call.param_attr, [nodes, call.input.shape[1]], call.input.dtype)
+    bias = f.bias_parameter(call.bias_attr, [nodes, 1], call.input.dtype)
     out, turns = f.new_variable(), f.new_variable()
     f.into(
         "hierarchical_sigmoid",
-        {**given.ins, "W": weight, **({} if bias is None else {"Bias": bias})},
+        {**call.ins, "W": weight, **({} if bias is None else {"Bias": bias})},
         {"Out": out, "PreOut": turns, "W_Out": weight},
-        **given.attrs,
-        is_sparse=given.is_sparse and given.is_custom,
-        remote_prefetch=given.is_sparse and given.is_custom,
+        **call.attrs,
+        is_sparse=call.is_sparse and call.is_custom,
+        remote_prefetch=call.is_sparse and call.is_custom,
     )
     return out
 
@@ -188,7 +188,7 @@ def hsigmoid(f: LayerBuilder, given: LayerArguments) -> Variable:
         remove_accidental_hits, use_customized_samples, customized_samples: Variable | None,
         customized_probabilities: Variable | None, seed) -> sample_logits
 """)
-def sampled_softmax_with_cross_entropy(f: LayerBuilder, given: LayerArguments) -> Variable:
+def sampled_softmax_with_cross_entropy(f: LayerBuilder, call: LayerCall) -> Variable:
     """Cross entropy of the softmax over the right classes and some random ones.
 
     Jean et al., On using very large target vocabulary, ACL 2015.
@@ -212,8 +212,8 @@ def sampled_softmax_with_cross_entropy(f: LayerBuilder, given: LayerArguments) -
     >>> fluid.layers.sampled_softmax_with_cross_entropy(x, label, num_samples=20).shape
     (-1, 1)
     """
-    if given.use_customized_samples:
-        samples, chances = given.customized_samples, given.customized_probabilities
+    if call.use_customized_samples:
+        samples, chances = call.customized_samples, call.customized_probabilities
         if samples is None or chances is None:
             raise ArgumentError("expected customized_samples and customized_probabilities")
         ins = {"CustomizedSamples": samples, "CustomizedProbabilities": chances}
@@ -224,7 +224,7 @@ def sampled_softmax_with_cross_entropy(f: LayerBuilder, given: LayerArguments) -
     loss, softmax = f.new_variable(), f.new_variable()
     f.into(
         "sample_logits",
-        {**given.ins, **ins},
+        {**call.ins, **ins},
         {
             "Samples": stopped(samples),
             "Probabilities": stopped(chances),
@@ -234,10 +234,10 @@ def sampled_softmax_with_cross_entropy(f: LayerBuilder, given: LayerArguments) -
             "LabelsDim": sizes[1],
         },
         uniq=True,
-        **given.attrs,
+        **call.attrs,
     )
-    depth = given.num_true + given.num_samples
-    if given.num_true == 1:
+    depth = call.num_true + call.num_samples
+    if call.num_true == 1:
         f.into("one_hot", {"X": places}, {"Out": right}, depth=depth)
     else:
         each = f.one_hot_v2(places, depth=depth)
@@ -251,5 +251,5 @@ def sampled_softmax_with_cross_entropy(f: LayerBuilder, given: LayerArguments) -
         numeric_stable_mode=False,
     )
     total: Any = loss
-    mean: Variable = total / given.num_true
+    mean: Variable = total / call.num_true
     return mean

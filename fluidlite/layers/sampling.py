@@ -9,7 +9,7 @@ from ..ground.dtypes import DType
 from ..ir.variable import Variable
 from .creation import FILLED, shape_of
 from .layer import LayerBuilder
-from .operator_layers import Layer, LayerArguments, OperatorLayers, operator_layer
+from .operator_layers import Layer, LayerCall, OperatorLayers, operator_layer
 from .sizes import Given, Sizes, known_integer, sizes_of
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ gaussian_random: Layer = OperatorLayers(_DRAWN, _of_int32)("""
     """,
     stem="randn",
 )
-def randn(f: LayerBuilder, given: LayerArguments) -> Variable:
+def randn(f: LayerBuilder, call: LayerCall) -> Variable:
     """Normally distributed numbers of expectation 0 and standard deviation 1.
 
     Args:
@@ -78,11 +78,11 @@ def randn(f: LayerBuilder, given: LayerArguments) -> Variable:
     >>> fluid.layers.randn([2, 3]).shape
     (2, 3)
     """
-    out = f.result(given.out)
-    sizes = shape_of(f, given.shape)
-    dtype = DType.FP32 if given.dtype is None else given.dtype
+    out = f.result(call.out)
+    sizes = shape_of(f, call.shape)
+    dtype = DType.FP32 if call.dtype is None else call.dtype
     f.into("gaussian_random", _inputs(sizes), {"Out": out}, shape=sizes.numbers, dtype=dtype)
-    out.stop_gradient = given.stop_gradient
+    out.stop_gradient = call.stop_gradient
     return out
 
 
@@ -108,7 +108,7 @@ gaussian_random_batch_size_like: Layer = _drawn("""
     randint(low: int, high: int | None, shape: Given | None, out, dtype: DTypeLike = None,
         device: str | None, stop_gradient: bool = False, seed, name)
 """)
-def randint(f: LayerBuilder, given: LayerArguments) -> Variable:
+def randint(f: LayerBuilder, call: LayerCall) -> Variable:
     """Integers that are equally likely everywhere in [low, high).
 
     Args:
@@ -124,7 +124,7 @@ def randint(f: LayerBuilder, given: LayerArguments) -> Variable:
     >>> fluid.layers.randint(0, 10, shape=[2, 3]).shape
     (2, 3)
     """
-    low, high = given.low, given.high
+    low, high = call.low, call.high
     if high is None:
         if low < 1:
             raise ArgumentError(
@@ -132,8 +132,8 @@ def randint(f: LayerBuilder, given: LayerArguments) -> Variable:
                 f"[0, low); got low={low}"
             )
         low, high = 0, low
-    sizes = _int64_sizes(f, [1] if given.shape is None else given.shape)
-    out = f.named_result() if given.out is None else f.result(given.out)
+    sizes = _int64_sizes(f, [1] if call.shape is None else call.shape)
+    out = f.named_result() if call.out is None else f.result(call.out)
     f.into(
         "randint",
         _inputs(sizes),
@@ -141,17 +141,17 @@ def randint(f: LayerBuilder, given: LayerArguments) -> Variable:
         shape=sizes.numbers if sizes.are_known else [],
         low=low,
         high=high,
-        dtype=DType.INT64 if given.dtype is None else given.dtype,
-        **given.attrs,
+        dtype=DType.INT64 if call.dtype is None else call.dtype,
+        **call.attrs,
     )
-    out.stop_gradient = given.stop_gradient
+    out.stop_gradient = call.stop_gradient
     return out
 
 
 @_drawn.signature("""
     randperm(n, out, dtype="int64", device: str | None, stop_gradient: bool = True, seed)
 """)
-def randperm(f: LayerBuilder, given: LayerArguments) -> Variable:
+def randperm(f: LayerBuilder, call: LayerCall) -> Variable:
     """The numbers 0, 1, ..., n - 1 in random order.
 
     Args:
@@ -165,9 +165,9 @@ def randperm(f: LayerBuilder, given: LayerArguments) -> Variable:
     >>> fluid.layers.randperm(5).shape
     (5,)
     """
-    out = f.result(given.out)
-    f.into("randperm", {}, {"Out": out}, **given.attrs)
-    out.stop_gradient = given.stop_gradient
+    out = f.result(call.out)
+    f.into("randperm", {}, {"Out": out}, **call.attrs)
+    out.stop_gradient = call.stop_gradient
     return out
 
 

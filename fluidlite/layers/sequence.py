@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ..errors import ArgumentError
 from ..ir.variable import Variable
 from .layer import LAYERS, LayerBuilder
-from .operator_layers import Layer, LayerArguments, OperatorLayers
+from .operator_layers import Layer, LayerCall, OperatorLayers
 
 if TYPE_CHECKING:
     pass
@@ -19,7 +19,7 @@ _KINDS = ("average", "sum", "sqrt", "max", "last", "first")
 
 
 @_sequences.signature("sequence_pool(input: X, pool_type: str, is_test, pad_value)")
-def sequence_pool(f: LayerBuilder, given: LayerArguments) -> Variable:
+def sequence_pool(f: LayerBuilder, call: LayerCall) -> Variable:
     """One row for each sequence.
 
     Args:
@@ -38,15 +38,15 @@ def sequence_pool(f: LayerBuilder, given: LayerArguments) -> Variable:
     >>> fluid.layers.sequence_pool(words, "max").shape
     (-1, 8)
     """
-    if not isinstance(given.pool_type, str) or given.pool_type.lower() not in _KINDS:
-        raise ArgumentError(f"expected pool_type to be one of {_KINDS}, got {given.pool_type!r}")
-    kind = given.pool_type.upper()
-    out, index = f.result(), f.new_variable(given.input.dtype, kind == "MAX")
+    if not isinstance(call.pool_type, str) or call.pool_type.lower() not in _KINDS:
+        raise ArgumentError(f"expected pool_type to be one of {_KINDS}, got {call.pool_type!r}")
+    kind = call.pool_type.upper()
+    out, index = f.result(), f.new_variable(call.input.dtype, kind == "MAX")
     outs = {"Out": out, "MaxIndex": index}
-    f.into("sequence_pool", given.ins, outs, pooltype=kind, **given.attrs)
+    f.into("sequence_pool", call.ins, outs, pooltype=kind, **call.attrs)
     spec = index.spec if isinstance(index, Variable) and kind == "MAX" else None
     if spec is not None:
-        index.take_spec(spec.with_dtype(given.input.dtype))  # as fluid's programs declare it
+        index.take_spec(spec.with_dtype(call.input.dtype))  # as fluid's programs declare it
     return out
 
 
@@ -94,7 +94,7 @@ sequence_softmax: Layer = _sequences("""
         filter_stride: contextStride, padding: bool = True, padding_start: int | None,
         bias_attr, param_attr, act, name)
 """)
-def sequence_conv(f: LayerBuilder, given: LayerArguments) -> Variable:
+def sequence_conv(f: LayerBuilder, call: LayerCall) -> Variable:
     """A convolution along each sequence, plus a bias; beyond a sequence's ends there are zeros.
 
     Args:
@@ -114,17 +114,17 @@ def sequence_conv(f: LayerBuilder, given: LayerArguments) -> Variable:
     >>> fluid.layers.sequence_conv(words, num_filters=16, act="tanh").shape
     (-1, 16)
     """
-    x, start = given.input, given.padding_start
-    start = -int(given.filter_size // 2) if start is None else start
-    shape = [given.filter_size * x.shape[1], given.num_filters]
-    weight = f.weight(given.param_attr, shape, x.dtype)
-    attrs = given.attrs | {"contextStart": start}
+    x, start = call.input, call.padding_start
+    start = -int(call.filter_size // 2) if start is None else start
+    shape = [call.filter_size * x.shape[1], call.num_filters]
+    weight = f.weight(call.param_attr, shape, x.dtype)
+    attrs = call.attrs | {"contextStart": start}
     out = f.sequence_conv(x, None, weight, paddingTrainable=False, **attrs)
-    return f.bias(out, given.bias_attr, [given.num_filters])
+    return f.bias(out, call.bias_attr, [call.num_filters])
 
 
 @_sequences.signature("row_conv(input: X, future_context_size: int, param_attr, act)")
-def row_conv(f: LayerBuilder, given: LayerArguments) -> Variable:
+def row_conv(f: LayerBuilder, call: LayerCall) -> Variable:
     """A look at the rows to come: their weighted sum, with a weight for each feature.
 
     Amodei et al., Deep Speech 2, ICML 2016.
@@ -140,8 +140,8 @@ def row_conv(f: LayerBuilder, given: LayerArguments) -> Variable:
     >>> fluid.layers.row_conv(fluid.data("x", [None, 8], lod_level=1), 2).shape
     (-1, 8)
     """
-    shape = [given.future_context_size + 1, given.input.shape[-1]]
-    return f.row_conv(given.input, f.weight(given.param_attr, shape, given.input.dtype))
+    shape = [call.future_context_size + 1, call.input.shape[-1]]
+    return f.row_conv(call.input, f.weight(call.param_attr, shape, call.input.dtype))
 
 
 sequence_expand: Layer = _sequences("""

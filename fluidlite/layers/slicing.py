@@ -8,7 +8,7 @@ from typing import Any
 from ..errors import ArgumentError
 from ..ir.variable import Variable
 from .layer import LAYERS, LayerBuilder, is_variable, layer, stopped
-from .operator_layers import Layer, LayerArguments, OperatorLayers, operator_layer, same_shape
+from .operator_layers import Layer, LayerCall, OperatorLayers, operator_layer, same_shape
 from .sizes import Given, Sizes, integers, sizes_of
 
 
@@ -112,7 +112,7 @@ def _given(shape: Any) -> Any:
 
 
 @operator_layer.signature("crop_tensor(x, shape: Given | None, offsets: Given | None, name)")
-def crop_tensor(f: LayerBuilder, given: LayerArguments) -> Variable:
+def crop_tensor(f: LayerBuilder, call: LayerCall) -> Variable:
     """The part of a variable that has a given shape.
 
     Args:
@@ -131,11 +131,11 @@ def crop_tensor(f: LayerBuilder, given: LayerArguments) -> Variable:
     (2, 3)
     """
     out = f.new_variable()
-    x, offsets = given.x, given.offsets
+    x, offsets = call.x, call.offsets
     corner = Sizes([0] * x.ndim) if offsets is None else sizes_of(f, offsets, "offsets")
-    sizes = sizes_of(f, _given(given.shape), "shape", unknown=0)
+    sizes = sizes_of(f, _given(call.shape), "shape", unknown=0)
     ins = {
-        **given.ins,
+        **call.ins,
         "Shape": sizes.whole,
         "ShapeTensor": sizes.each,
         "Offsets": corner.whole,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..ir.variable import Variable
 from .layer import LayerBuilder
-from .operator_layers import LayerArguments, operator_layer
+from .operator_layers import LayerCall, operator_layer
 
 
 @operator_layer.signature("""
@@ -12,7 +12,7 @@ from .operator_layers import LayerArguments, operator_layer
         excluded_chunk_types: Sequence[int] | None, seq_length)
 """)
 def chunk_eval(
-    f: LayerBuilder, given: LayerArguments
+    f: LayerBuilder, call: LayerCall
 ) -> tuple[Variable, Variable, Variable, Variable, Variable, Variable]:
     """How many of the chunks that tags make are right: begin, end and are of a type as labelled.
 
@@ -45,9 +45,9 @@ def chunk_eval(
     outs = {name: f.new_variable() for name in (*names, "NumCorrectChunks")}
     f.into(
         "chunk_eval",
-        given.ins,
+        call.ins,
         outs,
-        **given.attrs,
-        excluded_chunk_types=list(given.excluded_chunk_types or []),
+        **call.attrs,
+        excluded_chunk_types=list(call.excluded_chunk_types or []),
     )
     return tuple(outs.values())  # type: ignore[return-value]

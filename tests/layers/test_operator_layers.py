@@ -63,10 +63,10 @@ def test_a_function_under_a_signature_gets_slots_attributes_and_its_own_argument
     @operator_layer.signature(
         "pooled(input: X, rois, more: int, few: int = 2, rois_lod) -> roi_pool"
     )
-    def pooled(f, given) -> bool:
+    def pooled(f, call) -> bool:
         """Pooled."""
-        calls.append((f.layer_type, set(given.ins), dict(given.attrs), given.more, given.few))
-        return given.rois_lod is None
+        calls.append((f.layer_type, set(call.ins), dict(call.attrs), call.more, call.few))
+        return call.rois_lod is None
 
     assert str(inspect.signature(pooled)) == (
         "(input: 'Variable', rois: 'Variable', more: 'int', few: 'int' = 2, "
@@ -83,7 +83,7 @@ def test_what_a_family_says_of_a_function_goes_before_what_the_operator_says():
     family = Family({"x": "a number."}, returns="A root.")
 
     @OperatorLayers(family).signature("sqrt(x)")
-    def sqrt(f, given) -> int:
+    def sqrt(f, call) -> int:
         """Roots."""
 
     assert completed(sqrt).__doc__ == "Roots.\n\nArgs:\n    x: a number.\n\nReturns:\n    A root."
