@@ -129,6 +129,7 @@ class VarBase(Tensor):
     frees_all: ClassVar[bool] = True
     layer: ClassVar[type[EagerLayer]] = DygraphLayer
     promotion: ClassVar[Promotion] = WIDER
+    keeps_gradients: ClassVar[bool] = True
 
     #: whether a tensor that has no gradient was told not to stop it
     asks_in_vain: bool = False

@@ -20,6 +20,7 @@ from ..functions import arithmetic, composed, elementary, shaping
 from ..functions.items import get_item, set_item
 from ..functions.mixing import WIDER, Promotion
 from ..functions.sizes import TensorShape
+from ..ground.callsite import warn_once
 from ..ground.dtypes import DType, as_dtype
 from ..ground.tracebacks import quick_api_boundary
 from ..ground.values import SelectedRows
@@ -125,6 +126,10 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
     #: which element type several ones make
     promotion: ClassVar[Promotion] = WIDER
 
+    #: whether gradients of all tensors are kept; else the method that has those of one kept
+    keeps_gradients: ClassVar[bool] = False
+    retaining: ClassVar[str] = "retain_grads"
+
     #: the stem of names that are made up
     name_stem: ClassVar[str] = "generated_tensor"
 
@@ -133,6 +138,7 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
     persistable = False
     _gradient: Tensor | None = None
     _hooks: Hooks | None = None
+    _retains = False
 
     # -- what it is --------------------------------------------------------------------------------
 
@@ -352,7 +358,9 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
             GradientShapeError: when set to a tensor of another shape.
         """
         held = self._gradient
-        if held is not None and isinstance(held.array, SelectedRows):
+        if held is None:
+            self._warn_of_none()
+        elif isinstance(held.array, SelectedRows):
             held.array = held.array.to_dense()
         return held
 
@@ -371,6 +379,15 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
                 )
         self._gradient = value
 
+    def _warn_of_none(self) -> None:
+        """Say once that the gradient of a tensor on the way is not kept."""
+        if not (self.keeps_gradients or self._retains or self.is_leaf):
+            warn_once(
+                f"{described(self)} is the result of an operator: its gradient is not kept, and is "
+                f"None here; call its {self.retaining}() before backward",
+                about="gradients that are not kept",
+            )
+
     @property
     def raw_gradient(self) -> Any:
         """The gradient as it is stored: an array, or rows of one; None where there is none."""
@@ -378,7 +395,10 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
 
     def gradient(self) -> np.ndarray[Any, Any] | None:
         """A copy of the gradient as an array; None where there is none."""
-        return None if self._gradient is None else self._gradient.numpy()
+        if self._gradient is None:
+            self._warn_of_none()
+            return None
+        return self._gradient.numpy()
 
     def receive(self, gradient: Any, sweep: BackwardPass, lock: Any) -> None:
         """Take a gradient that a sweep found.
@@ -443,6 +463,7 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
         """Keep the gradient of a tensor that is no leaf; nothing happens where gradients stop."""
         if self.stop or self.origin is None:
             return
+        self._retains = True
         self._hook(keep_gradient(weakref.ref(self)))
 
     def register_hook(self, hook: Any) -> HookHandle:
@@ -500,7 +521,7 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
         TensorRecord.__init__(copied, np.array(self.array), None, self.stop)
         memo[id(self)] = copied
         for name, value in self.__dict__.items():
-            if name not in ("_hooks", "_sharing", "_gradient", "_origin"):
+            if name not in ("_hooks", "_sharing", "_gradient", "_whole", "_views"):
                 copied.__dict__[name] = value
         if self._gradient is not None:
             copied._gradient = self.results(self._gradient.numpy(), None, self._gradient.stop)  # type: ignore[assignment]

@@ -62,7 +62,6 @@ from ..functions.elementary import tan as tan
 from ..functions.elementary import tanh as tanh
 from ..functions.elementary import trunc as trunc
 from ..functions.selection import nonzero as nonzero
-from ..functions.shaping import t as t
 from ..ground.missing_names import answer
 from ..ground.public_names import list_given_names
 from ..ground.tracebacks import api_boundaries
@@ -238,6 +237,7 @@ from .shapes import sort as sort
 from .shapes import split as split
 from .shapes import squeeze as squeeze
 from .shapes import stack as stack
+from .shapes import t as t
 from .shapes import topk as topk
 from .shapes import transpose as transpose
 from .shapes import tril as tril

@@ -16,8 +16,10 @@ from ..functions.items import get_item, set_item
 from ..opdef.operand import Operand, appends
 from .shapes import cat, numbers, split, transpose
 from .spelling import ONEFLOW, found
+from .views import repeating, viewing
 
 if TYPE_CHECKING:
+    from ..functions.arguments import Numbers
     from .spelling import Function, Picking, Several
     from .tensor import Tensor
 
@@ -25,10 +27,10 @@ Tensors = Sequence["Tensor"]
 
 swapaxes = transpose
 swapdims: Function = transpose
-broadcast_to: Function = ONEFLOW(shaping.broadcast_to)
+broadcast_to: Function = repeating(ONEFLOW(shaping.broadcast_to))
 tile: Function = ONEFLOW(shaping.tile, order="input, *dims", repeat_times="dims")
-movedim: Function = ONEFLOW(shaping.moveaxis, "movedim")
-unflatten: Function = ONEFLOW(diagonals.unflatten, shape="sizes")
+_movedim: Function = ONEFLOW(shaping.moveaxis, "movedim")
+unflatten: Function = viewing(ONEFLOW(diagonals.unflatten, shape="sizes"))
 argwhere: Function = ONEFLOW(selection.nonzero, "argwhere", fixed={"as_tuple": False})
 take: Function = ONEFLOW(counting.take, fixed={"mode": "raise"})
 index_fill: Function = ONEFLOW(counting.index_fill, order="input, dim, index, value")
@@ -42,9 +44,19 @@ kthvalue: Picking = ONEFLOW(counting.kthvalue, then=found, defaults={"dim": -1})
 quantile: Function = ONEFLOW(counting.quantile)
 
 
+def _moved_back(y: Tensor, source: Numbers, destination: Numbers) -> Tensor:
+    return _movedim(y, destination, source)
+
+
+movedim: Function = viewing(_movedim, _moved_back)
+
+
 def broadcast_tensors(*tensors: Tensor | Tensors) -> tuple[Tensor, ...]:
     """Tensors, each in the shape that they have together."""
-    return tuple(shaping.broadcast_tensors(numbers(tensors)))
+    made = shaping.broadcast_tensors(numbers(tensors))
+    if appends(made) is not None:
+        return tuple(made)
+    return tuple(broadcast_to(x, list(made[0].array.shape)) for x in numbers(tensors))
 
 
 def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
@@ -174,10 +186,12 @@ def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
             ShapeError, f"expected windows of at most {input.array.shape[dim]}, got {size}"
         )
     places = (np.arange(windows)[:, None] * step + np.arange(size)).ravel()
-    found = unflatten(
-        selection.index_select(input, input.results(places), dim), dim, (windows, size)
-    )
-    return movedim(found, dim + 1, -1)
+
+    def shown(x: Tensor) -> Tensor:
+        chosen = selection.index_select(x, x.results(places), dim)
+        return movedim(unflatten(chosen, dim, (windows, size)), dim + 1, -1)
+
+    return repeating(shown)(input)
 
 
 def unique(

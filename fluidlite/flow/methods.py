@@ -11,7 +11,7 @@ from ..eager.engine import located
 from ..eager.prepared import generator
 from ..eager.writing import Writing
 from ..errors import ArgumentError
-from ..functions import creation, elementary, noise, shaping
+from ..functions import creation, elementary, noise
 from ..ground.dtypes import as_dtype
 from ..opdef.operand import Operand
 from ..functions.elementary import abs, acos, asin, atan, neg
@@ -135,6 +135,10 @@ class MoreMethods(Writing, results=False):
 
     view_as = reshape_as
 
+    def expand_as(self, other: Tensor) -> Tensor:
+        """The tensor repeated to the shape of another one."""
+        return shapes.expand(self, list(other.array.shape))
+
     # -- tensors of the same kind ------------------------------------------------------------------
 
     def new_zeros(
@@ -257,13 +261,6 @@ def _bernoulli_(x: Any, p: float = 0.5) -> Any:
 
 #: methods of variables where those of tensors do more than a program needs
 OF_VARIABLES: dict[str, Any] = {
-    "reshape": shapes.reshape,
-    "view": shapes.reshape,
-    "squeeze": shapes.squeeze,
-    "unsqueeze": shapes.unsqueeze,
-    "flatten": shapes.flatten,
-    "transpose": shapes.transpose,
-    "t": shaping.t,
     "requires_grad": property(lambda x: not x.stop_gradient),
     "requires_grad_": _set_wanting,
     "uniform_": _uniform_,

@@ -10,20 +10,21 @@ from ..eager.recording import eager
 from ..errors import ArgumentError, ShapeError
 from ..functions import reduction, selection, shaping
 from .spelling import ONEFLOW, Found, found
+from .views import parts, repeating, viewing
 
 if TYPE_CHECKING:
-    from .spelling import Function, Picking, Several
+    from .spelling import Function, Picking
     from .tensor import Tensor
 
 cat: Function = ONEFLOW(shaping.concat, "cat", x="tensors")
 concat: Function = cat
 stack: Function = ONEFLOW(shaping.stack, x="tensors")
-reshape: Function = ONEFLOW(shaping.reshape, order="input, *shape")
+reshape: Function = viewing(ONEFLOW(shaping.reshape, order="input, *shape"))
 view: Function = reshape
-squeeze: Function = ONEFLOW(shaping.squeeze)
-unsqueeze: Function = ONEFLOW(shaping.unsqueeze)
-flatten: Function = ONEFLOW(shaping.flatten, start_axis="start_dim", stop_axis="end_dim")
-transpose: Function = ONEFLOW(
+squeeze: Function = viewing(ONEFLOW(shaping.squeeze))
+unsqueeze: Function = viewing(ONEFLOW(shaping.unsqueeze))
+flatten: Function = viewing(ONEFLOW(shaping.flatten, start_axis="start_dim", stop_axis="end_dim"))
+_transpose: Function = ONEFLOW(
     shaping.swapaxes,
     "transpose",
     """Two dimensions exchanged.
@@ -34,8 +35,18 @@ transpose: Function = ONEFLOW(
     axis0="dim0",
     axis1="dim1",
 )
-permute: Function = ONEFLOW(shaping.transpose, "permute", order="input, *dims", perm="dims")
-expand: Function = ONEFLOW(
+transpose: Function = viewing(_transpose, _transpose)
+t: Function = viewing(ONEFLOW(shaping.t), shaping.t)
+_permute: Function = ONEFLOW(shaping.transpose, "permute", order="input, *dims", perm="dims")
+
+
+def _permuted_back(y: Tensor, *dims: int | Sequence[int]) -> Tensor:
+    order = [d % y.array.ndim for d in numbers(dims)]
+    return _permute(y, sorted(range(len(order)), key=order.__getitem__))
+
+
+permute: Function = viewing(_permute, _permuted_back)
+_expand: Function = ONEFLOW(
     shaping.broadcast_to,
     "expand",
     """The tensor repeated along dimensions of size 1, and along new ones in front.
@@ -46,7 +57,7 @@ expand: Function = ONEFLOW(
     order="input, *sizes",
     shape="sizes",
 )
-unbind: Several = ONEFLOW(shaping.unstack, "unbind", fixed={"num": None}, then=tuple)
+expand: Function = repeating(_expand)
 roll: Function = ONEFLOW(shaping.roll, axis="dims")
 gather: Function = ONEFLOW(
     selection.take_along_axis,
@@ -98,6 +109,11 @@ def numbers(given: tuple[int | Sequence[int], ...]) -> Sequence[int]:
     return given[0] if len(given) == 1 and isinstance(given[0], (list, tuple)) else given
 
 
+def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
+    """The slices along a dimension, without it."""
+    return parts(input, shaping.unstack(input, dim), dim)
+
+
 def split(
     x: Tensor, split_size_or_sections: int | Sequence[int], dim: int = 0
 ) -> tuple[Tensor, ...]:
@@ -129,7 +145,7 @@ def split(
         sizes = [min(each, total - at) for at in range(0, total, each)]
     if len(sizes) == 1:
         return (x,)
-    return tuple(eager.split(x, sections=sizes, axis=dim))
+    return parts(x, eager.split(x, sections=sizes, axis=dim), dim, sizes)
 
 
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:

@@ -22,8 +22,9 @@ from .functions import (
     relu, softmax, std, sum, var,
 )  # fmt: skip
 from .shapes import (
-    argsort, chunk, cumsum, expand, flip, gather, index_select, masked_fill, masked_select,
-    permute, repeat, roll, sort, split, topk, tril, triu, unbind,
+    argsort, chunk, cumsum, expand, flatten, flip, gather, index_select, masked_fill,
+    masked_select, permute, repeat, reshape, roll, sort, split, squeeze, t, topk, transpose, tril,
+    triu, unbind, unsqueeze,
 )  # fmt: skip
 from . import devices
 from .conversion import Conversion
@@ -33,6 +34,7 @@ from .views import Viewing
 
 if TYPE_CHECKING:
     from ..functions.arguments import DTypeLike
+    from .spelling import Function
 
 
 class Tensor(Conversion, Viewing, MoreMethods, InPlace, TensorCore):
@@ -58,6 +60,7 @@ class Tensor(Conversion, Viewing, MoreMethods, InPlace, TensorCore):
     gradient_stops: ClassVar[bool] = True
     flat_zeros: ClassVar[bool] = True
     promotion: ClassVar[Promotion] = DIMENSIONS_FIRST
+    retaining: ClassVar[str] = "retain_grad"
     of_variables: ClassVar[dict[str, Any]] = OF_VARIABLES
 
     sum = sum
@@ -79,6 +82,13 @@ class Tensor(Conversion, Viewing, MoreMethods, InPlace, TensorCore):
     log_softmax = log_softmax
     relu = relu
 
+    reshape: ClassVar[Function] = reshape
+    view: ClassVar[Function] = reshape
+    squeeze: ClassVar[Function] = squeeze
+    unsqueeze: ClassVar[Function] = unsqueeze
+    flatten: ClassVar[Function] = flatten
+    transpose: ClassVar[Function] = transpose
+    t: ClassVar[Function] = t
     permute = permute
     expand = expand
     repeat = repeat

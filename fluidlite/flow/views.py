@@ -2,105 +2,200 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+import functools
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
+from ..eager import engine
 from ..eager.mode import thread
+from ..eager.sweep import described
 from ..eager.writing import Writing
+from ..errors import InplaceError
 from ..functions import shaping
 from ..functions.items import get_item, set_item
 from ..opdef.operand import Operand
-from . import shapes
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ..functions.arguments import Axes
-    from .tensor import Tensor
 
 _Get = Callable[[Any], Any]
 _Put = Callable[[Any, Any], Any]
+_MANY = 64  #: views are looked through for some that are gone when there are so many, or twice, ...
 
 
 class Viewing(Writing, results=False):
-    """Indices and forms of a tensor, through which it can be written."""
+    """Tensors whose indices and forms are written with them, and they with those."""
 
     #: what this is a view of, how it is had from that, and how it is put back
-    _origin: tuple[Any, _Get, _Put] | None = None
+    _whole: tuple[Any, _Get, _Put] | None = None
+    #: the views of this tensor, by what identifies them
+    _views: dict[int, weakref.ref[Any]] | None = None
 
     def __getitem__(self, item: Any) -> Any:
         made = get_item(self, item)
-        if _is_plain(item):
-            made._origin = (self, lambda x: get_item(x, item), lambda x, y: set_item(x, item, y))
-        return made
+        return _part(made, self, item) if _is_plain(item) else made
 
-    def _seen(self, get: _Get, back: _Get | None = None) -> Any:
-        """A form of this tensor; ``back`` undoes it, a change of shape when None."""
-        made = get(self)
-        if made is not self:
-            made._origin = (self, get, lambda x, y: (back or _like(x))(y))
-        return made
+    def __iter__(self) -> Iterator[Any]:
+        return iter(parts(self, super().__iter__(), 0))  # type: ignore[misc]
 
-    def reshape(self, *shape: int | Sequence[int]) -> Tensor:
-        """The same elements in another shape, one size of which may be -1."""
-        return self._seen(lambda x: shapes.reshape(x, *shape))
+    @property
+    def T(self) -> Any:
+        """The tensor with its dimensions in reverse order."""
+        return seen(self, _reversed, lambda x, y: _reversed(y))
 
-    view = reshape
-
-    def squeeze(self, dim: Axes = None) -> Tensor:
-        """The tensor without a dimension, or without all, of size 1."""
-        return self._seen(lambda x: shapes.squeeze(x, dim))
-
-    def unsqueeze(self, dim: int) -> Tensor:
-        """The tensor with a new dimension of size 1."""
-        return self._seen(lambda x: shapes.unsqueeze(x, dim))
-
-    def flatten(self, start_dim: int = 0, end_dim: int = -1) -> Tensor:
-        """The tensor with some dimensions made one."""
-        return self._seen(lambda x: shapes.flatten(x, start_dim, end_dim))
-
-    def transpose(self, dim0: int, dim1: int) -> Tensor:
-        """Two dimensions exchanged."""
-
-        def exchanged(x: Any) -> Any:
-            return shapes.transpose(x, dim0, dim1)
-
-        return self._seen(exchanged, exchanged)
-
-    def t(self) -> Tensor:
-        """The two dimensions exchanged."""
-        return self._seen(shaping.t, shaping.t)
-
-    def write(self, change: Any, reshaped: bool = False) -> Tensor:
-        """Take what a function makes of this tensor in its place, and in that of what it is a view
-        of.
+    def write(self, change: Any, reshaped: bool = False) -> Any:
+        """Take what a function makes of this tensor in its place, in that of what it is a view of,
+        and in its views.
 
         Args:
             change: takes an alias of this tensor, and gives a tensor of its shape.
-            reshaped: the shape may change: then this is no view any more.
+            reshaped: the shape may change: then this is no view any more, and has none.
 
         Raises:
             InplaceError: a leaf that wants a gradient would be written, or the shape would change.
         """
-        if self._origin is None or reshaped:
-            self._origin = None
-            return super().write(change, reshaped)
-        base, get, put = self._origin
-        base.write(lambda old: put(old, _fitting(change(get(old)), self)))
-        view = get(base)
-        self.array: Any = view.array
-        self.version: int = self.version + 1
-        if thread.recording:
-            self.origin: Any = view.origin
-            self.stop: bool = view.stop
+        if self._whole is None or reshaped:
+            self._whole = None
+            if reshaped:
+                self._views = None
+            super().write(change, reshaped)
+            for each in self._sharing or (self,):
+                _show(each)
+            return self
+        whole, get, put = self._whole
+        whole.write(lambda old: put(old, _fitting(change(get(old)), self)))
+        return self
+
+    def write_shape(self, change: Any) -> Any:
+        """The same as ``write`` for a function that gives the elements another shape."""
+        if self._whole is None:
+            return super().write_shape(change)
+        whole, get, put = self._whole
+        super().write_shape(change)
+        self._whole = (whole, lambda x: change(get(x)), lambda x, y: put(x, _shaped(y, get(x))))
         return self
 
 
-def _like(x: Any) -> _Get:
-    """What gives a tensor the shape of another one."""
-    return lambda y: shapes.reshape(y, list(x.array.shape))
+def _see(view: Any, whole: Any, get: _Get, put: _Put) -> Any:
+    """Make a tensor a view of another one.
+
+    Args:
+        view: the tensor.
+        whole: the other one.
+        get: takes that, and gives what is seen.
+        put: takes it and what is to be seen, and gives it with that.
+    """
+    view._whole = (whole, get, put)
+    views = whole._views
+    if views is None:
+        views = whole._views = {}
+    count = len(views)
+    if count >= _MANY and not count & (count - 1):
+        for key in [key for key, link in views.items() if link() is None]:
+            del views[key]
+    views[id(view)] = weakref.ref(view)
+    return view
+
+
+def _show(x: Any) -> None:
+    """Take the elements of a tensor over into its views, and theirs."""
+    for link in list((x._views or {}).values()):
+        view = link()
+        if view is None or view._whole is None or view._whole[0] is not x:
+            continue
+        now = view._whole[1](x)
+        view.array = now.array
+        view.version += 1
+        if thread.recording:
+            view.origin, view.stop = now.origin, now.stop
+        _show(view)
+
+
+def seen(x: Any, get: _Get, put: _Put) -> Any:
+    """What a function makes of a tensor, as a view of it; a variable of a program has none.
+
+    Args:
+        x: the tensor.
+        get: the function.
+        put: takes the tensor and what is to be seen, and gives the tensor with that.
+    """
+    made = get(x)
+    return _see(made, x, get, put) if isinstance(x, Viewing) and made is not x else made
+
+
+def viewing(function: Callable[..., Any], back: Callable[..., Any] | None = None) -> Any:
+    """A function whose result is a view of its first argument.
+
+    Args:
+        function: takes a tensor and options.
+        back: takes a result and the same options, and gives what the tensor was; None where the
+            shape alone changes.
+    """
+
+    @functools.wraps(function)
+    def viewed(input: Any, *args: Any, **named: Any) -> Any:
+        def put(x: Any, y: Any) -> Any:
+            return _shaped(y, x) if back is None else back(y, *args, **named)
+
+        return seen(input, lambda x: function(x, *args, **named), put)
+
+    return viewed
+
+
+def repeating(function: Callable[..., Any]) -> Any:
+    """A function whose result shows elements of its first argument more than once: a view that can
+    be written where it does not.
+    """
+
+    @functools.wraps(function)
+    def repeated(input: Any, *args: Any, **named: Any) -> Any:
+        def put(x: Any, y: Any) -> Any:
+            if x.array.size == y.array.size:
+                return _shaped(y, x)
+            raise engine.located(
+                InplaceError,
+                f"{described(input)} is shown more than once in what {function.__name__} gives: "
+                f"that cannot be written; write to a clone() of it",
+            )
+
+        return seen(input, lambda x: function(x, *args, **named), put)
+
+    return repeated
+
+
+def parts(
+    x: Any, made: Iterator[Any] | Sequence[Any], dim: int, sizes: Sequence[int] | None = None
+) -> tuple[Any, ...]:
+    """Parts of a tensor along a dimension, as views of it.
+
+    Args:
+        x: the tensor.
+        made: the parts, in order.
+        dim: the dimension.
+        sizes: of the parts; None where each is one place, and has not the dimension.
+    """
+    if not isinstance(x, Viewing):
+        return tuple(made)
+    found, at = [], 0
+    before = (slice(None),) * (dim % x.array.ndim)
+    for k, each in enumerate(made):
+        size = 1 if sizes is None else sizes[k]
+        found.append(_part(each, x, (*before, k if sizes is None else slice(at, at + size))))
+        at += size
+    return tuple(found)
+
+
+def _part(made: Any, x: Any, item: Any) -> Any:
+    return _see(made, x, lambda x: get_item(x, item), lambda x, y: set_item(x, item, y))
+
+
+def _reversed(x: Any) -> Any:
+    return shaping.transpose(x, tuple(range(x.array.ndim))[::-1])
+
+
+def _shaped(y: Any, like: Any) -> Any:
+    """A tensor in the shape of another one."""
+    return shaping.reshape(y, list(like.array.shape))
 
 
 def _fitting(made: Any, like: Any) -> Any:

@@ -1,12 +1,13 @@
 """grad: which inputs, orders, blocked tensors, and what it leaves alone."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import fluidlite as fluid
-from fluidlite.errors import ArgumentError, GradientShapeError, UnreachableError
+from fluidlite.errors import ArgumentError, FluidWarning, GradientShapeError, UnreachableError
 
 
 def leaf(values, dtype="float64"):
@@ -121,3 +122,30 @@ def test_arguments_of_grad_are_checked():
             call()
     with pytest.raises(GradientShapeError):
         fluid.grad(y, x, fluid.to_tensor([1.0]))
+
+
+@pytest.mark.parametrize("spelling", ["paddle", "oneflow"])
+def test_that_the_gradient_of_a_result_is_not_kept_is_said_once(spelling):
+    if spelling == "paddle":
+        x, keep = fluid.to_tensor([1.0], stop_gradient=False), "retain_grads"
+    else:
+        x, keep = fluid.flow.tensor([1.0], requires_grad=True), "retain_grad"
+    y = x * 2.0
+    (y * y).sum().backward()
+    with pytest.warns(FluidWarning, match=rf"None here; call its {keep}\(\)") as caught:
+        assert y.grad is None
+    assert caught[0].filename == __file__
+    assert f"{Path(__file__).name}:" in str(caught[0].message)
+    assert (y * 1.0).grad is None
+
+
+def test_nothing_is_said_of_leaves_and_of_what_is_kept():
+    x = fluid.to_tensor([1.0], stop_gradient=False)
+    y = x * 2.0
+    y.retain_grads()
+    assert x.grad is y.grad is fluid.ones([1]).grad is x.detach().grad is None
+    (y * y).sum().backward()
+    assert y.grad.tolist() == [4.0]
+    with fluid.dygraph.guard():
+        z = fluid.dygraph.to_variable(np.float32([1.0])) * 2.0
+        assert z.grad is None
