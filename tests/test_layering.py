@@ -27,6 +27,8 @@ HEAVY |= {"threadpoolctl", "tqdm"}
 # Also allowed inside functions: a module of the standard library that few programs need.
 LIGHT = {"concurrent", "ctypes", "difflib", "hashlib", "json", "random", "tempfile"}
 VAGUE = {"base", "common", "helper", "helpers", "misc", "util", "utils"}
+PASSING = {"each", "found", "given", "kept", "made"}  # names for the next line or two
+LIFE = 3  # how many lines a local of such a name may live
 IMPORTED_SO = {"nn/utils.py", "flow/nn/utils.py"}  # users of paddle 2 import it by this name
 LONGEST, LONGEST_OF_RUNTIME = 600, 400
 
@@ -358,6 +360,68 @@ def test_no_file_has_a_name_that_says_nothing():
     paths = [path for path in (ROOT / PACKAGE).rglob("*") if path.is_dir() or path.suffix == ".py"]
     vague = [path.relative_to(ROOT / PACKAGE) for path in paths if path.stem.strip("_") in VAGUE]
     report(path for path in vague if path.as_posix() not in IMPORTED_SO)
+
+
+FUNCTION = ast.FunctionDef | ast.AsyncFunctionDef
+SCOPE = FUNCTION | ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+
+
+def passing_locals(scope):
+    """Passing names that live too long, as pairs of a line and a name, and the uses of those that
+    belong to a scope around.
+    """
+    too_long, reads, stores, parameters = [], [], {}, set()
+    nodes = [*ast.iter_child_nodes(scope)]
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, SCOPE):
+            inner, free = passing_locals(node)
+            too_long += inner
+            reads += free
+            continue
+        if isinstance(node, ast.Name) and node.id in PASSING:
+            if isinstance(node.ctx, ast.Load):
+                reads.append((node.lineno, node.id))
+            else:
+                stores[node.id] = min(node.lineno, stores.get(node.id, node.lineno))
+        elif isinstance(node, ast.arg):
+            parameters.add(node.arg)
+        nodes += ast.iter_child_nodes(node)
+    if isinstance(scope, FUNCTION):
+        ends = {name: line for line, name in sorted(reads)}
+        too_long += [
+            (line, name)
+            for name, line in stores.items()
+            if name not in parameters and ends.get(name, line) - line > LIFE
+        ]
+    return too_long, [read for read in reads if read[1] not in stores.keys() | parameters]
+
+
+@pytest.mark.parametrize(
+    "text, lines",
+    [
+        ("def f(x):\n    found = x\n    x()\n    x()\n    return found", []),
+        ("def f(x):\n    found = x\n    x()\n    x()\n    x()\n    return found", [2]),
+        ("def f(x):\n    for each in x:\n        x()\n        x()\n\n        each()", [2]),
+        ("def f(made):\n    made = made()\n    made()\n\n\n    return made", []),
+        ("def f(x):\n    for each in x:\n        each()\n\n\n    [each for each in x]", []),
+        ("def f(x):\n    def g():\n        return made\n\n    made = x\n\n    g()\n", []),
+        ("def f(x):\n    made = x\n\n    def g():\n\n        return made\n", [2]),
+        ("class A:\n    def g(self):\n        made = 1\n\n\n\n        made()", [3]),
+    ],
+)
+def test_names_that_live_too_long_are_seen(text, lines):
+    assert [line for line, _ in passing_locals(ast.parse(text))[0]] == lines
+
+
+def test_a_local_that_lives_longer_than_three_lines_is_named_after_its_thing():
+    words = re.compile(rf"\b({'|'.join(PASSING)})\b")
+    report(
+        f"{module}, line {line}: {name} lives longer than {LIFE} lines; name it after what it is"
+        for module in FILES
+        if words.search(source_of(module))
+        for line, name in sorted(passing_locals(tree_of(module))[0])
+    )
 
 
 def test_no_file_is_longer_than_two_ideas():

@@ -67,10 +67,10 @@ def _bash(program: str, commands: list[Command]) -> str:
         for option, choices in each.choices
         if option
     ]
-    for each in commands:
-        words = [option for option, _ in each.options]
-        words += [word for option, choices in each.choices if not option for word in choices]
-        cases.append(f'    "{each.name} "*) words="{" ".join(words)}" ;;')
+    for command in commands:
+        words = [option for option, _ in command.options]
+        words += [word for option, choices in command.choices if not option for word in choices]
+        cases.append(f'    "{command.name} "*) words="{" ".join(words)}" ;;')
     names = " ".join(each.name for each in commands)
     return "\n".join(
         [

@@ -74,13 +74,13 @@ class Moves(ModuleType):
         if name not in _MOVES:
             raise AttributeError(f"module 'six.moves' has no attribute {name!r}", name=name)
         module, _, attribute = _MOVES[name].partition(":")
-        found: Any = import_module(module)
+        moved: Any = import_module(module)
         if name == "urllib":
             for part in _URLLIB[:-2]:
                 import_module(f"urllib.{part}")
-        found = getattr(found, attribute) if attribute else found
-        setattr(self, name, found)
-        return found
+        moved = getattr(moved, attribute) if attribute else moved
+        setattr(self, name, moved)
+        return moved
 
 
 moves: Moves = Moves("six.moves")

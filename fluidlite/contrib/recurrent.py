@@ -336,8 +336,8 @@ class _Stack:
                     after = [kept(a, b, there) for a, b in zip(before, after)]
                 for a, b in zip(before, after):
                     network.update_memory(a, b)
-                for each in after:
-                    network.step_output(each)
+                for state in after:
+                    network.step_output(state)
                 now = after[0]
                 if self._dropout is not None and self._dropout > 0:
                     now = dropout(now, self._dropout, dropout_implementation=self._way)

@@ -53,9 +53,9 @@ class PyLayerContext(Described):
         """
         if self._saved:
             raise located(ArgumentError, "save_for_backward may be called once")
-        for each in tensors:
-            if each is not None and not isinstance(each, TensorRecord):
-                raise located(ArgumentError, f"expected tensors to save, got {each!r:.60}")
+        for tensor in tensors:
+            if tensor is not None and not isinstance(tensor, TensorRecord):
+                raise located(ArgumentError, f"expected tensors to save, got {tensor!r:.60}")
         self._saved = tuple(
             None if each is None else _Saved(each, each.version) for each in tensors
         )

@@ -208,10 +208,10 @@ class _Job:
         graph = SourceGraph()
         writer = SourceWriter(graph, self.values, self.changed, self.program.random_seed)
         env: dict[str, Any] = {}
-        for each in self.inputs:
-            value = graph.value(each.spec(k), each.variable.name)
+        for fed in self.inputs:
+            value = graph.value(fed.spec(k), fed.variable.name)
             graph.inputs.append(value.cell)
-            env[each.variable.name] = value.having(each.offsets)
+            env[fed.variable.name] = value.having(fed.offsets)
         writer.run_block(self.program.global_block(), env)
         self._raise_failures(writer)
         namer = Namer(["predict", "train_step", "load", "KEYS", *(f.name for f in self.free)])

@@ -64,8 +64,8 @@ def of_number(function: Callable[..., Any], x: Any, axis: Axes, *options: Any) -
         ShapeError: it is another dimension.
     """
     dims: Any = axis if isinstance(axis, (list, tuple)) else [axis]
-    for each in dims:
-        normal_axis(each, 1)
+    for dim in dims:
+        normal_axis(dim, 1)
     result = function(eager.reshape(x, shape=(1,)), axis, *options)
     if isinstance(result, tuple):
         return tuple(eager.reshape(each, shape=()) for each in result)

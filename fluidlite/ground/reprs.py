@@ -56,9 +56,9 @@ def _arguments(value: Any) -> Iterator[tuple[str, Any]]:
     attributes = dict(_places_of(kind))
     for name, default in _parameters(kind).items():
         places = (attributes.pop(name),) if name in attributes else (name, f"_{name}")
-        found = next((each for place in places for each in _held(value, place)), default)
-        if found is not _MISSING and not _same(found, default):
-            yield name, found
+        argument = next((each for place in places for each in _held(value, place)), default)
+        if argument is not _MISSING and not _same(argument, default):
+            yield name, argument
     for name, place in attributes.items():
         yield from ((name, found) for found in _held(value, place) if found is not None)
 

@@ -321,13 +321,13 @@ def adjoint_filter(op: Any, Input: Spec, G: Spec) -> Prepared | None:
         def part(k: int, worker: int) -> None:
             for block in range(bounds[k].start, bounds[k].stop):
                 where, patches = room.patches(block, worker)
-                found = np.matmul(patches, flat[:, where].T)
-                sums[k] = found if sums[k] is None else np.add(sums[k], found, out=sums[k])
+                product = np.matmul(patches, flat[:, where].T)
+                sums[k] = product if sums[k] is None else np.add(sums[k], product, out=sums[k])
 
         threads.each(part, len(bounds), room.workers, blas=True)
         total = sums[0]
-        for found in sums[1:]:
-            np.add(total, found, out=total)
+        for part_sum in sums[1:]:
+            np.add(total, part_sum, out=total)
         return np.ascontiguousarray(total.T).reshape(op.size)
 
     return Prepared(run, scratch=Maker(PatchMemory, g, dtype))

@@ -113,11 +113,11 @@ def pool2d_grad(op: Any, X: Spec, Out: Spec, dOut: Spec) -> Prepared | None:
 
     negative_zero = np.iinfo(f"i{X.dtype.dtype.itemsize}").min  # as bits
 
-    def spread(x: Any, largest: Any, g: Any, made: Any) -> None:
+    def spread(x: Any, largest: Any, g: Any, out: Any) -> None:
         free, equal, bits = None, equality(largest), as_bits(g)
         if bits.min() == negative_zero:  # of which a sum with zeros is none
             bits = as_bits(g + 0)
-        made = as_bits(made)
+        out = as_bits(out)
         for place in places[:-1]:
             here = equal(x[place], largest)
             if free is None:
@@ -125,15 +125,15 @@ def pool2d_grad(op: Any, X: Spec, Out: Spec, dOut: Spec) -> Prepared | None:
             else:
                 np.logical_and(here, free, out=here)
                 np.logical_xor(free, here, out=free)
-            np.bitwise_and(bits, mask_of(here), out=made[place])
+            np.bitwise_and(bits, mask_of(here), out=out[place])
         if free is None:
-            np.copyto(made, bits)
+            np.copyto(out, bits)
         else:
-            np.bitwise_and(bits, mask_of(free), out=made[places[-1]])
+            np.bitwise_and(bits, mask_of(free), out=out[places[-1]])
 
     def run(x: Any, largest: Any, g: Any, out: Any = None) -> Any:
-        made = np.empty_like(x) if out is None else out
-        _over_parts(spread, x, _lying(x, largest), _lying(x, g), made)
-        return made
+        gradient = np.empty_like(x) if out is None else out
+        _over_parts(spread, x, _lying(x, largest), _lying(x, g), gradient)
+        return gradient
 
     return Prepared(run, out=True)

@@ -148,10 +148,10 @@ def py_func(
     skipped = skip_vars_in_backward_input
     skip = [] if skipped is None else variables_of(skipped, "skip_vars_in_backward_input")
     known = {v.name for v in (*inputs, *outputs)}
-    for each in skip:
-        if each.name not in known:
+    for variable in skip:
+        if variable.name not in known:
             raise ArgumentError(
-                f"expected skip_vars_in_backward_input to be among x and out, got {each.name!r}"
+                f"expected skip_vars_in_backward_input to be among x and out, got {variable.name!r}"
             )
     attrs = {"forward_callable_id": register(func), "backward_callable_id": -1}
     if backward_func is not None:

@@ -121,9 +121,9 @@ def dynamic_decode(
             f"expected max_step_num to be a whole number from 0, or None, got {max_step_num!r:.60}"
         )
     inputs, states, finished = decoder.initialize(inits)
-    for each in leaves((inputs, states, finished)):
-        if not isinstance(each, Variable):
-            raise ArgumentError(f"expected a decoder to begin with variables, got {each!r:.60}")
+    for leaf in leaves((inputs, states, finished)):
+        if not isinstance(leaf, Variable):
+            raise ArgumentError(f"expected a decoder to begin with variables, got {leaf!r:.60}")
     finished.stop_gradient = True
     if is_test and any(each is finished for each in leaves(states)):
         finished = assign(finished)  # states are written in place, and tell paths that moved apart

@@ -174,9 +174,9 @@ class Interpolation(Op, abstract=True):
         """
         places = []
         for axis, attrs in self.weights(X.shape, sizes, DType.FP32):
-            found = resize_weights(attrs).neighbours(xp, xp.arange(attrs["new"]))
+            neighbours = resize_weights(attrs).neighbours(xp, xp.arange(attrs["new"]))
             along = [-1 if i == axis else 1 for i in range(X.ndim)]
-            places.append([(axis, place, xp.reshape(w, along)) for place, w in found])
+            places.append([(axis, place, xp.reshape(w, along)) for place, w in neighbours])
         turned = places if self.rank == 3 else places[::-1]  # which of the dimensions goes on first
         total = xp.float32(0)
         for corner in itertools.product(*turned):

@@ -235,17 +235,17 @@ def rank_offsets(rows: Sequence[Row]) -> np.ndarray:
     [[2, 1, 1, 2, 0, -1, -1], [1, 1, 1, 2, 0, -1, -1]]
     """
     keys = [getattr(row, "key", None) for row in rows]
-    found = np.full([len(rows), 1 + 2 * MOST_RANK], -1, "int32")
+    offsets = np.full([len(rows), 1 + 2 * MOST_RANK], -1, "int32")
     ranked: dict[int, list[tuple[int, int]]] = {}
     for place, key in enumerate(keys):
         if key is not None and key.counted_rank:
             ranked.setdefault(key.search, []).append((key.counted_rank, place))
     for page in ranked.values():
         for rank, place in page:
-            found[place, 0] = rank
+            offsets[place, 0] = rank
             for other, there in page:
-                found[place, 2 * other - 1 : 2 * other + 1] = other, there
-    return found
+                offsets[place, 2 * other - 1 : 2 * other + 1] = other, there
+    return offsets
 
 
 __all__ = ["LogKey", "MarkedRow", "Marks", "PageViews", "rank_offsets"]

@@ -176,8 +176,8 @@ class _Kernel:
             if node.serial in self._late:
                 tails.setdefault(node.size, []).append(k)
             elif maps:
-                for each in maps:
-                    nest.store_part(f"o{k}", node, each)
+                for index_map in maps:
+                    nest.store_part(f"o{k}", node, index_map)
             elif node.size == self._size:
                 nest.store(f"o{k}", node, False)
             elif columns and node.size * columns == self._size:

@@ -49,8 +49,8 @@ class _Way:
         self.program = built.main.clone()
         block = self.program.global_block()
         sources = [block.var(name) for name in wanted]
-        for each in sources:
-            each.stop_gradient = False
+        for source in sources:
+            source.stop_gradient = False
         goals, weights = [], []
         for place, name in enumerate(outputs):
             goal = block.var(name)
@@ -154,8 +154,8 @@ class Runner:
                     "it after ProgramTranslator().enable(False), so that it runs at once"
                 )
             env = dict(kept)
-            for place, each in zip(way.targets, cotangents):
-                env[self._built.outputs[place].name + COTANGENT] = each.array
+            for place, cotangent in zip(way.targets, cotangents):
+                env[self._built.outputs[place].name + COTANGENT] = cotangent.array
             now, self._state.count = self._state.count, count
             try:
                 self._run(way.program, way.backward, env)
@@ -169,8 +169,8 @@ class Runner:
         given = [tensors[n] for n in wanted]
         made = recorded("program", backward, PyLayerContext(), given, results)
         found = list(outputs)
-        for place, each in zip(way.targets, made):
-            found[place] = each
+        for place, tensor in zip(way.targets, made):
+            found[place] = tensor
         return found
 
 

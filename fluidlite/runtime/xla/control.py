@@ -66,14 +66,14 @@ def _loop(trace: StepTrace, step: Step, run: Driver, env: Environment) -> None:
         frame = Frame(env, values)
         with checks.guard([]) as inner:
             trace.run(body, frame, count)
-        made = {name: like_before(name, frame[name], values[name]) for name in values}
-        return made, count + 1, _all([truth, *inner])
+        news = {name: like_before(name, frame[name], values[name]) for name in values}
+        return news, count + 1, _all([truth, *inner])
 
     arrays = {name: jnp.asarray(value) for name, value in carried.items()}
     state = arrays, jnp.zeros((), "int32"), jnp.ones((), bool)
-    made, _, truth = lax.while_loop(goes_on, one_pass, state)
+    final, _, truth = lax.while_loop(goes_on, one_pass, state)
     checks.get().append(truth)
-    env.update(made)
+    env.update(final)
     env[run.names("outputs", "StepScopes")[0]] = ()
 
 

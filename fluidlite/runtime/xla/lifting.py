@@ -63,8 +63,8 @@ class ProductsAhead:
         def one(values: Mapping[str, Any]) -> Any:
             frame = Frame(self._run.env, values)
             with trace.f.backend.checks.guard([]) as inner:
-                for each in self._steps:
-                    trace.compute(each, frame)
+                for step in self._steps:
+                    trace.compute(step, frame)
             names = {name for each in self._steps for name in each.writes}
             return {name: frame[name] for name in sorted(names)}, list(inner)
 

@@ -333,18 +333,18 @@ def _gradient(trace: StepTrace, step: Step, run: Driver) -> bool:
 
     def one_pass(carry: Any, kept: Any) -> Any:
         carried, sums, number, truth = carry
-        news, found, inner = pulled(carried, number, {**rest.constant, **kept})
+        news, gradients, inner = pulled(carried, number, {**rest.constant, **kept})
         for each in inner:
             truth = truth & each
-        return (news, jax.tree.map(jnp.add, sums, found), number + 1, truth), None
+        return (news, jax.tree.map(jnp.add, sums, gradients), number + 1, truth), None
 
     begin = carried, sums, zero, jnp.ones((), bool)
     (carried, sums, number, truth), _ = lax.scan(
         one_pass, begin, rest.stacked, length=len(rest), reverse=True
     )
-    carried, found, inner = pulled(carried, number, passes.first)
+    carried, gradients, inner = pulled(carried, number, passes.first)
     checks.get().extend([truth, *inner])
-    for name, value in found.items():
+    for name, value in gradients.items():
         sums[name] = added(sums[name], value) if name in sums else value
     for name, out, x in zip(local, run.names("outputs", "X@GRAD"), names):
         if out != EMPTY:

@@ -143,8 +143,8 @@ def _gradient(trace: StepTrace, step: Step, run: Driver) -> bool:
             like_before(name, frame[name + GRAD], old)
             for name, old in zip(op.ex_states, states, strict=True)
         ]
-        found = {n: jnp.asarray(v) for n in local if (v := dict.get(frame, n)) is not None}
-        return news, found, inner, {n: v for n, v in frame.seen.items() if hasattr(v, "ndim")}
+        gradients = {n: jnp.asarray(v) for n in local if (v := dict.get(frame, n)) is not None}
+        return news, gradients, inner, {n: v for n, v in frame.seen.items() if hasattr(v, "ndim")}
 
     rows = passes.stacked, seeds
     first = jax.tree.map(lambda v: v[0], rows)
@@ -155,9 +155,9 @@ def _gradient(trace: StepTrace, step: Step, run: Driver) -> bool:
 
     def one_pass(carry: Any, values: Any) -> Any:
         states, number, truth, sums = carry
-        news, found, inner, seen = pulled(states, number, values)
-        sums = {name: before + found[name] for name, before in sums.items()}
-        parts = {name: found[name] for name in of_inputs if name in found}
+        news, step_gradients, inner, seen = pulled(states, number, values)
+        sums = {name: before + step_gradients[name] for name, before in sums.items()}
+        parts = {name: step_gradients[name] for name in of_inputs if name in step_gradients}
         return (news, number + 1, _all(truth, inner), sums), (
             parts,
             {name: seen[name] for name in sorted(behind.reads)},
@@ -172,10 +172,10 @@ def _gradient(trace: StepTrace, step: Step, run: Driver) -> bool:
     ]
     outs = run.names("outputs", "parameters@GRAD")
     gradients += zip(of_parameters, names["parameters"], outs, strict=False)
-    found = {**parts, **sums, **behind.gradients(trace, seen)}
+    gradients = {**parts, **sums, **behind.gradients(trace, seen)}
     for name, x, out in gradients:
         if out != EMPTY:
-            run.set(out, found[name] if name in found else run.zeros_like(run.value(x)))
+            run.set(out, gradients[name] if name in gradients else run.zeros_like(run.value(x)))
     for out, value in zip(run.names("outputs", "initial_states@GRAD"), carried, strict=False):
         run.set(out, value)
     return True
