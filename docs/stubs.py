@@ -8,12 +8,13 @@ A test sees that they agree with the package.
 """
 
 import ast
+import functools
 import inspect
 import re
 import sys
 from collections.abc import Collection
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 
 import fluidlite as fluid
 from fluidlite.functions import exports
@@ -31,16 +32,23 @@ AT_ONCE = (
     "set_value",
     "tolist",
 )
-#: layers that give more than one variable where an argument is true
+#: layers that give more than one variable where an argument is true, or given
 FLAGS = {
     "adaptive_pool2d": "require_index",
     "adaptive_pool3d": "require_index",
+    "ctc_greedy_decoder": "input_length",
+    "detection_output": "return_index",
     "matrix_nms": "return_index",
     "nonzero": "as_tuple",
     "softmax_with_cross_entropy": "return_softmax",
 }
 #: modules of layers -> the types of arguments that they name
-_ALIASES = {"anchors": "Floats", "convolution": "Numbers", "reduce": "Dims", "sizes": "Given"}
+_ALIASES = {
+    "anchors": "Floats",
+    "convolution": "Numbers, Padding",
+    "reduce": "Dims",
+    "sizes": "Given",
+}
 HEAD = "# Written by docs/stubs.py.\n"
 
 
@@ -105,7 +113,7 @@ def layers_stub() -> str:
     modules = {name: at for name, at in known.items() if at[0] == "."}
     head = ["from collections.abc import Mapping, Sequence"]
     head += ["from typing import Any, Literal, overload", ""]
-    head += ["from ..functions.arguments import DTypeLike"]
+    head += ["from ..ground.dtypes import DTypeLike", "from ..initializer import Initializer"]
     head += ["from ..ir.variable import Variable", "from ..param_attr import Attr"]
     head += [f"from .{m} import {n}" for m, n in _ALIASES.items()]
     made = [n for n in places if n not in FLAGS and _is_made(getattr(fluid.layers, n))]
@@ -141,12 +149,15 @@ def _overloads(name: str) -> str:
     summary = _summary(getattr(fluid.layers, name))
     one, _, several = str(signature.return_annotation).partition(" | ")
     flag, text = FLAGS[name], ""
-    ways = ("Literal[False] = False", one), ("Literal[True]", several), ("bool = False", None)
+    if signature.parameters[flag].default is None:
+        ways = ("None = None", one), ("Variable", several), ("Variable | None = None", None)
+    else:
+        ways = ("Literal[False] = False", one), ("Literal[True]", several), ("bool = False", None)
     for kind, result in ways:
         told = []
         for each in signature.parameters.values():
             said = kind if each.name == flag else f"{each.annotation}{_default(each)}"
-            told += ["*"] if each.name == flag and " " not in kind else []
+            told += ["*"] if each.name == flag and kind[:7] == "Literal" and " " not in kind else []
             told.append(f"{each.name}: {said}")
         text += f"@overload\ndef {name}({', '.join(told)}) -> {result or f'{one} | {several}'}:\n"
         text += f'    """{summary}"""\n'
@@ -161,7 +172,7 @@ def _summary(documented: object) -> str:
 def variables_stub() -> str:
     """Python's operators on variables, and the methods that they have because tensors do."""
     names = sorted(methods())
-    head = "from collections.abc import Sequence\nfrom typing import Any\n\n"
+    head = "from collections.abc import Sequence\nfrom typing import Any, Literal, overload\n\n"
     head += "from ..functions.arguments import ArrayLike, Axes, DTypeLike, Numbers, Other\n"
     head += "from ..opdef.arithmetic import Arithmetic\n"
     head += "from .variable import Variable\n\nclass VariableMethods(Arithmetic):\n"
@@ -201,11 +212,38 @@ def _method(name: str) -> str:
         summary = _summary(member)
         return f'    @property\n    def {name}(self) -> Variable:\n        """{summary}"""\n'
     signature = inspect.signature(member)
+    ways = _ways(member)
+    if ways:
+        summary = f'        """{_summary(member)}"""\n'
+        return "".join(f"    @overload\n    def {name}{way}:\n{summary}" for way in ways)
     first, *others = signature.parameters.values()
     told = [str(first.replace(name="self", annotation=first.empty)), *map(_parameter, others)]
     result = _of_variables(signature.return_annotation)
     summary = _summary(member)
     return f'    def {name}({", ".join(told)}) -> {result}:\n        """{summary}"""\n'
+
+
+@functools.cache
+def _overloads_in(path: str) -> dict[str, list[ast.FunctionDef]]:
+    """The functions of a file that are written with ``@overload``."""
+    found: dict[str, list[ast.FunctionDef]] = {}
+    for node in ast.parse(Path(path).read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.FunctionDef) and "overload" in map(
+            ast.unparse, node.decorator_list
+        ):
+            found.setdefault(node.name, []).append(node)
+    return found
+
+
+def _ways(member: FunctionType) -> list[str]:
+    """Parameters and results of a method's overloads, as its module writes them."""
+    told = []
+    for node in _overloads_in(member.__globals__["__file__"]).get(member.__name__, ()):
+        first, *others = node.args.args
+        node.args.args = [ast.arg("self"), *others]
+        told.append(_of_variables(f"({ast.unparse(node.args)}) -> {ast.unparse(node.returns)}"))
+        node.args.args[0] = first
+    return told
 
 
 def _parameter(parameter: inspect.Parameter) -> str:

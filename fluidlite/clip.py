@@ -4,7 +4,7 @@ while they flow back.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -109,7 +109,7 @@ class GradientClipBase:
         return self.clip(params_grads)
 
     @property
-    def group(self) -> Any:
+    def group(self) -> Hashable:
         """The same for all clips whose parameters are clipped together."""
         return self
 
@@ -197,7 +197,7 @@ class GradientClipByGlobalNorm(GradientClipBase):
     need_clip: NeedClip | None = None
 
     @property
-    def group(self) -> Any:
+    def group(self) -> Hashable:
         return type(self), self.group_name
 
     def clip(self, params_grads: Sequence[tuple[Variable, Variable]]) -> list[Variable]:

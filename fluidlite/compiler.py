@@ -228,6 +228,10 @@ def merged_feed(feed: Any) -> Any:
         raise FeedTypeError(f"expected arrays that join along the batch: {error}") from None
 
 
+#: what is fed, by names of variables; or several of them, one for each device
+Feeds = Mapping[str, Any] | Sequence[Mapping[str, Any]]
+
+
 def program_and_feed(
     program: Program | CompiledProgram | None, feed: Any = None
 ) -> tuple[Program, Any]:

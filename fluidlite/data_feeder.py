@@ -11,6 +11,7 @@ import numpy as np
 
 from .errors import ArgumentError, FeedError
 from .ground.callsite import warn
+from .ground.place import Place
 from .ground.public_names import list_public_names
 from .ground.reprs import Described
 from .ground.tracebacks import api_boundaries
@@ -46,7 +47,7 @@ class DataFeeder(Described):
     def __init__(
         self,
         feed_list: Sequence[Variable | str],
-        place: Any = None,
+        place: Place | None = None,
         program: Program | None = None,
     ) -> None:
         if isinstance(feed_list, (str, Variable)) or not isinstance(feed_list, Iterable):

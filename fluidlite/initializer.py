@@ -80,7 +80,7 @@ class Initializer(Described):
     prepends: ClassVar[bool] = True  #: whether its operators go to the front of the block
 
     def __post_init__(self) -> None:
-        for name, check in _checks_of(type(self)):
+        for name, check in _checks_of(type(self)):  # type: ignore[arg-type]  # of a class
             check(self, name, getattr(self, name))
 
     def __call__(self, var: Variable, block: Block) -> Operator:

@@ -8,13 +8,16 @@ from typing import Any
 import numpy as np
 
 from .errors import ArgumentError
+from .ground.place import Place
 from .ground.public_names import list_public_names
 from .ground.tracebacks import api_boundaries
 from .ground.values import LoDTensor
 
 
 def create_lod_tensor(
-    data: Any, recursive_seq_lens: Sequence[Sequence[int]], place: Any = None
+    data: LoDTensor | np.ndarray[Any, Any] | Sequence[Any],
+    recursive_seq_lens: Sequence[Sequence[int]],
+    place: Place | None = None,
 ) -> LoDTensor:
     """A tensor whose rows form sequences.
 
@@ -73,7 +76,7 @@ def _rows_of_list(sequences: Sequence[Any], lengths: Sequence[Sequence[int]]) ->
 def create_random_int_lodtensor(
     recursive_seq_lens: Sequence[Sequence[int]],
     base_shape: Sequence[int],
-    place: Any,
+    place: Place | None,
     low: int,
     high: int,
 ) -> LoDTensor:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import copy
 from numbers import Real
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from .errors import ArgumentError
+from .functions.arguments import ArrayLike
 from .ground.arguments import refused
 from .ground.missing_names import answer
 from .ground.public_names import list_public_names
 from .ground.reprs import Described
 from .ground.tracebacks import api_boundaries
 from .layers.mean_precision import DetectionMAP as DetectionMAP
+
+N = TypeVar("N", float, np.ndarray[Any, Any])
 
 Array = np.ndarray[Any, Any]
 
@@ -48,7 +51,7 @@ class MetricBase(Described):
         """The name, and copies of what has been counted so far."""
         return {"name": self._name, "states": copy.deepcopy(self._counts())}
 
-    def update(self, preds: Any, labels: Any) -> None:
+    def update(self, preds: ArrayLike, labels: ArrayLike) -> None:
         """Count a batch.
 
         Args:
@@ -95,7 +98,7 @@ class CompositeMetric(MetricBase):
             )
         self._metrics.append(metric)
 
-    def update(self, preds: Any, labels: Any) -> None:
+    def update(self, preds: ArrayLike, labels: ArrayLike) -> None:
         """Count a batch in every metric; arguments as of theirs."""
         for metric in self._metrics:
             metric.update(preds, labels)
@@ -117,7 +120,7 @@ class CompositeMetric(MetricBase):
 class OneClassMetric(MetricBase):
     """The base of metrics of how well one class is told from all else."""
 
-    def update(self, preds: Any, labels: Any) -> None:
+    def update(self, preds: ArrayLike, labels: ArrayLike) -> None:
         """Count a batch.
 
         Args:
@@ -195,7 +198,7 @@ class Accuracy(MetricBase):
         self.value: float = 0.0  #: the weighted sum
         self.weight: float = 0.0
 
-    def update(self, value: Any, weight: Any) -> None:
+    def update(self, value: ArrayLike, weight: ArrayLike) -> None:
         """Count a batch.
 
         Args:
@@ -238,7 +241,10 @@ class ChunkEvaluator(MetricBase):
         self.num_correct_chunks: Any = 0
 
     def update(  # type: ignore[override]
-        self, num_infer_chunks: Any, num_label_chunks: Any, num_correct_chunks: Any
+        self,
+        num_infer_chunks: ArrayLike,
+        num_label_chunks: ArrayLike,
+        num_correct_chunks: ArrayLike,
     ) -> None:
         """Count a batch; each argument is a number, or an array of one element.
 
@@ -290,7 +296,7 @@ class EditDistance(MetricBase):
         self.seq_num: int = 0
         self.instance_error: int = 0  #: pairs that differ
 
-    def update(self, distances: Any, seq_num: Any) -> None:
+    def update(self, distances: ArrayLike, seq_num: ArrayLike) -> None:
         """Count a batch.
 
         Args:
@@ -357,7 +363,7 @@ class Auc(MetricBase):
         self.stat_pos: Array = np.zeros(self._num_thresholds + 1, "int64")
         self.stat_neg: Array = np.zeros(self._num_thresholds + 1, "int64")
 
-    def update(self, preds: Any, labels: Any) -> None:
+    def update(self, preds: ArrayLike, labels: ArrayLike) -> None:
         """Count a batch.
 
         Args:
@@ -401,7 +407,7 @@ class Auc(MetricBase):
         return float(np.sum(self.trapezoid_area(x[1:], x[:-1], y[1:], y[:-1])))
 
     @staticmethod
-    def trapezoid_area(x1: Any, x2: Any, y1: Any, y2: Any) -> Any:
+    def trapezoid_area(x1: N, x2: N, y1: N, y2: N) -> N:
         """The area between two points of a curve and the x axis.
 
         Args:

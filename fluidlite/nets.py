@@ -11,6 +11,7 @@ from .ground.public_names import list_public_names
 from .ground.tracebacks import api_boundaries
 from .ir.variable import Variable
 from .layers import activation, conv, elementwise, joining, math, nn, norm, reshaping, sequence
+from .layers.convolution import Padding
 
 if TYPE_CHECKING:
     from .param_attr import Attr
@@ -22,11 +23,11 @@ def simple_img_conv_pool(
     filter_size: int | Sequence[int],
     pool_size: int | Sequence[int],
     pool_stride: int | Sequence[int],
-    pool_padding: Any = 0,
+    pool_padding: Padding = 0,
     pool_type: str = "max",
     global_pooling: bool = False,
     conv_stride: int | Sequence[int] = 1,
-    conv_padding: Any = 0,
+    conv_padding: Padding = 0,
     conv_dilation: int | Sequence[int] = 1,
     conv_groups: int | None = 1,
     param_attr: Attr = None,
@@ -80,8 +81,8 @@ def img_conv_group(
     input: Variable,
     conv_num_filter: Sequence[int],
     pool_size: int | Sequence[int],
-    conv_padding: Any = 1,
-    conv_filter_size: Any = 3,
+    conv_padding: Padding | Sequence[Padding] = 1,
+    conv_filter_size: int | Sequence[int | Sequence[int]] = 3,
     conv_act: str | None = None,
     param_attr: Attr = None,
     conv_with_batchnorm: bool | Sequence[bool] = False,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .compiler import BuildStrategy, CompiledProgram, ExecutionStrategy
+from .compiler import BuildStrategy, CompiledProgram, ExecutionStrategy, Feeds
 from .ground.public_names import list_public_names
 from .ground.reprs import Described
 from .ground.tracebacks import api_boundaries
@@ -66,8 +66,8 @@ class ParallelExecutor(Described):
     def run(
         self,
         fetch_list: Sequence[Variable | str],
-        feed: Any = None,
-        feed_dict: Any = None,
+        feed: Feeds | None = None,
+        feed_dict: Feeds | None = None,
         return_numpy: bool = True,
     ) -> list[Any]:
         """Run the program; the values of ``fetch_list``, in its order.

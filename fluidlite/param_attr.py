@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .errors import ArgumentError
 from .ground.arguments import refused
@@ -14,6 +14,9 @@ from .ground.reprs import Described
 from .ground.tracebacks import api_boundaries
 from .initializer import Constant, Initializer, Xavier
 from .regularizer import WeightDecayRegularizer, check_regularizer
+
+if TYPE_CHECKING:
+    from .clip import GradientClipBase
 
 
 class ParamAttr(Described):
@@ -43,7 +46,7 @@ class ParamAttr(Described):
         regularizer: WeightDecayRegularizer | None = None,
         trainable: bool = True,
         do_model_average: bool = True,
-        gradient_clip: Any = None,
+        gradient_clip: GradientClipBase | None = None,
     ) -> None:
         _need("name", name, name is None or isinstance(name, str), "None or a text")
         known = initializer is None or isinstance(initializer, Initializer)

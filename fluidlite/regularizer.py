@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from .ground.arguments import finite, refused
 from .ground.docstrings import Family
@@ -18,6 +18,9 @@ from .ir.block import Block
 from .ir.name_scope import name_scope
 from .ir.operator import OpRole
 from .ir.variable import Variable, is_tensor
+from .opdef.operand import Operand
+
+T = TypeVar("T", bound=Operand)
 
 
 class WeightDecayRegularizer(Described):
@@ -37,7 +40,7 @@ class WeightDecayRegularizer(Described):
         """
         raise NotImplementedError
 
-    def of_tensor(self, param: Any, grad: Any) -> Any:
+    def of_tensor(self, param: T, grad: T) -> T:
         """The decay of an eager parameter.
 
         What is said in layers when the regularizer is called holds for it, too.
@@ -46,7 +49,7 @@ class WeightDecayRegularizer(Described):
             param: the parameter's value, at which gradients stop.
             grad: its gradient.
         """
-        return self(param, grad, None)  # type: ignore[arg-type]
+        return self(param, grad, None)  # type: ignore
 
 
 _DECAYS = Family(
@@ -82,7 +85,7 @@ class L2Decay(_Decay):
     def __call__(self, param: Variable, grad: Variable, block: Block) -> Variable:
         return self._scaled(param, _like(param, block), block)
 
-    def of_tensor(self, param: Any, grad: Any) -> Any:
+    def of_tensor(self, param: T, grad: T) -> T:
         return _operators(param).scale(param, scale=float(self.regularization_coeff))
 
 
@@ -100,7 +103,7 @@ class L1Decay(_Decay):
         block.append_op("sign", inputs={"X": param}, outputs={"Out": sign})
         return self._scaled(sign, sign, block)
 
-    def of_tensor(self, param: Any, grad: Any) -> Any:
+    def of_tensor(self, param: T, grad: T) -> T:
         f = _operators(param)
         return f.scale(f.sign(param), scale=float(self.regularization_coeff))
 

@@ -11,7 +11,7 @@ import inspect
 import math
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, TypeVar
 
 from .ground.docstrings import Family
 from .ground.fields import fields_of, from_fields
@@ -19,6 +19,25 @@ from .ground.fields import fields_of, from_fields
 T = TypeVar("T", bound=type)
 #: fields of schedules that are no arguments of their formulas
 COMMON = ("learning_rate", "optimizer", "last_epoch", "last_step", "verbose")
+
+
+if TYPE_CHECKING:
+    from .ir.variable import Variable
+
+    Number: TypeAlias = float | Variable
+
+
+class FormulaFunctions(Protocol):
+    """The functions that formulas use."""
+
+    @property
+    def cos(self) -> Callable[..., Any]: ...
+
+    @property
+    def exp(self) -> Callable[..., Any]: ...
+
+    @property
+    def minimum(self) -> Callable[..., Any]: ...
 
 
 class Numbers:
@@ -29,7 +48,9 @@ class Numbers:
     minimum: ClassVar[Callable[..., float]] = min
 
 
-def noam(rate: Any, step: Any, d_model: float, warmup_steps: float, m: Any = Numbers) -> Any:
+def noam(
+    rate: Number, step: Number, d_model: float, warmup_steps: float, m: FormulaFunctions = Numbers
+) -> Number:
     """A rate that grows for ``warmup_steps`` steps and then falls with the root of their number:
     ``rate * d_model^-0.5 * min(step^-0.5, step * warmup_steps^-1.5)``.
 
@@ -43,7 +64,9 @@ def noam(rate: Any, step: Any, d_model: float, warmup_steps: float, m: Any = Num
     return rate * d_model**-0.5 * least
 
 
-def exponential(rate: Any, step: Any, factor: Any, m: Any = Numbers) -> Any:
+def exponential(
+    rate: Number, step: Number, factor: Number, m: FormulaFunctions = Numbers
+) -> Number:
     """``rate * factor^step``.
 
     Args:
@@ -52,7 +75,9 @@ def exponential(rate: Any, step: Any, factor: Any, m: Any = Numbers) -> Any:
     return rate * factor**step
 
 
-def natural_exponential(rate: Any, step: Any, factor: Any, m: Any = Numbers) -> Any:
+def natural_exponential(
+    rate: Number, step: Number, factor: Number, m: FormulaFunctions = Numbers
+) -> Number:
     """``rate * exp(-factor * step)``.
 
     Args:
@@ -61,7 +86,9 @@ def natural_exponential(rate: Any, step: Any, factor: Any, m: Any = Numbers) -> 
     return rate * m.exp(-1 * factor * step)
 
 
-def inverse_time(rate: Any, step: Any, factor: Any, m: Any = Numbers) -> Any:
+def inverse_time(
+    rate: Number, step: Number, factor: Number, m: FormulaFunctions = Numbers
+) -> Number:
     """``rate / (1 + factor * step)``.
 
     Args:
@@ -182,7 +209,9 @@ def at_milestones(rate: float, step: int, milestones: Sequence[int], factor: flo
     return float(exponential(rate, bisect_right(milestones, step), factor))
 
 
-def pieces(rate: Any, step: float, boundaries: Sequence[float], values: Sequence[float]) -> float:
+def pieces(
+    rate: Number, step: float, boundaries: Sequence[float], values: Sequence[float]
+) -> float:
     """A rate that jumps: the first value before the first boundary, then the second one, and so on.
 
     Args:

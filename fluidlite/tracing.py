@@ -21,7 +21,7 @@ from .eager.sweep import BackwardPass
 from .eager.tensor import Tensor
 from .errors import ArgumentError
 from .ground import state
-from .ground.dtypes import as_dtype
+from .ground.dtypes import DTypeLike, as_dtype
 from .ground.tracebacks import api_boundaries
 from .ir.program import Program
 from .ir.variable import Variable
@@ -62,7 +62,10 @@ class Traced(NamedTuple):
         return found
 
 
-def trace(function: Callable[..., Any], *specs: Any) -> Traced:
+def trace(
+    function: Callable[..., Any],
+    *specs: tuple[Sequence[int], DTypeLike] | TensorRecord | np.ndarray[Any, Any],
+) -> Traced:
     """The program that a function of tensors amounts to, found by calling it once.
 
     Parameters that the function reads become parameters of the program, under their names, and

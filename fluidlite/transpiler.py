@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from .distributed.rewriting import data_parallel
 from .errors import ArgumentError, UnsupportedError
@@ -44,7 +43,7 @@ class DistributeTranspilerConfig:
     print_log: bool = False
     runtime_split_send_recv: bool = False
     slice_var_up: bool = True
-    split_method: Any = None
+    split_method: type | None = None
     sync_mode: bool = True
     use_hierarchical_allreduce: bool = False
     wait_port: bool = True

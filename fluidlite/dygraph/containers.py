@@ -32,13 +32,11 @@ class Sequential(HeldInOrder, Layer):
 
     _holds, _adds = "own_sublayers", "add_sublayer"
 
-    def __init__(self, *layers: Any) -> None:
+    def __init__(self, *layers: Layer | tuple[str, Layer]) -> None:
         super().__init__()
-        for number, layer in enumerate(layers):
-            name: Any = number
-            if isinstance(layer, (tuple, list)) and len(layer) == 2:
-                name, layer = layer
-            self.add_sublayer(name, layer)
+        for number, given in enumerate(layers):
+            named = isinstance(given, (tuple, list)) and len(given) == 2
+            self.add_sublayer(*(given if named else (number, given)))
 
     def _name(self, given: Any) -> str:
         if str(given) in self.own_sublayers:
@@ -91,12 +89,12 @@ class LayerList(HeldInOrder, Layer):
         super().__init__()
         self.hold(sublayers or ())
 
-    def append(self, sublayer: Any) -> LayerList:
+    def append(self, sublayer: Layer) -> LayerList:
         """Put a layer at the end.  Returns the list."""
         self.add_sublayer(len(self), sublayer)
         return self
 
-    def insert(self, index: int, sublayer: Any) -> None:
+    def insert(self, index: int, sublayer: Layer) -> None:
         """Put a layer in front of another one.
 
         Args:

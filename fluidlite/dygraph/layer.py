@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -20,14 +20,15 @@ from ..functions.arguments import DTypeLike
 from ..ground import state
 from ..ground.docstrings import Family
 from ..ground.dtypes import DType, Kind, as_dtype
+from ..ground.place import Place
 from ..ground.public_names import list_public_names
 from ..ground.tracebacks import cut, is_boundary
-from ..initializer import Constant, Xavier
+from ..initializer import Constant, Initializer, Xavier
 from ..ir.program import default_main_program
 from ..ir.variable import Variable
 from ..layer_helper import ObjectHelper
 from ..layers.layer import LayerBuilder
-from ..param_attr import as_eager_attr
+from ..param_attr import Attr, as_eager_attr
 from .registry import Registry
 from .tensor import VarBase, new_parameter
 
@@ -121,7 +122,7 @@ class Layer(Registry):
     def _build_once(self, *inputs: Any, **kwargs: Any) -> None:
         """Called before the first ``forward``: old scripts make parameters there."""
 
-    def backward(self, *inputs: Any) -> None:
+    def backward(self, *inputs: object) -> None:
         """Not for layers: their operators know their gradients.
 
         Raises:
@@ -160,7 +161,10 @@ class Layer(Registry):
         self._train(False)
 
     def to(
-        self, device: Any = None, dtype: DTypeLike = None, blocking: bool | None = None
+        self,
+        device: str | Place | None = None,
+        dtype: DTypeLike = None,
+        blocking: bool | None = None,
     ) -> Layer:
         """Cast the parameters and buffers of fractions; there is one place.
 
@@ -216,11 +220,11 @@ class Layer(Registry):
 
     def create_parameter(
         self,
-        shape: Any,
-        attr: Any = None,
+        shape: Sequence[int],
+        attr: Attr = None,
         dtype: DTypeLike = None,
         is_bias: bool = False,
-        default_initializer: Any = None,
+        default_initializer: Initializer | None = None,
     ) -> Any:
         """A parameter called ``<layer>.w_<n>``, or ``<layer>.b_<n>``; None when ``attr`` is False.
 
@@ -265,7 +269,7 @@ class Layer(Registry):
         name: str | None = None,
         persistable: bool = False,
         dtype: DTypeLike = None,
-        type: Any = Kind.LOD_TENSOR,
+        type: Kind = Kind.LOD_TENSOR,
     ) -> Any:
         """A blank tensor, or a variable of the program, to be given a value by some layer.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from contextlib import contextmanager
 from typing import Any
 
@@ -12,12 +12,15 @@ from ..eager import engine
 from ..eager.mode import no_grad
 from ..eager.recording import TensorRecord
 from ..errors import ArgumentError
+from ..functions.arguments import ArrayLike
 from ..functions.creation import array_of
 from ..ground import state
+from ..ground.place import Place
 from ..ground.public_names import list_public_names
 from ..ground.state import in_dygraph_mode as enabled
 from ..ground.values import LoDTensor
 from ..ir.program import Program, program_guard
+from ..opdef.operand import Operand, Operands
 from .tensor import BackwardStrategy, VarBase
 
 __all__ = [
@@ -27,7 +30,7 @@ __all__ = [
 
 
 @contextmanager
-def guard(place: Any = None) -> Iterator[None]:
+def guard(place: Place | None = None) -> Iterator[None]:
     """A guard under which layers run at once, in its thread alone.
 
     Within it there are default programs of their own: nothing is appended to them, and their
@@ -47,7 +50,7 @@ def guard(place: Any = None) -> Iterator[None]:
         yield
 
 
-def enable_dygraph(place: Any = None) -> None:
+def enable_dygraph(place: Place | None = None) -> None:
     """Let layers run at once from now on, in all threads.
 
     Args:
@@ -70,7 +73,9 @@ enable_imperative = enable_dygraph
 disable_imperative = disable_dygraph
 
 
-def to_variable(value: Any, name: str | None = None, zero_copy: bool | None = None) -> VarBase:
+def to_variable(
+    value: ArrayLike, name: str | None = None, zero_copy: bool | None = None
+) -> VarBase:
     """A tensor with a copy of an array's values, at which gradients stop.
 
     Args:
@@ -111,14 +116,14 @@ def to_variable(value: Any, name: str | None = None, zero_copy: bool | None = No
 
 @engine.GRADIENTS
 def grad(
-    outputs: Any,
-    inputs: Any,
-    grad_outputs: Any = None,
+    outputs: Operands,
+    inputs: Operands,
+    grad_outputs: engine.Cotangents = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
     only_inputs: bool = True,
     allow_unused: bool = False,
-    no_grad_vars: Any = None,
+    no_grad_vars: Operands | Set[Operand] | None = None,
     backward_strategy: BackwardStrategy | None = None,
 ) -> list[Any]:
     """The gradients of outputs with respect to inputs; ``gradient()`` of no tensor changes.

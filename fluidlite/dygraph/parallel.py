@@ -19,6 +19,7 @@ from ..ground.reprs import Described
 from ..ground.values import SelectedRows
 from .layer import Layer
 
+T = TypeVar("T")
 M = TypeVar("M", bound=Callable[..., Any])
 _NONE, _DENSE, _ROWS = range(3)  # what a process has of a gradient
 
@@ -130,15 +131,15 @@ class DataParallel(Layer):
         """What the layer gives."""
         return self._layers(*inputs, **kwargs)
 
-    def scale_loss(self, loss: Any) -> Any:
+    def scale_loss(self, loss: T) -> T:
         """The loss, divided by the number of processes: the sum of all gradients is their mean
         then.
 
         Args:
             loss: the mean over this process's share of a batch.
         """
-        size = groups.get().size
-        return loss if size == 1 else loss / float(size)
+        size, whole = groups.get().size, cast("Any", loss)
+        return loss if size == 1 else cast("T", whole / float(size))
 
     def apply_collective_grads(self) -> None:
         """Sum the gradients of all processes up; call it behind ``backward``."""

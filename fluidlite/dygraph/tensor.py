@@ -30,6 +30,7 @@ from ..opdef.reverse_sweep import NodeOutput
 from ..param_attr import as_eager_attr
 
 if TYPE_CHECKING:
+    from ..eager.recording import GradNode
     from ..functions.arguments import DTypeLike
 
 
@@ -134,7 +135,12 @@ class VarBase(Tensor):
     #: whether a tensor that has no gradient was told not to stop it
     asks_in_vain: bool = False
 
-    def __init__(self, array: Any, origin: Any = None, stop: bool = True) -> None:
+    def __init__(
+        self,
+        array: np.ndarray[Any, Any],
+        origin: NodeOutput | GradNode | None = None,
+        stop: bool = True,
+    ) -> None:
         TensorRecord.__init__(self, array, origin, stop)
         if origin is not None:
             _keep_gradient(self, origin)
@@ -200,7 +206,9 @@ class VarBase(Tensor):
         array = super().numpy()
         return as_fetched(array)
 
-    def gradient(self) -> Any:
+    def gradient(  # type: ignore[override]
+        self,
+    ) -> np.ndarray[Any, Any] | tuple[np.ndarray[Any, Any], ...] | None:
         """A copy of the gradient as an array; a pair of rows and their numbers where it was kept
         in rows, as of a sparse embedding; None where there is none.
         """
@@ -231,7 +239,7 @@ class VarBase(Tensor):
         """
         return repr(self)
 
-    def astype(self, dtype: DTypeLike) -> Any:
+    def astype(self, dtype: DTypeLike) -> Tensor:
         """The tensor in another element type."""
         return self.cast(dtype)
 
@@ -292,7 +300,9 @@ class ParamBase(VarBase, Parameter, results=False):
     ('linear_0.w_0', True, True)
     """
 
-    def __init__(self, array: Any, name: str | None = None, trainable: bool = True) -> None:
+    def __init__(
+        self, array: np.ndarray[Any, Any], name: str | None = None, trainable: bool = True
+    ) -> None:
         Parameter.__init__(self, array, name, trainable)
 
 

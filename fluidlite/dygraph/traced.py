@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+from ..compiler import BuildStrategy, ExecutionStrategy
 from ..eager.recording import TensorRecord
 from ..errors import ArgumentError, OutOfRangeError
 from ..ground import state
@@ -124,7 +125,11 @@ class TracedLayer(Described):
         )
         return found
 
-    def set_strategy(self, build_strategy: Any = None, exec_strategy: Any = None) -> None:
+    def set_strategy(
+        self,
+        build_strategy: BuildStrategy | None = None,
+        exec_strategy: ExecutionStrategy | None = None,
+    ) -> None:
         """Accepted for old scripts: programs are prepared as well as can be always.
 
         Args:

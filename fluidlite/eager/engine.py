@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -17,10 +17,13 @@ from ..errors import (
     with_context,
 )
 from ..ground.docstrings import Family
+from ..opdef.operand import Operand, Operands
 from .mode import enable_grad
 from .recording import TensorRecord, call_site, eager
 from .sweep import BackwardPass, described, leading, node_of
 
+#: gradients of operands, None for ones
+Cotangents = Operand | Sequence[Operand | None] | None
 _lock = threading.Lock()  #: held while the gradients of leaves change
 
 
@@ -175,7 +178,10 @@ GRADIENTS = Family(
 
 @GRADIENTS
 def backward(
-    tensors: Any, grad_tensors: Any = None, retain_graph: bool | None = False, inputs: Any = None
+    tensors: Operands,
+    grad_tensors: Cotangents = None,
+    retain_graph: bool | None = False,
+    inputs: Operands | None = None,
 ) -> None:
     """Add the gradients of tensors to ``.grad`` of the leaves that they depend on.
 
@@ -203,14 +209,14 @@ def backward(
 
 @GRADIENTS
 def grad(
-    outputs: Any,
-    inputs: Any,
-    grad_outputs: Any = None,
+    outputs: Operands,
+    inputs: Operands,
+    grad_outputs: Cotangents = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
     only_inputs: bool = True,
     allow_unused: bool = False,
-    no_grad_vars: Any = None,
+    no_grad_vars: Operands | Set[Operand] | None = None,
 ) -> list[Any]:
     """The gradients of outputs with respect to inputs; ``.grad`` of no tensor changes.
 

@@ -11,6 +11,7 @@ import numpy as np
 from ..backend import numpy_
 from ..errors import ArgumentError, GradientShapeError, OverwrittenError
 from ..ground.reprs import Described
+from ..opdef.operand import Operand
 from ..opdef.reverse_sweep import NodeOutput
 from .engine import located
 from .mode import RecordingGuard, thread
@@ -45,7 +46,7 @@ class PyLayerContext(Described):
         self._constant: set[int] = set()
         self._node: Any = None
 
-    def save_for_backward(self, *tensors: Any) -> None:
+    def save_for_backward(self, *tensors: Operand | None) -> None:
         """Keep tensors for the backward function; may be called once.
 
         Args:
@@ -57,7 +58,8 @@ class PyLayerContext(Described):
             if tensor is not None and not isinstance(tensor, TensorRecord):
                 raise located(ArgumentError, f"expected tensors to save, got {tensor!r:.60}")
         self._saved = tuple(
-            None if each is None else _Saved(each, each.version) for each in tensors
+            _Saved(each, each.version) if isinstance(each, TensorRecord) else None
+            for each in tensors
         )
 
     def saved_tensor(self) -> tuple[Any, ...]:
@@ -87,10 +89,10 @@ class PyLayerContext(Described):
             )
         return kept.tensor
 
-    def mark_not_inplace(self, *tensors: Any) -> None:
+    def mark_not_inplace(self, *tensors: Operand) -> None:
         """Accepted: results are never the same tensors as inputs."""
 
-    def mark_non_differentiable(self, *tensors: Any) -> None:
+    def mark_non_differentiable(self, *tensors: Operand) -> None:
         """Say that no gradient flows through some results.
 
         Args:
@@ -117,7 +119,7 @@ class PyLayerContext(Described):
         )
         self._node = weakref.ref(node)
 
-    def is_constant(self, result: Any) -> bool:
+    def is_constant(self, result: Operand) -> bool:
         """Whether a result was marked as not differentiable."""
         return id(result) in self._constant
 

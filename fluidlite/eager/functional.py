@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import ArgumentError, ShapeError
 from ..functions.creation import to_tensor
 from ..functions.shaping import reshape, stack, unstack
-from ..opdef.operand import Operand
+from ..opdef.operand import Operand, Operands
 from .engine import check_bools, gradients_of, located, tensors_in
 from .mode import enable_grad
 from .recording import eager
@@ -95,7 +95,9 @@ def _pushed(
     return _or_zeros(found, by)
 
 
-def vjp(func: Function, xs: Any, v: Any = None, create_graph: bool = False) -> tuple[Any, Any]:
+def vjp(
+    func: Function, xs: Operands, v: Operands | None = None, create_graph: bool = False
+) -> tuple[Any, Any]:
     """The value of a function, and the product of a vector with its Jacobian.
 
     Args:
@@ -121,7 +123,9 @@ def vjp(func: Function, xs: Any, v: Any = None, create_graph: bool = False) -> t
     return value, _like(xs, _or_zeros(gradients, arguments))
 
 
-def jvp(func: Function, xs: Any, v: Any = None, create_graph: bool = False) -> tuple[Any, Any]:
+def jvp(
+    func: Function, xs: Operands, v: Operands | None = None, create_graph: bool = False
+) -> tuple[Any, Any]:
     """The value of a function, and the product of its Jacobian with a vector.
 
     The product of a vector u with the Jacobian is linear in u; its derivative by u is what is asked
@@ -165,7 +169,9 @@ def _need_same(what: str, given: Sequence[Any], likes: Sequence[Any]) -> None:
             )
 
 
-def jacobian(ys: Any, xs: Any, batch_axis: int | None = None, create_graph: bool = False) -> Any:
+def jacobian(
+    ys: Function | Operands, xs: Operands, batch_axis: int | None = None, create_graph: bool = False
+) -> Any:
     """The derivatives of every element of ys by every element of xs.
 
     Args:
@@ -216,7 +222,9 @@ def _jacobians(y: Any, xs: Sequence[Any], batched: bool, create_graph: bool) -> 
     ]
 
 
-def hessian(ys: Any, xs: Any, batch_axis: int | None = None, create_graph: bool = False) -> Any:
+def hessian(
+    ys: Function | Operands, xs: Operands, batch_axis: int | None = None, create_graph: bool = False
+) -> Any:
     """The second derivatives of a function with one value.
 
     Args:
@@ -294,7 +302,9 @@ def value_and_grad(func: Function, argnums: int | Sequence[int] = 0) -> Function
     return wrapped
 
 
-def vmap(func: Function, in_axes: Any = 0, out_axes: int = 0) -> Function:
+def vmap(
+    func: Function, in_axes: int | Sequence[int | None] | None = 0, out_axes: int = 0
+) -> Function:
     """A function of batches: ``func`` on each sample, the results side by side.
 
     The samples are taken one after the other, in a loop.
@@ -318,7 +328,9 @@ def vmap(func: Function, in_axes: Any = 0, out_axes: int = 0) -> Function:
 
     @functools.wraps(func)
     def wrapped(*args: Any) -> Any:
-        axes = list(in_axes) if isinstance(in_axes, (list, tuple)) else [in_axes] * len(args)
+        axes: list[Any] = (
+            list(in_axes) if isinstance(in_axes, (list, tuple)) else [in_axes] * len(args)
+        )
         if len(axes) != len(args):
             raise located(
                 ArgumentError, f"expected {len(args)} in_axes, one for each argument, got {axes}"
@@ -340,7 +352,9 @@ def vmap(func: Function, in_axes: Any = 0, out_axes: int = 0) -> Function:
     return wrapped
 
 
-def hvp(func: Function, xs: Any, v: Any = None, create_graph: bool = False) -> tuple[Any, Any]:
+def hvp(
+    func: Function, xs: Operands, v: Operands | None = None, create_graph: bool = False
+) -> tuple[Any, Any]:
     """The value of a function with one value, and the product of its Hessian with a vector.
 
     The gradient of the gradient's product with the vector; the Hessian is never made.

@@ -9,7 +9,7 @@ import functools
 import inspect
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 import numpy as np
 
@@ -140,7 +140,11 @@ class _Switched(RecordingGuard):
         return super().__call__(function)
 
 
-def no_grad(func: Any = None) -> Any:
+@overload
+def no_grad(func: None = None) -> RecordingGuard: ...
+@overload
+def no_grad(func: F) -> F: ...
+def no_grad(func: F | None = None) -> RecordingGuard | F:
     """A guard under which operators are not remembered: results stop gradients.
 
     Args:
@@ -156,7 +160,11 @@ def no_grad(func: Any = None) -> Any:
     return guard if func is None else guard(func)
 
 
-def enable_grad(func: Any = None) -> Any:
+@overload
+def enable_grad(func: None = None) -> RecordingGuard: ...
+@overload
+def enable_grad(func: F) -> F: ...
+def enable_grad(func: F | None = None) -> RecordingGuard | F:
     """A guard under which operators are remembered, inside of ``no_grad``, too.
 
     Args:

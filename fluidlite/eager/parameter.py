@@ -37,7 +37,9 @@ class Parameter(Tensor, results=False):
     need_clip = True
     is_distributed = False
 
-    def __init__(self, array: Any, name: str | None = None, trainable: bool = True) -> None:
+    def __init__(
+        self, array: np.ndarray[Any, Any], name: str | None = None, trainable: bool = True
+    ) -> None:
         TensorRecord.__init__(self, array, None, not trainable)
         if trainable:
             need_differentiable(self)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from ..errors import ArgumentError, OverwrittenError
 from ..opdef.reverse_sweep import NodeOutput
@@ -14,8 +14,11 @@ from .prepared import Generator, generator
 from .recording import GradNode, NamedStep, TensorRecord, caller
 from .sweep import BackwardPass, described, node_of
 
+P = ParamSpec("P")
+R = TypeVar("R")
 
-def checkpoint(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+
+def checkpoint(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
     """Call a function without keeping what its gradients need: they call it again.
 
     Less memory for a second forward pass. The second call draws the same random numbers as the
@@ -47,7 +50,7 @@ def checkpoint(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     part = _Part(function, args, kwargs)
     before = GradNode(None, (), None, None, None, None, 0)  # what is older was there already
     versions = [t.version for t in part.given]
-    result = function(*args, **kwargs)
+    result: Any = function(*args, **kwargs)
     if versions != [t.version for t in part.given]:
         raise located(
             ArgumentError,
@@ -61,13 +64,14 @@ def checkpoint(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     part.read(edges)
     name = getattr(function, "__name__", type(function).__name__)
     node = GradNode(_Again(name), tuple(edges), None, None, part, *caller())
-    tensors = [
+    tensors: Any = [
         out.results(out.array) if out.stop else out.results(out.array, NodeOutput(node, i), False)
         for i, out in enumerate(outs)
     ]
-    if not isinstance(result, (list, tuple)):
-        return tensors[0]
-    return type(result)(tensors) if type(result) in (list, tuple) else tuple(tensors)
+    if isinstance(result, (list, tuple)):
+        kind: Any = type(result) if type(result) in (list, tuple) else tuple
+        return kind(tensors)
+    return tensors[0]
 
 
 def _sources(outs: Iterable[Any], oldest: int) -> list[Any]:

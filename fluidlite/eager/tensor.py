@@ -31,6 +31,7 @@ class Tensor(Methods, TensorCore):
     """
 
     promotion: ClassVar[Promotion] = LEFT_FIRST
+    results: ClassVar[type[Tensor]]
 
     @property
     def size(self) -> int:

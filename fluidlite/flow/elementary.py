@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -183,7 +183,13 @@ def div(input: Tensor, other: Other, *, rounding_mode: str | None = None) -> Ten
     return modes[rounding_mode](quotient)
 
 
-def where(condition: Tensor, x: Other | None = None, y: Other | None = None) -> Any:
+@overload
+def where(condition: Tensor, x: None = None, y: None = None) -> tuple[Tensor, ...]: ...
+@overload
+def where(condition: Tensor, x: Other, y: Other) -> Tensor: ...
+def where(
+    condition: Tensor, x: Other | None = None, y: Other | None = None
+) -> Tensor | tuple[Tensor, ...]:
     """x where a condition holds, y elsewhere; the places where it holds when they are left out.
 
     Args:

@@ -14,6 +14,8 @@ from .tensor import Tensor
 if TYPE_CHECKING:
     from os import PathLike
 
+    from .devices import DeviceLike
+
 
 def save(obj: Any, path: str | PathLike[str]) -> None:
     """Write tensors, numbers and texts, and dictionaries and lists of them, to a file.
@@ -31,7 +33,7 @@ def save(obj: Any, path: str | PathLike[str]) -> None:
     io.save({"saved": _arrays(obj)}, path)
 
 
-def load(path: str | PathLike[str], map_location: Any = None) -> Any:
+def load(path: str | PathLike[str], map_location: DeviceLike = None) -> Any:
     """What :func:`save` wrote.
 
     Args:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, overload
 
 from ..eager.recording import eager
 from ..functions import arithmetic, elementary, reduction, selection, shaping
@@ -95,7 +95,11 @@ def amin(input: Tensor, dim: Axes = None, keepdim: bool = False) -> Tensor:
     return elementary.cast(made, "bool") if input.array.dtype.kind == "b" else made
 
 
-def max(input: Tensor, dim: int | Tensor | None = None, keepdim: bool = False) -> Any:
+@overload
+def max(input: Tensor, dim: int, keepdim: bool = False) -> Found: ...
+@overload
+def max(input: Tensor, dim: Tensor | None = None, keepdim: bool = False) -> Tensor: ...
+def max(input: Tensor, dim: int | Tensor | None = None, keepdim: bool = False) -> Tensor | Found:
     """The largest element; or those along a dimension, and their places.
 
     Equal ones share the gradient of the first form; that of the second goes to the one whose place
@@ -114,7 +118,11 @@ def max(input: Tensor, dim: int | Tensor | None = None, keepdim: bool = False) -
     return amax(input) if dim is None else _picked(input, argmax(input, dim, True), dim, keepdim)
 
 
-def min(input: Tensor, dim: int | Tensor | None = None, keepdim: bool = False) -> Any:
+@overload
+def min(input: Tensor, dim: int, keepdim: bool = False) -> Found: ...
+@overload
+def min(input: Tensor, dim: Tensor | None = None, keepdim: bool = False) -> Tensor: ...
+def min(input: Tensor, dim: int | Tensor | None = None, keepdim: bool = False) -> Tensor | Found:
     """The smallest element; or those along a dimension, and their places; see :func:`max`."""
     if isinstance(dim, Operand):
         return arithmetic.minimum(input, dim)

@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 import numpy as np
 
@@ -33,8 +31,13 @@ from .methods import OF_VARIABLES, MoreMethods
 from .views import Viewing
 
 if TYPE_CHECKING:
-    from ..functions.arguments import DTypeLike
+    from threading import Lock
+
+    from ..functions.arguments import ArrayLike, DTypeLike
+    from .devices import DeviceLike
     from .spelling import Function
+
+    Gradient = np.ndarray[Any, Any] | TensorCore
 
 
 class Tensor(Conversion, Viewing, MoreMethods, InPlace, TensorCore):
@@ -150,7 +153,7 @@ class Tensor(Conversion, Viewing, MoreMethods, InPlace, TensorCore):
         self.requires_grad = requires_grad
         return self
 
-    def receive(self, gradient: Any, sweep: BackwardPass, lock: Any) -> None:
+    def receive(self, gradient: Gradient, sweep: BackwardPass, lock: Lock) -> None:
         """Take a gradient that a sweep found; a leaf that is frozen by now takes none."""
         if not self.stop:
             super().receive(gradient, sweep, lock)
@@ -201,7 +204,11 @@ class Tensor(Conversion, Viewing, MoreMethods, InPlace, TensorCore):
             )
         self.retain_grads()
 
-    def size(self, dim: int | None = None) -> Any:
+    @overload
+    def size(self, dim: None = None) -> list[int]: ...
+    @overload
+    def size(self, dim: int) -> int: ...
+    def size(self, dim: int | None = None) -> list[int] | int:
         """The sizes, or one of them.
 
         Args:
@@ -219,7 +226,11 @@ class Tensor(Conversion, Viewing, MoreMethods, InPlace, TensorCore):
 
 
 def tensor(
-    data: Any, *, dtype: DTypeLike = None, device: Any = None, requires_grad: bool = False
+    data: ArrayLike,
+    *,
+    dtype: DTypeLike = None,
+    device: DeviceLike = None,
+    requires_grad: bool = False,
 ) -> Tensor:
     """A tensor with a copy of some values.
 

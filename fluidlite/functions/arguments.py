@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from ..ground.dtypes import DType
+from ..ground.dtypes import DTypeLike as DTypeLike
 from ..ground.values import LoDTensor
 from ..opdef.operand import Operand
 
@@ -24,8 +24,6 @@ Numbers = int | Operand | Sequence[int | Operand]
 Other = Operand | np.ndarray[Any, Any] | float
 #: what NumPy makes an array of
 ArrayLike = Operand | np.ndarray[Any, Any] | np.generic | LoDTensor | float | Sequence[Any]
-#: an element type, or its name; None for the one that there is by default
-DTypeLike = None | str | type | DType | np.dtype[Any]
 
 
 class OfTensor(Protocol):

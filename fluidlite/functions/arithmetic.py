@@ -361,7 +361,7 @@ def equal_all(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     """Whether x and y have one shape and are equal everywhere."""
     shape, other = x.array.shape, y.array.shape
     if len(shape) != len(other) or any(m != n and -1 not in (m, n) for m, n in zip(shape, other)):
-        return x.results(np.asarray(False))  # type: ignore[return-value]
+        return x.results(np.asarray(False))
     return _all(equal(x, y))
 
 

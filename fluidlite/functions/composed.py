@@ -220,7 +220,9 @@ def inner(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     return tensordot(x, y, [[-1], [-1]])
 
 
-def tensordot(x: Tensor, y: Tensor, axes: Any = 2, name: str | None = None) -> Tensor:
+def tensordot(
+    x: Tensor, y: Tensor, axes: int | Sequence[int | Sequence[int]] = 2, name: str | None = None
+) -> Tensor:
     """Sums of products over some dimensions of both tensors.
 
     Args:
@@ -238,7 +240,7 @@ def tensordot(x: Tensor, y: Tensor, axes: Any = 2, name: str | None = None) -> T
     if isinstance(axes, int):
         first, second = [*range(x.array.ndim - axes, x.array.ndim)], [*range(axes)]
     else:
-        pair = list(axes)
+        pair: list[Any] = list(axes)
         if isinstance(pair[0], int):
             pair = [pair, pair]
         one, other = pair[0], pair[-1]

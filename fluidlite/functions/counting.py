@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
@@ -170,6 +170,16 @@ def bucketize(
     return searchsorted(sorted_sequence, x, out_int32, right)
 
 
+@overload
+def unique_consecutive(
+    x: Tensor,
+    return_inverse: Literal[False] = False,
+    return_counts: Literal[False] = False,
+    axis: int | None = None,
+    dtype: DTypeLike = "int64",
+    name: str | None = None,
+) -> Tensor: ...
+@overload
 def unique_consecutive(
     x: Tensor,
     return_inverse: bool = False,
@@ -177,7 +187,15 @@ def unique_consecutive(
     axis: int | None = None,
     dtype: DTypeLike = "int64",
     name: str | None = None,
-) -> Any:
+) -> Tensor | tuple[Tensor, ...]: ...
+def unique_consecutive(
+    x: Tensor,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: int | None = None,
+    dtype: DTypeLike = "int64",
+    name: str | None = None,
+) -> Tensor | tuple[Tensor, ...]:
     """The elements, or slices, that differ from the one before them.
 
     Args:

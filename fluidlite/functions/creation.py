@@ -166,7 +166,7 @@ def full_like(
     kind = _type(dtype, x.array.dtype)
     if x.appends is not None:
         return eager.fill_any_like(x, value=float(fill_value), dtype=as_dtype(kind))
-    return x.results(np.full(x.array.shape, fill_value, kind))  # type: ignore[return-value]
+    return x.results(np.full(x.array.shape, fill_value, kind))
 
 
 def empty_like(x: Tensor, dtype: DTypeLike = None, name: str | None = None) -> Tensor:
@@ -356,7 +356,7 @@ def bernoulli(x: Tensor, name: str | None = None) -> Tensor:
     if x.appends is not None:
         return cast_to(less_than(uniform_like(x), x), x.array.dtype)
     drawn = generator.get()().random(x.array.shape) < x.array
-    return x.results(drawn.astype(x.array.dtype))  # type: ignore[return-value]
+    return x.results(drawn.astype(x.array.dtype))
 
 
 def tril_indices(

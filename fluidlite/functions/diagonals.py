@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -160,16 +160,34 @@ def _widened(rank: int, inputs: tuple[Any, ...]) -> Any:
     return widened[0] if len(inputs) == 1 and isinstance(inputs[0], Operand) else widened
 
 
-def atleast_1d(*inputs: Tensor | Sequence[Tensor], name: str | None = None) -> Any:
+@overload
+def atleast_1d(*inputs: Tensor, name: str | None = None) -> Tensor: ...
+@overload
+def atleast_1d(*inputs: Sequence[Tensor], name: str | None = None) -> list[Tensor]: ...
+def atleast_1d(
+    *inputs: Tensor | Sequence[Tensor], name: str | None = None
+) -> Tensor | list[Tensor]:
     """Tensors of at least 1 dimension; a list of several."""
     return _widened(1, inputs)
 
 
-def atleast_2d(*inputs: Tensor | Sequence[Tensor], name: str | None = None) -> Any:
+@overload
+def atleast_2d(*inputs: Tensor, name: str | None = None) -> Tensor: ...
+@overload
+def atleast_2d(*inputs: Sequence[Tensor], name: str | None = None) -> list[Tensor]: ...
+def atleast_2d(
+    *inputs: Tensor | Sequence[Tensor], name: str | None = None
+) -> Tensor | list[Tensor]:
     """Tensors of at least 2 dimensions: vectors become rows; a list of several."""
     return _widened(2, inputs)
 
 
-def atleast_3d(*inputs: Tensor | Sequence[Tensor], name: str | None = None) -> Any:
+@overload
+def atleast_3d(*inputs: Tensor, name: str | None = None) -> Tensor: ...
+@overload
+def atleast_3d(*inputs: Sequence[Tensor], name: str | None = None) -> list[Tensor]: ...
+def atleast_3d(
+    *inputs: Tensor | Sequence[Tensor], name: str | None = None
+) -> Tensor | list[Tensor]:
     """Tensors of at least 3 dimensions; a list of several."""
     return _widened(3, inputs)

@@ -110,7 +110,7 @@ def clip(
         if x.appends is not None:
             x = x if low is None else eager.maximum(x, low)
             return x if high is None else eager.minimum(x, high)
-        return x.results(np.clip(x.array, low, high))  # type: ignore[return-value]
+        return x.results(np.clip(x.array, low, high))
     low = _bound(-np.inf if min is None else min, dtype)
     high = _bound(np.inf if max is None else max, dtype)
     return eager.clip(x, low, high, min=0.0, max=0.0)

@@ -126,9 +126,9 @@ def _by_kind(x: Any, y: Any) -> _DType:
     """
     a, b = _RANKS[x.dtype.kind], _RANKS[y.dtype.kind]
     if a != b:
-        return x.dtype if a > b else y.dtype  # type: ignore[no-any-return]
+        return x.dtype if a > b else y.dtype
     if (x.ndim == 0) != (y.ndim == 0):
-        return x.dtype if x.ndim else y.dtype  # type: ignore[no-any-return]
+        return x.dtype if x.ndim else y.dtype
     return np.promote_types(x.dtype, y.dtype)
 
 
@@ -166,7 +166,7 @@ def promotion_of(*operands: Any) -> Promotion:
     """How the spelling of some operands chooses types."""
     for each in operands:
         if isinstance(each, Operand):
-            return each.promotion  # type: ignore[no-any-return]
+            return each.promotion
     return WIDER
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
@@ -23,7 +23,15 @@ if TYPE_CHECKING:
 _INT = np.dtype("int64")
 
 
-def where(condition: Tensor, x: Any = None, y: Other | None = None, name: str | None = None) -> Any:
+@overload
+def where(
+    condition: Tensor, x: None = None, y: None = None, name: str | None = None
+) -> tuple[Tensor, ...]: ...
+@overload
+def where(condition: Tensor, x: Other, y: Other, name: str | None = None) -> Tensor: ...
+def where(
+    condition: Tensor, x: Other | None = None, y: Other | None = None, name: str | None = None
+) -> Tensor | tuple[Tensor, ...]:
     """The elements of x where a condition holds, and those of y elsewhere.
 
     Args:
@@ -66,7 +74,11 @@ def _spread(v: Any, shape: tuple[int, ...]) -> Any:
     return broadcast_to(v, shape) if isinstance(v, Operand) else np.broadcast_to(v, shape)  # type: ignore[arg-type]
 
 
-def nonzero(x: Tensor, as_tuple: bool = False) -> Any:
+@overload
+def nonzero(x: Tensor, as_tuple: Literal[False] = False) -> Tensor: ...
+@overload
+def nonzero(x: Tensor, as_tuple: Literal[True]) -> tuple[Tensor, ...]: ...
+def nonzero(x: Tensor, as_tuple: bool = False) -> Tensor | tuple[Tensor, ...]:
     """The places of the elements that are not 0.
 
     Args:
@@ -312,6 +324,17 @@ def runs(x: Any, ordered: bool) -> tuple[Any, Any, Any, Any]:
     return eager.gather(flat, starts), eager.gather(order, starts), inverse, counts
 
 
+@overload
+def unique(
+    x: Tensor,
+    return_index: Literal[False] = False,
+    return_inverse: Literal[False] = False,
+    return_counts: Literal[False] = False,
+    axis: int | None = None,
+    dtype: DTypeLike = "int64",
+    name: str | None = None,
+) -> Tensor: ...
+@overload
 def unique(
     x: Tensor,
     return_index: bool = False,
@@ -320,7 +343,16 @@ def unique(
     axis: int | None = None,
     dtype: DTypeLike = "int64",
     name: str | None = None,
-) -> Any:
+) -> Tensor | tuple[Tensor, ...]: ...
+def unique(
+    x: Tensor,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: int | None = None,
+    dtype: DTypeLike = "int64",
+    name: str | None = None,
+) -> Tensor | tuple[Tensor, ...]:
     """The values that occur, in ascending order.
 
     Args:

@@ -466,9 +466,9 @@ def numel(x: Tensor, name: str | None = None) -> Tensor:
     """The number of elements of x."""
     if -1 in x.array.shape:  # known in a run only
         return eager.size(x)
-    return x.results(np.asarray(x.array.size, "int64"))  # type: ignore[return-value]
+    return x.results(np.asarray(x.array.size, "int64"))
 
 
 def rank(input: Tensor) -> Tensor:
     """The number of dimensions of a tensor."""
-    return input.results(np.asarray(input.array.ndim, "int32"))  # type: ignore[return-value]
+    return input.results(np.asarray(input.array.ndim, "int32"))

@@ -80,6 +80,10 @@ for _member, _numpy in _NUMPY.items():
 _KNOWN.update({bool: DType.BOOL, int: DType.INT64, float: DType.FP64})
 
 
+#: an element type, or its name; None for the one that there is by default
+DTypeLike = None | str | type | DType | np.dtype[Any]
+
+
 def as_dtype(value: Any) -> DType:
     """The element type that ``value`` means.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
 from ..errors import ArgumentError
 from .reprs import Described
@@ -42,6 +43,10 @@ class CUDAPlace(Described, Place):
 
 class CUDAPinnedPlace(Place):
     """Page-locked memory, for old scripts that name it; an executor refuses it."""
+
+
+#: what users write for where something is; None for where it is anyway
+Places = Place | Sequence[Place] | None
 
 
 def checked(place: Place | None) -> Place:

@@ -11,13 +11,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import ArgumentError, OutOfRangeError, ShapeError
 from .dtypes import DType, as_dtype
 from .filled_tensors import Allocated
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from .place import Place
 
 Lod = tuple[tuple[int, ...], ...]
 
@@ -32,7 +37,7 @@ class LoDTensor(Allocated):
 
     __slots__ = ("_content",)
 
-    def __init__(self, data: Any = None, lod: Iterable[Iterable[int]] = ()) -> None:
+    def __init__(self, data: ArrayLike | None = None, lod: Iterable[Iterable[int]] = ()) -> None:
         self._content: tuple[Any, Lod] = (None, ())
         self._store(
             None if data is None else np.asarray(data), tuple(tuple(level) for level in lod)
@@ -55,7 +60,7 @@ class LoDTensor(Allocated):
         """The LoD as offsets."""
         return self._load()[1]
 
-    def set(self, array: Any, place: Any = None) -> None:
+    def set(self, array: ArrayLike, place: Place | None = None) -> None:
         """Take a copy of an array as the value.
 
         Args:
@@ -219,7 +224,7 @@ class LoDTensorArray:
         padded[index] = value
         return LoDTensorArray(padded)
 
-    def append(self, tensor: Any) -> None:
+    def append(self, tensor: LoDTensor | np.ndarray[Any, Any]) -> None:
         """Put an element behind the last one.
 
         Args:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +12,14 @@ from ..dygraph import Layer
 from ..eager.mode import no_grad
 from ..eager.recording import TensorRecord
 from ..errors import ArgumentError
+from ..functions.arguments import DTypeLike
 from ..functions.creation import to_tensor
 from ..ground.quoting import escaping
+from ..opdef.operand import Operands
 from .stepping import table
+
+#: the sizes of an input, or of several; None where one does not count
+Shapes = int | Sequence[int | None] | Sequence[Sequence[int | None]]
 
 
 @dataclass(frozen=True)
@@ -52,7 +58,12 @@ class LayerSummary:
         return {"total_params": self.parameters, "trainable_params": self.trainable}[name]
 
 
-def summary(net: Layer, input_size: Any = None, dtypes: Any = None, input: Any = None) -> Any:
+def summary(
+    net: Layer,
+    input_size: Shapes | None = None,
+    dtypes: DTypeLike | Sequence[DTypeLike] = None,
+    input: Operands | None = None,
+) -> LayerSummary:
     """The sublayers of a layer, the shapes of what they give, and their parameters.
 
     Args:

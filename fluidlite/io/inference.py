@@ -251,7 +251,7 @@ def load_inference_model(
     executor: Executor,
     model_filename: str | bytes | None = None,
     params_filename: str | bytes | None = None,
-    pserver_endpoints: Any = None,
+    pserver_endpoints: Sequence[str] | None = None,
 ) -> list[Any]:
     """Read a model that :func:`save_inference_model` wrote, fluid 1.8's or Paddle 2's.
 

@@ -86,7 +86,7 @@ def get_program_persistable_vars(program: Program) -> list[Variable]:
     return [var for var in _program(program).list_vars() if is_persistable(var)]
 
 
-def get_parameter_value(para: Variable, executor: Executor) -> Any:
+def get_parameter_value(para: Variable, executor: Executor) -> np.ndarray[Any, Any]:
     """The value of a parameter in the global scope.
 
     Args:
@@ -107,7 +107,7 @@ def get_parameter_value(para: Variable, executor: Executor) -> Any:
 
 def get_parameter_value_by_name(
     name: str, executor: Executor, program: Program | None = None
-) -> Any:
+) -> np.ndarray[Any, Any]:
     """The value of the parameter of that name in the global scope.
 
     Args:

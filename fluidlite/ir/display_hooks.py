@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ..ground.extension import ExtensionPoint
 
 if TYPE_CHECKING:
+    from ..inspect.diff import Difference
+    from ..inspect.summary import Summary
     from .program import Program
 
 
@@ -19,11 +21,11 @@ class Views(Protocol):
         """
         ...
 
-    def difference(self, before: Program, after: Program) -> Any:
+    def difference(self, before: Program, after: Program) -> Difference:
         """In what a program differs from another one, to be printed."""
         ...
 
-    def summary(self, program: Program, batch_size: int) -> Any:
+    def summary(self, program: Program, batch_size: int) -> Summary:
         """Layers, parameters and costs of a program, to be printed."""
         ...
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import ArgumentError
 from ..ground import state
@@ -29,6 +29,10 @@ from .pruning import Dropped, only_for_test, switch_to_test
 from .text import program_text
 from .variable import Parameter, Variable
 from .verify import verify as verify_program
+
+if TYPE_CHECKING:
+    from ..inspect.diff import Difference
+    from ..inspect.summary import Summary
 
 
 class Program(OldProgram):
@@ -338,7 +342,7 @@ class Program(OldProgram):
     def _repr_html_(self) -> str:
         return VIEWS.get().html(self)
 
-    def diff(self, other: Program) -> Any:
+    def diff(self, other: Program) -> Difference:
         """What another program has that this one has not, and the reverse: what a pass, ``clone``,
         ``append_backward`` or ``minimize`` changed.
 
@@ -359,7 +363,7 @@ class Program(OldProgram):
         """
         return VIEWS.get().difference(self, other)
 
-    def summary(self, batch_size: int = 1) -> Any:
+    def summary(self, batch_size: int = 1) -> Summary:
         """Layers, output shapes, parameters, multiply-adds and memory, to be printed.
 
         Args:

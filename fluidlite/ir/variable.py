@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -21,6 +21,10 @@ from .descriptions import VarDesc
 from .display_hooks import VIEWS
 
 if TYPE_CHECKING:
+    from ..clip import ErrorClipBase
+    from ..functions.mixing import Promotion
+    from ..ground.dtypes import DTypeLike
+    from ..opdef.definition import Op
     from .block import Block
     from .operator import Operator
     from .program import Program
@@ -61,13 +65,13 @@ class Variable(VariableMethods, Operand):
         *,
         kind: Kind = Kind.LOD_TENSOR,
         shape: Iterable[int] | None = None,
-        dtype: Any = None,
+        dtype: DTypeLike = None,
         lod_level: int = 0,
         persistable: bool = False,
         stop_gradient: bool = False,
         is_data: bool = False,
         need_check_feed: bool = False,
-        error_clip: Any = None,
+        error_clip: ErrorClipBase | None = None,
     ) -> None:
         self.block: Block = block
         self.name: str = name
@@ -106,7 +110,7 @@ class Variable(VariableMethods, Operand):
         """The element type; float32 until one is known."""
         return DType.FP32 if self._dtype is None else self._dtype
 
-    def declare(self, shape: Iterable[int] | None = None, dtype: Any = None) -> None:
+    def declare(self, shape: Iterable[int] | None = None, dtype: DTypeLike = None) -> None:
         """Say anew what the variable is.
 
         Args:
@@ -187,22 +191,22 @@ class Variable(VariableMethods, Operand):
     version = 0
 
     @property
-    def array(self) -> Any:
+    def array(self) -> AbstractArray:
         """The declared shape and element type, where tensors have their elements."""
         return AbstractArray(self)
 
     @property
-    def appends(self) -> Any:
+    def appends(self) -> Callable[[Op, Mapping[str, Any]], dict[str, Any]]:
         """What appends operators that are applied to the variable."""
         return partial(APPENDER.get().append, self)
 
     @property
-    def results(self) -> Any:
+    def results(self) -> Callable[..., Variable]:
         """What makes variables where functions make tensors of arrays."""
         return partial(APPENDER.get().result, self)
 
     @property
-    def promotion(self) -> Any:
+    def promotion(self) -> Promotion:
         """How element types are chosen for functions of variables."""
         return APPENDER.get().promotion()
 
@@ -235,13 +239,13 @@ class Variable(VariableMethods, Operand):
         return self.name + "@GRAD"
 
     @api_boundary
-    def astype(self, dtype: Any) -> Variable:
+    def astype(self, dtype: DTypeLike) -> Variable:
         """The variable cast to another element type, by a ``cast`` operator."""
         f = self._builder()
         return f.cast(self, in_dtype=self.dtype, out_dtype=as_dtype(dtype))
 
     @api_boundary
-    def numpy(self) -> Any:
+    def numpy(self) -> NoReturn:
         """Refused: a variable of a program has no value."""
         raise ArgumentError(
             f"variable {self.name!r} of a program has no value of its own; fetch it: "

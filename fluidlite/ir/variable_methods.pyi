@@ -1,6 +1,6 @@
 # Written by docs/stubs.py.
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, overload
 
 from ..functions.arguments import ArrayLike, Axes, DTypeLike, Numbers, Other
 from ..opdef.arithmetic import Arithmetic
@@ -456,7 +456,11 @@ class VariableMethods(Arithmetic):
     def neg_(self) -> Variable:
         """-x, in place."""
 
-    def nonzero(self, as_tuple: bool = False) -> Any:
+    @overload
+    def nonzero(self, as_tuple: Literal[False]=False) -> Variable:
+        """The places of the elements that are not 0."""
+    @overload
+    def nonzero(self, as_tuple: Literal[True]) -> tuple[Variable, ...]:
         """The places of the elements that are not 0."""
 
     def norm(self, p: float | str = "fro", axis: Axes = None, keepdim: bool = False, name: str | None = None) -> Variable:
@@ -631,7 +635,7 @@ class VariableMethods(Arithmetic):
     def tanh_(self) -> Variable:
         """The hyperbolic tangent of x, in place."""
 
-    def tensordot(self, y: Any, axes: Any = 2, name: str | None = None) -> Variable:
+    def tensordot(self, y: Any, axes: int | Sequence[int | Sequence[int]] = 2, name: str | None = None) -> Variable:
         """Sums of products over some dimensions of both tensors."""
 
     def tile(self, repeat_times: Numbers, name: str | None = None) -> Variable:
@@ -673,10 +677,18 @@ class VariableMethods(Arithmetic):
     def uniform_(self, min: float = -1.0, max: float = 1.0, seed: int = 0) -> Variable:
         """Draw all elements anew in every run, equally likely in [min, max), in place."""
 
-    def unique(self, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False, axis: int | None = None, dtype: DTypeLike = "int64", name: str | None = None) -> Any:
+    @overload
+    def unique(self, return_index: Literal[False]=False, return_inverse: Literal[False]=False, return_counts: Literal[False]=False, axis: int | None=None, dtype: DTypeLike='int64', name: str | None=None) -> Variable:
+        """The values that occur, in ascending order."""
+    @overload
+    def unique(self, return_index: bool=False, return_inverse: bool=False, return_counts: bool=False, axis: int | None=None, dtype: DTypeLike='int64', name: str | None=None) -> Variable | tuple[Variable, ...]:
         """The values that occur, in ascending order."""
 
-    def unique_consecutive(self, return_inverse: bool = False, return_counts: bool = False, axis: int | None = None, dtype: DTypeLike = "int64", name: str | None = None) -> Any:
+    @overload
+    def unique_consecutive(self, return_inverse: Literal[False]=False, return_counts: Literal[False]=False, axis: int | None=None, dtype: DTypeLike='int64', name: str | None=None) -> Variable:
+        """The elements, or slices, that differ from the one before them."""
+    @overload
+    def unique_consecutive(self, return_inverse: bool=False, return_counts: bool=False, axis: int | None=None, dtype: DTypeLike='int64', name: str | None=None) -> Variable | tuple[Variable, ...]:
         """The elements, or slices, that differ from the one before them."""
 
     def unsqueeze(self, axis: Numbers, name: str | None = None) -> Variable:
@@ -700,7 +712,11 @@ class VariableMethods(Arithmetic):
     def vsplit(self, num_or_sections: Numbers, name: str | None = None) -> list[Variable]:
         """A tensor cut into parts along its first dimension; arguments as of ``split``."""
 
-    def where(self, x: Any = None, y: Other | None = None, name: str | None = None) -> Any:
+    @overload
+    def where(self, x: None=None, y: None=None, name: str | None=None) -> tuple[Variable, ...]:
+        """The elements of x where a condition holds, and those of y elsewhere."""
+    @overload
+    def where(self, x: Other, y: Other, name: str | None=None) -> Variable:
         """The elements of x where a condition holds, and those of y elsewhere."""
 
     def write(self, change: Any, reshaped: bool = False) -> Variable:

@@ -2,11 +2,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, overload
 
-from ..functions.arguments import DTypeLike
+from ..ground.dtypes import DTypeLike
+from ..initializer import Initializer
 from ..ir.variable import Variable
 from ..param_attr import Attr
 from .anchors import Floats
-from .convolution import Numbers
+from .convolution import Numbers, Padding
 from .reduce import Dims
 from .sizes import Given
 from . import control_flow
@@ -569,16 +570,16 @@ def collect_fpn_proposals(multi_rois: Sequence[Variable], multi_scores: Sequence
 def continuous_value_model(input: Variable, cvm: Variable, use_cvm: bool = True) -> Variable:
     """``input`` with its first two columns, counts of shows and clicks, as logarithms, or without them."""
 
-def conv2d(input: Variable, num_filters: int, filter_size: Numbers, stride: Numbers = 1, padding: Any = 0, dilation: Numbers = 1, groups: int | None = None, param_attr: Attr = None, bias_attr: Attr = None, use_cudnn: bool = True, act: str | None = None, name: str | None = None, data_format: str = 'NCHW') -> Variable:
+def conv2d(input: Variable, num_filters: int, filter_size: Numbers, stride: Numbers = 1, padding: Padding = 0, dilation: Numbers = 1, groups: int | None = None, param_attr: Attr = None, bias_attr: Attr = None, use_cudnn: bool = True, act: str | None = None, name: str | None = None, data_format: str = 'NCHW') -> Variable:
     """Images convolved with filters, plus a bias."""
 
-def conv2d_transpose(input: Variable, num_filters: int, output_size: Numbers | None = None, filter_size: Numbers | None = None, padding: Any = 0, stride: Numbers = 1, dilation: Numbers = 1, groups: int | None = None, param_attr: Attr = None, bias_attr: Attr = None, use_cudnn: bool = True, act: str | None = None, name: str | None = None, data_format: str = 'NCHW') -> Variable:
+def conv2d_transpose(input: Variable, num_filters: int, output_size: Numbers | None = None, filter_size: Numbers | None = None, padding: Padding = 0, stride: Numbers = 1, dilation: Numbers = 1, groups: int | None = None, param_attr: Attr = None, bias_attr: Attr = None, use_cudnn: bool = True, act: str | None = None, name: str | None = None, data_format: str = 'NCHW') -> Variable:
     """The map that takes gradients of a convolution's output back to its input, plus a bias."""
 
-def conv3d(input: Variable, num_filters: int, filter_size: Numbers, stride: Numbers = 1, padding: Any = 0, dilation: Numbers = 1, groups: int | None = None, param_attr: Attr = None, bias_attr: Attr = None, use_cudnn: bool = True, act: str | None = None, name: str | None = None, data_format: str = 'NCDHW') -> Variable:
+def conv3d(input: Variable, num_filters: int, filter_size: Numbers, stride: Numbers = 1, padding: Padding = 0, dilation: Numbers = 1, groups: int | None = None, param_attr: Attr = None, bias_attr: Attr = None, use_cudnn: bool = True, act: str | None = None, name: str | None = None, data_format: str = 'NCDHW') -> Variable:
     """Volumes convolved with filters, plus a bias."""
 
-def conv3d_transpose(input: Variable, num_filters: int, output_size: Numbers | None = None, filter_size: Numbers | None = None, padding: Any = 0, stride: Numbers = 1, dilation: Numbers = 1, groups: int | None = None, param_attr: Attr = None, bias_attr: Attr = None, use_cudnn: bool = True, act: str | None = None, name: str | None = None, data_format: str = 'NCDHW') -> Variable:
+def conv3d_transpose(input: Variable, num_filters: int, output_size: Numbers | None = None, filter_size: Numbers | None = None, padding: Padding = 0, stride: Numbers = 1, dilation: Numbers = 1, groups: int | None = None, param_attr: Attr = None, bias_attr: Attr = None, use_cudnn: bool = True, act: str | None = None, name: str | None = None, data_format: str = 'NCDHW') -> Variable:
     """The map that takes gradients of a convolution's output back to its input, plus a bias."""
 
 def cos(x: Variable, name: str | None = None) -> Variable:
@@ -596,9 +597,6 @@ def crop_tensor(x: Variable, shape: Given | None = None, offsets: Given | None =
 def cross(input: Variable, other: Variable, dim: int | None = None) -> Variable:
     """The vector products of ``input`` and ``other`` along ``dim``."""
 
-def ctc_greedy_decoder(input: Variable, blank: int, input_length: Variable | None = None, padding_value: int = 0, name: str | None = None) -> Any:
-    """The most probable label of each step, without repetitions and blanks."""
-
 def cumsum(x: Variable, axis: int | None = None, exclusive: bool | None = None, reverse: bool | None = None) -> Variable:
     """The sums of ``x`` up to each element, along ``axis``."""
 
@@ -613,9 +611,6 @@ def deformable_roi_pooling(input: Variable, rois: Variable, trans: Variable, no_
 
 def density_prior_box(input: Variable, image: Variable, densities: Sequence[int] | None = None, fixed_sizes: Sequence[float] | None = None, fixed_ratios: Sequence[float] | None = None, variance: Sequence[float] = [0.1, 0.1, 0.2, 0.2], clip: bool = False, steps: Sequence[float] = [0.0, 0.0], offset: float = 0.5, flatten_to_2d: bool = False, name: str | None = None) -> tuple[Variable, Variable]:
     """Boxes of some sizes and ratios around points close to each place of ``input``."""
-
-def detection_output(loc: Variable, scores: Variable, prior_box: Variable, prior_box_var: Variable, background_label: int = 0, nms_threshold: float = 0.3, nms_top_k: int = 400, keep_top_k: int = 200, score_threshold: float = 0.01, nms_eta: float = 1.0, return_index: bool = False) -> Variable | Any:
-    """What SSD found: boxes that no better one of their class overlaps too much."""
 
 def dist(x: Variable, y: Variable, p: float = 2) -> Variable:
     """The length of ``x`` - ``y``, of shape [1]: the sum of ``|x - y|^p``, to the power of ``1 / p``."""
@@ -683,7 +678,7 @@ def expand(x: Variable, expand_times: Given, name: str | None = None) -> Variabl
 def expand_as(x: Variable, target_tensor: Variable, name: str | None = None) -> Variable:
     """``x`` repeated along each dimension until it has the shape of ``target_tensor``."""
 
-def fill_constant_batch_size_like(input: Variable, shape: int | Sequence[int], dtype: Any, value: float, input_dim_idx: int = 0, output_dim_idx: int = 0, force_cpu: bool = False) -> Variable:
+def fill_constant_batch_size_like(input: Variable, shape: int | Sequence[int], dtype: DTypeLike, value: float, input_dim_idx: int = 0, output_dim_idx: int = 0, force_cpu: bool = False) -> Variable:
     """``value``, everywhere, in ``shape`` but for one size that is ``input``'s."""
 
 def flip(input: Variable, dims: int | Sequence[int], name: str | None = None) -> Variable:
@@ -794,7 +789,7 @@ def kldiv_loss(x: Variable, target: Variable, reduction: str = 'mean', name: str
 def kron(x: Variable, y: Variable, out: Variable | None = None, name: str | None = None) -> Variable:
     """The Kronecker product: ``x`` with each element replaced by its product with ``y``."""
 
-def label_smooth(label: Variable, prior_dist: Variable | None = None, epsilon: float = 0.1, dtype: Any = 'float32', name: str | None = None) -> Variable:
+def label_smooth(label: Variable, prior_dist: Variable | None = None, epsilon: float = 0.1, dtype: DTypeLike = 'float32', name: str | None = None) -> Variable:
     """Probabilities mixed with those of a prior: ``(1 - epsilon) * label + epsilon * prior_dist``."""
 
 def layer_norm(input: Variable, scale: bool = True, shift: bool = True, begin_norm_axis: int = 1, epsilon: float = 1e-05, param_attr: Attr = None, bias_attr: Attr = None, act: str | None = None, name: str | None = None) -> Variable:
@@ -842,7 +837,7 @@ def logsumexp(x: Variable, dim: Dims = None, keepdim: bool = False, out: Variabl
 def lrn(input: Variable, n: int = 5, k: float = 1.0, alpha: float = 0.0001, beta: float = 0.75, name: str | None = None, data_format: str = 'NCHW') -> Variable:
     """``input`` over a power of the squares of its neighbours in other channels."""
 
-def lstm(input: Variable, init_h: Variable, init_c: Variable, max_len: int, hidden_size: int, num_layers: int, dropout_prob: float = 0.0, is_bidirec: bool = False, is_test: bool = False, name: str | None = None, default_initializer: Any = None, seed: int = -1) -> tuple[Variable, Variable, Variable]:
+def lstm(input: Variable, init_h: Variable, init_c: Variable, max_len: int, hidden_size: int, num_layers: int, dropout_prob: float = 0.0, is_bidirec: bool = False, is_test: bool = False, name: str | None = None, default_initializer: Initializer | None = None, seed: int = -1) -> tuple[Variable, Variable, Variable]:
     """Several layers of long short-term memories over sequences of one length."""
 
 def lstm_unit(x_t: Variable, hidden_t_prev: Variable, cell_t_prev: Variable, forget_bias: float = 0.0, param_attr: Attr = None, bias_attr: Attr = None, name: str | None = None) -> tuple[Variable, Variable]:
@@ -908,10 +903,10 @@ def pixel_shuffle(x: Variable, upscale_factor: int) -> Variable:
 def polygon_box_transform(input: Variable, name: str | None = None) -> Variable:
     """The corners of quadrangles, from how far they are from each place of a map."""
 
-def pool2d(input: Variable, pool_size: Numbers = -1, pool_type: str = 'max', pool_stride: Numbers = 1, pool_padding: Any = 0, global_pooling: bool = False, use_cudnn: bool = True, ceil_mode: bool = False, name: str | None = None, exclusive: bool = True, data_format: str = 'NCHW') -> Variable:
+def pool2d(input: Variable, pool_size: Numbers = -1, pool_type: str = 'max', pool_stride: Numbers = 1, pool_padding: Padding = 0, global_pooling: bool = False, use_cudnn: bool = True, ceil_mode: bool = False, name: str | None = None, exclusive: bool = True, data_format: str = 'NCHW') -> Variable:
     """The maximum or mean of the images within windows, channel by channel."""
 
-def pool3d(input: Variable, pool_size: Numbers = -1, pool_type: str = 'max', pool_stride: Numbers = 1, pool_padding: Any = 0, global_pooling: bool = False, use_cudnn: bool = True, ceil_mode: bool = False, name: str | None = None, exclusive: bool = True, data_format: str = 'NCDHW') -> Variable:
+def pool3d(input: Variable, pool_size: Numbers = -1, pool_type: str = 'max', pool_stride: Numbers = 1, pool_padding: Padding = 0, global_pooling: bool = False, use_cudnn: bool = True, ceil_mode: bool = False, name: str | None = None, exclusive: bool = True, data_format: str = 'NCDHW') -> Variable:
     """The maximum or mean of the volumes within windows, channel by channel."""
 
 def pow(x: Variable, factor: float | Variable = 1.0, name: str | None = None) -> Variable:
@@ -1010,7 +1005,7 @@ def rsqrt(x: Variable, name: str | None = None) -> Variable:
 def sampled_softmax_with_cross_entropy(logits: Variable, label: Variable, num_samples: int, num_true: int = 1, remove_accidental_hits: bool = True, use_customized_samples: bool = False, customized_samples: Variable | None = None, customized_probabilities: Variable | None = None, seed: int = 0) -> Variable:
     """Cross entropy of the softmax over the right classes and some random ones."""
 
-def sampling_id(x: Variable, min: float = 0.0, max: float = 1.0, seed: int = 0, dtype: Any = 'float32') -> Variable:
+def sampling_id(x: Variable, min: float = 0.0, max: float = 1.0, seed: int = 0, dtype: DTypeLike = 'float32') -> Variable:
     """For each row of ``x`` a column, drawn with the probabilities that the row holds."""
 
 def scale(x: Variable, scale: float | Variable = 1.0, bias: float = 0.0, bias_after_scale: bool = True, act: str | None = None, name: str | None = None) -> Variable:
@@ -1221,6 +1216,26 @@ def adaptive_pool3d(input: Variable, pool_size: Numbers, pool_type: str = 'max',
 @overload
 def adaptive_pool3d(input: Variable, pool_size: Numbers, pool_type: str = 'max', require_index: bool = False, name: str | None = None) -> Variable | tuple[Variable, Variable]:
     """The maximum or mean of as many windows as the output is to have, whatever the volume's size."""
+
+@overload
+def ctc_greedy_decoder(input: Variable, blank: int, input_length: None = None, padding_value: int = 0, name: str | None = None) -> Variable:
+    """The most probable label of each step, without repetitions and blanks."""
+@overload
+def ctc_greedy_decoder(input: Variable, blank: int, input_length: Variable, padding_value: int = 0, name: str | None = None) -> tuple[Variable, Variable]:
+    """The most probable label of each step, without repetitions and blanks."""
+@overload
+def ctc_greedy_decoder(input: Variable, blank: int, input_length: Variable | None = None, padding_value: int = 0, name: str | None = None) -> Variable | tuple[Variable, Variable]:
+    """The most probable label of each step, without repetitions and blanks."""
+
+@overload
+def detection_output(loc: Variable, scores: Variable, prior_box: Variable, prior_box_var: Variable, background_label: int = 0, nms_threshold: float = 0.3, nms_top_k: int = 400, keep_top_k: int = 200, score_threshold: float = 0.01, nms_eta: float = 1.0, return_index: Literal[False] = False) -> Variable:
+    """What SSD found: boxes that no better one of their class overlaps too much."""
+@overload
+def detection_output(loc: Variable, scores: Variable, prior_box: Variable, prior_box_var: Variable, background_label: int = 0, nms_threshold: float = 0.3, nms_top_k: int = 400, keep_top_k: int = 200, score_threshold: float = 0.01, nms_eta: float = 1.0, *, return_index: Literal[True]) -> tuple[Variable, Variable]:
+    """What SSD found: boxes that no better one of their class overlaps too much."""
+@overload
+def detection_output(loc: Variable, scores: Variable, prior_box: Variable, prior_box_var: Variable, background_label: int = 0, nms_threshold: float = 0.3, nms_top_k: int = 400, keep_top_k: int = 200, score_threshold: float = 0.01, nms_eta: float = 1.0, return_index: bool = False) -> Variable | tuple[Variable, Variable]:
+    """What SSD found: boxes that no better one of their class overlaps too much."""
 
 @overload
 def matrix_nms(bboxes: Variable, scores: Variable, score_threshold: float, post_threshold: float, nms_top_k: int, keep_top_k: int, use_gaussian: bool = False, gaussian_sigma: float = 2.0, background_label: int = 0, normalized: bool = True, return_index: Literal[False] = False, name: str | None = None) -> Variable:

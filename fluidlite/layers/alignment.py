@@ -77,7 +77,7 @@ def edit_distance(
     """,
     stem="ctc_greedy_decoder",
 )
-def ctc_greedy_decoder(f: LayerBuilder, call: LayerCall) -> Any:
+def ctc_greedy_decoder(f: LayerBuilder, call: LayerCall) -> Variable | tuple[Variable, Variable]:
     """The most probable label of each step, without repetitions and blanks.
 
     Graves et al., Connectionist temporal classification, ICML 2006.

@@ -57,7 +57,9 @@ def _checked_position(i: Any) -> Variable:
     return i
 
 
-def array_write(x: Variable, i: Variable, array: Any = None) -> Variable | Any:
+def array_write(
+    x: Variable, i: Variable, array: Variable | list[Any] | None = None
+) -> Variable | Any:
     """The array with ``x`` at position ``i``.
 
     Args:
@@ -75,7 +77,7 @@ def array_write(x: Variable, i: Variable, array: Any = None) -> Variable | Any:
     [array([5., 5.], dtype=float32)]
     """
     if not is_tensor(x):
-        return _array_write(x, i, array)
+        return _array_write(x, i, None if array is None else _checked(array))
     listed = [] if array is None else _checked_list(array)
     place = int(i)
     if not 0 <= place <= len(listed):
@@ -94,7 +96,7 @@ def _array_write(f: LayerBuilder, x: Variable, i: Variable, array: Variable | No
     return array
 
 
-def array_read(array: Any, i: Variable) -> Variable | Any:
+def array_read(array: Variable | list[Any], i: Variable) -> Variable | Any:
     """The tensor at position ``i`` of an array.
 
     Args:
@@ -122,7 +124,7 @@ def _array_read(f: LayerBuilder, array: Variable, i: Variable) -> Variable:
     return f.read_from_array(_checked(array), _checked_position(i))
 
 
-def array_length(array: Any) -> Variable | Any:
+def array_length(array: Variable | list[Any]) -> Variable | Any:
     """How many tensors an array has: [1], int64.
 
     Args:
@@ -150,7 +152,7 @@ def _array_length(f: LayerBuilder, array: Variable) -> Variable:
 
 
 def tensor_array_to_tensor(
-    input: Any, axis: int = 1, name: str | None = None, use_stack: bool = False
+    input: Variable | list[Any], axis: int = 1, name: str | None = None, use_stack: bool = False
 ) -> tuple[Any, Any]:
     """The tensors of an array as one, and the size of each along ``axis``, int32.
 

@@ -21,7 +21,7 @@ from .layer import is_variable
 from .math import cast
 from .reshaping import expand, reshape, shape, transpose, unsqueeze
 from .search import topk
-from .structure import leaves, mapped_leaves
+from .structure import Structure, leaves, mapped_leaves
 from .unary import log
 
 _NEVER = -1e9  #: the logarithm of the probability of what does not happen
@@ -76,7 +76,7 @@ class BeamSearchDecoder(Decoder):
 
     def __init__(
         self,
-        cell: Any,
+        cell: Callable[..., tuple[Any, Any]],
         start_token: int,
         end_token: int,
         beam_size: int,
@@ -88,9 +88,9 @@ class BeamSearchDecoder(Decoder):
         ).items():
             if not callable(argument) and not (argument is None and what != "cell"):
                 raise ArgumentError(f"expected {what} to be a function, got {argument!r:.60}")
-        for what, argument in dict(start_token=start_token, end_token=end_token).items():
-            if isinstance(argument, bool) or not isinstance(argument, int) or argument < 0:
-                raise ArgumentError(f"expected {what} to be a token from 0, got {argument!r:.60}")
+        for what, token in dict(start_token=start_token, end_token=end_token).items():
+            if isinstance(token, bool) or not isinstance(token, int) or token < 0:
+                raise ArgumentError(f"expected {what} to be a token from 0, got {token!r:.60}")
         if isinstance(beam_size, bool) or not isinstance(beam_size, int) or beam_size < 1:
             raise ArgumentError(f"expected beam_size of at least 1, got {beam_size!r:.60}")
         self.cell = cell
@@ -123,7 +123,7 @@ class BeamSearchDecoder(Decoder):
         tiled = reshape(tiled, [*[0] * len(rest), -1])
         return transpose(tiled, [len(rest), *map(int, np.arange(len(rest)))])
 
-    def initialize(self, initial_cell_states: Any) -> tuple[Any, Any, Any]:
+    def initialize(self, initial_cell_states: Structure) -> tuple[Any, Any, Any]:
         """The start token for each path, the states of which the first path has probability one.
 
         Args:
@@ -153,7 +153,9 @@ class BeamSearchDecoder(Decoder):
         inputs = tokens if self.embedding_fn is None else self.embedding_fn(tokens)
         return inputs, self.StateWrapper(cells, log_probs, finished, lengths), finished
 
-    def step(self, time: Any, inputs: Any, states: Any, **kwargs: Any) -> tuple[Any, Any, Any, Any]:
+    def step(
+        self, time: Variable, inputs: Structure, states: BeamSearchState, **kwargs: Any
+    ) -> tuple[Any, Any, Any, Any]:
         """One step of all paths.
 
         Args:
@@ -238,7 +240,12 @@ class BeamSearchDecoder(Decoder):
         """[batch * beam, ...] as [batch, beam, ...]."""
         return reshape(x, [-1, self.beam_size, *x.shape[1:]])
 
-    def finalize(self, outputs: Any, final_states: Any, sequence_lengths: Any) -> tuple[Any, Any]:
+    def finalize(
+        self,
+        outputs: BeamSearchOutput,
+        final_states: BeamSearchState,
+        sequence_lengths: Variable | None,
+    ) -> tuple[Variable, BeamSearchState]:
         """The tokens of whole paths, [steps, batch, beam], the most probable first.
 
         Args:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..errors import ArgumentError
 from ..ir.variable import Variable
 from .layer import LayerBuilder, layer
@@ -22,7 +20,7 @@ def beam_search(
     is_accumulated: bool = True,
     name: str | None = None,
     return_parent_idx: bool = False,
-) -> Any:
+) -> tuple[Variable, ...]:
     """One step of a beam search: of all continuations of the prefixes of a source, the best ones.
 
     A prefix that has ended has one continuation, itself.  Once all that is chosen of a source has

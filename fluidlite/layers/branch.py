@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
+from typing import cast as cast_type
 
 from .. import unique_name
 from ..errors import ArgumentError
@@ -21,15 +22,16 @@ from .layer import LayerBuilder, is_variable, layer
 from .math import cast
 from .structure import mapped
 
-Function = Callable[[], Any]
+T = TypeVar("T")
+Function = Callable[[], T]
 
 
 def cond(
     pred: Variable,
-    true_fn: Function | None = None,
-    false_fn: Function | None = None,
+    true_fn: Function[T] | None = None,
+    false_fn: Function[T] | None = None,
     name: str | None = None,
-) -> Any:
+) -> T:
     """What one of two functions gives, depending on a truth that is known when the program runs.
 
     Args:
@@ -57,11 +59,11 @@ def cond(
             checked_function(function, what)
     if is_tensor(pred):
         chosen = true_fn if bool(pred) else false_fn
-        return None if chosen is None else chosen()
+        return cast_type("T", None) if chosen is None else chosen()
     on_true = None if true_fn is None else _branch(pred, true_fn)
     on_false = None if false_fn is None else _branch(logical_not(pred), false_fn)
     if on_true is None and on_false is None:
-        return None
+        return cast_type("T", None)
     _need_alike(on_true, on_false)
     mask = cast(pred, "int32")
     return _merged(mask, on_false, on_true)
@@ -136,10 +138,10 @@ def _merged(mask: Variable, on_false: Any, on_true: Any) -> Any:
 
 
 def case(
-    pred_fn_pairs: Sequence[tuple[Variable, Function]],
-    default: Function | None = None,
+    pred_fn_pairs: Sequence[tuple[Variable, Function[T]]],
+    default: Function[T] | None = None,
     name: str | None = None,
-) -> Any:
+) -> T:
     """What the function of the first condition that holds gives.
 
     Args:
@@ -174,7 +176,7 @@ def case(
     return _nested(pairs[::-1], checked_function(default, "default"))
 
 
-def _nested(pairs: Sequence[tuple[Variable, Function]], default: Function) -> Any:
+def _nested(pairs: Sequence[tuple[Variable, Function[T]]], default: Function) -> Any:
     """Conditions one inside the other, the last pair outermost."""
     otherwise = default
     for pred, function in pairs:
@@ -184,10 +186,10 @@ def _nested(pairs: Sequence[tuple[Variable, Function]], default: Function) -> An
 
 def switch_case(
     branch_index: Variable,
-    branch_fns: Mapping[int, Function] | Sequence[Any],
-    default: Function | None = None,
+    branch_fns: Mapping[int, Function[T]] | Sequence[Function[T] | tuple[int, Function[T]]],
+    default: Function[T] | None = None,
     name: str | None = None,
-) -> Any:
+) -> T:
     """What the function of a number gives.
 
     Args:
@@ -380,11 +382,11 @@ class IfElse(Described):
             self._branch = None
         append_conditional(self._parent, block, [self.cond], scalar=False)
 
-    def true_block(self) -> Any:
+    def true_block(self) -> AbstractContextManager[None]:
         """What is computed for the rows where the condition holds."""
         return self._block(1)
 
-    def false_block(self) -> Any:
+    def false_block(self) -> AbstractContextManager[None]:
         """What is computed for the other rows."""
         return self._block(0)
 

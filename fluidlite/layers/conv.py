@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..ground.spellings import Spelling
 from ..ir.variable import Variable
-from .convolution import Numbers, adaptively_pooled, convolved, pooled, transposed
+from .convolution import Numbers, Padding, adaptively_pooled, convolved, pooled, transposed
 from .layer import LayerBuilder, layer
 from .operator_layers import Layer
 from .windows import IMAGES, VOLUMES, windows_of
@@ -85,7 +85,7 @@ def _convolution(
     num_filters: int,
     filter_size: Numbers,
     stride: Numbers = 1,
-    padding: Any = 0,
+    padding: Padding = 0,
     dilation: Numbers = 1,
     groups: int | None = None,
     param_attr: Attr = None,
@@ -139,7 +139,7 @@ def _transposed(
     num_filters: int,
     output_size: Numbers | None = None,
     filter_size: Numbers | None = None,
-    padding: Any = 0,
+    padding: Padding = 0,
     stride: Numbers = 1,
     dilation: Numbers = 1,
     groups: int | None = None,
@@ -194,7 +194,7 @@ def _pooled(
     pool_size: Numbers = -1,
     pool_type: str = "max",
     pool_stride: Numbers = 1,
-    pool_padding: Any = 0,
+    pool_padding: Padding = 0,
     global_pooling: bool = False,
     use_cudnn: bool = True,
     ceil_mode: bool = False,

@@ -16,6 +16,8 @@ from .sizes import integer
 from .windows import each, known_channels
 
 Numbers = int | Sequence[int]
+#: around images: numbers, pairs of them, or "SAME" or "VALID"
+Padding = int | Sequence[int] | Sequence[Sequence[int]] | str
 
 #: dimensions of a window -> what it moves over
 _KINDS = {2: "images", 3: "volumes"}

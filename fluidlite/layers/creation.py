@@ -112,9 +112,9 @@ def _number(value: Any, dtype: DType) -> dict[str, Any]:
         raise ArgumentError(f"expected a number of {dtype} for value, got {value!r:.60}") from None
 
 
-def _value(dtype: Any, value: float) -> dict[str, Any]:
-    dtype = as_dtype(dtype)
-    return {"dtype": dtype, **_number(value, dtype)}
+def _value(dtype: DTypeLike, value: float) -> dict[str, Any]:
+    kind = as_dtype(dtype)
+    return {"dtype": kind, **_number(value, kind)}
 
 
 fill_constant_batch_size_like: Layer = OperatorLayers(FILLED, _value)(

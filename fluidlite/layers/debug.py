@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from ..errors import ArgumentError
 from ..ground.dtypes import DType
+from ..ir.operator import Operator
 from ..ir.variable import Variable
 from ..opdef.callables import register
 from .layer import LayerBuilder, layer, variables_of
 from .operator_layers import LayerCall, operator_layer
+
+T = TypeVar("T")
 
 
 @operator_layer.signature("""
@@ -69,7 +72,7 @@ def Assert(
     data: Sequence[Variable] | None = None,
     summarize: int = 20,
     name: str | None = None,
-) -> Any:
+) -> Operator:
     """Stop the run with an error unless a condition holds.
 
     Args:
@@ -109,10 +112,10 @@ def py_func(
     f: LayerBuilder,
     func: Callable[..., Any],
     x: Variable | Sequence[Variable] | None,
-    out: Variable | Sequence[Variable] | None,
+    out: T,
     backward_func: Callable[..., Any] | None = None,
     skip_vars_in_backward_input: Variable | Sequence[Variable] | None = None,
-) -> Any:
+) -> T:
     """Call a Python function whenever the program comes here.
 
     Args:

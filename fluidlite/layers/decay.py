@@ -209,7 +209,7 @@ class NoamDecay(FormulaDecay):
         self.keep(learning_rate=learning_rate, d_model=d_model, warmup_steps=warmup_steps)
 
     def step(self) -> float:
-        return schedules.noam(self.learning_rate, max(self.step_num, 1), *self.arguments)
+        return float(schedules.noam(self.learning_rate, max(self.step_num, 1), *self.arguments))
 
 
 @DECAYS.like(schedules.pieces)

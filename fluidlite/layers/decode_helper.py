@@ -22,7 +22,7 @@ from .sampling import sampling_id
 from .search import argmax
 from .slicing import pad
 from .slicing import slice as slice_
-from .structure import leaves, mapped_leaves
+from .structure import Structure, leaves, mapped_leaves
 
 
 class DecodeHelper(Described):
@@ -50,7 +50,9 @@ class DecodeHelper(Described):
         """The first inputs, and which sequences are finished before the first step."""
         raise NotImplementedError(f"{type(self).__name__} needs a method initialize(self)")
 
-    def sample(self, time: Any, outputs: Any, states: Any) -> Any:
+    def sample(
+        self, time: Variable | None, outputs: Variable, states: Structure | None
+    ) -> Variable:
         """The tokens of a step, [batch].
 
         Args:
@@ -61,7 +63,11 @@ class DecodeHelper(Described):
         raise NotImplementedError(f"{type(self).__name__} needs a method sample(self, ...)")
 
     def next_inputs(
-        self, time: Any, outputs: Any, states: Any, sample_ids: Any
+        self,
+        time: Variable,
+        outputs: Variable | None,
+        states: Structure | None,
+        sample_ids: Variable,
     ) -> tuple[Any, Any, Any]:
         """Which sequences are finished, the next inputs, and the next states.
 
@@ -75,7 +81,9 @@ class DecodeHelper(Described):
 class _Greedy(DecodeHelper):
     """A helper that takes the token with the largest score."""
 
-    def sample(self, time: Any, outputs: Any, states: Any) -> Any:
+    def sample(
+        self, time: Variable | None, outputs: Variable, states: Structure | None
+    ) -> Variable:
         """The token with the largest score.
 
         Args:
@@ -106,7 +114,9 @@ class TrainingHelper(_Greedy):
     (-1, -1, 5)
     """
 
-    def __init__(self, inputs: Any, sequence_length: Any, time_major: bool = False) -> None:
+    def __init__(
+        self, inputs: Structure, sequence_length: Variable, time_major: bool = False
+    ) -> None:
         for leaf in leaves(inputs):
             if not is_variable(leaf):
                 raise ArgumentError(f"expected inputs to be variables, got {leaf!r:.60}")
@@ -139,7 +149,11 @@ class TrainingHelper(_Greedy):
         return first, finished
 
     def next_inputs(
-        self, time: Any, outputs: Any, states: Any, sample_ids: Any
+        self,
+        time: Variable,
+        outputs: Variable | None,
+        states: Structure | None,
+        sample_ids: Variable,
     ) -> tuple[Any, Any, Any]:
         """The next steps; sequences end with their last one.
 
@@ -178,7 +192,7 @@ class GreedyEmbeddingHelper(_Greedy):
     ((-1, 4), (-1,))
     """
 
-    def __init__(self, embedding_fn: Callable[[Any], Any], start_tokens: Any, end_token: int):
+    def __init__(self, embedding_fn: Callable[[Any], Any], start_tokens: Variable, end_token: int):
         if not callable(embedding_fn):
             raise ArgumentError(f"expected embedding_fn to be a function, got {embedding_fn!r:.60}")
         if not is_variable(start_tokens):
@@ -195,7 +209,11 @@ class GreedyEmbeddingHelper(_Greedy):
         return self.embedding_fn(self.start_tokens), finished
 
     def next_inputs(
-        self, time: Any, outputs: Any, states: Any, sample_ids: Any
+        self,
+        time: Variable,
+        outputs: Variable | None,
+        states: Structure | None,
+        sample_ids: Variable,
     ) -> tuple[Any, Any, Any]:
         """The embeddings of the tokens; sequences end with the end token.
 
@@ -229,7 +247,7 @@ class SampleEmbeddingHelper(GreedyEmbeddingHelper):
     def __init__(
         self,
         embedding_fn: Callable[[Any], Any],
-        start_tokens: Any,
+        start_tokens: Variable,
         end_token: int,
         softmax_temperature: float | None = None,
         seed: int | None = None,
@@ -246,7 +264,9 @@ class SampleEmbeddingHelper(GreedyEmbeddingHelper):
         )
         self.seed = seed
 
-    def sample(self, time: Any, outputs: Any, states: Any) -> Any:
+    def sample(
+        self, time: Variable | None, outputs: Variable, states: Structure | None
+    ) -> Variable:
         """A token, drawn.
 
         Args:
@@ -288,7 +308,10 @@ class BasicDecoder(Decoder):
     OutputWrapper = BasicOutput
 
     def __init__(
-        self, cell: Any, helper: DecodeHelper, output_fn: Callable[[Any], Any] | None = None
+        self,
+        cell: Callable[..., tuple[Any, Any]],
+        helper: DecodeHelper,
+        output_fn: Callable[[Any], Any] | None = None,
     ) -> None:
         for what, given in dict(cell=cell, output_fn=output_fn).items():
             if not callable(given) and not (given is None and what == "output_fn"):
@@ -299,7 +322,7 @@ class BasicDecoder(Decoder):
         self.helper = helper
         self.output_fn = output_fn
 
-    def initialize(self, initial_cell_states: Any) -> tuple[Any, Any, Any]:
+    def initialize(self, initial_cell_states: Structure) -> tuple[Any, Any, Any]:
         """What the helper begins with, and the given states.
 
         Args:
@@ -308,7 +331,9 @@ class BasicDecoder(Decoder):
         inputs, finished = self.helper.initialize()
         return inputs, initial_cell_states, finished
 
-    def step(self, time: Any, inputs: Any, states: Any, **kwargs: Any) -> tuple[Any, Any, Any, Any]:
+    def step(
+        self, time: Variable, inputs: Structure, states: Structure, **kwargs: Any
+    ) -> tuple[Any, Any, Any, Any]:
         """One step of the cell, and what the helper makes of it."""
         outputs, states = self.cell(inputs, states, **kwargs)
         if self.output_fn is not None:

@@ -48,7 +48,9 @@ class Decoder(Described):
         """
         raise NotImplementedError(f"{type(self).__name__} needs a method initialize(self, inits)")
 
-    def step(self, time: Any, inputs: Any, states: Any, **kwargs: Any) -> tuple[Any, Any, Any, Any]:
+    def step(
+        self, time: Variable, inputs: Any, states: Any, **kwargs: Any
+    ) -> tuple[Any, Any, Any, Any]:
         """The outputs, the next states, the next inputs, and which sequences are finished.
 
         Args:
@@ -58,7 +60,9 @@ class Decoder(Described):
         """
         raise NotImplementedError(f"{type(self).__name__} needs a method step(self, ...)")
 
-    def finalize(self, outputs: Any, final_states: Any, sequence_lengths: Any) -> tuple[Any, Any]:
+    def finalize(
+        self, outputs: Any, final_states: Any, sequence_lengths: Variable
+    ) -> tuple[Any, Any]:
         """What ``dynamic_decode`` returns, from the outputs of all steps and the last states.
 
         Args:

@@ -30,7 +30,7 @@ _suppression = OperatorLayers(SUPPRESSION)
     """,
     stem="detection_output",
 )
-def detection_output(f: LayerBuilder, call: LayerCall) -> Variable | Any:
+def detection_output(f: LayerBuilder, call: LayerCall) -> Variable | tuple[Variable, Variable]:
     """What SSD found: boxes that no better one of their class overlaps too much.
 
     Liu et al., SSD: single shot multibox detector, ECCV 2016.

@@ -40,7 +40,7 @@ class Distribution(Described):
         """The divergence of Kullback and Leibler from ``other``, in nats."""
         raise _not_offered(self, "kl_divergence")
 
-    def log_prob(self, value: Any) -> Variable:
+    def log_prob(self, value: Variable) -> Variable:
         """The logarithm of the density at ``value``."""
         raise _not_offered(self, "log_prob")
 
@@ -58,6 +58,10 @@ def _same_kind(distribution: Distribution, other: Any) -> None:
             f"expected other to be a {type(distribution).__name__}, got {other!r:.60} of type "
             f"{type(other).__name__}"
         )
+
+
+#: of distributions: a number, numbers or a variable
+Parameters = float | list[Any] | np.ndarray[Any, Any] | Variable
 
 
 def _checked(what: str, value: Any) -> Any:
@@ -151,7 +155,7 @@ class Uniform(Distribution):
     [array([0.6931472], dtype=float32)]
     """
 
-    def __init__(self, low: Any, high: Any) -> None:
+    def __init__(self, low: Parameters, high: Parameters) -> None:
         (self.low, self.high), self._single = _variables(True, low=low, high=high)
 
     def sample(self, shape: Sequence[int], seed: int = 0) -> Variable:
@@ -173,7 +177,7 @@ class Uniform(Distribution):
         """The entropy, in nats: in the shape of the bounds."""
         return log(self.high - self.low)
 
-    def log_prob(self, value: Any) -> Variable:
+    def log_prob(self, value: Variable) -> Variable:
         """The logarithm of the density at ``value``; minus infinity outside the bounds.
 
         Args:
@@ -199,7 +203,7 @@ class Normal(Distribution):
     [array([0.5], dtype=float32)]
     """
 
-    def __init__(self, loc: Any, scale: Any) -> None:
+    def __init__(self, loc: Parameters, scale: Parameters) -> None:
         (self.loc, self.scale), self._single = _variables(True, loc=loc, scale=scale)
 
     def sample(self, shape: Sequence[int], seed: int = 0) -> Variable:
@@ -223,7 +227,7 @@ class Normal(Distribution):
         spread: Any = log(self.scale + zeros)
         return 0.5 + 0.5 * math.log(2 * math.pi) + spread
 
-    def log_prob(self, value: Any) -> Variable:
+    def log_prob(self, value: Variable) -> Variable:
         """The logarithm of the density at ``value``.
 
         Args:
@@ -265,7 +269,7 @@ class Categorical(Distribution):
     [array([0.6931472], dtype=float32)]
     """
 
-    def __init__(self, logits: Any) -> None:
+    def __init__(self, logits: Parameters) -> None:
         ((self.logits,), _) = _variables(False, logits=logits)
 
     def _lowered(self) -> Any:
@@ -318,7 +322,7 @@ class MultivariateNormalDiag(Distribution):
     [array([1.], dtype=float32)]
     """
 
-    def __init__(self, loc: Any, scale: Any) -> None:
+    def __init__(self, loc: Parameters, scale: Parameters) -> None:
         (self.loc, self.scale), _ = _variables(False, loc=loc, scale=scale)
 
     def _unit(self) -> tuple[Any, Any]:

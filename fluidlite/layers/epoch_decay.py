@@ -9,6 +9,7 @@ from .. import schedules
 from ..errors import ArgumentError
 from ..ground.arguments import Check, a_function, count, finite, one_of, rising, yes_or_no
 from ..ground.fields import dataclass_transform, fields_of, from_fields
+from ..opdef.operand import Operand
 from .decay import DECAYS, LearningRateDecay
 
 T = TypeVar("T", bound=type)
@@ -193,7 +194,7 @@ class ReduceLROnPlateau(FieldsDecay):
     def current(self) -> float:
         return self.learning_rate
 
-    def step(self, loss: Any = None) -> None:
+    def step(self, loss: float | Operand | None = None) -> None:
         """Look whether a loss is better than the best one.
 
         Args:

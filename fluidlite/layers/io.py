@@ -21,7 +21,7 @@ def data(
     append_batch_size: bool = True,
     dtype: DTypeLike = "float32",
     lod_level: int = 0,
-    type: Any = Kind.LOD_TENSOR,
+    type: Kind = Kind.LOD_TENSOR,
     stop_gradient: bool = True,
 ) -> Variable:
     """A variable of block 0 that is fed, with room for the batch size in front of its shape.

@@ -97,8 +97,9 @@ def noam_decay(d_model: float, warmup_steps: float, learning_rate: Rate = 1.0) -
 def _noam(decay: NoamDecay) -> Variable:
     d_model, warmup_steps = decay.arguments
     step = _decay_step_counter(1)
-    rate: Variable = schedules.noam(decay.learning_rate, step, d_model, warmup_steps, _LAYERS)
-    return rate
+    rate: Any = schedules.noam(decay.learning_rate, step, d_model, warmup_steps, _LAYERS)
+    made: Variable = rate
+    return made
 
 
 @_SCHEDULE.like(ExponentialDecay)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def sequence_mask(
     f: LayerBuilder,
     x: Variable,
-    maxlen: Any = None,
+    maxlen: int | Variable | None = None,
     dtype: DTypeLike = "int64",
     name: str | None = None,
 ) -> Variable:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import unique_name
 from ..errors import ArgumentError
@@ -15,6 +15,9 @@ from .creation import fill_constant
 from .joining import concat
 from .layer import LayerBuilder, layer
 from .math import cast
+
+if TYPE_CHECKING:
+    from ..runtime.executor import Executor
 
 
 class DetectionMAP(Described):
@@ -83,7 +86,7 @@ class DetectionMAP(Described):
         """The variables of the precision of a batch, and of all batches since a reset."""
         return self.cur_map, self.accum_map
 
-    def reset(self, executor: Any, reset_program: Program | None = None) -> None:
+    def reset(self, executor: Executor, reset_program: Program | None = None) -> None:
         """Forget all batches.
 
         Args:

@@ -42,6 +42,7 @@ import numpy as np
 
 from ..errors import DefinitionError
 from ..ground.docstrings import Family
+from ..ground.dtypes import DTypeLike
 from ..ir.variable import Variable
 from ..opdef.attribute import REQUIRED, Attribute
 from ..opdef.definition import Op, lookup
@@ -57,7 +58,8 @@ _COMMA = re.compile(r",\s*(?![^\[(]*[\])])")
 _PARAMETER = re.compile(r"(\w+)(?:: ([\w |.,\[\]]+?))?(?: ?= ?(.+))?", re.DOTALL)
 #: parameters of layers that are not their operator's: where the result goes, and others
 _TARGETS = ("out", "cond", "output")
-_OF_LAYERS = {"name": "str | None", "act": "str | None", "param_attr": "Attr", "bias_attr": "Attr"}
+_OF_LAYERS = {"name": "str | None", "act": "str | None", "dtype": "DTypeLike"}
+_OF_LAYERS.update(dict.fromkeys(["param_attr", "bias_attr"], "Attr"))
 _OF_LAYERS.update(dict.fromkeys(_TARGETS, "Variable | None"))
 
 
@@ -86,6 +88,7 @@ class LayerCall:
 #: what functions of layers, and their annotations, name
 _WORDS: dict[str, Any] = {
     "Any": Any,
+    "DTypeLike": DTypeLike,
     "LayerCall": LayerCall,
     "Sequence": Sequence,
     "Variable": Variable,

@@ -8,6 +8,7 @@ from typing import Any
 from .. import unique_name
 from ..errors import ArgumentError
 from ..ground.dtypes import Kind, as_dtype
+from ..ground.place import Place
 from ..ir.program import default_main_program, default_startup_program
 from ..ir.variable import Variable
 from ..opdef.sources import FEEDER, is_taken
@@ -172,7 +173,9 @@ def append_reader(
     )
 
 
-def double_buffer(reader: Variable, place: Any = None, name: str | None = None) -> Variable:
+def double_buffer(
+    reader: Variable, place: Place | None = None, name: str | None = None
+) -> Variable:
     """A reader of the same batches.  Readers read ahead in any case; this is the operator that says
     so in fluid 1.8's programs.
 

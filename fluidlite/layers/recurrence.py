@@ -13,7 +13,7 @@ from .lengths import sequence_mask
 from .reshaping import reverse, shape, transpose
 from .rnn_cell import RNNCell
 from .static_rnn import StaticRNN
-from .structure import filled, leaves, mapped_leaves
+from .structure import Structure, filled, leaves, mapped_leaves
 
 if TYPE_CHECKING:
     from ..functions.arguments import DTypeLike
@@ -68,9 +68,9 @@ def check_lengths(lengths: Any, batch: int) -> None:
 
 def rnn(
     cell: RNNCell,
-    inputs: Any,
-    initial_states: Any = None,
-    sequence_length: Any = None,
+    inputs: Structure,
+    initial_states: Structure | None = None,
+    sequence_length: Variable | None = None,
     time_major: bool = False,
     is_reverse: bool = False,
     **kwargs: Any,

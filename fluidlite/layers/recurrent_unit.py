@@ -124,8 +124,8 @@ def lstm_unit(f: LayerBuilder, call: LayerCall) -> tuple[Variable, Variable]:
 
 @operator_layer.signature("""
     lstm(input, init_h, init_c, max_len=..., hidden_size=..., num_layers=...,
-        dropout_prob: float = 0.0, is_bidirec, is_test, name, default_initializer: Any = None,
-        seed) -> cudnn_lstm
+        dropout_prob: float = 0.0, is_bidirec, is_test, name,
+        default_initializer: Initializer | None = None, seed) -> cudnn_lstm
 """)
 def lstm(f: LayerBuilder, call: LayerCall) -> tuple[Variable, Variable, Variable]:
     """Several layers of long short-term memories over sequences of one length.

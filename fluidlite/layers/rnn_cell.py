@@ -16,9 +16,11 @@ from ..opdef.spec import agree
 from .creation import fill_constant_batch_size_like
 from .gated_units import GRU_UNITS, LSTM_UNITS, GatedUnit, GRUGates, LSTMGates, WithType, check_rows
 from .layer import LayerBuilder, layer
-from .structure import filled, rebuilt
+from .structure import Sizes, Structure, filled, rebuilt
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..functions.arguments import DTypeLike
 
 
@@ -54,8 +56,8 @@ class RNNCell(Described):
 
     def get_initial_states(
         self,
-        batch_ref: Any,
-        shape: Any = None,
+        batch_ref: Structure,
+        shape: Sizes | None = None,
         dtype: DTypeLike = "float32",
         init_value: float = 0,
         batch_dim_idx: int = 0,
@@ -75,9 +77,9 @@ class RNNCell(Described):
         while isinstance(batch_ref, (list, tuple, dict)):
             batch_ref = next(iter(batch_ref.values() if isinstance(batch_ref, dict) else batch_ref))
         shapes = self.state_shape if shape is None else shape
-        dtype = self.state_dtype if dtype is None else dtype
+        kinds = self.state_dtype if dtype is None else dtype
         state_shapes = list(_shapes(shapes))
-        types = _dtypes(dtype, len(state_shapes))
+        types = _dtypes(kinds, len(state_shapes))
         states = [
             fill_constant_batch_size_like(
                 batch_ref, [-1, *sizes], type, float(init_value), input_dim_idx=batch_dim_idx
@@ -87,12 +89,12 @@ class RNNCell(Described):
         return filled(_form(shapes), iter(states))
 
     @property
-    def state_shape(self) -> Any:
+    def state_shape(self) -> Sizes:
         """Sizes of the states behind the batch's, in the form of the states."""
         raise NotImplementedError(f"{type(self).__name__} does not say its state_shape")
 
     @property
-    def state_dtype(self) -> Any:
+    def state_dtype(self) -> DTypeLike | Sequence[DTypeLike]:
         """The element type of the states, or a structure of them."""
         raise NotImplementedError(f"{type(self).__name__} does not say its state_dtype")
 
@@ -207,7 +209,9 @@ class LSTMCell(_Weighted, WithType, LSTMGates):
 
     _kind = "BasicLSTMUnit"
 
-    def call(self, inputs: Any, states: Any) -> tuple[Any, Any]:  # type: ignore[override]
+    def call(  # type: ignore[override]
+        self, inputs: Variable, states: Sequence[Variable]
+    ) -> tuple[Variable, list[Variable]]:
         """The state, and the state and the cell.
 
         Args:
@@ -226,7 +230,7 @@ class LSTMCell(_Weighted, WithType, LSTMGates):
         return h, [h, c]
 
     @property
-    def state_shape(self) -> Any:
+    def state_shape(self) -> list[list[int]]:
         return [[self.hidden_size], [self.hidden_size]]
 
 
@@ -249,7 +253,9 @@ class GRUCell(_Weighted, WithType, GRUGates):
 
     _kind = "BasicGRUUnit"
 
-    def call(self, inputs: Any, states: Any) -> tuple[Any, Any]:  # type: ignore[override]
+    def call(  # type: ignore[override]
+        self, inputs: Variable, states: Variable
+    ) -> tuple[Variable, Variable]:
         """The state, twice.
 
         Args:
@@ -263,5 +269,5 @@ class GRUCell(_Weighted, WithType, GRUGates):
         return h, h
 
     @property
-    def state_shape(self) -> Any:
+    def state_shape(self) -> list[int]:
         return [self.hidden_size]

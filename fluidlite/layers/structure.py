@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
 
 from ..errors import ArgumentError
+from ..opdef.operand import Operand
+
+#: operands, in lists, tuples, named tuples and dictionaries of such
+Structure: TypeAlias = "Operand | Sequence[Structure] | Mapping[str, Structure]"
+#: sizes, in the form of a structure
+Sizes: TypeAlias = "int | Sequence[Sizes] | Mapping[str, Sizes]"
 
 
 def leaves(value: Any) -> list[Any]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .. import unique_name
 from ..errors import ArgumentError
 from ..ground.dtypes import DType
 from ..initializer import Constant, Initializer, Xavier
 from ..ir.variable import Parameter, Variable
-from ..param_attr import ParamAttr
+from ..param_attr import Attr, ParamAttr
 from .layer import LayerBuilder, layer
 from .params import global_variable
 from .sizes import number
@@ -46,7 +46,7 @@ def create_parameter(
     shape: Sequence[int],
     dtype: DTypeLike,
     name: str | None = None,
-    attr: Any = None,
+    attr: Attr = None,
     is_bias: bool = False,
     default_initializer: Initializer | None = None,
 ) -> Parameter:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -12,6 +12,7 @@ from ..eager.recording import TensorRecord
 from ..errors import ArgumentError, FluidError
 from ..ground.reprs import shown
 from ..ground.seeding import seeds
+from ..readers.datasets import Samples
 
 
 def loss_of(loss: Callable[..., Any], outputs: Sequence[Any], labels: Sequence[Any]) -> Any:
@@ -47,6 +48,10 @@ class InputSpec(NamedTuple):
     shape: Sequence[int | None]  #: sizes; None where they differ from batch to batch
     dtype: Any = "float32"
     name: str | None = None
+
+
+#: what a model is trained and tested on
+Data = np.ndarray[Any, Any] | TensorRecord | Samples | Callable[[], Iterable[Any]] | Iterable[Any]
 
 
 class DataBatches:

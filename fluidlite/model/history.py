@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, KeysView
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import ArgumentError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 class FitHistory:
@@ -46,7 +49,7 @@ class FitHistory:
         """The names."""
         return self.history.keys()
 
-    def plot(self, *names: str, axes: Any = None) -> Any:
+    def plot(self, *names: str, axes: Axes | None = None) -> Axes:
         """Draw numbers over epochs, with matplotlib.
 
         Args:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,11 +13,18 @@ from ..errors import ArgumentError
 from ..ground.files import Path, usable_path
 from ..inspect.layers import summary
 from .at_once import AtOnce, runs_at_once
-from .batches import DataBatches, InputSpec
+from .batches import Data, DataBatches, InputSpec
 from .callbacks import Callback, Callbacks, ModelCheckpoint, ProgBarLogger
 from .history import FitHistory
 from .in_program import InProgram
 from .metric import Metric
+
+if TYPE_CHECKING:
+    from ..functions.arguments import ArrayLike, DTypeLike
+    from ..inspect.layers import LayerSummary, Shapes
+    from ..inspect.summary import Summary
+    from ..ir.program import Program
+    from ..optimizer.optimizer import Optimizer
 
 
 class Model:
@@ -77,7 +84,7 @@ class Model:
 
     def prepare(
         self,
-        optimizer: Any = None,
+        optimizer: Optimizer | None = None,
         loss: Callable[..., Any] | None = None,
         metrics: Metric | Sequence[Metric] | None = None,
     ) -> None:
@@ -107,7 +114,7 @@ class Model:
         self._way = InProgram(self.network, self._inputs, self._labels or [], loss, optimizer)
 
     @property
-    def program(self) -> Any:
+    def program(self) -> Program | None:
         """The program that is trained; None where layers run at once."""
         return None if self._way is None else self._way.program
 
@@ -120,7 +127,9 @@ class Model:
 
     # -- single batches ----------------------------------------------------------------------------
 
-    def train_batch(self, inputs: Any, labels: Any = None, update: bool = True) -> dict[str, Any]:
+    def train_batch(
+        self, inputs: ArrayLike, labels: ArrayLike | None = None, update: bool = True
+    ) -> dict[str, Any]:
         """Make a step with a batch.
 
         Args:
@@ -132,11 +141,11 @@ class Model:
         """
         return self._batch(_listed(inputs), _listed(labels), True, update, 1)
 
-    def eval_batch(self, inputs: Any, labels: Any = None) -> dict[str, Any]:
+    def eval_batch(self, inputs: ArrayLike, labels: ArrayLike | None = None) -> dict[str, Any]:
         """The loss and the metrics of a batch."""
         return self._batch(_listed(inputs), _listed(labels), False, False, 1)
 
-    def predict_batch(self, inputs: Any) -> list[Any]:
+    def predict_batch(self, inputs: ArrayLike) -> list[Any]:
         """The outputs of a batch, as arrays."""
         return self._prepared.run(_listed(inputs), None, False, False, 1)[1]
 
@@ -157,8 +166,8 @@ class Model:
 
     def fit(
         self,
-        train_data: Any,
-        eval_data: Any = None,
+        train_data: Data,
+        eval_data: Data | None = None,
         batch_size: int = 1,
         epochs: int = 1,
         eval_freq: int = 1,
@@ -267,7 +276,7 @@ class Model:
 
     def evaluate(
         self,
-        eval_data: Any,
+        eval_data: Data,
         batch_size: int = 1,
         log_freq: int = 10,
         verbose: int = 2,
@@ -312,7 +321,7 @@ class Model:
 
     def predict(
         self,
-        test_data: Any,
+        test_data: Data,
         batch_size: int = 1,
         num_workers: int = 0,
         stack_outputs: bool = False,
@@ -370,7 +379,9 @@ class Model:
         """The values of parameters, as arrays by name."""
         return self._prepared.state()
 
-    def summary(self, input_size: Any = None, dtype: Any = None) -> Any:
+    def summary(
+        self, input_size: Shapes | None = None, dtype: DTypeLike | Sequence[DTypeLike] = None
+    ) -> LayerSummary | Summary | None:
         """A table of layers and their parameters, to be printed.
 
         Args:

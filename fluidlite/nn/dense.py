@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -255,7 +255,7 @@ class Unflatten(TensorLayer):
     [3, 2, 3]
     """
 
-    def __init__(self, axis: int, shape: Any, name: str | None = None) -> None:
+    def __init__(self, axis: int, shape: Iterable[int], name: str | None = None) -> None:
         super().__init__(name)
         self.axis = axis
         self.shape: list[int] = [int(n) for n in shape]

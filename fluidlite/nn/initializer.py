@@ -12,6 +12,7 @@ from ..eager.engine import located
 from ..eager.prepared import generator
 from ..eager.recording import TensorRecord
 from ..errors import ArgumentError, ShapeError
+from ..functions.arguments import ArrayLike
 from ..ground.arguments import instance_of, integer, or_none
 from ..ground.dtypes import DType
 from ..ground.missing_names import answer
@@ -141,7 +142,7 @@ class Assign(of_fluid.NumpyArrayInitializer):
     [[1.0], [2.0]]
     """
 
-    def __init__(self, value: Any, name: str | None = None) -> None:
+    def __init__(self, value: ArrayLike, name: str | None = None) -> None:
         array = value.array if isinstance(value, TensorRecord) else np.asarray(value)
         super().__init__(array.astype("float32") if array.dtype == np.float64 else array)
 

@@ -136,10 +136,10 @@ class CTCLoss(Layer):
         self,
         log_probs: Tensor,
         labels: Tensor,
-        input_lengths: Any,
-        label_lengths: Any,
+        input_lengths: Tensor,
+        label_lengths: Tensor,
         norm_by_times: bool = False,
-    ) -> Any:
+    ) -> Tensor:
         """The loss; arguments as of the function."""
         lengths = (input_lengths, label_lengths)
         options: tuple[Any, ...] = (self.blank, self.reduction, norm_by_times)
@@ -190,8 +190,12 @@ class HSigmoidLoss(Layer):
         self.bias: Any = self.create_parameter([rows, 1], bias_attr, is_bias=True)
 
     def forward(
-        self, input: Tensor, label: Tensor, path_table: Any = None, path_code: Any = None
-    ) -> Any:
+        self,
+        input: Tensor,
+        label: Tensor,
+        path_table: Tensor | None = None,
+        path_code: Tensor | None = None,
+    ) -> Tensor:
         """The loss of each row, [N, 1]; arguments as of the function."""
         if self.is_custom and (path_table is None or path_code is None):
             raise ArgumentError("expected path_table and path_code, as is_custom is True")

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 from ..eager.parameter import Parameter, parameter_of
 from ..functions.arguments import DTypeLike
-from ..initializer import Constant, Xavier
-from ..param_attr import as_eager_attr
+from ..initializer import Constant, Initializer, Xavier
+from ..param_attr import Attr, as_eager_attr
 
 
 def create_parameter(
-    shape: Any,
+    shape: Sequence[int],
     dtype: DTypeLike = "float32",
     name: str | None = None,
-    attr: Any = None,
+    attr: Attr = None,
     is_bias: bool = False,
-    default_initializer: Any = None,
+    default_initializer: Initializer | None = None,
 ) -> Parameter:
     """A leaf that is trained, with its first value.
 

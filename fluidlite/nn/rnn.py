@@ -109,7 +109,7 @@ class _Cell(_Recurrent, RNNCellBase):
         self.make_weights(self.input_size, "", given)
 
     @property
-    def state_shape(self) -> Any:
+    def state_shape(self) -> Any:  # type: ignore[override]
         """The shapes of the states, without the batch."""
         return alone_or_all(tuple((size,) for size in self.state_sizes))
 

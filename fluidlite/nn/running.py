@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 from ..eager.recurrence import kept, steps_of
 from ..functions.creation import full
 from ..functions.shaping import concat, stack
-from ..layers.structure import mapped_leaves
+from ..layers.structure import Sizes, Structure, mapped_leaves
 from .layer import Layer
 
 if TYPE_CHECKING:
+    from ..eager.tensor import Tensor
     from ..functions.arguments import DTypeLike
 
 
@@ -32,12 +33,12 @@ class RNNCellBase(Layer):
     """
 
     #: the shapes of the states, without the batch: sizes, or a list or tuple of such
-    state_shape: Any
+    state_shape: Sizes
 
     def get_initial_states(
         self,
-        batch_ref: Any,
-        shape: Any = None,
+        batch_ref: Structure,
+        shape: Sizes | None = None,
         dtype: DTypeLike = None,
         init_value: float = 0.0,
         batch_dim_idx: int = 0,
@@ -51,12 +52,13 @@ class RNNCellBase(Layer):
             init_value: the number.
             batch_dim_idx: the dimension of the batch.
         """
-        while isinstance(batch_ref, (list, tuple)):
-            batch_ref = batch_ref[0]
-        where = [slice(0, 1)] * len(batch_ref.shape)
+        first: Any = batch_ref
+        while isinstance(first, (list, tuple)):
+            first = first[0]
+        where = [slice(0, 1)] * len(first.shape)
         where[batch_dim_idx] = slice(None)
-        column = batch_ref[tuple(where)].reshape([-1, 1])
-        kind = str(batch_ref.dtype.dtype) if dtype is None else dtype
+        column = first[tuple(where)].reshape([-1, 1])
+        kind = str(first.dtype.dtype) if dtype is None else dtype
         zeros = column.cast(kind) * 0.0
 
         def filled(sizes: list[int]) -> Any:
@@ -79,15 +81,19 @@ class RNN(Layer):
     ([2, 5, 4], [2, 4])
     """
 
-    def __init__(self, cell: Any, is_reverse: bool = False, time_major: bool = False) -> None:
+    def __init__(self, cell: Layer, is_reverse: bool = False, time_major: bool = False) -> None:
         super().__init__()
         self.cell = cell
         self.is_reverse = is_reverse
         self.time_major = time_major
 
     def forward(
-        self, inputs: Any, initial_states: Any = None, sequence_length: Any = None, **kwargs: Any
-    ) -> Any:
+        self,
+        inputs: Structure,
+        initial_states: Structure | None = None,
+        sequence_length: Tensor | None = None,
+        **kwargs: Any,
+    ) -> tuple[Any, Any]:
         """The outputs of all steps, and the final states.
 
         Args:
@@ -125,19 +131,23 @@ class BiRNN(Layer):
     ([2, 5, 8], [2, 4])
     """
 
-    def __init__(self, cell_fw: Any, cell_bw: Any, time_major: bool = False) -> None:
+    def __init__(self, cell_fw: Layer, cell_bw: Layer, time_major: bool = False) -> None:
         super().__init__()
         self.cell_fw = cell_fw
         self.cell_bw = cell_bw
         self.time_major = time_major
 
     def forward(
-        self, inputs: Any, initial_states: Any = None, sequence_length: Any = None, **kwargs: Any
-    ) -> Any:
+        self,
+        inputs: Structure,
+        initial_states: Structure | None = None,
+        sequence_length: Tensor | None = None,
+        **kwargs: Any,
+    ) -> tuple[Any, Any]:
         """The outputs of all steps, and a pair of the final states; arguments as of :class:`RNN`,
         ``initial_states`` a pair, too.
         """
-        initial_pair = (None, None) if initial_states is None else initial_states
+        initial_pair: Any = (None, None) if initial_states is None else initial_states
         outs, last = [], []
         for k, cell in enumerate((self.cell_fw, self.cell_bw)):
             one = RNN(cell, bool(k), self.time_major)

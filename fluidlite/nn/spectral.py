@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from ..dygraph.nn.norm import singular_vectors
@@ -60,7 +61,7 @@ class SpectralNorm(TensorLayer):
 
     def __init__(
         self,
-        weight_shape: Any,
+        weight_shape: Iterable[int],
         dim: int = 0,
         power_iters: int = 1,
         eps: float = 1e-12,

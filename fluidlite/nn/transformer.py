@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import sqrt
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, overload
 
 import numpy as np
 
@@ -20,6 +20,8 @@ from .layer import Layer, TensorLayer, checked
 from .norm import LayerNorm
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..eager.tensor import Tensor
 
 MASK = "as of :class:`MultiHeadAttention`."
@@ -61,15 +63,22 @@ LAYERS = Family(
 class Cache(NamedTuple):
     """Keys and values of earlier steps, to which calls add theirs: [N, heads, S, D] each."""
 
-    k: Any
-    v: Any
+    k: Tensor
+    v: Tensor
 
 
 class StaticCache(NamedTuple):
     """Keys and values that calls use in the place of their own: [N, heads, S, D] each."""
 
-    k: Any
-    v: Any
+    k: Tensor
+    v: Tensor
+
+
+#: within the class that has the names, too
+Growing: TypeAlias = Cache
+Fixed: TypeAlias = StaticCache
+#: of a layer of a decoder: of the sequence, and of what an encoder gave
+Caches = tuple[Cache, StaticCache]
 
 
 class MultiHeadAttention(Layer):
@@ -129,8 +138,8 @@ class MultiHeadAttention(Layer):
         key: Tensor | None = None,
         value: Tensor | None = None,
         attn_mask: Tensor | None = None,
-        cache: Any = None,
-    ) -> Any:
+        cache: Growing | Fixed | None = None,
+    ) -> Tensor | tuple[Tensor | Growing | Fixed, ...]:
         """What the queries find; with a cache a pair of it and the next cache.
 
         Args:
@@ -160,10 +169,21 @@ class MultiHeadAttention(Layer):
             weights = F.dropout(weights, self.dropout, training=self.training)
         found = weights.matmul(values).transpose([0, 2, 1, 3])
         result = self.out_proj(found.reshape([0, 0, self.embed_dim]))
-        given = [result, *[weights] * self.need_weights, *[cache] * (cache is not None)]
+        given: list[Any] = [result, *[weights] * self.need_weights, *[cache] * (cache is not None)]
         return tuple(given) if len(given) > 1 else result
 
-    def gen_cache(self, key: Tensor, value: Tensor | None = None, type: Any = None) -> Any:
+    @overload
+    def gen_cache(
+        self, key: Tensor, value: Tensor | None = None, type: type[Growing] | None = None
+    ) -> Growing: ...
+    @overload
+    def gen_cache(self, key: Tensor, value: Tensor | None, type: type[Fixed]) -> Fixed: ...
+    def gen_cache(
+        self,
+        key: Tensor,
+        value: Tensor | None = None,
+        type: type[Growing] | type[Fixed] | None = None,
+    ) -> Growing | Fixed:
         """What calls keep for those after them.
 
         Args:
@@ -268,14 +288,16 @@ class TransformerEncoderLayer(_Block):
     """
 
     @CALLS
-    def forward(self, src: Tensor, src_mask: Tensor | None = None, cache: Any = None) -> Any:
+    def forward(
+        self, src: Tensor, src_mask: Tensor | None = None, cache: Cache | None = None
+    ) -> Tensor | tuple[Tensor, Cache]:
         """The encoded sequence, [N, T, d_model]; with a cache a pair of it and the next cache."""
         kept = _Kept()
         seen = self._part(1, src, lambda x: kept(self.self_attn(x, x, x, src_mask, cache), cache))
         out = self._part(2, seen, self._fed)
         return out if cache is None else (out, kept.caches[0])
 
-    def gen_cache(self, src: Tensor) -> Any:
+    def gen_cache(self, src: Tensor) -> Cache:
         """A cache for a sequence that is given step by step."""
         return self.self_attn.gen_cache(src)
 
@@ -298,8 +320,8 @@ class TransformerDecoderLayer(_Block):
         memory: Tensor,
         tgt_mask: Tensor | None = None,
         memory_mask: Tensor | None = None,
-        cache: Any = None,
-    ) -> Any:
+        cache: Caches | None = None,
+    ) -> Tensor | tuple[Tensor, Caches]:
         """The decoded sequence, [N, T, d_model]; with a cache a pair of it and the next cache."""
         own, other = (None, None) if cache is None else cache
         collector = _Kept()
@@ -312,7 +334,7 @@ class TransformerDecoderLayer(_Block):
         out = self._part(3, seen, self._fed)
         return out if cache is None else (out, tuple(collector.caches))
 
-    def gen_cache(self, memory: Tensor) -> Any:
+    def gen_cache(self, memory: Tensor) -> Caches:
         """Caches for a sequence that is given step by step: of it, and of what an encoder gave."""
         there = self.cross_attn.gen_cache(memory, memory, StaticCache)
         return self.self_attn.gen_cache(memory), there
@@ -368,7 +390,9 @@ class TransformerEncoder(_Stack):
         super().__init__(encoder_layer, num_layers, norm)
 
     @CALLS
-    def forward(self, src: Tensor, src_mask: Tensor | None = None, cache: Any = None) -> Any:
+    def forward(
+        self, src: Tensor, src_mask: Tensor | None = None, cache: Sequence[Cache] | None = None
+    ) -> Tensor | tuple[Tensor, list[Cache]]:
         """The encoded sequence, normalised where there is a ``norm``; with caches, one for each
         layer, a pair of it and the next ones.
         """
@@ -398,8 +422,8 @@ class TransformerDecoder(_Stack):
         memory: Tensor,
         tgt_mask: Tensor | None = None,
         memory_mask: Tensor | None = None,
-        cache: Any = None,
-    ) -> Any:
+        cache: Sequence[Caches] | None = None,
+    ) -> Tensor | tuple[Tensor, list[Caches]]:
         """The decoded sequence, normalised where there is a ``norm``; with caches, one for each
         layer, a pair of it and the next ones.
         """
@@ -464,7 +488,7 @@ class Transformer(Layer):
         src_mask: Tensor | None = None,
         tgt_mask: Tensor | None = None,
         memory_mask: Tensor | None = None,
-    ) -> Any:
+    ) -> Tensor:
         """The decoded sequence, [N, T, d_model].
 
         Args:

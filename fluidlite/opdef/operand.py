@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
 
@@ -21,10 +21,14 @@ class Operand:
     stop: Any
     results: ClassVar[Any]
     #: how element types are chosen for functions of operands of different ones
-    promotion: Any
+    promotion: ClassVar[Any]
     #: what appends operators on such operands to a program, in the place of running them: takes the
     #: operator and its inputs by slot, gives its outputs by slot; None where operators run
     appends: ClassVar[Any] = None
+
+
+#: an operand, or several
+Operands = Operand | Sequence[Operand]
 
 
 def appends(values: Iterable[Any]) -> Any:

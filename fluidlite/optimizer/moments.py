@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..clip import GradientClipBase
 from ..ground.arguments import a_function, or_none
@@ -18,6 +18,9 @@ from .arguments import OF_LOSS, number
 from .eager import EagerSteps
 from .optimizer import OPTIMIZERS, Optimizer
 from .states import State
+
+if TYPE_CHECKING:
+    from ..eager.tensor_core import TensorCore
 
 _MOMENTS = (State("Moment1", "moment1"), State("Moment2", "moment2"))
 
@@ -119,12 +122,12 @@ class AdamW(Adam):
         self._decay = number("AdamW", "weight_decay", weight_decay, least=0)
         self._lr_ratio, self._shrinks = lr_ratio, apply_decay_param_fun
 
-    def decay_of(self, param: Any) -> float:
+    def decay_of(self, param: Variable | TensorCore) -> float:
         """The coefficient of a parameter's decay."""
         shrinks = self._shrinks is None or self._shrinks(param.name)
         return self._decay if shrinks else 0.0
 
-    def ratio_of(self, param: Any) -> float:
+    def ratio_of(self, param: Variable | TensorCore) -> float:
         """The factor of a parameter's learning rate."""
         return 1.0 if self._lr_ratio is None else float(self._lr_ratio(param))
 

@@ -57,6 +57,7 @@ from .rates import HasRate
 from .states import State, States
 
 if TYPE_CHECKING:
+    from ..eager.tensor_core import TensorCore
     from ..scope import Scope
 
 
@@ -373,11 +374,11 @@ class Optimizer(Arguments, OldOptimizer, HasRate, Described):
 
     # -- what an optimizer says --------------------------------------------------------------------
 
-    def decay_of(self, param: Any) -> float:
+    def decay_of(self, param: Variable | TensorCore) -> float:
         """How much a parameter shrinks before its step, as a part of the learning rate."""
         return 0.0
 
-    def ratio_of(self, param: Any) -> float:
+    def ratio_of(self, param: Variable | TensorCore) -> float:
         """The factor of a parameter's learning rate."""
         return 1.0
 

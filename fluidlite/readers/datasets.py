@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence, Sized
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -11,6 +11,14 @@ from ..errors import ArgumentError, UnsupportedError
 from ..ground.arguments import integer, refused
 from ..ground.reprs import Described
 from ..ground.seeding import shuffled
+
+
+class Samples(Protocol):
+    """What has samples by number: a data set, a list, an array."""
+
+    def __getitem__(self, number: int, /) -> Any: ...
+
+    def __len__(self) -> int: ...
 
 
 class Dataset(Described):
@@ -75,7 +83,7 @@ class TensorDataset(Dataset):
     (3, 1)
     """
 
-    def __init__(self, tensors: Any) -> None:
+    def __init__(self, tensors: Iterable[Samples]) -> None:
         self.tensors: list[Any] = list(tensors)
         counts = [len(each) for each in self.tensors]
         if len(set(counts)) != 1:
@@ -101,7 +109,7 @@ class Subset(Dataset):
     (2, 'c')
     """
 
-    def __init__(self, dataset: Any, indices: Sequence[int]) -> None:
+    def __init__(self, dataset: Samples, indices: Sequence[int]) -> None:
         self.dataset = dataset
         self.indices = indices
 
@@ -125,7 +133,7 @@ class ConcatDataset(Dataset):
     'abc'
     """
 
-    def __init__(self, datasets: Any) -> None:
+    def __init__(self, datasets: Iterable[Samples]) -> None:
         self.datasets: list[Any] = list(datasets)
         if not self.datasets:
             raise ArgumentError("ConcatDataset: expected data sets, got none")
@@ -142,7 +150,7 @@ class ConcatDataset(Dataset):
         return sum(map(len, self.datasets))
 
 
-def random_split(dataset: Any, lengths: Sequence[int], generator: Any = None) -> list[Subset]:
+def random_split(dataset: Samples, lengths: Sequence[int], generator: None = None) -> list[Subset]:
     """Parts of a data set whose samples are drawn by NumPy's generator.
 
     Args:
@@ -176,8 +184,8 @@ class Sampler(Described):
         data_source: the samples; their number is asked for.
     """
 
-    def __init__(self, data_source: Any = None) -> None:
-        self.data_source = data_source
+    def __init__(self, data_source: Sized | None = None) -> None:
+        self.data_source: Any = data_source
 
     def __iter__(self) -> Iterator[int]:
         raise UnsupportedError(

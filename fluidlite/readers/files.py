@@ -231,7 +231,7 @@ class QueueDataset(DatasetBase):
         """Refused: lines are not in memory."""
         self._refuse("local_shuffle", "lines are not in memory; use an InMemoryDataset")
 
-    def global_shuffle(self, fleet: Any = None) -> None:
+    def global_shuffle(self, fleet: object = None) -> None:
         """Refused: lines are not in memory."""
         self._refuse("global_shuffle", "lines are not in memory; use an InMemoryDataset")
 
@@ -307,7 +307,7 @@ class InMemoryDataset(PageViews, DatasetBase):
         else:
             self._loaded = shuffled(self._loaded)
 
-    def global_shuffle(self, fleet: Any = None, thread_num: int = 12) -> None:
+    def global_shuffle(self, fleet: object = None, thread_num: int = 12) -> None:
         """Put the lines into another order; there is one process, so all lines are here.
 
         Args:
@@ -352,7 +352,7 @@ class InMemoryDataset(PageViews, DatasetBase):
             for row, value in zip(rows, shuffled([row[at] for row in rows])):
                 row[at] = value
 
-    def get_memory_data_size(self, fleet: Any = None) -> int:
+    def get_memory_data_size(self, fleet: object = None) -> int:
         """How many lines are in memory.
 
         Args:
@@ -360,7 +360,7 @@ class InMemoryDataset(PageViews, DatasetBase):
         """
         return len(self._loaded or ())
 
-    def get_shuffle_data_size(self, fleet: Any = None) -> int:
+    def get_shuffle_data_size(self, fleet: object = None) -> int:
         """How many lines came from other processes: none, there is one.
 
         Args:

@@ -11,6 +11,7 @@ from weakref import ref
 from ..errors import ArgumentError
 from ..ground import state
 from ..ground.callsite import caller, warn
+from ..ground.place import Places
 from ..ground.reprs import Described
 from ..ground.tracebacks import api_boundaries, api_boundary
 from ..ir.program import default_main_program
@@ -139,7 +140,7 @@ class GeneratorLoader(Described):
         reader: Callable[[], Iterable[Any]],
         batch_size: int,
         drop_last: bool = True,
-        places: Any = None,
+        places: Places = None,
     ) -> GeneratorLoader:
         """Read samples, and make batches of them.
 
@@ -163,7 +164,7 @@ class GeneratorLoader(Described):
         return self._take(reader, "sample", places, size, drop_last)
 
     def set_sample_list_generator(
-        self, reader: Callable[[], Iterable[Any]], places: Any = None
+        self, reader: Callable[[], Iterable[Any]], places: Places = None
     ) -> GeneratorLoader:
         """Read lists of samples, each of which is a batch; so ``fluid.io.batch`` gives them.
 
@@ -177,7 +178,7 @@ class GeneratorLoader(Described):
         return self._take(reader, "sample_list", places)
 
     def set_batch_generator(
-        self, reader: Callable[[], Iterable[Any]], places: Any = None
+        self, reader: Callable[[], Iterable[Any]], places: Places = None
     ) -> GeneratorLoader:
         """Read batches.
 
@@ -339,19 +340,19 @@ class PyReader(GeneratorLoader):
         sample_generator: Callable[[], Iterable[Any]],
         batch_size: int,
         drop_last: bool = True,
-        places: Any = None,
+        places: Places = None,
     ) -> None:
         """Read samples; arguments and errors as of :meth:`set_sample_generator`."""
         self.set_sample_generator(sample_generator, batch_size, drop_last, places)
 
     def decorate_sample_list_generator(
-        self, reader: Callable[[], Iterable[Any]], places: Any = None
+        self, reader: Callable[[], Iterable[Any]], places: Places = None
     ) -> None:
         """Read lists of samples; as :meth:`set_sample_list_generator`."""
         self.set_sample_list_generator(reader, places)
 
     def decorate_batch_generator(
-        self, reader: Callable[[], Iterable[Any]], places: Any = None
+        self, reader: Callable[[], Iterable[Any]], places: Places = None
     ) -> None:
         """Read batches; as :meth:`set_batch_generator`."""
         self.set_batch_generator(reader, places)

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from contextlib import closing
 from itertools import islice
-from typing import Any
+from typing import Any, cast
 
 from ..errors import ArgumentError, FeedError
 from ..ground.arguments import integer
 from ..ground.callsite import caller, warn
+from ..ground.place import Places
 from ..ground.reprs import Described
 from ..ground.tracebacks import api_boundaries
 from ..ir.variable import Variable
 from .buffer import Ahead
 from .collation import default_collate_fn
-from .datasets import BatchSampler, IterableDataset
+from .datasets import BatchSampler, IterableDataset, Samples
 from .delivery import Delivery, place_count
+from .files import DatasetBase
 from .generator import GeneratorLoader
 from .processes import WorkerPool, in_order, streamed, why_not
 from .slots import Batch, Slots
@@ -67,11 +69,11 @@ class DataLoader(Described):
 
     def __init__(
         self,
-        dataset: Any,
+        dataset: Samples | Iterable[Any],
         feed_list: Sequence[Variable] | None = None,
-        places: Any = None,
+        places: Places = None,
         return_list: bool = False,
-        batch_sampler: Any = None,
+        batch_sampler: Iterable[Sequence[int]] | None = None,
         batch_size: int = 1,
         shuffle: bool = False,
         drop_last: bool = False,
@@ -92,7 +94,7 @@ class DataLoader(Described):
                 raise ArgumentError(
                     f"DataLoader: expected {name} to be a function, got {function!r:.60}"
                 )
-        self.dataset = dataset
+        self.dataset: Any = dataset
         self.num_workers = num_workers
         self._timeout = timeout
         self.collate_fn: Callable[[list[Any]], Any] = collate_fn or default_collate_fn
@@ -122,12 +124,12 @@ class DataLoader(Described):
         self.batch_size: int = integer(self, "batch_size", batch_size)
         if batch_sampler is None and not self._in_order:
             batch_sampler = BatchSampler(
-                indices=range(len(dataset)),
+                indices=range(len(cast("Sized", dataset))),
                 shuffle=bool(shuffle),
                 batch_size=self.batch_size,
                 drop_last=bool(drop_last),
             )
-        self.batch_sampler = batch_sampler
+        self.batch_sampler: Any = batch_sampler
 
     def __len__(self) -> int:
         if self._in_order:
@@ -257,7 +259,7 @@ class DataLoader(Described):
         )
 
     @staticmethod
-    def from_dataset(dataset: Any, places: Any, drop_last: bool = True) -> DatasetLoader:
+    def from_dataset(dataset: DatasetBase, places: Places, drop_last: bool = True) -> DatasetLoader:
         """A loader of the batches of files, as :class:`DatasetFactory` makes them.
 
         Args:
@@ -283,7 +285,7 @@ class DatasetLoader(Described):
         ArgumentError: it is no such data set.
     """
 
-    def __init__(self, dataset: Any, places: Any, drop_last: bool) -> None:
+    def __init__(self, dataset: DatasetBase, places: Places, drop_last: bool) -> None:
         if not hasattr(dataset, "feeds"):
             raise ArgumentError(
                 f"DataLoader.from_dataset: expected what DatasetFactory makes, got {dataset!r:.60}"

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ..compiler import CompiledProgram, program_and_feed
+from ..compiler import CompiledProgram, Feeds, program_and_feed
 from ..ground.callsite import warn
 from ..ground.place import Place
 from ..ground.process_group import groups
@@ -89,7 +89,7 @@ class Executor(PreparesRuns, RunsDatasets, KeepsRandomState, TracesRuns, Describ
     def run(
         self,
         program: Program | CompiledProgram | None = None,
-        feed: Any = None,
+        feed: Feeds | None = None,
         fetch_list: Sequence[Variable | str] | Variable | str | None = None,
         feed_var_name: str = "feed",
         fetch_var_name: str = "fetch",

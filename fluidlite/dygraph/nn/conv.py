@@ -208,9 +208,9 @@ class Pool2D(Layer):
     [2, 3, 4, 4]
     """
 
-    pool_size: Any = -1
+    pool_size: Integers = -1
     pool_type: str = "max"
-    pool_stride: Any = 1
+    pool_stride: Integers = 1
     pool_padding: Integers | str | Sequence[Sequence[int]] = 0
     global_pooling: bool = False
     use_cudnn: bool = True

@@ -298,7 +298,7 @@ class NCE(Layer):
 
     num_total_classes: int
     dim: int
-    sample_weight: Any = None
+    sample_weight: Variable | None = None
     param_attr: Attr = None
     bias_attr: Attr = None
     num_neg_samples: int | None = None

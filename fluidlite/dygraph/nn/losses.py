@@ -98,7 +98,7 @@ class BCELoss(_Reduced):
     array([0.6931], dtype=float32)
     """
 
-    def __init__(self, weight: Any = None, reduction: str = "mean") -> None:
+    def __init__(self, weight: Variable | None = None, reduction: str = "mean") -> None:
         super().__init__(reduction)
         self.weight = weight
 
@@ -126,7 +126,7 @@ class NLLLoss(_Reduced):
     """
 
     def __init__(
-        self, weight: Any = None, reduction: str = "mean", ignore_index: int = -100
+        self, weight: Variable | None = None, reduction: str = "mean", ignore_index: int = -100
     ) -> None:
         super().__init__(reduction)
         self.weight = weight

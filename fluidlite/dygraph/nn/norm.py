@@ -360,6 +360,6 @@ class SpectralNorm(Layer):
         self._attrs = {"dim": dim, "power_iters": power_iters, "eps": eps}
         singular_vectors(self, weight_shape, dim)
 
-    def forward(self, weight: Any) -> Variable:
+    def forward(self, weight: Variable) -> Variable:
         """The weight over its largest singular value."""
         return _spectral_norm(weight, self.weight_u, self.weight_v, self._attrs, self._full_name)

@@ -78,7 +78,7 @@ class GRUUnit(Layer):
         self.weight: Any = self.create_parameter([size // 3, size], param_attr)
         self.bias: Any = self.create_parameter([1, size], bias_attr, is_bias=True)
 
-    def forward(self, input: Variable, hidden: Any) -> tuple[Any, Any, Any]:
+    def forward(self, input: Variable, hidden: Variable) -> tuple[Variable, Variable, Variable]:
         """The new state, the old state after the reset gate, and the gates with the candidate.
 
         Args:

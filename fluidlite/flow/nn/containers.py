@@ -22,7 +22,7 @@ class Sequential(HeldInOrder, Module):
 
     _holds, _adds = "own_modules", "add_module"
 
-    def __init__(self, *modules: Any) -> None:
+    def __init__(self, *modules: Module | Mapping[str, Module]) -> None:
         super().__init__()
         named = modules[0] if len(modules) == 1 and isinstance(modules[0], Mapping) else None
         for name, module in (named or dict(enumerate(modules))).items():
@@ -92,7 +92,7 @@ class ModuleDict(HeldByName, Module):
         """Add modules, and replace those of the same names."""
         self.hold(modules)
 
-    def pop(self, name: str) -> Any:
+    def pop(self, name: str) -> Module:
         """Take a module out.  Returns the module."""
         return self.own_modules.pop(name)
 

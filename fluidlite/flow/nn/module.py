@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ...eager.engine import located
 from ...eager.hooks import HookHandle
@@ -16,6 +16,14 @@ from ...modules.owning import Kept, remembers
 from ...symbolic import appending, in_program
 from ..tensor import Tensor
 from . import functional as F
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from ...eager.tensor_core import TensorCore
+
+
+T = TypeVar("T")
 
 
 class Parameter(Tensor, results=False):
@@ -31,7 +39,7 @@ class Parameter(Tensor, results=False):
 
     persistable = True
 
-    def __init__(self, data: Any, requires_grad: bool = True) -> None:
+    def __init__(self, data: TensorCore, requires_grad: bool = True) -> None:
         super().__init__(data.array)
         self.requires_grad = requires_grad
 
@@ -100,7 +108,7 @@ class Module(CommonModule):
         """Keep a parameter under a name; None keeps the place free."""
         self._keep("own_parameters", name, param)
 
-    def register_buffer(self, name: str, tensor: Any, persistent: bool = True) -> None:
+    def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Keep a tensor that is no parameter under a name.
 
         Args:
@@ -127,7 +135,9 @@ class Module(CommonModule):
         """This module and those within, each once."""
         return (module for _, module in self.named_modules())
 
-    def named_parameters(self, prefix: str = "", recurse: bool = True) -> Iterator[tuple[str, Any]]:
+    def named_parameters(
+        self, prefix: str = "", recurse: bool = True
+    ) -> Iterator[tuple[str, Parameter]]:
         """Pairs of where a parameter is found, and the parameter; each once.
 
         Args:
@@ -136,15 +146,15 @@ class Module(CommonModule):
         """
         return self._named("own_parameters", prefix, recurse)
 
-    def parameters(self, recurse: bool = True) -> Iterator[Any]:
+    def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
         """The parameters, each once."""
         return (value for _, value in self.named_parameters("", recurse))
 
-    def named_buffers(self, prefix: str = "", recurse: bool = True) -> Iterator[tuple[str, Any]]:
+    def named_buffers(self, prefix: str = "", recurse: bool = True) -> Iterator[tuple[str, Tensor]]:
         """Pairs of where a buffer is found, and the buffer; each once."""
         return self._named("own_buffers", prefix, recurse)
 
-    def buffers(self, recurse: bool = True) -> Iterator[Any]:
+    def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
         """The buffers, each once."""
         return (value for _, value in self.named_buffers("", recurse))
 
@@ -156,7 +166,7 @@ class Module(CommonModule):
         """
         return self._at("module", target, dict(self.named_modules()))
 
-    def get_parameter(self, target: str) -> Any:
+    def get_parameter(self, target: str) -> Parameter:
         """The parameter that is found at a place, as "layers.0.weight".
 
         Raises:
@@ -164,7 +174,7 @@ class Module(CommonModule):
         """
         return self._at("parameter", target, dict(self.named_parameters()))
 
-    def _at(self, what: str, target: str, known: dict[str, Any]) -> Any:
+    def _at(self, what: str, target: str, known: dict[str, T]) -> T:
         if target not in known:
             said = f"{type(self).__name__} has no {what} {target!r}{suggestion(target, known)}"
             raise located(ArgumentError, said)
@@ -219,12 +229,12 @@ class Module(CommonModule):
 
     # -- all of it at once -------------------------------------------------------------------------
 
-    def train(self, mode: bool = True) -> Any:
+    def train(self, mode: bool = True) -> Self:
         """Let this module and those within train, or be tested.  Returns the module."""
         self._train(bool(mode))
         return self
 
-    def eval(self) -> Any:
+    def eval(self) -> Self:
         """Let this module and those within be tested.  Returns the module."""
         return self.train(False)
 
@@ -236,13 +246,13 @@ class Module(CommonModule):
             elif parameter.grad is not None:
                 parameter.grad = parameter.grad.detach() * 0.0
 
-    def requires_grad_(self, requires_grad: bool = True) -> Any:
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
         """Say of all parameters whether they want gradients.  Returns the module."""
         for parameter in self.parameters():
             parameter.requires_grad = requires_grad
         return self
 
-    def to(self, *args: Any, **kwargs: Any) -> Any:
+    def to(self, *args: Any, **kwargs: Any) -> Self:
         """Cast parameters and buffers of fractions; arguments as of ``Tensor.to``.  Returns the
         module.
         """
@@ -253,19 +263,19 @@ class Module(CommonModule):
                         tensor.array = tensor.detach().to(*args, **kwargs).array
         return self
 
-    def float(self) -> Any:
+    def float(self) -> Self:
         """Cast parameters and buffers to float32.  Returns the module."""
         return self.to("float32")
 
-    def double(self) -> Any:
+    def double(self) -> Self:
         """Cast parameters and buffers to float64.  Returns the module."""
         return self.to("float64")
 
-    def half(self) -> Any:
+    def half(self) -> Self:
         """Cast parameters and buffers to float16.  Returns the module."""
         return self.to("float16")
 
-    def cpu(self) -> Any:
+    def cpu(self) -> Self:
         """The module itself, which is there already."""
         return self
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...eager.engine import located
 from ...eager.recurrence import RecurrentNet, StackedCells, alone_or_all, next_state
@@ -14,6 +14,10 @@ from ..shapes import squeeze, stack, unbind, unsqueeze
 from . import functional as F
 from .dense import near_zero, uniform_parameter
 from .module import Module
+
+if TYPE_CHECKING:
+    from ...functions.arguments import DTypeLike
+    from ..devices import DeviceLike
 
 RECURRENT = Family(
     {
@@ -89,8 +93,8 @@ class _Nonlinearity:
 
 @from_fields
 class _Placing:
-    device: Any = None
-    dtype: Any = None
+    device: DeviceLike = None
+    dtype: DTypeLike = None
 
 
 class _Cell(_Recurrent):

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, ClassVar
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...ground.fields import from_fields, options_of
 from . import functional as F
 from .functional.windows import each
 from .module import FunctionModule, Module
 
+if TYPE_CHECKING:
+    from ...functions.arguments import Integers, Numbers
+    from ..tensor import Tensor
+
 
 @from_fields
 class Upsample(FunctionModule):
-    size: Any = None
-    scale_factor: Any = None
+    size: Numbers | None = None
+    scale_factor: float | Sequence[float] | None = None
     mode: str = "nearest"
     align_corners: bool | None = None
     function: ClassVar[Callable[..., Any]] = staticmethod(F.interpolate)
@@ -24,8 +28,8 @@ class Upsample(FunctionModule):
 class UpsamplingNearest2d(FunctionModule):
     """Images of another size, each element the nearest one."""
 
-    size: Any = None
-    scale_factor: Any = None
+    size: Numbers | None = None
+    scale_factor: float | Sequence[float] | None = None
     function: ClassVar[Callable[..., Any]] = staticmethod(F.interpolate)
 
     def begin(self, given: dict[str, Any]) -> None:
@@ -36,8 +40,8 @@ class UpsamplingNearest2d(FunctionModule):
 class UpsamplingBilinear2d(FunctionModule):
     """Images of another size, whose outermost elements stay where they are."""
 
-    size: Any = None
-    scale_factor: Any = None
+    size: Numbers | None = None
+    scale_factor: float | Sequence[float] | None = None
     function: ClassVar[Callable[..., Any]] = staticmethod(F.interpolate)
 
     def begin(self, given: dict[str, Any]) -> None:
@@ -68,13 +72,17 @@ class _Unpool(Module):
 
     function: Any
 
-    def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
+    def __init__(
+        self, kernel_size: Integers, stride: Integers | None = None, padding: Integers = 0
+    ) -> None:
         super().__init__()
         self.kernel_size = kernel_size
         self.stride = stride
         self.padding = padding
 
-    def forward(self, input: Any, indices: Any, output_size: Any = None) -> Any:
+    def forward(
+        self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None
+    ) -> Tensor:
         """What the pool was given, as far as it is known."""
         window = (self.kernel_size, self.stride, self.padding)
         return type(self).function(input, indices, *window, output_size)
@@ -106,7 +114,7 @@ class _Padding(FunctionModule):
         padding: how many on each side, or a number for each side, of the last dimension first.
     """
 
-    padding: Any
+    padding: Integers
     function: ClassVar[Callable[..., Any]] = staticmethod(F.pad)
     dimensions: ClassVar[int] = 2
     mode: ClassVar[str] = "constant"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar, overload
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from ...errors import ArgumentError, StateDictError
 from ...ground.docstrings import Family
 from ..nn.utils import clip_grad_norm_
 
+T = TypeVar("T")
 Array = np.ndarray[Any, Any]
 Options = Mapping[str, Any]  #: of a group, by name
 Arrays = dict[str, Any]  #: what is kept of a parameter: arrays, and the number of its steps
@@ -146,7 +147,11 @@ class Optimizer:
         """
         raise NotImplementedError(f"{type(self).__name__} needs a method updated(self, ...)")
 
-    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+    @overload
+    def step(self, closure: None = None) -> None: ...
+    @overload
+    def step(self, closure: Callable[[], T]) -> T: ...
+    def step(self, closure: Callable[[], T] | None = None) -> T | None:
         """Update all parameters that have a gradient, or, where one fails, none.
 
         Args:

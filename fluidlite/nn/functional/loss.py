@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -197,6 +197,27 @@ def _weights(
     return reshape(eager.gather(weight, index.reshape(-1)), list(index.shape))
 
 
+@overload
+def softmax_with_cross_entropy(
+    logits: Tensor,
+    label: Tensor,
+    soft_label: bool = False,
+    ignore_index: int = -100,
+    numeric_stable_mode: bool = True,
+    return_softmax: Literal[False] = False,
+    axis: int = -1,
+) -> Tensor: ...
+@overload
+def softmax_with_cross_entropy(
+    logits: Tensor,
+    label: Tensor,
+    soft_label: bool = False,
+    ignore_index: int = -100,
+    numeric_stable_mode: bool = True,
+    *,
+    return_softmax: Literal[True],
+    axis: int = -1,
+) -> tuple[Tensor, Tensor]: ...
 def softmax_with_cross_entropy(
     logits: Tensor,
     label: Tensor,
@@ -205,7 +226,7 @@ def softmax_with_cross_entropy(
     numeric_stable_mode: bool = True,
     return_softmax: bool = False,
     axis: int = -1,
-) -> Any:
+) -> Tensor | tuple[Tensor, Tensor]:
     """The cross entropy of each place, with size 1 along ``axis``.
 
     Args:

@@ -27,7 +27,7 @@ def max_pooling(
     ceil_mode: bool = False,
     data_format: str = "NCHW",
     name: str | None = None,
-) -> Any:
+) -> Tensor | tuple[Tensor, Tensor]:
     """The largest element under a window that moves over an image.
 
     Args:
@@ -192,7 +192,7 @@ def adaptive_max_pooling(
     output_size: Numbers,
     return_mask: bool = False,
     name: str | None = None,
-) -> Any:
+) -> Tensor | tuple[Tensor, Tensor]:
     """The largest elements of as many parts of an image as are asked for.
 
     Args:

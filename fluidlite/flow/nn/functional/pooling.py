@@ -87,7 +87,7 @@ def _max_pool(
     dilation: Integers = 1,
     return_indices: bool = False,
     ceil_mode: bool = False,
-) -> Any:
+) -> Tensor | tuple[Tensor, Tensor]:
     """The largest element under a window that moves over an image.
 
     Args:
@@ -107,7 +107,9 @@ def _max_pool(
     return _chosen(_max_and_places(kinked(x), w), alone, return_indices)
 
 
-def _chosen(pair: tuple[Tensor, Tensor], alone: bool, return_indices: bool) -> Any:
+def _chosen(
+    pair: tuple[Tensor, Tensor], alone: bool, return_indices: bool
+) -> Tensor | tuple[Tensor, Tensor]:
     """Elements, and their places where they are asked for."""
     out, places = (squeeze(each, 0) for each in pair) if alone else pair
     return (out, places) if return_indices else out
@@ -206,7 +208,7 @@ def _adaptive_max_pool(
     input: Tensor,
     output_size: int | Sequence[int | None] | None,
     return_indices: bool = False,
-) -> Any:
+) -> Tensor | tuple[Tensor, Tensor]:
     """The largest elements of as many parts of an image as are asked for.
 
     Args:

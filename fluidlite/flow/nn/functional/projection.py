@@ -184,7 +184,7 @@ def pad(
                 places = np.arange(+out.array.shape[dim])
                 places = places[max(-before, 0) : len(places) - max(-after, 0)]
                 if mode != "constant" and any(around):
-                    places = np.pad(places, around, mode=ways[mode])  # type: ignore[call-overload]
+                    places = np.pad(places, around, mode=ways[mode])
                 out = eager.index_select(out, places.astype("int64"), dim=dim)
             if mode == "constant" and any(around):
                 paddings = [0, 0] * dim + [*around] + [0, 0] * (ndim - dim - 1)
