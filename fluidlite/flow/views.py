@@ -176,13 +176,13 @@ def parts(
     """
     if not isinstance(x, Viewing):
         return tuple(made)
-    found, at = [], 0
+    views, at = [], 0
     before = (slice(None),) * (dim % x.array.ndim)
     for k, each in enumerate(made):
         size = 1 if sizes is None else sizes[k]
-        found.append(_part(each, x, (*before, k if sizes is None else slice(at, at + size))))
+        views.append(_part(each, x, (*before, k if sizes is None else slice(at, at + size))))
         at += size
-    return tuple(found)
+    return tuple(views)
 
 
 def _part(made: Any, x: Any, item: Any) -> Any:
