@@ -37,8 +37,24 @@ PARAMETERS = Family(
 )
 
 
+class _Learned(TensorLayer):
+    """A layer with a weight and a bias."""
+
+    def _make(self, given: dict[str, Any], weight: list[int], bias: list[int]) -> None:
+        """Make them, in these shapes.
+
+        Args:
+            given: the arguments by name.
+            weight, bias: shapes.
+        """
+        TensorLayer.__init__(self, given["name"])
+        self.weight: Any = self.create_parameter(weight, given["weight_attr"])
+        self.bias: Any = self.create_parameter(bias, given["bias_attr"], is_bias=True)
+
+
 @PARAMETERS
-class Linear(TensorLayer):
+@from_fields
+class Linear(_Learned):
     """``x weight + bias``, along the last dimension.
 
     Args:
@@ -50,17 +66,15 @@ class Linear(TensorLayer):
     [2, 3]
     """
 
-    def __init__(
-        self,
-        in_features: int,
-        out_features: int,
-        weight_attr: Attr = None,
-        bias_attr: Attr = None,
-        name: str | None = None,
-    ) -> None:
-        super().__init__(name)
-        self.weight: Any = self.create_parameter([in_features, out_features], weight_attr)
-        self.bias: Any = self.create_parameter([out_features], bias_attr, is_bias=True)
+    in_features: int
+    out_features: int
+    weight_attr: Attr = None
+    bias_attr: Attr = None
+    name: str | None = None
+
+    def begin(self, given: dict[str, Any]) -> None:
+        outputs = given["out_features"]
+        self._make(given, [given["in_features"], outputs], [outputs])
 
     def forward(self, x: Tensor) -> Tensor:
         """The output."""
@@ -72,7 +86,8 @@ class Linear(TensorLayer):
 
 
 @PARAMETERS
-class Bilinear(TensorLayer):
+@from_fields
+class Bilinear(_Learned):
     """``x1 weight[k] x2^T + bias[k]``, for each k.
 
     Args:
@@ -82,26 +97,23 @@ class Bilinear(TensorLayer):
         bias_attr: of the bias, [1, out_features]; False for none.
     """
 
-    def __init__(
-        self,
-        in1_features: int,
-        in2_features: int,
-        out_features: int,
-        weight_attr: Attr = None,
-        bias_attr: Attr = None,
-        name: str | None = None,
-    ) -> None:
-        super().__init__(name)
-        self.weight: Any = self.create_parameter(
-            [out_features, in1_features, in2_features], weight_attr
-        )
-        self.bias: Any = self.create_parameter([1, out_features], bias_attr, is_bias=True)
+    in1_features: int
+    in2_features: int
+    out_features: int
+    weight_attr: Attr = None
+    bias_attr: Attr = None
+    name: str | None = None
+
+    def begin(self, given: dict[str, Any]) -> None:
+        left, right, outputs, *_ = given.values()
+        self._make(given, [outputs, left, right], [1, outputs])
 
     def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
         """The output, [N, out_features]."""
         return F.bilinear(x1, x2, self.weight, self.bias)
 
 
+@from_fields
 class Embedding(TensorLayer):
     """The rows of a table that numbers select.
 
@@ -120,22 +132,22 @@ class Embedding(TensorLayer):
     [1, 3, 4]
     """
 
-    def __init__(
-        self,
-        num_embeddings: int,
-        embedding_dim: int,
-        padding_idx: int | None = None,
-        sparse: bool = False,
-        weight_attr: Attr = None,
-        name: str | None = None,
-    ) -> None:
-        super().__init__(name)
-        need_row(padding_idx, num_embeddings)
-        self._padding_idx, self._sparse = padding_idx, bool(sparse)
-        self.weight: Any = self.create_parameter([num_embeddings, embedding_dim], weight_attr)
-        if padding_idx is not None:
+    num_embeddings: int
+    embedding_dim: int
+    padding_idx: int | None = None
+    sparse: bool = False
+    weight_attr: Attr = None
+    name: str | None = None
+
+    def begin(self, given: dict[str, Any]) -> None:
+        rows, width, padding, sparse, attr, name = given.values()
+        TensorLayer.__init__(self, name)
+        need_row(padding, rows)
+        self._padding_idx, self._sparse = padding, bool(sparse)
+        self.weight: Any = self.create_parameter([rows, width], attr)
+        if padding is not None:
             table = np.array(self.weight.numpy())
-            table[padding_idx] = 0
+            table[padding] = 0
             self.weight.set_value(table)
 
     def forward(self, x: Tensor) -> Tensor:

@@ -6,7 +6,7 @@ from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ArgumentError
-from ..ground.fields import options_of
+from ..ground.fields import from_fields, options_of
 from ..initializer import Uniform
 from ..param_attr import Attr
 from . import functional as F
@@ -149,6 +149,7 @@ class CTCLoss(Layer):
         return f"blank={self.blank}, reduction={self.reduction!r}"
 
 
+@from_fields
 class HSigmoidLoss(Layer):
     """The turns on the way to the right leaf of a tree of classes:
     :func:`~fluidlite.nn.functional.hsigmoid_loss`.
@@ -167,25 +168,23 @@ class HSigmoidLoss(Layer):
     [2, 1]
     """
 
-    def __init__(
-        self,
-        feature_size: int,
-        num_classes: int,
-        weight_attr: Attr = None,
-        bias_attr: Attr = None,
-        is_custom: bool = False,
-        is_sparse: bool = False,
-        name: str | None = None,
-    ) -> None:
-        super().__init__(name)
-        if num_classes < 2 and not is_custom:
-            raise ArgumentError(f"expected num_classes of at least 2, got {num_classes!r}")
-        self.num_classes = num_classes
-        self.is_custom = is_custom
-        self.is_sparse = is_sparse
-        rows, bound = num_classes - (not is_custom), 1 / sqrt(feature_size)
+    feature_size: int
+    num_classes: int
+    weight_attr: Attr = None
+    bias_attr: Attr = None
+    is_custom: bool = False
+    is_sparse: bool = False
+    name: str | None = None
+
+    def begin(self, given: dict[str, Any]) -> None:
+        size, classes, attr, bias_attr, self.is_custom, self.is_sparse, name = given.values()
+        Layer.__init__(self, name)
+        if classes < 2 and not self.is_custom:
+            raise ArgumentError(f"expected num_classes of at least 2, got {classes!r}")
+        self.num_classes = classes
+        rows, bound = classes - (not self.is_custom), 1 / sqrt(size)
         self.weight: Any = self.create_parameter(
-            [rows, feature_size], weight_attr, default_initializer=Uniform(-bound, bound)
+            [rows, size], attr, default_initializer=Uniform(-bound, bound)
         )
         self.bias: Any = self.create_parameter([rows, 1], bias_attr, is_bias=True)
 

@@ -59,6 +59,7 @@ def _bilinear(
 
 
 @PARAMETERS
+@from_fields
 class Linear(Layer):
     """``act(input weight + bias)``, along the last dimension.
 
@@ -74,19 +75,18 @@ class Linear(Layer):
     ([2, 5, 3], 'linear_0.w_0')
     """
 
-    def __init__(
-        self,
-        input_dim: int,
-        output_dim: int,
-        param_attr: Attr = None,
-        bias_attr: Attr = None,
-        act: str | None = None,
-        dtype: DTypeLike = "float32",
-    ) -> None:
-        super().__init__(dtype=dtype)
-        self._act = act
-        self.weight: Any = self.create_parameter([input_dim, output_dim], param_attr)
-        self.bias: Any = self.create_parameter([output_dim], bias_attr, is_bias=True)
+    input_dim: int
+    output_dim: int
+    param_attr: Attr = None
+    bias_attr: Attr = None
+    act: str | None = None
+    dtype: DTypeLike = "float32"
+
+    def begin(self, given: dict[str, Any]) -> None:
+        inputs, outputs, attr, bias_attr, self._act, dtype = given.values()
+        Layer.__init__(self, dtype=dtype)
+        self.weight: Any = self.create_parameter([inputs, outputs], attr)
+        self.bias: Any = self.create_parameter([outputs], bias_attr, is_bias=True)
 
     def forward(self, input: Variable) -> Variable:
         """The output."""
@@ -97,6 +97,7 @@ class Linear(Layer):
 
 
 @EMBEDDING
+@from_fields
 class Embedding(Layer):
     """The rows of a table of weights that ids select.
 
@@ -106,16 +107,16 @@ class Embedding(Layer):
     [1, 3, 4]
     """
 
-    def __init__(
-        self,
-        size: Sequence[int],
-        is_sparse: bool = False,
-        is_distributed: bool = False,
-        padding_idx: int | None = None,
-        param_attr: Attr = None,
-        dtype: DTypeLike = "float32",
-    ) -> None:
-        super().__init__(dtype=dtype)
+    size: Sequence[int]
+    is_sparse: bool = False
+    is_distributed: bool = False
+    padding_idx: int | None = None
+    param_attr: Attr = None
+    dtype: DTypeLike = "float32"
+
+    def begin(self, given: dict[str, Any]) -> None:
+        size, is_sparse, is_distributed, padding_idx, param_attr, dtype = given.values()
+        Layer.__init__(self, dtype=dtype)
         if len(size) != 2:
             raise ArgumentError(f"expected size=[number of ids, width of a row], got {size!r}")
         self._size = list(size)
@@ -235,6 +236,7 @@ class PRelu(Layer):
 
 
 @PARAMETERS
+@from_fields
 class BilinearTensorProduct(Layer):
     """Products of rows of two inputs and learned matrices between them, plus a bias:
     :func:`~fluidlite.layers.bilinear_tensor_product`.
@@ -253,21 +255,20 @@ class BilinearTensorProduct(Layer):
     [3, 5]
     """
 
-    def __init__(
-        self,
-        input1_dim: int,
-        input2_dim: int,
-        output_dim: int,
-        name: str | None = None,
-        act: str | None = None,
-        param_attr: Attr = None,
-        bias_attr: Attr = None,
-        dtype: DTypeLike = "float32",
-    ) -> None:
-        super().__init__(dtype=dtype)
-        self._act = act
-        self.weight: Any = self.create_parameter([output_dim, input1_dim, input2_dim], param_attr)
-        self.bias: Any = self.create_parameter([1, output_dim], bias_attr, is_bias=True)
+    input1_dim: int
+    input2_dim: int
+    output_dim: int
+    name: str | None = None
+    act: str | None = None
+    param_attr: Attr = None
+    bias_attr: Attr = None
+    dtype: DTypeLike = "float32"
+
+    def begin(self, given: dict[str, Any]) -> None:
+        left, right, outputs, _, self._act, attr, bias_attr, dtype = given.values()
+        Layer.__init__(self, dtype=dtype)
+        self.weight: Any = self.create_parameter([outputs, left, right], attr)
+        self.bias: Any = self.create_parameter([1, outputs], bias_attr, is_bias=True)
 
     def forward(self, x: Variable, y: Variable) -> Variable:
         """The products."""

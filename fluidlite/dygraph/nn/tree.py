@@ -6,6 +6,7 @@ from typing import Any
 
 from ...errors import ShapeError
 from ...functions.arguments import DTypeLike
+from ...ground.fields import from_fields
 from ...ir.variable import Variable
 from ...layers.layer import LayerBuilder, layer
 from ...opdef.spec import agree
@@ -29,6 +30,7 @@ def _tree_conv(
 
 
 @PARAMETERS
+@from_fields
 class TreeConv(Layer):
     """Convolution over trees: for each node features of what is below it, by place.
 
@@ -52,27 +54,25 @@ class TreeConv(Layer):
     [1, 3, 6, 2]
     """
 
-    def __init__(
-        self,
-        feature_size: int,
-        output_size: int,
-        num_filters: int = 1,
-        max_depth: int = 2,
-        act: str | None = "tanh",
-        param_attr: Attr = None,
-        bias_attr: Attr = None,
-        name: str | None = None,
-        dtype: DTypeLike = "float32",
-    ) -> None:
-        super().__init__(dtype=dtype)
-        self._feature_size, self._max_depth, self._act = feature_size, max_depth, act
-        wanted = bias_attr is not None and bias_attr is not False
-        self.bias: Any | None = (
-            self.create_parameter([num_filters], bias_attr, is_bias=True) if wanted else None
-        )
-        self.weight: Any = self.create_parameter(
-            [feature_size, 3, output_size, num_filters], param_attr
-        )
+    feature_size: int
+    output_size: int
+    num_filters: int = 1
+    max_depth: int = 2
+    act: str | None = "tanh"
+    param_attr: Attr = None
+    bias_attr: Attr = None
+    name: str | None = None
+    dtype: DTypeLike = "float32"
+
+    def begin(self, given: dict[str, Any]) -> None:
+        """Make the parameters."""
+        Layer.__init__(self, dtype=given["dtype"])
+        features, outputs, filters, self._max_depth, self._act, attr, bias_attr, *_ = given.values()
+        self._feature_size = features
+        self.bias: Any | None = None
+        if bias_attr is not None and bias_attr is not False:
+            self.bias = self.create_parameter([filters], bias_attr, is_bias=True)
+        self.weight: Any = self.create_parameter([features, 3, outputs, filters], attr)
 
     def forward(self, nodes_vector: Variable, edge_set: Variable) -> Variable:
         """The features of all nodes, [batch, nodes, output_size, num_filters].

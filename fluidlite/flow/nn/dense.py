@@ -135,6 +135,7 @@ class Bilinear(Learned):
 
 
 @PARAMETERS
+@from_fields
 class Embedding(Module):
     """The rows of a table that numbers select.
 
@@ -149,27 +150,26 @@ class Embedding(Module):
         ArgumentError: ``padding_idx`` is no row.
     """
 
-    def __init__(
-        self,
-        num_embeddings: int,
-        embedding_dim: int,
-        padding_idx: int | None = None,
-        max_norm: float | None = None,
-        norm_type: float = 2.0,
-        scale_grad_by_freq: bool = False,
-        device: DeviceLike = None,
-        dtype: DTypeLike = None,
-    ) -> None:
-        super().__init__()
+    num_embeddings: int
+    embedding_dim: int
+    padding_idx: int | None = None
+    max_norm: float | None = None
+    norm_type: float = 2.0
+    scale_grad_by_freq: bool = False
+    device: DeviceLike = None
+    dtype: DTypeLike = None
+
+    def begin(self, given: dict[str, Any]) -> None:
+        """Make the table."""
+        Module.__init__(self)
+        rows, width, padding, *options, device, dtype = given.values()
         need_cpu(device)
-        need_row(padding_idx, num_embeddings)
-        self.num_embeddings = num_embeddings
-        self.embedding_dim = embedding_dim
-        self.padding_idx = padding_idx
-        self._options = (max_norm, norm_type, scale_grad_by_freq)
-        table = creation.randn([num_embeddings, embedding_dim], dtype)
-        if padding_idx is not None:
-            table[padding_idx] = 0.0
+        need_row(padding, rows)
+        self.num_embeddings, self.embedding_dim, self.padding_idx = rows, width, padding
+        self._options = options
+        table = creation.randn([rows, width], dtype)
+        if padding is not None:
+            table[padding] = 0.0
         self.weight: Parameter = Parameter(table)
 
     def forward(self, input: Tensor) -> Tensor:
