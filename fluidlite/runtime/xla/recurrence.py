@@ -167,13 +167,11 @@ def _gradient(trace: StepTrace, step: Step, run: Driver) -> bool:
         one_pass, (carried, *_before(), sums), rows, reverse=not passes.reverse
     )
     checks.get().append(truth)
-    gradients = [
-        *zip(of_inputs, names["inputs"], run.names("outputs", "inputs@GRAD"), strict=False)
-    ]
+    slots = [*zip(of_inputs, names["inputs"], run.names("outputs", "inputs@GRAD"), strict=False)]
     outs = run.names("outputs", "parameters@GRAD")
-    gradients += zip(of_parameters, names["parameters"], outs, strict=False)
+    slots += zip(of_parameters, names["parameters"], outs, strict=False)
     gradients = {**parts, **sums, **behind.gradients(trace, seen)}
-    for name, x, out in gradients:
+    for name, x, out in slots:
         if out != EMPTY:
             run.set(out, gradients[name] if name in gradients else run.zeros_like(run.value(x)))
     for out, value in zip(run.names("outputs", "initial_states@GRAD"), carried, strict=False):
