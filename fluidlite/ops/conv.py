@@ -132,8 +132,7 @@ class Conv(UseCudnn, UseMkldnn, Op, abstract=True):
         """Check the attributes, and that ``values`` (an image and a filter) fit an operator."""
         need_float(**values)
         same_dtype(**values)
-        for name, s in values.items():
-            need_ndim(self.rank + 2, **{name: s})
+        need_ndim(self.rank + 2, **values)
         need_each(self, self.rank, 1, "strides", "dilations")
         need_least(self, 1, "groups")
         known = (*CHANNELS_FIRST, *CHANNELS_LAST)  # of any rank, as fluid does

@@ -170,6 +170,5 @@ class fusion_gru(Op):
 
 def need_product(X: Spec, WeightX: Spec, WeightH: Spec) -> None:
     """Check that X WeightX has as many columns as WeightH."""
-    for name, given in (("X", X), ("WeightX", WeightX), ("WeightH", WeightH)):
-        need_ndim(2, **{name: given})
+    need_ndim(2, X=X, WeightX=WeightX, WeightH=WeightH)
     need_shape("WeightX", WeightX, (X.shape[1], WeightH.shape[1]))

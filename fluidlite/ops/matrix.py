@@ -127,8 +127,7 @@ class addmm(UseMkldnn, Op):
         specs = dict(Input=Input, X=X, Y=Y)
         need_float(**specs)
         same_dtype(**specs)
-        for name, s in specs.items():
-            need_ndim(2, **{name: s})
+        need_ndim(2, **specs)
         need_inner(X, Y, X.shape[1], Y.shape[0])
         shape = (X.shape[0], Y.shape[1])
         if not all(n == 1 or agree(n, m) for n, m in zip(Input.shape, shape)):
@@ -233,8 +232,8 @@ class bilinear_tensor_product(Op):
         specs = dict(X=X, Y=Y, Weight=Weight, Bias=Bias)
         need_float(**specs)
         same_dtype(**specs)
-        for name, s, ndim in (("X", X, 2), ("Y", Y, 2), ("Weight", Weight, 3)):
-            need_ndim(ndim, **{name: s})
+        need_ndim(2, X=X, Y=Y)
+        need_ndim(3, Weight=Weight)
         count = Weight.shape[0]
         fit = zip(Weight.shape[1:], (X.shape[1], Y.shape[1]))
         if not agree(X.shape[0], Y.shape[0]) or not all(agree(m, n) for m, n in fit):

@@ -106,8 +106,7 @@ class RowsOfClasses(Op, abstract=True):
         """Refuse shapes and types that do not fit."""
         need_float(**{name: X})
         same_dtype(**{name: X, self.table: table, "Bias": bias})
-        need_ndim(2, **{name: X})
-        need_ndim(2, **{self.table: table})
+        need_ndim(2, **{name: X, self.table: table})
         need_integer(Label=Label)
         wanted = (height, X.shape[1])
         need_shape(self.table, table, wanted, "a row for each class or node")
