@@ -13,6 +13,7 @@ import numpy as np
 
 from ..errors import NoGradientError
 from ..ground.dtypes import as_dtype
+from ..ground.shaped import Shaped
 from ..opdef.arithmetic import Arithmetic
 from ..opdef.definition import Op, lookup
 from ..opdef.gradient import has_rule
@@ -310,7 +311,7 @@ class ReadAnalysis(Interpreter):
         return AbstractValue(self, spec, None)
 
 
-class AbstractValue(Arithmetic):
+class AbstractValue(Shaped, Arithmetic):
     """A value without elements."""
 
     __slots__ = ("origin", "spec", "analysis")
@@ -330,16 +331,6 @@ class AbstractValue(Arithmetic):
     def dtype(self) -> Any:
         """The element type."""
         return self.spec.dtype
-
-    @property
-    def ndim(self) -> int:
-        """The number of dimensions."""
-        return len(self.spec.shape)
-
-    @property
-    def size(self) -> int:
-        """The number of elements."""
-        return size_of(self.spec.shape)
 
     def _combine(self, method: str, operator: str, other: Any, reflected: bool) -> Any:
         if isinstance(other, (int, float)):

@@ -18,6 +18,7 @@ import numpy as np
 from ..errors import ArgumentError, OutOfRangeError, ShapeError
 from .dtypes import DType, as_dtype
 from .filled_tensors import Allocated
+from .shaped import Shaped
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -300,7 +301,7 @@ def _own(tensor: Any) -> Any:
 MOST_ADDED = 8
 
 
-class SelectedRows:
+class SelectedRows(Shaped):
     """A tensor of which only some rows are stored; the others are zero.
 
     A row that is named several times is the sum of what is stored for it.
@@ -375,16 +376,6 @@ class SelectedRows:
     def dtype(self) -> Any:
         """The element type."""
         return self.value.dtype
-
-    @property
-    def ndim(self) -> int:
-        """The number of dimensions."""
-        return self.value.ndim
-
-    @property
-    def size(self) -> int:
-        """The number of elements of the whole tensor."""
-        return int(np.prod(self.shape))
 
     def with_value(self, value: Any) -> SelectedRows:
         """The same rows with other elements."""

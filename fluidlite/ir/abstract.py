@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import operator
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
@@ -12,6 +10,7 @@ import numpy as np
 from ..errors import ArgumentError
 from ..ground.callsite import called
 from ..ground.extension import ExtensionPoint
+from ..ground.shaped import Shaped
 
 if TYPE_CHECKING:
     from ..opdef.definition import Op
@@ -51,7 +50,7 @@ class AbstractShape(tuple[int, ...]):
         return not self == other
 
 
-class AbstractArray:
+class AbstractArray(Shaped):
     """What stands in the place of the array of a variable: what is declared, and no elements.
 
     Args:
@@ -72,16 +71,6 @@ class AbstractArray:
     def dtype(self) -> np.dtype[Any]:
         """The declared element type."""
         return self.variable.dtype.dtype
-
-    @property
-    def ndim(self) -> int:
-        """The number of dimensions."""
-        return len(self.variable.shape)
-
-    @property
-    def size(self) -> int:
-        """The number of elements."""
-        return functools.reduce(operator.mul, self.shape, 1)
 
     def _no_elements(self, *others: Any, **named: Any) -> NoReturn:
         raise ArgumentError(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..ground.dtypes import Kind
+from ..ground.shaped import Shaped
 from ..opdef.arithmetic import WITH_NUMBER, Arithmetic
 from ..opdef.spec import Shape, Spec
 
@@ -74,7 +75,7 @@ for _name, _symbol in {"add": "+", "sub": "-", "mul": "*", "floordiv": "//"}.ite
 
 
 @dataclass(slots=True, eq=False, repr=False)
-class Value(Arithmetic):
+class Value(Shaped, Arithmetic):
     """A value that an instruction makes, an input or a constant.
 
     Python's operators append instructions where the graph's builder stands.
@@ -101,16 +102,6 @@ class Value(Arithmetic):
         self.dtype = self.spec.dtype.dtype
         self.number = self.graph.count
         self.graph.count += 1
-
-    @property
-    def ndim(self) -> int:
-        """The number of dimensions."""
-        return len(self.shape)
-
-    @property
-    def size(self) -> int:
-        """The number of elements."""
-        return prod(self.shape)
 
     @property
     def nbytes(self) -> int:

@@ -15,6 +15,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ...ground.shaped import Shaped
+
 Shape = tuple[int, ...]
 
 
@@ -110,7 +112,7 @@ def _operator(name: str) -> tuple[Any, Any]:
     return (lambda x, y: _call(name, x, y)), (lambda x, y: _call(name, y, x))
 
 
-class ArraySymbol:
+class ArraySymbol(Shaped):
     """An array that is not there yet: an expression with the face of an array.
 
     What is written to it in place changes which expression it stands for.
@@ -130,16 +132,6 @@ class ArraySymbol:
     def dtype(self) -> np.dtype[Any]:
         """The element type."""
         return self.node.dtype
-
-    @property
-    def size(self) -> int:
-        """The number of elements."""
-        return self.node.size
-
-    @property
-    def ndim(self) -> int:
-        """The number of dimensions."""
-        return len(self.node.shape)
 
     constant: ClassVar[Any] = None
 
