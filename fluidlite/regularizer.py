@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .ground.arguments import finite, refused
 from .ground.docstrings import Family
@@ -19,6 +19,9 @@ from .ir.name_scope import name_scope
 from .ir.operator import OpRole
 from .ir.variable import Variable, is_tensor
 from .opdef.operand import Operand
+
+if TYPE_CHECKING:
+    from .eager.tensor_core import TensorCore
 
 T = TypeVar("T", bound=Operand)
 
@@ -135,11 +138,11 @@ def append_regularization_ops(
     """
     check_regularizer(regularization, "regularization")
     pairs = list(parameters_and_grads)
-    if all(g is None or _regularizer_of(p, regularization) is None for p, g in pairs):
+    if all(g is None or regularizer_of(p, regularization) is None for p, g in pairs):
         return pairs
     with name_scope("regularization"):
         return [
-            (p, g if g is None else _decayed(p, g, _regularizer_of(p, regularization)))
+            (p, g if g is None else with_decay(p, g, regularizer_of(p, regularization)))
             for p, g in pairs
         ]
 
@@ -158,18 +161,33 @@ def check_regularizer(value: object, what: str) -> None:
         raise refused("", what, "None or a regularizer such as L2Decay(0.01)", value)
 
 
-def _regularizer_of(
-    param: Variable, default: WeightDecayRegularizer | None
+def regularizer_of(
+    param: Variable | TensorCore, default: WeightDecayRegularizer | None
 ) -> WeightDecayRegularizer | None:
+    """A parameter's own regularizer, or where it has none, another one.
+
+    Args:
+        param: the parameter.
+        default: that other one.
+
+    Raises:
+        ArgumentError: its own is something else.
+    """
     own = getattr(param, "regularizer", None)
     check_regularizer(own, f"the regularizer of {param.name!r}")
     return own or default
 
 
-def _decayed(
+def with_decay(
     param: Variable, grad: Variable, regularizer: WeightDecayRegularizer | None
 ) -> Variable:
-    """The gradient with the parameter's decay added to it."""
+    """The gradient with the parameter's decay added to it.
+
+    Args:
+        param: the parameter, a variable or an eager one.
+        grad: its gradient.
+        regularizer: says the decay; None for none.
+    """
     if regularizer is None:
         return grad
     if is_tensor(param):

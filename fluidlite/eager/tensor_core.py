@@ -434,7 +434,8 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
             if isinstance(gradient, TensorRecord):
                 gradient = eager.elementwise_add(held.alias(), gradient)
             else:
-                gradient = np.asarray(held.array + gradient)
+                total = held.array + gradient
+                gradient = total if isinstance(total, SelectedRows) else np.asarray(total)
         if isinstance(gradient, TensorRecord):
             held.array, held.origin, held.stop = gradient.array, gradient.origin, gradient.stop
         else:
@@ -452,7 +453,7 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
         if not set_to_zero:
             self._gradient = None
         elif held is not None:
-            held.array, held.origin = np.zeros(self.array.shape, self.array.dtype), None
+            held.array, held.origin = _no_gradient(self.array, held.array), None
             held.version += 1
 
     def clear_grad(self, set_to_zero: bool = True) -> None:
@@ -556,3 +557,11 @@ def need_differentiable(tensor: Any) -> None:
             f"{described(tensor)} has no gradient, only floats have; leave its stop_gradient "
             f"at True, or cast it: x.astype('float32')",
         )
+
+
+def _no_gradient(array: Any, held: Any) -> Any:
+    """The zero in the place of an array's gradient: without rows where it has only some."""
+    shape, dtype = array.shape, array.dtype
+    if isinstance(held, SelectedRows):
+        return SelectedRows([], shape[0], np.zeros((0, *shape[1:]), dtype))
+    return np.zeros(shape, dtype)

@@ -144,17 +144,23 @@ def _adam_update(op: Any, dtype: Any) -> Callable[..., None]:
     """Adam's step on arrays of one shape: from parameters, gradients and both moments to new
     parameters and moments, with the corrections for the first steps in the rate.
     """
-    beta1, beta2, rest1, rest2, epsilon = (
+    beta1, beta2, rest1, rest2, usual = (
         np.asarray(n, dtype) for n in (op.beta1, op.beta2, 1 - op.beta1, 1 - op.beta2, op.epsilon)
     )
 
-    def update(p: Any, g: Any, a: Any, b: Any, n: Any, c: Any, d: Any, pace: Any) -> None:
+    def update(
+        p: Any, g: Any, a: Any, b: Any, n: Any, c: Any, d: Any, pace: Any, epsilon: Any = usual
+    ) -> None:
         np.multiply(a, beta1, out=c)
         np.multiply(g, rest1, out=n)  # what the parameters become is room until then
         np.add(c, n, out=c)
         np.multiply(b, beta2, out=d)
-        np.multiply(g, rest2, out=n)  # first: the square alone may be infinite
-        np.multiply(n, g, out=n)
+        if op.corrects_first:
+            np.multiply(g, g, out=n)
+            np.multiply(n, rest2, out=n)
+        else:
+            np.multiply(g, rest2, out=n)  # first: the square alone may be infinite
+            np.multiply(n, g, out=n)
         np.add(d, n, out=d)
         np.sqrt(d, out=n)
         np.add(n, epsilon, out=n)
@@ -165,7 +171,7 @@ def _adam_update(op: Any, dtype: Any) -> Callable[..., None]:
     return update
 
 
-@prepares("adam")
+@prepares("adam", "adam_v2")
 def adam(op: Any, *specs: Any) -> Prepared | None:
     """Adam's step; see the operator."""
     Param, Grad, LearningRate, Moment1, Moment2, _, _, Beta1Tensor, Beta2Tensor = specs
@@ -192,16 +198,19 @@ def adam(op: Any, *specs: Any) -> Prepared | None:
     ) -> Any:
         given = out if isinstance(out, tuple) else (None,) * 5
         new, first, second = _rows(given[:3], 3, param)
-        pace = (rate * np.sqrt(1 - power2) / (1 - power1)).reshape(())
+        correction = np.sqrt(1 - power2)
+        rates = [(rate * correction / (1 - power1)).reshape(())]
+        if op.corrects_first:
+            rates.append((op.epsilon * correction).reshape(()))
         if is_small:
-            update(param, grad, moment1, moment2, new, first, second, pace)
+            update(param, grad, moment1, moment2, new, first, second, *rates)
             return new, first, second, power1 * beta1, power2 * beta2
         vectors = _flat(param, grad, moment1, moment2, new, first, second)
         if vectors is None:
             vectors = [a.ravel() for a in (param, grad, moment1, moment2)]
             new, first, second = (np.empty(param.shape, param.dtype) for _ in range(3))
             vectors += [a.reshape(-1) for a in (new, first, second)]
-        _each_block(cut, update, vectors, pace)
+        _each_block(cut, update, vectors, *rates)
         return new, first, second, power1 * beta1, power2 * beta2
 
     return Prepared(step, out=True)

@@ -118,14 +118,44 @@ class adadelta(ParameterUpdate):
     def run(
         self, xp: Any, Param: Array, Grad: Array, AvgSquaredGrad: Array, AvgSquaredUpdate: Array
     ) -> Arrays:
-        of_grad = self.rho * AvgSquaredGrad + (1 - self.rho) * xp.square(Grad)
-        step = self.step(xp, Grad, of_grad, AvgSquaredUpdate)
-        of_step = self.rho * AvgSquaredUpdate + (1 - self.rho) * xp.square(step)
+        of_grad, of_step, _ = self.means(xp, Grad, AvgSquaredGrad, AvgSquaredUpdate)
         return Param - self.step(xp, Grad, of_grad, of_step), of_grad, of_step
+
+    def means(self, xp: Any, Grad: Array, of_grad: Array, of_step: Array) -> Arrays:
+        """The running means after a step, and the step of the paper."""
+        of_grad = self.rho * of_grad + (1 - self.rho) * xp.square(Grad)
+        step = self.step(xp, Grad, of_grad, of_step)
+        return of_grad, self.rho * of_step + (1 - self.rho) * xp.square(step), step
 
     def step(self, xp: Any, Grad: Array, of_grad: Array, of_step: Array) -> Array:
         """A gradient in the size of steps, by running means of the squares of both."""
         return xp.sqrt((of_step + self.epsilon) / (of_grad + self.epsilon)) * Grad
+
+
+class adadelta_v2(adadelta):
+    """ParamOut = Param - LearningRate * step, where
+    step = sqrt((AvgSquaredUpdate + epsilon) / (AvgSquaredGradOut + epsilon)) * Grad: the step of
+    the paper, times the rate, as in paddle 2.
+
+    The running means are those of ``adadelta``.
+    """
+
+    signature = (
+        "Param, Grad, AvgSquaredGrad, AvgSquaredUpdate, LearningRate -> "
+        "ParamOut, AvgSquaredGradOut, AvgSquaredUpdateOut"
+    )
+
+    def run(
+        self,
+        xp: Any,
+        Param: Array,
+        Grad: Array,
+        AvgSquaredGrad: Array,
+        AvgSquaredUpdate: Array,
+        LearningRate: Array,
+    ) -> Arrays:
+        of_grad, of_step, step = self.means(xp, Grad, AvgSquaredGrad, AvgSquaredUpdate)
+        return Param - number(xp, LearningRate, Param) * step, of_grad, of_step
 
 
 class rmsprop(ParameterUpdate):

@@ -82,6 +82,37 @@ class lamb(ParameterUpdate):
         return Param - rate * step, moment1, moment2
 
 
+class lamb_v2(lamb):
+    """``lamb`` as in paddle 2: d is made of means that are corrected for how they begin,
+    d = m / (sqrt(v) + epsilon) + weight_decay * Param, where m = Moment1Out / (1 - Beta1Pow) and
+    v = Moment2Out / (1 - Beta2Pow).
+
+    Where nothing decays, the step is LearningRate * d.
+
+    Beta1Pow, Beta1PowOut: the power of beta1 for this step and for the next.
+    Beta2Pow, Beta2PowOut: the same of beta2.
+    always_adapt: steps are as long as Param where nothing decays, too.
+    """
+
+    signature = (
+        "Param, Grad, LearningRate, Moment1, Moment2, Beta1Pow, Beta2Pow -> "
+        "ParamOut, Moment1Out, Moment2Out, Beta1PowOut, Beta2PowOut"
+    )
+    always_adapt: bool = False
+
+    def run(self, xp, Param, Grad, LearningRate, Moment1, Moment2, Beta1Pow, Beta2Pow):
+        moment1 = self.beta1 * Moment1 + (1 - self.beta1) * Grad
+        moment2 = self.beta2 * Moment2 + (1 - self.beta2) * Grad * Grad
+        mean = moment1 / number(xp, 1 - Beta1Pow, Param)
+        square = moment2 / number(xp, 1 - Beta2Pow, Param)
+        step = mean / (xp.sqrt(square) + self.epsilon) + self.weight_decay * Param
+        rate = number(xp, LearningRate, Param)
+        if self.always_adapt or self.weight_decay > 0:
+            rate = rate * ratio(xp, norm(xp, Param), norm(xp, step))
+        powers = xp.asarray(self.beta1 * Beta1Pow), xp.asarray(self.beta2 * Beta2Pow)
+        return Param - rate * step, moment1, moment2, *powers
+
+
 class dpsgd(ParameterUpdate):
     """ParamOut = Param - LearningRate * (Grad * min(1, clip / norm(Grad)) + noise / batch_size).
 

@@ -123,6 +123,7 @@ class adam(ParameterUpdate):
     epsilon: float = 1e-8
     lazy_mode: bool = False
     min_row_size_to_use_multithread: Long = attr(1000, inert=True)
+    corrects_first: ClassVar[bool] = False  #: whether epsilon is added to a corrected root
 
     def run(
         self,
@@ -144,12 +145,16 @@ class adam(ParameterUpdate):
         sparse = isinstance(Grad, SelectedRows)
         if sparse:  # fluid 1.8 is a step ahead here
             powers = next_powers
-        rate = LearningRate * xp.sqrt(1 - powers[1]) / (1 - powers[0])
+        correction = xp.sqrt(1 - powers[1])
+        rate = LearningRate * correction / (1 - powers[0])
+        epsilon = self.epsilon
+        if self.corrects_first:
+            epsilon = number(xp, epsilon * correction, Param)
 
         def step(grad, param, moment1, moment2):
             moment1 = betas[0] * moment1 + (1 - betas[0]) * grad
-            moment2 = betas[1] * moment2 + (1 - betas[1]) * grad * grad
-            root = xp.sqrt(moment2) + self.epsilon
+            moment2 = betas[1] * moment2 + self.square(grad, 1 - betas[1])
+            root = xp.sqrt(moment2) + epsilon
             return param - number(xp, rate, param) * (moment1 / root), moment1, moment2
 
         if sparse and self.lazy_mode:
@@ -157,3 +162,22 @@ class adam(ParameterUpdate):
         else:
             found = step(Grad.to_dense() if sparse else Grad, Param, Moment1, Moment2)
         return *found, *next_powers
+
+    def square(self, grad: Array, share: float | Array) -> Array:
+        """A share of the square of a gradient; that alone may be infinite."""
+        return share * grad * grad
+
+
+class adam_v2(adam):
+    """ParamOut = Param - r * Moment1Out / (sqrt(Moment2Out) + c * epsilon), where
+    c = sqrt(1 - Beta2Pow): the epsilon of the paper and of paddle 2, which is added when the root
+    has been corrected.
+
+    The rest is as in ``adam``, the rate r = LearningRate * c / (1 - Beta1Pow) and the states among
+    it.
+    """
+
+    corrects_first: ClassVar[bool] = True
+
+    def square(self, grad: Array, share: float | Array) -> Array:
+        return share * (grad * grad)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import ClassVar
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar
 
 from ..clip import GradientClipBase
 from ..ground.fields import from_fields
@@ -76,11 +76,13 @@ class Adadelta(Optimizer):
     """Adadelta: gradients scaled by the ratio of running means, of squared steps and of squared
     gradients.
 
-    Zeiler, ADADELTA: an adaptive learning rate method, 2012.
+    Zeiler, ADADELTA: an adaptive learning rate method, 2012.  In paddle 2's words steps are those
+    of the paper, times the rate.
 
     Args:
-        learning_rate: not used, since steps get their size from the last ones; kept for
-            :meth:`~fluidlite.optimizer.optimizer.Optimizer.current_step_lr`.
+        learning_rate: in fluid 1.8's words not used, since steps get their size from the last ones,
+            and kept for :meth:`~fluidlite.optimizer.optimizer.Optimizer.current_step_lr`; in paddle
+            2's 0.001 when None.
         epsilon: keeps the division finite, and gives the first steps their size.
         rho: how much of the running means stays.
 
@@ -89,7 +91,7 @@ class Adadelta(Optimizer):
     ['Param', 'Grad', 'AvgSquaredGrad', 'AvgSquaredUpdate']
     """
 
-    learning_rate: float | Variable
+    learning_rate: float | Variable | None = None
     epsilon: float = 1e-6
     rho: float = 0.95
     parameter_list: Iterable[Variable | str] | None = None
@@ -98,6 +100,8 @@ class Adadelta(Optimizer):
     name: str | None = None
 
     type = "adadelta"
+    type_of_paddle2 = "adadelta_v2"
+    defaults_of_paddle2: ClassVar[Mapping[str, Any]] = {"learning_rate": 0.001}
     states: ClassVar[Sequence[State]] = (
         State("AvgSquaredGrad", "_avg_squared_grad"),
         State("AvgSquaredUpdate", "_avg_squared_update"),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..errors import ArgumentError, ShapeError
 from ..ground.arguments import a_function, instance_of, is_finite, or_none, refused, said
@@ -17,6 +17,9 @@ from ..ir.program import Program, default_startup_program
 from ..ir.variable import Variable, is_tensor
 from ..opdef.arithmetic import Arithmetic
 from ..regularizer import L2Decay, WeightDecayRegularizer
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 Pair = tuple[Variable, Variable | None]  #: a parameter and its gradient; None where it has none
 
@@ -31,9 +34,12 @@ OPTIMIZERS = Family(
         "parameter_list": "the parameters, or their names, to update; all trainable ones when "
         "None. With eager parameters steps are made at once; within ``dygraph.guard()`` it is "
         "needed.",
-        "parameters": "paddle 2's name for ``parameter_list``.",
+        "parameters": "paddle 2's name for ``parameter_list``; groups, too: dictionaries with "
+        "``params`` and what holds for these: ``learning_rate``, a factor, ``weight_decay``, "
+        "``grad_clip`` and the optimizer's own numbers.",
         "weight_decay": "paddle 2's name for ``regularization``: a regularizer, or a number, the "
-        "coefficient of ``L2Decay``.",
+        "coefficient of ``L2Decay``.  With eager parameters, paddle 2's names mean paddle 2's "
+        "formula and defaults; names of both in one call are refused.",
         "regularization": "added to the gradients of parameters that have no regularizer of their "
         "own.",
         "grad_clip": "how gradients are clipped, before regularization; when None, as "
@@ -44,6 +50,10 @@ OPTIMIZERS = Family(
         "beta2": "the same for the mean of its square.",
         "momentum": "how much of the velocity stays.",
         "lazy_mode": "update only the rows that a gradient of selected rows has.",
+        "multi_precision": "accepted: states are in the parameter's element type.",
+        "use_multi_tensor": "accepted: steps are the same.",
+        "rescale_grad": "accepted, with a warning when it is not 1: it has no effect in Paddle 2, "
+        "either.",
     },
     raises="ArgumentError: an argument is of another kind.",
 )
@@ -72,6 +82,14 @@ COMMON = (
     *("parameters", "weight_decay"),
 )
 
+#: further arguments that only paddle 2 has, and what they are where they say nothing
+MORE_OF_PADDLE2 = {
+    "multi_precision": False,
+    "use_multi_tensor": False,
+    "rescale_grad": 1.0,
+    "always_adapt": False,
+}
+
 
 @from_fields
 class Arguments:
@@ -79,6 +97,14 @@ class Arguments:
 
     parameters: Iterable[Any] | None = field(default=None, kw_only=True)
     weight_decay: float | WeightDecayRegularizer | None = field(default=None, kw_only=True)
+
+    #: the arguments that the constructor was given by name
+    _named: ClassVar[frozenset[str]] = frozenset()
+
+    def __new__(cls, *given: Any, **named: Any) -> Self:
+        made = super().__new__(cls)
+        vars(made)["_named"] = frozenset(named)
+        return made
 
     def begin(self, given: dict[str, Any]) -> None:
         """Take over what the constructor was given.
@@ -94,6 +120,12 @@ class Arguments:
             ArgumentError: it should be a number, and is none.
         """
         kind = fields_of(type(self)).get(name, "float")
+        if name == "rescale_grad" and value != MORE_OF_PADDLE2[name]:
+            warn(
+                f"{type(self).__name__}: rescale_grad has no effect, as in Paddle 2 where layers "
+                f"run at once; multiply the loss instead",
+                None,
+            )
         if kind == "bool":
             return bool(value)
         variable = kind == "float | Variable" and isinstance(value, Arithmetic)
@@ -115,16 +147,27 @@ def kept_attributes(words: str) -> tuple[tuple[str, str], ...]:
     return tuple((name, f"_{argument or name}") for name, _, argument in pairs)
 
 
-def one_of(optimizer: str, **given: Any) -> Any:
-    """What was given by one of two names: fluid 1.8's, and paddle 2's.
+def in_words_of_paddle2(
+    optimizer: str, fluids: Mapping[str, Any], paddle2s: Mapping[str, Any]
+) -> bool:
+    """Whether a call uses names that only paddle 2 has, which has other formulas.
+
+    Args:
+        optimizer: what the optimizer is called.
+        fluids: what was given by names that only fluid 1.8 has; None for what was not.
+        paddle2s: the same of paddle 2.
 
     Raises:
-        ArgumentError: it was given by both.
+        ArgumentError: it uses both.
     """
-    found = [value for value in given.values() if value is not None]
-    if len(found) > 1:
-        raise ArgumentError(f"{optimizer}: expected {' or '.join(given)}, not both")
-    return found[0] if found else None
+    old, new = ([n for n, v in words.items() if v is not None] for words in (fluids, paddle2s))
+    if old and new:
+        raise ArgumentError(
+            f"{optimizer}: {' and '.join(old)} and {' and '.join(new)} cannot be given both: the "
+            f"first is of fluid 1.8, the second of paddle 2, and each means its own formula; use "
+            f"parameter_list and regularization, or parameters and weight_decay"
+        )
+    return bool(new)
 
 
 def decay_of(optimizer: str, weight_decay: Any) -> Any:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from ..clip import GradientClipBase
-from ..ground.fields import from_fields
+from ..ground.fields import field, from_fields
 from ..ir.variable import Variable
 from ..regularizer import WeightDecayRegularizer
 from .arguments import OF_LOSS
@@ -15,15 +15,27 @@ from .states import State
 
 
 @OF_LOSS
+@from_fields
 class SGD(Optimizer):
     """Stochastic gradient descent: ``param -= learning_rate * grad``.
+
+    Args:
+        learning_rate: as of all optimizers; 0.001 in paddle 2's words.
 
     >>> ops, pairs = fluid.optimizer.SGD(learning_rate=0.1).minimize(loss)
     >>> ops[0].input("LearningRate")
     ['learning_rate_0']
     """
 
+    learning_rate: float | Variable | None = None
+    parameter_list: Iterable[Variable | str] | None = None
+    regularization: WeightDecayRegularizer | None = None
+    grad_clip: GradientClipBase | None = None
+    name: str | None = None
+    multi_precision: bool = field(default=False, kw_only=True)
+
     type = "sgd"
+    defaults_of_paddle2: ClassVar[Mapping[str, Any]] = {"learning_rate": 0.001}
 
 
 @OF_LOSS
@@ -33,6 +45,8 @@ class Momentum(Optimizer):
     ``param -= learning_rate * velocity``.
 
     Args:
+        learning_rate: as of all optimizers; 0.001 in paddle 2's words.
+        momentum: how much of the velocity stays; 0.9 in paddle 2's words.
         use_nesterov: look ahead: ``param -= learning_rate * (grad + momentum * velocity)``.
 
     >>> ops, pairs = fluid.optimizer.Momentum(0.1, momentum=0.9).minimize(loss)
@@ -40,17 +54,21 @@ class Momentum(Optimizer):
     ['fc_0.w_0_velocity_0']
     """
 
-    learning_rate: float | Variable
-    momentum: float
+    learning_rate: float | Variable | None = None
+    momentum: float | None = None
     parameter_list: Iterable[Variable | str] | None = None
     use_nesterov: bool = False
     regularization: WeightDecayRegularizer | None = None
     grad_clip: GradientClipBase | None = None
     name: str | None = None
+    multi_precision: bool = field(default=False, kw_only=True)
+    rescale_grad: float = field(default=1.0, kw_only=True)
+    use_multi_tensor: bool = field(default=False, kw_only=True)
 
     type = "momentum"
     states: ClassVar[Sequence[State]] = (State("Velocity", "velocity"),)
     attributes = "mu=momentum use_nesterov"
+    defaults_of_paddle2: ClassVar[Mapping[str, Any]] = {"learning_rate": 0.001, "momentum": 0.9}
 
 
 @OF_LOSS

@@ -13,58 +13,26 @@ import numpy as np
 
 from .. import unique_name
 from ..clip import GradientClipBase, append_gradient_clip_ops
-from ..errors import ArgumentError, ParameterListError, StateDictError, suggestion
+from ..errors import ArgumentError
+from ..ground import state
 from ..ground.arguments import refused
 from ..ground.callsite import warn
-from ..ground.state import in_dygraph_mode
 from ..ir.variable import is_tensor
 from ..layers.decay import LearningRateDecay
 from ..opdef.definition import lookup
-from ..regularizer import append_regularization_ops
+from ..regularizer import with_decay
+from .eager_states import EagerStates, need_mapping
+from .groups import Pair, ParameterGroups
 
 if TYPE_CHECKING:
     from .optimizer import Optimizer
-    from .states import State
 
-Pair = tuple[Any, Any]  #: a parameter and its gradient; None where it has none
-_RATE, _STEPS = "LR_Scheduler", "global_step"  # keys of a state, as fluid 1.8 calls them
-
-
-def eager_parameters(kind: str, given: Sequence[Any] | None) -> list[Any] | None:
-    """The parameters of an optimizer, if it is one of eager ones; None if it is one of programs.
-
-    Args:
-        kind: what the optimizer is called.
-        given: its ``parameter_list``.
-
-    Raises:
-        ParameterListError: layers run at once, and there is no list.
-        ArgumentError: something in it is no eager parameter, or stands twice.
-    """
-    if not in_dygraph_mode() and not any(map(is_tensor, given or ())):
-        return None
-    if given is None:
-        raise ParameterListError(
-            f"{kind}: within dygraph.guard() an optimizer is told what to update: "
-            f"parameter_list=net.parameters()"
-        )
-    for parameter in given:
-        if not is_tensor(parameter):
-            raise refused(kind, "all of parameter_list", "eager parameters", parameter)
-        if parameter.array.dtype.kind != "f":
-            raise ArgumentError(
-                f"{kind}: expected parameters of floats, got {parameter.name!r} of "
-                f"{parameter.array.dtype}"
-            )
-    distinct = list({id(each): each for each in given}.values())
-    names = [each.name for each in distinct]
-    for name in names:
-        if names.count(name) > 1:
-            raise ArgumentError(
-                f"{kind}: two parameters are called {name!r}, so that their states cannot be told "
-                f"apart; give one another name: parameter.name = ..."
-            )
-    return distinct
+#: keys of a state that are none of a parameter's: the first two as fluid 1.8 calls them, the last
+#: as paddle 2 does
+_RATE, _STEPS, _FORMULA, _MASTERS = "LR_Scheduler", "global_step", "formula", "master_weights"
+_OTHERS = {_RATE, _STEPS, _FORMULA, _MASTERS, "StructuredToParameterName@@"}
+#: types of steps whose states were said to be of another formula
+_told: state.StateSlot[list[str]] = state.slot("formulas that were told", list)
 
 
 def not_eager(kind: str, what: str, given: Sequence[Any] | None) -> ArgumentError:
@@ -86,7 +54,7 @@ class EagerSteps:
 
     Args:
         optimizer: whose.
-        parameters: what it updates.
+        groups: what it updates.
         rate: the learning rate.
         clip: how gradients are clipped; as the parameters say when None.
         name: stands in the names of states, when not None.
@@ -95,20 +63,16 @@ class EagerSteps:
     def __init__(
         self,
         optimizer: Optimizer,
-        parameters: list[Any],
+        groups: ParameterGroups,
         rate: float | LearningRateDecay,
         clip: GradientClipBase | None,
         name: str | None,
     ) -> None:
         self._optimizer = optimizer
-        self.parameters = parameters
+        self.groups, self.parameters = groups, groups.parameters
         self.rate = rate
         self._clip = clip
-        self._name = name
-        #: (name of the state, name of the parameter) -> tensor
-        self._states: dict[tuple[str, str], Any] = {}
-        #: states that were loaded before there were such
-        self._waiting: dict[str, Any] = {}
+        self.states = EagerStates(optimizer, self.parameters, name)
         self._rate_tensor: Any = None
         self._rate_shown: Any = None  #: the array that it was made with
 
@@ -156,13 +120,14 @@ class EagerSteps:
             pairs: parameters and their gradients; None where there is none.
         """
         optimizer = self._optimizer
-        given = [(p, g) for p, g in pairs if g is not None and not p.stop_gradient]
+        updated = [(p, g) for p, g in pairs if g is not None and not p.stop_gradient]
+        self.states.prepare([p for p, _ in updated])
         clip = append_gradient_clip_ops if self._clip is None else self._clip
-        decayed = append_regularization_ops(clip(given), optimizer.regularization)
+        decayed = [
+            (p, with_decay(p, g, optimizer.regularizer_of(p)))
+            for p, g in self.groups.clipped(updated, clip)
+        ]
         rate = self._next_rate()
-        for kept in optimizer.states:
-            for param, _ in decayed:
-                self._state(kept, param)
         for param, gradient in decayed:
             self._step(param, gradient, rate)
         optimizer.finish_eagerly(self, [param for param, _ in decayed])
@@ -174,20 +139,26 @@ class EagerSteps:
         more: dict[str, Any] = dict(optimizer.inputs(param))
         ins.update({slot: tensor.array for slot, tensor in more.items()})
         if "LearningRate" in lookup(optimizer.type).input_slots:
-            factor = getattr(param, "optimize_attr", {}).get("learning_rate", 1.0)
             single = np.full([1], rate, "float32")  # as the variable of a program holds it
-            ratio, decay = float(factor) * optimizer.ratio_of(param), optimizer.decay_of(param)
+            factor, decay = self._factor_of(param), optimizer.decay_of(param)
+            ratio = factor * optimizer.ratio_of(param)
             ins["LearningRate"] = single.astype(param.array.dtype) * ratio
             if decay:
                 ins["Param"] = param.array * (1 - ins["LearningRate"] * decay)
-        for state in optimizer.states:
-            ins[state.slot] = self._state(state, param).array
+        for held in optimizer.states:
+            ins[held.slot] = self.states.of(held.name, param).array
         outs = getattr(run, optimizer.type).all(**ins, **optimizer.attrs(param))
-        for state in optimizer.states:
-            if state.out is not None:
-                self._state(state, param).array = outs[state.out or f"{state.slot}Out"].array
+        for held, slot in optimizer.written:
+            self.states.of(held.name, param).array = outs[slot].array
         param.array = outs["ParamOut"].array
         param.version += 1
+
+    def _factor_of(self, param: Any) -> float:
+        """The factor of a parameter's learning rate: its group's, or its own."""
+        options = self.groups.options_of(param)
+        if options is not None:
+            return float(options["_learning_rate"])
+        return float(getattr(param, "optimize_attr", {}).get("learning_rate", 1.0))
 
     def clear_gradients(self, set_to_zero: bool) -> None:
         """Make all gradients zero, or drop them."""
@@ -229,99 +200,70 @@ class EagerSteps:
 
     # -- states ----------------------------------------------------------------------------------
 
-    def _state(self, kept: State, param: Any) -> Any:
-        """What is kept for a parameter; made when it is not there."""
-        key = kept.name, param.name
-        found = self._states.get(key)
-        if found is not None:
-            return found
-        middle = kept.name if self._name is None else f"{self._name}_{kept.name}"
-        stem = f"{param.name}_{middle}"
-        shape = (1,) if kept.one_number else param.array.shape
-        dtype = param.dtype if kept.dtype is None else kept.dtype
-        run = param.layer(param.results, self._optimizer.type, None)
-        tensor = run.fill_constant(shape=list(shape), dtype=dtype, value=float(kept.value))
-        tensor.name = unique_name.generate(stem)
-        tensor.persistable = True
-        waiting = self._waited(stem, tensor.name)
-        if waiting is not None:
-            tensor.set_value(_array(waiting))
-        self._states[key] = tensor
-        return tensor
-
-    def _waited(self, stem: str, name: str) -> Any:
-        """The value that was loaded for a state: under its name, or one that differs in its
-        number.
-        """
-        alike = [
-            key
-            for key in self._waiting
-            if key.startswith(f"{stem}_") and key[len(stem) + 1 :].isdigit()
-        ]
-        key = name if name in self._waiting else alike[0] if len(alike) == 1 else None
-        return None if key is None else self._waiting.pop(key)
-
-    def of(self, name: str, param: Any) -> Any:
-        """A state by its name.
-
-        Raises:
-            ArgumentError: nothing of the kind is kept.
-        """
-        found = self._states.get((name, param.name))
-        if found is None:
-            raise ArgumentError(f"{self._optimizer!r} keeps no {name!r} for {param.name!r}")
-        return found
-
-    def names(self) -> list[str]:
-        """The names of all states, in order of creation."""
-        return [made.name for made in self._states.values()]
-
     def state_dict(self) -> dict[str, Any]:
-        """All states by name, and that of the learning rate where that changes."""
-        states: dict[str, Any] = {made.name: made for made in self._states.values()}
+        """All states by name, the formula where there are two, and the state of the learning rate
+        where that changes.
+        """
+        states = self.states.named()
+        make: Any = self.parameters[0].results if self.parameters else None
+        if states and self._optimizer.has_two_formulas and self._optimizer.by_paddle2:
+            states[_FORMULA] = make(np.array([2], "int32"))
         rate = self.rate
         if isinstance(rate, LearningRateDecay):
             states[_RATE] = rate.state_dict()
-            if rate.counts_steps and self.parameters:
-                steps = np.array([rate.step_num], "int32")
-                states[_STEPS] = self.parameters[0].results(steps)
+            if rate.counts_steps and make is not None:
+                states[_STEPS] = make(np.array([rate.step_num], "int32"))
         return states
 
-    def set_dict(self, given: Mapping[str, Any]) -> None:
+    def set_dict(self, given: Mapping[str, Any], by_position: bool) -> None:
         """Go on from states; those that are not there yet wait for the first step.
 
         Args:
             given: values by name.
+            by_position: whether parameters are told apart by their order, not by their names.
 
         Raises:
             ArgumentError: it is no dictionary.
-            StateDictError: a state is missing.
+            StateDictError: a state is missing, or something is no state of this optimizer.
             ShapeError: a state has another shape.
         """
-        if not isinstance(given, Mapping):
-            raise refused("", "states", "a dictionary of arrays", given)
+        need_mapping(given)
+        entries = {name: value for name, value in given.items() if name not in _OTHERS}
+        values = self.states.checked(entries, by_position)
         rate = self.rate
         if isinstance(rate, LearningRateDecay):
             if _RATE in given:
                 rate.set_dict(given[_RATE])
             elif _STEPS in given and rate.counts_steps:
-                rate.set_dict({"step_num": int(_array(given[_STEPS]).reshape(-1)[0])})
-        for tensor in self._states.values():
-            if tensor.name not in given:
-                raise StateDictError(
-                    f"the states lack {tensor.name!r}{suggestion(tensor.name, given)}"
-                )
-        for tensor in self._states.values():
-            tensor.set_value(_array(given[tensor.name]))
-        names = set(self.names())
-        self._waiting = {
-            key: value for key, value in given.items() if key not in {*names, _RATE, _STEPS}
-        }
+                rate.set_dict({"step_num": int(_number(given[_STEPS]))})
+        self.states.load(values)
+        if values and self._optimizer.has_two_formulas:
+            formula = 2 if self._optimizer.by_paddle2 else 1
+            _warn_of_another_formula(self._optimizer, formula, given.get(_FORMULA))
+
+
+def _warn_of_another_formula(optimizer: Optimizer, own: int, saved: Any) -> None:
+    """Say once that states were kept by another formula than that of the steps to come."""
+    before = 1 if saved is None else int(_number(saved))
+    if before == own or optimizer.type in _told.get():
+        return
+    _told.get().append(optimizer.type)
+    names = {1: "fluid 1.8's", 2: "paddle 2's"}
+    theirs = (
+        f"the loaded states were kept by {names[before]}, so that steps differ from those before"
+    )
+    if saved is None:
+        theirs = (
+            f"the loaded states do not say theirs: where they are not Paddle 2's but of fluidlite "
+            f"before 1.0, they were kept by {names[before]}, and steps differ from those before"
+        )
+    warn(f"steps of {optimizer!r} are by {names[own]} formula; {theirs}", None)
 
 
 def _names(given: Iterable[Any] | None) -> set[str]:
     return {each if isinstance(each, str) else each.name for each in given or ()}
 
 
-def _array(value: Any) -> Any:
-    return value.numpy() if is_tensor(value) else np.asarray(value)
+def _number(value: Any) -> Any:
+    """The only element of a tensor or an array."""
+    return (value.numpy() if is_tensor(value) else np.asarray(value)).reshape(-1)[0]

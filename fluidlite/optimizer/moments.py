@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..clip import GradientClipBase
 from ..ground.arguments import a_function, or_none
-from ..ground.fields import from_fields
+from ..ground.fields import field, from_fields
 from ..ir.block import Block
 from ..ir.name_scope import name_scope
 from ..ir.operator import Operator, OpRole
 from ..ir.variable import Variable
 from ..opdef.arithmetic import Arithmetic
-from ..regularizer import WeightDecayRegularizer
+from ..regularizer import WeightDecayRegularizer, regularizer_of
 from .arguments import OF_LOSS, number
 from .eager import EagerSteps
 from .optimizer import OPTIMIZERS, Optimizer
@@ -30,7 +30,9 @@ _MOMENTS = (State("Moment1", "moment1"), State("Moment2", "moment2"))
 class Adam(Optimizer):
     """Adam: steps scaled by running means of the gradient and of its square.
 
-    Kingma and Ba, Adam: a method for stochastic optimization, ICLR 2015.
+    Kingma and Ba, Adam: a method for stochastic optimization, ICLR 2015.  In paddle 2's words
+    epsilon is added to the root when that has been corrected for how the mean begins, as in the
+    paper; in fluid 1.8's words, and for programs, before.
 
     Args:
         beta1: how much of the running mean of the gradient stays; a number in [0, 1), or a variable
@@ -52,8 +54,11 @@ class Adam(Optimizer):
     grad_clip: GradientClipBase | None = None
     name: str | None = None
     lazy_mode: bool = False
+    multi_precision: bool = field(default=False, kw_only=True)
+    use_multi_tensor: bool = field(default=False, kw_only=True)
 
     type = "adam"
+    type_of_paddle2 = "adam_v2"
     states: ClassVar[Sequence[State]] = (
         *_MOMENTS,
         State("Beta1Pow", "beta1_pow_acc", "beta1", True, on_host=True),
@@ -125,7 +130,19 @@ class AdamW(Adam):
     def decay_of(self, param: Variable | TensorCore) -> float:
         """The coefficient of a parameter's decay."""
         shrinks = self._shrinks is None or self._shrinks(param.name)
-        return self._decay if shrinks else 0.0
+        return float(self.option("_decay", param)) if shrinks else 0.0
+
+    def decay_of_group(self, given: float | WeightDecayRegularizer | None) -> dict[str, Any]:
+        """The coefficient of a group's decay, by its attribute.
+
+        Args:
+            given: a number.
+        """
+        return {"_decay": number("AdamW", "weight_decay of a group", given, least=0)}
+
+    def regularizer_of(self, param: Variable | TensorCore) -> WeightDecayRegularizer | None:
+        """What a parameter's own regularizer is: it counts beside the decay, in groups, too."""
+        return regularizer_of(param, None)
 
     def ratio_of(self, param: Variable | TensorCore) -> float:
         """The factor of a parameter's learning rate."""
@@ -176,7 +193,7 @@ class Adamax(Optimizer):
     states: ClassVar[Sequence[State]] = (
         State("Moment", "moment"),
         State("InfNorm", "inf_norm"),
-        State("Beta1Pow", "beta1_pow_acc", "beta1", one_number=True, out=None),
+        State("Beta1Pow", "beta1_pow_acc", "beta1", one_number=True),
     )
     attributes = "beta1 beta2 epsilon"
 
@@ -190,7 +207,7 @@ class Adamax(Optimizer):
 
     def finish_eagerly(self, steps: EagerSteps, parameters: Sequence[Any]) -> None:
         for param in parameters:
-            power = steps.of("beta1_pow_acc", param)
+            power = steps.states.of("beta1_pow_acc", param)
             power.array = power.array * self.attrs(param)["beta1"]
 
 
@@ -200,12 +217,15 @@ class Lamb(Optimizer):
     """Adam whose steps are as long as the parameters, times the learning rate.
 
     You et al., Large batch optimization for deep learning: training BERT in 76 minutes, ICLR 2020.
-    The running means are not corrected for how they begin.
+    The running means are not corrected for how they begin; in paddle 2's words they are, and steps
+    of parameters that do not decay are those of Adam.
 
     Args:
         lamb_weight_decay: what a parameter counts in its step.
         exclude_from_weight_decay_fn: a function that says of a parameter whether it is left out of
             weight decay.
+        always_adapt: in paddle 2's words, steps are as long as parameters where these do not decay,
+            too.
 
     >>> x = fluid.data("x", [None, 3], "float32")
     >>> loss = fluid.layers.mean(fluid.layers.fc(x, 1))
@@ -225,19 +245,26 @@ class Lamb(Optimizer):
     grad_clip: GradientClipBase | None = None
     exclude_from_weight_decay_fn: Callable[[Variable], bool] | None = None
     name: str | None = None
+    multi_precision: bool = field(default=False, kw_only=True)
+    always_adapt: bool = field(default=False, kw_only=True)
 
     type = "lamb"
+    type_of_paddle2 = "lamb_v2"
     states: ClassVar[Sequence[State]] = (
         *_MOMENTS,
-        State("Beta1Pow", "beta1_pow_acc", "beta1", True, out=None, on_host=True),
-        State("Beta2Pow", "beta2_pow_acc", "beta2", True, out=None, on_host=True),
+        State("Beta1Pow", "beta1_pow_acc", "beta1", True, on_host=True),
+        State("Beta2Pow", "beta2_pow_acc", "beta2", True, on_host=True),
     )
     attributes = "beta1 beta2 epsilon weight_decay=lamb_weight_decay"
 
     def attrs(self, param: Variable) -> dict[str, Any]:
-        excludes = vars(self)["_exclude_from_weight_decay_fn"]
-        excluded = excludes is not None and excludes(param)
-        return {**super().attrs(param), **({"weight_decay": 0.0} if excluded else {})}
+        excludes = self.option("_exclude_from_weight_decay_fn", param)
+        attrs = super().attrs(param)
+        if excludes is not None and excludes(param):
+            attrs["weight_decay"] = 0.0
+        if self.by_paddle2:
+            attrs["always_adapt"] = vars(self)["_always_adapt"]
+        return attrs
 
 
 AdamOptimizer = Adam

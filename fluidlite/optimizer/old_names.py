@@ -56,5 +56,6 @@ class OldOptimizer:
     @property
     def _accumulators(self: Any) -> dict[str, dict[str, Variable]]:
         """What is kept, by its name and that of the parameter."""
-        found: dict[str, dict[str, Variable]] = self._states.by_name()
+        kept = self._states if self._eager is None else self._eager.states
+        found: dict[str, dict[str, Variable]] = kept.by_name()
         return found

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ..backward.program import loss_gradients
 from ..clip import GradientClipBase, append_gradient_clip_ops, error_clip_callback
 from ..errors import ArgumentError
-from ..ground.arguments import instance_of, or_none, refused, text_or_none
+from ..ground.arguments import is_finite, refused, text_or_none
 from ..ground.callsite import warn
 from ..ground.dtypes import DType
 from ..ground.reprs import Described
@@ -40,19 +40,22 @@ from ..regularizer import (
 )
 from .arguments import (
     COMMON,
+    MORE_OF_PADDLE2,
     OPTIMIZERS,
     Arguments,
     Pair,
     Pairs,
     checked_pairs,
     decay_of,
+    in_words_of_paddle2,
     kept_attributes,
-    one_of,
     programs_of,
     reached,
 )
-from .eager import EagerSteps, eager_parameters, not_eager
+from .eager import EagerSteps, not_eager
+from .groups import eager_groups, holds_groups
 from .old_names import OldOptimizer
+from .options import HasOptions, a_clip
 from .rates import HasRate
 from .states import State, States
 
@@ -62,7 +65,7 @@ if TYPE_CHECKING:
 
 
 @OPTIMIZERS
-class Optimizer(Arguments, OldOptimizer, HasRate, Described):
+class Optimizer(Arguments, OldOptimizer, HasRate, HasOptions, Described):
     """The base of all optimizers.
 
     Raises:
@@ -86,6 +89,8 @@ class Optimizer(Arguments, OldOptimizer, HasRate, Described):
 
     #: the type of the operator that makes a step
     type = ""
+    #: further arguments that only paddle 2 has, as far as they were given
+    _more: Mapping[str, Any] = {}
     #: the variables that are kept for every parameter
     states: ClassVar[Sequence[State]] = ()
     #: the attributes of that operator, as words ``attribute=argument``
@@ -93,7 +98,7 @@ class Optimizer(Arguments, OldOptimizer, HasRate, Described):
 
     def __init__(
         self,
-        learning_rate: float | Variable | LearningRateDecay,
+        learning_rate: float | Variable | LearningRateDecay | None = None,
         parameter_list: Iterable[Variable | str] | None = None,
         regularization: WeightDecayRegularizer | None = None,
         grad_clip: GradientClipBase | None = None,
@@ -102,23 +107,30 @@ class Optimizer(Arguments, OldOptimizer, HasRate, Described):
         parameters: Iterable[Any] | None = None,
         weight_decay: float | WeightDecayRegularizer | None = None,
     ) -> None:
-        kind = self._kind
-        parameter_list = one_of(kind, parameter_list=parameter_list, parameters=parameters)
-        decay = decay_of(kind, weight_decay)
-        regularization = one_of(kind, regularization=regularization, weight_decay=decay)
-        self._learning_rate = self._checked_rate(learning_rate)
-        self._parameter_list = self._checked_parameters(parameter_list)
+        if is_finite(regularization) and "regularization" not in self._named:
+            regularization, weight_decay = None, regularization  # by place, as in paddle 2
+        given = {"parameter_list": parameter_list, "regularization": regularization}
+        fluids = {name: value for name, value in given.items() if name in self._named}
+        paddle2s = {"parameters": parameters, "weight_decay": weight_decay, **self._more}
+        newer = in_words_of_paddle2(self._kind, fluids, paddle2s)
+        listed = self._checked_parameters(parameter_list if parameters is None else parameters)
+        eager = eager_groups(self._kind, listed, self.group_options)
+        if eager is not None and (newer or holds_groups(listed)):
+            self.by_paddle2 = True
+            self.type = self.type_of_paddle2 or self.type
+        self._learning_rate = self._checked_rate(self.usual("learning_rate", learning_rate))
+        self._parameter_list = listed if eager is None else eager.parameters
         self._loss_dtype = DType.FP32
+        regularization = regularization or decay_of(self._kind, weight_decay)
         check_regularizer(regularization, f"regularization of {self._kind}")
         self.regularization = regularization
-        self._grad_clip = _a_clip(self, "grad_clip", grad_clip)
+        self._grad_clip = a_clip(self, "grad_clip", grad_clip)
         self._name = text_or_none(self, "name", name)
         #: what to keep of the forward values; what lies between is computed again
         self._checkpoints: list[Variable | str] | None = None
         self._states = States(self._kind, name)
         #: program -> the name of the learning rate's variable
         self._rates: WeakTable[Program, str] = WeakTable()
-        eager = eager_parameters(self._kind, self._parameter_list)
         #: what makes steps on eager parameters; None for an optimizer of programs
         self._eager: EagerSteps | None = None
         if eager is not None:
@@ -131,9 +143,10 @@ class Optimizer(Arguments, OldOptimizer, HasRate, Described):
 
     def begin(self, given: dict[str, Any]) -> None:
         """Take over the arguments of a subclass with fields: argument ``x`` is kept as ``_x``."""
+        self._more = {n: given[n] for n, usual in MORE_OF_PADDLE2.items() if _says(given, n, usual)}
         Optimizer.__init__(self, **{name: given.pop(name) for name in COMMON})
         for name, value in given.items():
-            given[name] = self.checked(name, value)
+            given[name] = self.checked(name, self.usual(name, value))
             setattr(self, f"_{name}", given[name])
         if any(isinstance(state.value, str) for state in self.states):
             vars(self)["states"] = [state.resolved(self) for state in self.states]
@@ -366,11 +379,16 @@ class Optimizer(Arguments, OldOptimizer, HasRate, Described):
             inputs["LearningRate"] = rate
         outputs = {"ParamOut": param}
         for state in self.states:
-            variable = self._states.of(state, param)
-            inputs[state.slot] = variable
-            if state.out is not None:
-                outputs[state.out or f"{state.slot}Out"] = variable
+            inputs[state.slot] = self._states.of(state, param)
+        outputs.update({slot: self._states.of(state, param) for state, slot in self.written})
         return block.append_op(self.type, inputs, outputs, self.attrs(param))
+
+    @property
+    def written(self) -> list[tuple[State, str]]:
+        """The states that a step writes, and the slots where it does."""
+        slots = lookup(self.type).output_slots
+        named = [(state, state.out or f"{state.slot}Out") for state in self.states]
+        return [(state, slot) for state, slot in named if slot in slots]
 
     # -- what an optimizer says --------------------------------------------------------------------
 
@@ -384,7 +402,7 @@ class Optimizer(Arguments, OldOptimizer, HasRate, Described):
 
     def attrs(self, param: Variable) -> dict[str, Any]:
         """The attributes of a parameter's step."""
-        return {name: getattr(self, kept) for name, kept in kept_attributes(self.attributes)}
+        return {name: self.option(kept, param) for name, kept in kept_attributes(self.attributes)}
 
     def inputs(self, param: Variable) -> dict[str, Variable]:
         """What a parameter's step reads besides parameter, gradient, rate and states."""
@@ -419,12 +437,13 @@ class Optimizer(Arguments, OldOptimizer, HasRate, Described):
             ArgumentError: nothing of the kind is kept.
         """
         if self._eager is not None:
-            return self._eager.of(state.name if isinstance(state, State) else state, param)
+            name = state.name if isinstance(state, State) else state
+            return self._eager.states.of(name, param)
         return self._states.of(state, param)
 
     def get_opti_var_name_list(self) -> list[str]:
         """The names of all states, in order of creation."""
-        return self._states.names() if self._eager is None else self._eager.names()
+        return self._states.names() if self._eager is None else list(self._eager.states.named())
 
     def state_dict(self, scope: Scope | None = None) -> dict[str, Any]:
         """Copies of the values of all states in a scope, by the names of their variables.
@@ -455,25 +474,48 @@ class Optimizer(Arguments, OldOptimizer, HasRate, Described):
             raise self._needs_scope("state_dict(fluid.global_scope())")
         return self._states.values(scope)
 
-    def set_dict(self, state_dict: Mapping[str, Any], scope: Scope | None = None) -> None:
+    def set_dict(
+        self,
+        state_dict: Mapping[str, Any],
+        scope: Scope | None = None,
+        by_position: bool = False,
+    ) -> None:
         """Go on from states that :meth:`state_dict` gave.
 
+        With eager parameters it may be called before the first step or after it.
+
         Args:
-            state_dict: arrays by the names of the states' variables; others are passed over.
+            state_dict: arrays by the names of the states' variables.  In programs others are passed
+                over.
             scope: where the program is run, as ``fluid.global_scope()``.
+            by_position: the first parameter that names in ``state_dict`` speak of is this
+                optimizer's first one, whatever they are called: for states of an equal net.
 
         Raises:
             ArgumentError: the scope or a state is missing, or a state has another shape or element
                 type.
-            StateDictError: with eager parameters, a state is missing.
+            StateDictError: with eager parameters, or by position, a state is missing, or a name is
+                that of none; with eager parameters the first step says which parameters lack all.
+            ShapeError: with eager parameters, a state has another shape.
             NotInitializedError: the scope has no value of a state.
+
+        >>> w, v = fluid.create_parameter([2], "float32"), fluid.create_parameter([2], "float32")
+        >>> first = fluid.optimizer.Momentum(parameters=[w])
+        >>> fluid.sum(w).backward()
+        >>> first.step()
+        >>> again = fluid.optimizer.Momentum(parameters=[v])
+        >>> again.set_state_dict(first.state_dict(), by_position=True)
+        >>> fluid.sum(v).backward()
+        >>> again.step()
+        >>> again.state_of("velocity", v).numpy()
+        array([1.9, 1.9], dtype=float32)
         """
         if self._eager is not None:
-            self._eager.set_dict(state_dict)
+            self._eager.set_dict(state_dict, by_position)
             return
         if scope is None:
             raise self._needs_scope("set_dict(states, fluid.global_scope())")
-        self._states.set_values(state_dict, scope)
+        self._states.set_values(state_dict, scope, by_position)
 
     set_state_dict = set_dict
 
@@ -502,6 +544,5 @@ class Optimizer(Arguments, OldOptimizer, HasRate, Described):
         return list(given)
 
 
-_a_clip = or_none(
-    instance_of(GradientClipBase, "None or a clip such as fluid.clip.GradientClipByNorm(1.0)")
-)
+def _says(given: Mapping[str, Any], name: str, usual: Any) -> bool:
+    return name in given and given[name] != usual

@@ -17,6 +17,7 @@ from ..initializer import Constant
 from ..ir.program import Program
 from ..ir.variable import Variable
 from ..layers.params import global_variable
+from .matching import by_position
 
 if TYPE_CHECKING:
     from ..ground.values import LoDTensor
@@ -33,9 +34,10 @@ class State(NamedTuple):
     name: str  #: stands in the variable's name, behind the parameter's
     value: float | str = 0.0  #: what it begins with: a number, or the argument that says it
     one_number: bool = False  #: has shape [1], not the parameter's
-    out: str | None = ""  #: where it is written: ``<slot>Out`` when empty, nowhere when None
+    out: str = ""  #: where it is written, if the operator has such a slot: ``<slot>Out`` when empty
     dtype: DType | None = None  #: the parameter's when None
     on_host: bool = False  #: made where the host reads it
+    argument: str = ""  #: which argument said what it begins with
 
     def resolved(self, optimizer: Any) -> State:
         """The state with a number to begin with: the optimizer's argument; where that is a
@@ -46,7 +48,7 @@ class State(NamedTuple):
         value = getattr(optimizer, f"_{self.value}")
         if not isinstance(value, float):
             value = inspect.signature(type(optimizer)).parameters[self.value].default
-        return self._replace(value=value)
+        return self._replace(value=value, argument=self.value)
 
 
 class States:
@@ -105,24 +107,28 @@ class States:
             raise ArgumentError(f"{self._owner} keeps no {wanted!r} for {param.name!r}")
         return param.program.global_block().var(name)
 
+    def _all(self) -> list[tuple[tuple[str, str], Variable]]:
+        """All variables that are there, each behind the name of the state and that of the
+        parameter, in order of creation.
+        """
+        return [
+            (place, known.global_block().var(name))
+            for program, made in self._made.items()
+            if (known := program()) is not None
+            for place, name in made.items()
+            if known.global_block().has_var(name)
+        ]
+
     def by_name(self) -> dict[str, dict[str, Variable]]:
         """The variables, by the name of the state and that of the parameter."""
-        by_state: dict[str, dict[str, Variable]] = {}
-        for program, made in self._made.items():
-            block = program.global_block()
-            for (state, param), name in made.items():
-                if block.has_var(name):
-                    by_state.setdefault(state, {})[param] = block.var(name)
-        return by_state
+        found: dict[str, dict[str, Variable]] = {}
+        for (state, param), variable in self._all():
+            found.setdefault(state, {})[param] = variable
+        return found
 
     def names(self) -> list[str]:
         """The names of all variables that are there, in order of creation."""
-        return [
-            name
-            for program, made in self._made.items()
-            for name in made.values()
-            if (known := program()) is not None and known.global_block().has_var(name)
-        ]
+        return [variable.name for _, variable in self._all()]
 
     def values(self, scope: Scope) -> dict[str, np.ndarray[Any, Any]]:
         """Copies of all values in a scope, by name.
@@ -132,19 +138,26 @@ class States:
         """
         return {name: np.array(tensor_of(name, scope)) for name in self.names()}
 
-    def set_values(self, values: Mapping[str, Any], scope: Scope) -> None:
+    def set_values(self, values: Mapping[str, Any], scope: Scope, positions: bool = False) -> None:
         """Set all values in a scope, or none where one of them is refused.
 
         Args:
             values: arrays by name; those of other names are passed over.
             scope: where.
+            positions: whether those of the first parameter in them are for the first one here.
 
         Raises:
             ArgumentError: a state is missing, or has another shape or element type.
+            StateDictError: by position, they are of fewer or more parameters.
             NotInitializedError: the scope has no value of a state.
         """
         if not isinstance(values, Mapping):
             raise refused("", "states", "a dictionary of arrays", values)
+        if positions:
+            there = dict(self._all())
+            states, params = (list(dict.fromkeys(each)) for each in zip(*there))
+            places = by_position(list(values), states, [params])
+            values = {there[places[name]].name: value for name, value in values.items()}
         assignments = []
         for name in self.names():
             if name not in values:

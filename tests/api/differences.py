@@ -4,4 +4,9 @@ DIFFERENCES = {
     "io.load": "a path alone reads what save made of a dictionary, as in paddle 2",
     "param_attr.ParamAttr": "takes gradient_clip too, behind the rest, as fluid 1.7 did",
     "io.compose": "the one keyword that is read is named",
+    **{
+        f"optimizer.{name}{ending}": "needs no rate (Momentum: no momentum) in paddle 2's words"
+        for name in ("SGD", "Momentum", "Adadelta")
+        for ending in ("", "Optimizer")
+    },
 }

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import fluidlite as fluid
 from api.differences import DIFFERENCES
+from fluidlite.optimizer.arguments import MORE_OF_PADDLE2
 
 MODULES = (
     "layers",
@@ -70,7 +71,7 @@ def pairs():
 
 
 #: names that optimizers take from paddle 2, beside those of fluid
-PADDLE_2 = {"parameters", "weight_decay"}
+PADDLE_2 = {"parameters", "weight_decay", *MORE_OF_PADDLE2}
 PAIRS = {name: (mine, golden) for name, mine, golden in pairs()}
 
 

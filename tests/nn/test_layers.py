@@ -347,7 +347,7 @@ def test_optimizers_take_one_name_or_the_other():
         made.step()
         made.clear_grad()
     both = {"parameters": [w], "parameter_list": [w]}
-    with pytest.raises(ArgumentError, match="expected parameter_list or parameters, not both"):
+    with pytest.raises(ArgumentError, match="parameter_list and parameters cannot be given both"):
         fluid.optimizer.SGD(0.1, **both)
     decayed = fluid.optimizer.SGD(0.1, parameters=[w], weight_decay=0.5)
     before = w.numpy()

@@ -31,13 +31,15 @@ def adamax(rng):
     yield Sample(inputs, dict(beta1=0.8, beta2=0.9, epsilon=0.1), "attributes")
 
 
-@samples("adadelta")
-def adadelta(rng):
+@samples("adadelta", "adadelta_v2")
+def adadelta(rng, type):
     inputs = dict(
         arrays(rng, "Param", "Grad"),
         AvgSquaredGrad=rng.uniform(0.1, 1.0, size=[2, 3]),
         AvgSquaredUpdate=rng.uniform(0.1, 1.0, size=[2, 3]),
     )
+    if type == "adadelta_v2":
+        inputs["LearningRate"] = RATE
     yield Sample(inputs)
     yield Sample(inputs, dict(rho=0.5, epsilon=0.1), "attributes")
 

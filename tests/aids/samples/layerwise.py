@@ -15,8 +15,8 @@ def lars_momentum(rng):
     yield Sample(inputs, dict(mu=0.9, lars_coeff=0.5, lars_weight_decay=0.25), "attributes")
 
 
-@samples("lamb")
-def lamb(rng):
+@samples("lamb", "lamb_v2")
+def lamb(rng, type):
     inputs = dict(
         arrays(rng, "Param", "Grad", "Moment1"),
         Moment2=rng.uniform(0.1, 1.0, size=[2, 3]),
@@ -27,6 +27,8 @@ def lamb(rng):
     yield Sample(inputs, dict(weight_decay=0.0))
     more = dict(weight_decay=0.25, beta1=0.8, beta2=0.9, epsilon=0.1)
     yield Sample(inputs, more, "attributes")
+    if type == "lamb_v2":
+        yield Sample(inputs, dict(weight_decay=0.0, always_adapt=True), "adapting")
 
 
 @samples("dpsgd")

@@ -21,8 +21,8 @@ def momentum(rng):
     yield Sample(inputs, dict(mu=0.9, use_nesterov=True), "nesterov")
 
 
-@samples("adam")
-def adam(rng):
+@samples("adam", "adam_v2")
+def adam(rng, type):
     inputs = dict(
         arrays(rng, "Param", "Grad", "Moment1"),
         Moment2=rng.uniform(0.1, 1.0, size=[2, 3]),

@@ -1,0 +1,199 @@
+"""What optimizers keep for eager parameters, and how it is saved and loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import unique_name
+from ..errors import ArgumentError, ShapeError, StateDictError, suggestion
+from ..ground.arguments import refused
+from ..ir.variable import is_tensor
+from .matching import by_position, listing, stem_of
+
+if TYPE_CHECKING:
+    from .optimizer import Optimizer
+    from .states import State
+
+Place = tuple[str, str]  #: the name of a state and that of its parameter
+
+
+class EagerStates:
+    """The states of an optimizer of eager parameters.
+
+    Args:
+        optimizer: whose.
+        parameters: what it updates.
+        name: stands in the names of states, when not None.
+    """
+
+    def __init__(self, optimizer: Optimizer, parameters: list[Any], name: str | None) -> None:
+        self._optimizer = optimizer
+        self._parameters = parameters
+        self._name = name
+        self._made: dict[Place, Any] = {}
+        #: what was loaded before there were such states
+        self._waiting: dict[Place, Any] = {}
+
+    def _stem(self, kept: State, param: Any) -> str:
+        """The name of a state, without its number."""
+        middle = kept.name if self._name is None else f"{self._name}_{kept.name}"
+        return f"{param.name}_{middle}"
+
+    def prepare(self, params: Sequence[Any]) -> None:
+        """Make the states of parameters that are updated for the first time.
+
+        Args:
+            params: which are to be updated.
+
+        Raises:
+            StateDictError: states were loaded, and there are none for some of them.
+        """
+        places = [(kept, p) for kept in self._optimizer.states for p in params]
+        new = [(kept, p) for kept, p in places if (kept.name, p.name) not in self._made]
+        if self._waiting:
+            lacking = [self._stem(k, p) for k, p in new if (k.name, p.name) not in self._waiting]
+            if lacking:
+                raise StateDictError(
+                    f"{self._optimizer!r} goes on from states that were loaded, and they have "
+                    f"nothing for {listing(lacking)}; add zeros by these names to begin anew"
+                )
+        for kept, param in new:
+            self._make(kept, param)
+
+    def _make(self, kept: State, param: Any) -> Any:
+        run = param.layer(param.results, self._optimizer.type, None)
+        dtype = param.dtype if kept.dtype is None else kept.dtype
+        value = self._optimizer.first_value(kept, param)
+        tensor = run.fill_constant(shape=list(_shape(kept, param)), dtype=dtype, value=value)
+        tensor.name = unique_name.generate(self._stem(kept, param))
+        tensor.persistable = True
+        waiting = self._waiting.pop((kept.name, param.name), None)
+        if waiting is not None:
+            tensor.set_value(waiting)
+        self._made[kept.name, param.name] = tensor
+        return tensor
+
+    def of(self, name: str, param: Any) -> Any:
+        """A state by its name.
+
+        Raises:
+            ArgumentError: nothing of the kind is kept.
+        """
+        found = self._made.get((name, param.name))
+        if found is None:
+            raise ArgumentError(f"{self._optimizer!r} keeps no {name!r} for {param.name!r}")
+        return found
+
+    def by_name(self) -> dict[str, dict[str, Any]]:
+        """The states, by their names and those of parameters."""
+        found: dict[str, dict[str, Any]] = {}
+        for (state, param), made in self._made.items():
+            found.setdefault(state, {})[param] = made
+        return found
+
+    def named(self) -> dict[str, Any]:
+        """The states by the names of their tensors: of each kind of state, those of all parameters
+        in the order in which the optimizer was given them.
+        """
+        order = {param.name: k for k, param in enumerate(self._parameters)}
+        kinds = {kept.name: k for k, kept in enumerate(self._optimizer.states)}
+        last = len(order)  # of a parameter that has another name since
+        places = sorted(self._made, key=lambda place: (kinds[place[0]], order.get(place[1], last)))
+        return {self._made[place].name: self._made[place] for place in places}
+
+    def checked(self, given: Mapping[str, Any], positions: bool) -> dict[Place, Any]:
+        """Values that are to be loaded, by their places.
+
+        Args:
+            given: values by name.
+            positions: whether those of the first parameter in them are for the first one here.
+
+        Raises:
+            StateDictError: a state is missing, or something is none of this optimizer's.
+            ShapeError: a state has another shape.
+        """
+        names = {kept.name: kept for kept in self._optimizer.states}
+        params = {param.name: param for param in self._parameters}
+        if positions:
+            trained = [p.name for p in self._parameters if not p.stop_gradient]
+            places = by_position(list(given), list(names), [list(params), trained])
+        else:
+            places = self._named_places(given)
+        self._check_complete(set(places.values()), given)
+        values = {}
+        for name, place in places.items():
+            array, wanted = _array(given[name]), _shape(names[place[0]], params[place[1]])
+            if array.shape != wanted:
+                raise ShapeError(
+                    f"expected {name!r} of shape {list(wanted)}, got {list(array.shape)}"
+                )
+            values[place] = array
+        return values
+
+    def _named_places(self, given: Iterable[str]) -> dict[str, Place]:
+        """Names of values -> where they belong, whatever the number behind a name."""
+        stems = {
+            self._stem(kept, param): (kept.name, param.name)
+            for kept in self._optimizer.states
+            for param in self._parameters
+        }
+        exact = {made.name: place for place, made in self._made.items()}
+        places = {name: exact[name] for name in given if name in exact}
+        taken = {place: name for name, place in places.items()}
+        unknown = []
+        for name in given:
+            place = stems.get(stem_of(name))
+            if name not in places and (place is None or place in taken):
+                unknown.append(name)
+            elif name not in places and place is not None:
+                places[name] = place
+                taken[place] = name
+        if unknown:
+            known = [made.name for made in self._made.values()] or [f"{stem}_0" for stem in stems]
+            raise StateDictError(
+                f"{self._optimizer!r} keeps nothing called {listing(unknown)}"
+                f"{suggestion(unknown[0], known)}; for states of other names, but of the same "
+                f"parameters in the same order, give by_position=True"
+            )
+        return places
+
+    def _check_complete(self, found: set[Place], given: Iterable[str]) -> None:
+        """Refuse values that lack a state of one of their parameters, or one that is there."""
+        wanted = {*self._made}
+        begun = {param for _, param in found}
+        wanted |= {(states.name, param) for states in self._optimizer.states for param in begun}
+        states = {states.name: states for states in self._optimizer.states}
+        for param in self._parameters:
+            for name in states:
+                place = name, param.name
+                if place in wanted and place not in found:
+                    made = self._made.get(place)
+                    lacking = made.name if made is not None else self._stem(states[name], param)
+                    raise StateDictError(f"the states lack {lacking!r}{suggestion(lacking, given)}")
+
+    def load(self, values: Mapping[Place, Any]) -> None:
+        """Take over what :meth:`checked` gave; what is not there yet waits for the first step."""
+        for place, made in self._made.items():
+            made.set_value(values[place])
+        self._waiting = {place: v for place, v in values.items() if place not in self._made}
+
+
+def _shape(kept: State, param: Any) -> tuple[int, ...]:
+    return (1,) if kept.one_number else tuple(param.array.shape)
+
+
+def _array(value: Any) -> Any:
+    return value.numpy() if is_tensor(value) else np.asarray(value)
+
+
+def need_mapping(given: Any) -> None:
+    """Refuse states that are no dictionary.
+
+    Raises:
+        ArgumentError: they are something else.
+    """
+    if not isinstance(given, Mapping):
+        raise refused("", "states", "a dictionary of arrays", given)

@@ -1,0 +1,142 @@
+"""Eager parameters of an optimizer, in groups that may have options of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ..errors import ArgumentError, ParameterListError
+from ..ground.arguments import refused
+from ..ground.state import in_dygraph_mode
+from ..ir.variable import is_tensor
+
+Pair = tuple[Any, Any]  #: a parameter and its gradient; None where it has none
+
+
+class ParameterGroup(NamedTuple):
+    """Parameters and what holds for them alone."""
+
+    names: frozenset[str]  #: of the parameters
+    options: Mapping[str, Any]  #: by the attributes of the optimizer that they stand for
+
+
+class ParameterGroups:
+    """The parameters of an optimizer of eager ones.
+
+    Args:
+        parameters: all of them.
+        groups: theirs, when the user made some; else there is one, without options.
+    """
+
+    def __init__(self, parameters: list[Any], groups: Sequence[ParameterGroup] = ()) -> None:
+        self.parameters = parameters
+        self._groups = groups
+        self._options = {name: each.options for each in groups for name in each.names}
+
+    def options_of(self, param: Any) -> Mapping[str, Any] | None:
+        """What holds for a parameter's group; None where the user made no groups."""
+        return self._options.get(param.name)
+
+    def clipped(
+        self, pairs: list[Pair], clip: Callable[[list[Pair]], Iterable[Pair]]
+    ) -> list[Pair]:
+        """Pairs with clipped gradients; each group is clipped by itself.
+
+        Args:
+            pairs: parameters and their gradients.
+            clip: for groups that do not say how.
+        """
+        if not self._groups:
+            return list(clip(pairs))
+        clipped: list[Pair] = []
+        for group in self._groups:
+            own = [pair for pair in pairs if pair[0].name in group.names]
+            chosen = group.options.get("_grad_clip", clip)
+            clipped += own if chosen is None else chosen(own)
+        return clipped
+
+
+def holds_groups(given: Sequence[Any] | None) -> bool:
+    """Whether a list of parameters has groups in it."""
+    return any(isinstance(each, Mapping) for each in given or ())
+
+
+def eager_groups(
+    kind: str,
+    given: Sequence[Any] | None,
+    options: Callable[[Mapping[str, Any]], Mapping[str, Any]],
+) -> ParameterGroups | None:
+    """The parameters of an optimizer, if it is one of eager ones; None if it is one of programs.
+
+    Args:
+        kind: what the optimizer is called.
+        given: its parameters, or groups: dictionaries with ``params`` and options.
+        options: what takes the options of a group.
+
+    Raises:
+        ParameterListError: layers run at once, and there is no list.
+        ArgumentError: something in it is no eager parameter, or stands in two groups, or two have
+            one name; a group lacks its parameters.
+    """
+    members = [_members(kind, each) for each in given or ()] if holds_groups(given) else None
+    listed = given if members is None else [each for some in members for each in some]
+    if not in_dygraph_mode() and not any(map(is_tensor, listed or ())):
+        if members is not None:
+            raise ArgumentError(f"{kind}: groups of parameters are for eager parameters")
+        return None
+    if listed is None:
+        raise ParameterListError(
+            f"{kind}: within dygraph.guard() an optimizer is told what to update: "
+            f"parameter_list=net.parameters()"
+        )
+    distinct = _distinct(kind, listed)
+    if members is None:
+        return ParameterGroups(distinct)
+    groups = [
+        ParameterGroup(frozenset(p.name for p in some), options(each))
+        for some, each in zip(members, given or ())
+    ]
+    _check_disjoint(kind, groups)
+    return ParameterGroups(distinct, groups)
+
+
+def _members(kind: str, group: Any) -> list[Any]:
+    """The parameters of a group."""
+    if not isinstance(group, Mapping) or "params" not in group:
+        wanted = "groups, dictionaries with params"
+        raise refused(kind, "all of parameters", wanted, group)
+    params = group["params"]
+    if is_tensor(params):
+        return [params]
+    if isinstance(params, (str, bytes, set, frozenset)) or not isinstance(params, Iterable):
+        raise refused(kind, "params of a group", "a list of eager parameters", params)
+    return list(params)
+
+
+def _distinct(kind: str, given: Sequence[Any]) -> list[Any]:
+    """Parameters that are ones, param once."""
+    for param in given:
+        if not is_tensor(param):
+            raise refused(kind, "all of parameter_list", "eager parameters", param)
+        if param.array.dtype.kind != "f":
+            raise ArgumentError(
+                f"{kind}: expected parameters of floats, got {param.name!r} of {param.array.dtype}"
+            )
+    distinct = list({id(param): param for param in given}.values())
+    names = [param.name for param in distinct]
+    for name in names:
+        if names.count(name) > 1:
+            raise ArgumentError(
+                f"{kind}: two parameters are called {name!r}, so that their states cannot be told "
+                f"apart; give one another name: parameter.name = ..."
+            )
+    return distinct
+
+
+def _check_disjoint(kind: str, groups: Sequence[ParameterGroup]) -> None:
+    seen: set[str] = set()
+    for group in groups:
+        twice = sorted(seen & group.names)
+        if twice:
+            raise ArgumentError(f"{kind}: {', '.join(twice)} stands in two groups")
+        seen |= group.names

@@ -1,0 +1,128 @@
+"""Which formula an optimizer's steps have, and what holds for a group of parameters alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ..clip import GradientClipBase
+from ..ground.arguments import instance_of, or_none
+from ..ground.callsite import warn
+from ..ground.fields import fields_of
+from ..regularizer import WeightDecayRegularizer, check_regularizer, regularizer_of
+from .arguments import COMMON, MORE_OF_PADDLE2, decay_of, number
+
+if TYPE_CHECKING:
+    from ..eager.tensor_core import TensorCore
+    from ..ir.variable import Variable
+    from .eager import EagerSteps
+    from .states import State
+
+a_clip = or_none(
+    instance_of(GradientClipBase, "None or a clip such as fluid.clip.GradientClipByNorm(1.0)")
+)
+
+
+class HasOptions:
+    """What optimizers say of their formula, and of groups of eager parameters."""
+
+    if TYPE_CHECKING:
+        regularization: WeightDecayRegularizer | None
+        _eager: EagerSteps | None
+
+        @property
+        def _kind(self) -> str: ...
+        def checked(self, name: str, value: Any) -> Any: ...
+
+    #: the type of the operator that makes a step in paddle 2's formula, where that is another one
+    type_of_paddle2: ClassVar[str] = ""
+    #: paddle 2's values of arguments that fluid 1.8 wants to be given
+    defaults_of_paddle2: ClassVar[Mapping[str, Any]] = {}
+    #: whether steps are by paddle 2's formula
+    by_paddle2 = False
+
+    def usual(self, name: str, value: Any) -> Any:
+        """An argument, or where it is None, the default that only paddle 2 has.
+
+        Args:
+            name: of the argument.
+            value: what was given.
+        """
+        return self.defaults_of_paddle2.get(name) if value is None and self.by_paddle2 else value
+
+    @property
+    def has_two_formulas(self) -> bool:
+        """Whether paddle 2's steps are others than fluid 1.8's."""
+        return bool(self.type_of_paddle2)
+
+    def group_options(self, group: Mapping[str, Any]) -> dict[str, Any]:
+        """What holds for a group of parameters, by the attributes that it stands for.
+
+        Args:
+            group: options as the user gives them; ``params`` is passed over.
+
+        Raises:
+            ArgumentError: one is of another kind.
+        """
+        options: dict[str, Any] = {"_learning_rate": 1.0}
+        own = fields_of(type(self)).keys() - {*COMMON, *MORE_OF_PADDLE2}
+        for name, value in group.items():
+            if name == "learning_rate":
+                options["_learning_rate"] = number(self._kind, f"{name} of a group", value)
+            elif name == "grad_clip":
+                options["_grad_clip"] = a_clip(self, "grad_clip of a group", value)
+            elif name == "weight_decay":
+                options.update(self.decay_of_group(value))
+            elif name in own:
+                options[f"_{name}"] = self.checked(name, value)
+            elif name != "params":
+                known = sorted({"learning_rate", "grad_clip", "weight_decay", *own})
+                warn(
+                    f"{self._kind} reads no {name!r} of a group of parameters; it reads "
+                    f"{', '.join(known)}",
+                    None,
+                )
+        return options
+
+    def decay_of_group(self, given: float | WeightDecayRegularizer | None) -> dict[str, Any]:
+        """How the parameters of a group decay, by the attribute that it stands for; nothing for
+        None.
+
+        Args:
+            given: a regularizer, or a number.
+
+        Raises:
+            ArgumentError: it is something else.
+        """
+        decay = decay_of(self._kind, given)
+        check_regularizer(decay, f"weight_decay of a group of {self._kind}")
+        return {} if decay is None else {"regularization": decay}
+
+    def option(self, attribute: str, param: Any) -> Any:
+        """An attribute, or what the parameter's group has in its place.
+
+        Args:
+            attribute: its name.
+            param: the parameter.
+        """
+        options = None if self._eager is None else self._eager.groups.options_of(param)
+        return getattr(self, attribute) if options is None else _of(options, attribute, self)
+
+    def regularizer_of(self, param: Variable | TensorCore) -> WeightDecayRegularizer | None:
+        """The regularizer of an eager parameter: its own, or the optimizer's; in a group the
+        group's, or the optimizer's.
+        """
+        options = None if self._eager is None else self._eager.groups.options_of(param)
+        if options is not None:
+            return _of(options, "regularization", self)
+        return regularizer_of(param, self.regularization)
+
+    def first_value(self, state: State, param: Any) -> float:
+        """What a state of an eager parameter begins with: as its group says, where that says it."""
+        value = self.option(f"_{state.argument}", param) if state.argument else state.value
+        return float(value if isinstance(value, float) else state.value)
+
+
+def _of(options: Mapping[str, Any], attribute: str, optimizer: HasOptions) -> Any:
+    """An option of a group, or where it has none, the optimizer's attribute."""
+    return options[attribute] if attribute in options else getattr(optimizer, attribute)
