@@ -171,8 +171,8 @@ class DataParallel(Layer):
                 parameter.accumulate(np.array(part), False)
                 place += array.size
 
-    state_dict = _delegated(Layer.state_dict)
-    set_dict = _delegated(Layer.set_dict)
+    state_dict: Callable[..., dict[str, Any]] = _delegated(Layer.state_dict)
+    set_dict: Callable[..., None] = _delegated(Layer.set_dict)
     load_dict = set_dict
     set_state_dict = set_dict
 

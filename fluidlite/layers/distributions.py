@@ -155,6 +155,9 @@ class Uniform(Distribution):
     [array([0.6931472], dtype=float32)]
     """
 
+    low: Variable
+    high: Variable
+
     def __init__(self, low: Parameters, high: Parameters) -> None:
         (self.low, self.high), self._single = _variables(True, low=low, high=high)
 
@@ -202,6 +205,9 @@ class Normal(Distribution):
     >>> fluid.Executor().run(fetch_list=[one.kl_divergence(other)])
     [array([0.5], dtype=float32)]
     """
+
+    loc: Variable
+    scale: Variable
 
     def __init__(self, loc: Parameters, scale: Parameters) -> None:
         (self.loc, self.scale), self._single = _variables(True, loc=loc, scale=scale)
@@ -269,6 +275,8 @@ class Categorical(Distribution):
     [array([0.6931472], dtype=float32)]
     """
 
+    logits: Variable
+
     def __init__(self, logits: Parameters) -> None:
         ((self.logits,), _) = _variables(False, logits=logits)
 
@@ -321,6 +329,9 @@ class MultivariateNormalDiag(Distribution):
     >>> fluid.Executor().run(fetch_list=[one.kl_divergence(other)])
     [array([1.], dtype=float32)]
     """
+
+    loc: Variable
+    scale: Variable
 
     def __init__(self, loc: Parameters, scale: Parameters) -> None:
         (self.loc, self.scale), _ = _variables(False, loc=loc, scale=scale)

@@ -76,8 +76,8 @@ class LayerCall:
         self, ins: Mapping[str, Any], attrs: dict[str, Any], named: Mapping[str, Any]
     ) -> None:
         vars(self).update(named)
-        self.ins = {slot: value for slot, value in ins.items() if value is not None}
-        self.attrs = attrs
+        self.ins: dict[str, Any] = {slot: value for slot, value in ins.items() if value is not None}
+        self.attrs: dict[str, Any] = attrs
 
     if TYPE_CHECKING:
 

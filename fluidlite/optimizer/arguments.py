@@ -69,7 +69,7 @@ OF_LOSS = OPTIMIZERS.extended(
 
 
 #: number that optimizers are given -> the least that makes sense, and what it should be less than
-BOUNDS = {
+BOUNDS: dict[str, tuple[float, ...]] = {
     **dict.fromkeys(("epsilon", "initial_accumulator_value", "l1", "l2", "clip"), (0.0,)),
     **dict.fromkeys(("lars_weight_decay", "batch_size", "sigma"), (0.0,)),
     **dict.fromkeys(("beta1", "beta2", "rho", "decay"), (0.0, 1.0)),

@@ -140,7 +140,7 @@ class ColorJitter(Described):
             SaturationTransform: saturation,
             HueTransform: hue,
         }
-        self.transforms = [kind(value) for kind, value in values.items() if value != 0]
+        self.transforms: list[Any] = [kind(value) for kind, value in values.items() if value != 0]
 
     def __call__(self, img: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """An image with other colours.

@@ -88,7 +88,8 @@ class UnknownSizes:
     """
 
     def __init__(self, op: Any, old: Any, new: Any) -> None:
-        self.align_corners, self.align_mode = op.align_corners, op.align_mode
+        self.align_corners: bool = op.align_corners
+        self.align_mode: int = op.align_mode
         self.old: Any = old
         self.new: Any = new
 
