@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -285,12 +285,12 @@ def check_used(found: Sequence[Any], inputs: Sequence[Any]) -> None:
 
 
 def tensors_in(what: str, given: Any) -> list[Any]:
-    """A tensor, or a list or tuple of them, as a list.
+    """A tensor, or some of them (as ``parameters()`` of a module gives), as a list.
 
     Raises:
         ArgumentError: something else, or nothing.
     """
-    listed = list(given) if isinstance(given, (list, tuple)) else [given]
+    listed = list(given) if isinstance(given, (list, tuple, Iterator)) else [given]
     for tensor in listed:
         if not isinstance(tensor, TensorRecord):
             raise located(

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import ArgumentError, ShapeError
+from ..ground.dtypes import DType
 from ..ir.variable import Variable
 from .activation import softmax
 from .alignment import gather_tree
@@ -144,8 +145,8 @@ class BeamSearchDecoder(Decoder):
         self._end = fill_constant([1], "int64", self.end_token)
         cells = mapped_leaves(self._tiled, initial_cell_states)
         tokens = self._tiled(expand(start, [self._batch]))
-        first = np.array([[0.0] + [_NEVER] * (self.beam_size - 1)], "float32")
-        log_probs = expand(assign(first), [self._batch, 1])
+        first = [[0.0] + [_NEVER] * (self.beam_size - 1)]
+        log_probs = expand(_constant(first, states[0].dtype), [self._batch, 1])
         finished = fill_constant_batch_size_like(
             states[0], [-1, self.beam_size], "bool", False, force_cpu=True
         )
@@ -184,9 +185,9 @@ class BeamSearchDecoder(Decoder):
         """The paths that go on, and their states."""
         beam, many = self.beam_size, self._checked_tokens(scores)
         count = fill_constant([1], "int64", many)
-        only_end = np.full(many, _NEVER, "float32")
+        only_end = [_NEVER] * many
         only_end[self.end_token] = 0.0
-        ending = assign(only_end)
+        ending = _constant(only_end, scores.dtype)
         steps = self._masked(log(softmax(scores)), states.finished, ending)
         total = elementwise_add(steps, states.log_probs, axis=0)
         best, where = topk(reshape(total, [-1, beam * many]), k=beam)
@@ -258,3 +259,9 @@ class BeamSearchDecoder(Decoder):
 def _merged(x: Any) -> Any:
     """[batch, beam, ...] as [batch * beam, ...]."""
     return reshape(x, [-1, *x.shape[2:]])
+
+
+def _constant(numbers: Any, dtype: DType) -> Any:
+    """Numbers in the element type of a model's floats; they are written as single ones."""
+    constant = assign(np.array(numbers, "float32"))
+    return constant if dtype is DType.FP32 or not dtype.is_float else cast(constant, dtype)

@@ -72,15 +72,18 @@ def clip_grad_norm_(
     """
     if not norm_type > 0:
         raise ArgumentError(f"expected norm_type above 0, got {norm_type!r}")
-    gradients = [grad for _, grad in _with_gradients(parameters)]
+    pairs = _with_gradients(parameters)
+    gradients = [grad for _, grad in pairs]
     norms = [np.linalg.norm(g.array.reshape(-1).astype("float64"), norm_type) for g in gradients]
     whole = float(np.linalg.norm(norms, norm_type)) if norms else 0.0
     if error_if_nonfinite and not np.isfinite(whole):
         raise ArgumentError(f"expected gradients with a finite norm, got {whole}")
     factor = min(max_norm / (whole + 1e-6), 1.0)
     if factor < 1:
-        _change(parameters, lambda array: array * np.asarray(factor, array.dtype))
-    return Tensor(np.asarray(whole, gradients[0].array.dtype if gradients else "float32"))
+        _change(pairs, lambda array: array * np.asarray(factor, array.dtype))
+    if not gradients:
+        return Tensor(np.asarray(whole, "float32"))
+    return gradients[0].results(np.asarray(whole, gradients[0].array.dtype))
 
 
 def clip_grad_value_(parameters: Iterable[Tensor] | Tensor, clip_value: float) -> None:
@@ -90,9 +93,9 @@ def clip_grad_value_(parameters: Iterable[Tensor] | Tensor, clip_value: float) -
         parameters: tensors; those without a gradient are left out.
         clip_value: the largest size of an element.
     """
-    _change(parameters, lambda array: np.clip(array, -clip_value, clip_value))
+    _change(_with_gradients(parameters), lambda array: np.clip(array, -clip_value, clip_value))
 
 
-def _change(parameters: Any, function: Any) -> None:
-    for p, grad in _with_gradients(parameters):
-        p.grad = Tensor(function(grad.array))
+def _change(pairs: Any, function: Any) -> None:
+    for p, grad in pairs:
+        p.grad = grad.results(function(grad.array))

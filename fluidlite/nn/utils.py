@@ -52,15 +52,15 @@ def vector_to_parameters(
     ([[2.0]], [3.0])
     """
     tensors = list(parameters)
-    sizes = [each.size for each in tensors]
-    if vec.size != sum(sizes):
+    sizes = [each.array.size for each in tensors]
+    if vec.array.size != sum(sizes):
         raise ShapeError(
             f"expected a vector of {sum(sizes)} elements for {len(tensors)} parameters, got shape "
             f"{list(vec.shape)}"
         )
-    begin, flat = 0, vec.numpy().reshape(-1)
+    begin, flat = 0, vec.array.reshape(-1)
     for each, size in zip(tensors, sizes):
-        each.set_value(flat[begin : begin + size].reshape(each.shape))
+        each.set_value(flat[begin : begin + size].reshape(each.array.shape))
         begin += size
 
 

@@ -157,3 +157,21 @@ def test_an_attribute_with_a_parameter_takes_another_one_or_none():
     layer.bias = None
     assert [name for name, _ in layer.named_parameters()] == ["weight"]
     assert {"weight", "bias", "forward"} <= set(dir(layer))
+
+
+def test_gradients_of_what_a_module_lists_one_after_the_other_are_clipped():
+    layer = nn.Linear(2, 1)
+    for clip in (nn.utils.clip_grad_norm_, nn.utils.clip_grad_value_):
+        layer.zero_grad()
+        (layer(flow.ones(3, 2)) * 100.0).sum().backward()
+        clip(layer.parameters(), 0.5)
+        assert max(p.grad.abs().max().item() for p in layer.parameters()) <= 0.5
+        assert all(type(p.grad) is flow.Tensor for p in layer.parameters())
+
+
+def test_a_vector_becomes_parameters_and_gradients_follow_their_list():
+    layer = nn.Linear(2, 1)
+    nn.utils.vector_to_parameters(flow.tensor([1.0, 2.0, 3.0]), layer.parameters())
+    assert layer.weight.tolist() == [[1.0, 2.0]] and layer.bias.tolist() == [3.0]
+    slopes = flow.autograd.grad(layer(flow.ones(1, 2)).sum(), layer.parameters())
+    assert [each.tolist() for each in slopes] == [[[1.0, 1.0]], [1.0]]

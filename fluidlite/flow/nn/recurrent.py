@@ -10,10 +10,11 @@ from ...errors import ArgumentError, ShapeError
 from ...ground.docstrings import Family
 from ...ground.fields import from_fields
 from ...symbolic import in_program
-from ..shapes import squeeze, stack, unbind, unsqueeze
+from ..shapes import index_select, squeeze, stack, unbind, unsqueeze
 from . import functional as F
 from .dense import near_zero, uniform_parameter
 from .module import Module
+from .utils.rnn import PackedSequence
 
 if TYPE_CHECKING:
     from ...functions.arguments import DTypeLike
@@ -196,26 +197,41 @@ class _Along(StackedCells, _Recurrent):
         """The outputs of the last layer, and the states of all layers behind the last step.
 
         Args:
-            input: [T, N, I], or [T, I] of one sequence; see ``batch_first``.
+            input: [T, N, I], or [T, I] of one sequence; see ``batch_first``.  Or a
+                ``PackedSequence``: so are the outputs then.
             hx: [layers x directions, N, H], a pair of them for an LSTM; zeros when None.
 
         Raises:
             ArgumentError: there are more or fewer states.
             ShapeError: the input or a state has another rank or size.
         """
+        if isinstance(input, PackedSequence):
+            return self._packed(input, hx)
         self._need_input(input, 2, 3)
         alone = len(input.array.shape) == 2
         time = 1 if self.batch_first and not alone else 0
         steps = [unsqueeze(x, 0) if alone else x for x in unbind(input, time)]
         if alone and hx is not None:
             hx = [unsqueeze(s, 1) for s in (hx if isinstance(hx, (list, tuple)) else [hx])]
-
-        def drop(x: Any) -> Any:
-            return F.dropout(x, self.dropout, self.training)
-
-        shown, states = self.through(steps, hx, drop if self.dropout else None)
+        shown, states = self.through(steps, hx, self._drop if self.dropout else None)
         out = stack([squeeze(x, 0) for x in shown] if alone else shown, time)
         return out, alone_or_all(tuple(squeeze(s, 1) if alone else s for s in states))
+
+    def _packed(self, input: PackedSequence, hx: Any) -> Any:
+        """The same of sequences of different lengths, behind which states stay."""
+        states = None if hx is None else hx if isinstance(hx, (list, tuple)) else (hx,)
+        if states is not None and input.sorted_indices is not None:
+            states = [index_select(state, 1, input.sorted_indices) for state in states]
+        rows = input.padded()
+        self._need_input(rows, 2, 3)
+        drop, lengths = self._drop if self.dropout else None, rows.results(input.lengths)
+        shown, after = self.through(unbind(rows, 0), states, drop, lengths)
+        if input.unsorted_indices is not None:
+            after = tuple(index_select(state, 1, input.unsorted_indices) for state in after)
+        return input.like(stack(shown)), alone_or_all(after)
+
+    def _drop(self, x: Any) -> Any:
+        return F.dropout(x, self.dropout, self.training)
 
     def extra_repr(self) -> str:
         shown = [f"{self.input_size}, {self.hidden_size}"]

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...ground.missing_names import answer
-from ...ground.public_names import list_public_names
-from ...ground.tracebacks import api_boundaries
-from ...modules.reparametrization import (
+from ....ground.missing_names import answer
+from ....ground.public_names import list_public_names
+from ....ground.tracebacks import api_boundaries
+from ....modules.reparametrization import (
     lengths,
     no_longer_remade,
     of_parts,
     remade,
     weight_to_remake,
 )
-from ...nn.gradient_clips import clip_grad_norm_, clip_grad_value_
-from ...nn.utils import parameters_to_vector, vector_to_parameters
-from . import packed as rnn
-from .module import Parameter
+from ....nn.gradient_clips import clip_grad_norm_, clip_grad_value_
+from ....nn.utils import parameters_to_vector, vector_to_parameters
+from ..module import Parameter
+from . import rnn as rnn
 
 
 def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:

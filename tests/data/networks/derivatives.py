@@ -1,0 +1,1 @@
+"""Networks that are trained by derivatives of derivatives, in torch."""
