@@ -16,7 +16,7 @@ from weakref import ref
 import numpy as np
 
 from .errors import ArgumentError, FeedTypeError
-from .ground.place import devices_said
+from .ground.place import Place, devices_said
 from .ground.process_group import joined
 from .ground.public_names import list_public_names
 from .ground.reprs import Described
@@ -154,7 +154,7 @@ class CompiledProgram:
         build_strategy: BuildStrategy | None = None,
         exec_strategy: ExecutionStrategy | None = None,
         share_vars_from: CompiledProgram | None = None,
-        places: Sequence[Any] | None = None,
+        places: Sequence[Any] | Place | None = None,
     ) -> CompiledProgram:
         """This program, to be fed with one batch, or with a list of one for each device.
 
@@ -165,8 +165,8 @@ class CompiledProgram:
             loss_name: the loss's name; None for a program that does not train.
             build_strategy, exec_strategy: kept.
             share_vars_from: whose devices' values (of statistics, say) these are, too.
-            places: one for each device that gets a part of a batch; as many as ``CPU_NUM`` says
-                when None.
+            places: a place, or one for each device that gets a part of a batch; as many as
+                ``CPU_NUM`` says when None.
 
         Raises:
             ArgumentError: something else stands for a strategy, or this has been called before.
@@ -179,12 +179,29 @@ class CompiledProgram:
         self.build_strategy = given or self.build_strategy
         self.exec_strategy = _strategy(exec_strategy, ExecutionStrategy, "exec_strategy")
         self.data_parallel = True
-        self._places = places
+        is_one = places is None or isinstance(places, (list, tuple))
+        self._places = places if is_one else [places]
         if share_vars_from is not None:
             self.kept = share_vars_from.kept
         if loss_name is not None:
             joined().share(self.program)
         return self
+
+    @property
+    def _program(self) -> Program:
+        return self.program
+
+    @property
+    def _is_data_parallel(self) -> bool:
+        return self.data_parallel
+
+    @property
+    def _build_strategy(self) -> BuildStrategy | None:
+        return self.build_strategy
+
+    @property
+    def _exec_strategy(self) -> ExecutionStrategy | None:
+        return self.exec_strategy
 
     @property
     def device_count(self) -> int:

@@ -357,6 +357,14 @@ class Auc(MetricBase):
         self._num_thresholds = num_thresholds
         self.reset()
 
+    @property
+    def _stat_pos(self) -> list[int]:
+        return [int(count) for count in self.stat_pos]
+
+    @property
+    def _stat_neg(self) -> list[int]:
+        return [int(count) for count in self.stat_neg]
+
     def reset(self) -> None:
         """Forget all batches."""
         #: how many samples of each class have a probability between two thresholds

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import unique_name
 from ..eager import engine
 from ..eager.mode import no_grad
 from ..eager.recording import TensorRecord
@@ -34,7 +35,8 @@ def guard(place: Place | None = None) -> Iterator[None]:
     """A guard under which layers run at once, in its thread alone.
 
     Within it there are default programs of their own: nothing is appended to them, and their
-    ``random_seed`` fixes the random numbers of layers.
+    ``random_seed`` fixes the random numbers of layers.  Names are counted anew: a layer's
+    parameters are called as where it builds a program.
 
     Args:
         place: accepted for old scripts; there is one place.
@@ -46,7 +48,7 @@ def guard(place: Place | None = None) -> Iterator[None]:
     """
     main = Program()
     main.at_once = True
-    with program_guard(main, Program()), state.eager.guard(VarBase):
+    with program_guard(main, Program()), unique_name.guard(), state.eager.guard(VarBase):
         yield
 
 

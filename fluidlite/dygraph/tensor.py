@@ -22,12 +22,13 @@ from ..functions.shaping import reshape
 from ..ground.callsite import warn
 from ..ground.dtypes import Kind
 from ..ground.public_names import list_public_names
-from ..ground.values import SelectedRows, as_fetched
+from ..ground.values import LoDTensor, SelectedRows, as_fetched
 from ..initializer import NumpyArrayInitializer
 from ..ir.block import Block
 from ..ir.program import default_main_program
 from ..opdef.reverse_sweep import NodeOutput
 from ..param_attr import as_eager_attr
+from ..scope import ScopeVariable
 
 if TYPE_CHECKING:
     from ..eager.recording import GradNode
@@ -217,6 +218,17 @@ class VarBase(Tensor):
             return np.array(held.value), np.array(held.numbers)
         return super().gradient()
 
+    def value(self) -> ScopeVariable:
+        """The tensor as a variable of a scope: ``value().get_tensor()`` reads and writes it.
+
+        >>> with fluid.dygraph.guard():
+        ...     x = fluid.dygraph.to_variable(np.ones([2], "float32"))
+        ...     x.value().get_tensor().set(np.zeros([2], "float32"), fluid.CPUPlace())
+        >>> x.numpy()
+        array([0., 0.], dtype=float32)
+        """
+        return _HeldByTensor(self)
+
     def _grad_ivar(self) -> Any:
         """The gradient as a tensor, as ``grad``: the name that fluid 1.8 has for it."""
         return self.grad
@@ -246,6 +258,29 @@ class VarBase(Tensor):
     def __getitem__(self, item: Any) -> Any:
         found = super().__getitem__(item)
         return found if found.array.shape else reshape(found, [1])
+
+
+class _HeldByTensor(ScopeVariable):
+    """What a scope has a name for, as held by a tensor.
+
+    Args:
+        tensor: the tensor.
+    """
+
+    __slots__ = ("_tensor",)
+
+    def __init__(self, tensor: VarBase) -> None:
+        self._tensor = tensor
+        self.name = tensor.name
+
+    @property
+    def value(self) -> Any:  # type: ignore[override]
+        """The elements."""
+        return self._tensor.array
+
+    @value.setter
+    def value(self, found: Any) -> None:
+        self._tensor.set_value(found.data if isinstance(found, LoDTensor) else found)
 
 
 class _Keeper:

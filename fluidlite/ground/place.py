@@ -12,6 +12,14 @@ from .reprs import Described
 class Place:
     """A device.  Only the CPU is there."""
 
+    _number = -1  #: of the kind of place, as fluid 1.8 counts them
+
+    def _type(self) -> int:
+        return self._number
+
+    def _equals(self, other: Place) -> bool:
+        return self == other
+
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other)
 
@@ -25,6 +33,8 @@ class Place:
 class CPUPlace(Place):
     """The CPU."""
 
+    _number = 1
+
 
 class CUDAPlace(Described, Place):
     """A CUDA device, for old scripts that name one; an executor refuses it.
@@ -32,6 +42,8 @@ class CUDAPlace(Described, Place):
     Args:
         device_id: the device's number.
     """
+
+    _number = 0
 
     def __init__(self, device_id: int = 0) -> None:
         self.device_id = device_id
@@ -43,6 +55,8 @@ class CUDAPlace(Described, Place):
 
 class CUDAPinnedPlace(Place):
     """Page-locked memory, for old scripts that name it; an executor refuses it."""
+
+    _number = 2
 
 
 #: what users write for where something is; None for where it is anyway

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from typing import Any
@@ -292,6 +292,19 @@ class GeneratorLoader(Described):
             ArgumentError: it is iterable.
         """
         self._in_program("reset").reset()
+
+    def _reset(self) -> None:
+        """End a pass, be there more to read or not."""
+        begun = self._running or (self._begun() if self._begun is not None else None)
+        self._running = self._begun = None
+        if isinstance(begun, Generator):
+            begun.close()
+        if self._feeder is not None:
+            self._feeder.reset()
+
+    @property
+    def _loader(self) -> GeneratorLoader:
+        return self
 
     def _in_program(self, what: str) -> ProgramFeeder:
         if self._feeder is None:

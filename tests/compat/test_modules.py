@@ -455,3 +455,64 @@ def test_classes_get_their_metaclass_as_in_both_pythons(six):
     assert isinstance(caught.value.__cause__, KeyError)
     with pytest.raises(KeyError):
         six.reraise(KeyError, None)
+
+
+def test_tensors_are_made_as_scripts_of_the_time_make_them():
+    core = module("fluid.core")
+    with fluid.dygraph.guard():
+        value = np.ones([2], "float32")
+        made = core.VarBase(value=value, place=core.CPUPlace(), persistable=True, name="a")
+        assert (made.name, made.persistable, made.shape) == ("a", True, [2])
+        assert core.VarBase(value, core.CPUPlace()).shape == [2]
+        kinds = core.VarDesc.VarType
+        empty = core.VarBase(kinds.FP32, [2, 3], "b", kinds.LOD_TENSOR, True)
+        assert (empty.name, empty.shape, str(empty.dtype)) == ("b", [2, 3], "float32")
+        assert isinstance(made, core.VarBase) and type(made) == core.VarBase  # noqa: E721
+        for wrong in ({"value": 3}, {"value": value, "shape": [2]}, {"value": value, "place": 1}):
+            with pytest.raises(ValueError, match="expected VarBase of value"):
+                core.VarBase(**wrong)
+
+
+def test_a_tensor_is_read_and_written_as_a_variable_of_a_scope():
+    with fluid.dygraph.guard():
+        layer = fluid.dygraph.Linear(2, 2)
+        x = fluid.dygraph.to_variable(np.ones([1, 2], "float32"))
+        layer(x).backward()
+        gradient = layer.weight._grad_ivar().value().get_tensor()
+        assert np.array(gradient).tolist() == [[1.0, 1.0], [1.0, 1.0]] and gradient.shape() == [
+            2,
+            2,
+        ]
+        layer.weight.value().get_tensor().set(np.zeros([2, 2], "float32"), fluid.CPUPlace())
+        assert layer(x).numpy().tolist() == layer.bias.numpy()[None].tolist()
+
+
+def test_small_things_that_programs_reach():
+    assert module("fluid.backward")._as_list((1, 2)) == [1, 2]
+    assert module("fluid.backward")._as_list(None) == []
+    assert module("fluid.backward")._as_list("a") == ["a"]
+    executor = module("fluid.executor")
+    assert executor._as_lodtensor(np.ones([2]), fluid.CPUPlace()).shape() == [2]
+    kinds = module("fluid.core").VarDesc.VarType
+    assert np.array(executor._as_lodtensor([1, 2], fluid.CPUPlace(), kinds.FP32)).dtype == "float32"
+    with pytest.raises(ValueError, match="create_lod_tensor"):
+        executor._as_lodtensor([[1], [2, 3]], fluid.CPUPlace())
+    assert fluid.CPUPlace()._type() == 1 and fluid.CPUPlace()._equals(fluid.CPUPlace())
+    auc = fluid.metrics.Auc("auc")
+    auc.update(np.array([[0.3, 0.7], [0.6, 0.4]]), np.array([[1], [0]]))
+    assert sum(auc._stat_pos) == sum(auc._stat_neg) == 1 and len(auc._stat_pos) == 4096
+    program = fluid.Program()
+    compiled = fluid.CompiledProgram(program)
+    assert compiled._program is program and not compiled._is_data_parallel
+    assert compiled.with_data_parallel(places=fluid.CPUPlace())._is_data_parallel
+    assert compiled.device_count == 1
+
+
+def test_a_loader_begins_again_behind_a_reset():
+    x = fluid.data("x", [None, 2])
+    loader = fluid.io.DataLoader.from_generator([x], capacity=2)
+    batches = lambda: ([np.full([1, 2], k, "float32")] for k in range(3))
+    loader.set_batch_generator(batches, places=fluid.CPUPlace())
+    next(iter(loader()))
+    loader._loader._reset()
+    assert sum(1 for _ in loader()) == 3

@@ -239,3 +239,20 @@ def test_bad_inputs_are_refused():
         dygraph.LayerNorm([4])(tensor(3, 2))
     with pytest.raises(ArgumentError, match="no activation"):
         dygraph.Linear(3, 2, act="reul")(tensor(2, 3))
+
+
+def test_parameters_are_called_alike_in_programs_and_at_once():
+    def names():
+        layers = [
+            fluid.dygraph.Linear(2, 3),
+            fluid.dygraph.Conv2D(3, 4, 3),
+            fluid.dygraph.Linear(3, 1),
+        ]
+        return [p.name for each in layers for p in each.parameters()]
+
+    with fluid.program_guard(fluid.Program(), fluid.Program()), fluid.unique_name.guard():
+        in_program = names()
+    for _ in range(2):
+        with fluid.dygraph.guard():
+            assert names() == in_program
+    assert in_program[:4] == ["linear_0.w_0", "linear_0.b_0", "conv2d_0.w_0", "conv2d_0.b_0"]

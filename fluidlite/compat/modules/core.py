@@ -8,7 +8,6 @@ from typing import Any
 
 from ...dygraph.parallel import ParallelStrategy as ParallelStrategy
 from ...dygraph.tensor import BackwardStrategy as BackwardStrategy
-from ...dygraph.tensor import VarBase as VarBase
 from ...ground import state
 from ...ground.dtypes import as_dtype
 from ...ground.values import LoDTensor as Tensor
@@ -21,6 +20,8 @@ from ...scope import ScopeVariable as Variable
 from .places import AnyPlace as Place
 from .places import CUDAPinnedPlace as CUDAPinnedPlace
 from .places import CUDAPlace as CUDAPlace
+from .single_operators import get_grad_op_desc as get_grad_op_desc
+from .tensors import VarBase as VarBase
 
 has_avx_core = has_noavx_core = True
 load_noavx = False

@@ -36,6 +36,30 @@ def _fetch_var(name: str, scope: Scope | None = None, return_numpy: bool = True)
     return as_numpy(tensor) if return_numpy else tensor
 
 
+def _as_lodtensor(data: Any, place: Any, dtype: Any = None) -> LoDTensor:
+    """A tensor of an array, or of a list of numbers.
+
+    Args:
+        data: the array or the list.
+        place: accepted for old scripts; there is one place.
+        dtype: what a list is made an array of; as NumPy does when None.
+
+    Raises:
+        ArgumentError: it is a list of several lengths.
+    """
+    if isinstance(data, (list, tuple)):
+        try:
+            data = np.array(data, None if dtype is None else as_dtype(dtype).dtype)
+        except ValueError:
+            raise ArgumentError(
+                "expected an array or a list of numbers; make a LoDTensor of sequences: "
+                "fluid.create_lod_tensor(...)"
+            ) from None
+    made = LoDTensor()
+    made.set(data, place)
+    return made
+
+
 def _to_name_str(var: Any) -> str:
     return var if isinstance(var, str) else str(var.name)
 

@@ -1,0 +1,12 @@
+"""What ``fluid.backward`` had besides ``fluidlite.backward``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def _as_list(x: Any) -> list[Any]:
+    """A list of what is given: of a sequence its items, of None nothing, of another thing that."""
+    if x is None:
+        return []
+    return list(x) if isinstance(x, (list, tuple)) else [x]
