@@ -105,6 +105,7 @@ def convolved(
         parameters: the attributes of the filters and of the bias.
     """
     rank, last = windows.rank, windows.is_channels_last
+    windows.warn_of_layout(input.shape)
     channels = channels_of(input, rank, last)
     each_alone = channels == groups  # not where groups is None: names of parameters follow from it
     groups, num_filters = groups_of(input, channels, groups), integer(num_filters, "num_filters")
@@ -137,6 +138,7 @@ def transposed(
     the filters, if there are none, follow from ``output_size``.
     """
     rank, last = windows.rank, windows.is_channels_last
+    windows.warn_of_layout(input.shape)
     channels = channels_of(input, rank, last)
     each_alone = channels == groups == num_filters  # as in convolved
     groups = 1 if groups is None else integer(groups, "groups")
@@ -200,6 +202,7 @@ def pooled(
         attrs: the others of the operator.
     """
     _check_pool_type(pool_type)
+    windows.warn_of_layout(input.shape)
     size = list(windows.sizes)
     if not attrs["global_pooling"] and min(size) < 1:
         raise ArgumentError(
@@ -231,6 +234,8 @@ def adaptively_pooled(
     """
     _check_pool_type(pool_type)
     size = each(pool_size, "pool_size", count)
+    ones = (1,) * count
+    WindowArguments(tuple(size), ones, ones, ones).warn_of_layout(input.shape)
     kind = f"pool{count}d"
     if pool_type == "avg":
         if require_index:

@@ -5,8 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ..ground.callsite import warn_once
+
 #: by the number of dimensions that a window has: the formats, that with the channels last behind
 FORMATS = {1: ("NCL", "NLC"), 2: ("NCHW", "NHWC"), 3: ("NCDHW", "NDHWC")}
+
+
+_PICTURES = (1, 3, 4)  #: the channels of grey pictures, of coloured ones, and of those with alpha
+_SMALL = 8  #: the least size of a picture that is not square
 
 
 @dataclass(frozen=True)
@@ -45,6 +51,33 @@ class WindowArguments:
         if len(self.padding) == 2 * self.rank:
             return list(zip(self.padding[::2], self.padding[1::2]))
         return [(n, n) for n in self.padding]
+
+    def warn_of_layout(self, shape: tuple[int, ...]) -> None:
+        """Warn where images whose channels come first, it is said, have them last, as it seems.
+
+        So it seems where the last dimension has the number of channels that pictures have, and the
+        others are all larger and like each other.  A last dimension of 1 is as often that of
+        sequences, over which windows of width 1 move.
+
+        Args:
+            shape: of the images or volumes; -1 where a size is not known.
+        """
+        if self.is_channels_last or self.rank < 2 or len(shape) != self.rank + 2:
+            return
+        *sizes, last = shape[1:]
+        known = [size for size in sizes if size != -1]
+        if last not in _PICTURES or sizes[0] == -1 or min(known) <= last:
+            return
+        smallest, largest = min(known), max(known)
+        alike = len(known) > 1 and smallest == largest and (last > 1 or self.sizes[-1] > 1)
+        if alike or (last == 3 and smallest >= _SMALL and largest <= 3 * smallest):
+            first, others = FORMATS[self.rank]
+            warn_once(
+                f"a shape of {list(shape)} is taken for {first}, {sizes[0]} channels of "
+                f"{' x '.join(map(str, (*sizes[1:], last)))}, but looks like {others} of {last} "
+                f"channels; pass data_format={others!r} where there is that argument, or transpose "
+                f"to {first}"
+            )
 
     def attributes(self) -> dict[str, Any]:
         """The attributes of operators that say the same, but for sizes and dilations."""

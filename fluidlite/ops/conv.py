@@ -138,6 +138,17 @@ class Conv(UseCudnn, UseMkldnn, Op, abstract=True):
         known = (*CHANNELS_FIRST, *CHANNELS_LAST)  # of any rank, as fluid does
         need_choice(self, "data_format", *self.formats, known=known)
 
+    def other_layout(self, image: Shape, channels: int) -> str:
+        """What an error adds where the channels lie where the other format has them."""
+        last = not self.channels_last
+        place = self.rank + 1 if last else 1
+        if image[place] != channels:
+            return ""
+        return (
+            f"; data_format is {self.formats[not last]}, and dimension {place} has {channels}: pass "
+            f"data_format={self.formats[last]!r}, or transpose the input"
+        )
+
     def convolved(self, image, filter):
         """The shape that convolving an image of one shape with a filter of another gives."""
         n, c, *sizes = self.nchw(image)
@@ -146,6 +157,7 @@ class Conv(UseCudnn, UseMkldnn, Op, abstract=True):
             raise ShapeError(
                 f"expected an input of {depth * self.groups} channels, {depth} for each filter "
                 f"in {self.groups} groups, got {c}: input {list(image)}, filter {list(filter)}"
+                + self.other_layout(image, depth * self.groups)
             )
         if 0 in filter:
             raise ShapeError(f"expected a filter with elements, got shape {list(filter)}")
@@ -457,6 +469,7 @@ class ConvTranspose(Convolution, abstract=True):
             raise ShapeError(
                 f"expected an input of {channels} channels, the filter's first size, "
                 f"got {c}: input {list(image)}, filter {list(filter)}"
+                + self.other_layout(image, channels)
             )
         if channels != -1 and channels < self.groups:
             raise ShapeError(f"expected a channel for each of {self.groups} groups, got {channels}")

@@ -103,6 +103,7 @@ def convolved(
         attrs: further attributes of the operator.
     """
     rank, axis, last = windows.rank, windows.places[0], windows.is_channels_last
+    windows.warn_of_layout(x.array.shape)
     if rank == 1:
         x, weight, windows = unsqueeze(x, axis), unsqueeze(weight, 2), windows.of_images()
         if "output_size" in attrs:

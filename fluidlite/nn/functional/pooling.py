@@ -121,6 +121,7 @@ def pooled(kind: str, x: Tensor, windows: WindowArguments, **attrs: Any) -> Tens
         attrs: further attributes of the operator; with ``adaptive`` the sizes are those of the
             result, and nothing else of the windows counts.
     """
+    windows.warn_of_layout(x.array.shape)
     axis = windows.places[0] if windows.rank == 1 else None
     if axis is not None:
         x, windows = unsqueeze(x, axis), windows.of_images()
@@ -143,6 +144,7 @@ def with_places(
         windows: with sizes, steps and paddings.
         adaptive: the sizes are those of the result.
     """
+    windows.warn_of_layout(x.array.shape)
     row = windows.rank == 1
     if row:
         x, windows = unsqueeze(x, 2), windows.of_images()
