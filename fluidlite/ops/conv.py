@@ -145,8 +145,8 @@ class Conv(UseCudnn, UseMkldnn, Op, abstract=True):
         if image[place] != channels:
             return ""
         return (
-            f"; data_format is {self.formats[not last]}, and dimension {place} has {channels}: pass "
-            f"data_format={self.formats[last]!r}, or transpose the input"
+            f"; data_format is {self.formats[not last]}, and dimension {place} has {channels}: "
+            f"pass data_format={self.formats[last]!r}, or transpose the input"
         )
 
     def convolved(self, image, filter):

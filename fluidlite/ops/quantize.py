@@ -31,7 +31,17 @@ def largest(bits: int) -> int:
     return 2 ** (bits - 1) - 1
 
 
-class Quantized(Op, abstract=True):
+class StraightThrough(Op, abstract=True):
+    """Roundings: a step has no slope, so what they are trained by is the gradient of their result,
+    as it is.  It goes through numbers to which whole ones are turned back, too: the pair counts as
+    if nothing was rounded.
+    """
+
+    def grad(self, f: Any, dOut: Any) -> Any:
+        return dict(X=lambda: dOut)
+
+
+class Quantized(StraightThrough, abstract=True):
     """What roundings have in common.
 
     bit_length: how many bits a number has, one of which is the sign.
@@ -39,7 +49,6 @@ class Quantized(Op, abstract=True):
     """
 
     bit_length: int = 8
-    grad = None
 
     def check(self, X: Spec) -> None:
         """Check X and the bits."""
@@ -100,7 +109,7 @@ class Averaged(Quantized, abstract=True):
     is_test: keep the scale as it is.
     """
 
-    signature = "X, InScale, InAccum?, InState? -> Out, OutScale, OutState?~, OutAccum?~"
+    signature = "X, InScale!, InAccum?!, InState?! -> Out, OutScale, OutState?~, OutAccum?~"
     moving_rate: float = 0.9
     is_test: bool = False
 
@@ -154,7 +163,7 @@ class fake_quantize_dequantize_moving_average_abs_max(Averaged):
         return (self.whole(xp, X, scale) * step).astype(X.dtype)
 
 
-class moving_average_abs_max_scale(Op):
+class moving_average_abs_max_scale(StraightThrough):
     """Out = X, OutScale = a mean of the largest of |X| over all runs, of which older count less.
 
     InAccum, OutAccum: the sum of the largest numbers, before and after.
@@ -163,10 +172,9 @@ class moving_average_abs_max_scale(Op):
     is_test: compute no scale.
     """
 
-    signature = "X, InAccum?, InState? -> Out, OutScale~, OutState?~, OutAccum?~"
+    signature = "X, InAccum?!, InState?! -> Out, OutScale~, OutState?~, OutAccum?~"
     moving_rate: float = 0.9
     is_test: bool = False
-    grad = None
 
     def infer(self, X: Spec, InAccum: Spec, InState: Spec) -> Specs:
         need_float(X=X)
@@ -196,7 +204,7 @@ class fake_quantize_range_abs_max(Quantized):
     is_test: keep the scale as it is.
     """
 
-    signature = "X, InScale, Iter? -> Out, OutScale, OutScales?~"
+    signature = "X, InScale!, Iter?! -> Out, OutScale, OutScales?~"
     window_size: int = 10000
     is_test: bool = False
     fluid: ClassVar[FluidForm] = FluidForm(updates=("OutScales",))
@@ -225,16 +233,15 @@ class fake_quantize_range_abs_max(Quantized):
         return self.whole(xp, X, scale[0]), scale.astype(X.dtype), window
 
 
-class Dequantized(Op, abstract=True):
+class Dequantized(StraightThrough, abstract=True):
     """What whole numbers stand for.
 
     Scale: what ``max_range`` stands for.
     max_range: the largest whole number.
     """
 
-    signature = "X, Scale -> Out"
+    signature = "X, Scale! -> Out"
     max_range: float = REQUIRED
-    grad = None
 
     def infer(self, X: Spec, Scale: Spec) -> Specs:
         need_float(Scale=Scale)
@@ -259,7 +266,7 @@ class fake_dequantize_max_abs(Dequantized):
         return super().infer(X, Scale)
 
 
-class fake_channel_wise_dequantize_max_abs(Op):
+class fake_channel_wise_dequantize_max_abs(StraightThrough):
     """Out = X * Scales / the largest whole number: what whole numbers stand for.
 
     Scales: one for each slice along the first dimension of X; with a second one, of one element,
@@ -267,9 +274,8 @@ class fake_channel_wise_dequantize_max_abs(Op):
     quant_bits: the bits of whole numbers, for each of Scales.
     """
 
-    signature = "X, Scales* -> Out"
+    signature = "X, Scales*! -> Out"
     quant_bits: list[int] = (8,)
-    grad = None
 
     def infer(self, X: Spec, Scales: list[Spec]) -> Specs:
         need_float(X=X)
@@ -310,6 +316,8 @@ class dequantize_abs_max(Dequantized):
     Scale: what ``max_range`` stands for.
     max_range: the largest whole number.
     """
+
+    grad = None
 
     def infer(self, X: Spec, Scale: Spec) -> Specs:
         need_int8(X)

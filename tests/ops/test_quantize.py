@@ -195,3 +195,105 @@ def test_what_does_not_fit_is_refused(error, message, type, attrs, inputs):
     with pytest.raises(error) as raised:
         infer(type, attrs, **inputs)
     assert message in str(raised.value)
+
+
+STRAIGHT = {
+    "fake_quantize_abs_max": ({}, {}),
+    "fake_channel_wise_quantize_abs_max": ({}, {}),
+    "fake_quantize_moving_average_abs_max": ({"InScale": [0.5]}, {}),
+    "fake_quantize_dequantize_moving_average_abs_max": ({"InScale": [0.5]}, {"is_test": True}),
+    "moving_average_abs_max_scale": ({"InAccum": [1.0], "InState": [1.0]}, {}),
+    "fake_quantize_range_abs_max": ({"InScale": [0.5]}, {}),
+    "fake_dequantize_max_abs": ({"Scale": [0.5]}, {"max_range": 127.0}),
+    "fake_channel_wise_dequantize_max_abs": ({"Scales": [[0.5, 0.25, 1.0]]}, {}),
+}
+
+
+def appended(block, type, x, more, attrs):
+    """Out of an operator that is appended to a block, which reads constants beside x."""
+    constants = {}
+    for slot, value in more.items():
+        value = value[0] if isinstance(value[0], list) else value
+        constants[slot] = fluid.layers.assign(np.array(value, "float32"))
+    outputs = {
+        slot.name: block.create_var(dtype="float32", shape=x.shape)
+        for slot in lookup(type).outputs
+        if slot.name in ("Out", "OutScale") or not slot.optional
+    }
+    block.append_op(type, {"X": x, **constants}, outputs, attrs)
+    return outputs["Out"]
+
+
+@pytest.mark.parametrize("type", STRAIGHT)
+def test_the_gradient_of_the_result_passes_straight_through(type):
+    """As Paddle 2.6.2 has it, also where a number lies beyond the scale."""
+    more, attrs = STRAIGHT[type]
+    x = rng.normal(size=[3, 4]).astype("float32")
+    weight = rng.normal(size=[3, 4]).astype("float32")
+    tensor = fluid.to_tensor(x, stop_gradient=False)
+    constants = {
+        k: [fluid.to_tensor(np.float32(v[0]))] if k == "Scales" else fluid.to_tensor(np.float32(v))
+        for k, v in more.items()
+    }
+    out = getattr(eager, type).all(tensor, **constants, **attrs)["Out"]
+    (out * fluid.to_tensor(weight)).sum().backward()
+    np.testing.assert_array_equal(tensor.grad.numpy(), weight)
+
+    program = fluid.Program()
+    with fluid.program_guard(program, fluid.Program()):
+        data = fluid.data("x", [3, 4])
+        data.stop_gradient = False
+        built = appended(program.global_block(), type, data, more, attrs)
+        loss = fluid.layers.reduce_sum(built * fluid.layers.assign(weight))
+        (gradient,) = fluid.gradients(loss, data)
+    found = fluid.Executor().run(program, feed={"x": x}, fetch_list=[gradient, built])
+    np.testing.assert_array_equal(found[0], weight)
+    np.testing.assert_array_equal(found[1], out.numpy())
+
+
+def rounded_by_hand(x):
+    """Rounded to 8 bits by the largest number, in NumPy."""
+    scale = abs(x).max()
+    return wholes(x, scale) * scale / 127
+
+
+def test_a_network_is_trained_as_if_its_weights_were_rounded():
+    """Weights and activations of a layer are rounded; every step is that of NumPy, where the
+    gradient by what was rounded is that by what it was rounded to.
+    """
+    draw = np.random.default_rng(7)
+    data, target = draw.normal(size=[32, 5]), draw.normal(size=[5, 1])
+    labels = data @ target
+    start = draw.normal(size=[5, 1])
+
+    program, startup = fluid.Program(), fluid.Program()
+    with fluid.program_guard(program, startup):
+        x, y = fluid.data("x", [32, 5], "float64"), fluid.data("y", [32, 1], "float64")
+        w = fluid.layers.create_parameter([5, 1], "float64", attr=fluid.ParamAttr(name="w"))
+        block = program.global_block()
+
+        def rounded(v):
+            whole, scale, back = (block.create_var(dtype="float64", shape=v.shape) for _ in "abc")
+            outputs = {"Out": whole, "OutScale": scale}
+            block.append_op("fake_quantize_abs_max", {"X": v}, outputs, {"bit_length": 8})
+            inputs = {"X": whole, "Scale": scale}
+            block.append_op("fake_dequantize_max_abs", inputs, {"Out": back}, {"max_range": 127.0})
+            return back
+
+        loss = fluid.layers.mean(fluid.layers.square(fluid.layers.mul(rounded(x), rounded(w)) - y))
+        fluid.optimizer.SGD(0.1).minimize(loss)
+    executor = fluid.Executor()
+    executor.run(startup)
+    fluid.global_scope().find_var("w").get_tensor().set(start, fluid.CPUPlace())
+
+    weights = start.copy()
+    losses = []
+    for _ in range(20):
+        (found,) = executor.run(program, feed={"x": data, "y": labels}, fetch_list=[loss])
+        inputs = rounded_by_hand(data)
+        error = inputs @ rounded_by_hand(weights) - labels
+        np.testing.assert_allclose(found, (error**2).mean(), rtol=1e-6)
+        weights -= 0.1 * inputs.T @ (2 * error / len(error))
+        losses.append(float(found[0]))
+    np.testing.assert_allclose(fluid.global_scope().find_var("w").get_tensor(), weights, rtol=1e-6)
+    assert losses[-1] < losses[0] / 50

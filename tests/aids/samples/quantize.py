@@ -4,50 +4,52 @@ import numpy as np
 
 from .form import Sample, samples
 
+STRAIGHT = dict(order=0, why="gradients pass straight through: they are no derivatives")
+
 
 @samples("fake_quantize_abs_max", "fake_channel_wise_quantize_abs_max")
 def by_largest(rng, type):
-    yield Sample(dict(X=rng.normal(size=[3, 4, 2])))
-    yield Sample(dict(X=rng.normal(size=[2, 5])), dict(bit_length=4))
+    yield Sample(dict(X=rng.normal(size=[3, 4, 2])), **STRAIGHT)
+    yield Sample(dict(X=rng.normal(size=[2, 5])), dict(bit_length=4), **STRAIGHT)
 
 
 @samples("fake_quantize_moving_average_abs_max", "fake_quantize_dequantize_moving_average_abs_max")
 def by_average(rng, type):
     inputs = dict(X=rng.normal(size=[3, 4]), InScale=np.array([0.5]))
     sums = dict(InAccum=np.array([1.5]), InState=np.array([2.0]))
-    yield Sample({**inputs, **sums}, dict(moving_rate=0.8))
-    yield Sample({**inputs, **sums}, dict(is_test=True), name="test")
-    yield Sample(inputs, name="alone")
+    yield Sample({**inputs, **sums}, dict(moving_rate=0.8), **STRAIGHT)
+    yield Sample({**inputs, **sums}, dict(is_test=True), name="test", **STRAIGHT)
+    yield Sample(inputs, name="alone", **STRAIGHT)
 
 
 @samples("moving_average_abs_max_scale")
 def moving_average_abs_max_scale(rng):
     sums = dict(InAccum=np.array([1.5]), InState=np.array([2.0]))
     x = rng.normal(size=[3, 4])
-    yield Sample(dict(X=x, **sums))
-    yield Sample(dict(X=x), dict(is_test=True), name="test")
+    yield Sample(dict(X=x, **sums), **STRAIGHT)
+    yield Sample(dict(X=x), dict(is_test=True), name="test", **STRAIGHT)
 
 
 @samples("fake_quantize_range_abs_max")
 def fake_quantize_range_abs_max(rng):
     inputs = dict(X=rng.normal(size=[3, 4]), InScale=np.array([0.5]))
-    yield Sample(dict(inputs, Iter=np.array([4])), dict(window_size=3))
-    yield Sample(inputs, dict(is_test=True), name="test")
+    yield Sample(dict(inputs, Iter=np.array([4])), dict(window_size=3), **STRAIGHT)
+    yield Sample(inputs, dict(is_test=True), name="test", **STRAIGHT)
 
 
 @samples("fake_dequantize_max_abs", "dequantize_abs_max")
 def by_scale(rng, type):
     whole = rng.integers(-127, 128, size=[3, 4])
     x = whole.astype("int8") if type == "dequantize_abs_max" else whole.astype("float64")
-    yield Sample(dict(X=x, Scale=np.array([0.8])), dict(max_range=127.0))
+    yield Sample(dict(X=x, Scale=np.array([0.8])), dict(max_range=127.0), **STRAIGHT)
 
 
 @samples("fake_channel_wise_dequantize_max_abs")
 def by_channel(rng):
     x, scales = rng.normal(size=[2, 3, 4]), rng.uniform(size=[3])
-    yield Sample(dict(X=x, Scales=[scales[:2]]))
+    yield Sample(dict(X=x, Scales=[scales[:2]]), **STRAIGHT)
     attrs = dict(quant_bits=[8, 4])
-    yield Sample(dict(X=x, Scales=[scales, np.array([0.5])]), attrs, name="two")
+    yield Sample(dict(X=x, Scales=[scales, np.array([0.5])]), attrs, name="two", **STRAIGHT)
 
 
 @samples("dequantize_log")
