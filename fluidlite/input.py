@@ -6,14 +6,14 @@ They take shapes as they are: no batch size is put in front, and ids have no las
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .ground.public_names import list_public_names
 from .ground.tracebacks import api_boundaries
 from .ir.variable import Variable
 from .layers.io import as_sizes, fed_variable
 from .layers.layer import LayerBuilder, layer
-from .layers.nn import EMBEDDING, depth_of, looked_up
+from .layers.nn import EMBEDDING, depth_of, new_table, padding_row
 
 if TYPE_CHECKING:
     from .functions.arguments import DTypeLike
@@ -67,9 +67,10 @@ def embedding(
     >>> fluid.embedding(ids, size=[1000, 64]).shape
     (-1, 7, 64)
     """
-    return looked_up(
-        f, f.lookup_table_v2, input, size, is_sparse, is_distributed, padding_idx, param_attr, dtype
-    )
+    table = new_table(f, size, param_attr, dtype)
+    padding = padding_row(padding_idx, int(size[0]))
+    attrs: Any = dict(is_sparse=is_sparse, is_distributed=is_distributed, padding_idx=padding)
+    return f.lookup_table_v2(table, input, remote_prefetch=False, **attrs)
 
 
 @layer("one_hot_v2")

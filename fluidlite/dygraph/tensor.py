@@ -23,7 +23,6 @@ from ..ground.callsite import warn
 from ..ground.dtypes import Kind
 from ..ground.public_names import list_public_names
 from ..ground.values import LoDTensor, SelectedRows, as_fetched
-from ..initializer import NumpyArrayInitializer
 from ..ir.block import Block
 from ..ir.program import default_main_program
 from ..opdef.reverse_sweep import NodeOutput
@@ -63,18 +62,9 @@ class DygraphLayer(EagerLayer):
         """The seed of the default main program, as scripts of fluid 1.8 set it."""
         return default_main_program().random_seed
 
-    def weight(
-        self,
-        attr: Any,
-        shape: Any,
-        dtype: DTypeLike,
-        default: Any = None,
-        stop_gradient: bool = False,
-    ) -> Any:
-        """The weight that the layer was given; one whose values are known and stay is made."""
-        if attr is None and stop_gradient and isinstance(default, NumpyArrayInitializer):
-            return VarBase(default.value)
-        return super().weight(attr, shape, dtype, default, stop_gradient)
+    def fixed(self, array: Any) -> VarBase:
+        """A tensor that holds an array and stays as it is."""
+        return VarBase(array)
 
     def own_parameter(
         self, attr: Any, shape: Any, dtype: DTypeLike, suffix: str, default: Any

@@ -139,16 +139,13 @@ class EagerLayer(Interpreter):
 
     # -- parameters --------------------------------------------------------------------------------
 
-    def weight(
-        self,
-        attr: Any,
-        shape: Any,
-        dtype: Any,
-        default: Any = None,
-        stop_gradient: bool = False,
-    ) -> Any:
+    def weight(self, attr: Any, shape: Any, *of_programs: Any, stop_gradient: bool = False) -> Any:
         """The weight that the layer was given; None for False."""
-        return self.parameter(attr, shape, dtype, "w", default, stop_gradient)
+        return self.parameter(attr, shape)
+
+    def fixed(self, array: Any) -> Any:
+        """A weight that stays as it is: not here."""
+        return self.parameter(None, array.shape)
 
     def bias(self, x: Any, attr: Any, shape: Any, axis: int = 1) -> Any:
         """``x`` plus the bias that the layer was given, aligned with the dimensions from ``axis``.
@@ -159,28 +156,22 @@ class EagerLayer(Interpreter):
             shape: the shape that it should have.
             axis: where it is aligned.
         """
-        bias = self.parameter(attr, shape, x.dtype, "b", None)
+        bias = self.parameter(attr, shape)
         return x if bias is None else eager.elementwise_add(x, bias, axis=axis)
 
     def bias_parameter(self, attr: Any, shape: Any, dtype: Any) -> Any:
         """The bias that the layer was given; None for False."""
-        return self.parameter(attr, shape, dtype, "b", None)
+        return self.parameter(attr, shape)
 
     def parameter(
-        self,
-        attr: Any,
-        shape: Any,
-        dtype: Any,
-        suffix: str,
-        default: Any,
-        stop_gradient: bool = False,
+        self, attr: Any, shape: Any, *of_programs: Any, stop_gradient: bool = False
     ) -> Any:
         """The parameter that the layer was given; None for False.
 
         Args:
             attr: the parameter.
             shape: the shape that it should have.
-            dtype, suffix, default, stop_gradient: of the one that is made in a program.
+            of_programs, stop_gradient: of the one that is made in a program.
 
         Raises:
             ArgumentError: the layer was given none.

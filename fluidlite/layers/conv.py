@@ -5,21 +5,21 @@ What moves over images is written; over volumes it is the same with one dimensio
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ..ground.spellings import Spelling
 from ..ir.variable import Variable
-from .convolution import Numbers, Padding, adaptively_pooled, convolved, pooled, transposed
-from .layer import LayerBuilder, layer
-from .operator_layers import Layer
+from ..opdef.windows import FORMATS, WindowArguments
+from .convolution import adaptively_pooled, convolved, pooled, transposed
+from .layer import LayerBuilder
+from .operator_layers import Layer, LayerCall, OperatorLayers
 from .windows import IMAGES, VOLUMES, windows_of
 
 if TYPE_CHECKING:
-    from ..param_attr import Attr
+    pass
 
-_AS_WRITTEN = Spelling({})
 #: words of images -> those of volumes
 _IN_SPACE = {
     "False makes a ``depthwise_conv2d`` where there is a group for each channel": "accepted, "
@@ -53,48 +53,61 @@ _IN_SPACE = {
 
 
 def _of_ranks(
-    function: Callable[..., Any], name: str, example: str, stem: str
-) -> list[Callable[..., Any]]:
-    """The layers of images and of volumes that a function is.
+    text: str, example: str, stem: str | None = None
+) -> Callable[[Callable[[int, LayerBuilder, LayerCall], Any]], list[Callable[..., Any]]]:
+    """A decorator that makes layers of images and of volumes of a function of the number of
+    dimensions of a window, the interpreter and the arguments.
 
     Args:
-        function: has a parameter for the number of dimensions of a window.
-        name: of the layers, with a place for that number, as has the stem of their names.
+        text: the signature of the layers, with ``{rank}`` for that number, and ``{format}``.
         example: of their use; ``{3}`` in it stands for the rest of a shape: ``, 3, 3``.
+        stem: of their names, with ``{rank}``; those of the operators when None.
     """
-    layers = []
-    for rank, format, words in ((2, "NCHW", {}), (3, "NCDHW", _IN_SPACE)):
-        spelled = _AS_WRITTEN(
-            function,
-            name.format(rank),
-            fixed={"rank": rank},
-            defaults={"data_format": format} if "data_format" in function.__annotations__ else {},
-            words=words,
-        )
-        text = re.sub(r"\{(\d+)\}", ", \\1" * rank, example)
-        family = (IMAGES if rank == 2 else VOLUMES).extended({}, example=text)
-        is_layer = layer(stem.format(rank), act="act" in function.__annotations__, family=family)
-        layers.append(is_layer(spelled))
-    return layers
+
+    def made(body: Callable[[int, LayerBuilder, LayerCall], Any]) -> list[Callable[..., Any]]:
+        return [_of_rank(body, rank, text, example, stem) for rank in (2, 3)]
+
+    return made
 
 
-def _convolution(
-    f: LayerBuilder,
+def _of_rank(
+    body: Callable[[int, LayerBuilder, LayerCall], Any],
     rank: int,
-    input: Variable,
-    num_filters: int,
-    filter_size: Numbers,
-    stride: Numbers = 1,
-    padding: Padding = 0,
-    dilation: Numbers = 1,
-    groups: int | None = None,
-    param_attr: Attr = None,
-    bias_attr: Attr = None,
-    use_cudnn: bool = True,
-    act: str | None = None,
-    name: str | None = None,
-    data_format: str = "NCHW",
-) -> Variable:
+    text: str,
+    example: str,
+    stem: str | None,
+) -> Callable[..., Any]:
+    """One of these layers."""
+
+    def layer(f: LayerBuilder, call: LayerCall) -> Any:
+        return body(rank, f, call)
+
+    layer.__module__ = __name__
+    layer.__annotations__["return"] = body.__annotations__["return"]
+    told = inspect.cleandoc(body.__doc__ or "")
+    for word, other in (_IN_SPACE if rank == 3 else {}).items():
+        told = told.replace(word, other)
+    layer.__doc__ = told
+    shown = re.sub(r"\{(\d+)\}", ", \\1" * rank, example)
+    family = (IMAGES if rank == 2 else VOLUMES).extended({}, example=shown)
+    signature = text.replace("{rank}", str(rank)).replace("{format}", FORMATS[rank][0])
+    stem = stem and stem.format(rank=rank)
+    return OperatorLayers(family).signature(signature, stem)(layer)
+
+
+@_of_ranks(
+    """
+    conv{rank}d(input, num_filters: int, filter_size: Numbers, stride: Numbers = 1,
+        padding: Padding = 0, dilation: Numbers = 1, groups: int | None, param_attr, bias_attr,
+        use_cudnn=True, act, name, data_format: str = "{format}")
+    """,
+    """
+    >>> x = fluid.data("x", [None, 3{32}])
+    >>> fluid.layers.{name}(x, num_filters=16, filter_size=3, padding=1, act="relu").shape
+    (-1, 16{32})
+    """,
+)
+def _convolution(rank: int, f: LayerBuilder, call: LayerCall) -> Variable:
     """Images convolved with filters, plus a bias.
 
     Args:
@@ -114,42 +127,32 @@ def _convolution(
             channels.
         ShapeError: the input has not 4 dimensions, or its channels are unknown.
     """
-    windows = windows_of(rank, filter_size, stride, padding, data_format, dilation)
-    return convolved(f, input, windows, num_filters, groups, (param_attr, bias_attr), use_cudnn)
+    windows = _windows(rank, call)
+    parameters = call.param_attr, call.bias_attr
+    return convolved(
+        f, call.input, windows, call.num_filters, call.groups, parameters, call.use_cudnn
+    )
 
 
 conv2d: Layer
 conv3d: Layer
-conv2d, conv3d = _of_ranks(
-    _convolution,
-    "conv{}d",
+conv2d, conv3d = _convolution
+
+
+@_of_ranks(
     """
-    >>> x = fluid.data("x", [None, 3{32}])
-    >>> fluid.layers.{name}(x, num_filters=16, filter_size=3, padding=1, act="relu").shape
-    (-1, 16{32})
+    conv{rank}d_transpose(input, num_filters: int, output_size: Numbers | None,
+        filter_size: Numbers | None, padding: Padding = 0, stride: Numbers = 1,
+        dilation: Numbers = 1, groups: int | None, param_attr, bias_attr, use_cudnn=True, act,
+        name, data_format: str = "{format}")
     """,
-    "conv{}d",
+    """
+    >>> x = fluid.data("x", [None, 16{8}])
+    >>> fluid.layers.{name}(x, num_filters=3, filter_size=2, stride=2).shape
+    (-1, 3{16})
+    """,
 )
-
-
-def _transposed(
-    f: LayerBuilder,
-    rank: int,
-    input: Variable,
-    num_filters: int,
-    output_size: Numbers | None = None,
-    filter_size: Numbers | None = None,
-    padding: Padding = 0,
-    stride: Numbers = 1,
-    dilation: Numbers = 1,
-    groups: int | None = None,
-    param_attr: Attr = None,
-    bias_attr: Attr = None,
-    use_cudnn: bool = True,
-    act: str | None = None,
-    name: str | None = None,
-    data_format: str = "NCHW",
-) -> Variable:
+def _transposed(rank: int, f: LayerBuilder, call: LayerCall) -> Variable:
     """The map that takes gradients of a convolution's output back to its input, plus a bias.
 
     Args:
@@ -168,40 +171,36 @@ def _transposed(
             channels, or neither ``output_size`` nor ``filter_size`` is given.
         ShapeError: the input has not 4 dimensions, or its channels are unknown.
     """
-    windows = windows_of(rank, filter_size, stride, padding, data_format, dilation)
-    parameters = param_attr, bias_attr
-    return transposed(f, input, windows, num_filters, output_size, groups, parameters, use_cudnn)
+    windows = _windows(rank, call)
+    parameters = call.param_attr, call.bias_attr
+    shape = call.num_filters, call.output_size, call.groups
+    return transposed(f, call.input, windows, *shape, parameters, call.use_cudnn)
+
+
+def _windows(rank: int, call: LayerCall) -> WindowArguments:
+    """The filters of a convolution, and how they move."""
+    steps = call.stride, call.padding, call.data_format, call.dilation
+    return windows_of(rank, call.filter_size, *steps)
 
 
 conv2d_transpose: Layer
 conv3d_transpose: Layer
-conv2d_transpose, conv3d_transpose = _of_ranks(
-    _transposed,
-    "conv{}d_transpose",
+conv2d_transpose, conv3d_transpose = _transposed
+
+
+@_of_ranks(
     """
-    >>> x = fluid.data("x", [None, 16{8}])
-    >>> fluid.layers.{name}(x, num_filters=3, filter_size=2, stride=2).shape
+    pool{rank}d(input: X, pool_size: Numbers = -1, pool_type: str = "max",
+        pool_stride: Numbers = 1, pool_padding: Padding = 0, global_pooling, use_cudnn=True,
+        ceil_mode, name, exclusive, data_format: str = "{format}")
+    """,
+    """
+    >>> x = fluid.data("x", [None, 3{32}])
+    >>> fluid.layers.{name}(x, pool_size=2, pool_stride=2).shape
     (-1, 3{16})
     """,
-    "conv{}d_transpose",
 )
-
-
-def _pooled(
-    f: LayerBuilder,
-    rank: int,
-    input: Variable,
-    pool_size: Numbers = -1,
-    pool_type: str = "max",
-    pool_stride: Numbers = 1,
-    pool_padding: Padding = 0,
-    global_pooling: bool = False,
-    use_cudnn: bool = True,
-    ceil_mode: bool = False,
-    name: str | None = None,
-    exclusive: bool = True,
-    data_format: str = "NCHW",
-) -> Variable:
+def _pooled(rank: int, f: LayerBuilder, call: LayerCall) -> Variable:
     """The maximum or mean of the images within windows, channel by channel.
 
     Args:
@@ -215,42 +214,28 @@ def _pooled(
     Returns:
         A variable of shape [N, C, H', W'], or [N, H', W', C].
     """
-    windows = windows_of(rank, pool_size, pool_stride, pool_padding, data_format, prefix="pool_")
-    return pooled(
-        f,
-        input,
-        windows,
-        pool_type,
-        global_pooling=global_pooling,
-        use_cudnn=use_cudnn,
-        ceil_mode=ceil_mode,
-        exclusive=exclusive,
-    )
+    steps = call.pool_stride, call.pool_padding, call.data_format
+    windows = windows_of(rank, call.pool_size, *steps, prefix="pool_")
+    return pooled(f, call.input, windows, call.pool_type, **call.attrs)
 
 
 pool2d: Layer
 pool3d: Layer
-pool2d, pool3d = _of_ranks(
-    _pooled,
-    "pool{}d",
+pool2d, pool3d = _pooled
+
+
+@_of_ranks(
     """
-    >>> x = fluid.data("x", [None, 3{32}])
-    >>> fluid.layers.{name}(x, pool_size=2, pool_stride=2).shape
-    (-1, 3{16})
+    adaptive_pool{rank}d(input: X, pool_size: Numbers, pool_type: str = "max",
+        require_index: bool = False, name) -> pool{rank}d
     """,
-    "pool{}d",
+    """
+    >>> x = fluid.data("x", [None, 3{30}])
+    >>> fluid.layers.{name}(x, pool_size=3, pool_type="avg").shape
+    (-1, 3{3})
+    """,
 )
-
-
-def _adaptive(
-    f: LayerBuilder,
-    rank: int,
-    input: Variable,
-    pool_size: Numbers,
-    pool_type: str = "max",
-    require_index: bool = False,
-    name: str | None = None,
-) -> Variable | tuple[Variable, Variable]:
+def _adaptive(rank: int, f: LayerBuilder, call: LayerCall) -> Variable | tuple[Variable, Variable]:
     """The maximum or mean of as many windows as the output is to have, whatever the image's size.
 
     Window i of n begins at ``floor(i * H / n)`` and ends before ``ceil((i + 1) * H / n)``.
@@ -266,18 +251,11 @@ def _adaptive(
     Raises:
         ArgumentError: a parameter has none of the forms above, or places of means are asked for.
     """
-    return adaptively_pooled(f, rank, input, pool_size, pool_type, require_index)
+    return adaptively_pooled(
+        f, rank, call.input, call.pool_size, call.pool_type, call.require_index
+    )
 
 
 adaptive_pool2d: Layer
 adaptive_pool3d: Layer
-adaptive_pool2d, adaptive_pool3d = _of_ranks(
-    _adaptive,
-    "adaptive_pool{}d",
-    """
-    >>> x = fluid.data("x", [None, 3{30}])
-    >>> fluid.layers.{name}(x, pool_size=3, pool_type="avg").shape
-    (-1, 3{3})
-    """,
-    "pool{}d",
-)
+adaptive_pool2d, adaptive_pool3d = _adaptive

@@ -8,10 +8,10 @@ from ..errors import ArgumentError
 from ..ir.variable import Variable
 from .activation import softmax
 from .boxes import bipartite_match, box_coder, iou_similarity, target_assign
-from .layer import LayerBuilder, layer, stopped
+from .layer import LayerBuilder, stopped
 from .loss import softmax_with_cross_entropy
 from .math import cast
-from .operator_layers import Layer, LayerCall, OperatorLayers
+from .operator_layers import Layer, LayerCall, OperatorLayers, operator_layer
 from .reduce import reduce_sum
 from .regression_loss import smooth_l1
 from .reshaping import flatten, reshape, transpose
@@ -69,26 +69,18 @@ retinanet_detection_output: Layer = _suppression(
 )
 
 
-@layer
-def ssd_loss(
-    f: LayerBuilder,
-    location: Variable,
-    confidence: Variable,
-    gt_box: Variable,
-    gt_label: Variable,
-    prior_box: Variable,
-    prior_box_var: Variable | None = None,
-    background_label: int = 0,
-    overlap_threshold: float = 0.5,
-    neg_pos_ratio: float = 3.0,
-    neg_overlap: float = 0.5,
-    loc_loss_weight: float = 1.0,
-    conf_loss_weight: float = 1.0,
-    match_type: str = "per_prediction",
-    mining_type: str = "max_negative",
-    normalize: bool = True,
-    sample_size: int | None = None,
-) -> Variable:
+@operator_layer.signature(
+    """
+    ssd_loss(location: Variable, confidence: Variable, gt_box: Variable, gt_label: Variable,
+        prior_box: Variable, prior_box_var: Variable | None, background_label: int = 0,
+        overlap_threshold: float = 0.5, neg_pos_ratio=3.0, neg_overlap: neg_dist_threshold,
+        loc_loss_weight: float = 1.0, conf_loss_weight: float = 1.0,
+        match_type: str = "per_prediction", mining_type, normalize: bool = True,
+        sample_size: int | None) -> mine_hard_examples
+    """,
+    stem="ssd_loss",
+)
+def ssd_loss(f: LayerBuilder, call: LayerCall) -> Variable:
     """What SSD learns from: prior boxes are matched with true ones, the hardest others are not.
 
     Liu et al., SSD: single shot multibox detector, ECCV 2016.
@@ -125,15 +117,15 @@ def ssd_loss(
     >>> fluid.layers.ssd_loss(loc, scores, true, label, boxes, variances).shape
     (-1, 1)
     """
-    if mining_type != "max_negative":
-        raise ArgumentError(f"expected mining_type max_negative, got {mining_type!r}")
-    sizes = shape_of(confidence)
+    if call.mining_type != "max_negative":
+        raise ArgumentError(f"expected mining_type max_negative, got {call.mining_type!r}")
+    sizes = shape_of(call.confidence)
     matches, alike = bipartite_match(
-        iou_similarity(gt_box, prior_box), match_type, overlap_threshold
+        iou_similarity(call.gt_box, call.prior_box), call.match_type, call.overlap_threshold
     )
-    labels = stopped(reshape(gt_label, [0, -1, 1]))
-    wanted, _ = target_assign(labels, matches, mismatch_value=background_label)
-    scores = flatten(confidence, axis=2)
+    labels = stopped(reshape(call.gt_label, [0, -1, 1]))
+    wanted, _ = target_assign(labels, matches, mismatch_value=call.background_label)
+    scores = flatten(call.confidence, axis=2)
     wanted = stopped(flatten(cast(wanted, "int64"), axis=2))
     losses: Any = softmax_with_cross_entropy(scores, wanted)
     places = stopped(slice_(sizes, axes=[0], starts=[0], ends=[2]))
@@ -143,25 +135,23 @@ def ssd_loss(
         None,
         matches,
         alike,
-        neg_pos_ratio=neg_pos_ratio,
-        neg_dist_threshold=neg_overlap,
-        mining_type=mining_type,
-        sample_size=sample_size or 0,
+        **call.attrs,
+        sample_size=call.sample_size or 0,
     )
-    relative = box_coder(prior_box, prior_box_var, gt_box)
-    moves, moved = target_assign(relative, matches, mismatch_value=background_label)
-    wanted, counted = target_assign(labels, matches, negative, background_label)
+    relative = box_coder(call.prior_box, call.prior_box_var, call.gt_box)
+    moves, moved = target_assign(relative, matches, mismatch_value=call.background_label)
+    wanted, counted = target_assign(labels, matches, negative, call.background_label)
     wanted = stopped(cast(flatten(wanted, axis=2), "int64"))
     conf_loss: Any = softmax_with_cross_entropy(scores, wanted)
     conf_loss = conf_loss * stopped(flatten(counted, axis=2))
-    location = flatten(location, axis=2)
+    location = flatten(call.location, axis=2)
     moves = stopped(flatten(moves, axis=2))
     loc_loss: Any = smooth_l1(location, moves)
     moved = stopped(flatten(moved, axis=2))
     loc_loss = loc_loss * moved
-    loss: Any = conf_loss * conf_loss_weight + loc_loss * loc_loss_weight
+    loss: Any = conf_loss * call.conf_loss_weight + loc_loss * call.loc_loss_weight
     loss = reduce_sum(_by_image(loss, places), dim=1, keep_dim=True)
-    return loss / reduce_sum(moved) if normalize else loss
+    return loss / reduce_sum(moved) if call.normalize else loss
 
 
 def _by_image(x: Variable, places: Variable) -> Variable:

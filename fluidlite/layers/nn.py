@@ -10,9 +10,8 @@ from ..errors import ArgumentError, DTypeError, ShapeError
 from ..ground.callsite import warn
 from ..initializer import Constant
 from ..ir.variable import Variable
-from ..opdef.interpreter import Call
 from .layer import LAYERS, LayerBuilder, is_variable, layer, stopped, variables_of
-from .operator_layers import Layer, operator_layer
+from .operator_layers import Layer, LayerCall, OperatorLayers, operator_layer
 from .sizes import integer
 
 if TYPE_CHECKING:
@@ -102,17 +101,14 @@ def _one_each(param_attr: Any, count: int) -> list[Any]:
     return attrs
 
 
-@layer(family=EMBEDDING)
-def embedding(
-    f: LayerBuilder,
-    input: Variable,
-    size: Sequence[int],
-    is_sparse: bool = False,
-    is_distributed: bool = False,
-    padding_idx: int | None = None,
-    param_attr: Attr = None,
-    dtype: DTypeLike = "float32",
-) -> Variable:
+@OperatorLayers(EMBEDDING).signature(
+    """
+    embedding(input: Ids, size: Sequence[int], is_sparse, is_distributed,
+        padding_idx: int | None, param_attr, dtype: DTypeLike = "float32") -> lookup_table
+    """,
+    stem="embedding",
+)
+def embedding(f: LayerBuilder, call: LayerCall) -> Variable:
     """The rows of a table of weights that ids select.
 
     ``fluid.embedding`` is the same without the last dimension of 1.
@@ -127,43 +123,25 @@ def embedding(
     >>> fluid.layers.embedding(ids, size=[1000, 64]).shape
     (-1, 64)
     """
-    return looked_up(
-        f, f.lookup_table, input, size, is_sparse, is_distributed, padding_idx, param_attr, dtype
+    table = new_table(f, call.size, call.param_attr, call.dtype)
+    padding = padding_row(call.padding_idx, int(call.size[0]))
+    return f.lookup_table(
+        table, call.input, **call.attrs, remote_prefetch=False, padding_idx=padding
     )
 
 
-def looked_up(
-    f: LayerBuilder,
-    lookup: Call,
-    input: Variable,
-    size: Sequence[int],
-    is_sparse: bool,
-    is_distributed: bool,
-    padding_idx: int | None,
-    param_attr: Attr,
-    dtype: DTypeLike,
-) -> Variable:
-    """What ``lookup``, one of the operators that look rows up, finds in a new table.
+def new_table(
+    f: LayerBuilder, size: Sequence[int], param_attr: Attr, dtype: DTypeLike
+) -> Variable | None:
+    """A table whose rows ids select.
 
     Args:
         f: the layer.
-        lookup: the operator.
-        input, size, is_sparse, is_distributed, padding_idx, param_attr, dtype: as of ``embedding``.
+        size, param_attr, dtype: as of ``embedding``.
     """
     if not hasattr(size, "__len__") or len(size) != 2:
         raise ArgumentError(f"expected size=[number of ids, width of a row], got {size!r}")
-    rows = int(size[0])
-    padding = padding_row(padding_idx, rows)
-    table = f.weight(param_attr, size, dtype)
-    looked_up_rows: Variable = lookup(
-        table,
-        input,
-        is_sparse=is_sparse,
-        is_distributed=is_distributed,
-        remote_prefetch=False,
-        padding_idx=padding,
-    )
-    return looked_up_rows
+    return f.weight(param_attr, size, dtype)
 
 
 def padding_row(padding_idx: int | None, rows: int) -> int:

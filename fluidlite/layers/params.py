@@ -9,7 +9,7 @@ from .. import unique_name
 from ..errors import ArgumentError
 from ..ground.dtypes import as_dtype
 from ..ground.state import in_dygraph_mode
-from ..initializer import Constant, Initializer, Xavier
+from ..initializer import Constant, Initializer, NumpyArrayInitializer, Xavier
 from ..ir.program import Program
 from ..ir.variable import Parameter, Variable
 from ..opdef.attribute import whole_number
@@ -17,6 +17,8 @@ from ..param_attr import WeightNormParamAttr, as_param_attr
 from .weight_norm import weight_norm
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from ..functions.arguments import DTypeLike
     from ..ir.block import Block
 
@@ -50,6 +52,17 @@ class Parameters:
             stop_gradient: whether gradients stop at it.
         """
         return self.parameter(attr, shape, dtype, "w", default or Xavier(), stop_gradient)
+
+    def fixed(self, array: np.ndarray[Any, Any]) -> Any:
+        """A weight that holds an array and stays as it is.
+
+        Args:
+            array: its values.
+        """
+        holds = NumpyArrayInitializer(array)
+        parameter: Any = self.weight(None, array.shape, array.dtype, holds, stop_gradient=True)
+        parameter.trainable = False
+        return parameter
 
     def bias(self, x: Variable, attr: Any, shape: Sequence[int], axis: int = 1) -> Variable:
         """``x`` plus a bias called ``<layer>.b_<n>``, aligned with the dimensions of ``x`` from

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import ArgumentError
-from ..initializer import NumpyArrayInitializer
 from ..ir.variable import Variable
 from .layer import LayerBuilder, stopped
 from .operator_layers import LayerCall, operator_layer
@@ -97,13 +96,7 @@ def _distribution(f: LayerBuilder, chances: Sequence[float]) -> dict[str, Variab
         "CustomDistAlias": np.array(aliases, "int32"),
         "CustomDistAliasProbs": np.array(shares, "float32"),
     }
-    parameters = {}
-    for slot, array in arrays.items():
-        holds = NumpyArrayInitializer(array)
-        parameter: Any = f.weight(None, array.shape, array.dtype, holds, stop_gradient=True)
-        parameter.trainable = False
-        parameters[slot] = parameter
-    return parameters
+    return {slot: f.fixed(array) for slot, array in arrays.items()}
 
 
 def _aliases(chances: Sequence[float]) -> tuple[list[float], list[int]]:
