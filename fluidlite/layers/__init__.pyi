@@ -46,7 +46,6 @@ from .decode_helper import SampleEmbeddingHelper
 from .decode_helper import TrainingHelper
 from .decoding import Decoder
 from .decoding import dynamic_decode
-from .detections import ssd_loss
 from .distance import l2_normalize
 from .distributions import Categorical
 from .distributions import MultivariateNormalDiag
@@ -89,7 +88,6 @@ from .metric import accuracy
 from .metric import auc
 from .multi_box import multi_box_head
 from .nn import dropout
-from .nn import embedding
 from .nn import fc
 from .nn import prelu
 from .probability_loss import dice_loss
@@ -663,6 +661,9 @@ def elementwise_sub(x: Variable, y: Variable, axis: int = -1, act: str | None = 
 def elu(x: Variable, alpha: float = 1.0, name: str | None = None) -> Variable:
     """``x`` where it is positive, else ``alpha * (exp(x) - 1)`` (Clevert et al., Fast and accurate deep network learning by exponential linear units, ICLR 2016)."""
 
+def embedding(input: Variable, size: Sequence[int], is_sparse: bool = False, is_distributed: bool = False, padding_idx: int | None = None, param_attr: Attr = None, dtype: DTypeLike = 'float32') -> Variable:
+    """The rows of a table of weights that ids select."""
+
 def equal(x: Variable, y: Variable, cond: Variable | None = None) -> Variable:
     """Whether ``x`` equals ``y``, for each element."""
 
@@ -1121,6 +1122,9 @@ def square(x: Variable, name: str | None = None) -> Variable:
 
 def squeeze(input: Variable, axes: int | Sequence[int], name: str | None = None) -> Variable:
     """``input`` without dimensions of size 1."""
+
+def ssd_loss(location: Variable, confidence: Variable, gt_box: Variable, gt_label: Variable, prior_box: Variable, prior_box_var: Variable | None = None, background_label: int = 0, overlap_threshold: float = 0.5, neg_pos_ratio: float = 3.0, neg_overlap: float = 0.5, loc_loss_weight: float = 1.0, conf_loss_weight: float = 1.0, match_type: str = 'per_prediction', mining_type: str = 'max_negative', normalize: bool = True, sample_size: int | None = None) -> Variable:
+    """What SSD learns from: prior boxes are matched with true ones, the hardest others are not."""
 
 def stanh(x: Variable, scale_a: float = 0.67, scale_b: float = 1.7159, name: str | None = None) -> Variable:
     """``scale_b * tanh(scale_a * x)``, for each element."""

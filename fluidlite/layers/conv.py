@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..ir.variable import Variable
 from ..opdef.windows import FORMATS, WindowArguments
@@ -16,9 +16,6 @@ from .convolution import adaptively_pooled, convolved, pooled, transposed
 from .layer import LayerBuilder
 from .operator_layers import Layer, LayerCall, OperatorLayers
 from .windows import IMAGES, VOLUMES, windows_of
-
-if TYPE_CHECKING:
-    pass
 
 #: words of images -> those of volumes
 _IN_SPACE = {
