@@ -50,7 +50,7 @@ _IN_SPACE = {
 
 
 def _of_ranks(
-    text: str, example: str, stem: str | None = None
+    text: str, example: str
 ) -> Callable[[Callable[[int, LayerBuilder, LayerCall], Any]], list[Callable[..., Any]]]:
     """A decorator that makes layers of images and of volumes of a function of the number of
     dimensions of a window, the interpreter and the arguments.
@@ -58,21 +58,16 @@ def _of_ranks(
     Args:
         text: the signature of the layers, with ``{rank}`` for that number, and ``{format}``.
         example: of their use; ``{3}`` in it stands for the rest of a shape: ``, 3, 3``.
-        stem: of their names, with ``{rank}``; those of the operators when None.
     """
 
     def made(body: Callable[[int, LayerBuilder, LayerCall], Any]) -> list[Callable[..., Any]]:
-        return [_of_rank(body, rank, text, example, stem) for rank in (2, 3)]
+        return [_of_rank(body, rank, text, example) for rank in (2, 3)]
 
     return made
 
 
 def _of_rank(
-    body: Callable[[int, LayerBuilder, LayerCall], Any],
-    rank: int,
-    text: str,
-    example: str,
-    stem: str | None,
+    body: Callable[[int, LayerBuilder, LayerCall], Any], rank: int, text: str, example: str
 ) -> Callable[..., Any]:
     """One of these layers."""
 
@@ -88,8 +83,7 @@ def _of_rank(
     shown = re.sub(r"\{(\d+)\}", ", \\1" * rank, example)
     family = (IMAGES if rank == 2 else VOLUMES).extended({}, example=shown)
     signature = text.replace("{rank}", str(rank)).replace("{format}", FORMATS[rank][0])
-    stem = stem and stem.format(rank=rank)
-    return OperatorLayers(family).signature(signature, stem)(layer)
+    return OperatorLayers(family).signature(signature)(layer)
 
 
 @_of_ranks(
