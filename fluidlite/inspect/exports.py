@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ArgumentError
+from ..ground.docstrings import Family
 from ..ground.quoting import dot_string, mermaid_string
 from ..ir.program import Program
 from .folding import Folding, Group, Item
@@ -23,8 +24,10 @@ _DOT_STYLES = {
     "optimize": 'shape=octagon, fillcolor="#e4f4ee", color="#0b7d5a"',
     "learning rate": 'shape=box, style="filled,dashed", fillcolor="#f7eaf3", color="#9b4d82"',
 }
+_CONVERSIONS = Family({"program": "what to convert."}, raises="ArgumentError: it is no program.")
 
 
+@_CONVERSIONS
 def to_networkx(program: Program) -> networkx.MultiDiGraph[Any]:
     """A program as a networkx graph, with a node for each operator and each variable.
 
@@ -34,12 +37,6 @@ def to_networkx(program: Program) -> networkx.MultiDiGraph[Any]:
     ``name``, ``shape``, ``dtype``, ``persistable``, ``is_data``, ``is_parameter``.  An edge from a
     variable to an operator, or the reverse, has the attribute ``slot``.  An edge from a forward
     operator to its gradient operator has ``kind`` "gradient", the others "data".
-
-    Args:
-        program: what to convert.
-
-    Raises:
-        ArgumentError: it is no program.
 
     >>> x = fluid.data("x", [None, 3], "float32")
     >>> y = fluid.layers.relu(x)
@@ -90,15 +87,10 @@ def to_networkx(program: Program) -> networkx.MultiDiGraph[Any]:
     return network
 
 
+@_CONVERSIONS
 def to_dot(program: Program) -> str:
     """A program in the DOT language of Graphviz: roles in colours and shapes, blocks, name scopes
     and layers as clusters.
-
-    Args:
-        program: what to convert.
-
-    Raises:
-        ArgumentError: it is no program.
 
     >>> x = fluid.data("x", [None, 3], "float32")
     >>> y = fluid.layers.relu(x)
@@ -147,11 +139,11 @@ def _dot_items(graph: ProgramGraph, root: Group) -> Iterator[str]:
             yield f"{indent}o{item} [label={dot_string(op.type)}, {style}, tooltip={tip}];"
 
 
+@_CONVERSIONS
 def to_mermaid(program: Program, max_nodes: int = _MOST) -> str:
     """A program as a Mermaid flow chart, which many forges show in their documents.
 
     Args:
-        program: what to convert.
         max_nodes: what is more is folded, by role, name scope, layer and repeated part.
 
     Raises:

@@ -83,6 +83,7 @@ def operator(
     fixed: Sequence[str] = (),
     moved: Sequence[str] = (),
     unread: Sequence[str] = (),
+    inputs: int = -1,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """A decorator: the function builds operators of these types.
 
@@ -92,11 +93,12 @@ def operator(
             initializers they are constants, and no parameters.
         moved: inputs that are attributes in old models.
         unread: attributes that change nothing here.
+        inputs: how many a function takes that has ``*xs`` for them; -1 for any number.
     """
 
     def register(build: Callable[..., Any]) -> Callable[..., Any]:
         for type in types:
-            NODE_BUILDERS[domain, type] = _form(build, fixed, moved, unread)
+            NODE_BUILDERS[domain, type] = _form(build, fixed, moved, unread, inputs)
         return build
 
     return register
@@ -109,7 +111,11 @@ def operators(builds: Mapping[str, Callable[..., Any]], unread: Sequence[str] = 
 
 
 def _form(
-    build: Callable[..., Any], fixed: Sequence[str], moved: Sequence[str], unread: Sequence[str]
+    build: Callable[..., Any],
+    fixed: Sequence[str],
+    moved: Sequence[str],
+    unread: Sequence[str],
+    inputs: int,
 ) -> NodeForm:
     parameters = list(inspect.signature(build).parameters.values())[1:]
     named = [p for p in parameters if p.kind is p.KEYWORD_ONLY]
@@ -120,7 +126,7 @@ def _form(
     attributes.update(each.name for group in shared.values() for each in fields(group))
     return NodeForm(
         build,
-        -1 if variadic else len(parameters) - len(named),
+        inputs if variadic else len(parameters) - len(named),
         frozenset(attributes),
         frozenset(p.name for p in named if p.default is p.empty) - TOLD,
         frozenset(p.name for p in named) & TOLD,

@@ -14,7 +14,14 @@ from ..opdef.definition import Op
 from ..opdef.spec import Spec, need_float
 
 
-class quantize(Op):
+class Scaled(Op, abstract=True):
+    """An operator between floats and integers of 8 bits."""
+
+    signature = "Input -> Output"
+    grad = None
+
+
+class quantize(Scaled):
     """Output = Input * Scale, rounded to the nearest integer of 8 bits, ties to even.
 
     Input: floats.
@@ -23,11 +30,9 @@ class quantize(Op):
     output_format: accepted; the order of dimensions stays.
     """
 
-    signature = "Input -> Output"
     is_negative_input: bool = False
     Scale: float = 1.0
     output_format: str = attr("NHWC", inert=True)
-    grad = None
 
     def infer(self, Input: Spec) -> Specs:
         need_float(Input=Input)
@@ -37,16 +42,14 @@ class quantize(Op):
         return _rounded(xp, Input * self.Scale, np.int8 if self.is_negative_input else np.uint8)
 
 
-class dequantize(Op):
+class dequantize(Scaled):
     """Output = Input / Scale, float32.
 
     Input: integers of 8 bits.
     Scale: what they were multiplied by.
     """
 
-    signature = "Input -> Output"
     Scale: float = 1.0
-    grad = None
 
     def infer(self, Input: Spec) -> Specs:
         _need_8_bits(Input)
@@ -58,7 +61,7 @@ class dequantize(Op):
         return Input.astype(np.float32) / np.float32(self.Scale)
 
 
-class requantize(Op):
+class requantize(Scaled):
     """Output = Input * Scale_out / Scale_in, rounded to the nearest integer of 8 bits.
 
     Input: integers of 8 bits.
@@ -66,10 +69,8 @@ class requantize(Op):
     Scale_out: what they shall be multiplied by.
     """
 
-    signature = "Input -> Output"
     Scale_in: float = 1.0
     Scale_out: float = 1.0
-    grad = None
 
     def infer(self, Input: Spec) -> Specs:
         _need_8_bits(Input)

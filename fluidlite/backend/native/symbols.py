@@ -528,25 +528,15 @@ def _namespace() -> Any:
     functions["abs"] = functions["absolute"]
     add: Any = functions["add"]
     add.reduce = _added
+    by_name = (
+        *(where, erf, power, clip, logaddexp, reshape, broadcast_to, concatenate, matmul, swapaxes),
+        *(mean, take_along_axis, in_range, arange, full),
+    )
+    functions.update((function.__name__, function) for function in by_name)
     own = dict(
-        where=where,
-        erf=erf,
-        power=power,
-        clip=clip,
-        logaddexp=logaddexp,
-        reshape=reshape,
-        broadcast_to=broadcast_to,
-        concatenate=concatenate,
         sum=total,
-        matmul=matmul,
-        swapaxes=swapaxes,
-        mean=mean,
         max=largest,
         amax=largest,
-        take_along_axis=take_along_axis,
-        in_range=in_range,
-        arange=arange,
-        full=full,
         zeros=lambda shape, dtype=np.float64: full(shape, 0, dtype),
         ones=lambda shape, dtype=np.float64: full(shape, 1, dtype),
         zeros_like=lambda v, dtype=None: _filled(0, v, dtype),

@@ -16,6 +16,8 @@ from ..forms import operator
 from .shape import reverse_sequence
 
 Step = Callable[[Any, list[Any]], list[Any]]
+#: the same of a network: takes that, the parameters of a direction and its activations before
+NetworkStep = Callable[..., list[Any]]
 
 
 @dataclass
@@ -26,12 +28,14 @@ class Weights:
         x: of the input, [size of the input, gates * hidden].
         h: of the state, [hidden, gates * hidden].
         b_x, b_h: biases of both, [gates * hidden], or None.
+        peepholes: what gates see of the cell, [hidden] each, or None.
     """
 
     x: Any
     h: Any
     b_x: Any
     b_h: Any
+    peepholes: list[Any] | None
 
 
 #: activation -> its name in fluid, and what alpha and beta are called there, with their defaults
@@ -100,6 +104,13 @@ class GRUNetwork(RecurrentNetwork):
     linear_before_reset: int = 0
 
 
+@dataclass(frozen=True)
+class LSTMNetwork(RecurrentNetwork):
+    """The same, of networks of long short-term memories."""
+
+    input_forget: int = 0
+
+
 @dataclass
 class Net:
     """What the operators have in common: the data, and how it is taken through time."""
@@ -111,16 +122,17 @@ class Net:
     directions: list[bool]  #: of each, whether it goes backwards
     network: RecurrentNetwork
 
-    def weights(self, w: Any, r: Any, b: Any, at: int) -> Weights:
+    def weights(self, w: Any, r: Any, b: Any, p: Any, at: int) -> Weights:
         """The parameters of a direction."""
         f = self.f
-        one = lambda v: f.transposed(f.dropped(f.cut(v, 0, at, at + 1), 0), [1, 0])
-        x, h = one(w), one(r)
+        own = lambda v: f.dropped(f.cut(v, 0, at, at + 1), 0)
+        peepholes = None if p is None else _gates(f, own(p), 3, self.hidden, 0)
+        x, h = (f.transposed(own(v), [1, 0]) for v in (w, r))
         if b is None:
-            return Weights(x, h, None, None)
-        row = f.dropped(f.cut(b, 0, at, at + 1), 0)
+            return Weights(x, h, None, None, peepholes)
+        row = own(b)
         half = f.known_sizes(row)[0] // 2
-        return Weights(x, h, f.cut(row, 0, 0, half), f.cut(row, 0, half, 2 * half))
+        return Weights(x, h, f.cut(row, 0, 0, half), f.cut(row, 0, half, 2 * half), peepholes)
 
     def initial(self, given: Any, at: int) -> Any:
         """The state that a direction begins with."""
@@ -189,25 +201,24 @@ class Net:
         return f.to(f.less_than(time, ends), f.type_of(self.x))
 
     def directed(
-        self, w: Any, r: Any, b: Any, initial: list[Any], step: Any, one_bias: bool = True
+        self, weights: list[Weights], initial: list[Any], step: Any, acts: list[Any], one_bias: bool
     ) -> list[Any]:
         """Go through time in each direction.
 
         Args:
-            w, r, b: parameters of all directions.
+            weights, acts: the parameters of each direction, and its activations.
             initial: what the state begins with, None for zeros.
-            step: takes the parameters of a direction, its number, and what :meth:`run` gives.
+            step: takes those of a direction, and what :meth:`run` gives.
             one_bias: whether both biases are added to what a step gets.
         """
         results = []
-        for at in range(len(self.directions)):
-            own = self.weights(w, r, b, at)
+        for at, own in enumerate(weights):
             bias = own.b_x
-            if one_bias and b is not None:
+            if one_bias and bias is not None:
                 bias = self.f.elementwise_add(own.b_x, own.b_h)
             inputs = _projected(self.f, self.x, own.x, bias)
             states = [self.initial(v, at) for v in initial]
-            results.append(self.run(at, inputs, states, partial(step, own, at)))
+            results.append(self.run(at, inputs, states, partial(step, own, acts[at])))
         return self.joined(results)
 
     def joined(self, found: list[tuple[Any, list[Any]]]) -> list[Any]:
@@ -233,41 +244,45 @@ def _projected(f: Any, x: Any, weights: Any, bias: Any) -> Any:
     return out if bias is None else f.elementwise_add(out, bias)
 
 
-def _of_one_state(type: str, options: RecurrentNetwork, *default: str, one_bias: bool) -> Any:
-    """A decorator: the function is a step of the operator, whose state is one tensor."""
+def _network(
+    type: str,
+    inputs: int,
+    *functions: str,
+    options: Any = RecurrentNetwork(),
+    one_bias: bool = True,
+) -> Callable[[NetworkStep], NetworkStep]:
+    """A decorator: the function is a step of the operator.
 
-    def register(taken: Callable[[Net, Any, Any, Weights, list[Any]], Any]) -> None:
-        @operator(type)
-        def build(
-            f: Any,
-            x: Any,
-            w: Any,
-            r: Any,
-            b: Any = None,
-            lengths: Any = None,
-            initial_h: Any = None,
-            *,
-            network: RecurrentNetwork = options,
-        ) -> Any:
-            net, acts = network.of(f, x, lengths, r), network.functions(f, *default)
+    Args:
+        type, inputs: of the operator, and how many inputs it takes.
+        functions: its activations where a node does not say others.
+        options: its attributes.
+        one_bias: whether both biases are added to what a step gets.
+    """
 
-            def step(own: Weights, at: int, now: Any, states: list[Any]) -> list[Any]:
-                return [taken(net, now, states[0], own, acts[at])]
+    def register(step: NetworkStep) -> NetworkStep:
+        @operator(type, inputs=inputs)
+        def build(f: Any, *ins: Any, network: RecurrentNetwork = options) -> Any:
+            x, w, r, b, lengths, *initial = ins
+            peepholes = initial.pop() if len(initial) > 2 else None
+            net, acts = network.of(f, x, lengths, r), network.functions(f, *functions)
+            weights = [net.weights(w, r, b, peepholes, at) for at in range(len(net.directions))]
+            return net.directed(weights, initial, partial(step, net), acts, one_bias)
 
-            return net.directed(w, r, b, [initial_h], step, one_bias)
+        return step
 
     return register
 
 
-@_of_one_state("RNN", RecurrentNetwork(), "Tanh", one_bias=True)
-def _rnn_step(net: Net, now: Any, h: Any, own: Weights, acts: list[Any]) -> Any:
-    f, (g,) = net.f, acts
-    return g(net.network.clipped(f, f.elementwise_add(now, f.matmul(h, own.h))))
+@_network("RNN", 6, "Tanh")
+def _rnn_step(net: Net, own: Weights, acts: list[Any], now: Any, states: list[Any]) -> list[Any]:
+    f, (g,), (h,) = net.f, acts, states
+    return [g(net.network.clipped(f, f.elementwise_add(now, f.matmul(h, own.h))))]
 
 
-@_of_one_state("GRU", GRUNetwork(), "Sigmoid", "Tanh", one_bias=False)
-def _gru_step(net: Net, now: Any, h: Any, own: Weights, acts: list[Any]) -> Any:
-    f, n, (sigmoid, tanh) = net.f, net.hidden, acts
+@_network("GRU", 6, "Sigmoid", "Tanh", options=GRUNetwork(), one_bias=False)
+def _gru_step(net: Net, own: Weights, acts: list[Any], now: Any, states: list[Any]) -> list[Any]:
+    f, n, (sigmoid, tanh), (h,) = net.f, net.hidden, acts, states
     options: Any = net.network
     parts = _gates(f, now, 3, n)
     weights = _gates(f, own.h, 3, n)
@@ -287,50 +302,23 @@ def _gru_step(net: Net, now: Any, h: Any, own: Weights, acts: list[Any]) -> Any:
         inner = recurrent(f.elementwise_mul(r, h), 2)
     new = tanh(clipped(parts[2], inner))
     left = f.scale(z, scale=-1.0, bias=1.0)
-    return f.elementwise_add(f.elementwise_mul(left, new), f.elementwise_mul(z, h))
+    return [f.elementwise_add(f.elementwise_mul(left, new), f.elementwise_mul(z, h))]
 
 
-@operator("LSTM")
-def lstm(
-    f: Any,
-    x: Any,
-    w: Any,
-    r: Any,
-    b: Any = None,
-    lengths: Any = None,
-    initial_h: Any = None,
-    initial_c: Any = None,
-    p: Any = None,
-    *,
-    input_forget: int = 0,
-    network: RecurrentNetwork = RecurrentNetwork(),
-) -> Any:
-    net, acts = network.of(f, x, lengths, r), network.functions(f, "Sigmoid", "Tanh", "Tanh")
-    peeps: list[Any] = [None] * len(net.directions)
-    if p is not None:
-        rows = (f.dropped(f.cut(p, 0, at, at + 1), 0) for at in range(len(net.directions)))
-        peeps = [_gates(f, row, 3, net.hidden, 0) for row in rows]
-
-    def step(own: Weights, at: int, now: Any, states: list[Any]) -> list[Any]:
-        gates = f.elementwise_add(now, f.matmul(states[0], own.h))
-        return _lstm_step(net, gates, states[1], peeps[at], acts[at], input_forget)
-
-    return net.directed(w, r, b, [initial_h, initial_c], step)
-
-
-def _lstm_step(
-    net: Net, gates: Any, c: Any, peeps: Any, acts: list[Any], coupled: int
-) -> list[Any]:
-    f, (sigmoid, tanh, last) = net.f, acts
+@_network("LSTM", 8, "Sigmoid", "Tanh", "Tanh", options=LSTMNetwork())
+def _lstm_step(net: Net, own: Weights, acts: list[Any], now: Any, states: list[Any]) -> list[Any]:
+    f, (sigmoid, tanh, last), (h, c) = net.f, acts, states
+    options: Any = net.network
+    gates = f.elementwise_add(now, f.matmul(h, own.h))
     i, o, forget, new = _gates(f, gates, 4, net.hidden)
 
     def seen(gate: Any, cell: Any, at: int) -> Any:
-        if peeps is not None:
-            gate = f.elementwise_add(gate, f.elementwise_mul(cell, peeps[at]))
+        if own.peepholes is not None:
+            gate = f.elementwise_add(gate, f.elementwise_mul(cell, own.peepholes[at]))
         return sigmoid(net.network.clipped(f, gate))
 
     i_gate = seen(i, c, 0)
-    f_gate = f.scale(i_gate, scale=-1.0, bias=1.0) if coupled else seen(forget, c, 2)
+    f_gate = f.scale(i_gate, scale=-1.0, bias=1.0) if options.input_forget else seen(forget, c, 2)
     cell = f.elementwise_add(
         f.elementwise_mul(f_gate, c),
         f.elementwise_mul(i_gate, tanh(net.network.clipped(f, new))),
