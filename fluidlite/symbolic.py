@@ -120,10 +120,24 @@ def _is_plain(entry: Any) -> bool:
 
 def _builder(x: Variable) -> LayerBuilder:
     """The interpreter that appends to the current block of a variable's program."""
+    return _builder_of(x.block.program)
+
+
+def _builder_of(program: Program) -> LayerBuilder:
     f = LayerBuilder("tensor", None)
-    f.block = x.block.program.current_block()
-    _begins_call(x.block.program)
+    f.block = program.current_block()
+    _begins_call(program)
     return f
+
+
+def constant(array: Any, program: Program) -> Variable:
+    """A variable with the elements of an array.
+
+    Args:
+        array: numbers or truth values.
+        program: gets the operators that make them, in its current block.
+    """
+    return _constant(array, _builder_of(program))
 
 
 def _in_programs(op: Op) -> Op:

@@ -1,4 +1,4 @@
-"""The modules ``paddle``, ``paddle.fluid`` and those below them, made of what is here.
+"""The modules ``paddle``, ``paddle.fluid``, ``paddle.nn`` and all others, made of what is here.
 
 A module looks a name up when it is first asked for, so importing one costs next to nothing.
 """
@@ -15,6 +15,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from ..errors import suggestion
+from . import editions
 from .names import Entry, is_listed, is_package, listed
 from .properties import PROPERTIES
 from .refused import refused
@@ -25,21 +26,29 @@ _LAUNCH = "from paddle.distributed.launch import launch\nlaunch()\n"
 
 
 class AliasModule(ModuleType):
-    """A module of fluid 1.8, by the names that it had."""
+    """A module of paddle 1.8 or 2.6, or both, by the names that it had."""
 
     def __getattr__(self, name: str) -> Any:
         module = self.__name__
         if name == "__all__":
             return _public(module)
         entry = entry_of(module, name)
-        if entry is None:
-            known = [*listed(module).names, *BESIDE.get(module, ())]
+        newer = _of_2(self, name)
+        if entry is None and newer is _ABSENT:
             raise AttributeError(
-                f"module {module!r} has no attribute {name!r}{suggestion(name, known)}",
+                f"module {module!r} has no attribute {name!r}{suggestion(name, dir(self))}",
                 name=name,
                 obj=self,
             )
-        found = _resolved(self, name, entry)
+        if entry is None:
+            editions.uses("2.6")
+            found = newer
+        elif newer is _ABSENT or _is_module(entry, newer):
+            found = _resolved(self, name, entry)
+        elif editions.of_both(f"{module}.{name}") == "2.6":
+            found = newer
+        else:
+            found = _resolved(self, name, entry)
         super().__setattr__(name, found)
         return found
 
@@ -52,12 +61,43 @@ class AliasModule(ModuleType):
         super().__setattr__(name, value)
 
     def __dir__(self) -> list[str]:
-        names = {*super().__dir__(), *listed(self.__name__).names, *BESIDE.get(self.__name__, ())}
-        return sorted(names)
+        names = {*super().__dir__(), *BESIDE.get(self.__name__, ())}
+        if is_listed(self.__name__):
+            names.update(listed(self.__name__).names)
+        newer = editions.module_of_2(self.__name__)
+        return sorted(names if newer is None else names.union(newer.__dir__()))
+
+
+_ABSENT: Any = object()
+
+
+def _of_2(holder: AliasModule, name: str) -> Any:
+    """What a module of 2.6 has of a name."""
+    module = holder.__name__
+    newer = editions.module_of_2(module)
+    if newer is None or _is_private(name):
+        return _ABSENT
+    found = getattr(newer, name, _ABSENT)
+    if found is not _ABSENT and not isinstance(found, ModuleType):
+        return found
+    below = editions.module_of_2(f"{module}.{name}")
+    return found if below is None else _related(holder, f"{module}.{name}")
+
+
+def _is_private(name: str) -> bool:
+    return name.startswith("_") and name != "__version__"
+
+
+def _is_module(entry: Entry, newer: Any) -> bool:
+    """Whether both editions have a module there: it serves the names of both."""
+    return entry.kind == "module" and isinstance(newer, AliasModule)
 
 
 def _public(module: str) -> list[str]:
     """What a star import takes."""
+    newer = editions.module_of_2(module)
+    if newer is not None and (not is_listed(module) or editions.of_both(module) == "2.6"):
+        return list(newer.__all__)
     found = listed(module)
     if found.public is not None:
         return list(found.public)
@@ -120,17 +160,22 @@ class AliasFinder:
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """The specification of a module of 1.8; None for any other."""
-        if fullname.partition(".")[0] != PACKAGE or not is_listed(fullname):
+        if fullname.partition(".")[0] != PACKAGE:
             return None
+        newer = editions.module_of_2(fullname)
+        if newer is None and not is_listed(fullname):
+            return None
+        has_more = hasattr(newer, "__path__") or (is_listed(fullname) and is_package(fullname))
         # Not derived from importlib.abc.Loader: importing that takes long.
         loader: Any = self
-        return ModuleSpec(fullname, loader, origin="fluidlite", is_package=is_package(fullname))
+        return ModuleSpec(fullname, loader, origin="fluidlite", is_package=has_more)
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         """An empty module: it fills itself."""
         kind = PROPERTIES.get(spec.name)
         made = _with_properties(kind)(spec.name) if kind else AliasModule(spec.name)
-        made.__doc__ = f"The names of {spec.name} 1.8, served by fluidlite."
+        made.__doc__ = f"The names of {spec.name}, served by fluidlite."
+        editions.begins(spec.name)
         self._made[spec.name] = made
         return made
 

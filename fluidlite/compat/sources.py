@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
-from .names import Entry, listed
+from .names import Entry, is_listed, listed
 from .refused import refused
 
 _ROOT = __name__.split(".", 1)[0]
@@ -170,6 +170,8 @@ def sources_of(module: str) -> Iterator[str]:
 
 def entry_of(module: str, name: str) -> Entry | None:
     """What is known of a name of a module of 1.8; None where it had none of that name."""
+    if not is_listed(module):
+        return None
     return listed(module).names.get(name) or BESIDE.get(module, {}).get(name)
 
 

@@ -44,6 +44,7 @@ from ..functions.shaping import (
     unsqueeze, unstack,
 )  # fmt: skip
 from ..ground.tracebacks import quick_api_boundary
+from .inplace import writes_in_place
 from .layering import EagerLayer
 
 if TYPE_CHECKING:
@@ -171,6 +172,7 @@ class SharedMethods:
 
 
 @quick_api_boundary
+@writes_in_place
 class Methods(SharedMethods):
     """All of paddle 2's; OneFlow has others of some names, or none."""
 

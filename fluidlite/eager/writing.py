@@ -65,7 +65,7 @@ class Writing(TensorRecord, results=False):
         """A tensor of the same elements that stops gradients."""
         return self.detach()
 
-    def write(self, change: Any, reshaped: bool = False) -> Any:
+    def write(self, change: Any, reshaped: bool = False, retyped: bool = False) -> Any:
         """Take what a function makes of this tensor in its place.
 
         The function is recorded; what was recorded before still means the old elements.
@@ -73,6 +73,7 @@ class Writing(TensorRecord, results=False):
         Args:
             change: takes an alias of this tensor, and gives a tensor of its shape.
             reshaped: the shape may change.
+            retyped: the element type may change; results are converted to it otherwise.
 
         Raises:
             InplaceError: the tensor is a leaf that wants a gradient, or the shape would change.
@@ -91,7 +92,7 @@ class Writing(TensorRecord, results=False):
                 f"{list(result.array.shape)}",
             )
         array = result.array
-        if array.dtype != self.array.dtype:
+        if array.dtype != self.array.dtype and not retyped:
             array = array.astype(self.array.dtype)
             result = eager.cast(
                 result, in_dtype=as_dtype(result.array.dtype), out_dtype=as_dtype(self.array.dtype)
@@ -108,6 +109,10 @@ class Writing(TensorRecord, results=False):
     def write_shape(self, change: Any) -> Any:
         """The same as ``write`` for a function that changes the shape."""
         return self.write(change, reshaped=True)
+
+    def write_type(self, change: Any) -> Any:
+        """The same as ``write`` for a function that changes the element type."""
+        return self.write(change, retyped=True)
 
     add_: ClassVar[Callable[..., Any]] = WRITTEN(arithmetic.add)
     subtract_: ClassVar[Callable[..., Any]] = WRITTEN(arithmetic.subtract)

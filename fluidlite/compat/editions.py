@@ -1,0 +1,113 @@
+"""Which paddle a process means: 1.8, or 2.6.
+
+``paddle`` serves the names of both.  What a program uses first decides: a module that only 1.8 has
+means 1.8; a name that only 2.6 has, or one that both have, means 2.6.
+"""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
+
+from ..errors import ArgumentError
+from ..ground import state
+from .names import is_listed
+from .served import notice
+
+EDITIONS = ("1.8", "2.6")
+_ROOT = __name__.partition(".")[0]
+
+
+def _said() -> str | None:
+    return checked(os.environ.get("FLUIDLITE_PADDLE") or None)
+
+
+_decided: state.StateSlot[str | None] = state.slot("edition of paddle", _said)
+#: whether the process has used a name that only the other edition has
+_mixed: state.StateSlot[bool] = state.slot("both editions of paddle", lambda: False)
+
+
+def checked(edition: str | None) -> str | None:
+    """An edition, or None.
+
+    Raises:
+        ArgumentError: there is no such edition.
+    """
+    if edition is not None and edition not in EDITIONS:
+        raise ArgumentError(f"expected paddle to be one of {', '.join(EDITIONS)}, got {edition!r}")
+    return edition
+
+
+def edition() -> str | None:
+    """The edition that the process means; None as long as nothing has decided."""
+    return _decided.get()
+
+
+def fix(which: str | None) -> None:
+    """Decide, or decide nothing yet.
+
+    Args:
+        which: the edition, or None.
+
+    Raises:
+        ArgumentError: there is no such edition.
+    """
+    _decided.switch(checked(which))
+    _mixed.switch(False)
+
+
+def uses(which: str) -> None:
+    """Note that the process uses what only one edition has.
+
+    Args:
+        which: the edition; it is decided for if none was.
+    """
+    now = _decided.get()
+    if now is None:
+        _decided.switch(which)
+    elif now != which:
+        _mixed.switch(True)
+
+
+def of_both(what: str) -> str:
+    """The edition that a name means that both have.
+
+    Args:
+        what: the name, for a warning where the process uses both editions.
+    """
+    now = _decided.get()
+    if now is None:
+        _decided.switch("2.6")
+        return "2.6"
+    if _mixed.get():
+        notice(
+            f"edition {what}",
+            f"{what} is in paddle 1.8 and in 2.6, and the program uses both: here it is that of "
+            f"{now}; fluidlite run --paddle 1.8 or 2.6 chooses",
+        )
+    return now
+
+
+def module_of_2(name: str) -> ModuleType | None:
+    """The module of paddle 2.6 of a name; None where there is none.
+
+    Args:
+        name: from ``paddle`` on.
+    """
+    here = f"{_ROOT}.{name}"
+    try:
+        return import_module(here) if find_spec(here) is not None else None
+    except ModuleNotFoundError:
+        return None
+
+
+def begins(name: str) -> None:
+    """Note the import of a module.
+
+    Args:
+        name: from ``paddle`` on.
+    """
+    if is_listed(name) != (module_of_2(name) is not None):
+        uses("1.8" if is_listed(name) else "2.6")

@@ -1,0 +1,52 @@
+"""Functions that write their result in the place of their first argument, by rule: ``f_`` of ``f``.
+
+What the function takes, checks and says stands once, in the function without the underscore.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from ..ground.spellings import Spelling
+
+T = TypeVar("T", bound=type)
+
+#: the method of a tensor that writes -> the functions that it writes for
+WRITES = {
+    "write": (
+        "acos acosh addmm asin asinh atan atanh bitwise_and bitwise_not bitwise_or bitwise_xor "
+        "cosh cumprod cumsum erf expm1 floor_mod frac hypot index_add index_fill index_put log10 "
+        "log1p log2 logit mod nan_to_num put_along_axis sinh tan trunc"
+    ),
+    "write_shape": "t transpose",
+    "write_type": (
+        "cast equal greater_equal greater_than less_equal less_than logical_and logical_not "
+        "logical_or logical_xor not_equal"
+    ),
+}
+
+
+def writes_in_place(cls: T) -> T:
+    """Give a class of tensors the methods ``f_`` of the functions above that it has as methods.
+
+    Args:
+        cls: the class.
+    """
+    for method, names in WRITES.items():
+        for name in names.split():
+            setattr(cls, f"{name}_", in_place(getattr(cls, name), method))
+    return cls
+
+
+def in_place(function: Callable[..., Any], method: str = "write") -> Callable[..., Any]:
+    """The function that writes what another one makes of its first argument in its place.
+
+    Args:
+        function: takes a tensor first.
+        method: of the tensor; see ``WRITES``.
+    """
+    first = next(iter(inspect.signature(function).parameters))
+    return Spelling({first: "self"}, writes=method)(function)
+

@@ -1,0 +1,45 @@
+"""Functions that write their result in the place of their first argument, by rule.
+
+On a variable of a program they are the functions without the underscore, as in paddle 2.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from ..eager.tensor import Tensor
+from ..functions import exports
+from ..ground.tracebacks import api_boundaries
+from ..ir.variable import Variable
+
+_NAMES = [
+    "abs_", "acos_", "addmm_", "atan_", "bitwise_and_", "bitwise_not_", "bitwise_or_",
+    "bitwise_xor_", "cast_", "cos_", "cumprod_", "cumsum_", "divide_", "equal_", "erf_",
+    "expm1_", "floor_divide_", "floor_mod_", "frac_", "greater_equal_", "greater_than_",
+    "hypot_", "index_add_", "index_fill_", "index_put_", "less_equal_", "less_than_", "log10_",
+    "log2_", "log_", "logical_and_", "logical_not_", "logical_or_", "logit_", "masked_fill_",
+    "mod_", "multiply_", "nan_to_num_", "neg_", "normal_", "pow_", "remainder_", "reshape_",
+    "scatter_", "sin_", "sinh_", "square_", "squeeze_", "t_", "tan_", "tanh_", "transpose_",
+    "tril_", "triu_", "trunc_", "unsqueeze_",
+]  # fmt: skip
+__all__ = [*_NAMES]
+
+
+def _in_place(name: str) -> Callable[..., Any]:
+    method = getattr(Tensor, name)
+    function = getattr(exports, name[:-1], None)
+
+    @functools.wraps(method)
+    def written(x: Any, *args: Any, **kwargs: Any) -> Any:
+        chosen = method if function is None or not isinstance(x, Variable) else function
+        return chosen(x, *args, **kwargs)
+
+    written.__module__ = __name__
+    return written
+
+
+globals().update({name: _in_place(name) for name in _NAMES})
+
+api_boundaries(globals())

@@ -1,0 +1,67 @@
+"""The two modes of paddle 2: functions without operands make tensors, or build programs.
+
+With operands there is nothing to choose: a tensor runs, a variable appends.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from ..ground import state
+from ..ground.public_names import list_public_names
+from ..ground.tracebacks import api_boundaries
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_static: state.StateSlot[bool] = state.slot("paddle 2 builds programs", lambda: False)
+
+
+def enable_static() -> None:
+    """Have creation functions, parameters and layers build programs from here on."""
+    _static.switch(True)
+
+
+def disable_static(place: object = None) -> None:
+    """Have them make tensors again, as at the start.
+
+    Args:
+        place: accepted; there is one place.
+    """
+    _static.switch(False)
+
+
+def in_dynamic_mode() -> bool:
+    """Whether functions without operands make tensors.
+
+    >>> from fluidlite import paddle
+    >>> paddle.in_dynamic_mode()
+    True
+    """
+    return not _static.get()
+
+
+def building(eager: F) -> Callable[[Callable[..., Any]], F]:
+    """Make one function of two: one for tensors, the decorated one for programs.
+
+    Args:
+        eager: makes tensors; it gives the result its signature and its docstring.
+    """
+
+    def decorate(append: Callable[..., Any]) -> F:
+        @functools.wraps(eager)
+        def either(*args: Any, **kwargs: Any) -> Any:
+            return (append if _static.get() else eager)(*args, **kwargs)
+
+        either.__module__ = append.__module__
+        either.__signature__ = inspect.signature(eager)  # type: ignore[attr-defined]
+        made: Any = either
+        return made
+
+    return decorate
+
+
+list_public_names(globals())
+api_boundaries(globals(), but=("building",))

@@ -1,0 +1,34 @@
+"""``paddle.optimizer.lr`` of paddle 2.6: schedules of learning rates."""
+
+from __future__ import annotations
+
+from ...ground.public_names import list_public_names
+from ...optimizer.lr import (
+    CosineAnnealingDecay,
+    CosineAnnealingWarmRestarts,
+    CyclicLR,
+    ExponentialDecay,
+    InverseTimeDecay,
+    LambdaDecay,
+    LinearLR,
+    LinearWarmup,
+    LRScheduler,
+    MultiplicativeDecay,
+    MultiStepDecay,
+    NaturalExpDecay,
+    NoamDecay,
+    OneCycleLR,
+    PiecewiseDecay,
+    PolynomialDecay,
+    ReduceOnPlateau,
+    StepDecay,
+)  # fmt: skip
+
+__all__ = [
+    "CosineAnnealingDecay", "CosineAnnealingWarmRestarts", "CyclicLR", "ExponentialDecay",
+    "InverseTimeDecay", "LRScheduler", "LambdaDecay", "LinearLR", "LinearWarmup",
+    "MultiStepDecay", "MultiplicativeDecay", "NaturalExpDecay", "NoamDecay", "OneCycleLR",
+    "PiecewiseDecay", "PolynomialDecay", "ReduceOnPlateau", "StepDecay",
+]  # fmt: skip
+
+list_public_names(globals())

@@ -1,0 +1,181 @@
+"""Models in files and in bytes, in paddle 2's spelling."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from typing import Any
+
+from ... import io
+from ...ground.files import Path
+from ...ground.public_names import list_public_names
+from ...ground.tracebacks import api_boundaries
+from ...ir.program import Program, default_main_program
+from ...ir.variable import Variable
+from ...proto.state import checked_path
+from ...runtime.executor import Executor
+
+Variables = Variable | Sequence[Variable]
+
+
+def save_inference_model(
+    path_prefix: Path,
+    feed_vars: Variables,
+    fetch_vars: Variables,
+    executor: Executor,
+    **kwargs: Any,
+) -> None:
+    """Write the part of a program that computes some variables, and the parameters that it reads.
+
+    Args:
+        path_prefix: the path without ``.pdmodel`` and ``.pdiparams``.
+        feed_vars: variables that are fed.
+        fetch_vars: variables that are computed.
+        executor: values come from the global scope.
+        kwargs: ``program``: the program, the main program when it is not given; others are
+            accepted.
+
+    Raises:
+        FileError: a file cannot be written; says which, and why.
+        NotInitializedError: a parameter has no value; run the startup program first.
+    """
+    folder, stem = os.path.split(checked_path(path_prefix))
+    io.save_inference_model(
+        folder or ".",
+        [var.name for var in _listed(feed_vars)],
+        _listed(fetch_vars),
+        executor,
+        kwargs.get("program"),
+        f"{stem}.pdmodel",
+        f"{stem}.pdiparams",
+    )
+
+
+def load_inference_model(path_prefix: Path | None, executor: Executor, **kwargs: Any) -> list[Any]:
+    """Read a model.
+
+    Args:
+        path_prefix: the path without ``.pdmodel``; None where the next two are bytes.
+        executor: loads the parameters into the global scope.
+        kwargs: ``model_filename``, ``params_filename``: files of other names, or the bytes.
+
+    Returns:
+        the program; the names of the variables to feed; the variables to fetch.
+
+    Raises:
+        FileError: a file cannot be read; says which, and why.
+    """
+    names = {name: kwargs.get(name) for name in ("model_filename", "params_filename")}
+    return io.load_inference_model(path_prefix, executor, **names)
+
+
+def normalize_program(
+    program: Program, feed_vars: Variables, fetch_vars: Variables, **kwargs: Any
+) -> Program:
+    """The part of a program that computes some variables, with operators that feed and fetch.
+
+    Args:
+        program: stays as it is.
+        feed_vars: variables that are fed.
+        fetch_vars: variables that are computed.
+        kwargs: accepted.
+    """
+    return Program.parse_from_string(serialize_program(feed_vars, fetch_vars, program=program))
+
+
+def serialize_program(feed_vars: Variables, fetch_vars: Variables, **kwargs: Any) -> bytes:
+    """The bytes of a ``.pdmodel`` file.
+
+    Args:
+        feed_vars: variables that are fed.
+        fetch_vars: variables that are computed.
+        kwargs: ``program``: the program, the main program when it is not given.
+    """
+    return _written(feed_vars, fetch_vars, Executor(), kwargs.get("program"), program_only=True)
+
+
+def serialize_persistables(
+    feed_vars: Variables, fetch_vars: Variables, executor: Executor, **kwargs: Any
+) -> bytes:
+    """The bytes of a ``.pdiparams`` file.
+
+    Args:
+        feed_vars: variables that are fed.
+        fetch_vars: variables that are computed.
+        executor: values come from the global scope.
+        kwargs: ``program``: the program, the main program when it is not given.
+    """
+    return _written(feed_vars, fetch_vars, executor, kwargs.get("program"), program_only=False)
+
+
+def _written(
+    feed_vars: Variables,
+    fetch_vars: Variables,
+    executor: Executor,
+    program: Program | None,
+    program_only: bool,
+) -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        io.save_inference_model(
+            folder,
+            [var.name for var in _listed(feed_vars)],
+            _listed(fetch_vars),
+            executor,
+            default_main_program() if program is None else program,
+            "model",
+            "params",
+            program_only=program_only,
+        )
+        return load_from_file(os.path.join(folder, "model" if program_only else "params"))
+
+
+def deserialize_program(data: bytes) -> Program:
+    """The program of the bytes of a ``.pdmodel`` file.
+
+    Args:
+        data: what ``serialize_program`` gave.
+    """
+    return Program.parse_from_string(data)
+
+
+def deserialize_persistables(program: Program, data: bytes, executor: Executor) -> None:
+    """Put the values of a ``.pdiparams`` file into the global scope.
+
+    Args:
+        program: whose parameters they are.
+        data: what ``serialize_persistables`` gave.
+        executor: loads them.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        save_to_file(os.path.join(folder, "params"), data)
+        io.load_persistables(executor, folder, program, "params")
+
+
+def save_to_file(path: Path, content: bytes) -> None:
+    """Write bytes to a file.
+
+    Args:
+        path: the file.
+        content: the bytes.
+    """
+    with open(checked_path(path), "wb") as file:
+        file.write(content)
+
+
+def load_from_file(path: Path) -> bytes:
+    """The bytes of a file.
+
+    Args:
+        path: the file.
+    """
+    with open(checked_path(path), "rb") as file:
+        return file.read()
+
+
+def _listed(variables: Variables) -> list[Variable]:
+    return list(variables) if isinstance(variables, (list, tuple)) else [variables]  # type: ignore[list-item]
+
+
+list_public_names(globals())
+api_boundaries(globals())
