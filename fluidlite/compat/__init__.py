@@ -17,7 +17,7 @@ from importlib.machinery import PathFinder
 from ..errors import FluidError
 from ..ground.public_names import list_public_names
 from ..ir.foreign import OWN, allowed, checked_kinds
-from . import children, dropped, served, six
+from . import children, dropped, editions, served, six
 from .alias import PACKAGE, AliasFinder, forget
 from .served import CompatWarning
 
@@ -44,6 +44,7 @@ def install(
     synthetic_data: bool = False,
     dropped_names: bool = False,
     allow: Sequence[str] = (),
+    paddle: str | None = None,
 ) -> None:
     """Serve ``paddle``, ``paddle.fluid`` and what is below them to this process.
 
@@ -53,10 +54,13 @@ def install(
         dropped_names: whether names that Python and NumPy have dropped since work, too, such as
             ``np.int``; each gives one warning.
         allow: which effects programs that are read may have: kinds that ``Program.allow`` takes.
+        paddle: ``"1.8"`` or ``"2.6"``: what names mean that both have.  When None,
+            ``FLUIDLITE_PADDLE`` in the environment says so, else what the program uses first.
 
     Raises:
-        ArgumentError: there is no effect of a kind.
-        AliasError: there is another ``paddle``, and ``force`` does not say that it may be hidden.
+        ArgumentError: there is no effect of a kind, or no such version.
+        AliasError: there is another ``paddle``, and ``force`` does not say that it may be hidden;
+            or the process means the other version already.
 
     >>> fluid.compat.install()
     >>> import paddle.fluid
@@ -65,6 +69,9 @@ def install(
     >>> fluid.compat.uninstall()
     """
     kinds = checked_kinds(allow) if allow else OWN
+    now = editions.edition() if installed() else None
+    if editions.checked(paddle) not in (None, now) and now is not None:
+        raise AliasError(f"this process means paddle {now} already, not {paddle}")
     if not installed():
         if not force:
             _refuse_another()
@@ -79,6 +86,8 @@ def install(
     if dropped_names:
         dropped.install()
     children.announce(synthetic_data=synthetic_data, dropped_names=dropped_names, allow=allow)
+    if (means := paddle or editions.edition()) is not None:
+        editions.decide(means)
 
 
 def uninstall() -> None:
@@ -93,6 +102,7 @@ def uninstall() -> None:
         sys.meta_path.remove(finder)
     forget()
     six.forget()
+    editions.forget()
 
 
 def _refuse_another() -> None:

@@ -21,6 +21,7 @@ from ..ground.job_environment import as_variables, launched
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "child")
 _OPTIONS = "FLUIDLITE_ALIAS"
 _ALLOW = "allow="
+_PADDLE = "paddle="
 #: variables of Paddle's launcher that were set, and what they were before
 _trainers: state.StateSlot[dict[str, str | None]] = state.slot("trainers", dict)
 
@@ -42,6 +43,17 @@ def announce(allow: Sequence[str], **options: bool) -> None:
         said = as_variables(found)
         _trainers.switch({name: os.environ.get(name) for name in said})
         os.environ.update(said)
+
+
+def tell_edition(edition: str) -> None:
+    """Let those processes mean the paddle that this one means.
+
+    Args:
+        edition: the version.
+    """
+    if _OPTIONS in os.environ:
+        words = [word for word in os.environ[_OPTIONS].split() if not word.startswith(_PADDLE)]
+        os.environ[_OPTIONS] = " ".join([*words, f"{_PADDLE}{edition}"])
 
 
 def withdraw() -> None:
@@ -70,7 +82,8 @@ def adopt() -> None:
     """Install the alias in this process as it is in the one that started it."""
     words = os.environ.get(_OPTIONS, "").split()
     allow = [word.removeprefix(_ALLOW) for word in words if word.startswith(_ALLOW)]
-    options = dict.fromkeys((word for word in words if not word.startswith(_ALLOW)), True)
+    editions = [word.removeprefix(_PADDLE) for word in words if word.startswith(_PADDLE)]
+    options = dict.fromkeys((word for word in words if "=" not in word), True)
     compat = import_module(__package__ or "")
-    compat.install(**{**options, "force": True, "allow": allow})
+    compat.install(**{**options, "force": True, "allow": allow, "paddle": (*editions, None)[0]})
     import_module("paddle")

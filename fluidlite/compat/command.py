@@ -10,16 +10,16 @@ from . import script
 
 #: options that may stand before a script's name
 _OPTIONS = ("--strict", "--synthetic-data", "--force")
-_WITH_VALUE = "--allow"
+_WITH_VALUE = ("--allow", "--paddle")
 
 
 def _first(words: Sequence[str]) -> str:
     """The first word behind the options of ``run``; empty where there is none."""
     rest = iter(words)
     for word in rest:
-        if word == _WITH_VALUE:
+        if word in _WITH_VALUE:
             next(rest, None)
-        elif word not in _OPTIONS and not word.startswith(f"{_WITH_VALUE}="):
+        elif word not in _OPTIONS and word.partition("=")[0] not in _WITH_VALUE:
             return word
     return ""
 

@@ -13,6 +13,7 @@ from types import ModuleType
 
 from ..errors import ArgumentError
 from ..ground import state
+from . import children
 from .names import is_listed
 from .served import notice
 
@@ -45,17 +46,20 @@ def edition() -> str | None:
     return _decided.get()
 
 
-def fix(which: str | None) -> None:
-    """Decide, or decide nothing yet.
+def decide(which: str) -> None:
+    """Mean an edition from here on, in processes that are started from here on, too.
 
     Args:
-        which: the edition, or None.
-
-    Raises:
-        ArgumentError: there is no such edition.
+        which: the edition.
     """
-    _decided.switch(checked(which))
-    _mixed.switch(False)
+    _decided.switch(which)
+    children.tell_edition(which)
+
+
+def forget() -> None:
+    """Decide anew: as the environment says, else by what is used first."""
+    _decided.reset()
+    _mixed.reset()
 
 
 def uses(which: str) -> None:
@@ -66,7 +70,7 @@ def uses(which: str) -> None:
     """
     now = _decided.get()
     if now is None:
-        _decided.switch(which)
+        decide(which)
     elif now != which:
         _mixed.switch(True)
 
@@ -79,7 +83,7 @@ def of_both(what: str) -> str:
     """
     now = _decided.get()
     if now is None:
-        _decided.switch("2.6")
+        decide("2.6")
         return "2.6"
     if _mixed.get():
         notice(

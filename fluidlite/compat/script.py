@@ -21,6 +21,7 @@ from ..ground.console import complain
 from ..ground.interrupts import as_python_does
 from ..opdef.effect import KINDS
 from . import AliasError, install, rewriting
+from .editions import EDITIONS
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _MAIN = "__main__"
@@ -31,7 +32,7 @@ def parser() -> argparse.ArgumentParser:
     """What stands behind ``fluidlite run`` before the script's own arguments."""
     argument_parser = argparse.ArgumentParser(
         prog="fluidlite run",
-        description="Run a script that was written for paddle.fluid 1.8.",
+        description="Run a script that was written for paddle.fluid 1.8, or for paddle 2.",
         epilog="What stands behind the script's name is the script's.",
     )
     argument_parser.add_argument(
@@ -49,6 +50,11 @@ def parser() -> argparse.ArgumentParser:
         default=[],
         choices=[*KINDS],
         help="an effect that programs which the script reads may have",
+    )
+    argument_parser.add_argument(
+        "--paddle",
+        choices=EDITIONS,
+        help="the version that names mean which both have; what the script uses first decides",
     )
     argument_parser.add_argument(
         "-m", dest="module", action="store_true", help="SCRIPT is a module's name, as for Python"
@@ -123,6 +129,7 @@ def main(words: Sequence[str]) -> int:
             synthetic_data=options.synthetic_data,
             dropped_names=not options.strict,
             allow=options.allow,
+            paddle=options.paddle,
         )
     except AliasError as error:
         complain(f"{error}")

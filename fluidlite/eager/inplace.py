@@ -17,10 +17,10 @@ T = TypeVar("T", bound=type)
 WRITES = {
     "write": (
         "acos acosh addmm asin asinh atan atanh bitwise_and bitwise_not bitwise_or bitwise_xor "
-        "cosh cumprod cumsum erf expm1 floor_mod frac hypot index_add index_fill index_put log10 "
+        "cosh erf expm1 floor_mod frac hypot index_add index_fill index_put log10 "
         "log1p log2 logit mod nan_to_num put_along_axis sinh tan trunc"
     ),
-    "write_shape": "t transpose",
+    "write_shape": "cumprod cumsum t transpose",
     "write_type": (
         "cast equal greater_equal greater_than less_equal less_than logical_and logical_not "
         "logical_or logical_xor not_equal"
@@ -49,4 +49,3 @@ def in_place(function: Callable[..., Any], method: str = "write") -> Callable[..
     """
     first = next(iter(inspect.signature(function).parameters))
     return Spelling({first: "self"}, writes=method)(function)
-
