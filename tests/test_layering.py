@@ -29,7 +29,8 @@ LIGHT = {"concurrent", "ctypes", "difflib", "hashlib", "json", "random", "tempfi
 VAGUE = {"base", "common", "helper", "helpers", "misc", "util", "utils"}
 PASSING = {"each", "found", "given", "kept", "made"}  # names for the next line or two
 LIFE = 3  # how many lines a local of such a name may live
-IMPORTED_SO = {"nn/utils.py", "flow/nn/utils"}  # users of paddle 2 and OneFlow import these
+#: users of paddle 2 and OneFlow import these
+IMPORTED_SO = {"nn/utils.py", "flow/nn/utils", "paddle/nn/utils.py"}
 LONGEST, LONGEST_OF_RUNTIME = 600, 400
 
 

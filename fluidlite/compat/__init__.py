@@ -87,7 +87,7 @@ def install(
         dropped.install()
     children.announce(synthetic_data=synthetic_data, dropped_names=dropped_names, allow=allow)
     if (means := paddle or editions.edition()) is not None:
-        editions.decide(means)
+        editions.decide(means, chosen=paddle is not None)
 
 
 def uninstall() -> None:

@@ -18,7 +18,7 @@ from ..errors import suggestion
 from ..ground.console import complain, say
 from . import dropped, install, installed, uninstall
 from .alias import PACKAGE, AliasModule
-from .names import is_listed
+from .editions import is_served
 from .refused import RefusedValue, is_refused, refusal
 
 #: packages that a script imports by short names, whatever it calls them
@@ -109,7 +109,7 @@ def check(source: str | bytes, path: str = "<script>", *, strict: bool = False) 
         return [Finding(error.lineno or 1, error.offset or 1, message)]
     before = installed()
     if not before:
-        install(force=True)
+        install(force=True, paddle="1.8")
     try:
         reader = _Reader()
         reader.visit(tree)
@@ -150,7 +150,7 @@ class _Reader(ast.NodeVisitor):
             if alias.name == "*":
                 continue
             full = f"{module}.{alias.name}"
-            if is_listed(full) or self._name(node, full, importing=True):
+            if is_served(full) or self._name(node, full, importing=True):
                 self.meaning[alias.asname or alias.name] = full
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
@@ -219,7 +219,7 @@ class _Reader(ast.NodeVisitor):
         full = self.meaning.get(node.id, "")
         if isinstance(node.ctx, ast.Store):
             self.meaning.pop(node.id, None)
-        elif full.partition(".")[0] == PACKAGE and not is_listed(full):
+        elif full.partition(".")[0] == PACKAGE and not is_served(full):
             self._name(node, full)
 
     def visit_FunctionDef(self, node: Any) -> None:
@@ -237,7 +237,7 @@ class _Reader(ast.NodeVisitor):
         self.found.append(Finding(node.lineno, node.col_offset + 1, message, works_in_run))
 
     def _module(self, node: ast.AST, name: str) -> bool:
-        if is_listed(name):
+        if is_served(name):
             return True
         if not self._caught & _MISSING["import"]:
             self._add(node, f"there is no module {name}")
@@ -313,7 +313,7 @@ def _divided(full: str) -> tuple[str, list[str]]:
     parts = full.split(".")
     for end in range(len(parts), 0, -1):
         module = ".".join(parts[:end])
-        if is_listed(module) and not _hidden(parts[: end - 1], parts[end - 1 :]):
+        if is_served(module) and not _hidden(parts[: end - 1], parts[end - 1 :]):
             return module, parts[end:]
         if module in dropped.DROPPED:
             return module, parts[end:]

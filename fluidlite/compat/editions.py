@@ -26,6 +26,8 @@ def _said() -> str | None:
 
 
 _decided: state.StateSlot[str | None] = state.slot("edition of paddle", _said)
+#: whether the user has said it: then there is nothing to warn of
+_chosen: state.StateSlot[bool] = state.slot("edition of paddle said", lambda: bool(_said()))
 #: whether the process has used a name that only the other edition has
 _mixed: state.StateSlot[bool] = state.slot("both editions of paddle", lambda: False)
 
@@ -46,20 +48,23 @@ def edition() -> str | None:
     return _decided.get()
 
 
-def decide(which: str) -> None:
+def decide(which: str, chosen: bool = False) -> None:
     """Mean an edition from here on, in processes that are started from here on, too.
 
     Args:
         which: the edition.
+        chosen: whether the user has said so.
     """
     _decided.switch(which)
+    if chosen:
+        _chosen.switch(True)
     children.tell_edition(which)
 
 
 def forget() -> None:
     """Decide anew: as the environment says, else by what is used first."""
-    _decided.reset()
-    _mixed.reset()
+    for slot in (_decided, _chosen, _mixed):
+        slot.reset()
 
 
 def uses(which: str) -> None:
@@ -85,7 +90,7 @@ def of_both(what: str) -> str:
     if now is None:
         decide("2.6")
         return "2.6"
-    if _mixed.get():
+    if _mixed.get() and not _chosen.get():
         notice(
             f"edition {what}",
             f"{what} is in paddle 1.8 and in 2.6, and the program uses both: here it is that of "
@@ -105,6 +110,15 @@ def module_of_2(name: str) -> ModuleType | None:
         return import_module(here) if find_spec(here) is not None else None
     except ModuleNotFoundError:
         return None
+
+
+def is_served(name: str) -> bool:
+    """Whether a module is served: one of either edition.
+
+    Args:
+        name: from ``paddle`` on.
+    """
+    return is_listed(name) or (name.partition(".")[0] == "paddle" and module_of_2(name) is not None)
 
 
 def begins(name: str) -> None:

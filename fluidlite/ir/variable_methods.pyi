@@ -44,8 +44,14 @@ class VariableMethods(Arithmetic):
     def acos(self, name: str | None = None) -> Variable:
         """The angle in [0, pi] whose cosine is x."""
 
+    def acos_(self, name: str | None = None) -> Variable:
+        """The angle in [0, pi] whose cosine is x, in place."""
+
     def acosh(self, name: str | None = None) -> Variable:
         """The inverse hyperbolic cosine."""
+
+    def acosh_(self, name: str | None = None) -> Variable:
+        """The inverse hyperbolic cosine, in place."""
 
     def add(self, y: Other, name: str | None = None) -> Variable:
         """x + y."""
@@ -55,6 +61,9 @@ class VariableMethods(Arithmetic):
 
     def addmm(self, x: Any, y: Any, beta: float = 1.0, alpha: float = 1.0, name: str | None = None) -> Variable:
         """``beta input + alpha x y`` with matrices x and y."""
+
+    def addmm_(self, x: Any, y: Any, beta: float = 1.0, alpha: float = 1.0, name: str | None = None) -> Variable:
+        """``beta input + alpha x y`` with matrices x and y, in place."""
 
     def alias(self) -> Variable:
         """The variable."""
@@ -86,8 +95,14 @@ class VariableMethods(Arithmetic):
     def asin(self, name: str | None = None) -> Variable:
         """The angle in [-pi/2, pi/2] whose sine is x."""
 
+    def asin_(self, name: str | None = None) -> Variable:
+        """The angle in [-pi/2, pi/2] whose sine is x, in place."""
+
     def asinh(self, name: str | None = None) -> Variable:
         """The inverse hyperbolic sine."""
+
+    def asinh_(self, name: str | None = None) -> Variable:
+        """The inverse hyperbolic sine, in place."""
 
     def atan(self, name: str | None = None) -> Variable:
         """The angle in (-pi/2, pi/2) whose tangent is x."""
@@ -95,8 +110,14 @@ class VariableMethods(Arithmetic):
     def atan2(self, y: Other, name: str | None = None) -> Variable:
         """The angle of the point (y, x) seen from the origin."""
 
+    def atan_(self, name: str | None = None) -> Variable:
+        """The angle in (-pi/2, pi/2) whose tangent is x, in place."""
+
     def atanh(self, name: str | None = None) -> Variable:
         """The inverse hyperbolic tangent."""
+
+    def atanh_(self, name: str | None = None) -> Variable:
+        """The inverse hyperbolic tangent, in place."""
 
     def bincount(self, weights: Variable | None = None, minlength: int = 0, name: str | None = None) -> Variable:
         """How often each number from 0 occurs."""
@@ -104,14 +125,26 @@ class VariableMethods(Arithmetic):
     def bitwise_and(self, y: Other, out: Variable | None = None, name: str | None = None) -> Variable:
         """The bits that are set in both of two integers; of truth values whether both are true."""
 
+    def bitwise_and_(self, y: Other, out: Variable | None = None, name: str | None = None) -> Variable:
+        """The bits that are set in both of two integers, in place; of truth values whether both are true."""
+
     def bitwise_not(self, out: Variable | None = None, name: str | None = None) -> Variable:
         """The bits that are not set in integers; of truth values the others."""
+
+    def bitwise_not_(self, out: Variable | None = None, name: str | None = None) -> Variable:
+        """The bits that are not set in integers, in place; of truth values the others."""
 
     def bitwise_or(self, y: Other, out: Variable | None = None, name: str | None = None) -> Variable:
         """The bits that are set in one of two integers, or in both."""
 
+    def bitwise_or_(self, y: Other, out: Variable | None = None, name: str | None = None) -> Variable:
+        """The bits that are set in one of two integers, or in both, in place."""
+
     def bitwise_xor(self, y: Other, out: Variable | None = None, name: str | None = None) -> Variable:
         """The bits that are set in one of two integers and not in the other."""
+
+    def bitwise_xor_(self, y: Other, out: Variable | None = None, name: str | None = None) -> Variable:
+        """The bits that are set in one of two integers and not in the other, in place."""
 
     def bmm(self, y: Any, transpose_x: bool = False, transpose_y: bool = False, name: str | None = None) -> Variable:
         """The product of matrices, of stacks of them, or of vectors."""
@@ -124,6 +157,9 @@ class VariableMethods(Arithmetic):
 
     def cast(self, dtype: DTypeLike) -> Variable:
         """x in another element type."""
+
+    def cast_(self, dtype: DTypeLike) -> Variable:
+        """x in another element type, in place."""
 
     def ceil(self, name: str | None = None) -> Variable:
         """The smallest integer that is not below x."""
@@ -155,6 +191,9 @@ class VariableMethods(Arithmetic):
     def cosh(self, name: str | None = None) -> Variable:
         """The hyperbolic cosine of x."""
 
+    def cosh_(self, name: str | None = None) -> Variable:
+        """The hyperbolic cosine of x, in place."""
+
     def count_nonzero(self, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> Variable:
         """How many elements are not 0."""
 
@@ -173,8 +212,14 @@ class VariableMethods(Arithmetic):
     def cumprod(self, dim: int | None = None, dtype: DTypeLike = None, name: str | None = None) -> Variable:
         """The products of all elements up to each one."""
 
+    def cumprod_(self, dim: int | None = None, dtype: DTypeLike = None, name: str | None = None) -> Variable:
+        """The products of all elements up to each one, in place."""
+
     def cumsum(self, axis: int | None = None, dtype: DTypeLike = None, name: str | None = None) -> Variable:
         """The sums of all elements up to each one."""
+
+    def cumsum_(self, axis: int | None = None, dtype: DTypeLike = None, name: str | None = None) -> Variable:
+        """The sums of all elements up to each one, in place."""
 
     @property
     def data(self) -> Variable:
@@ -219,11 +264,17 @@ class VariableMethods(Arithmetic):
     def equal(self, y: Other, name: str | None = None) -> Variable:
         """x == y, element by element, as truth values."""
 
+    def equal_(self, y: Other, name: str | None = None) -> Variable:
+        """x == y, element by element, as truth values, in place."""
+
     def equal_all(self, y: Any, name: str | None = None) -> Variable:
         """Whether x and y have one shape and are equal everywhere."""
 
     def erf(self, name: str | None = None) -> Variable:
         """2 / sqrt(pi) times the integral of e^(-t^2) from 0 to x."""
+
+    def erf_(self, name: str | None = None) -> Variable:
+        """2 / sqrt(pi) times the integral of e^(-t^2) from 0 to x, in place."""
 
     def exp(self, name: str | None = None) -> Variable:
         """e to the power of x."""
@@ -239,6 +290,9 @@ class VariableMethods(Arithmetic):
 
     def expm1(self, name: str | None = None) -> Variable:
         """e to the power of x, less 1; exact for small x."""
+
+    def expm1_(self, name: str | None = None) -> Variable:
+        """e to the power of x, less 1, in place; exact for small x."""
 
     def exponential_(self, lam: float = 1.0) -> Variable:
         """Draw all elements anew in every run, exponentially distributed, in place."""
@@ -273,6 +327,9 @@ class VariableMethods(Arithmetic):
     def floor_mod(self, y: Other, name: str | None = None) -> Variable:
         """What x // y leaves, with the sign of y as by Python's ``%``."""
 
+    def floor_mod_(self, y: Other, name: str | None = None) -> Variable:
+        """What x // y leaves, with the sign of y as by Python's ``%``, in place."""
+
     def fmax(self, y: Any, name: str | None = None) -> Variable:
         """The larger of two elements, or the one that is a number."""
 
@@ -281,6 +338,9 @@ class VariableMethods(Arithmetic):
 
     def frac(self, name: str | None = None) -> Variable:
         """What is behind the point, with the sign of x."""
+
+    def frac_(self, name: str | None = None) -> Variable:
+        """What is behind the point, with the sign of x, in place."""
 
     def gather(self, index: Any, axis: int = 0, name: str | None = None) -> Variable:
         """The slices of x along a dimension that an index names; those named twice add up backwards."""
@@ -291,8 +351,14 @@ class VariableMethods(Arithmetic):
     def greater_equal(self, y: Other, name: str | None = None) -> Variable:
         """x >= y, element by element, as truth values."""
 
+    def greater_equal_(self, y: Other, name: str | None = None) -> Variable:
+        """x >= y, element by element, as truth values, in place."""
+
     def greater_than(self, y: Other, name: str | None = None) -> Variable:
         """x > y, element by element, as truth values."""
+
+    def greater_than_(self, y: Other, name: str | None = None) -> Variable:
+        """x > y, element by element, as truth values, in place."""
 
     def histogram(self, bins: int = 100, min: float = 0, max: float = 0, name: str | None = None) -> Variable:
         """How many elements lie in each of some intervals of one length."""
@@ -300,14 +366,26 @@ class VariableMethods(Arithmetic):
     def hypot(self, y: Any, name: str | None = None) -> Variable:
         """The length of the long side of right-angled triangles."""
 
+    def hypot_(self, y: Any, name: str | None = None) -> Variable:
+        """The length of the long side of right-angled triangles, in place."""
+
     def index_add(self, index: Any, axis: int, value: Any, name: str | None = None) -> Variable:
         """x with slices added at places along a dimension; what is named twice gets both."""
+
+    def index_add_(self, index: Any, axis: int, value: Any, name: str | None = None) -> Variable:
+        """x with slices added at places along a dimension, in place; what is named twice gets both."""
 
     def index_fill(self, index: Any, axis: int, value: Other, name: str | None = None) -> Variable:
         """x with a number at places along a dimension."""
 
+    def index_fill_(self, index: Any, axis: int, value: Other, name: str | None = None) -> Variable:
+        """x with a number at places along a dimension, in place."""
+
     def index_put(self, indices: Sequence[Variable], value: Any, accumulate: bool = False, name: str | None = None) -> Variable:
         """x with elements written, or added, at places."""
+
+    def index_put_(self, indices: Sequence[Variable], value: Any, accumulate: bool = False, name: str | None = None) -> Variable:
+        """x with elements written, or added, at places, in place."""
 
     def index_sample(self, index: Any) -> Variable:
         """For each row of x the elements that the same row of the index names."""
@@ -351,8 +429,14 @@ class VariableMethods(Arithmetic):
     def less_equal(self, y: Other, name: str | None = None) -> Variable:
         """x <= y, element by element, as truth values."""
 
+    def less_equal_(self, y: Other, name: str | None = None) -> Variable:
+        """x <= y, element by element, as truth values, in place."""
+
     def less_than(self, y: Other, name: str | None = None) -> Variable:
         """x < y, element by element, as truth values."""
+
+    def less_than_(self, y: Other, name: str | None = None) -> Variable:
+        """x < y, element by element, as truth values, in place."""
 
     def log(self, name: str | None = None) -> Variable:
         """The natural logarithm of x."""
@@ -360,11 +444,20 @@ class VariableMethods(Arithmetic):
     def log10(self, name: str | None = None) -> Variable:
         """The logarithm of x to the base 10."""
 
+    def log10_(self, name: str | None = None) -> Variable:
+        """The logarithm of x to the base 10, in place."""
+
     def log1p(self, name: str | None = None) -> Variable:
         """The natural logarithm of 1 + x, exact for small x."""
 
+    def log1p_(self, name: str | None = None) -> Variable:
+        """The natural logarithm of 1 + x, exact for small x, in place."""
+
     def log2(self, name: str | None = None) -> Variable:
         """The logarithm of x to the base 2."""
+
+    def log2_(self, name: str | None = None) -> Variable:
+        """The logarithm of x to the base 2, in place."""
 
     def log_(self) -> Variable:
         """The natural logarithm of x, in place."""
@@ -375,17 +468,32 @@ class VariableMethods(Arithmetic):
     def logical_and(self, y: Any, out: Variable | None = None, name: str | None = None) -> Variable:
         """Whether x and y are both true; what is not 0 is true."""
 
+    def logical_and_(self, y: Any, out: Variable | None = None, name: str | None = None) -> Variable:
+        """Whether x and y are both true, in place; what is not 0 is true."""
+
     def logical_not(self, out: Variable | None = None, name: str | None = None) -> Variable:
         """Whether x is not true; what is not 0 is true."""
+
+    def logical_not_(self, out: Variable | None = None, name: str | None = None) -> Variable:
+        """Whether x is not true, in place; what is not 0 is true."""
 
     def logical_or(self, y: Any, out: Variable | None = None, name: str | None = None) -> Variable:
         """Whether x or y is true; what is not 0 is true."""
 
+    def logical_or_(self, y: Any, out: Variable | None = None, name: str | None = None) -> Variable:
+        """Whether x or y is true, in place; what is not 0 is true."""
+
     def logical_xor(self, y: Any, out: Variable | None = None, name: str | None = None) -> Variable:
         """Whether one of x and y is true and the other not; what is not 0 is true."""
 
+    def logical_xor_(self, y: Any, out: Variable | None = None, name: str | None = None) -> Variable:
+        """Whether one of x and y is true and the other not, in place; what is not 0 is true."""
+
     def logit(self, eps: float | None = None, name: str | None = None) -> Variable:
         """The logarithm of ``x / (1 - x)``."""
+
+    def logit_(self, eps: float | None = None, name: str | None = None) -> Variable:
+        """The logarithm of ``x / (1 - x)``, in place."""
 
     def logsumexp(self, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> Variable:
         """The logarithm of the sum of e^x, without overflow."""
@@ -426,6 +534,9 @@ class VariableMethods(Arithmetic):
     def mod(self, y: Other, name: str | None = None) -> Variable:
         """What x // y leaves, with the sign of y as by Python's ``%``."""
 
+    def mod_(self, y: Other, name: str | None = None) -> Variable:
+        """What x // y leaves, with the sign of y as by Python's ``%``, in place."""
+
     def moveaxis(self, source: Numbers, destination: Numbers, name: str | None = None) -> Variable:
         """x with some dimensions moved to other places."""
 
@@ -443,6 +554,9 @@ class VariableMethods(Arithmetic):
 
     def nan_to_num(self, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None, name: str | None = None) -> Variable:
         """x with numbers in the place of NaN and infinities."""
+
+    def nan_to_num_(self, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None, name: str | None = None) -> Variable:
+        """x with numbers in the place of NaN and infinities, in place."""
 
     def nanmean(self, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> Variable:
         """The mean of what is no NaN; arguments as of ``mean``."""
@@ -472,6 +586,9 @@ class VariableMethods(Arithmetic):
     def not_equal(self, y: Other, name: str | None = None) -> Variable:
         """x != y, element by element, as truth values."""
 
+    def not_equal_(self, y: Other, name: str | None = None) -> Variable:
+        """x != y, element by element, as truth values, in place."""
+
     def numel(self, name: str | None = None) -> Variable:
         """The number of elements of x."""
 
@@ -489,6 +606,9 @@ class VariableMethods(Arithmetic):
 
     def put_along_axis(self, indices: Any, values: float | Variable, axis: int, reduce: str = "assign") -> Variable:
         """A tensor with other elements at indices along a dimension."""
+
+    def put_along_axis_(self, indices: Any, values: float | Variable, axis: int, reduce: str = "assign") -> Variable:
+        """A tensor with other elements at indices along a dimension, in place."""
 
     def quantile(self, q: float | Sequence[float] | Variable, axis: Axes = None, keepdim: bool = False) -> Variable:
         """The value below which a share of the elements lies, interpolated between two, float64."""
@@ -571,6 +691,9 @@ class VariableMethods(Arithmetic):
     def sinh(self, name: str | None = None) -> Variable:
         """The hyperbolic sine of x."""
 
+    def sinh_(self, name: str | None = None) -> Variable:
+        """The hyperbolic sine of x, in place."""
+
     @property
     def size(self) -> Variable:
         """The number of elements."""
@@ -620,6 +743,9 @@ class VariableMethods(Arithmetic):
     def t(self, name: str | None = None) -> Variable:
         """The transpose of a matrix; vectors and numbers as they are."""
 
+    def t_(self, name: str | None = None) -> Variable:
+        """The transpose of a matrix, in place; vectors and numbers as they are."""
+
     def take(self, index: Any, mode: str = "raise", name: str | None = None) -> Variable:
         """Elements by their number in a row of all."""
 
@@ -628,6 +754,9 @@ class VariableMethods(Arithmetic):
 
     def tan(self, name: str | None = None) -> Variable:
         """The tangent of x."""
+
+    def tan_(self, name: str | None = None) -> Variable:
+        """The tangent of x, in place."""
 
     def tanh(self, name: str | None = None) -> Variable:
         """The hyperbolic tangent of x."""
@@ -653,6 +782,9 @@ class VariableMethods(Arithmetic):
     def transpose(self, perm: Numbers, *more: int, name: str | None = None) -> Variable:
         """x with its dimensions in another order."""
 
+    def transpose_(self, perm: Numbers, name: str | None = None) -> Variable:
+        """x with its dimensions in another order, in place."""
+
     def tril(self, diagonal: int = 0, name: str | None = None) -> Variable:
         """x with zeros above a diagonal of its last two dimensions."""
 
@@ -667,6 +799,9 @@ class VariableMethods(Arithmetic):
 
     def trunc(self, name: str | None = None) -> Variable:
         """x without its fraction."""
+
+    def trunc_(self, name: str | None = None) -> Variable:
+        """x without its fraction, in place."""
 
     def unbind(self, axis: int = 0) -> list[Variable]:
         """The slices of a tensor along a dimension; the same as ``unstack``."""
@@ -724,6 +859,9 @@ class VariableMethods(Arithmetic):
 
     def write_shape(self, change: Any) -> Variable:
         """The same as ``write`` for a function that changes the shape."""
+
+    def write_type(self, change: Any) -> Any:
+        """The same as ``write`` for a function that changes the element type."""
 
     def zero_(self) -> Any:
         """Make all elements 0, in place."""

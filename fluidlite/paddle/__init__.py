@@ -1,3 +1,4 @@
+# ruff: noqa: I001 - lists of names are filled by hand
 """paddle 2.6 as it is written: ``import fluidlite.paddle as paddle``.
 
 The functions, layers and optimizers are those of the package; here stand their places in paddle
@@ -7,267 +8,78 @@ The functions, layers and optimizers are those of the package; here stand their 
 
 from __future__ import annotations
 
-from .. import (
-    Tensor,
-    abs,
-    acos,
-    acosh,
-    add,
-    add_n,
-    addmm,
-    all,
-    allclose,
-    amax,
-    amin,
-    any,
-    argmax,
-    argmin,
-    argsort,
-    asin,
-    asinh,
-    atan,
-    atan2,
-    atanh,
-    atleast_1d,
-    atleast_2d,
-    atleast_3d,
-    bernoulli,
-    bincount,
-    bitwise_and,
-    bitwise_not,
-    bitwise_or,
-    bitwise_xor,
-    bmm,
-    broadcast_shape,
-    broadcast_tensors,
-    broadcast_to,
-    bucketize,
-    cast,
-    ceil,
-    chunk,
-    clip,
-    clone,
-    concat,
-    cos,
-    cosh,
-    count_nonzero,
-    cross,
-    cummax,
-    cummin,
-    cumprod,
-    cumsum,
-    deg2rad,
-    diag,
-    diag_embed,
-    diagflat,
-    diagonal,
-    diff,
-    dist,
-    divide,
-    dot,
-    einsum,
-    empty_like,
-    enable_grad,
-    equal,
-    equal_all,
-    erf,
-    exp,
-    expand,
-    expand_as,
-    expm1,
-    flatten,
-    flip,
-    float16,
-    float32,
-    float64,
-    floor,
-    floor_divide,
-    floor_mod,
-    fmax,
-    fmin,
-    frac,
-    full_like,
-    gather,
-    gather_nd,
-    get_default_dtype,
-    grad,
-    greater_equal,
-    greater_than,
-    histogram,
-    hypot,
-    increment,
-    index_add,
-    index_fill,
-    index_put,
-    index_sample,
-    index_select,
-    inner,
-    int8,
-    int16,
-    int32,
-    int64,
-    is_empty,
-    is_grad_enabled,
-    isclose,
-    isfinite,
-    isinf,
-    isnan,
-    kron,
-    kthvalue,
-    lerp,
-    less_equal,
-    less_than,
-    log,
-    log1p,
-    log2,
-    log10,
-    logaddexp,
-    logical_and,
-    logical_not,
-    logical_or,
-    logical_xor,
-    logit,
-    logsumexp,
-    masked_fill,
-    masked_select,
-    matmul,
-    max,
-    maximum,
-    mean,
-    median,
-    meshgrid,
-    min,
-    minimum,
-    mm,
-    mod,
-    moveaxis,
-    multinomial,
-    multiply,
-    nan_to_num,
-    nanmean,
-    nansum,
-    neg,
-    no_grad,
-    nonzero,
-    not_equal,
-    numel,
-    ones_like,
-    outer,
-    pow,
-    prod,
-    put_along_axis,
-    quantile,
-    rad2deg,
-    rank,
-    reciprocal,
-    remainder,
-    repeat_interleave,
-    reshape,
-    roll,
-    rot90,
-    round,
-    rsqrt,
-    scale,
-    scatter,
-    scatter_nd,
-    scatter_nd_add,
-    searchsorted,
-    seed,
-    set_default_dtype,
-    set_grad_enabled,
-    set_printoptions,
-    sgn,
-    sign,
-    sin,
-    sinh,
-    sort,
-    split,
-    sqrt,
-    square,
-    squeeze,
-    stack,
-    stanh,
-    std,
-    subtract,
-    sum,
-    t,
-    take,
-    take_along_axis,
-    tan,
-    tanh,
-    tensordot,
-    tile,
-    topk,
-    transpose,
-    tril,
-    triu,
-    uint8,
-    unbind,
-    unflatten,
-    unique,
-    unique_consecutive,
-    unsqueeze,
-    unstack,
-    var,
-    view,
-    view_as,
-    vsplit,
-    where,
-    zeros_like,
-)  # fmt: skip
 from ..dygraph.parallel import DataParallel
-from ..functions.arithmetic import matmul as mv
-from ..functions.creation import is_tensor
-from ..functions.diagonals import trace
-from ..functions.elementary import trunc
+from ..eager.engine import grad
+from ..eager.mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from ..eager.printing import set_printoptions
+from ..eager.tensor import Tensor
+from ..functions.arithmetic import (
+    add, allclose, atan2, divide, dot, equal, equal_all, floor_divide, get_default_dtype,
+    greater_equal, greater_than, is_empty, isclose, lerp, less_equal, less_than, logical_and,
+    logical_not, logical_or, logical_xor, matmul, matmul as bmm, matmul as mm, matmul as mv,
+    maximum, minimum, multiply, not_equal, outer, pow, remainder, remainder as floor_mod,
+    remainder as mod, set_default_dtype, subtract,
+)  # fmt: skip
+from ..functions.composed import (
+    acosh, add_n, addmm, asinh, atanh, bitwise_and, bitwise_not, bitwise_or, bitwise_xor, cross,
+    deg2rad, diff, fmax, fmin, frac, hypot, inner, kron, logaddexp, logit, nan_to_num, nanmean,
+    nansum, rad2deg, sgn, stanh, tensordot,
+)  # fmt: skip
+from ..functions.counting import (
+    bincount, bucketize, cummax, cummin, histogram, index_add, index_fill, index_put, kthvalue,
+    multinomial, quantile, searchsorted, take, unique_consecutive,
+)  # fmt: skip
+from ..functions.creation import (
+    bernoulli, diag, empty_like, float16, float32, float64, full_like, int16, int32, int64,
+    int8, is_tensor, ones_like, seed, uint8, zeros_like,
+)  # fmt: skip
+from ..functions.diagonals import (
+    atleast_1d, atleast_2d, atleast_3d, diag_embed, diagflat, diagonal, rot90, trace, unflatten,
+    view, view_as, vsplit,
+)  # fmt: skip
+from ..functions.einsum import einsum
+from ..functions.elementary import (
+    abs, acos, asin, atan, cast, ceil, clip, clone, cos, cosh, erf, exp, expm1, floor,
+    increment, isfinite, isinf, isnan, log, log10, log1p, log2, neg, reciprocal, round, rsqrt,
+    scale, sign, sin, sinh, sqrt, square, tan, tanh, trunc,
+)  # fmt: skip
+from ..functions.reduction import (
+    all, amax, amin, any, argmax, argmin, count_nonzero, cumprod, cumsum, dist, logsumexp, max,
+    mean, median, min, prod, std, sum, var,
+)  # fmt: skip
+from ..functions.selection import (
+    argsort, gather, gather_nd, index_sample, index_select, masked_fill, masked_select, nonzero,
+    put_along_axis, scatter, scatter_nd, scatter_nd_add, sort, take_along_axis, topk, unique,
+    where,
+)  # fmt: skip
+from ..functions.shaping import (
+    broadcast_shape, broadcast_tensors, broadcast_to, chunk, concat, expand, expand_as, flatten,
+    flip, meshgrid, moveaxis, numel, rank, repeat_interleave, reshape, roll, split, squeeze,
+    stack, t, tile, transpose, tril, triu, unbind, unsqueeze, unstack,
+)  # fmt: skip
 from ..ground.place import CPUPlace, CUDAPinnedPlace, CUDAPlace
 from ..ground.public_names import list_public_names
+from ..ground.tracebacks import api_boundaries
 from ..ground.state import get_flags, set_flags
 from ..inspect.layers import summary
 from ..io import batch
 from ..model import Model
 from ..param_attr import ParamAttr
-from . import (
-    autograd,
-    device,
-    inplace,
-    io,
-    metric,
-    nn,
-    optimizer,
-    regularizer,
-    static,
-    version,
-)  # fmt: skip
+from . import autograd, device, inplace, io, metric, nn, optimizer, regularizer, static, version
 from .creation import (
-    arange,
-    assign,
-    create_parameter,
-    empty,
-    eye,
-    full,
-    linspace,
-    logspace,
-    normal,
-    ones,
-    rand,
-    randint,
-    randn,
-    randperm,
-    standard_normal,
-    to_tensor,
-    tril_indices,
-    triu_indices,
-    uniform,
+    arange, assign, create_parameter, empty, eye, full, linspace, logspace, normal, ones, rand,
+    randint, randn, randperm, standard_normal, to_tensor, tril_indices, triu_indices, uniform,
     zeros,
 )  # fmt: skip
 from .device import get_device, is_compiled_with_cuda, set_device
+from .element_types import bool, dtype, finfo, iinfo, is_complex, is_floating_point, is_integer
 from .files import load, save
 from .modes import disable_static, enable_static, in_dynamic_mode
-from .types import bool, dtype, finfo, iinfo, is_complex, is_floating_point, is_integer
 
 __version__ = version.full_version
 globals().update({name: getattr(inplace, name) for name in inplace.__all__})
 
-__all__ = [name for name in globals() if name[0] != "_" and name not in ("annotations", "inplace")]
+_INNER = ("annotations", "api_boundaries", "inplace", "list_public_names")
+__all__ = [name for name in globals() if name[0] != "_" and name not in _INNER]
 list_public_names(globals())
+api_boundaries(globals(), quick=True, imported=True, but=("Tensor",))

@@ -7,7 +7,7 @@ from fluidlite import compat
 
 @pytest.fixture
 def alias():
-    """``paddle`` is served while the test runs."""
-    compat.install(force=True)
+    """``paddle`` 1.8 is served while the test runs."""
+    compat.install(force=True, paddle="1.8")
     yield
     compat.uninstall()

@@ -15,9 +15,11 @@ from fluidlite.errors import ArgumentError
 
 
 @pytest.fixture
-def served(alias):
+def served():
     """``paddle``, of which nothing is decided yet."""
-    return importlib.import_module("paddle")
+    compat.install(force=True)
+    yield importlib.import_module("paddle")
+    compat.uninstall()
 
 
 def test_importing_paddle_alone_decides_nothing(served):
