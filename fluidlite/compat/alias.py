@@ -42,15 +42,15 @@ class AliasModule(ModuleType):
             )
         if entry is None:
             editions.uses("2.6")
-            found = newer
+            value = newer
         elif newer is _ABSENT or _is_module(entry, newer):
-            found = _resolved(self, name, entry)
+            value = _resolved(self, name, entry)
         elif editions.of_both(f"{module}.{name}") == "2.6":
-            found = newer
+            value = newer
         else:
-            found = _resolved(self, name, entry)
-        super().__setattr__(name, found)
-        return found
+            value = _resolved(self, name, entry)
+        super().__setattr__(name, value)
+        return value
 
     def __setattr__(self, name: str, value: Any) -> None:
         # Importing paddle.fluid.data must not hide the function fluid.data.
@@ -77,11 +77,11 @@ def _of_2(holder: AliasModule, name: str) -> Any:
     newer = editions.module_of_2(module)
     if newer is None or _is_private(name):
         return _ABSENT
-    found = getattr(newer, name, _ABSENT)
-    if found is not _ABSENT and not isinstance(found, ModuleType):
-        return found
+    value = getattr(newer, name, _ABSENT)
+    if value is not _ABSENT and not isinstance(value, ModuleType):
+        return value
     below = editions.module_of_2(f"{module}.{name}")
-    return found if below is None else _related(holder, f"{module}.{name}")
+    return value if below is None else _related(holder, f"{module}.{name}")
 
 
 def _is_private(name: str) -> bool:
@@ -173,11 +173,11 @@ class AliasFinder:
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         """An empty module: it fills itself."""
         kind = PROPERTIES.get(spec.name)
-        made = _with_properties(kind)(spec.name) if kind else AliasModule(spec.name)
-        made.__doc__ = f"The names of {spec.name}, served by fluidlite."
+        module = _with_properties(kind)(spec.name) if kind else AliasModule(spec.name)
+        module.__doc__ = f"The names of {spec.name}, served by fluidlite."
         editions.begins(spec.name)
-        self._made[spec.name] = made
-        return made
+        self._made[spec.name] = module
+        return module
 
     def exec_module(self, module: ModuleType) -> None:
         """Nothing: names are looked up when they are asked for."""
