@@ -36,22 +36,22 @@ class VarBaseMetaClass(VariableMetaClass):
             value: Any = np.zeros([max(size, 0) for size in shape], as_dtype(dtype).dtype)
         else:
             words = ("value", "place", "persistable", "zero_copy", "name")
-            given = dict(zip(words, args)) | keywords
-            value, place = given.pop("value", None), given.pop("place", None)
-            persistable, name = given.pop("persistable", False), given.pop("name", "")
-            given.pop("zero_copy", None)
+            options = dict(zip(words, args)) | keywords
+            value, place = options.pop("value", None), options.pop("place", None)
+            persistable, name = options.pop("persistable", False), options.pop("name", "")
+            options.pop("zero_copy", None)
             is_array = isinstance(value, (np.ndarray, np.generic, LoDTensor, tensors.VarBase))
-            if given or not is_array or not isinstance(place, (Place, type(None))):
+            if options or not is_array or not isinstance(place, (Place, type(None))):
                 raise ArgumentError(
                     f"expected VarBase of value, an array, and place, persistable, zero_copy and "
-                    f"name, got {value!r:.60} and {', '.join(given) or 'nothing else'}"
+                    f"name, got {value!r:.60} and {', '.join(options) or 'nothing else'}"
                 )
         array = value.array.copy() if isinstance(value, tensors.VarBase) else array_of(value)
-        made = tensors.VarBase(array)
+        tensor = tensors.VarBase(array)
         if name:
-            made.name = name
-        made.persistable = bool(persistable)
-        return made
+            tensor.name = name
+        tensor.persistable = bool(persistable)
+        return tensor
 
 
 class VarBase(metaclass=VarBaseMetaClass):
