@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from ..errors import ArgumentError
 from ..functions.creation import to_tensor
 from ..functions.reduction import mean
 from ..ir.program import Program
-from .batches import loss_of
+from .batches import Batch, loss_of
 
 
 class AtOnce:
@@ -33,41 +33,25 @@ class AtOnce:
         self._loss = loss
         self._optimizer = optimizer
 
-    def run(
-        self,
-        inputs: Sequence[Any],
-        labels: Sequence[Any] | None,
-        train: bool,
-        step: bool,
-        parts: int,
-    ) -> tuple[float | None, list[Any]]:
-        """The loss, None without labels, and the outputs of a batch.
-
-        Args:
-            inputs, labels: arrays.
-            train: find gradients.
-            step: use them, and drop them.
-            parts: batches whose gradients are used together.
-        """
-        (self.network.train if train else self.network.eval)()
-        if train:
-            return self._run(inputs, labels, step, parts)
+    def run(self, batch: Batch) -> tuple[float | None, list[Any]]:
+        """The loss, None without labels, and the outputs of a batch."""
+        (self.network.train if batch.train else self.network.eval)()
+        if batch.train:
+            return self._run(batch)
         with no_grad():
-            return self._run(inputs, labels, None, 1)
+            return self._run(batch)
 
-    def _run(
-        self, inputs: Sequence[Any], labels: Sequence[Any] | None, step: bool | None, parts: int
-    ) -> tuple[float | None, list[Any]]:
-        found = self.network(*map(to_tensor, inputs))
+    def _run(self, batch: Batch) -> tuple[float | None, list[Any]]:
+        found = self.network(*map(to_tensor, batch.inputs))
         outputs = list(found) if isinstance(found, (list, tuple)) else [found]
         value = None
-        if labels is not None and self._loss is not None:
-            loss: Any = loss_of(self._loss, outputs, [*map(to_tensor, labels)])
+        if batch.labels is not None and self._loss is not None:
+            loss: Any = loss_of(self._loss, outputs, [*map(to_tensor, batch.labels)])
             loss = mean(loss) if loss.array.size != 1 else loss
             value = float(loss)
-            if step is not None:
-                (loss if parts == 1 else loss / float(parts)).backward()
-                if step:
+            if batch.train:
+                (loss if batch.parts == 1 else loss / float(batch.parts)).backward()
+                if batch.step:
                     self._optimizer.step()
                     self._optimizer.clear_grad(False)
         return value, [each.numpy() for each in outputs]

@@ -15,6 +15,16 @@ from ..ground.seeding import seeds
 from ..readers.datasets import Samples
 
 
+class Batch(NamedTuple):
+    """A batch, and what is done with it."""
+
+    inputs: Sequence[Any]  #: arrays
+    labels: Sequence[Any] | None = None
+    train: bool = False  #: find gradients
+    step: bool = False  #: use them, and drop them
+    parts: int = 1  #: batches whose gradients are used together
+
+
 def loss_of(loss: Callable[..., Any], outputs: Sequence[Any], labels: Sequence[Any]) -> Any:
     """The loss of outputs and labels.
 

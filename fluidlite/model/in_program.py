@@ -15,7 +15,7 @@ from ..ir.program import Program, default_startup_program, program_guard
 from ..layers import mean
 from ..runtime.executor import Executor
 from ..scope import Scope, scope_guard
-from .batches import InputSpec, loss_of
+from .batches import Batch, InputSpec, loss_of
 
 
 class InProgram:
@@ -62,23 +62,13 @@ class InProgram:
         if startup.global_block().ops:
             self._executor.run(startup, scope=self.scope)
 
-    def run(
-        self,
-        inputs: Sequence[Any],
-        labels: Sequence[Any] | None,
-        train: bool,
-        step: bool,
-        parts: int,
-    ) -> tuple[float | None, list[Any]]:
-        """The loss, None without labels, and the outputs of a batch; arguments as of
-        :meth:`AtOnce.run`.
-        """
-        judged = labels is not None and self._loss is not None
-        program = (
-            self._predicting if not judged else self.program if train and step else self._testing
-        )
+    def run(self, batch: Batch) -> tuple[float | None, list[Any]]:
+        """The loss, None without labels, and the outputs of a batch."""
+        judged = batch.labels is not None and self._loss is not None
+        program = self.program if batch.train and batch.step else self._testing
+        program = program if judged else self._predicting
         feeds = [*self._inputs, *(self._labels if judged else ())]
-        given = [*inputs, *((labels or ()) if judged else ())]
+        given = [*batch.inputs, *((batch.labels or ()) if judged else ())]
         feed = {
             variable.name: np.asarray(value, variable.dtype.dtype)
             for variable, value in zip(feeds, given, strict=True)

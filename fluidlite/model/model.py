@@ -13,7 +13,7 @@ from ..errors import ArgumentError
 from ..ground.files import Path, usable_path
 from ..inspect.layers import summary
 from .at_once import AtOnce, runs_at_once
-from .batches import Data, DataBatches, InputSpec
+from .batches import Batch, Data, DataBatches, InputSpec
 from .callbacks import Callback, Callbacks, ModelCheckpoint, ProgBarLogger
 from .history import FitHistory
 from .in_program import InProgram
@@ -139,26 +139,24 @@ class Model:
         Returns:
             the loss and the metrics of the batch.
         """
-        return self._batch(_listed(inputs), _listed(labels), True, update, 1)
+        return self._run(Batch(_listed(inputs), _listed(labels), train=True, step=update))
 
     def eval_batch(self, inputs: ArrayLike, labels: ArrayLike | None = None) -> dict[str, Any]:
         """The loss and the metrics of a batch."""
-        return self._batch(_listed(inputs), _listed(labels), False, False, 1)
+        return self._run(Batch(_listed(inputs), _listed(labels)))
 
     def predict_batch(self, inputs: ArrayLike) -> list[Any]:
         """The outputs of a batch, as arrays."""
-        return self._prepared.run(_listed(inputs), None, False, False, 1)[1]
+        return self._prepared.run(Batch(_listed(inputs)))[1]
 
-    def _batch(
-        self, inputs: list[Any], labels: list[Any], train: bool, step: bool, parts: int
-    ) -> dict[str, Any]:
+    def _run(self, batch: Batch) -> dict[str, Any]:
         way = self._prepared
-        if train and (self._optimizer is None or not self._has_loss):
+        if batch.train and (self._optimizer is None or not self._has_loss):
             raise ArgumentError("expected an optimizer and a loss: model.prepare(optimizer, loss)")
-        loss, outputs = way.run(inputs, labels, train, step, parts)
+        loss, outputs = way.run(batch)
         logs: dict[str, Any] = {} if loss is None else {"loss": loss}
         for metric in self._metrics:
-            metric.update(*outputs, *labels)
+            metric.update(*outputs, *(batch.labels or ()))
             logs.update(_named(metric))
         return logs
 
@@ -263,7 +261,7 @@ class Model:
             inputs, labels = self._parted(batch)
             count += 1
             ends = count % parts == 0 or count == last or count >= most
-            logs = self._batch(inputs, labels, True, ends, parts)
+            logs = self._run(Batch(inputs, labels, train=True, step=ends, parts=parts))
             total, samples = total + logs["loss"] * len(batch[0]), samples + len(batch[0])
             logs["lr"] = self._prepared.rate()
             told.call("on_train_batch_end", number, logs)
@@ -311,7 +309,7 @@ class Model:
             if most is not None and number >= most:
                 break
             told.call("on_eval_batch_begin", number)
-            logs = self._batch(*self._parted(batch), False, False, 1)
+            logs = self._run(Batch(*self._parted(batch)))
             total, samples = total + logs.get("loss", 0.0) * len(batch[0]), samples + len(batch[0])
             told.call("on_eval_batch_end", number, logs)
         if "loss" in logs:
