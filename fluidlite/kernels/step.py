@@ -144,9 +144,8 @@ def _adam_update(op: Any, dtype: Any) -> Callable[..., None]:
     """Adam's step on arrays of one shape: from parameters, gradients and both moments to new
     parameters and moments, with the corrections for the first steps in the rate.
     """
-    beta1, beta2, rest1, rest2, usual = (
-        np.asarray(n, dtype) for n in (op.beta1, op.beta2, 1 - op.beta1, 1 - op.beta2, op.epsilon)
-    )
+    beta1, beta2, usual = (np.asarray(n, dtype) for n in (op.beta1, op.beta2, op.epsilon))
+    rest1, rest2 = 1 - beta1, 1 - beta2
 
     def update(
         p: Any, g: Any, a: Any, b: Any, n: Any, c: Any, d: Any, pace: Any, epsilon: Any = usual

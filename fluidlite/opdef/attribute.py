@@ -29,6 +29,12 @@ class Long(int):
     """Annotation of an attribute that is 64 bits wide in program files."""
 
 
+class Double(float):
+    """Annotation of an attribute that keeps its precision in memory; program files have none of 64
+    bits, and hold it in single precision.
+    """
+
+
 class BlockRef(int):
     """Annotation of an attribute that names a block by its index."""
 
@@ -121,6 +127,11 @@ def single_precision(value: Any) -> float:
     return ctypes.c_float(value).value  # beyond its range infinite, without a warning
 
 
+def double_precision(value: Any) -> float:
+    """``value`` as Python's numbers hold it."""
+    return _number(value) if isinstance(value, str) or not np.isscalar(value) else float(value)
+
+
 def _number(value: Any) -> float:
     if isinstance(value, np.ndarray) and value.size == 1:
         return float(value.item())
@@ -160,6 +171,7 @@ def _many(convert: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, ...]]:
 KINDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "int": ("INT", _int32),
     "float": ("FLOAT", single_precision),
+    "Double": ("FLOAT", double_precision),
     "bool": ("BOOLEAN", _bool),
     "str": ("STRING", _str),
     "Long": ("LONG", whole_number),
@@ -175,6 +187,7 @@ DESCRIPTIONS = {
     "int": "an integer",
     "Long": "an integer",
     "float": "a number",
+    "Double": "a number",
     "bool": "True or False",
     "str": "a text",
     "DType": "an element type",
@@ -279,7 +292,7 @@ def need_each(op: object, count: int | None, least: int, *names: str) -> None:
 
 
 __all__ = [
-    "REQUIRED", "Attribute", "BlockRef", "DType", "Long", "attr", "need_above", "need_choice",
-    "need_each", "need_least", "need_range", "read_attributes", "single_precision",
+    "REQUIRED", "Attribute", "BlockRef", "DType", "Double", "Long", "attr", "need_above",
+    "need_choice", "need_each", "need_least", "need_range", "read_attributes", "single_precision",
     "whole_number",
 ]  # fmt: skip

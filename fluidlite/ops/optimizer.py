@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from ..ground.values import SelectedRows
 from ..opdef.annotations import Array, Arrays, Specs
-from ..opdef.attribute import REQUIRED, Long, attr
+from ..opdef.attribute import REQUIRED, Double, Long, attr
 from ..opdef.definition import Detached
 from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import need_float, need_one, need_shape, same_dtype
@@ -139,7 +139,10 @@ class adam(ParameterUpdate):
         Beta2Tensor,
     ):
         given = (self.beta1, Beta1Tensor), (self.beta2, Beta2Tensor)
-        betas = [own if tensor is None else xp.reshape(tensor, ()) for own, tensor in given]
+        betas = [
+            self.decay_rate(xp, own, Param) if tensor is None else xp.reshape(tensor, ())
+            for own, tensor in given
+        ]
         powers = Beta1Pow, Beta2Pow
         next_powers = [xp.asarray(beta * power) for beta, power in zip(betas, powers)]
         sparse = isinstance(Grad, SelectedRows)
@@ -163,6 +166,10 @@ class adam(ParameterUpdate):
             found = step(Grad.to_dense() if sparse else Grad, Param, Moment1, Moment2)
         return *found, *next_powers
 
+    def decay_rate(self, xp: Any, beta: float, like: Array) -> float | Array:
+        """How much of a running mean stays, in the precision that is computed with."""
+        return beta
+
     def square(self, grad: Array, share: float | Array) -> Array:
         """A share of the square of a gradient; that alone may be infinite."""
         return share * grad * grad
@@ -174,10 +181,17 @@ class adam_v2(adam):
     has been corrected.
 
     The rest is as in ``adam``, the rate r = LearningRate * c / (1 - Beta1Pow) and the states among
-    it.
+    it.  So are the attributes, but for their precision: it is made for tensors at once, of which
+    programs are not made.
     """
 
+    beta1: Double = 0.9
+    beta2: Double = 0.999
+    epsilon: Double = 1e-8
     corrects_first: ClassVar[bool] = True
+
+    def decay_rate(self, xp: Any, beta: float, like: Array) -> float | Array:
+        return xp.asarray(beta, dtype=like.dtype)
 
     def square(self, grad: Array, share: float | Array) -> Array:
         return share * (grad * grad)

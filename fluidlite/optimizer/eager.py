@@ -139,10 +139,11 @@ class EagerSteps:
         more: dict[str, Any] = dict(optimizer.inputs(param))
         ins.update({slot: tensor.array for slot, tensor in more.items()})
         if "LearningRate" in lookup(optimizer.type).input_slots:
-            single = np.full([1], rate, "float32")  # as the variable of a program holds it
+            # fluid 1.8 holds it in a variable of single precision, paddle 2 as a number
+            held_rate = np.full([1], rate, "float64" if optimizer.by_paddle2 else "float32")
             factor, decay = self._factor_of(param), optimizer.decay_of(param)
             ratio = factor * optimizer.ratio_of(param)
-            ins["LearningRate"] = single.astype(param.array.dtype) * ratio
+            ins["LearningRate"] = held_rate.astype(param.array.dtype) * ratio
             if decay:
                 ins["Param"] = param.array * (1 - ins["LearningRate"] * decay)
         for held in optimizer.states:

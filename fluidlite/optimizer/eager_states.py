@@ -67,7 +67,9 @@ class EagerStates:
         run = param.layer(param.results, self._optimizer.type, None)
         dtype = param.dtype if kept.dtype is None else kept.dtype
         value = self._optimizer.first_value(kept, param)
-        tensor = run.fill_constant(shape=list(_shape(kept, param)), dtype=dtype, value=value)
+        exact = repr(float(value)) if self._optimizer.by_paddle2 else ""  # 1.8 has C's floats
+        attrs = dict(shape=list(_shape(kept, param)), dtype=dtype, value=value, str_value=exact)
+        tensor = run.fill_constant(**attrs)
         tensor.name = unique_name.generate(self._stem(kept, param))
         tensor.persistable = True
         waiting = self._waiting.pop((kept.name, param.name), None)

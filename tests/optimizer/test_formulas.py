@@ -153,3 +153,24 @@ def test_a_subclass_of_ones_own_chooses_its_words():
     w = parameter()
     assert Own(0.1, [w]).attrs(w)["epsilon"] == 1e-8 and Own(0.1, [w]).type == "adam_v2"
     assert fluid.optimizer.Adam(0.1, parameter_list=[w]).type == "adam"
+
+
+@pytest.mark.parametrize(
+    "optimizer, right",
+    [  # what paddle 2.6.2 gives
+        ("Adam(1.0, 0.9, 0.95, parameters=[w])", -0.9579858534274823),
+        ("AdamW(1.0, 0.9, 0.95, parameters=[w], weight_decay=0.0)", -0.9579858534274823),
+        ("Adamax(1.0, 0.9, 0.95, parameters=[w])", -0.7631583088322679),
+        ("Lamb(1.0, beta1=0.9, beta2=0.95, parameters=[w])", -0.9579853230891845),
+        ("SGD(0.1, parameters=[w])", 0.7),
+    ],
+)
+def test_paddle_2_computes_with_the_numbers_that_are_given_in_double_precision(optimizer, right):
+    w = fluid.create_parameter([1], "float64")
+    w.set_value([1.0])
+    steps = eval(optimizer, {**NAMES, "w": w})
+    for factor in (1.0, 2.0):
+        (w * factor).sum().backward()
+        steps.step()
+        steps.clear_grad()
+    assert abs(float(w) - right) < 1e-12
