@@ -40,6 +40,8 @@ from .framework import (
     require_version,
     reset_default_programs,
 )
+from .ground.fluid_paths import FLUID as _FLUID
+from .ground.fluid_paths import serve as _serve_fluid_paths
 from .ground.missing_names import absent as _absent
 from .ground.moved_modules import MOVED as _MOVED
 from .ground.moved_modules import serve as _serve_moved_modules
@@ -76,6 +78,7 @@ from .scope import Scope, global_scope, scope_guard
 __version__ = "1.0.0"
 
 _serve_moved_modules()
+_serve_fluid_paths()
 
 _BUILT_IN.provide(partial(import_module, f"{__name__}.ops"))
 _APPENDER.provide(partial(import_module, f"{__name__}.symbolic"))
@@ -83,6 +86,7 @@ _VIEWS.provide(partial(import_module, f"{__name__}.inspect.views"))
 _ENCODING.provide(partial(import_module, f"{__name__}.proto.program"))
 _TENSOR_FILES.provide(partial(import_module, f"{__name__}.io.streams"))
 _FEEDER.provide(lambda: import_module(f"{__name__}.readers.feeder").ProgramFeeder)
+_FLUID.provide(partial(import_module, f"{__name__}.compat.alias"))
 _JOINED.provide(lambda: import_module(f"{__name__}.distributed.joining").join())
 
 #: modules that are imported above

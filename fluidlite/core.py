@@ -19,6 +19,9 @@ from .ir.operator import EMPTY, OpRole
 from .ir.program import ProgramDesc
 from .scope import Scope
 
+#: modules that fluid 1.8 had below this one are found (ground/fluid_paths.py)
+__path__: list[str] = []
+
 
 class _Types(type):
     """The class of :class:`VarType`: what is one of its members is an instance."""

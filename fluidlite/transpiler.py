@@ -14,6 +14,9 @@ from .ground.reprs import Described
 from .ground.tracebacks import api_boundaries
 from .ir.program import Program, default_main_program
 
+#: modules that fluid 1.8 had below this one are found (ground/fluid_paths.py)
+__path__: list[str] = []
+
 #: the modes in which every process computes, and gradients are summed
 COLLECTIVE_MODES = ("nccl2", "collective")
 

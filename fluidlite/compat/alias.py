@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Sequence
+from functools import cache
 from importlib import import_module
 from importlib.machinery import ModuleSpec
 from importlib.util import module_from_spec
@@ -197,3 +198,19 @@ def forget() -> None:
     for name, module in list(sys.modules.items()):
         if isinstance(module, AliasModule):
             del sys.modules[name]
+
+
+@cache
+def _of_paths() -> AliasFinder:
+    """What makes modules that nobody imports by the names that they had."""
+    return AliasFinder()
+
+
+def is_of_fluid(name: str) -> bool:
+    """Whether fluid 1.8 had a module of that name, without ``paddle.fluid.`` before it."""
+    return is_listed(f"{PACKAGE}.fluid.{name}")
+
+
+def of_fluid(name: str) -> ModuleType:
+    """A module of fluid 1.8, whether ``paddle`` is served or not."""
+    return _of_paths().module(f"{PACKAGE}.fluid.{name}")

@@ -8,8 +8,9 @@ from __future__ import annotations
 import argparse
 import ast
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -44,8 +45,9 @@ def parser() -> argparse.ArgumentParser:
     argument_parser = argparse.ArgumentParser(
         prog="fluidlite check",
         description="Say which names of paddle.fluid 1.8 a script uses that are not there, and "
-        "what to write instead. The script is not run.",
-        epilog="The exit status is 1 where there are any, 2 where a file cannot be read.",
+        "what to write instead, each once with its lines; and which modules it imports that are "
+        "not installed. The script is not run.",
+        epilog="The exit status is 1 where there are such names, 2 where a file cannot be read.",
     )
     argument_parser.add_argument("scripts", nargs="+", metavar="SCRIPT.py")
     argument_parser.add_argument(
@@ -70,10 +72,26 @@ def main(words: Sequence[str]) -> int:
         except OSError as error:
             complain(f"can't open file {path!r}: {error.strerror}")
             return 2
-        for finding in check(source, path, strict=options.strict):
-            say(finding.located(path))
-            status = 1
+        findings = check(source, path, strict=options.strict)
+        status = max(status, bool(findings))
+        for line in _once(findings, path):
+            say(line)
+        if not findings:
+            say(f"{path}: nothing to change")
+        for line in _once(modules_not_installed(source, path), path):
+            say(line)
     return status
+
+
+def _once(findings: Iterable[Finding], path: str) -> Iterator[str]:
+    """A line for each message: where it is said first, and the other lines that it is about."""
+    by_message: dict[str, list[Finding]] = {}
+    for finding in findings:
+        by_message.setdefault(finding.message, []).append(finding)
+    for first, *others in by_message.values():
+        lines = sorted({other.line for other in others} - {first.line})
+        also = f" (also in line{'s' * (len(lines) > 1)} {', '.join(map(str, lines))})"
+        yield first.located(path) + (also if lines else "")
 
 
 def _scripts(given: Sequence[str]) -> Iterator[str]:
@@ -107,16 +125,58 @@ def check(source: str | bytes, path: str = "<script>", *, strict: bool = False) 
         if "print" in (error.msg or "").lower():
             message += "; 2to3, or print(...), makes it so"
         return [Finding(error.lineno or 1, error.offset or 1, message)]
+    found = _read(tree).found
+    return sorted(each for each in set(found) if strict or not each.works_in_run)
+
+
+def modules_not_installed(source: str | bytes, path: str = "<script>") -> list[Finding]:
+    """The modules that a script imports and that are nowhere, in the order of its lines: neither
+    served within ``fluidlite run``, nor installed, nor beside the script.
+
+    Args:
+        source: the script's text.
+        path: its name, to look beside it.
+
+    >>> from fluidlite.compat.check import modules_not_installed
+    >>> [finding.message for finding in modules_not_installed("import paddlehub, six, numpy")]
+    ["module 'paddlehub' is not installed"]
+    """
+    try:
+        imported = _read(ast.parse(source, path)).imported
+    except SyntaxError:
+        return []
+    here = Path(path).parent
+    return [
+        Finding(line, column, f"module {name!r} is not installed")
+        for line, column, name in sorted(imported)
+        if not any(
+            (folder / name).is_dir() or (folder / f"{name}.py").is_file()
+            for folder in (here, *here.parents)
+        )
+    ]
+
+
+def _read(tree: ast.Module) -> _Reader:
+    """What reading a script finds, while ``paddle`` is served."""
     before = installed()
     if not before:
         install(force=True, paddle="1.8")
     try:
         reader = _Reader()
         reader.visit(tree)
+        reader.imported = {each for each in reader.imported if not _is_there(each[-1])}
     finally:
         if not before:
             uninstall()
-    return sorted(found for found in set(reader.found) if strict or not found.works_in_run)
+    return reader
+
+
+def _is_there(module: str) -> bool:
+    """Whether a module can be imported."""
+    try:
+        return module in sys.modules or find_spec(module) is not None
+    except (ImportError, ValueError):
+        return True
 
 
 class _Reader(ast.NodeVisitor):
@@ -125,6 +185,7 @@ class _Reader(ast.NodeVisitor):
     def __init__(self) -> None:
         self.meaning: dict[str, str] = {}  # the script's name -> module or MODULE.NAME
         self.found: list[Finding] = []
+        self.imported: set[tuple[int, int, str]] = set()  # line, column, first word of a module
         #: MODULE.NAME that the script makes itself, or asks for before it is used
         self._allowed: set[str] = set()
         self._caught: set[str] = set()  # errors that what is read is prepared for
@@ -133,6 +194,7 @@ class _Reader(ast.NodeVisitor):
         """``import paddle.fluid as fluid``."""
         for alias in node.names:
             if alias.name.partition(".")[0] not in _WATCHED:
+                self._other(node, alias.name)
                 continue
             if alias.name.partition(".")[0] == PACKAGE and not self._module(node, alias.name):
                 continue
@@ -143,6 +205,8 @@ class _Reader(ast.NodeVisitor):
         """``from paddle.fluid import layers``."""
         module = node.module or ""
         if node.level or module.partition(".")[0] not in _WATCHED:
+            if not node.level:
+                self._other(node, module)
             return
         if module.partition(".")[0] == PACKAGE and not self._module(node, module):
             return
@@ -235,6 +299,10 @@ class _Reader(ast.NodeVisitor):
 
     def _add(self, node: Any, message: str, works_in_run: bool = False) -> None:
         self.found.append(Finding(node.lineno, node.col_offset + 1, message, works_in_run))
+
+    def _other(self, node: Any, module: str) -> None:
+        if not self._caught & _MISSING["import"]:
+            self.imported.add((node.lineno, node.col_offset + 1, module.partition(".")[0]))
 
     def _module(self, node: ast.AST, name: str) -> bool:
         if is_served(name):

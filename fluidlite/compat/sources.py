@@ -195,6 +195,8 @@ def _found(source: str, name: str) -> Any:
         if error.name is None or not source.startswith(error.name):
             raise
         return _ABSENT  # a part of the package that may not be there
+    if not held.__name__.startswith(_ROOT):
+        return _ABSENT  # nor here: it is the module of 1.8 that is asked
     try:
         return getattr(held, name)
     except (AttributeError, ModuleNotFoundError):

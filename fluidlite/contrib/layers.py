@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from ..functions.arguments import DTypeLike
     from ..param_attr import Attr
 
+#: modules that fluid 1.8 had below this one are found (ground/fluid_paths.py)
+__path__: list[str] = []
+
 __all__ = [
     "BasicGRUUnit", "BasicLSTMUnit", "basic_gru", "basic_lstm", "fused_elemwise_activation",
     "fused_embedding_seq_pool", "match_matrix_tensor", "multiclass_nms2", "partial_concat",

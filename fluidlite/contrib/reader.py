@@ -10,6 +10,9 @@ from ..errors import ArgumentError
 from ..ground.job_environment import launched
 from ..ground.public_names import list_public_names
 
+#: modules that fluid 1.8 had below this one are found (ground/fluid_paths.py)
+__path__: list[str] = []
+
 Reader = Callable[[], Iterable[Any]]
 
 

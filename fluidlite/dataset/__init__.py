@@ -5,6 +5,9 @@ that, called without arguments, yields the samples one by one from the beginning
 """
 
 from ..ground.public_names import list_public_names
+from ..readers.files import DatasetFactory as DatasetFactory
+from ..readers.files import InMemoryDataset as InMemoryDataset
+from ..readers.files import QueueDataset as QueueDataset
 from . import digits, iris, made, spoken_numbers, sunspots, wine
 
 __all__ = ["digits", "iris", "made", "spoken_numbers", "sunspots", "wine"]

@@ -250,6 +250,10 @@ class Program(OldProgram):
         """
         return prune(self, feeds, fetches)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What pickling keeps: all but what others remember of this object."""
+        return {**self.__dict__, "remembered": WeakTable()}
+
     def __deepcopy__(self, memo: dict[int, Any]) -> Program:
         copied = self.clone()
         memo[id(self)] = copied

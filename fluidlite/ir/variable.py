@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -216,6 +217,14 @@ class Variable(VariableMethods, Operand):
     @property
     def _stop_gradient(self) -> bool:
         return self.stop_gradient
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """What pickling keeps: all but who made the variable for what object of this process."""
+        function, arguments, (notes, slots), *rest = super().__reduce_ex__(max(int(protocol), 2))
+        if notes and "info" in notes:
+            told = {k: v for k, v in notes["info"].items() if not isinstance(v, weakref.ref)}
+            notes = {**notes, "info": told}
+        return function, arguments, (notes, slots), *rest
 
     def _set_info(self, key: str, value: Any) -> None:
         self.__dict__.setdefault("info", {})[key] = value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import Any
 
@@ -53,6 +54,16 @@ def __getattr__(name: str) -> Any:
     made = globals()[name] = completed(getattr(import_module(f".{_PLACES[name]}", __name__), name))
     return made
 
+
+def _of_another_module(name: str) -> Any:
+    """A layer that 1.8 had in one of its modules and that stands in another one here."""
+    if name not in _PLACES:
+        raise AttributeError(f"module has no attribute {name!r}", name=name)
+    return getattr(sys.modules[__name__], name)
+
+
+for _module in ("io", "loss", "nn"):
+    import_module(f".{_module}", __name__).__getattr__ = _of_another_module  # type: ignore[method-assign]
 
 list_public_names(globals())
 api_boundaries(globals())

@@ -153,8 +153,42 @@ def test_the_command_prints_places_and_ends_with_1(tmp_path, capsys):
     good.write_text(GOOD)
     bad.write_text("import paddle.fluid as fluid\nfluid.layers.fcc(1)\n")
     assert main(["check", str(good)]) == 0
-    assert capsys.readouterr().out == ""
+    assert capsys.readouterr().out == f"{good}: nothing to change\n"
     assert main(["check", str(good), str(bad)]) == 1
-    assert capsys.readouterr().out.startswith(f"{bad}:2:1: paddle.fluid.layers has no name 'fcc'")
+    _, line = capsys.readouterr().out.splitlines()
+    assert line.startswith(f"{bad}:2:1: paddle.fluid.layers has no name 'fcc'")
     assert main(["check", str(tmp_path / "none.py")]) == 2
     assert "none.py" in capsys.readouterr().err
+
+
+def test_an_advice_is_said_once_with_its_lines(tmp_path, capsys):
+    script = tmp_path / "script.py"
+    call = "fluid.layers.fcc(1)\n"
+    script.write_text("import paddle.fluid as fluid\n" + call * 2 + "fluid.layerz\n" + call)
+    assert main(["check", str(script)]) == 1
+    first, second = capsys.readouterr().out.splitlines()
+    assert first.startswith(f"{script}:2:1: ")
+    assert first.endswith("did you mean 'fc'? (also in lines 3, 5)")
+    assert second.startswith(f"{script}:4:1: paddle.fluid has no name 'layerz'")
+
+
+def test_modules_that_are_not_installed_are_listed_apart(tmp_path, capsys):
+    (tmp_path / "beside.py").write_text("")
+    (tmp_path / "folder").mkdir()
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import six, numpy, beside\n"
+        "import paddlehub.finetune as hub\n"
+        "from folder import x\n"
+        "from paddlehub import y\n"
+        "from . import z\n"
+        "try:\n"
+        "    import not_there\n"
+        "except ImportError:\n"
+        "    pass\n"
+    )
+    assert main(["check", str(script)]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        f"{script}: nothing to change",
+        f"{script}:2:1: module 'paddlehub' is not installed (also in line 4)",
+    ]
