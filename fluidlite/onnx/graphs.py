@@ -502,16 +502,7 @@ class Body:
 
     def __init__(self, reader: GraphReader, graph: Any, env: dict[str, Any]) -> None:
         self._reader, self._graph, self._env = reader, graph, env
-
-    @property
-    def inputs(self) -> int:
-        """How many inputs it has."""
-        return len(self._graph.input)
-
-    @property
-    def outputs(self) -> int:
-        """How many outputs it has."""
-        return len(self._graph.output)
+        self.inputs, self.outputs = len(graph.input), len(graph.output)  #: how many it has
 
     def __call__(self, *values: Any) -> list[Any]:
         """Build it.
@@ -519,10 +510,8 @@ class Body:
         Raises:
             UnsupportedError: a node of it has no form, or it takes another number of values.
         """
-        if len(values) != len(self._graph.input):
-            raise UnsupportedError(
-                f"its body takes {len(self._graph.input)} values, and not {len(values)}"
-            )
+        if len(values) != self.inputs:
+            raise UnsupportedError(f"its body takes {self.inputs} values, and not {len(values)}")
         env = dict(self._env)
         reader = self._reader
         names = [each.name for each in self._graph.input]
