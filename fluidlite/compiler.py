@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from operator import attrgetter
 from typing import Any, ClassVar
 from weakref import ref
 
@@ -187,21 +188,11 @@ class CompiledProgram:
             joined().share(self.program)
         return self
 
-    @property
-    def _program(self) -> Program:
-        return self.program
-
-    @property
-    def _is_data_parallel(self) -> bool:
-        return self.data_parallel
-
-    @property
-    def _build_strategy(self) -> BuildStrategy | None:
-        return self.build_strategy
-
-    @property
-    def _exec_strategy(self) -> ExecutionStrategy | None:
-        return self.exec_strategy
+    # as fluid 1.8 calls them
+    _program: Any = property(attrgetter("program"))
+    _is_data_parallel: Any = property(attrgetter("data_parallel"))
+    _build_strategy: Any = property(attrgetter("build_strategy"))
+    _exec_strategy: Any = property(attrgetter("exec_strategy"))
 
     @property
     def device_count(self) -> int:

@@ -141,6 +141,7 @@ class BatchNorm(Layer):
 
 
 @_NORMS
+@from_fields
 class LayerNorm(Layer):
     """``(input - mean) / sqrt(variance + epsilon)`` for each row, times a scale, plus a bias.
 
@@ -157,22 +158,20 @@ class LayerNorm(Layer):
     [2, 3, 4]
     """
 
-    def __init__(
-        self,
-        normalized_shape: int | Sequence[int],
-        scale: bool = True,
-        shift: bool = True,
-        epsilon: float = 1e-05,
-        param_attr: Attr = None,
-        bias_attr: Attr = None,
-        act: str | None = None,
-        dtype: DTypeLike = "float32",
-    ) -> None:
-        super().__init__(dtype=dtype)
-        row = [normalized_shape] if isinstance(normalized_shape, int) else list(normalized_shape)
-        self._row = [int(n) for n in row]
-        self._epsilon = epsilon
-        self._act = act
+    normalized_shape: int | Sequence[int]
+    scale: bool = True
+    shift: bool = True
+    epsilon: float = 1e-05
+    param_attr: Attr = None
+    bias_attr: Attr = None
+    act: str | None = None
+    dtype: DTypeLike = "float32"
+
+    def begin(self, given: dict[str, Any]) -> None:
+        """Make the parameters."""
+        Layer.__init__(self, dtype=given.pop("dtype"))
+        row, scale, shift, self._epsilon, param_attr, bias_attr, self._act = given.values()
+        self._row = [int(n) for n in ([row] if isinstance(row, int) else row)]
         size = [prod(self._row)]
         need_where_asked(scale, param_attr, shift, bias_attr)
         self.weight: Any | None = (
@@ -265,6 +264,7 @@ class GroupNorm(Layer):
 
 
 @_NORMS
+@from_fields
 class InstanceNorm(Layer):
     """``scale * (input - mean) / sqrt(variance + epsilon) + bias``, for each image of a channel.
 
@@ -282,21 +282,19 @@ class InstanceNorm(Layer):
     [2, 3, 4, 4]
     """
 
-    def __init__(
-        self,
-        num_channels: int,
-        epsilon: float = 1e-05,
-        param_attr: Attr = None,
-        bias_attr: Attr = None,
-        dtype: DTypeLike = "float32",
-    ) -> None:
-        super().__init__(dtype=dtype)
-        need_parameters("InstanceNorm", param_attr, bias_attr)
-        self._epsilon = epsilon
-        self.scale: Any = self.create_parameter(
-            [num_channels], param_attr, default_initializer=Constant(1.0)
-        )
-        self.bias: Any = self.create_parameter([num_channels], bias_attr, is_bias=True)
+    num_channels: int
+    epsilon: float = 1e-05
+    param_attr: Attr = None
+    bias_attr: Attr = None
+    dtype: DTypeLike = "float32"
+
+    def begin(self, given: dict[str, Any]) -> None:
+        """Make the parameters."""
+        channels, self._epsilon, attr, bias_attr, dtype = given.values()
+        Layer.__init__(self, dtype=dtype)
+        need_parameters("InstanceNorm", attr, bias_attr)
+        self.scale: Any = self.create_parameter([channels], attr, default_initializer=Constant(1.0))
+        self.bias: Any = self.create_parameter([channels], bias_attr, is_bias=True)
 
     def forward(self, input: Variable) -> Variable:
         """The normalised input."""
@@ -325,6 +323,7 @@ def singular_vectors(layer: Layer, shape: Sequence[int], dim: int) -> None:
 
 
 @_NORMS
+@from_fields
 class SpectralNorm(Layer):
     """A weight over its largest singular value, found by power iteration.
 
@@ -346,19 +345,20 @@ class SpectralNorm(Layer):
     [4, 3]
     """
 
-    def __init__(
-        self,
-        weight_shape: Sequence[int],
-        dim: int = 0,
-        power_iters: int = 1,
-        eps: float = 1e-12,
-        dtype: DTypeLike = "float32",
-    ) -> None:
-        super().__init__(dtype=dtype)
-        if not 0 <= dim < len(weight_shape):
-            raise ArgumentError(f"expected dim in [0, {len(weight_shape)}), got {dim}")
-        self._attrs = {"dim": dim, "power_iters": power_iters, "eps": eps}
-        singular_vectors(self, weight_shape, dim)
+    weight_shape: Sequence[int]
+    dim: int = 0
+    power_iters: int = 1
+    eps: float = 1e-12
+    dtype: DTypeLike = "float32"
+
+    def begin(self, given: dict[str, Any]) -> None:
+        """Make the singular vectors."""
+        Layer.__init__(self, dtype=given.pop("dtype"))
+        shape, dim = given.pop("weight_shape"), given["dim"]
+        if not 0 <= dim < len(shape):
+            raise ArgumentError(f"expected dim in [0, {len(shape)}), got {dim}")
+        self._attrs = given
+        singular_vectors(self, shape, dim)
 
     def forward(self, weight: Variable) -> Variable:
         """The weight over its largest singular value."""
