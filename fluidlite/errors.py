@@ -269,6 +269,7 @@ def with_text(error: FluidError, text: str) -> FluidError:
     kind, _, *state = parts
     said: FluidError = kind(text)
     said.__setstate__(*state or [None])
+    said.args = (text,)  # from Python 3.12 on, the state of some errors has the arguments, too
     return said
 
 

@@ -50,7 +50,10 @@ def tree_of(function: Any) -> ast.FunctionDef:
     if shift != max(first, 1) - 1:
         definition = definition.body[0]
     if not isinstance(definition, ast.FunctionDef) or definition.name != code.co_name:
-        raise NoSource(f"{where(function)}: expected the definition of {code.co_name} there")
+        raise NoSource(
+            f"the source of {function.__qualname__} cannot be read: {where(function)} is not where "
+            f"it is defined"
+        )
     definition.decorator_list = []
     ast.increment_lineno(definition, shift)
     return definition
