@@ -49,6 +49,11 @@ class Capture:
         self.tensors[made.name] = tensor
         return made
 
+    def calls(self, layer: Any) -> None:
+        """Remember that a layer is called, and whether it and those within it train."""
+        for each in (layer, *layer.sublayers()):
+            self.layers[id(each)] = each, each.training
+
     def scope(self) -> Scope:
         """A scope with the values of the tensors."""
         scope = Scope()

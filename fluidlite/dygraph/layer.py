@@ -6,7 +6,7 @@ import re
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -42,6 +42,10 @@ PARAMETERS = Family(
 )
 
 
+#: what a ``forward`` has that runs the hooks of its layer by itself
+RUNS_HOOKS = "_runs_hooks"
+
+
 class Layer(Registry):
     """The base of all layers: a subclass makes its parameters and sublayers in ``__init__``, after
     ``super().__init__()``, and says in ``forward`` what it computes with them.
@@ -69,6 +73,9 @@ class Layer(Registry):
     >>> y.shape, [name for name, _ in net.named_parameters()]
     ([2, 1], ['hidden.weight', 'hidden.bias', 'out.weight', 'out.bias'])
     """
+
+    #: the class of its tensors where that is one, with a guard or without; None for those of guards
+    tensor_kind: ClassVar[Any] = None
 
     def __init__(self, name_scope: str | None = None, dtype: DTypeLike = "float32") -> None:
         super().__init__()
@@ -105,14 +112,16 @@ class Layer(Registry):
             forward: the function.
             inputs, kwargs: what the layer is called with.
         """
-        if self._pre_hooks:
+        if self._pre_hooks and not hasattr(forward, RUNS_HOOKS):
             inputs = self._before(inputs)
         if not self._built:
             self._build_once(*inputs, **kwargs)
             self._built = True
         with self._mode():
             outputs = forward(*inputs, **kwargs)
-        return self._behind(inputs, outputs) if self._post_hooks else outputs
+        if self._post_hooks and not hasattr(forward, RUNS_HOOKS):
+            return self._behind(inputs, outputs)
+        return outputs
 
     def _mode(self) -> AbstractContextManager[Any]:
         if state.training.get() is self.training:

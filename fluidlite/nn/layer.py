@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, overload
 
 from .. import dygraph
 from ..eager.parameter import parameter_of
@@ -46,6 +46,8 @@ class Layer(dygraph.Layer):
     ([2, 1], (-1, 1))
     """
 
+    tensor_kind: ClassVar[Any] = Tensor
+
     def __init__(self, name_scope: str | None = None, dtype: DTypeLike = None) -> None:
         super().__init__(name_scope, get_default_dtype() if dtype is None else dtype)
 
@@ -53,7 +55,7 @@ class Layer(dygraph.Layer):
     def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
         """``forward``, between the hooks."""
         try:
-            with appending(Tensor, *inputs, kwargs):
+            with appending(self.tensor_kind, *inputs, kwargs):
                 return super().__call__(*inputs, **kwargs)
         except Exception as error:
             cut(error)

@@ -12,6 +12,7 @@ from ..eager.tensor import Tensor
 from ..errors import ArgumentError
 from ..functions.shaping import reshape
 from ..initializer import Normal
+from ..layers.creation import assign as assign_variable
 from ..modules.reparametrization import (
     lengths,
     no_longer_remade,
@@ -135,9 +136,11 @@ def spectral_norm(
         u, v = (getattr(owner, which) for which in vectors)
         rounds = n_power_iterations if owner.training else 0
         weight, *after = by_largest(whole, u, v, along, rounds, eps)
-        if rounds and whole.appends is None:
-            for which, value in zip(vectors, after):
-                owner.own_buffers[which].array = value.array
+        for vector, value in zip((u, v), after if rounds else ()):
+            if whole.appends is None:
+                vector.array = value.array
+            else:  # names stay: the next run reads what this one writes
+                assign_variable(value, vector)
         return weight
 
     remade(layer, name, divided)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +18,9 @@ from ...layers.creation import assign
 from ...layers.structure import mapped
 from ...runtime.executor import Executor
 from ...scope import Scope
+from ...symbolic import appending
 from ..capture import Capture, captured_by
+from ..layer import Layer
 from ..tensor import ParamBase, VarBase
 from .merging import Maybe, is_array
 
@@ -64,7 +67,8 @@ class Built:
             captured_by(self.capture),
         ):
             given = mapped(args, self._fed), mapped(kwargs, self._fed)
-            found = function(*given[0], **given[1])
+            with _reading(args, given, self.capture):
+                found = function(*given[0], **given[1])
             self.outputs: list[Variable] = []
             #: what the function gives, with the numbers of outputs in the place of variables
             self.structure: Any = mapped(found, self._fetched)
@@ -125,6 +129,17 @@ class Built:
     def fits(self) -> bool:
         """Whether the layers that were called train, or are tested, as they were then."""
         return all(layer.training is training for layer, training in self.capture.layers.values())
+
+
+def _reading(args: tuple[Any, ...], given: Any, capture: Capture) -> AbstractContextManager[Any]:
+    """A guard for the ``forward`` of a layer: as where the layer is called, its parameters are read
+    as variables of the program.
+    """
+    if not args or not isinstance(args[0], Layer):
+        return nullcontext()
+    capture.calls(args[0])
+    kind = args[0].tensor_kind
+    return nullcontext() if kind is None else appending(kind, *given[0][1:], given[1])
 
 
 class OutputParts(NamedTuple):

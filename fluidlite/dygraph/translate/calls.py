@@ -77,8 +77,7 @@ class Caller:
     def _layer(self, layer: Layer) -> Any:
         active = capturing()
         if active is not None:
-            for each in (layer, *layer.sublayers()):
-                active.layers[id(each)] = (each, each.training)
+            active.calls(layer)
         own = type(layer).__call__
         if own is not Layer.__call__ and is_users(own):
             return types.MethodType(self._translated(own), layer)

@@ -21,7 +21,7 @@ from ...ground.reprs import Described
 from ...ir.program import Program
 from ...ir.variable import Variable
 from ..capture import capturing
-from ..layer import Layer
+from ..layer import RUNS_HOOKS, Layer
 from ..traced import SAVED, TracedLayer
 from .building import Built, key_of
 from .functions import DECORATED, Functions, bare
@@ -193,6 +193,8 @@ class ProgramTranslator(Described):
     def get_code(self, dygraph_func: Callable[..., Any]) -> str:
         """The source of a translated function."""
         function, _ = _checked(dygraph_func, "get_code", ())
+        if isinstance(function, functools.partial):  # the call of a layer
+            function = bare(getattr(function.args[0], "__func__", function.args[0]))
         return self.functions.code(function)
 
     @SAVED
@@ -216,6 +218,15 @@ class ProgramTranslator(Described):
     def get_program_cache(self) -> ProgramCache:
         """The programs that there are."""
         return self._cache
+
+
+def _called(forward: Any, layer: Layer, *inputs: Any, **kwargs: Any) -> Any:
+    """The call of a layer whose ``forward`` is another one by now."""
+    if isinstance(forward, types.MethodType):  # of the layer, or of the one that it is a copy of
+        plain, translator = forward.__func__, ProgramTranslator()
+        own = translator.functions.translated(plain) if translator.enabled else plain
+        forward = types.MethodType(own, layer)
+    return layer.call_with(forward, *inputs, **kwargs)
 
 
 def _checked(function: Any, what: str, args: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
@@ -271,7 +282,8 @@ def declarative(func: Callable[..., Any]) -> Callable[..., Any]:
     the program is made.  Parameters of layers that it calls get their gradients.
 
     Args:
-        func: a function of tensors, or the ``forward`` of a layer.
+        func: a function of tensors, or the ``forward`` of a layer; or a layer, which is given back,
+            and whose calls run as programs from then on, its hooks among them.
 
     Raises:
         ArgumentError: ``func`` cannot be called.
@@ -288,6 +300,11 @@ def declarative(func: Callable[..., Any]) -> Callable[..., Any]:
     """
     if not callable(func):
         raise ArgumentError(f"expected a function to decorate, got {func!r:.60}")
+    if isinstance(func, Layer):
+        call = declarative(functools.partial(_called, func.forward))
+        setattr(call, RUNS_HOOKS, True)
+        func.forward = types.MethodType(call, func)  # type: ignore[method-assign]
+        return func
 
     @functools.wraps(func)
     def run(*args: Any, **kwargs: Any) -> Any:
