@@ -38,8 +38,6 @@ from .opdef.definition import Op, lookup
 
 #: operators of eager tensors -> those that fluid 1.8 has for the same
 _IN_PROGRAMS = {"reshape": "reshape2", "transpose": "transpose2"}
-#: outputs that an operator writes over an input
-_UPDATED = {"batch_norm": {"MeanOut": "Mean", "VarianceOut": "Variance"}}
 
 
 def append(x: Variable, op: Op, ins: Mapping[str, Any]) -> dict[str, Any]:
@@ -62,9 +60,9 @@ def append(x: Variable, op: Op, ins: Mapping[str, Any]) -> dict[str, Any]:
         if value is not None
     }
     written = _in_programs(op)
-    updated = _UPDATED.get(written.type)
-    if updated is None:
+    if not written.statistics:
         return f.apply(written, operands)
+    updated = {f"{slot}Out": slot for slot in written.statistics}
     outs = {
         slot.name: operands[updated[slot.name]] if slot.name in updated else f.new_variable()
         for slot in written.outputs

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from ..ir.operator import EMPTY, Operator
 from ..ir.variable import Variable
+from ..opdef.definition import Op
 
 Shape = tuple[int, ...]
 #: what counts of elements, bytes and multiplications end at: a file may declare any sizes
@@ -51,15 +53,25 @@ def multiply_adds(op: Operator, batch_size: int) -> int:
         op: the operator.
         batch_size: what sizes of -1 are taken for.
     """
-    count = _COUNTS.get(op.type)
+    definition = op.definition
+    if definition is None:
+        return 0
+    count = _count_of(definition)
     if count is not None:
         return _asked(count, op, batch_size)
-    definition = op.definition
-    forward = None if definition is None else definition.derived_from
-    if forward is None or forward.type not in _COUNTS:
+    forward = definition.derived_from
+    count = None if forward is None else _count_of(forward)
+    if count is None:
         return 0
     wanted = [slot for slot in op.outputs if slot.partition("@")[0] in _FACTORS]
-    return len(wanted) * _asked(_COUNTS[forward.type], op, batch_size)
+    return len(wanted) * _asked(count, op, batch_size)
+
+
+def _count_of(definition: type[Op]) -> Callable[[_Shapes], int] | None:
+    """How often operators of a type multiply and add; None for those that do not."""
+    if definition.filtered:
+        return partial(_convolution, definition.filtered)
+    return _COUNTS.get(definition.type)
 
 
 def _asked(count: Callable[[_Shapes], int], op: Operator, batch_size: int) -> int:
@@ -101,30 +113,20 @@ def _matmul(shapes: _Shapes) -> int:
     return counted(shapes["Out"]) * inner
 
 
-def _convolution(shapes: _Shapes) -> int:
-    """The window for each element of the output."""
-    return counted(shapes["Output"]) * counted(shapes["Filter"][1:])
-
-
-def _transposed_convolution(shapes: _Shapes) -> int:
-    return counted(shapes["Input"]) * counted(shapes["Filter"][1:])
+def _convolution(filtered: str, shapes: _Shapes) -> int:
+    """A filter for each element of a slot."""
+    return counted(shapes[filtered]) * counted(shapes["Filter"][1:])
 
 
 def _bilinear(shapes: _Shapes) -> int:
     return shapes["X"][0] * counted(shapes["Weight"])
 
 
-#: operators that multiply and add -> how often
+#: operators that multiply and add, convolutions apart -> how often
 _COUNTS: dict[str, Callable[[_Shapes], int]] = {
     "mul": _product,
     "matmul": _matmul,
     "matmul_v2": _matmul,
-    "conv2d": _convolution,
-    "conv3d": _convolution,
-    "depthwise_conv2d": _convolution,
-    "conv2d_transpose": _transposed_convolution,
-    "conv3d_transpose": _transposed_convolution,
-    "depthwise_conv2d_transpose": _transposed_convolution,
     "bilinear_tensor_product": _bilinear,
 }
 #: the slots of what they multiply

@@ -35,7 +35,6 @@ _IN_SPACE = {
     "ceil(H / stride)": "ceil(D / stride)",
     "2 / (height": "2 / (depth * height",
     "not 4 dimensions": "not 5 dimensions",
-    "conv2d": "conv3d",
     "[N, C, H, W]": "[N, C, D, H, W]",
     "i * H / n": "i * D / n",
     "(i + 1) * H / n": "(i + 1) * D / n",
@@ -79,7 +78,7 @@ def _of_rank(
     told = inspect.cleandoc(body.__doc__ or "")
     for word, other in (_IN_SPACE if rank == 3 else {}).items():
         told = told.replace(word, other)
-    layer.__doc__ = told
+    layer.__doc__ = re.sub(r"2d\b", f"{rank}d", told)
     shown = re.sub(r"\{(\d+)\}", ", \\1" * rank, example)
     family = (IMAGES if rank == 2 else VOLUMES).extended({}, example=shown)
     signature = text.replace("{rank}", str(rank)).replace("{format}", FORMATS[rank][0])

@@ -57,6 +57,11 @@ class Structure:
     ``calls_out``
         it calls functions of the user's, or waits for what they make: they may run programs, or
         wait for threads that do.
+    ``statistics``
+        inputs that hold what was seen so far: of each, the output called ``<input>Out`` takes its
+        place, and it stays float32 where the first input is float16.
+    ``filtered``
+        of a convolution: the slot for each of whose elements it multiplies one of the filters.
     """
 
     is_view: ClassVar[bool] = False
@@ -68,6 +73,8 @@ class Structure:
     communicates: ClassVar[bool] = False
     calls_out: ClassVar[bool] = False
     condition_slot: ClassVar[str] = ""
+    statistics: ClassVar[tuple[str, ...]] = ()
+    filtered: ClassVar[str] = ""
     #: whether the rule takes cotangents with their sequences
     ragged_cotangents: ClassVar[bool] = False
 

@@ -287,6 +287,7 @@ class Conv2d(UseQuantizer, Convolution, abstract=True):
     """
 
     signature = "Input, Filter, Bias?, ResidualData?! -> Output"
+    filtered = "Output"
     is_test: bool = attr(False, inert=True)
     fuse_relu_before_depthwise_conv: bool = attr(False, inert=True)
     fuse_relu: bool = attr(False, inert=True)
@@ -526,6 +527,7 @@ class ConvTranspose2d(ConvTranspose, abstract=True):
     """
 
     signature = "Input, Filter, Bias? -> Output"
+    filtered = "Input"
     is_test: bool = attr(False, inert=True)
     fuse_relu: bool = attr(False, inert=True)
     fuse_activation: str = attr("", inert=True)

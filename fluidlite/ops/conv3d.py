@@ -30,6 +30,7 @@ class conv3d(Convolution3d):
     """
 
     signature = "Input, Filter, ResidualData?! -> Output"
+    filtered = "Output"
     is_test: bool = attr(False, inert=True)
     fuse_relu: bool = attr(False, inert=True)
     fuse_activation: str = attr("", inert=True)
@@ -76,6 +77,7 @@ class conv3d_transpose(Convolution3d, ConvTranspose):
     """
 
     signature = "Input, Filter -> Output"
+    filtered = "Input"
     data_format: str = "NCHW"
     workspace_size_MB: int = attr(512, inert=True)
 

@@ -49,7 +49,8 @@ class batch_norm(UseMkldnn, ChannelLayout, Op):
         "X, Scale, Bias, Mean!, Variance!, MomentumTensor?! -> "
         "Y, MeanOut, VarianceOut, SavedMean~, SavedVariance~, ReserveSpace?!~"
     )
-    fluid: ClassVar[FluidForm] = FluidForm(bare_gradients=True, carried=("Mean", "Variance"))
+    statistics = ("Mean", "Variance")
+    fluid: ClassVar[FluidForm] = FluidForm(bare_gradients=True, carried=statistics)
     is_test: bool = False
     momentum: float = 0.9
     epsilon: float = 1e-5

@@ -17,8 +17,6 @@ from ...ir.variable import Variable
 from ...opdef.definition import lookup
 from .fp16_lists import AutoMixedPrecisionLists
 
-#: of operators that keep statistics in float32, the inputs that may be float16; of others all may
-CAST_SLOTS = {"batch_norm": ("X",)}
 _NAMES = {DType.FP16: "fp16", DType.FP32: "fp32"}
 #: bits of roles that say that an operator belongs to no forward pass
 _NOT_FORWARD = int(OpRole.BACKWARD | OpRole.OPTIMIZE | OpRole.LRSCHED)
@@ -106,7 +104,7 @@ class _Rewriting:
         """Whether an operator writes what other blocks know, or what outlives the run."""
         if not self.shared.isdisjoint(op.output_arg_names):
             return True
-        if op.type in CAST_SLOTS:
+        if _one_in_half(op) is not None:
             return False
         found = [self.block.find_var_recursive(name) for name in op.output_arg_names]
         return any(v is not None and v.persistable for v in found)
@@ -122,8 +120,9 @@ class _Rewriting:
                 self._before.append(partial(op.set_attr, "in_dtype", op.attr("in_dtype")))
                 op.set_attr("in_dtype", now)
             return False
+        only = _one_in_half(op)
         for slot, names in list(op.inputs.items()):
-            if in_half and slot not in CAST_SLOTS.get(op.type, (slot,)):
+            if in_half and only not in (None, slot):
                 continue
             copies = {}
             for name in names:
@@ -194,3 +193,13 @@ class _Rewriting:
             self.made_in.pop(name, None)
             if in_half is not None:
                 self.made_in[name] = in_half
+
+
+def _one_in_half(op: Operator) -> str | None:
+    """The input that alone may be float16, of an operator that keeps statistics; None where all
+    may be.
+    """
+    definition = op.definition
+    if definition is None or not definition.statistics:
+        return None
+    return next(iter(definition.input_slots))

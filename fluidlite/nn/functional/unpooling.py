@@ -65,16 +65,10 @@ def max_unpooling(
 
 
 _BACK = """>>> F = fluid.nn.functional
->>> x, places = F.{pool}(fluid.ones([1, 1{2}]), 2, return_mask=True)
+>>> x, places = F.max_pool{rank}d(fluid.ones([1, 1{2}]), 2, return_mask=True)
 >>> float(F.{name}(x, places, 2).sum())
 1.0"""
 
-max_unpool1d: Callable[..., Tensor] = of_rank(
-    1, max_unpooling, "max_unpool1d", _BACK.replace("{pool}", "max_pool1d")
-)
-max_unpool2d: Callable[..., Tensor] = of_rank(
-    2, max_unpooling, "max_unpool2d", _BACK.replace("{pool}", "max_pool2d")
-)
-max_unpool3d: Callable[..., Tensor] = of_rank(
-    3, max_unpooling, "max_unpool3d", _BACK.replace("{pool}", "max_pool3d")
-)
+max_unpool1d: Callable[..., Tensor] = of_rank(1, max_unpooling, "max_unpool1d", _BACK)
+max_unpool2d: Callable[..., Tensor] = of_rank(2, max_unpooling, "max_unpool2d", _BACK)
+max_unpool3d: Callable[..., Tensor] = of_rank(3, max_unpooling, "max_unpool3d", _BACK)

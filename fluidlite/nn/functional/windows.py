@@ -58,11 +58,11 @@ def of_rank(
         function: takes the rank, and then the arguments of the result.
         name: of the result.
         example: for the docstring; ``{3}`` in it stands for the rest of a shape: ``, 3, 3``, and
-            ``{name}`` for the name.
+            ``{name}`` for the name, and ``{rank}`` for the number.
         options: as of :class:`~fluidlite.ground.spellings.Spelling`.
     """
     text = re.sub(r"\{(\d+)\}", lambda found: f", {found[1]}" * rank, example)
-    text = text.replace("{name}", name)
+    text = text.replace("{name}", name).replace("{rank}", str(rank))
     prose = str(function.__doc__).split("\n\n")[0]
     fixed = {"rank": rank, **options.pop("fixed", {})}
     if "data_format" in function.__annotations__ and "data_format" not in fixed:
