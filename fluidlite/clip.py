@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from . import unique_name
 from .errors import ArgumentError
@@ -15,6 +15,7 @@ from .ground.callsite import warn
 from .ground.docstrings import Family
 from .ground.dtypes import Kind
 from .ground.missing_names import answer
+from .ground.protected import HasProtectedArguments, answers_protected
 from .ground.public_names import list_public_names
 from .ground.tracebacks import api_boundaries
 from .ground.values import SelectedRows
@@ -58,12 +59,15 @@ def _take_bounds(clip: Any) -> None:
     object.__setattr__(clip, "max", high)
 
 
-class GradientClipBase:
+@answers_protected
+class GradientClipBase(HasProtectedArguments):
     """The base of all clips of parameters' gradients: called with pairs of a parameter and its
     gradient, it appends the operators that clip and returns the pairs to use.
 
     A subclass says in ``clip`` what to append.
     """
+
+    protected: ClassVar[Mapping[str, str]] = {"_need_clip_func": "need_clip"}
 
     #: says of a parameter whether its gradient is clipped; all are when None
     need_clip: NeedClip | None = None
@@ -386,6 +390,7 @@ class ErrorClipBase:
         raise NotImplementedError
 
 
+@answers_protected
 @CLIPS
 @dataclass(frozen=True)
 class ErrorClipByValue(ErrorClipBase):

@@ -19,6 +19,7 @@ import numpy as np
 from .errors import ArgumentError, FeedTypeError
 from .ground.place import Place, devices_said
 from .ground.process_group import joined
+from .ground.protected import answers_protected
 from .ground.public_names import list_public_names
 from .ground.reprs import Described
 from .ground.tracebacks import api_boundaries
@@ -116,6 +117,7 @@ class KeptByDevices(Described):
         return values if fits else [{}] * (count - 1)
 
 
+@answers_protected
 class CompiledProgram:
     """A program to be run, with strategies that are kept and not read.
 
@@ -180,8 +182,7 @@ class CompiledProgram:
         self.build_strategy = given or self.build_strategy
         self.exec_strategy = _strategy(exec_strategy, ExecutionStrategy, "exec_strategy")
         self.data_parallel = True
-        is_one = places is None or isinstance(places, (list, tuple))
-        self._places = places if is_one else [places]
+        self._places = [places] if isinstance(places, Place) else places
         if share_vars_from is not None:
             self.kept = share_vars_from.kept
         if loss_name is not None:

@@ -12,6 +12,7 @@ import numpy as np
 from .errors import ArgumentError, FeedError
 from .ground.callsite import warn
 from .ground.place import Place
+from .ground.protected import answers_protected
 from .ground.public_names import list_public_names
 from .ground.reprs import Described
 from .ground.tracebacks import api_boundaries
@@ -22,6 +23,7 @@ from .ir.variable import Variable
 Array = np.ndarray[Any, Any]
 
 
+@answers_protected
 class DataFeeder(Described):
     """Turns rows into the dictionary that ``Executor.run`` is fed.
 

@@ -23,6 +23,7 @@ from .ground.callsite import warn
 from .ground.docstrings import Family
 from .ground.dtypes import DType
 from .ground.missing_names import answer
+from .ground.protected import HasProtectedArguments
 from .ground.public_names import list_public_names
 from .ground.reprs import Described
 from .ground.tracebacks import api_boundaries
@@ -69,7 +70,7 @@ def _checks_of(kind: Any) -> list[tuple[str, Check]]:
     return [(field.name, _CHECKS[field.type]) for field in fields(kind) if field.type in _CHECKS]
 
 
-class Initializer(Described):
+class Initializer(HasProtectedArguments, Described):
     """The base of all initializers: called with a variable and the block that gives it its value.
 
     A subclass says what to compute in ``operator``.
@@ -78,10 +79,14 @@ class Initializer(Described):
     #: the stem of the variable that holds the value before it is cast to float16
     stem = "init"
     prepends: ClassVar[bool] = True  #: whether its operators go to the front of the block
+    protected: ClassVar[Mapping[str, str]] = {"_mean": "loc", "_std_dev": "scale"}
 
     def __post_init__(self) -> None:
         for name, check in _checks_of(type(self)):  # type: ignore[arg-type]  # of a class
             check(self, name, getattr(self, name))
+
+    def _compute_fans(self, var: Variable) -> tuple[int, int]:
+        return fans(var)
 
     def __call__(self, var: Variable, block: Block) -> Operator:
         """Add the operator that gives a variable its first value.

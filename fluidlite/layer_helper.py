@@ -15,6 +15,7 @@ from .errors import ArgumentError, DTypeError
 from .ground import state
 from .ground.arguments import refused
 from .ground.dtypes import DType, as_dtype
+from .ground.protected import answers_protected
 from .ground.public_names import list_public_names
 from .ground.reprs import Described
 from .ground.tracebacks import api_boundaries
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from .functions.arguments import DTypeLike
 
 
+@answers_protected
 class ObjectHelper(Described):
     """Makes what a layer needs; it is told everything at each call.
 
@@ -288,6 +290,14 @@ class LayerHelper(ObjectHelper):
             kwargs["name"] = unique_name.generate(layer_type)
         super().__init__(kwargs["name"], layer_type)
         self.kwargs = kwargs
+
+    @property
+    def _layer_type(self) -> str:
+        return self.layer_type
+
+    @property
+    def _name(self) -> str:
+        return self.name
 
     def multiple_input(self, input_param_name: str = "input") -> list[Any]:
         """The layer's inputs, one or a list of them, as a list."""

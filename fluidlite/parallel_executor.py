@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .compiler import BuildStrategy, CompiledProgram, ExecutionStrategy, Feeds
+from .ground.protected import answers_protected
 from .ground.public_names import list_public_names
 from .ground.reprs import Described
 from .ground.tracebacks import api_boundaries
@@ -17,6 +18,7 @@ from .scope import Scope, global_scope
 __all__ = ["ParallelExecutor"]
 
 
+@answers_protected
 class ParallelExecutor(Described):
     """Runs one program, on as many devices as ``CPU_NUM`` in the environment says.
 

@@ -75,6 +75,11 @@ class ParamAttr(Described):
 
     # -- by the names that layers of fluid's time call -------------------------------------------
 
+    def _to_kwargs(self, with_initializer: bool = False) -> dict[str, Any]:
+        given = {"name": self.name, **self.parameter_arguments()}
+        del given["gradient_clip_attr"]
+        return given | ({"initializer": self.initializer} if with_initializer else {})
+
     @staticmethod
     def _to_attr(arg: Any) -> Any:
         """What a layer's argument means: a ParamAttr, False for none, a list for a list."""

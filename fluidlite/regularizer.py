@@ -10,6 +10,7 @@ from .ground.arguments import finite, refused
 from .ground.docstrings import Family
 from .ground.dtypes import Kind
 from .ground.missing_names import answer
+from .ground.protected import HasProtectedArguments
 from .ground.public_names import list_public_names
 from .ground.reprs import Described
 from .ground.tracebacks import api_boundaries
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 T = TypeVar("T", bound=Operand)
 
 
-class WeightDecayRegularizer(Described):
+class WeightDecayRegularizer(HasProtectedArguments, Described):
     """The base of all regularizers: called with a parameter, its gradient and a block, it appends
     the operators that compute the decay.
 

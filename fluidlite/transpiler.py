@@ -9,6 +9,7 @@ from .distributed.rewriting import data_parallel
 from .errors import ArgumentError, UnsupportedError
 from .ground.missing_names import PARAMETER_SERVERS
 from .ground.process_group import joined
+from .ground.protected import answers_protected
 from .ground.public_names import list_public_names
 from .ground.reprs import Described
 from .ground.tracebacks import api_boundaries
@@ -52,6 +53,7 @@ class DistributeTranspilerConfig:
     wait_port: bool = True
 
 
+@answers_protected
 class DistributeTranspiler(Described):
     """Rewrites programs, so that each of several processes runs them on its share of a batch.
 

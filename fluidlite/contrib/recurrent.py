@@ -8,6 +8,7 @@ from ..dygraph.layer import Layer
 from ..errors import ArgumentError, ShapeError
 from ..ground.docstrings import Family
 from ..ground.fields import from_fields
+from ..ground.protected import remembers_arguments
 from ..ir.variable import Variable
 from ..layers.gated_units import (
     GRU_UNITS,
@@ -64,6 +65,11 @@ class _BasicUnit(Layer, GatedUnit):
         return self.step(parameters, input, *before.values())
 
 
+@remembers_arguments(
+    _hiden_size=lambda self, given: given["hidden_size"],
+    _name=lambda self, given: given["name_scope"],
+    _gate_activation=lambda self, given: self._gate,
+)
 @LSTM_UNITS
 @from_fields
 class BasicLSTMUnit(_BasicUnit, WithType, LSTMGates, _Scope):
@@ -93,6 +99,11 @@ class BasicLSTMUnit(_BasicUnit, WithType, LSTMGates, _Scope):
         return state, cell
 
 
+@remembers_arguments(
+    _hiden_size=lambda self, given: given["hidden_size"],
+    _name=lambda self, given: given["name_scope"],
+    _gate_activation=lambda self, given: self._gate,
+)
 @GRU_UNITS
 @from_fields
 class BasicGRUUnit(_BasicUnit, WithType, GRUGates, _Scope):

@@ -223,6 +223,28 @@ class Layer(Registry):
 
     # -- parameters ------------------------------------------------------------------------------
 
+    @property
+    def _parameters(self) -> dict[str, Any]:
+        held: dict[str, Any] = self.own_parameters
+        return held
+
+    @property
+    def _sub_layers(self) -> dict[str, Any]:
+        held: dict[str, Any] = self.own_sublayers
+        return held
+
+    @property
+    def _forward_pre_hooks(self) -> Any:
+        return self._pre_hooks
+
+    @property
+    def _forward_post_hooks(self) -> Any:
+        return self._post_hooks
+
+    @property
+    def _loaddict_holder(self) -> dict[str, Any]:
+        return {}
+
     def full_name(self) -> str:
         """The layer's name, as ``linear_0``, which its parameters' names begin with."""
         return self._full_name

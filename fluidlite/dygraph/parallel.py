@@ -14,6 +14,7 @@ import numpy as np
 from ..errors import ArgumentError
 from ..ground.job_environment import launched
 from ..ground.process_group import BUCKET_BYTES, ProcessGroup, groups, joined
+from ..ground.protected import answers_protected
 from ..ground.public_names import list_public_names
 from ..ground.reprs import Described
 from ..ground.values import SelectedRows
@@ -93,6 +94,7 @@ def _delegated(method: M) -> M:
     return cast("M", delegating)
 
 
+@answers_protected
 class DataParallel(Layer):
     """A layer whose gradients are the means of those of all processes, each of which has a share of
     the batch.

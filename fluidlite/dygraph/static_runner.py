@@ -7,6 +7,7 @@ from typing import Any
 from ..eager.recording import TensorRecord
 from ..errors import ArgumentError, UnsupportedError
 from ..ground.files import Path
+from ..ground.protected import answers_protected
 from ..ground.public_names import list_public_names
 from ..io.inference import load_inference_model
 from ..ir.operator import EMPTY, Operator
@@ -20,6 +21,7 @@ from .tensor import DygraphLayer, ParamBase, VarBase
 _ENDS = ("feed", "fetch")
 
 
+@answers_protected
 class StaticModelRunner(Layer):
     """A model that ``save_inference_model`` wrote, as a layer that runs at once.
 

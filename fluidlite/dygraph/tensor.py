@@ -21,6 +21,7 @@ from ..functions.mixing import WIDER, Promotion
 from ..functions.shaping import reshape
 from ..ground.callsite import warn
 from ..ground.dtypes import Kind
+from ..ground.protected import answers_protected
 from ..ground.public_names import list_public_names
 from ..ground.values import LoDTensor, SelectedRows, as_fetched
 from ..ir.block import Block
@@ -93,6 +94,7 @@ class DygraphLayer(EagerLayer):
         )
 
 
+@answers_protected
 class VarBase(Tensor):
     """An array that remembers how it was made, under the rules of fluid 1.8.
 
@@ -208,6 +210,12 @@ class VarBase(Tensor):
             return np.array(held.value), np.array(held.numbers)
         return super().gradient()
 
+    def _copy_to(self, place: Any = None, blocking: bool = True) -> VarBase:
+        return VarBase(self.array.copy(), None, self.stop)
+
+    def _grad_name(self) -> str:
+        return f"{self.name}@GRAD"
+
     def value(self) -> ScopeVariable:
         """The tensor as a variable of a scope: ``value().get_tensor()`` reads and writes it.
 
@@ -264,7 +272,7 @@ class _HeldByTensor(ScopeVariable):
         self.name = tensor.name
 
     @property
-    def value(self) -> Any:  # type: ignore[override]
+    def value(self) -> Any:
         """The elements."""
         return self._tensor.array
 

@@ -11,6 +11,7 @@ from ..eager.recording import TensorRecord
 from ..errors import ArgumentError, OutOfRangeError
 from ..ground import state
 from ..ground.docstrings import Family
+from ..ground.protected import answers_protected
 from ..ground.reprs import Described
 from ..io.inference import save_inference_model
 from ..ir.program import Program, program_guard
@@ -33,6 +34,7 @@ SAVED = Family(
 )
 
 
+@answers_protected
 class TracedLayer(Described):
     """The program that a layer amounts to: made by ``trace``, run by a call.
 

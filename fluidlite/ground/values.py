@@ -18,16 +18,17 @@ import numpy as np
 from ..errors import ArgumentError, OutOfRangeError, ShapeError
 from .dtypes import DType, as_dtype
 from .filled_tensors import Allocated
+from .place import CPUPlace, Place
+from .protected import answers_protected
 from .shaped import Shaped
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from .place import Place
-
 Lod = tuple[tuple[int, ...], ...]
 
 
+@answers_protected
 class LoDTensor(Allocated):
     """An array and how its rows form sequences.
 
@@ -60,6 +61,13 @@ class LoDTensor(Allocated):
     def offsets(self) -> Lod:
         """The LoD as offsets."""
         return self._load()[1]
+
+    def _place(self) -> Place:
+        return CPUPlace()
+
+    def _copy(self, place: Place | None = None) -> LoDTensor:
+        data, lod = self._load()
+        return LoDTensor(None if data is None else np.array(data), lod)
 
     def set(self, array: ArrayLike, place: Place | None = None) -> None:
         """Take a copy of an array as the value.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..ground.protected import answers_protected
 from ..ground.reprs import Described
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from .variable import Variable
 
 
+@answers_protected
 class OpDesc(Described):
     """An operator under the method names of fluid's descriptions."""
 

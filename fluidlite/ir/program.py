@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import ArgumentError
 from ..ground import state
 from ..ground.arguments import refused
+from ..ground.protected import answers_protected
 from ..ground.reprs import Described
 from ..ground.tracebacks import api_boundary
 from ..ground.weak_tables import WeakTable
@@ -376,6 +377,7 @@ class Program(OldProgram):
         return VIEWS.get().summary(self, batch_size)
 
 
+@answers_protected
 class ProgramDesc(Described):
     """A program under the method names of fluid's descriptions.
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from ..errors import ArgumentError, DTypeError, ExplainedError, suggestion
 from ..ground.callsite import warn
 from ..ground.dtypes import DType, Kind, as_dtype
+from ..ground.protected import answers_protected, raise_refused
 from ..ground.quoting import printable
 from ..ground.tracebacks import api_boundary
 from ..opdef.arithmetic import UFUNCS, Arithmetic
@@ -34,6 +35,7 @@ else:
     VariableMethods = Arithmetic
 
 
+@answers_protected
 class Variable(VariableMethods, Operand):
     """A name in a block.  Made by :meth:`Block.create_var`.
 
@@ -267,6 +269,7 @@ class Variable(VariableMethods, Operand):
         def __getattr__(self, name: str) -> Any:
             """The methods of tensors: ``x.sum()``, ``x.reshape([2, 3])``."""
             if name.startswith("_"):
+                raise_refused(type(self), name)
                 raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
             method = APPENDER.get().methods().get(name)
             if method is None:

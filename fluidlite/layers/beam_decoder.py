@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import ArgumentError, ShapeError
 from ..ground.dtypes import DType
+from ..ground.protected import answers_protected
 from ..ir.variable import Variable
 from .activation import softmax
 from .alignment import gather_tree
@@ -36,6 +37,9 @@ class BeamSearchOutput(NamedTuple):
     parent_ids: Any
 
 
+BeamSearchOutput._fields_defaults = {}  # type: ignore[attr-defined]  # of Python 3.7
+
+
 class BeamSearchState(NamedTuple):
     """What a step of a beam search hands to the next one."""
 
@@ -45,6 +49,10 @@ class BeamSearchState(NamedTuple):
     lengths: Any
 
 
+BeamSearchState._fields_defaults = {}  # type: ignore[attr-defined]  # of Python 3.7
+
+
+@answers_protected
 class BeamSearchDecoder(Decoder):
     """A beam search: at each step the ``beam_size`` paths with the largest probability go on.
 

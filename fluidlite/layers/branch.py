@@ -12,6 +12,7 @@ from .. import unique_name
 from ..errors import ArgumentError
 from ..ground.callsite import warn
 from ..ground.dtypes import DType
+from ..ground.protected import answers_protected
 from ..ground.reprs import Described
 from ..ir.program import default_main_program
 from ..ir.variable import Variable, is_tensor
@@ -337,6 +338,7 @@ def _conditional(condition: Variable) -> Iterator[None]:
     append_conditional(parent, block, [condition], scalar=True)
 
 
+@answers_protected
 class IfElse(Described):
     """Two blocks, one for the rows of a batch where a condition holds and one for the others.
 

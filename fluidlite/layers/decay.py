@@ -18,6 +18,7 @@ from ..ground import state
 from ..ground.arguments import Check, finite, numbers, positive, yes_or_no
 from ..ground.docstrings import Family
 from ..ground.dtypes import as_dtype
+from ..ground.protected import answers_protected
 from ..ground.reprs import Described
 
 DECAYS = Family(
@@ -34,6 +35,7 @@ DECAYS = Family(
 )
 
 
+@answers_protected
 @DECAYS
 class LearningRateDecay(Described):
     """The base of learning rates that change from step to step.

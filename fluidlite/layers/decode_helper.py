@@ -287,6 +287,9 @@ class BasicOutput(NamedTuple):
     sample_ids: Any
 
 
+BasicOutput._fields_defaults = {}  # type: ignore[attr-defined]  # of Python 3.7
+
+
 class BasicDecoder(Decoder):
     """A decoder of a cell, and a helper that gives its inputs.
 

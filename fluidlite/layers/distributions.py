@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError, UnsupportedError
+from ..ground.protected import answers_protected
 from ..ground.reprs import Described
 from ..ir.variable import Variable
 from .compare import less_than
@@ -25,6 +26,7 @@ from .unary import exp, log
 from .variables import create_tensor
 
 
+@answers_protected
 class Distribution(Described):
     """What all distributions have: methods that append operators to the current program."""
 
@@ -313,6 +315,7 @@ class Categorical(Distribution):
         return reduce_sum(each, dim=-1, keep_dim=True)
 
 
+@answers_protected
 class MultivariateNormalDiag(Distribution):
     """The normal distribution of vectors whose covariance is diagonal.
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from .. import unique_name
 from ..errors import ArgumentError
 from ..ground.dtypes import DType, Kind, as_dtype
+from ..ground.protected import answers_protected
 from ..ground.reprs import Described
 from ..ir.block import Block
 from ..ir.program import default_main_program
@@ -149,6 +150,7 @@ def reorder_lod_tensor_by_rank(f: LayerBuilder, x: Variable, rank_table: Variabl
     return f.reorder_lod_tensor_by_rank(x, rank_table)
 
 
+@answers_protected
 class DynamicRNN(Described):
     """A network that runs once for each step of sequences of several lengths.
 

@@ -10,6 +10,7 @@ from .. import unique_name
 from ..errors import ArgumentError
 from ..ground.callsite import warn
 from ..ground.dtypes import Kind
+from ..ground.protected import answers_protected
 from ..ground.reprs import Described
 from ..ir.block import Block
 from ..ir.program import default_main_program
@@ -25,6 +26,7 @@ from .driving import (
 from .structure import mapped
 
 
+@answers_protected
 class While(Described):
     """A loop: what is built inside ``block()`` runs as long as a condition holds.
 

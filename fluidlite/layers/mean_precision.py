@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from .. import unique_name
 from ..errors import ArgumentError
 from ..ground.dtypes import DType
+from ..ground.protected import answers_protected
 from ..ground.reprs import Described
 from ..initializer import Constant
 from ..ir.program import Program, program_guard
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from ..runtime.executor import Executor
 
 
+@answers_protected
 class DetectionMAP(Described):
     """The mean average precision of the boxes that a detector found, of a batch and since a reset.
 

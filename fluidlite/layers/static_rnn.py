@@ -9,6 +9,7 @@ from typing import Any
 from .. import unique_name
 from ..errors import ArgumentError, ShapeError
 from ..ground.dtypes import Kind
+from ..ground.protected import answers_protected
 from ..ground.reprs import Described
 from ..ir.block import Block
 from ..ir.program import default_main_program
@@ -17,6 +18,7 @@ from ..opdef.spec import agree
 from .driving import new_block, outer_reads
 
 
+@answers_protected
 class StaticRNN(Described):
     """A network that runs once for each step of sequences.
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from ..eager.engine import located
 from ..errors import ArgumentError, suggestion
+from ..ground.protected import raise_refused
 from ..ground.tracebacks import quick_api_boundary
 
 
@@ -89,6 +90,8 @@ def _reading(places: tuple[str, ...], read_out: Callable[[Any], Any]) -> Any:
             found = self.__dict__.get(place)
             if found is not None and name in found:
                 return read_out(found[name])
+        if name[:1] == "_":
+            raise_refused(type(self), name)
         known = dir(self) if name.isidentifier() and name[0] != "_" else []
         raise AttributeError(
             f"{type(self).__name__} has no attribute {name!r}{suggestion(name, known)}"

@@ -30,6 +30,8 @@ class Adagrad(Optimizer):
     ['fc_0.w_0_moment_0']
     """
 
+    _moment_acc_str = "moment"
+
     learning_rate: float | Variable
     epsilon: float = 1e-6
     parameter_list: Iterable[Variable | str] | None = None
@@ -56,6 +58,8 @@ class DecayedAdagrad(Optimizer):
     >>> ops[0].type
     'decayed_adagrad'
     """
+
+    _moment_acc_str = "moment"
 
     learning_rate: float | Variable
     decay: float = 0.95
@@ -90,6 +94,9 @@ class Adadelta(Optimizer):
     >>> ops[0].input_names
     ['Param', 'Grad', 'AvgSquaredGrad', 'AvgSquaredUpdate']
     """
+
+    _avg_squared_grad_acc_str = "_avg_squared_grad"
+    _avg_squared_update_acc_str = "_avg_squared_update"
 
     learning_rate: float | Variable | None = None
     epsilon: float = 1e-6
@@ -133,6 +140,10 @@ class RMSProp(Optimizer):
     ['fc_0.w_0_mean_square_0']
     """
 
+    _momentum_acc_str = "momentum"
+    _mean_square_acc_str = "mean_square"
+    _mean_grad_acc_str = "mean_grad"
+
     learning_rate: float | Variable
     rho: float = 0.95
     epsilon: float = 1e-6
@@ -169,6 +180,9 @@ class Ftrl(Optimizer):
     >>> ops[0].output("SquaredAccumOut")
     ['fc_0.w_0_squared_0']
     """
+
+    _squared_acc_str = "squared"
+    _linear_acc_str = "linear"
 
     learning_rate: float | Variable
     l1: float = 0.0

@@ -11,6 +11,7 @@ import numpy as np
 from .. import unique_name
 from ..ground.arguments import instance_of, integer, or_none, text_or_none
 from ..ground.dtypes import DType
+from ..ground.protected import answers_protected
 from ..ground.reprs import Described
 from ..initializer import Constant
 from ..ir.block import Block
@@ -95,6 +96,7 @@ class _Averages(Described):
         executor.run(self.restore_program)
 
 
+@answers_protected
 @OF_LOSS
 class ExponentialMovingAverage(_Averages):
     """Running means of all parameters of the default main program: after each step
@@ -192,6 +194,7 @@ class ExponentialMovingAverage(_Averages):
                     assign(old * decay + now * (1.0 - decay), mean)
 
 
+@answers_protected
 @OF_LOSS
 class ModelAverage(_Averages):
     """Means of all parameters of the default main program over the last steps.

@@ -54,6 +54,8 @@ class Momentum(Optimizer):
     ['fc_0.w_0_velocity_0']
     """
 
+    _velocity_acc_str = "velocity"
+
     learning_rate: float | Variable | None = None
     momentum: float | None = None
     parameter_list: Iterable[Variable | str] | None = None
@@ -87,6 +89,8 @@ class LarsMomentum(Optimizer):
     >>> ops[0].output("VelocityOut")
     ['fc_0.w_0_velocity_0']
     """
+
+    _velocity_acc_str = "velocity"
 
     learning_rate: float | Variable
     momentum: float

@@ -45,6 +45,11 @@ class Adam(Optimizer):
     ['fc_0.w_0_moment1_0', 'fc_0.w_0_moment2_0']
     """
 
+    _moment1_acc_str = "moment1"
+    _moment2_acc_str = "moment2"
+    _beta1_pow_acc_str = "beta1_pow_acc"
+    _beta2_pow_acc_str = "beta2_pow_acc"
+
     learning_rate: float | Variable = 0.001
     beta1: float | Variable = 0.9
     beta2: float | Variable = 0.999
@@ -180,6 +185,10 @@ class Adamax(Optimizer):
     ['adamax', 'scale']
     """
 
+    _moment_acc_str = "moment"
+    _inf_norm_acc_str = "inf_norm"
+    _beta1_pow_acc_str = "beta1_pow_acc"
+
     learning_rate: float | Variable = 0.001
     beta1: float = 0.9
     beta2: float = 0.999
@@ -234,6 +243,11 @@ class Lamb(Optimizer):
     >>> [(op.input("Param"), op.attr("weight_decay")) for op in ops]
     [(['fc_0.b_0'], 0.0), (['fc_0.w_0'], 0.009999999776482582)]
     """
+
+    _moment1_acc_str = "moment1"
+    _moment2_acc_str = "moment2"
+    _beta1_pow_acc_str = "beta1_pow_acc"
+    _beta2_pow_acc_str = "beta2_pow_acc"
 
     learning_rate: float | Variable = 0.001
     lamb_weight_decay: float = 0.01

@@ -16,6 +16,7 @@ from ..errors import ArgumentError
 from ..ground.arguments import is_finite, refused, text_or_none
 from ..ground.callsite import warn
 from ..ground.dtypes import DType
+from ..ground.protected import answers_protected
 from ..ground.reprs import Described
 from ..ground.weak_tables import WeakTable
 from ..ir.block import Block
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
     from ..scope import Scope
 
 
+@answers_protected
 @OPTIMIZERS
 class Optimizer(Arguments, OldOptimizer, HasRate, HasOptions, Described):
     """The base of all optimizers.

@@ -8,11 +8,13 @@ from numbers import Integral, Real
 from typing import Any
 
 from ..errors import ArgumentError, UnsupportedError
+from ..ground.protected import answers_protected
 
 #: pairs of a slot's name and its values
 Sample = Sequence[tuple[str, Sequence[Any]]]
 
 
+@answers_protected
 class DataGenerator:
     """The base of generators: a subclass defines ``generate_sample``."""
 

@@ -16,6 +16,7 @@ from ..errors import ArgumentError, FileError, UnknownVariableError, Unsupported
 from ..ground.arguments import integer, refused
 from ..ground.callsite import caller, warn
 from ..ground.files import usable_path
+from ..ground.protected import answers_protected
 from ..ground.reprs import Described
 from ..ground.seeding import shuffled
 from ..ground.tracebacks import api_boundaries
@@ -29,6 +30,7 @@ from .page_views import MarkedRow, Marks, PageViews, rank_offsets
 _AHEAD = 64  # lines of a file that are parsed ahead
 
 
+@answers_protected
 class DatasetBase(Described):
     """Files of slots, and the variables that their lines are fed to.
 

@@ -12,6 +12,7 @@ from ..errors import ArgumentError
 from ..ground import state
 from ..ground.callsite import caller, warn
 from ..ground.place import Places
+from ..ground.protected import answers_protected
 from ..ground.reprs import Described
 from ..ground.tracebacks import api_boundaries, api_boundary
 from ..ir.program import default_main_program
@@ -315,6 +316,7 @@ class GeneratorLoader(Described):
         return self._feeder
 
 
+@answers_protected
 class PyReader(GeneratorLoader):
     """Reads what a generator gives ahead of training; an older name of the loader that
     :meth:`DataLoader.from_generator` makes.

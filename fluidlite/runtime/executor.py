@@ -23,6 +23,7 @@ from ..compiler import CompiledProgram, Feeds, program_and_feed
 from ..ground.callsite import warn
 from ..ground.place import Place
 from ..ground.process_group import groups
+from ..ground.protected import answers_protected
 from ..ground.reprs import Described
 from ..ground.tracebacks import quick_api_boundary
 from ..ir.program import Program
@@ -45,6 +46,7 @@ from .traced_runs import TracesRuns
 from .turn import Commit, in_turn
 
 
+@answers_protected
 @quick_api_boundary
 class Executor(PreparesRuns, RunsDatasets, KeepsRandomState, TracesRuns, Described):
     """Runs programs.

@@ -85,10 +85,11 @@ def test_a_model_says_what_it_is_fed(tmp_path):
 
 def test_a_model_with_blocks_is_run_by_an_executor(tmp_path):
     def looping():
-        x = fluid.data("x", [None, 2])
+        x = fluid.layers.fc(fluid.data("x", [None, 2]), 2)
         i, n = (fluid.layers.fill_constant([1], "int64", k) for k in (0, 2))
         body = lambda i, x: [i + 1, x * 2.0]
-        return [x], fluid.layers.while_loop(lambda i, x: i < n, body, [i, x])[1]
+        fed = [x.block.var("x")]
+        return fed, fluid.layers.while_loop(lambda i, x: i < n, body, [i, x])[1]
 
     saved(tmp_path, looping)
     with fluid.dygraph.guard(), pytest.raises(UnsupportedError, match="while drives a block"):

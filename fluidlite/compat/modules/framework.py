@@ -15,6 +15,7 @@ from ...dygraph.tensor import ParamBase, VarBase
 from ...errors import ArgumentError
 from ...ground import state
 from ...ground.place import devices_said
+from ...ground.protected import answers_protected
 from ...ir import variable as variables
 from ...opdef.definition import is_defined, lookup
 
@@ -141,6 +142,7 @@ def switch_device(device: str | None) -> str | None:
     raise ArgumentError("switch_device: use fluid.device_guard(device)")
 
 
+@answers_protected
 class OpProtoHolder:
     """What is known of operators, by type."""
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import ArgumentError
+from ...ground.protected import answers_protected
 from ...ir.program import Program
 from ...ir.text import block_text, operator_text, variable_text
 from ...scope import Scope, global_scope
@@ -134,6 +135,7 @@ class RoundRobin(PSDispatcher):
         return endpoints
 
 
+@answers_protected
 class HashName(PSDispatcher):
     """Gives variables to machines by their names."""
 

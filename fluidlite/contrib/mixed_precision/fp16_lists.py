@@ -7,6 +7,7 @@ from typing import Any
 
 from ...errors import ArgumentError
 from ...ground.arguments import refused
+from ...ground.protected import answers_protected
 from ...ground.reprs import Described
 
 #: products of matrices: safe in float16, and most of the work
@@ -71,6 +72,7 @@ GRAY = frozenset(
 )
 
 
+@answers_protected
 class AutoMixedPrecisionLists(Described):
     """Which operators work in float16 and which in float32.
 

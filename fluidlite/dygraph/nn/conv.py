@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ...errors import ArgumentError
 from ...functions.arguments import DTypeLike, Integers
 from ...ground.fields import from_fields
+from ...ground.protected import remembers_arguments
 from ...initializer import Normal
 from ...layers.conv import conv2d, conv2d_transpose, conv3d, conv3d_transpose, pool2d
 from ...layers.windows import WINDOWS, each
@@ -31,6 +32,28 @@ _CONVOLUTIONS = WINDOWS.extended(
     },
     raises="ArgumentError: ``groups`` does not divide the channels.",
 )
+
+
+def _operator(layer: Any, given: dict[str, Any]) -> str:
+    """The type of a convolution's operator."""
+    channels, filters = given["num_channels"], given["num_filters"]
+    kind = "conv2d_transpose" if layer._transposed else "conv2d"
+    each_alone = channels == given["groups"] and not given["use_cudnn"]
+    fits = filters == channels if layer._transposed else filters % channels == 0
+    return f"depthwise_{kind}" if each_alone and fits else kind
+
+
+def _listed(*names: str) -> dict[str, Callable[[Any, dict[str, Any]], Any]]:
+    """Readers of numbers for each dimension, by the names that fluid 1.8 kept them under."""
+
+    def reader(name: str) -> Callable[[Any, dict[str, Any]], Any]:
+        def read(layer: Any, given: dict[str, Any]) -> Any:
+            value, count = given[name], getattr(layer, "dimensions", 2)
+            return [value] * count if isinstance(value, int) else value
+
+        return read
+
+    return {f"_{name}": reader(name) for name in names}
 
 
 @from_fields
@@ -121,6 +144,7 @@ class _Adjoint(_Convolution):
     _transposed = True
 
 
+@remembers_arguments(_l_type=_operator, **_listed("stride", "padding", "dilation"))
 @_CONVOLUTIONS
 @from_fields
 class Conv2D(_Options, _Forwards):
@@ -141,6 +165,7 @@ class Conv2D(_Options, _Forwards):
     function: ClassVar[Callable[..., Any]] = staticmethod(conv2d)
 
 
+@remembers_arguments(**_listed("stride", "padding", "dilation"))
 @_CONVOLUTIONS
 @from_fields
 class Conv3D(_Options, _Forwards):
@@ -157,6 +182,7 @@ class Conv3D(_Options, _Forwards):
     function: ClassVar[Callable[..., Any]] = staticmethod(conv3d)
 
 
+@remembers_arguments(_op_type=_operator, **_listed("stride", "padding", "dilation"))
 @_CONVOLUTIONS
 @from_fields
 class Conv2DTranspose(_Options, _Adjoint, _Sized):
@@ -177,6 +203,7 @@ class Conv2DTranspose(_Options, _Adjoint, _Sized):
     function: ClassVar[Callable[..., Any]] = staticmethod(conv2d_transpose)
 
 
+@remembers_arguments(**_listed("stride", "padding", "dilation"))
 @_CONVOLUTIONS
 @from_fields
 class Conv3DTranspose(_Options, _Adjoint):
@@ -193,6 +220,9 @@ class Conv3DTranspose(_Options, _Adjoint):
     function: ClassVar[Callable[..., Any]] = staticmethod(conv3d_transpose)
 
 
+@remembers_arguments(
+    _l_type=lambda self, given: "pool2d", **_listed("pool_size", "pool_stride", "pool_padding")
+)
 @from_fields
 class Pool2D(Layer):
     """The maximum or mean of images within windows: :func:`~fluidlite.layers.pool2d`.

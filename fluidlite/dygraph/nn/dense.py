@@ -9,6 +9,7 @@ from ... import unique_name
 from ...errors import ArgumentError
 from ...functions.arguments import DTypeLike
 from ...ground.fields import from_fields
+from ...ground.protected import remembers_arguments
 from ...initializer import Constant
 from ...ir.variable import Variable
 from ...layers.layer import LayerBuilder, layer
@@ -58,6 +59,7 @@ def _bilinear(
     return out
 
 
+@remembers_arguments()
 @PARAMETERS
 @from_fields
 class Linear(Layer):
@@ -96,6 +98,10 @@ class Linear(Layer):
         return "{}, {}".format(*self.weight.shape)
 
 
+@remembers_arguments(
+    _remote_prefetch=lambda self, given: given["is_sparse"] and not given["is_distributed"],
+    _padding_idx=lambda self, given: self._attrs["padding_idx"],
+)
 @EMBEDDING
 @from_fields
 class Embedding(Layer):
@@ -136,6 +142,7 @@ class Embedding(Layer):
         return f"{self._size}"
 
 
+@remembers_arguments(_dropout_prob=lambda self, given: given["p"])
 class Dropout(Layer):
     """The input with random elements set to 0 while the layer trains:
     :func:`~fluidlite.layers.dropout`.
@@ -184,6 +191,7 @@ class Dropout(Layer):
         return f"{self._p}"
 
 
+@remembers_arguments(_alpha_shape=lambda self, given: list(self.weight.shape))
 class PRelu(Layer):
     """The input where it is positive, else a learned slope times the input:
     :func:`~fluidlite.layers.prelu`.
@@ -235,6 +243,7 @@ class PRelu(Layer):
         return prelu(input, self._mode_of_slopes, param_attr=self.weight, name=self._full_name)
 
 
+@remembers_arguments()
 @PARAMETERS
 @from_fields
 class BilinearTensorProduct(Layer):
@@ -275,6 +284,7 @@ class BilinearTensorProduct(Layer):
         return _bilinear(x, y, self.weight, self.bias, act=self._act, name=self._full_name)
 
 
+@remembers_arguments()
 @PARAMETERS
 @from_fields
 class NCE(Layer):

@@ -10,6 +10,7 @@ from ...errors import ArgumentError, ShapeError
 from ...functions.arguments import DTypeLike
 from ...ground.dtypes import DType
 from ...ground.fields import from_fields
+from ...ground.protected import remembers_arguments
 from ...initializer import Constant, Normal
 from ...ir.variable import Variable
 from ...layers.layer import LayerBuilder, layer, stopped
@@ -59,6 +60,7 @@ def _spectral_norm(
     return f.spectral_norm(weight, u, v, **attrs)
 
 
+@remembers_arguments(_fuse_with_relu=lambda self, given: False)
 @_NORMS
 @from_fields
 class BatchNorm(Layer):
@@ -140,6 +142,7 @@ class BatchNorm(Layer):
         return f"{self.weight.shape[0]}"
 
 
+@remembers_arguments(_normalized_shape=lambda self, given: list(self._row))
 @_NORMS
 @from_fields
 class LayerNorm(Layer):
@@ -211,6 +214,7 @@ class LayerNorm(Layer):
         return f"{self._row}"
 
 
+@remembers_arguments()
 @_NORMS
 class GroupNorm(Layer):
     """``(input - mean) / sqrt(variance + epsilon)`` for each group of channels of each sample.
@@ -263,6 +267,7 @@ class GroupNorm(Layer):
         return _normalized(*given, act=self._act, name=self._full_name)
 
 
+@remembers_arguments()
 @_NORMS
 @from_fields
 class InstanceNorm(Layer):
@@ -322,6 +327,7 @@ def singular_vectors(layer: Layer, shape: Sequence[int], dim: int) -> None:
         layer.add_parameter(name, vector)
 
 
+@remembers_arguments()
 @_NORMS
 @from_fields
 class SpectralNorm(Layer):

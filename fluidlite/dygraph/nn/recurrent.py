@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import ArgumentError
 from ...functions.arguments import DTypeLike
+from ...ground.protected import remembers_arguments
 from ...ir.variable import Variable
 from ...layers.layer import LayerBuilder, layer
 from ...layers.recurrent_unit import numbers_of
@@ -29,6 +30,7 @@ def _gru_unit(
     return outs["Hidden"], outs["ResetHiddenPrev"], outs["Gate"]
 
 
+@remembers_arguments(_bias_size=lambda self, given: [1, given["size"]])
 class GRUUnit(Layer):
     """One step of a gated recurrent unit: ``(1 - u) * hidden + u * candidate``.
 

@@ -7,6 +7,7 @@ from typing import Any
 from ...errors import ShapeError
 from ...functions.arguments import DTypeLike
 from ...ground.fields import from_fields
+from ...ground.protected import remembers_arguments
 from ...ir.variable import Variable
 from ...layers.layer import LayerBuilder, layer
 from ...opdef.spec import agree
@@ -29,6 +30,7 @@ def _tree_conv(
     return out if bias is None else f.elementwise_add(out, bias, axis=3)
 
 
+@remembers_arguments()
 @PARAMETERS
 @from_fields
 class TreeConv(Layer):

@@ -17,6 +17,7 @@ from ...eager.recording import TensorRecord
 from ...errors import ArgumentError
 from ...ground import state
 from ...ground.docstrings import Family
+from ...ground.protected import answers_protected
 from ...ground.reprs import Described
 from ...ir.program import Program
 from ...ir.variable import Variable
@@ -91,6 +92,7 @@ class ProgramCache:
         return ways[-1]
 
 
+@answers_protected
 class ProgramTranslator(Described):
     """Makes programs of functions of tensors: their branches, loops and lists become operators
     where they depend on tensors.  There is one translator.
