@@ -172,8 +172,11 @@ class ExponentialMovingAverage(_Averages):
             counter = global_variable(
                 program, self._startup, self._step_name, [1], DType.INT64, start
             )
+            decay: Any = _twin(self._decay_var, block)
             steps: Any = cast(counter, "float32")
-            power: Any = elementwise_pow(_twin(self._decay_var, block), steps)
+            if any(mean.dtype is DType.FP64 for mean in self._means):
+                decay, steps = cast(decay, "float64"), cast(counter, "float64")
+            power: Any = elementwise_pow(decay, steps)
             for (param, kept), mean in zip(self._averaged, self._means, strict=True):
                 there, average = _twin(param, block), _twin(mean, block)
                 assign(there, _twin(kept, block))

@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 from network_values import STEPS
 from torch_losses import FlowNumbers, Numbers, assert_as_torch, in_both_precisions, trained
 
@@ -186,3 +187,67 @@ def test_attention_and_a_beam_search(dtype):
     words, states = best_sentences(net, source.numpy())
     found = [*losses, *states.ravel().tolist(), *words.ravel().tolist()]
     assert_as_torch("attention_and_beam_search", found, dtype)
+
+
+class Deep(nn.Layer):
+    """Parts that are computed again, or kept."""
+
+    def __init__(self, share, again):
+        super().__init__()
+        self.parts = nn.LayerList(
+            nn.Sequential(nn.Linear(6, 6), nn.LayerNorm(6), nn.Tanh(), nn.Dropout(share))
+            for _ in range(3)
+        )
+        self.out = nn.Linear(6, 1)
+        self.again = again
+
+    def forward(self, x):
+        for part in self.parts:
+            x = x + (fluid.autograd.checkpoint(part, x) if self.again else part(x))
+        return self.out(x)
+
+
+def losses_of_parts(numbers, share, again):
+    net = numbers.begin(Deep(share, again))
+    x, y = numbers.data("inputs", 8, 6), numbers.data("outputs", 8, 1)
+    momentum = fluid.optimizer.Momentum(0.0625, 0.875, parameters=net.parameters())
+    return trained(momentum, lambda _: nn.functional.mse_loss(net(x), y))
+
+
+@in_both_precisions
+def test_parts_that_are_computed_again(dtype):
+    assert_as_torch("checkpointing", losses_of_parts(Numbers(dtype), 0.0, True), dtype)
+
+
+def test_parts_that_are_computed_again_drop_the_same_elements():
+    runs = []
+    for again in (False, True):
+        fluid.seed(4)
+        runs.append(losses_of_parts(Numbers("float64"), 0.5, again))
+    assert runs[0] == runs[1]
+    assert runs[0] != losses_of_parts(Numbers("float64"), 0.0, True)
+
+
+def test_a_program_that_computes_again_drops_the_same_elements():
+    runs = []
+    for again in (False, True):
+        main, startup = fluid.Program(), fluid.Program()
+        main.random_seed = startup.random_seed = 4
+        with fluid.program_guard(main, startup), fluid.unique_name.guard():
+            x, y = fluid.data("x", [8, 6]), fluid.data("y", [8, 1])
+            hidden, parts = x, []
+            for _ in range(3):
+                hidden = hidden + layers.dropout(layers.fc(hidden, 6, act="tanh"), 0.5)
+                parts.append(hidden)
+            loss = layers.mean(layers.square_error_cost(layers.fc(hidden, 1), y))
+            optimizer = fluid.optimizer.Momentum(0.0625, 0.875)
+            if again:
+                optimizer = fluid.optimizer.RecomputeOptimizer(optimizer)
+                optimizer._set_checkpoints(parts[:2])
+            optimizer.minimize(loss)
+        numbers, executor = Numbers("float32"), fluid.Executor()
+        feed = {"x": numbers.array("inputs", 8, 6), "y": numbers.array("outputs", 8, 1)}
+        with fluid.scope_guard(fluid.Scope()):
+            executor.run(startup)
+            runs.append([executor.run(main, feed, [loss])[0].item() for _ in range(STEPS)])
+    np.testing.assert_allclose(runs[0], runs[1], rtol=1e-6)
