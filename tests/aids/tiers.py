@@ -43,9 +43,9 @@ OTHER_ZEROS = frozenset([
     "abs", "add_item", "add_rows", "arctan2", "bicubic_interp", "bilinear_interp", "bpr_loss",
     "brelu", "crop", "crop_tensor", "cumsum", "dist", "elu",
     "fake_quantize_dequantize_moving_average_abs_max", "fake_quantize_moving_average_abs_max",
-    "fake_quantize_range_abs_max", "floor_divide", "fsp", "gru_unit", "index_select", "l1_norm",
-    "matmul", "max_pool2d_with_index", "mean", "nearest_interp", "neighbour_slopes", "nll_loss",
-    "p_norm", "pad", "pad2d", "pad_constant_like", "partial_concat", "partial_sum", "pool2d",
+    "fake_quantize_range_abs_max", "floor_divide", "fsp", "index_select", "l1_norm", "matmul",
+    "max_pool2d_with_index", "mean", "nearest_interp", "neighbour_slopes", "nll_loss", "p_norm",
+    "pad", "pad2d", "pad_constant_like", "partial_concat", "partial_sum", "pool2d",
     "pool2d_adjoint", "pool3d", "pool3d_adjoint", "reduce_mean", "reduce_sum", "relu6", "selu",
     "sign", "slice", "spectral_norm", "spp", "strided_slice", "take_item", "take_rows",
     "trilinear_interp", "unfold", "unfold_adjoint",
@@ -60,8 +60,8 @@ OTHERWISE = frozenset([
     "conv2d_transpose", "conv3d", "conv3d_adjoint_filter", "conv3d_adjoint_input",
     "conv3d_transpose", "data_norm", "deformable_conv", "deformable_conv_v1",
     "depthwise_conv2d", "depthwise_conv2d_transpose", "elementwise_mod", "elementwise_pow",
-    "grid_sampler", "lstm_layers", "margin_rank_loss", "neighbours", "pow", "remainder",
-    "rmsprop", "row_conv", "sigmoid_focal_loss",
+    "grid_sampler", "gru_unit", "lstm_layers", "margin_rank_loss", "neighbours", "pow",
+    "remainder", "rmsprop", "row_conv", "sigmoid_focal_loss",
 ])  # fmt: skip
 #: what those are fed beside the usual
 ORDINARY = ("0 in", "-0 in")
