@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ..errors import ArgumentError, UnknownVariableError
 from ..ground.callsite import warn
 from ..ir.variable import Variable
 from ..param_attr import as_param_attr
 from .layer import LayerBuilder
 from .operator_layers import LayerCall, operator_layer
-
-if TYPE_CHECKING:
-    pass
 
 
 @operator_layer.signature("""

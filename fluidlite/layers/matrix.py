@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -10,9 +10,6 @@ from ..ir.variable import Variable
 from .creation import assign
 from .layer import LayerBuilder, is_variable, layer, stopped
 from .operator_layers import Layer, LayerCall, operator_layer, same_shape
-
-if TYPE_CHECKING:
-    pass
 
 bmm: Layer = operator_layer("""
     bmm(x, y, name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..errors import ArgumentError
 from ..ir.variable import Variable
@@ -10,9 +10,6 @@ from .convolution import channels_of, filters_of, groups_of
 from .layer import LayerBuilder
 from .operator_layers import Layer, LayerCall, OperatorLayers, operator_layer
 from .windows import IMAGES, each
-
-if TYPE_CHECKING:
-    pass
 
 grid_sampler: Layer = operator_layer("""
     grid_sampler(x, grid, name)

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..errors import ArgumentError
 from ..ir.variable import Variable
 from ..opdef.attribute import whole_number
 from .layer import LAYERS, LayerBuilder
 from .operator_layers import LayerCall, OperatorLayers
-
-if TYPE_CHECKING:
-    pass
 
 #: recurrent networks over sequences of several lengths
 _NETS = LAYERS.extended(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import unique_name
 from ..errors import ArgumentError, ShapeError
@@ -14,9 +14,6 @@ from .joining import concat
 from .layer import LayerBuilder
 from .nn import fc
 from .operator_layers import LayerCall, operator_layer
-
-if TYPE_CHECKING:
-    pass
 
 #: the operator's numbers of activations
 _ACTIVATIONS = {"identity": 0, "sigmoid": 1, "tanh": 2, "relu": 3}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..errors import ArgumentError, ShapeError
 from ..initializer import Constant, Normal
@@ -13,9 +13,6 @@ from .layer import LayerBuilder, stopped
 from .norm import NORMS, need_parameters
 from .operator_layers import LayerCall, OperatorLayers, operator_layer
 from .windows import is_channels_last, known_channels
-
-if TYPE_CHECKING:
-    pass
 
 
 @operator_layer.signature("""

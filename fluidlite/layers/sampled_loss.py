@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,9 +11,6 @@ from ..errors import ArgumentError
 from ..ir.variable import Variable
 from .layer import LayerBuilder, stopped
 from .operator_layers import LayerCall, operator_layer
-
-if TYPE_CHECKING:
-    pass
 
 SAMPLERS = ("uniform", "log_uniform", "custom_dist")
 

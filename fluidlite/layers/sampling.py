@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..errors import ArgumentError
 from ..ground.dtypes import DType
@@ -11,9 +11,6 @@ from .creation import FILLED, shape_of
 from .layer import LayerBuilder
 from .operator_layers import Layer, LayerCall, OperatorLayers, operator_layer
 from .sizes import Given, Sizes, known_integer, sizes_of
-
-if TYPE_CHECKING:
-    pass
 
 _DRAWN = FILLED.extended(
     {

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ..errors import ArgumentError
 from ..ir.variable import Variable
 from .layer import LAYERS, LayerBuilder
 from .operator_layers import Layer, LayerCall, OperatorLayers
-
-if TYPE_CHECKING:
-    pass
 
 SEQUENCES = LAYERS.extended({"input": "rows in sequences.", "x": "rows in sequences."})
 _sequences = OperatorLayers(SEQUENCES)

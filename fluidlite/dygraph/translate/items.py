@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from ...ground.dtypes import DType
@@ -47,47 +48,39 @@ class RangeItems:
         return steps + as_variable(self.first, DType.INT64)
 
 
+@dataclass
 class RowItems:
-    """The parts of a tensor along its first dimension.
+    """The parts of a tensor along its first dimension."""
 
-    Args:
-        tensor: it.
-    """
-
-    def __init__(self, tensor: Variable) -> None:
-        self._tensor = tensor
+    tensor: Variable
 
     def length(self) -> Variable:
         """How many there are."""
-        first = self._tensor.shape[0] if self._tensor.has_shape else -1
+        first = self.tensor.shape[0] if self.tensor.has_shape else -1
         if first >= 0:
             return fill_constant([1], "int64", first)
-        sizes = slice_(shape_of(self._tensor), axes=[0], starts=[0], ends=[1])
+        sizes = slice_(shape_of(self.tensor), axes=[0], starts=[0], ends=[1])
         return as_variable(sizes, DType.INT64)
 
     def at(self, place: Any) -> Any:
         """One of them."""
-        found = gather(self._tensor, place)
-        return squeeze(found, [0]) if self._tensor.ndim > 1 else found
+        found = gather(self.tensor, place)
+        return squeeze(found, [0]) if self.tensor.ndim > 1 else found
 
 
+@dataclass
 class ArrayItems:
-    """The tensors of an array.
+    """The tensors of an array."""
 
-    Args:
-        array: it.
-    """
-
-    def __init__(self, array: Variable) -> None:
-        self._array = array
+    array: Variable
 
     def length(self) -> Variable:
         """How many there are."""
-        return array_length(array=self._array)
+        return array_length(array=self.array)
 
     def at(self, place: Any) -> Any:
         """One of them."""
-        return array_read(self._array, place)
+        return array_read(self.array, place)
 
 
 class CountedItems:
