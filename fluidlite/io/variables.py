@@ -15,7 +15,7 @@ from ..ground.dtypes import Kind
 from ..ground.files import Path, Source, Transaction, inside
 from ..ground.values import LoDTensor
 from ..ir.program import Program, default_main_program
-from ..ir.variable import Parameter, Variable
+from ..ir.variable import Parameter, Variable, declared_like
 from ..proto.tensor import write_value
 from ..runtime.executor import Executor
 from ..scope import Scope, global_scope
@@ -374,15 +374,4 @@ def _chosen(
 
 def _copied(var: Variable, program: Program) -> Variable:
     """The same variable in a program that reads it."""
-    block = program.global_block()
-    copied = Variable(
-        block,
-        var.name,
-        kind=var.kind,
-        shape=var.shape if var.has_shape else None,
-        dtype=var.dtype if var.has_dtype else None,
-        lod_level=var.lod_level,
-        persistable=True,
-    )
-    block.declare(copied)
-    return copied
+    return declared_like(var, program.global_block(), persistable=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import ArgumentError
 from ..opdef.definition import find
-from .variable import Variable
+from .variable import Variable, declared_like
 
 if TYPE_CHECKING:
     from .block import Block
@@ -107,20 +107,8 @@ class OldBlock:
         return renamed
 
     def _clone_variable(self: Any, var: Variable, force_persistable: bool = True) -> Variable:
-        variable = Variable(
-            self,
-            var.name,
-            kind=var.kind,
-            shape=var.shape if var.has_shape else None,
-            dtype=var.dtype if var.has_dtype else None,
-            lod_level=var.lod_level,
-            persistable=True if force_persistable else var.persistable,
-            is_data=var.is_data,
-            need_check_feed=var.need_check_feed,
-        )
-        self.vars[variable.name] = variable
-        self.program.touch()
-        return variable
+        fed = dict(is_data=var.is_data, need_check_feed=var.need_check_feed)
+        return declared_like(var, self, persistable=force_persistable or var.persistable, **fed)
 
     def _copy_param_info_from(self: Any, other: Block) -> None:
         parameters = {}

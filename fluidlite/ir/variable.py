@@ -222,7 +222,8 @@ class Variable(VariableMethods, Operand):
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         """What pickling keeps: all but who made the variable for what object of this process."""
-        function, arguments, (notes, slots), *rest = super().__reduce_ex__(max(int(protocol), 2))
+        reduced: Any = super().__reduce_ex__(max(int(protocol), 2))
+        function, arguments, (notes, slots), *rest = reduced
         if notes and "info" in notes:
             told = {k: v for k, v in notes["info"].items() if not isinstance(v, weakref.ref)}
             notes = {**notes, "info": told}
@@ -491,6 +492,16 @@ def as_shape(shape: Iterable[int], name: str) -> Shape:
                 f"unknown"
             ) from None
     return tuple(sizes)
+
+
+def declared_like(like: Variable, block: Block, **flags: Any) -> Variable:
+    """A variable of a block with the name of another one, for the same values."""
+    shape = like.shape if like.has_shape else None
+    dtype = like.dtype if like.has_dtype else None
+    said: dict[str, Any] = dict(kind=like.kind, shape=shape, dtype=dtype, lod_level=like.lod_level)
+    variable = Variable(block, like.name, **said, **flags)
+    block.declare(variable)
+    return variable
 
 
 def is_tensor(value: Any) -> bool:
