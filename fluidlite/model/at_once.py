@@ -10,7 +10,7 @@ import numpy as np
 from ..dygraph import Layer, load_dygraph, save_dygraph
 from ..eager.mode import no_grad
 from ..eager.recording import TensorRecord
-from ..errors import ArgumentError
+from ..errors import ArgumentError, StateDictError
 from ..functions.creation import to_tensor
 from ..functions.reduction import mean
 from ..ir.program import Program
@@ -90,7 +90,11 @@ class AtOnce:
                     parameters[name] = value
         self.network.set_dict(parameters)
         if states and self._optimizer is not None and not reset_optimizer:
-            self._optimizer.set_dict({k: v for k, v in states.items() if k != "step"})
+            moments = {name: value for name, value in states.items() if name != "step"}
+            try:
+                self._optimizer.set_dict(moments)
+            except StateDictError:  # of a network whose parameters have other names
+                self._optimizer.set_dict(moments, by_position=True)
 
 
 def runs_at_once(network: Any) -> bool:

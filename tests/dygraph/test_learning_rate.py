@@ -263,3 +263,38 @@ def test_the_rate_that_is_said_is_that_of_the_last_step_until_there_is_another(r
                 decay.step(loss)
             said.append(sgd.current_step_lr())
     assert said == pytest.approx(used)
+
+
+@pytest.mark.parametrize(
+    "schedule",
+    [
+        lambda: layers.noam_decay(4, 3),
+        lambda: layers.piecewise_decay([2, 3], [0.1, 0.2, 0.3]),
+        lambda: layers.exponential_decay(0.1, 2, 0.5),
+        lambda: layers.natural_exp_decay(0.1, 2, 0.5),
+        lambda: layers.inverse_time_decay(0.1, 2, 0.5),
+        lambda: layers.polynomial_decay(0.1, 5, cycle=True),
+        lambda: layers.cosine_decay(0.1, 2, 4),
+    ],
+)
+def test_what_a_schedule_gives_at_once_is_fetched_from_a_program(schedule):
+    at_once, in_program = [], []
+    with dygraph.guard():
+        net = dygraph.Linear(2, 1)
+        sgd = fluid.optimizer.SGD(schedule(), parameter_list=net.parameters())
+        for _ in range(6):
+            loss = layers.mean(net(dygraph.to_variable(np.ones([1, 2], "float32"))))
+            loss.backward()
+            sgd.minimize(loss)
+            at_once.append(sgd.current_step_lr())
+    rate = schedule()
+    sgd = fluid.optimizer.SGD(rate)
+    sgd.minimize(layers.mean(dygraph.Linear(2, 1)(fluid.data("x", [1, 2]))))
+    executor = fluid.Executor()
+    executor.run(fluid.default_startup_program())
+    feed = {"x": np.ones([1, 2], "float32")}
+    for _ in range(6):
+        one, other = executor.run(feed=feed, fetch_list=[rate, sgd._global_learning_rate()])
+        assert one == other
+        in_program.append(one.item())
+    np.testing.assert_allclose(in_program, at_once, rtol=1e-6)
