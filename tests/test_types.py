@@ -2,7 +2,9 @@
 
 import ast
 import importlib.util
+import inspect
 import json
+import pkgutil
 import subprocess
 import sys
 from pathlib import Path
@@ -87,3 +89,27 @@ def test_a_name_that_variables_do_not_have_is_an_error(tmp_path):
         2,
         3,
     ]
+
+
+def followers(module):
+    """Functions whose type checkers infer from the function that they are made of: both."""
+    tree = ast.parse(Path(module.__file__).read_text(encoding="utf-8"))
+    for node in tree.body:
+        if isinstance(node, ast.AnnAssign) and ast.unparse(node.annotation) == "Final":
+            source = node.value.args[node.value.func.id == "of_rank"]
+            yield node.target.id, eval(ast.unparse(source), vars(module))
+
+
+@pytest.mark.parametrize("face", ["fluidlite.nn.functional", "fluidlite.flow.nn.functional"])
+def test_functions_have_the_signatures_that_checkers_infer(face):
+    package = importlib.import_module(face)
+    names = [each.name for each in pkgutil.iter_modules(package.__path__)]
+    checked = 0
+    for module in [importlib.import_module(f"{face}.{name}") for name in names]:
+        for name, source in followers(module):
+            parameters = inspect.signature(source).parameters
+            told = [str(each) for each in parameters.values() if each.name != "rank"]
+            made = inspect.signature(getattr(module, name)).parameters.values()
+            assert list(map(str, made)) == told, f"{module.__name__}.{name}"
+            checked += 1
+    assert checked > 10

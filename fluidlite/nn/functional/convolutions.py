@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from ...eager.recording import eager
 from ...eager.tensor import Tensor
@@ -123,14 +123,12 @@ _SPREAD = """>>> x, w = fluid.ones([1, 1{2}]), fluid.ones([1, 2{2}])
 [1, 2{4}]"""
 
 conv1d: Callable[..., Tensor] = of_rank(1, convolution, "conv1d", _CONVOLVED)
-conv2d: Callable[..., Tensor] = of_rank(2, convolution, "conv2d", _CONVOLVED)
+conv2d: Final = of_rank(2, convolution, "conv2d", _CONVOLVED)
 conv3d: Callable[..., Tensor] = of_rank(3, convolution, "conv3d", _CONVOLVED)
 conv1d_transpose: Callable[..., Tensor] = of_rank(
     1, transposed_convolution, "conv1d_transpose", _SPREAD
 )
-conv2d_transpose: Callable[..., Tensor] = of_rank(
-    2, transposed_convolution, "conv2d_transpose", _SPREAD
-)
+conv2d_transpose: Final = of_rank(2, transposed_convolution, "conv2d_transpose", _SPREAD)
 conv3d_transpose: Callable[..., Tensor] = of_rank(
     3, transposed_convolution, "conv3d_transpose", _SPREAD
 )

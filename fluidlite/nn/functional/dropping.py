@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 from ...eager.recording import eager
 from ...eager.tensor import Tensor
@@ -37,7 +38,7 @@ def dropout_of_channels(
     return dropout(x, p, [0, 1 if data_format == first else rank + 1], training)
 
 
-dropout2d: Callable[..., Tensor] = of_rank(2, dropout_of_channels, "dropout2d")
+dropout2d: Final = of_rank(2, dropout_of_channels, "dropout2d")
 dropout3d: Callable[..., Tensor] = of_rank(3, dropout_of_channels, "dropout3d")
 #: what SELU makes of values far below 0
 _SATURATED = -SELU_SCALE * SELU_ALPHA

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -230,12 +230,12 @@ avg_pool1d: Callable[..., Tensor] = of_rank(
     fixed={**_SEQUENCE, "divisor_override": None},
     order="x, kernel_size, stride, padding, exclusive, ceil_mode, name",
 )
-avg_pool2d: Callable[..., Tensor] = of_rank(2, avg_pooling, "avg_pool2d", _DIVIDED)
+avg_pool2d: Final = of_rank(2, avg_pooling, "avg_pool2d", _DIVIDED)
 avg_pool3d: Callable[..., Tensor] = of_rank(3, avg_pooling, "avg_pool3d", _DIVIDED)
 adaptive_avg_pool1d: Callable[..., Tensor] = of_rank(
     1, adaptive_avg_pooling, "adaptive_avg_pool1d", fixed=_SEQUENCE
 )
-adaptive_avg_pool2d: Callable[..., Tensor] = of_rank(2, adaptive_avg_pooling, "adaptive_avg_pool2d")
+adaptive_avg_pool2d: Final = of_rank(2, adaptive_avg_pooling, "adaptive_avg_pool2d")
 adaptive_avg_pool3d: Callable[..., Tensor] = of_rank(3, adaptive_avg_pooling, "adaptive_avg_pool3d")
 adaptive_max_pool1d: Callable[..., Any] = of_rank(1, adaptive_max_pooling, "adaptive_max_pool1d")
 adaptive_max_pool2d: Callable[..., Any] = of_rank(2, adaptive_max_pooling, "adaptive_max_pool2d")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import prod
+from typing import Final
 
 from ...eager.recording import eager
 from ...eager.tensor import Tensor
@@ -70,5 +71,5 @@ _BACK = """>>> F = fluid.nn.functional
 1.0"""
 
 max_unpool1d: Callable[..., Tensor] = of_rank(1, max_unpooling, "max_unpool1d", _BACK)
-max_unpool2d: Callable[..., Tensor] = of_rank(2, max_unpooling, "max_unpool2d", _BACK)
+max_unpool2d: Final = of_rank(2, max_unpooling, "max_unpool2d", _BACK)
 max_unpool3d: Callable[..., Tensor] = of_rank(3, max_unpooling, "max_unpool3d", _BACK)

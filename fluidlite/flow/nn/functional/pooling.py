@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -234,11 +234,11 @@ max_pool3d: Callable[..., Any] = of_rank(3, _max_pool, "max_pool3d", _PLACES)
 avg_pool1d: Callable[..., Tensor] = of_rank(
     1, _avg_pool, "avg_pool1d", fixed={"divisor_override": None}
 )
-avg_pool2d: Callable[..., Tensor] = of_rank(2, _avg_pool, "avg_pool2d")
-avg_pool3d: Callable[..., Tensor] = of_rank(3, _avg_pool, "avg_pool3d")
-adaptive_avg_pool1d: Callable[..., Tensor] = of_rank(1, _adaptive_avg_pool, "adaptive_avg_pool1d")
-adaptive_avg_pool2d: Callable[..., Tensor] = of_rank(2, _adaptive_avg_pool, "adaptive_avg_pool2d")
-adaptive_avg_pool3d: Callable[..., Tensor] = of_rank(3, _adaptive_avg_pool, "adaptive_avg_pool3d")
+avg_pool2d: Final = of_rank(2, _avg_pool, "avg_pool2d")
+avg_pool3d: Final = of_rank(3, _avg_pool, "avg_pool3d")
+adaptive_avg_pool1d: Final = of_rank(1, _adaptive_avg_pool, "adaptive_avg_pool1d")
+adaptive_avg_pool2d: Final = of_rank(2, _adaptive_avg_pool, "adaptive_avg_pool2d")
+adaptive_avg_pool3d: Final = of_rank(3, _adaptive_avg_pool, "adaptive_avg_pool3d")
 adaptive_max_pool1d: Callable[..., Any] = of_rank(1, _adaptive_max_pool, "adaptive_max_pool1d")
 adaptive_max_pool2d: Callable[..., Any] = of_rank(2, _adaptive_max_pool, "adaptive_max_pool2d")
 adaptive_max_pool3d: Callable[..., Any] = of_rank(3, _adaptive_max_pool, "adaptive_max_pool3d")

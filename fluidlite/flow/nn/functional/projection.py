@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -144,9 +144,9 @@ def _dropout_of_channels(
     return _dropped(input, [*range(input.array.ndim - rank)], p, training, inplace)
 
 
-dropout1d: Callable[..., Tensor] = of_rank(1, _dropout_of_channels, "dropout1d")
-dropout2d: Callable[..., Tensor] = of_rank(2, _dropout_of_channels, "dropout2d")
-dropout3d: Callable[..., Tensor] = of_rank(3, _dropout_of_channels, "dropout3d")
+dropout1d: Final = of_rank(1, _dropout_of_channels, "dropout1d")
+dropout2d: Final = of_rank(2, _dropout_of_channels, "dropout2d")
+dropout3d: Final = of_rank(3, _dropout_of_channels, "dropout3d")
 
 
 def pad(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -196,9 +196,9 @@ def _max_unpool(
     return reshape(found, [*lead, *sizes])
 
 
-max_unpool1d: Function = of_rank(1, _max_unpool, "max_unpool1d")
-max_unpool2d: Function = of_rank(2, _max_unpool, "max_unpool2d")
-max_unpool3d: Function = of_rank(3, _max_unpool, "max_unpool3d")
+max_unpool1d: Final = of_rank(1, _max_unpool, "max_unpool1d")
+max_unpool2d: Final = of_rank(2, _max_unpool, "max_unpool2d")
+max_unpool3d: Final = of_rank(3, _max_unpool, "max_unpool3d")
 
 
 def ctc_loss(

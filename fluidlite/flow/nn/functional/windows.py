@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ....eager.engine import located
 from ....errors import ArgumentError, ShapeError
@@ -146,9 +145,9 @@ _SAME = """>>> x, w = fluid.flow.ones(1, 1{5}), fluid.flow.ones(2, 1{3})
 >>> fluid.flow.nn.functional.{name}(x, w, padding="same").shape
 [1, 2{5}]"""
 
-conv1d: Callable[..., Tensor] = of_rank(1, _convolution, "conv1d", _SAME)
-conv2d: Callable[..., Tensor] = of_rank(2, _convolution, "conv2d", _SAME)
-conv3d: Callable[..., Tensor] = of_rank(3, _convolution, "conv3d", _SAME)
-conv_transpose1d: Callable[..., Tensor] = of_rank(1, _transposed_convolution, "conv_transpose1d")
-conv_transpose2d: Callable[..., Tensor] = of_rank(2, _transposed_convolution, "conv_transpose2d")
-conv_transpose3d: Callable[..., Tensor] = of_rank(3, _transposed_convolution, "conv_transpose3d")
+conv1d: Final = of_rank(1, _convolution, "conv1d", _SAME)
+conv2d: Final = of_rank(2, _convolution, "conv2d", _SAME)
+conv3d: Final = of_rank(3, _convolution, "conv3d", _SAME)
+conv_transpose1d: Final = of_rank(1, _transposed_convolution, "conv_transpose1d")
+conv_transpose2d: Final = of_rank(2, _transposed_convolution, "conv_transpose2d")
+conv_transpose3d: Final = of_rank(3, _transposed_convolution, "conv_transpose3d")
