@@ -407,7 +407,7 @@ def _variable_in(given: Any) -> Variable | None:
             return element
         if element.__class__ is dict:
             element = element.values()
-        elif element.__class__ is not list and element.__class__ is not tuple:
+        elif not isinstance(element, (list, tuple)):
             continue
         found = _variable_in(element)
         if found is not None:

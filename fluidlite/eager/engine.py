@@ -17,7 +17,7 @@ from ..errors import (
     with_context,
 )
 from ..ground.docstrings import Family
-from ..opdef.operand import Operand, Operands
+from ..opdef.operand import Operand, Operands, appends
 from .mode import enable_grad
 from .recording import TensorRecord, call_site, eager
 from .sweep import BackwardPass, described, leading, node_of
@@ -284,6 +284,11 @@ def check_used(found: Sequence[Any], inputs: Sequence[Any]) -> None:
             )
 
 
+_OF_PROGRAMS = (
+    "; in a program fluid.gradients finds gradients, and RecomputeOptimizer computes parts again"
+)
+
+
 def tensors_in(what: str, given: Any) -> list[Any]:
     """A tensor, or some of them (as ``parameters()`` of a module gives), as a list.
 
@@ -293,10 +298,11 @@ def tensors_in(what: str, given: Any) -> list[Any]:
     listed = list(given) if isinstance(given, (list, tuple, Iterator)) else [given]
     for tensor in listed:
         if not isinstance(tensor, TensorRecord):
+            advice = "" if appends([tensor]) is None else _OF_PROGRAMS
             raise located(
                 ArgumentError,
                 f"expected {what} to be a tensor or a list of tensors, got {tensor!r:.60} of "
-                f"type {type(tensor).__name__}",
+                f"type {type(tensor).__name__}{advice}",
             )
     if not listed:
         raise located(ArgumentError, f"expected {what} to name at least one tensor, got none")

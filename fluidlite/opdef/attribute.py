@@ -129,7 +129,7 @@ def single_precision(value: Any) -> float:
 
 def double_precision(value: Any) -> float:
     """``value`` as Python's numbers hold it."""
-    return _number(value) if isinstance(value, str) or not np.isscalar(value) else float(value)
+    return float(value) if isinstance(value, (int, float, np.number)) else _number(value)
 
 
 def _number(value: Any) -> float:

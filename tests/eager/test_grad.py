@@ -149,3 +149,8 @@ def test_nothing_is_said_of_leaves_and_of_what_is_kept():
     with fluid.dygraph.guard():
         z = fluid.dygraph.to_variable(np.float32([1.0])) * 2.0
         assert z.grad is None
+
+
+def test_a_variable_of_a_program_is_refused_with_what_programs_have():
+    with pytest.raises(ArgumentError, match=r"in a program fluid\.gradients finds gradients"):
+        fluid.grad(fluid.data("x", [2], "float32"), fluid.to_tensor([1.0]))

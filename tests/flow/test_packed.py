@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import fluidlite as fluid
 from fluidlite import flow
 from fluidlite.errors import ArgumentError
 from fluidlite.flow import nn
@@ -69,3 +70,20 @@ def test_fewer_steps_than_there_are_are_refused():
     packed = rnn.pack_sequence(sequences(), enforce_sorted=False)
     with pytest.raises(ArgumentError, match="total_length of at least 4, got 3"):
         rnn.pad_packed_sequence(packed, total_length=3)
+
+
+def test_packed_sequences_go_through_programs_too():
+    net = nn.LSTM(2, 3, bidirectional=True)
+    rows = np.random.default_rng(0).normal(size=[4, 3, 2]).astype("float32")
+
+    def sums(rows):
+        packed = rnn.pack_padded_sequence(rows, [2, 4, 1], enforce_sorted=False)
+        out, (last, _) = net(packed)
+        return rnn.pad_packed_sequence(out)[0].sum(0) + last.sum(0).sum(-1, keepdim=True)
+
+    with fluid.program_guard(fluid.Program(), fluid.Program()):
+        found = sums(fluid.data("rows", [4, 3, 2], "float32"))
+        executor = fluid.Executor()
+        executor.run(fluid.default_startup_program())
+        (found,) = executor.run(feed={"rows": rows}, fetch_list=[found])
+    np.testing.assert_allclose(found, sums(flow.tensor(rows)).detach().numpy(), atol=1e-6)

@@ -10,7 +10,7 @@ from ...errors import ArgumentError, ShapeError
 from ...ground.docstrings import Family
 from ...ground.fields import from_fields
 from ...symbolic import in_program
-from ..shapes import index_select, squeeze, stack, unbind, unsqueeze
+from ..shapes import squeeze, stack, unbind, unsqueeze
 from . import functional as F
 from .dense import near_zero, uniform_parameter
 from .module import Module
@@ -220,14 +220,13 @@ class _Along(StackedCells, _Recurrent):
     def _packed(self, input: PackedSequence, hx: Any) -> Any:
         """The same of sequences of different lengths, behind which states stay."""
         states = None if hx is None else hx if isinstance(hx, (list, tuple)) else (hx,)
-        if states is not None and input.sorted_indices is not None:
-            states = [index_select(state, 1, input.sorted_indices) for state in states]
+        if states is not None:
+            states = [input.sorted(state) for state in states]
         rows = input.padded()
         self._need_input(rows, 2, 3)
         drop, lengths = self._drop if self.dropout else None, rows.results(input.lengths)
         shown, after = self.through(unbind(rows, 0), states, drop, lengths)
-        if input.unsorted_indices is not None:
-            after = tuple(index_select(state, 1, input.unsorted_indices) for state in after)
+        after = tuple(input.unsorted(state) for state in after)
         return input.like(stack(shown)), alone_or_all(after)
 
     def _drop(self, x: Any) -> Any:

@@ -12,6 +12,7 @@ from ....functions.creation import full
 from ....ground.public_names import list_public_names
 from ....ground.tracebacks import api_boundaries
 from ...shapes import cat, index_select, reshape, stack, transpose
+from ...tensor import tensor
 
 
 def pad_sequence(sequences: Any, batch_first: bool = False, padding_value: float = 0.0) -> Any:
@@ -88,8 +89,16 @@ class PackedSequence(NamedTuple):
         place[there] = np.arange(there.sum())
         rest = [int(n) for n in self.data.array.shape[1:]]
         behind = self.data.results(full([1, *rest], padding_value, self.data.array.dtype).array)
-        rows = index_select(cat([self.data, behind]), 0, self.data.results(place.reshape(-1)))
+        rows = _picked(cat([self.data, behind]), 0, place.reshape(-1))
         return reshape(rows, [*there.shape, *rest])
+
+    def sorted(self, rows: Any) -> Any:
+        """Rows for all sequences, [K, N, ...], in the order that these are packed in."""
+        return rows if self.sorted_indices is None else _in_order(rows, self.sorted_indices)
+
+    def unsorted(self, rows: Any) -> Any:
+        """Such rows in the order that the sequences had."""
+        return rows if self.unsorted_indices is None else _in_order(rows, self.unsorted_indices)
 
     def like(self, rows: Any) -> PackedSequence:
         """The same sequences of other steps, given as [T, N, ...]."""
@@ -101,11 +110,20 @@ def steps_there(lengths: np.ndarray, steps: int | None = None) -> np.ndarray:
     return np.arange(lengths.max() if steps is None else steps)[:, None] < lengths
 
 
+def _picked(x: Any, axis: int, places: np.ndarray) -> Any:
+    """What lies at places along a dimension, of a tensor or a variable."""
+    return index_select(x, axis, x.results(places))
+
+
+def _in_order(rows: Any, order: Any) -> Any:
+    return _picked(rows, 1, np.asarray(order))
+
+
 def packed_rows(rows: Any, lengths: np.ndarray) -> Any:
     """The steps that sequences have, of [T, N, ...], one behind the other."""
     place = np.flatnonzero(steps_there(lengths))
     flat = reshape(rows, [-1, *(int(n) for n in rows.array.shape[2:])])
-    return index_select(flat, 0, rows.results(place))
+    return _picked(flat, 0, place)
 
 
 def pack_padded_sequence(
@@ -138,7 +156,6 @@ def pack_padded_sequence(
             f"expected lengths of {count} sequences, from 1 to {longest}, got {sizes.tolist()}",
         )
     order = np.argsort(-sizes, kind="stable")
-    tensor = rows.results
     indices = {}
     if enforce_sorted and (np.diff(sizes) > 0).any():
         raise located(
@@ -148,7 +165,7 @@ def pack_padded_sequence(
         )
     if not enforce_sorted:
         indices = dict(sorted_indices=tensor(order), unsorted_indices=tensor(np.argsort(order)))
-        rows, sizes = index_select(rows, 1, indices["sorted_indices"]), sizes[order]
+        rows, sizes = _picked(rows, 1, order), sizes[order]
     counts = steps_there(sizes).sum(1)
     return PackedSequence(packed_rows(rows, sizes), tensor(counts), **indices)
 
@@ -176,11 +193,10 @@ def pad_packed_sequence(
             ArgumentError,
             f"expected total_length of at least {lengths.max()}, got {total_length!r:.60}",
         )
-    rows = sequence.padded(padding_value, total_length)
+    rows = sequence.unsorted(sequence.padded(padding_value, total_length))
     if sequence.unsorted_indices is not None:
-        rows = index_select(rows, 1, sequence.unsorted_indices)
         lengths = lengths[np.asarray(sequence.unsorted_indices)]
-    return transpose(rows, 0, 1) if batch_first else rows, sequence.data.results(lengths)
+    return transpose(rows, 0, 1) if batch_first else rows, tensor(lengths)
 
 
 def pack_sequence(sequences: Any, enforce_sorted: bool = True) -> PackedSequence:
