@@ -65,7 +65,9 @@ from ..inspect.layers import summary
 from ..io import batch
 from ..model import Model
 from ..param_attr import ParamAttr
-from . import autograd, device, inplace, io, metric, nn, optimizer, regularizer, static, version
+from . import (
+    autograd, device, inplace, io, jit, metric, nn, optimizer, regularizer, static, version,
+)  # fmt: skip
 from .creation import (
     arange, assign, create_parameter, empty, eye, full, linspace, logspace, normal, ones, rand,
     randint, randn, randperm, standard_normal, to_tensor, tril_indices, triu_indices, uniform,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple
 
@@ -23,6 +23,29 @@ from ..capture import Capture, captured_by
 from ..layer import Layer
 from ..tensor import ParamBase, VarBase
 from .merging import Maybe, is_array
+
+
+class Declared:
+    """An argument that is declared, not given: the program is fed with it.
+
+    Args:
+        shape: sizes; None or -1 where unknown.
+        dtype: the element type.
+        name: of the variable; one is made up when None.
+        stop_gradient: whether gradients stop at it.
+    """
+
+    def __init__(
+        self,
+        shape: Sequence[int | None],
+        dtype: Any = "float32",
+        name: str | None = None,
+        stop_gradient: bool = True,
+    ) -> None:
+        self.shape: list[int] = [-1 if size is None else int(size) for size in shape]
+        self.dtype = as_dtype(dtype)
+        self.name = name
+        self.stop: bool = stop_gradient
 
 
 def key_of(found: Any) -> Any:
@@ -76,24 +99,29 @@ class Built:
         if self.startup.global_block().ops:
             self._start()
 
-    def _fed(self, found: Any) -> Any:
-        is_tensor = isinstance(found, TensorRecord)
-        if not is_tensor and not isinstance(found, np.ndarray):
-            return found
-        array = found.array if is_tensor else found
+    def _fed(self, argument: Any) -> Any:
+        is_tensor = isinstance(argument, TensorRecord)
+        if is_tensor and getattr(argument, "persistable", False):
+            return self.capture.variable(argument)
+        if isinstance(argument, Declared):
+            shape, dtype, stop = argument.shape, argument.dtype, argument.stop
+        elif is_tensor or isinstance(argument, np.ndarray):
+            array = argument.array if is_tensor else argument
+            shape, dtype = array.shape, as_dtype(array.dtype)
+            stop = not is_tensor or argument.stop
+        else:
+            return argument
         block = self.main.global_block()
-        if is_tensor and getattr(found, "persistable", False):
-            return self.capture.variable(found)
-        name = found.name if is_tensor else f"feed_{len(self.inputs)}"
+        name = getattr(argument, "name", None) or f"feed_{len(self.inputs)}"
         while name in block.vars:
             name += "_0"
         variable: Variable = block.create_var(
             name=name,
-            shape=array.shape,
-            dtype=as_dtype(array.dtype),
+            shape=shape,
+            dtype=dtype,
             is_data=True,
             need_check_feed=False,
-            stop_gradient=not is_tensor or found.stop,
+            stop_gradient=stop,
         )
         self.inputs.append(variable)
         return variable

@@ -28,8 +28,14 @@ from .merging import as_variable, is_static, refused
 _OTHERS = frozenset({"fluidlite", "paddle", "numpy", *sys.stdlib_module_names})
 
 
+#: set at functions that run as they are
+AS_IT_IS = "__runs_as_it_is__"
+
+
 def is_users(function: Any) -> bool:
-    """Whether a function was written by the user."""
+    """Whether a function was written by the user, to be translated."""
+    if getattr(function, AS_IT_IS, False):
+        return False
     module = getattr(function, "__module__", None) or "__main__"
     root = module.partition(".")[0]
     return root == "__main__" or root not in _OTHERS
