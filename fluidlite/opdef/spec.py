@@ -75,6 +75,13 @@ def need_float(**specs: Spec | None) -> None:
             raise DTypeError(f"expected {name} to be float16, float32 or float64, got {s.dtype}")
 
 
+def same_float(**specs: Spec | None) -> None:
+    """Check that all given specs have the element type of the first one, a floating-point one."""
+    first = next(iter(specs))
+    need_float(**{first: specs[first]})
+    same_dtype(**specs)
+
+
 def need_integer(**specs: Spec | None) -> None:
     """Check that all given specs have an integer element type."""
     for name, s in specs.items():

@@ -14,7 +14,7 @@ from ..opdef.annotations import Array, Arrays, Specs
 from ..opdef.attribute import REQUIRED, need_least, need_range
 from ..opdef.definition import DetachedValues
 from ..opdef.diagnostics import WarnsOfInput
-from ..opdef.spec import Spec, need_count, need_float, need_integer, need_shape, same_dtype
+from ..opdef.spec import Spec, need_count, need_integer, need_shape, same_float
 from .boxes import need_boxes, overlap
 from .proposals import by_image, image_sizes, need_images
 
@@ -67,8 +67,7 @@ class AnchorTargets(TrueBoxes, DetachedValues, abstract=True):
 
     def check(self, low, high, Anchor, GtBoxes, IsCrowd, ImInfo, GtLabels=None):
         """Check everything; the specs of the outputs."""
-        need_float(Anchor=Anchor)
-        same_dtype(Anchor=Anchor, GtBoxes=GtBoxes, ImInfo=ImInfo)
+        same_float(Anchor=Anchor, GtBoxes=GtBoxes, ImInfo=ImInfo)
         need_integer(IsCrowd=IsCrowd)
         need_boxes("GtBoxes", GtBoxes)
         need_shape("Anchor", Anchor, (-1, 4))

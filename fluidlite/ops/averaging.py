@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..opdef.annotations import Specs
 from ..opdef.attribute import REQUIRED, Long
 from ..opdef.definition import Detached
-from ..opdef.spec import Spec, need_float, need_integer, need_one, need_shape, same_dtype
+from ..opdef.spec import Spec, need_integer, need_one, need_shape, same_float
 
 CLOSED = 16384  #: how many parameters are summed up in single precision before that sum is put away
 
@@ -43,8 +43,7 @@ class average_accumulates(Detached):
             dict(zip(names[:3], accumulators[:3])),
             dict(zip(names[3:], accumulators[3:])),
         )
-        need_float(param=param)
-        same_dtype(param=param, **sums)
+        same_float(param=param, **sums)
         for name, one in sums.items():
             need_shape(name, one, param.shape, "as param")
         need_integer(**numbers)

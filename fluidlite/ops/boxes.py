@@ -12,7 +12,16 @@ from ..opdef.attribute import need_choice
 from ..opdef.definition import Detached, Op
 from ..opdef.diagnostics import WarnsOfInput
 from ..opdef.sequences import lengths_of, lod_of, offsets_of
-from ..opdef.spec import Spec, agree, known, need_float, need_ndim, need_shape, same_dtype
+from ..opdef.spec import (
+    Spec,
+    agree,
+    known,
+    need_float,
+    need_ndim,
+    need_shape,
+    same_dtype,
+    same_float,
+)
 
 
 def need_boxes(name: Any, s: Any, ndim: Any = 2) -> Any:
@@ -59,8 +68,7 @@ class iou_similarity(Op):
     grad = None
 
     def infer(self, X: Spec, Y: Spec) -> Specs:
-        need_float(X=X)
-        same_dtype(X=X, Y=Y)
+        same_float(X=X, Y=Y)
         need_boxes("X", X)
         need_boxes("Y", Y)
         return X.with_shape([X.shape[0], Y.shape[0]])
@@ -97,8 +105,7 @@ class box_coder(Op):
         return self.code_type == "encode_center_size"
 
     def infer(self, PriorBox: Spec, PriorBoxVar: Spec | None, TargetBox: Spec) -> Specs:
-        need_float(PriorBox=PriorBox)
-        same_dtype(PriorBox=PriorBox, PriorBoxVar=PriorBoxVar, TargetBox=TargetBox)
+        same_float(PriorBox=PriorBox, PriorBoxVar=PriorBoxVar, TargetBox=TargetBox)
         need_choice(self, "code_type", "encode_center_size", "decode_center_size")
         need_choice(self, "axis", 0, 1)
         if len(self.variance) not in (0, 4):
@@ -158,8 +165,7 @@ class box_clip(WarnsOfInput, Op):
     lod: ClassVar[str | None] = "Input"
 
     def infer(self, Input: Spec, ImInfo: Spec) -> Specs:
-        need_float(Input=Input)
-        same_dtype(Input=Input, ImInfo=ImInfo)
+        same_float(Input=Input, ImInfo=ImInfo)
         need_ndim((2, 3), Input=Input)
         need_boxes("Input", Input, Input.ndim)
         images = Input.shape[0] if Input.ndim == 3 else 1

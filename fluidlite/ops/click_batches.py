@@ -9,16 +9,7 @@ from ..ground.dtypes import DType
 from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
 from ..opdef.attribute import attr, need_least
 from ..opdef.definition import Op
-from ..opdef.spec import (
-    Spec,
-    need_float,
-    need_integer,
-    need_ndim,
-    need_one,
-    need_shape,
-    same_dtype,
-    size_of,
-)
+from ..opdef.spec import Spec, need_integer, need_ndim, need_one, need_shape, same_float, size_of
 
 
 class rank_attention(Op):
@@ -39,8 +30,7 @@ class rank_attention(Op):
     MaxRank: int = 3
 
     def infer(self, X: Spec, RankOffset: Spec, RankParam: Spec) -> Specs:
-        need_float(X=X)
-        same_dtype(X=X, RankParam=RankParam)
+        same_float(X=X, RankParam=RankParam)
         need_integer(RankOffset=RankOffset)
         need_least(self, 1, "MaxRank")
         need_ndim(2, X=X, RankOffset=RankOffset, RankParam=RankParam)

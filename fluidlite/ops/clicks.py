@@ -8,7 +8,7 @@ from ..errors import ShapeError
 from ..opdef.annotations import Array, Rules, Specs, Value
 from ..opdef.attribute import Long, need_least
 from ..opdef.definition import Op
-from ..opdef.spec import Spec, need_float, need_integer, need_ndim, need_shape, same_dtype
+from ..opdef.spec import Spec, need_integer, need_ndim, need_shape, same_float
 from .inert_attributes import ShapeAtRuntime
 
 
@@ -29,8 +29,7 @@ class cvm(Op):
     use_cvm: bool = True
 
     def infer(self, X: Spec, CVM: Spec) -> Specs:
-        need_float(X=X)
-        same_dtype(X=X, CVM=CVM)
+        same_float(X=X, CVM=CVM)
         need_ndim(2, X=X)
         need_shape("CVM", CVM, (X.shape[0], 2))
         if -1 < X.shape[1] < 3:

@@ -16,7 +16,7 @@ from ..opdef.definition import Op
 from ..opdef.diagnostics import WarnsOfInput
 from ..opdef.gradient import differentiated_as, pulled_through
 from ..opdef.sequences import lengths_text, lod_of, offsets_of, padded_lengths, positions_in
-from ..opdef.spec import Spec, agree, need_float, need_integer, need_ndim, same_dtype
+from ..opdef.spec import Spec, agree, need_integer, need_ndim, same_float
 from .crf_steps import ChainSteps, viterbi
 from .time_order import TimeOrder, time_order
 
@@ -139,8 +139,7 @@ class Chain(WarnsOfInput, Op, abstract=True):
 
     def checked(self, Emission: Any, Transition: Any, Label: Any, Length: Any) -> None:
         """Raise what the shapes have against each other."""
-        need_float(Emission=Emission)
-        same_dtype(Emission=Emission, Transition=Transition)
+        same_float(Emission=Emission, Transition=Transition)
         need_integer(Label=Label, Length=Length)
         need_ndim(2, Transition=Transition)
         tags = Transition.shape[1]

@@ -11,7 +11,7 @@ from ..opdef.annotations import Array, Arrays, Specs, Value, Values
 from ..opdef.attribute import REQUIRED, need_each
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
-from ..opdef.spec import Shape, Spec, agree, need_float, need_ndim, need_shape, same_dtype
+from ..opdef.spec import Shape, Spec, agree, need_ndim, need_shape, same_float
 from .roi import away_from_zero
 
 
@@ -66,8 +66,7 @@ class deformable_psroi_pooling(PartsOfRegions):
     trans_std: float = REQUIRED
 
     def infer(self, Input: Spec, ROIs: Spec, Trans: Spec) -> Specs:
-        need_float(Input=Input)
-        same_dtype(Input=Input, ROIs=ROIs, Trans=Trans)
+        same_float(Input=Input, ROIs=ROIs, Trans=Trans)
         need_ndim(4, Input=Input)
         need_shape("ROIs", ROIs, (-1, 4))
         sizes = (*self.pooled, self.output_dim, self.sample_per_part)

@@ -22,7 +22,7 @@ from ..opdef.spec import (
     need_ndim,
     need_one,
     need_shape,
-    same_dtype,
+    same_float,
     spec,
 )
 
@@ -186,8 +186,7 @@ class conv_shift(Op):
     signature = "X, Y -> Out"
 
     def infer(self, X: Spec, Y: Spec) -> Specs:
-        need_float(X=X)
-        same_dtype(X=X, Y=Y)
+        same_float(X=X, Y=Y)
         need_ndim(2, X=X, Y=Y)
         if not agree(X.shape[0], Y.shape[0]):
             raise ShapeError(f"expected as many rows, got {X.shape[0]} in X, {Y.shape[0]} in Y")
@@ -252,8 +251,7 @@ class row_conv(Op):
     fluid: ClassVar[FluidForm] = FluidForm(bare_gradients=True)
 
     def infer(self, X: Spec, Filter: Spec) -> Specs:
-        need_float(X=X)
-        same_dtype(X=X, Filter=Filter)
+        same_float(X=X, Filter=Filter)
         need_ndim((2, 3), X=X)
         need_ndim(2, Filter=Filter)
         need_shape("Filter", Filter, (-1, X.shape[-1]), "for X", X)

@@ -21,6 +21,7 @@ from ..opdef.spec import (
     need_integer,
     need_ndim,
     same_dtype,
+    same_float,
     size_of,
 )
 
@@ -58,8 +59,7 @@ class fused_elemwise_activation(Op):
         return [name.removesuffix("_grad") for name in self.functor_list]
 
     def infer(self, X: Spec, Y: Spec) -> Specs:
-        need_float(X=X)
-        same_dtype(X=X, Y=Y)
+        same_float(X=X, Y=Y)
         kinds = [name in BINARY for name in self.functors if name in (*BINARY, *UNARY)]
         if len(self.functors) != 2 or sorted(kinds) != [False, True]:
             raise AttributeValueError(
@@ -96,8 +96,7 @@ class fusion_squared_mat_sub(Op):
     scalar: float = 1.0
 
     def infer(self, X: Spec, Y: Spec) -> Specs:
-        need_float(X=X)
-        same_dtype(X=X, Y=Y)
+        same_float(X=X, Y=Y)
         need_ndim(2, X=X, Y=Y)
         if not agree(X.shape[1], Y.shape[0]):
             raise ShapeError(

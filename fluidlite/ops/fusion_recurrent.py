@@ -13,7 +13,7 @@ from ..opdef.attribute import attr
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.sequences import offsets_of
-from ..opdef.spec import Spec, need_float, need_integer, need_ndim, need_shape, same_dtype
+from ..opdef.spec import Spec, need_integer, need_ndim, need_shape, same_dtype, same_float
 
 
 class FusedMemory(Op, abstract=True):
@@ -81,8 +81,7 @@ class fusion_lstm(FusedMemory):
     fluid: ClassVar[FluidForm] = FluidForm(idle=(*FusedMemory.fluid.idle, "CheckedCell"))
 
     def infer(self, X: Spec, WeightX: Spec, WeightH: Spec, Bias: Spec, H0: Spec, C0: Spec) -> Specs:
-        need_float(X=X)
-        same_dtype(X=X, WeightX=WeightX, WeightH=WeightH, Bias=Bias, H0=H0, C0=C0)
+        same_float(X=X, WeightX=WeightX, WeightH=WeightH, Bias=Bias, H0=H0, C0=C0)
         need_product(X, WeightX, WeightH)
         return self.widths(X, WeightH)
 
@@ -151,8 +150,7 @@ class fusion_gru(Op):
     fluid: ClassVar[FluidForm] = FluidForm(idle=("XX", "ReorderedH0", "BatchedInput", "BatchedOut"))
 
     def infer(self, X: Spec, H0: Spec, WeightX: Spec, WeightH: Spec, Bias: Spec) -> Specs:
-        need_float(X=X)
-        same_dtype(X=X, H0=H0, WeightX=WeightX, WeightH=WeightH, Bias=Bias)
+        same_float(X=X, H0=H0, WeightX=WeightX, WeightH=WeightH, Bias=Bias)
         need_product(X, WeightX, WeightH)
         size = WeightH.shape[0]
         if -1 not in WeightH.shape and WeightH.shape[1] != 3 * size:

@@ -14,7 +14,7 @@ from ..opdef.attribute import REQUIRED, Long, attr, need_choice, need_least
 from ..opdef.definition import Op, ValueShaped
 from ..opdef.gradient import differentiated
 from ..opdef.sequences import lengths_of, offsets_of, one_level_of, positions_in
-from ..opdef.spec import Spec, agree, need_float, need_integer, need_ndim, same_dtype, size_of
+from ..opdef.spec import Spec, agree, need_float, need_integer, need_ndim, same_float, size_of
 from .inert_attributes import ShapeAtRuntime
 from .sequence_conv import seen_from
 
@@ -159,8 +159,7 @@ class fusion_seqconv_eltadd_relu(Op):
     lod: ClassVar[str | None] = None
 
     def infer(self, X: Spec, Filter: Spec, Bias: Spec) -> Specs:
-        need_float(X=X)
-        same_dtype(X=X, Filter=Filter, Bias=Bias)
+        same_float(X=X, Filter=Filter, Bias=Bias)
         need_ndim(2, X=X, Filter=Filter)
         need_choice(self, "contextStride", 1)
         need_least(self, 1, "contextLength")

@@ -14,7 +14,7 @@ from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.gradient import differentiated_as
 from ..opdef.sequences import lod_of, offsets_of
-from ..opdef.spec import Spec, agree, known, need_float, need_ndim, same_dtype
+from ..opdef.spec import Spec, agree, known, need_ndim, same_float
 from .gates import activate, activated, need_activations, slope
 from .time_order import (
     by_sequence,
@@ -58,8 +58,7 @@ class gru(Op):
     lod: ClassVar[str | None] = None
 
     def infer(self, Input: Spec, H0: Spec, Weight: Spec, Bias: Spec) -> Specs:
-        need_float(Input=Input)
-        same_dtype(Input=Input, H0=H0, Weight=Weight, Bias=Bias)
+        same_float(Input=Input, H0=H0, Weight=Weight, Bias=Bias)
         need_activations(self, "activation", "gate_activation")
         need_ndim(2, Input=Input, Weight=Weight)
         size = Weight.shape[0]

@@ -13,7 +13,7 @@ from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.gradient import differentiated_as
 from ..opdef.sequences import lod_of, offsets_of
-from ..opdef.spec import Spec, agree, known, need_float, need_ndim, need_shape, same_dtype
+from ..opdef.spec import Spec, agree, known, need_ndim, need_shape, same_float
 from .gates import activated, need_activations
 from .lstm_steps import LSTMSteps, MemoryValues
 from .time_order import need_states, time_order
@@ -165,8 +165,7 @@ class lstm(Memory):
     lod: ClassVar[str | None] = None
 
     def infer(self, Input: Spec, H0: Spec | None, C0: Spec, Weight: Spec, Bias: Spec) -> Specs:
-        need_float(Input=Input)
-        same_dtype(Input=Input, H0=H0, C0=C0, Weight=Weight, Bias=Bias)
+        same_float(Input=Input, H0=H0, C0=C0, Weight=Weight, Bias=Bias)
         need_activations(self, "gate_activation", "cell_activation", "candidate_activation")
         size = self.checked(Weight.shape[0] if Weight.ndim else -1, Input, H0, C0, Weight, Bias)
         if size != -1 and not agree(Weight.shape[0], size):
@@ -265,8 +264,7 @@ class lstmp(Memory):
     def infer(
         self, Input: Spec, H0: Spec, C0: Spec, Weight: Spec, ProjWeight: Spec, Bias: Spec
     ) -> Specs:
-        need_float(Input=Input)
-        same_dtype(Input=Input, H0=H0, C0=C0, Weight=Weight, ProjWeight=ProjWeight, Bias=Bias)
+        same_float(Input=Input, H0=H0, C0=C0, Weight=Weight, ProjWeight=ProjWeight, Bias=Bias)
         need_activations(
             self, "gate_activation", "cell_activation", "candidate_activation", "proj_activation"
         )

@@ -16,7 +16,7 @@ from ..opdef.annotations import Array, Arrays, Specs, Value, Values
 from ..opdef.attribute import need_least
 from ..opdef.definition import Op, lookup
 from ..opdef.fluid_form import FluidForm
-from ..opdef.spec import Spec, agree, need_float, need_ndim, need_shape, same_dtype, size_of
+from ..opdef.spec import Spec, agree, need_ndim, need_shape, same_float, size_of
 
 #: more layers than anybody has weights for
 MOST_LAYERS = 2**12
@@ -77,8 +77,7 @@ class LstmLayers(Op, abstract=True):
     def check(self, Input: Spec, InitH: Spec, InitC: Spec, W: Spec) -> tuple[Spec, ...]:
         """Refuse what does not fit; the specs of Out, last_h and last_c."""
         self.check_layout()
-        need_float(Input=Input)
-        same_dtype(Input=Input, InitH=InitH, InitC=InitC, W=W)
+        same_float(Input=Input, InitH=InitH, InitC=InitC, W=W)
         need_ndim(3, Input=Input)
         steps, rows, width = Input.shape
         wanted = (self.num_layers * self.directions, rows, self.hidden_size)

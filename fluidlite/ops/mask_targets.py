@@ -14,7 +14,7 @@ from ..opdef.annotations import Array, Arrays
 from ..opdef.attribute import REQUIRED, need_least
 from ..opdef.definition import DetachedValues
 from ..opdef.sequences import lod_of, offsets_of
-from ..opdef.spec import need_count, need_float, need_integer, need_shape, same_dtype
+from ..opdef.spec import need_count, need_integer, need_shape, same_float
 from .anchor_targets import need_same_rows
 from .boxes import need_boxes, overlap
 from .proposals import by_image, image_sizes, need_images
@@ -49,8 +49,7 @@ class generate_mask_labels(DetachedValues):
     resolution: int = REQUIRED
 
     def infer(self, ImInfo, GtClasses, IsCrowd, GtSegms, Rois, LabelsInt32):
-        need_float(Rois=Rois)
-        same_dtype(Rois=Rois, GtSegms=GtSegms, ImInfo=ImInfo)
+        same_float(Rois=Rois, GtSegms=GtSegms, ImInfo=ImInfo)
         need_integer(GtClasses=GtClasses, IsCrowd=IsCrowd, LabelsInt32=LabelsInt32)
         need_images(ImInfo)
         need_boxes("Rois", Rois)

@@ -10,7 +10,7 @@ from ..ground.values import LoDTensor
 from ..opdef.annotations import Array, Arrays, Specs
 from ..opdef.attribute import need_choice, need_least
 from ..opdef.definition import Detached, DetachedValues
-from ..opdef.spec import Spec, agree, need_float, need_integer, need_ndim, need_shape, same_dtype
+from ..opdef.spec import Spec, agree, need_float, need_integer, need_ndim, need_shape, same_float
 
 
 def parts_of(x: Any) -> tuple[Any, ...]:
@@ -141,8 +141,7 @@ class mine_hard_examples(DetachedValues):
     mining_type: str = "max_negative"
 
     def infer(self, ClsLoss: Spec, LocLoss: Spec, MatchIndices: Spec, MatchDist: Spec) -> Specs:
-        need_float(ClsLoss=ClsLoss)
-        same_dtype(ClsLoss=ClsLoss, LocLoss=LocLoss, MatchDist=MatchDist)
+        same_float(ClsLoss=ClsLoss, LocLoss=LocLoss, MatchDist=MatchDist)
         need_integer(MatchIndices=MatchIndices)
         need_ndim(2, ClsLoss=ClsLoss)
         given = dict(LocLoss=LocLoss, MatchIndices=MatchIndices, MatchDist=MatchDist)

@@ -25,6 +25,7 @@ from ..opdef.spec import (
     need_one,
     need_rank,
     same_dtype,
+    same_float,
 )
 from ..opdef.structure import Epilogue, MatrixProduct
 from .activation import between
@@ -444,8 +445,7 @@ class clip(Op):
     max: float = REQUIRED
 
     def infer(self, X: Spec, Min: Spec | None, Max: Spec | None) -> Spec:
-        need_float(X=X)
-        same_dtype(X=X, Min=Min, Max=Max)
+        same_float(X=X, Min=Min, Max=Max)
         need_one(Min=Min, Max=Max)
         if Min is None and Max is None and not self.min < self.max:
             raise AttributeValueError(

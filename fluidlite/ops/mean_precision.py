@@ -12,7 +12,7 @@ from ..ground.values import LoDTensor, bare, offsets_from
 from ..opdef.annotations import Array
 from ..opdef.attribute import REQUIRED, need_choice, need_least
 from ..opdef.definition import DetachedValues
-from ..opdef.spec import need_count, need_float, need_integer, need_ndim, same_dtype, spec
+from ..opdef.spec import need_count, need_integer, need_ndim, same_float, spec
 from .overlaps import box_overlaps
 from .proposals import by_image
 
@@ -49,8 +49,7 @@ class detection_map(DetachedValues):
     ap_type: str = "integral"
 
     def infer(self, DetectRes, Label, HasState, PosCount, TruePos, FalsePos):
-        need_float(DetectRes=DetectRes)
-        same_dtype(DetectRes=DetectRes, Label=Label, TruePos=TruePos, FalsePos=FalsePos)
+        same_float(DetectRes=DetectRes, Label=Label, TruePos=TruePos, FalsePos=FalsePos)
         need_integer(HasState=HasState, PosCount=PosCount)
         need_ndim(2, DetectRes=DetectRes, Label=Label)
         if DetectRes.shape[1] not in (6, 1, -1):  # multiclass_nms gives one number for nothing

@@ -21,7 +21,7 @@ from ..opdef.spec import (
     need_one,
     need_rank,
     need_shape,
-    same_dtype,
+    same_float,
     size_of,
     spec,
 )
@@ -316,8 +316,7 @@ class positive_negative_pair(Detached):
             AccumulateNegativePair=AccumulateNegativePair,
             AccumulateNeutralPair=AccumulateNeutralPair,
         )
-        need_float(Score=Score)
-        same_dtype(Score=Score, Label=Label, Weight=Weight)
+        same_float(Score=Score, Label=Label, Weight=Weight)
         need_integer(QueryID=QueryID)
         need_ndim(2, Score=Score)
         for name, s in dict(Label=Label, QueryID=QueryID, Weight=Weight).items():

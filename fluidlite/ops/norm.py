@@ -16,7 +16,16 @@ from ..opdef.annotations import Array, Arrays, Specs, Value
 from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
-from ..opdef.spec import Shape, Spec, flat, need_float, need_ndim, need_shape, same_dtype
+from ..opdef.spec import (
+    Shape,
+    Spec,
+    flat,
+    need_float,
+    need_ndim,
+    need_shape,
+    same_dtype,
+    same_float,
+)
 from .elementwise import indicator
 from .inert_attributes import ChannelLayout, UseMkldnn
 
@@ -220,8 +229,7 @@ class layer_norm(Op):
     begin_norm_axis: int = 1
 
     def infer(self, X: Spec, Scale: Spec | None, Bias: Spec) -> Specs:
-        need_float(X=X)
-        same_dtype(X=X, Scale=Scale, Bias=Bias)
+        same_float(X=X, Scale=Scale, Bias=Bias)
         if not 0 < self.begin_norm_axis < X.ndim:
             raise AttributeValueError(
                 f"expected begin_norm_axis in [1, {X.ndim}) for X of shape {list(X.shape)}, "

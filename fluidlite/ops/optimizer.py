@@ -9,7 +9,7 @@ from ..opdef.annotations import Array, Arrays, Specs
 from ..opdef.attribute import REQUIRED, Double, Long, attr
 from ..opdef.definition import Detached
 from ..opdef.fluid_form import FluidForm
-from ..opdef.spec import need_float, need_one, need_shape, same_dtype
+from ..opdef.spec import need_one, need_shape, same_float
 
 
 class ParameterUpdate(Detached, abstract=True):
@@ -33,8 +33,7 @@ class ParameterUpdate(Detached, abstract=True):
     def check(self, Param: Any, LearningRate: Any, like_param: Any, numbers: Any = ()) -> Any:
         """Check the inputs: some of the shape of Param, some numbers of one element."""
         given = {name: s for name, s in {**like_param, **dict(numbers)}.items() if s is not None}
-        need_float(Param=Param)
-        same_dtype(Param=Param, LearningRate=LearningRate, **given)
+        same_float(Param=Param, LearningRate=LearningRate, **given)
         for name, one in like_param.items():
             need_shape(name, one, Param.shape, "as Param")
         need_one(**{"LearningRate": LearningRate, **dict(numbers)})

@@ -13,7 +13,7 @@ from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Detached, Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.sequences import lod_of
-from ..opdef.spec import Spec, need_float, need_ndim, need_shape, same_dtype, spec
+from ..opdef.spec import Spec, need_ndim, need_shape, same_float, spec
 from .roi import finite
 
 NEAR = 1e-4  #: how far from a side a point still lies on it
@@ -48,8 +48,7 @@ class roi_perspective_transform(Op):
     lod: ClassVar[str | None] = None
 
     def infer(self, X: Spec, ROIs: Spec) -> Specs:
-        need_float(X=X)
-        same_dtype(X=X, ROIs=ROIs)
+        same_float(X=X, ROIs=ROIs)
         need_ndim(4, X=X)
         if 0 in X.shape[2:]:
             raise ShapeError(f"expected images with elements, got X of shape {list(X.shape)}")

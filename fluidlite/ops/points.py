@@ -14,7 +14,7 @@ from ..ground.dtypes import DType
 from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
 from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Op
-from ..opdef.spec import Spec, need_float, need_integer, need_ndim, need_shape, same_dtype, spec
+from ..opdef.spec import Spec, need_float, need_integer, need_ndim, need_shape, same_float, spec
 from .given import numbers
 
 
@@ -205,8 +205,7 @@ class grid_sampler(Op):
     use_cudnn: bool = attr(True, inert=True)
 
     def infer(self, X: Spec, Grid: Spec) -> Specs:
-        need_float(X=X)
-        same_dtype(X=X, Grid=Grid)
+        same_float(X=X, Grid=Grid)
         need_ndim(4, X=X, Grid=Grid)
         need_shape("Grid", Grid, (X.shape[0], *Grid.shape[1:3], 2), "for X", X)
         return X.with_shape([*X.shape[:2], *Grid.shape[1:3]])

@@ -18,6 +18,7 @@ from ..opdef.spec import (
     need_ndim,
     need_shape,
     same_dtype,
+    same_float,
     spec,
 )
 from .activation import between
@@ -264,8 +265,7 @@ class teacher_student_sigmoid_loss(Op):
     soft_max_lower_bound: float = -15.0
 
     def infer(self, X: Spec, Label: Spec) -> Specs:
-        need_float(X=X)
-        same_dtype(X=X, Label=Label)
+        same_float(X=X, Label=Label)
         need_shape("X", X, (-1, 1))
         need_shape("Label", Label, (-1, 1))
         return X.with_shape(same_shape(X=X, Label=Label))

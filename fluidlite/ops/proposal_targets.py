@@ -12,7 +12,7 @@ from ..ground.values import LoDTensor
 from ..opdef.annotations import Array, Specs
 from ..opdef.attribute import REQUIRED, need_least, need_range
 from ..opdef.definition import DetachedValues
-from ..opdef.spec import Spec, need_count, need_float, need_integer, same_dtype
+from ..opdef.spec import Spec, need_count, need_integer, same_float
 from .anchor_targets import TrueBoxes, need_same_rows, relative, sample
 from .boxes import need_boxes, overlap
 from .proposals import by_image, image_sizes, need_images
@@ -65,8 +65,7 @@ class generate_proposal_labels(TrueBoxes, DetachedValues):
     def infer(
         self, RpnRois: Spec, GtClasses: Spec, IsCrowd: Spec, GtBoxes: Spec, ImInfo: Spec
     ) -> Specs:
-        need_float(RpnRois=RpnRois)
-        same_dtype(RpnRois=RpnRois, GtBoxes=GtBoxes, ImInfo=ImInfo)
+        same_float(RpnRois=RpnRois, GtBoxes=GtBoxes, ImInfo=ImInfo)
         need_integer(GtClasses=GtClasses, IsCrowd=IsCrowd)
         need_boxes("RpnRois", RpnRois)
         need_boxes("GtBoxes", GtBoxes)

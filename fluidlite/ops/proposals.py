@@ -17,7 +17,7 @@ from ..opdef.attribute import REQUIRED, need_least
 from ..opdef.definition import DetachedValues
 from ..opdef.diagnostics import WarnsOfInput
 from ..opdef.sequences import offsets_of
-from ..opdef.spec import Spec, agree, need_float, need_ndim, need_shape, same_dtype
+from ..opdef.spec import Spec, agree, need_float, need_ndim, need_shape, same_dtype, same_float
 from .boxes import need_boxes
 from .overlaps import BoxOverlaps, survivors
 
@@ -100,8 +100,7 @@ class generate_proposals(WarnsOfInput, DetachedValues):
     def infer(
         self, Scores: Spec, BboxDeltas: Spec, ImInfo: Spec, Anchors: Spec, Variances: Spec
     ) -> Specs:
-        need_float(Scores=Scores)
-        same_dtype(Scores=Scores, BboxDeltas=BboxDeltas, Anchors=Anchors, Variances=Variances)
+        same_float(Scores=Scores, BboxDeltas=BboxDeltas, Anchors=Anchors, Variances=Variances)
         need_ndim(4, Scores=Scores, BboxDeltas=BboxDeltas)
         images, anchors, height, width = Scores.shape
         need_images(ImInfo, images)

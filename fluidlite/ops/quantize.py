@@ -20,6 +20,7 @@ from ..opdef.spec import (
     need_one,
     need_shape,
     same_dtype,
+    same_float,
     size_of,
 )
 
@@ -261,8 +262,7 @@ class fake_dequantize_max_abs(Dequantized):
     """
 
     def infer(self, X: Spec, Scale: Spec) -> Specs:
-        need_float(X=X)
-        same_dtype(X=X, Scale=Scale)
+        same_float(X=X, Scale=Scale)
         return super().infer(X, Scale)
 
 

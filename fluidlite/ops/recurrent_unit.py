@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from ..errors import AttributeValueError
 from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
 from ..opdef.definition import Op
-from ..opdef.spec import Spec, need_float, need_ndim, need_shape, same_dtype
+from ..opdef.spec import Spec, need_ndim, need_shape, same_float
 
 #: what fluid's numbers of activations mean
 ACTIVATIONS = ("identity", "sigmoid", "tanh", "relu")
@@ -60,8 +60,7 @@ class gru_unit(Op):
     origin_mode: bool = False
 
     def infer(self, Input: Spec, HiddenPrev: Spec, Weight: Spec, Bias: Spec | None) -> Specs:
-        need_float(Input=Input)
-        same_dtype(Input=Input, HiddenPrev=HiddenPrev, Weight=Weight, Bias=Bias)
+        same_float(Input=Input, HiddenPrev=HiddenPrev, Weight=Weight, Bias=Bias)
         for name in ("activation", "gate_activation"):
             if not 0 <= getattr(self, name) < len(ACTIVATIONS):
                 raise AttributeValueError(
@@ -187,8 +186,7 @@ class lstm_unit(Op):
     forget_bias: float = 0.0
 
     def infer(self, X: Spec, C_prev: Spec) -> Specs:
-        need_float(X=X)
-        same_dtype(X=X, C_prev=C_prev)
+        same_float(X=X, C_prev=C_prev)
         need_ndim(2, X=X, C_prev=C_prev)
         rows, size = C_prev.shape
         wanted = (rows, 4 * size if size != -1 else -1)

@@ -19,7 +19,7 @@ from ..opdef.spec import (
     need_one,
     need_rank,
     need_shape,
-    same_dtype,
+    same_float,
 )
 from .gather import count_of
 from .matrix import same_shape
@@ -127,8 +127,7 @@ class center_loss(Op):
     need_update: bool = REQUIRED
 
     def infer(self, X: Spec, Label: Spec, Centers: Spec, CenterUpdateRate: Spec) -> Specs:
-        need_float(X=X)
-        same_dtype(X=X, Centers=Centers, CenterUpdateRate=CenterUpdateRate)
+        same_float(X=X, Centers=Centers, CenterUpdateRate=CenterUpdateRate)
         need_integer(Label=Label)
         need_ndim(2, X=X, Centers=Centers)
         if not agree(count_of("Label", Label), X.shape[0]):

@@ -17,16 +17,7 @@ from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Detached, Op
 from ..opdef.fluid_form import FluidForm
-from ..opdef.spec import (
-    Shape,
-    Spec,
-    agree,
-    need_float,
-    need_integer,
-    need_ndim,
-    need_shape,
-    same_dtype,
-)
+from ..opdef.spec import Shape, Spec, agree, need_integer, need_ndim, need_shape, same_float
 from .elementwise import indicator
 from .regions import roi_images
 
@@ -49,8 +40,7 @@ class RoiPooling(Op, abstract=True):
 
     def check(self, X: Spec, ROIs: Spec, Numbers: Spec | None = None) -> Spec:
         """Check everything; the spec of an Out with the channels of X."""
-        need_float(X=X)
-        same_dtype(X=X, ROIs=ROIs)
+        same_float(X=X, ROIs=ROIs)
         need_ndim(4, X=X)
         if 0 in X.shape[2:]:
             raise ShapeError(f"expected images with elements, got X of shape {list(X.shape)}")

@@ -12,7 +12,7 @@ from ..opdef.annotations import Array, Arrays, Specs, Value, Values
 from ..opdef.attribute import REQUIRED, need_choice, need_least
 from ..opdef.definition import Op
 from ..opdef.sequences import offsets_of, positions_in
-from ..opdef.spec import Shape, Spec, agree, need_float, need_ndim, need_shape, same_dtype
+from ..opdef.spec import Shape, Spec, agree, need_ndim, need_shape, same_float
 
 
 class sequence_conv(Op):
@@ -37,8 +37,7 @@ class sequence_conv(Op):
     contextStride: int = 1
 
     def infer(self, X: Spec, PaddingData: Spec | None, Filter: Spec) -> Specs:
-        need_float(X=X)
-        same_dtype(X=X, PaddingData=PaddingData, Filter=Filter)
+        same_float(X=X, PaddingData=PaddingData, Filter=Filter)
         need_ndim(2, X=X, Filter=Filter)
         need_choice(self, "contextStride", 1)
         need_least(self, 1, "contextLength")

@@ -9,7 +9,7 @@ from ..opdef.annotations import Array, Rules, Specs, Value
 from ..opdef.attribute import need_range
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
-from ..opdef.spec import Spec, need_float, need_rank, need_shape, same_dtype
+from ..opdef.spec import Spec, need_float, need_rank, need_shape, same_float
 from .loss import check_soft_label
 
 
@@ -28,8 +28,7 @@ class label_smooth(Op):
     epsilon: float = 0.0
 
     def infer(self, X: Spec, PriorDist: Spec | None) -> Specs:
-        need_float(X=X)
-        same_dtype(X=X, PriorDist=PriorDist)
+        same_float(X=X, PriorDist=PriorDist)
         need_range(self, 0, 1, "epsilon")
         need_rank("X", X, 1)
         wanted = (1, X.shape[-1])

@@ -16,7 +16,7 @@ from ..opdef.annotations import Array, Arrays, Specs
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import DetachedValues
 from ..opdef.sequences import lod_of
-from ..opdef.spec import Spec, need_float, need_ndim, need_shape, same_dtype
+from ..opdef.spec import Spec, need_ndim, need_shape, same_float
 from .overlaps import box_overlaps, overlaps_of, polygon_overlaps, survivors
 
 CORNERS = (4, 8, 16, 24, 32)  #: how many numbers a box or a polygon has
@@ -63,8 +63,7 @@ class Suppression(DetachedValues, abstract=True):
 
     def check(self, BBoxes: Spec, Scores: Spec) -> Any:
         """Check everything; the spec of boxes with a class and a score."""
-        need_float(BBoxes=BBoxes)
-        same_dtype(BBoxes=BBoxes, Scores=Scores)
+        same_float(BBoxes=BBoxes, Scores=Scores)
         need_ndim(3, BBoxes=BBoxes)
         need_ndim(self.score_dims, Scores=Scores)
         if BBoxes.shape[2] not in (*self.corners, -1):

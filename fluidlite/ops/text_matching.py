@@ -18,7 +18,7 @@ from ..opdef.definition import ValueShaped
 from ..opdef.fluid_form import FluidForm
 from ..opdef.gradient import differentiated
 from ..opdef.sequences import lengths_of, lod_of, one_level_of, positions_in
-from ..opdef.spec import Spec, need_float, need_ndim, need_shape, same_dtype
+from ..opdef.spec import Spec, need_float, need_ndim, need_shape, same_float
 
 
 def lengths_in(**values: Any) -> list[Array]:
@@ -50,8 +50,7 @@ class match_matrix_tensor(ValueShaped):
     fluid: ClassVar[FluidForm] = FluidForm(carried=("Tmp",))
 
     def infer(self, X: Spec, Y: Spec, W: Spec) -> Specs:
-        need_float(X=X)
-        same_dtype(X=X, Y=Y, W=W)
+        same_float(X=X, Y=Y, W=W)
         need_ndim(2, X=X, Y=Y)
         need_ndim(3, W=W)
         wanted = (X.shape[1], self.dim_t, Y.shape[1])
@@ -119,8 +118,7 @@ class var_conv_2d(ValueShaped):
     fluid: ClassVar[FluidForm] = FluidForm(carried=("Out", "Col"))
 
     def infer(self, X: Spec, ROW: Spec, COLUMN: Spec, W: Spec) -> Specs:
-        need_float(X=X)
-        same_dtype(X=X, W=W)
+        same_float(X=X, W=W)
         need_ndim(2, X=X, W=W)
         numbers = (self.StrideH, self.StrideW, self.KernelH, self.KernelW)
         if min(*numbers, self.InputChannel, self.OutputChannel) < 1:
