@@ -48,6 +48,7 @@ FIELDS |= {
 FIELDS |= {"input_arg_names", "output_arg_names", "changed", "fetched", "commits"}
 #: what is no text of a program, or no source, by module
 KNOWN = {
+    "eager/printing.py": r"array\.dtype\.name",  # NumPy's own names
     "backend/native/": r".*\.name|name|found|x|y|added",  # variables of kernels: x0, x1, ...
     "export/definitions.py": r"kernel\.name",  # an identifier
     "export/exporting.py": r"(n|(each\.)?variable|each\.dtype\.dtype)\.name|name|stem|lines|sizes",

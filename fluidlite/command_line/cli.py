@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
@@ -12,14 +13,16 @@ import numpy as np
 from ..errors import FluidError, UnsupportedError, UsageError
 from ..export import numpy_source
 from ..ground.console import command, complain, say, say_json
+from ..ground.place import CPUPlace
 from ..ground.quoting import printable
 from ..ground.values import LoDTensor, SelectedRows
 from ..inspect import show
 from ..inspect.commands import register
 from ..inspect.scan import Scan, scan, scan_values, with_unread
 from ..io.contents import Contents, saved_names
-from ..io.conversion import FORMATS, checked_format, convert, left_out, write_contents
+from ..io.conversion import checked_format, convert, left_out, write_contents
 from ..io.inference import inference_program
+from ..lod_tensor import create_lod_tensor
 from ..onnx import export as export_onnx
 from ..onnx import load as load_onnx
 from ..onnx.contents import ENDING, contents_of, kind_of, read_file
@@ -27,6 +30,23 @@ from ..onnx.loading import survey as survey_onnx
 from ..onnx.model import OPSET
 from ..scope import Scope
 from .completion import SHELLS, script
+
+_PATH = "a file, or the folder of a saved model"
+_SCRIPTS = "scripts, or folders of them"
+#: what is written by that name, with its endings
+_WRITTEN = {
+    "separate": "a folder, with a file for each variable and __model__ (folder/)",
+    "program": "a model: .pdmodel with .pdiparams, or __model__ with a file for each variable",
+    "text": "a program as text, to be read and edited (.txt)",
+    "combined": "all variables in one file (.pdiparams)",
+    "pdparams": "variables by name, as paddle.save writes them (.pdparams, .pdopt)",
+    "npz": "variables as NumPy's arrays (.npz)",
+    "npy": "one variable as an array of NumPy's (.npy)",
+    "safetensors": "variables as other libraries read them (.safetensors)",
+    "onnx": "a model for other runtimes (.onnx)",
+    "numpy": "Python source that needs NumPy alone, with its parameters (.py)",
+}
+_FORMATS = "formats:\n" + "\n".join(f"  {name:<12} {what}" for name, what in _WRITTEN.items())
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -44,9 +64,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _main(arguments: Sequence[str] | None) -> int:
+    words = sys.argv[1:] if arguments is None else arguments
+    parser = command_parser()
+    if not words:
+        say(parser.format_help(), end="")
+        return 0
     try:
-        given = command_parser().parse_args(arguments)
-        return given.run(given) or 0
+        with warnings.catch_warnings():
+            warnings.showwarning = _warned
+            given = parser.parse_args(words)
+            return given.run(given) or 0
     except UsageError as error:
         return _failed(error, 2)
     except BrokenPipeError:
@@ -55,6 +82,11 @@ def _main(arguments: Sequence[str] | None) -> int:
         return 130  # what a shell says of a command that was interrupted
     except (FluidError, OSError, MemoryError) as error:
         return _failed(error, 1)
+
+
+def _warned(message: Warning | str, category: type[Warning], *where: object) -> None:
+    """Say a warning: a command has no line that it could be of."""
+    complain(f"warning: {message}")
 
 
 def _failed(error: BaseException, status: int) -> int:
@@ -78,8 +110,12 @@ def command_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"fluidlite {version}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
-    show = commands.add_parser("show", help="what a file or a folder is, and its program")
-    show.add_argument("path")
+    show = commands.add_parser(
+        "show",
+        help="what a file or a folder is, and its program",
+        description="What a file or a folder is, and the program that it holds, as text.",
+    )
+    show.add_argument("path", help=_PATH)
     show.add_argument("--detail", action="store_true", help="all attributes, whole call sites")
     show.set_defaults(run=_show)
 
@@ -91,19 +127,31 @@ def command_parser() -> argparse.ArgumentParser:
         "effect and all operators are there, 3 where it has or one is not, 1 where the file cannot "
         "be read.",
     )
-    scanning.add_argument("path")
-    scanning.add_argument("--json", action="store_true", help="for scripts")
+    scanning.add_argument("path", help=_PATH)
+    scanning.add_argument("--json", action="store_true", help="print it for scripts")
     scanning.set_defaults(run=_scan)
 
-    variables = commands.add_parser("vars", help="the variables in a file or a folder")
-    variables.add_argument("path")
+    variables = commands.add_parser(
+        "vars",
+        help="the variables in a file or a folder",
+        description="The variables in a file or a folder: types, shapes and ranges of values.",
+    )
+    variables.add_argument("path", help=_PATH)
     variables.add_argument("names", nargs="*", help="print the values of these")
     variables.set_defaults(run=_vars)
 
-    conversion = commands.add_parser("convert", help="the same in another format")
-    conversion.add_argument("source")
+    conversion = commands.add_parser(
+        "convert",
+        help="the same in another format",
+        description="Write what a file or a folder holds in another format.",
+        epilog=_FORMATS,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    conversion.add_argument("source", help=_PATH)
     conversion.add_argument("target", help="its ending says the format; a folder ends with /")
-    conversion.add_argument("--to", choices=(*FORMATS, "onnx", "numpy"), help="the format")
+    conversion.add_argument(
+        "--to", choices=[*_WRITTEN], metavar="FORMAT", help="the format, where no ending says it"
+    )
     conversion.add_argument(
         "--shape",
         action="append",
@@ -111,26 +159,39 @@ def command_parser() -> argparse.ArgumentParser:
         metavar="NAME=2,3",
         help="of what is fed to a model of ONNX or NumPy; -1 for a size that stays unknown",
     )
-    conversion.add_argument("--opset", type=int, default=OPSET, help="of ONNX's operators")
+    conversion.add_argument(
+        "--sequences",
+        action="append",
+        default=[],
+        metavar="NAME=2,3",
+        help="the lengths of the sequences that a model of ONNX is fed; those of several levels "
+        "behind each other, as NAME=2,1/3,2,4",
+    )
+    conversion.add_argument(
+        "--opset", type=int, default=OPSET, help=f"the version of ONNX's operators; {OPSET}"
+    )
     conversion.add_argument(
         "--strip", action="store_true", help="leave out where operators were made"
     )
     conversion.set_defaults(run=_convert)
     register(commands)
     checking = commands.add_parser(
-        "check", help="which names of fluid 1.8 a script uses that are not there"
+        "check",
+        help="which names of fluid 1.8 a script uses that are not there",
+        description="Say which names of fluid 1.8 a script uses that are not there.",
     )
-    checking.add_argument("scripts", nargs="+", metavar="SCRIPT.py")
+    checking.add_argument("scripts", nargs="+", metavar="SCRIPT.py", help=_SCRIPTS)
     checking.add_argument("--strict", action="store_true", help="also what Python dropped")
     checking.set_defaults(run=_check)
 
     completing = commands.add_parser(
         "completion",
         help="what a shell reads to complete these words",
-        description='eval "$(fluidlite completion bash)", in ~/.bashrc; the same with zsh; '
-        "fluidlite completion fish > ~/.config/fish/completions/fluidlite.fish",
+        description='Print what completes these words. In ~/.bashrc: eval "$(fluidlite completion '
+        'bash)"; the same with zsh; for fish: fluidlite completion fish > '
+        "~/.config/fish/completions/fluidlite.fish.",
     )
-    completing.add_argument("shell", choices=[*SHELLS])
+    completing.add_argument("shell", choices=[*SHELLS], help="which shell reads it")
     completing.set_defaults(run=_complete)
     return parser
 
@@ -220,12 +281,50 @@ def _convert(given: argparse.Namespace) -> None:
 
 def _source(given: argparse.Namespace) -> dict[str, Any]:
     """What is exported: a saved model, or one of ONNX that is loaded."""
-    feeds = dict(map(_shape, given.shape)) or None
+    feeds: dict[str, Any] | None = dict(map(_shape, given.shape)) or None
+    if given.sequences:
+        feeds = {**_fed(given.source, dict(map(_sequences, given.sequences))), **(feeds or {})}
     if not given.source.endswith(ENDING):
         return dict(source=given.source, feeds=feeds)
     model = load_onnx(given.source, feeds=feeds, scope=Scope())
     ends = dict(feeds=feeds or model.feeds, fetches=model.fetches)
     return dict(source=model.program, scope=model.scope, **ends)
+
+
+def _fed(path: str, sequences: dict[str, list[list[int]]]) -> dict[str, Any]:
+    """What a saved model is fed, by name: its declared shape, or rows of zeros in sequences.
+
+    Args:
+        path: of the model.
+        sequences: lengths of each level by name.
+    """
+    program = read_file(path).program
+    if program is None:
+        raise UsageError(f"--sequences is about a model that is fed; {path} holds no program")
+    block = program.global_block()
+    fed = [op.output_arg_names[0] for op in block.ops if op.type == "feed"]
+    fed = fed or [name for name, variable in block.vars.items() if variable.is_data]
+    feeds: dict[str, Any] = {name: [*block.vars[name].shape] for name in fed}
+    for name, lengths in sequences.items():
+        if name not in feeds:
+            known = ", ".join(map(printable, feeds))
+            raise UsageError(f"--sequences: the model is fed no {name!r}; it is fed {known}")
+        sizes = [1 if size == -1 else size for size in feeds[name][1:]]
+        rows = np.zeros([sum(lengths[-1]), *sizes], block.vars[name].dtype.dtype)
+        feeds[name] = create_lod_tensor(rows, lengths, CPUPlace())
+    return feeds
+
+
+def _sequences(text: str) -> tuple[str, list[list[int]]]:
+    """A name and the lengths of its sequences by level, from ``NAME=2,1/3,2,4``."""
+    name, _, levels = text.rpartition("=")
+    try:
+        if not name:
+            raise ValueError(text)
+        lengths = [[int(length) for length in level.split(",")] for level in levels.split("/")]
+    except ValueError:
+        raise UsageError(f"expected --sequences NAME=2,3, got {text!r}") from None
+    return name, lengths
 
 
 def _from_onnx(given: argparse.Namespace, wanted: str) -> Contents:

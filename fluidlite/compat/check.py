@@ -49,7 +49,9 @@ def parser() -> argparse.ArgumentParser:
         "not installed. The script is not run.",
         epilog="The exit status is 1 where there are such names, 2 where a file cannot be read.",
     )
-    argument_parser.add_argument("scripts", nargs="+", metavar="SCRIPT.py")
+    argument_parser.add_argument(
+        "scripts", nargs="+", metavar="SCRIPT.py", help="scripts, or folders of them"
+    )
     argument_parser.add_argument(
         "--strict",
         action="store_true",

@@ -64,7 +64,9 @@ def parser() -> argparse.ArgumentParser:
         metavar="SCRIPT",
         help="a file, a folder or an archive with a __main__.py, or - to read it from the input",
     )
-    argument_parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...")
+    argument_parser.add_argument(
+        "arguments", nargs=argparse.REMAINDER, metavar="...", help="the script's own arguments"
+    )
     return argument_parser
 
 

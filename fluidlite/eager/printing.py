@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..ground import state
+from ..ground.quoting import markup, table_markup
 
 _INDENT = 7
 
@@ -106,3 +108,37 @@ def _number_text(value: Any, options: PrintOptions) -> str:
     if value == np.floor(value):
         return f"{value:.0f}."
     return f"{value:.{options.precision}f}"
+
+
+def tensor_markup(name: str, array: Any, notes: Sequence[str]) -> str:
+    """What a notebook shows of a tensor: what it is, a table of the elements of a vector or a
+    matrix, the text of others; where it is large, the outer elements.
+
+    Args:
+        name: of its class.
+        array: its value.
+        notes: what else is said.
+    """
+    array, options = np.asarray(array), _options.get()
+    about = ", ".join([f"{name} {array.dtype.name}{list(array.shape)}", *notes])
+    if array.ndim not in (1, 2) or not array.size:
+        return f"<div>{markup(about)}</div><pre>{markup(elements_text(array))}</pre>"
+    rows = np.atleast_2d(array)
+    places = [_outer(n, options) for n in rows.shape]
+    cells = [
+        ["\u2026" if None in (i, j) else _number_text(rows[i, j], options) for j in places[1]]
+        for i in places[0]
+    ]
+    head = ["\u2026" if j is None else str(j) for j in places[1]]
+    return f"<div>{markup(about)}</div>{table_markup(head, cells)}"
+
+
+def _outer(count: int, options: PrintOptions) -> list[int | None]:
+    """The numbers of a dimension's places, or of the outer ones with None between them."""
+    ends = options.edgeitems
+    if count <= max(2 * ends, _WIDE):
+        return [*range(count)]
+    return [*range(ends), None, *range(count - ends, count)]
+
+
+_WIDE = 12  #: so many rows or columns are shown whole

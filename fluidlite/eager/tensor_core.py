@@ -30,6 +30,7 @@ from . import engine
 from .hooks import HookHandle, Hooks, called, keep_gradient
 from .kinds import Kinds
 from .methods import SharedMethods
+from .printing import tensor_markup
 from .recording import GradNode, TensorRecord, eager
 from .sweep import BackwardPass, described, node_of
 from .writing import Writing
@@ -302,6 +303,12 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
         array = array.astype(self.array.dtype, copy=False)
         for each in self._sharing or (self,):
             each.array = array
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        notes = [f"name {self.given_name!r}"] if self.given_name else []
+        notes += [] if self.stop else ["gradients flow"]
+        return tensor_markup(type(self).__name__, self.numpy(), notes)
 
     # -- Python's operators ------------------------------------------------------------------------
 

@@ -32,6 +32,8 @@ def to_tensor(
     dtype: DTypeLike = None,
     place: object | None = None,
     stop_gradient: bool = True,
+    *,
+    requires_grad: bool | None = None,
 ) -> Tensor:
     """A tensor with a copy of some values.
 
@@ -41,6 +43,7 @@ def to_tensor(
             values, and the default type for fractions.
         place: accepted for old scripts; there is one place.
         stop_gradient: False: it gets a gradient; none flows to integers and truth values.
+        requires_grad: the same, the other way round, for those who are used to that word.
 
     Raises:
         ArgumentError: NumPy makes no array of numbers of it.
@@ -52,9 +55,13 @@ def to_tensor(
     """
     if not isinstance(stop_gradient, (bool, np.bool_)):
         raise located(ArgumentError, f"expected stop_gradient to be a bool, got {stop_gradient!r}")
-    made = Tensor(array_of(data, dtype))
-    made.stop = bool(stop_gradient)
-    return made
+    if requires_grad is not None:
+        if not isinstance(requires_grad, (bool, np.bool_)):
+            raise located(
+                ArgumentError, f"expected requires_grad to be a bool, got {requires_grad!r}"
+            )
+        stop_gradient = not requires_grad
+    return Tensor(array_of(data, dtype), stop=bool(stop_gradient))
 
 
 def array_of(data: ArrayLike, dtype: DTypeLike = None) -> Any:

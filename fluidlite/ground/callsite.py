@@ -19,6 +19,8 @@ from .tracebacks import BOUNDARIES
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 #: file -> whether its lines are none of the user's
 _own: dict[str, bool] = {contextlib.__file__: True, functools.__file__: True}
+#: what the command ``fluidlite`` begins with: the lines that call it are none of the user's
+_COMMAND = os.path.join("command_line", "cli.py")
 SITES_KEPT = 4096
 
 
@@ -34,7 +36,9 @@ class CallSite(NamedTuple):
 
 
 def caller() -> CallSite | None:
-    """The innermost line on the stack that is not fluidlite's own; None when there is none."""
+    """The innermost line on the stack that is not fluidlite's own; None when there is none, or a
+    command runs.
+    """
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         file = frame.f_code.co_filename
@@ -43,6 +47,8 @@ def caller() -> CallSite | None:
             own = _own[file] = file.startswith(_PACKAGE)
         if not own:
             return _site(file, frame.f_lineno)
+        if file.endswith(_COMMAND):
+            return None
         frame = frame.f_back
     return None
 
@@ -67,7 +73,8 @@ def called() -> str:
             if name in _CALLS:
                 name = type(frame.f_locals.get("self")).__name__
         frame = frame.f_back
-    return f"{name} (called at {caller()})"
+    where = caller()
+    return name if where is None else f"{name} (called at {where})"
 
 
 _CALLS = ("__call__", "call_with", "__init__")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 #: what begins another line, or moves what is shown, in some language or on some terminal
@@ -131,6 +131,20 @@ def markup(text: str) -> str:
 
 
 _IN_MARKUP = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"})
+
+
+def table_markup(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table in HTML, of texts.
+
+    Args:
+        head: what stands above the columns.
+        rows: the cells of each row.
+    """
+    cells = "".join(f"<th>{markup(text)}</th>" for text in head)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{markup(text)}</td>" for text in row) + "</tr>" for row in rows
+    )
+    return f"<table><tr>{cells}</tr>{body}</table>"
 
 
 def json_in_markup(text: str) -> str:

@@ -75,6 +75,9 @@ examples:
 """
 
 
+_FILE = "a program in a file, or the folder of a saved model"
+
+
 def register(commands: Any) -> None:
     """Add the commands to a parser; each sets ``run``, a function of the parsed arguments that
     gives the exit status.
@@ -83,7 +86,7 @@ def register(commands: Any) -> None:
         commands: what ``ArgumentParser.add_subparsers`` gave.
     """
     drawing = _command(commands, "draw", "a picture of a program", _DRAW)
-    drawing.add_argument("path", metavar="FILE")
+    drawing.add_argument("path", metavar="FILE", help=_FILE)
     drawing.add_argument(
         "-o", "--output", required=True, help="its ending says what: .html .svg .png .dot .mmd"
     )
@@ -92,22 +95,34 @@ def register(commands: Any) -> None:
     drawing.set_defaults(run=_draw)
 
     summing = _command(commands, "summary", "layers, parameters, costs of a program", _SUMMARY)
-    summing.add_argument("path", metavar="FILE")
+    summing.add_argument("path", metavar="FILE", help=_FILE)
     summing.add_argument("--batch-size", type=int, default=1, help="what -1 is taken for")
-    summing.add_argument("--json", action="store_true", help="for scripts")
+    summing.add_argument("--json", action="store_true", help="print it for scripts")
     summing.set_defaults(run=_summary)
 
     comparing = _command(commands, "diff", "in what two programs differ", _DIFF)
-    comparing.add_argument("before", metavar="A")
-    comparing.add_argument("after", metavar="B")
-    comparing.add_argument("--json", action="store_true", help="for scripts")
+    comparing.add_argument("before", metavar="A", help="a program, or a saved model")
+    comparing.add_argument("after", metavar="B", help="the other one")
+    comparing.add_argument("--json", action="store_true", help="print it for scripts")
     comparing.add_argument("--html", metavar="FILE", help="write them in colours, too")
     comparing.set_defaults(run=_diff)
 
     running = _command(commands, "run", "run a program, or a script of fluid 1.8", _RUN)
-    running.add_argument("path", metavar="FILE")
-    running.add_argument("--feed", action="append", default=[], metavar="NAME=VALUE")
-    running.add_argument("--fetch", action="append", default=[], metavar="NAME")
+    running.add_argument("path", metavar="FILE", help=f"{_FILE}, or a script")
+    running.add_argument(
+        "--feed",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="what a variable is fed; once for each",
+    )
+    running.add_argument(
+        "--fetch",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a variable to be printed; what the program fetches where none is named",
+    )
     running.add_argument("--startup", metavar="FILE", help="a program to run before")
     running.add_argument(
         "--allow",
@@ -130,7 +145,7 @@ def _command(commands: Any, name: str, about: str, examples: str) -> argparse.Ar
     parser: argparse.ArgumentParser = commands.add_parser(
         name,
         help=about,
-        description=about,
+        description=f"{about[0].upper()}{about[1:]}.",
         epilog=examples,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

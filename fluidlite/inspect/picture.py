@@ -10,8 +10,10 @@ from ..errors import ArgumentError
 from ..ground.files import Transaction, write_text
 from ..ground.quoting import markup
 from ..ir.program import Program
+from .exports import to_dot, to_mermaid
 from .folding import VISIBLE
 from .graph import ProgramGraph
+from .html import to_html
 from .layout import LINE, PlacedNode, Placing
 from .scene import Link, Scene
 
@@ -39,7 +41,8 @@ def draw(program: Program, path: str | os.PathLike[str], max_nodes: int = VISIBL
 
     Args:
         program: what to draw.
-        path: ends with ``.svg`` or ``.png``, which needs matplotlib.
+        path: its ending says what is written: ``.svg``; ``.png``, which needs matplotlib; a page,
+            ``.html``; the language of Graphviz, ``.dot``; that of Mermaid, ``.mmd``.
         max_nodes: what is more is folded, by role, name scope, layer and repeated part.
 
     Raises:
@@ -61,10 +64,15 @@ def draw(program: Program, path: str | os.PathLike[str], max_nodes: int = VISIBL
         write_text(path, text, "xmlcharrefreplace")
     elif ending == ".png":
         _write_png(Placing(Scene(ProgramGraph(program), max_nodes)), path)
+    elif ending in (".html", ".htm"):
+        to_html(program, path, visible=max_nodes)
+    elif ending == ".dot":
+        write_text(path, to_dot(program))
+    elif ending in (".mmd", ".mermaid"):
+        write_text(path, to_mermaid(program, max_nodes) + "\n")
     else:
         raise ArgumentError(
-            f"a picture is written as .svg or .png, got {str(path)!r}; to_html, to_dot and "
-            f"to_mermaid write other things"
+            f"expected a file that ends in .svg, .png, .html, .dot or .mmd, got {str(path)!r}"
         )
 
 

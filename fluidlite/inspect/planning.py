@@ -176,9 +176,11 @@ examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Say what the command takes."""
-    parser.add_argument("path", metavar="FILE")
+    parser.add_argument(
+        "path", metavar="FILE", help="a program in a file, or the folder of a saved model"
+    )
     parser.add_argument("--batch-size", type=int, default=1, help="what -1 is taken for")
-    parser.add_argument("--fetch", action="append", metavar="NAME")
+    parser.add_argument("--fetch", action="append", metavar="NAME", help="what a run would fetch")
     parser.add_argument("--passes", help="which passes run; -NAME leaves one out")
     parser.add_argument(
         "--limit", type=float, default=1.0, metavar="GIB", help="of all values together, in GiB"

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from ..eager.engine import located
 from ..eager.hooks import HookHandle, Hooks
 from ..errors import ArgumentError
+from ..ground.quoting import table_markup
 from .owning import Owner
 
 M = TypeVar("M", bound="Module")
@@ -93,6 +94,19 @@ class Module(Owner):
                 if value is not None and id(value) not in seen:
                     seen.add(id(value))
                     yield start + name, value
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: what lies within, with parameters and buffers."""
+        rows, counted = [], {}
+        for name, module in self._walk():
+            own = module.own_parameters
+            held = {**own, **module.own_buffers}
+            counted.update({id(p): int(p.array.size) for p in own.values() if p is not None})
+            tensors = [f"{n} {list(t.array.shape)}" for n, t in held.items() if t is not None]
+            kind = f"{type(module).__name__}({module.extra_repr()})"
+            rows.append([name.rstrip("."), kind, ", ".join(tensors)])
+        total = f"<div>{sum(counted.values()):,} elements in parameters</div>"
+        return table_markup(["name", "class", "parameters and buffers"], rows) + total
 
     def named_children(self) -> Iterator[tuple[str, Any]]:
         """Pairs of a name and what lies under it directly within."""

@@ -59,7 +59,6 @@ def test_every_command_is_in_the_help_and_in_the_texts():
 @pytest.mark.parametrize(
     "words, says",
     [
-        ([], "required: COMMAND"),
         (["paint"], "invalid choice: 'paint'"),
         (["draw", "x"], "required: -o/--output"),
         (["convert", "x", "y.onnx", "--shape", "3"], "expected --shape NAME=2,3"),

@@ -96,9 +96,24 @@ def test_empty_and_broken_programs_are_drawn():
 
 
 def test_other_endings_and_other_things_are_refused(tmp_path):
-    with pytest.raises(ArgumentError, match=r"as .svg or .png, got '.*net.gif'; to_html"):
+    with pytest.raises(ArgumentError, match=r"in .svg, .png, .html, .dot or .mmd, got '.*net.gif'"):
         draw(fluid.Program(), tmp_path / "net.gif")
     with pytest.raises(ArgumentError, match="expected a Program to draw"):
         draw([], "net.svg")
     with pytest.raises(ArgumentError, match="max_nodes=0"):
         draw(fluid.Program(), "net.svg", max_nodes=0)
+
+
+@pytest.mark.parametrize(
+    "ending, start",
+    [("html", "<!DOCTYPE html>"), ("dot", "digraph"), ("mmd", "flowchart"), ("svg", "<svg")],
+)
+def test_the_ending_of_a_file_says_what_is_drawn(tmp_path, ending, start):
+    program = fluid.Program()
+    with fluid.program_guard(program, fluid.Program()):
+        fluid.layers.fc(fluid.data("x", [None, 3]), 2)
+    path = tmp_path / f"net.{ending}"
+    fluid.inspect.draw(program, path)
+    text = path.read_text(encoding="utf-8")
+    assert start in text[:200]
+    assert "fc_0" in text
