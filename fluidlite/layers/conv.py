@@ -5,6 +5,7 @@ What moves over images is written; over volumes it is the same with one dimensio
 
 from __future__ import annotations
 
+import functools
 import inspect
 import re
 from collections.abc import Callable
@@ -69,12 +70,8 @@ def _of_rank(
     body: Callable[[int, LayerBuilder, LayerCall], Any], rank: int, text: str, example: str
 ) -> Callable[..., Any]:
     """One of these layers."""
-
-    def layer(f: LayerBuilder, call: LayerCall) -> Any:
-        return body(rank, f, call)
-
-    layer.__module__ = __name__
-    layer.__annotations__["return"] = body.__annotations__["return"]
+    layer: Any = functools.partial(body, rank)
+    layer.__module__, layer.__annotations__ = __name__, body.__annotations__
     told = inspect.cleandoc(body.__doc__ or "")
     for word, other in (_IN_SPACE if rank == 3 else {}).items():
         told = told.replace(word, other)

@@ -64,20 +64,10 @@ _OF_LAYERS.update(dict.fromkeys(_TARGETS, "Variable | None"))
 
 
 class LayerCall:
-    """What a layer is called with: the arguments by their names.
+    """What a layer is called with: the arguments by their names."""
 
-    Args:
-        ins: the variables by slot, without those that are not given.
-        attrs: the values by attribute, likewise.
-        named: all arguments.
-    """
-
-    def __init__(
-        self, ins: Mapping[str, Any], attrs: dict[str, Any], named: Mapping[str, Any]
-    ) -> None:
-        vars(self).update(named)
-        self.ins: dict[str, Any] = {slot: value for slot, value in ins.items() if value is not None}
-        self.attrs: dict[str, Any] = attrs
+    ins: dict[str, Any]  #: the variables by slot, without those that are not given
+    attrs: dict[str, Any]  #: the values by attribute, likewise
 
     if TYPE_CHECKING:
 
@@ -330,7 +320,7 @@ def _source(parameters: Sequence[_Parameter], definition: type[Op], form: _Form)
     ins = {p.slot.name: _input(p, form.stops) for p in parameters if p.slot is not None}
     attrs = [_attribute(p) for p in parameters if p.attribute is not None]
     if form.body is not None:
-        return _call_of_body(form, told, ins, attrs)
+        return _call_of_body(form, told, parameters, attrs)
     if form.convert is not None:
         attrs.append(f"**convert({', '.join(_taken(form.convert))})")
     attrs += ["**fixed"] * bool(form.fixed)
@@ -356,13 +346,23 @@ def _source(parameters: Sequence[_Parameter], definition: type[Op], form: _Form)
     return "\n".join(lines)
 
 
-def _call_of_body(form: _Form, told: list[str], ins: Mapping[str, str], attrs: list[str]) -> str:
+def _call_of_body(
+    form: _Form, told: list[str], parameters: Sequence[_Parameter], attrs: Sequence[str]
+) -> str:
     """The text of a function that gives its arguments to the one which somebody wrote."""
-    slots = ", ".join(f"{slot!r}: {value}" for slot, value in ins.items())
+    named = "".join(f"{p.name!r}: {p.name}, " for p in parameters)
+    slots = []
+    for p in parameters:
+        if p.slot is not None:
+            entry = f"{p.slot.name!r}: {_input(p, ())}"
+            is_left_out = f"**({{}} if {p.name} is None else {{{entry}}})"
+            slots.append(is_left_out if p.default is None else entry)
+    ins, others = ", ".join(slots), ", ".join(attrs)
     return (
         f"{_first_line(form, told)}\n"
-        f"    named = locals()\n"
-        f"    return body(f, LayerCall({{{slots}}}, dict({', '.join(attrs)}), named))"
+        f"    call = LayerCall()\n"
+        f"    call.__dict__ = {{{named}'ins': {{{ins}}}, 'attrs': dict({others})}}\n"
+        f"    return body(f, call)"
     )
 
 
