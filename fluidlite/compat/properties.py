@@ -16,6 +16,8 @@ from ..ir.program import (
 from ..scope import Scope, global_scope
 from ..unique_name import NameGenerator, current
 from .dataset.homes import HomeState
+from .dataset.movielens import FilmsState
+from .dataset.uci_housing import HousesState
 
 
 class FrameworkState:
@@ -67,6 +69,8 @@ class ExecutorState:
 
 PROPERTIES: dict[str, type] = {
     "paddle.dataset.common": HomeState,
+    "paddle.dataset.movielens": FilmsState,
+    "paddle.dataset.uci_housing": HousesState,
     "paddle.fluid.framework": FrameworkState,
     "paddle.fluid.executor": ExecutorState,
     "paddle.fluid.unique_name": NamesState,

@@ -167,6 +167,18 @@ def test_made_films_roles_houses_and_documents_are_like_real_ones(made):
     assert picture.shape[:2] == label.shape and picture.dtype == label.dtype == np.uint8
 
 
+def test_what_a_set_holds_is_kept_at_its_module_once_it_is_read(made):
+    houses, films = made.uci_housing, made.movielens
+    assert houses.UCI_TRAIN_DATA is None and films.MOVIE_INFO is None and films.USER_INFO is None
+    (figures, price), *_ = houses.train()()
+    assert (houses.UCI_TRAIN_DATA[0] == [*figures, *price]).all()
+    assert houses.UCI_TRAIN_DATA.shape == (404, 14) and houses.UCI_TEST_DATA.shape == (102, 14)
+    next(films.test()())
+    assert films.movie_info() == films.MOVIE_INFO and films.user_info() == films.USER_INFO
+    assert films.get_movie_title_dict() == films.MOVIE_TITLE_DICT
+    assert films.movie_categories() == films.CATEGORIES_DICT
+
+
 def test_documents_of_a_query_come_best_first(made):
     mq2007 = made.mq2007
     (found,) = mq2007.gen_list(

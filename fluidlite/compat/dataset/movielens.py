@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ...ground import state
 from .homes import fetch, file_of, is_synthetic
 from .made import Reader, generator
 
@@ -71,6 +72,38 @@ class _Catalogue:
     words: dict[str, int]
     categories: dict[str, int]
     ratings: list[tuple[int, int, float]]
+
+
+#: what the set holds, once it was read
+_read_last: state.StateSlot[_Catalogue | None] = state.slot("films", lambda: None)
+
+
+class FilmsState:
+    """What ``paddle.dataset.movielens`` kept at module level once the set was read."""
+
+    @property
+    def MOVIE_INFO(self) -> dict[int, MovieInfo] | None:
+        """The films; None before."""
+        held = _read_last.get()
+        return held and held.movies
+
+    @property
+    def MOVIE_TITLE_DICT(self) -> dict[str, int] | None:
+        """The numbers of the titles' words; None before."""
+        held = _read_last.get()
+        return held and held.words
+
+    @property
+    def CATEGORIES_DICT(self) -> dict[str, int] | None:
+        """The numbers of the categories; None before."""
+        held = _read_last.get()
+        return held and held.categories
+
+    @property
+    def USER_INFO(self) -> dict[int, UserInfo] | None:
+        """Who watches; None before."""
+        held = _read_last.get()
+        return held and held.users
 
 
 def _path() -> str:
@@ -136,7 +169,7 @@ def _made() -> Any:
 
 
 def __reader__(rand_seed: int = 0, test_ratio: float = 0.1, is_test: bool = False) -> Iterator[Any]:
-    held = _catalogue(is_synthetic(), _path())
+    held = _held()
     drawn = np.random.RandomState(rand_seed)
     for user, movie, rating in held.ratings:
         if (drawn.random_sample() < test_ratio) == is_test:
@@ -162,7 +195,9 @@ def test() -> Reader:
 
 
 def _held() -> _Catalogue:
-    return _catalogue(is_synthetic(), _path())
+    found = _catalogue(is_synthetic(), _path())
+    _read_last.switch(found)
+    return found
 
 
 def get_movie_title_dict() -> dict[str, int]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...ground import state
 from ...ground.files import read_bytes
 from ..refused import NotServedError
 from .homes import fetch, file_of, is_synthetic
@@ -17,8 +18,24 @@ feature_names: list[str] = [
     *("CRIM", "ZN", "INDUS", "CHAS", "NOX", "RM", "AGE", "DIS", "RAD", "TAX", "PTRATIO", "B"),
     "LSTAT",
 ]
-UCI_TRAIN_DATA: Any = None
-UCI_TEST_DATA: Any = None
+#: the rows for training and for testing, once a reader was made
+_rows: state.StateSlot[tuple[Any, Any]] = state.slot("houses", lambda: (None, None))
+
+
+class HousesState:
+    """What ``paddle.dataset.uci_housing`` kept at module level once a reader was made."""
+
+    @property
+    def UCI_TRAIN_DATA(self) -> Any:
+        """The rows for training; None before."""
+        return _rows.get()[0]
+
+    @property
+    def UCI_TEST_DATA(self) -> Any:
+        """The rows for testing; None before."""
+        return _rows.get()[1]
+
+
 __all__ = ["feature_names", "fetch", "load_data", "test", "train"]
 
 
@@ -52,9 +69,11 @@ def _made() -> tuple[Any, Any]:
 
 def _reader(part: int) -> Reader:
     path = "" if is_synthetic() else file_of("uci_housing", "housing.data")
+    rows = load_data(path) if path else _made()
+    _rows.switch(rows)
 
     def read() -> Iterator[Any]:
-        for row in (load_data(path) if path else _made())[part]:
+        for row in rows[part]:
             yield row[:-1], row[-1:]
 
     return read
