@@ -17,6 +17,7 @@ from importlib.machinery import PathFinder
 from ..errors import FluidError
 from ..ground.public_names import list_public_names
 from ..ir.foreign import OWN, allowed, checked_kinds
+from ..ir.message_text import as_messages
 from . import children, dropped, editions, served, six
 from .alias import PACKAGE, AliasFinder, forget
 from .served import CompatWarning
@@ -82,6 +83,7 @@ def install(
         sys.meta_path.append(six.SixFinder())
         served.forget_notices()
     served.synthetic_data.switch(synthetic_data)
+    as_messages.switch(True)
     allowed.switch(kinds)
     if dropped_names:
         dropped.install()
@@ -97,6 +99,7 @@ def uninstall() -> None:
     children.withdraw()
     dropped.uninstall()
     served.synthetic_data.switch(False)
+    as_messages.switch(False)
     allowed.switch(OWN)
     for finder in [f for f in sys.meta_path if isinstance(f, (AliasFinder, six.SixFinder))]:
         sys.meta_path.remove(finder)

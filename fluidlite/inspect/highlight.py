@@ -11,6 +11,7 @@ from ..ground.console import say
 from ..ground.quoting import encodable
 from ..ir.effects import unknown_types
 from ..ir.program import Program
+from ..ir.text import program_text
 from ..opdef.definition import unknown_text
 
 _COLOURS = {
@@ -52,7 +53,7 @@ def show(program: Program | Any, file: TextIO | None = None, detail: bool = Fals
         return
     text = str(program)
     if hasattr(program, "blocks"):
-        text = program.to_string(with_details=detail)
+        text = program_text(program, detail)
         unknown = unknown_types(program)
         text += f"# {unknown_text(unknown)}\n" if unknown else ""
     if not file.isatty() or importlib.util.find_spec("rich") is None:

@@ -30,6 +30,7 @@ from .display_hooks import VIEWS
 from .eager_append import blank_at_once, run_at_once, runner_at_once
 from .fluid_names import OldBlock
 from .foreign import mark_in
+from .message_text import as_messages, block_message
 from .name_scope import current_name_scope
 from .operator import FRAMEWORK_ATTRIBUTES, Operator
 from .operator_arguments import attributes_given, names_by_slot
@@ -505,10 +506,12 @@ class Block(OldBlock):
         return Builder(self, stem)
 
     def __str__(self) -> str:
-        return block_text(self)
+        return block_message(self) if as_messages.get() else block_text(self)
 
     def to_string(self, throw_on_error: bool = True, with_details: bool = False) -> str:
-        """The block's text."""
+        """The block's text; under the alias that of its message, as in fluid 1.8."""
+        if as_messages.get():
+            return block_message(self, with_details)
         return block_text(self, detail=with_details)
 
     def __repr__(self) -> str:

@@ -16,6 +16,7 @@ from .display_hooks import VIEWS
 from .fluid_names import OldOperator
 from .foreign import OWN, ForeignAttributes, Mark, has_effect, mark_of, with_mark
 from .literal import wire_type
+from .message_text import as_messages, operator_message
 from .operator_arguments import Names, undeclared_value
 from .text import operator_text
 
@@ -428,8 +429,8 @@ class Operator(OldOperator):
         return operator_text(self)
 
     def to_string(self, throw_on_error: bool = True) -> str:
-        """The operator in one line."""
-        return operator_text(self)
+        """The operator in one line; under the alias the text of its message, as in fluid 1.8."""
+        return operator_message(self) if as_messages.get() else operator_text(self)
 
     def __repr__(self) -> str:
         where = f" at {self.callsite}" if self.callsite else ""

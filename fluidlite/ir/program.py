@@ -23,6 +23,7 @@ from .display_hooks import VIEWS
 from .encoding import ENCODING
 from .fluid_names import OldProgram
 from .foreign import allow_in, mark_text
+from .message_text import as_messages, program_message
 from .operator import Operator, OpRole
 from .parse import parse_into
 from .passes import prune
@@ -326,15 +327,17 @@ class Program(OldProgram):
         return desc.program
 
     def __str__(self) -> str:
-        return program_text(self)
+        return program_message(self) if as_messages.get() else program_text(self)
 
     def to_string(self, throw_on_error: bool = True, with_details: bool = False) -> str:
-        """The program in the text format.
+        """The program in the text format; under the alias that of its message, as in fluid 1.8.
 
         Args:
             throw_on_error: accepted for old scripts.
             with_details: print attributes at their default and full call sites too.
         """
+        if as_messages.get():
+            return program_message(self, with_details)
         return program_text(self, detail=with_details)
 
     def __repr__(self) -> str:

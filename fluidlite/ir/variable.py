@@ -21,6 +21,7 @@ from ..opdef.spec import RANK_TABLE, Shape, Spec
 from .abstract import APPENDER, AbstractArray
 from .descriptions import VarDesc
 from .display_hooks import VIEWS
+from .message_text import as_messages, variable_message
 
 if TYPE_CHECKING:
     from ..clip import ErrorClipBase
@@ -296,8 +297,11 @@ class Variable(VariableMethods, Operand):
         return VIEWS.get().html(self)
 
     def to_string(self, throw_on_error: bool = True, with_details: bool = False) -> str:
-        """The variable in one line."""
-        return repr(self)
+        """The variable in one line; under the alias the text of its message, as in fluid 1.8."""
+        return variable_message(self, with_details) if as_messages.get() else repr(self)
+
+    def __str__(self) -> str:
+        return variable_message(self) if as_messages.get() else repr(self)
 
     def _builder(self) -> Any:
         """The interpreter that appends to the current block; names results ``tmp_<n>``."""
