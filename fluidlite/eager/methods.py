@@ -128,7 +128,7 @@ class SharedMethods:
 
     moveaxis = moveaxis
     unstack = unstack
-    expand_as = expand_as
+    expand_as: ClassVar[Function] = expand_as
 
     gather_nd = gather_nd
     index_sample = index_sample

@@ -43,13 +43,14 @@ class Viewing(Writing, results=False):
         """The tensor with its dimensions in reverse order."""
         return seen(self, _reversed, lambda x, y: _reversed(y))
 
-    def write(self, change: Any, reshaped: bool = False) -> Any:
+    def write(self, change: Any, reshaped: bool = False, retyped: bool = False) -> Any:
         """Take what a function makes of this tensor in its place, in that of what it is a view of,
         and in its views.
 
         Args:
             change: takes an alias of this tensor, and gives a tensor of its shape.
             reshaped: the shape may change: then this is no view any more, and has none.
+            retyped: the element type may change.
 
         Raises:
             InplaceError: a leaf that wants a gradient would be written, or the shape would change.
@@ -58,7 +59,7 @@ class Viewing(Writing, results=False):
             self._whole = None
             if reshaped:
                 self._views = None
-            super().write(change, reshaped)
+            super().write(change, reshaped, retyped)
             for each in self._sharing or (self,):
                 _show(each)
             return self

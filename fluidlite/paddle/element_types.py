@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from builtins import bool as _Truth
 from typing import Any
 
 import numpy as np
@@ -37,17 +38,17 @@ def _kind(x: Any) -> str:
     return as_dtype(x.dtype).dtype.kind
 
 
-def is_floating_point(x: Any) -> bool:
+def is_floating_point(x: Any) -> _Truth:
     """Whether the elements of a tensor are fractions."""
     return _kind(x) == "f"
 
 
-def is_integer(x: Any) -> bool:
+def is_integer(x: Any) -> _Truth:
     """Whether the elements of a tensor are integers."""
     return _kind(x) in "iu"
 
 
-def is_complex(x: Any) -> bool:
+def is_complex(x: Any) -> _Truth:
     """Whether the elements of a tensor are complex numbers."""
     return _kind(x) == "c"
 

@@ -177,7 +177,7 @@ def _built(layer: Any, spec: Sequence[Any]) -> Built:
     function = layer.forward if isinstance(layer, Layer) else layer
     if isinstance(function, functools.partial):
         function = function.func
-    owner = [layer] if isinstance(layer, Layer) else []
+    owner: list[Any] = [layer] if isinstance(layer, Layer) else []
     plain = bare(getattr(function, "__func__", function))
     if isinstance(plain, functools.partial):  # a layer whose calls run as programs
         plain = bare(getattr(plain.args[0], "__func__", plain.args[0]))

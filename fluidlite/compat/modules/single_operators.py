@@ -118,7 +118,7 @@ class OperatorFactory:
         for each in (*slots["inputs"].values(), *slots["outputs"].values()):
             for name in each:
                 block.create_var(name=name)
-        return SingleOperator(block.append_op(type, *slots.values()))
+        return SingleOperator(block.append_op(type, **slots))
 
     def types(self) -> list[str]:
         """The types of all operators."""
