@@ -26,6 +26,7 @@ from .groups import Pair, ParameterGroups
 
 if TYPE_CHECKING:
     from .optimizer import Optimizer
+    from .states import State
 
 #: keys of a state that are none of a parameter's: the first two as fluid 1.8 calls them, the last
 #: as paddle 2 does
@@ -127,12 +128,14 @@ class EagerSteps:
             (p, with_decay(p, g, optimizer.regularizer_of(p)))
             for p, g in self.groups.clipped(updated, clip)
         ]
-        rate = self._next_rate()
+        rate, written = self._next_rate(), optimizer.written
         for param, gradient in decayed:
-            self._step(param, gradient, rate)
+            self._step(param, gradient, rate, written)
         optimizer.finish_eagerly(self, [param for param, _ in decayed])
 
-    def _step(self, param: Any, gradient: Any, rate: float) -> None:
+    def _step(
+        self, param: Any, gradient: Any, rate: float, written: list[tuple[State, str]]
+    ) -> None:
         optimizer = self._optimizer
         run = param.layer(param.results, optimizer.type, None)
         ins: dict[str, Any] = {"Param": param.array, "Grad": gradient.array}
@@ -149,7 +152,7 @@ class EagerSteps:
         for held in optimizer.states:
             ins[held.slot] = self.states.of(held.name, param).array
         outs = getattr(run, optimizer.type).all(**ins, **optimizer.attrs(param))
-        for held, slot in optimizer.written:
+        for held, slot in written:
             self.states.of(held.name, param).array = outs[slot].array
         param.array = outs["ParamOut"].array
         param.version += 1

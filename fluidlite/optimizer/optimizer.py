@@ -404,7 +404,11 @@ class Optimizer(Arguments, OldOptimizer, HasRate, HasOptions, Described):
 
     def attrs(self, param: Variable) -> dict[str, Any]:
         """The attributes of a parameter's step."""
-        return {name: self.option(kept, param) for name, kept in kept_attributes(self.attributes)}
+        options = self.options_of(param) or {}
+        return {
+            name: options[kept] if kept in options else getattr(self, kept)
+            for name, kept in kept_attributes(self.attributes)
+        }
 
     def inputs(self, param: Variable) -> dict[str, Variable]:
         """What a parameter's step reads besides parameter, gradient, rate and states."""

@@ -98,6 +98,12 @@ class HasOptions:
         check_regularizer(decay, f"weight_decay of a group of {self._kind}")
         return {} if decay is None else {"regularization": decay}
 
+    def options_of(self, param: Any) -> Mapping[str, Any] | None:
+        """What holds for the group of a parameter, by the attributes that it stands for; None where
+        the user made no groups.
+        """
+        return None if self._eager is None else self._eager.groups.options_of(param)
+
     def option(self, attribute: str, param: Any) -> Any:
         """An attribute, or what the parameter's group has in its place.
 
@@ -105,24 +111,19 @@ class HasOptions:
             attribute: its name.
             param: the parameter.
         """
-        options = None if self._eager is None else self._eager.groups.options_of(param)
-        return getattr(self, attribute) if options is None else _of(options, attribute, self)
+        options = self.options_of(param) or {}
+        return options[attribute] if attribute in options else getattr(self, attribute)
 
     def regularizer_of(self, param: Variable | TensorCore) -> WeightDecayRegularizer | None:
         """The regularizer of an eager parameter: its own, or the optimizer's; in a group the
         group's, or the optimizer's.
         """
-        options = None if self._eager is None else self._eager.groups.options_of(param)
-        if options is not None:
-            return _of(options, "regularization", self)
+        if self.options_of(param) is not None:
+            decay: WeightDecayRegularizer | None = self.option("regularization", param)
+            return decay
         return regularizer_of(param, self.regularization)
 
     def first_value(self, state: State, param: Any) -> float:
         """What a state of an eager parameter begins with: as its group says, where that says it."""
         value = self.option(f"_{state.argument}", param) if state.argument else state.value
         return float(value if isinstance(value, float) else state.value)
-
-
-def _of(options: Mapping[str, Any], attribute: str, optimizer: HasOptions) -> Any:
-    """An option of a group, or where it has none, the optimizer's attribute."""
-    return options[attribute] if attribute in options else getattr(optimizer, attribute)
