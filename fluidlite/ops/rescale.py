@@ -210,22 +210,9 @@ class inplace_abn(batch_norm):
             below = dY * (above + (1.0 - above) * slope)
         if X is None:  # fluid's programs overwrite it with Y
             X = self.restored(f, Scale, Bias, Y, SavedMean, SavedVariance)
-        return batch_norm.grad(
-            self,
-            f,
-            X,
-            Scale,
-            Bias,
-            MomentumTensor,
-            SavedMean,
-            SavedVariance,
-            None,
-            below,
-            dMeanOut,
-            dVarianceOut,
-            dSavedMean,
-            dSavedVariance,
-        )
+        statistics = MomentumTensor, SavedMean, SavedVariance, None
+        flows = below, dMeanOut, dVarianceOut, dSavedMean, dSavedVariance
+        return batch_norm.grad(self, f, X, Scale, Bias, *statistics, *flows)
 
     def restored(
         self, f: Any, Scale: Value, Bias: Value, Y: Value, SavedMean: Value, SavedVariance: Value
