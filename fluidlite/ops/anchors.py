@@ -261,8 +261,8 @@ class anchor_generator(Op):
         boxes = Input.with_shape([*Input.shape[2:], count, 4])
         return boxes, boxes
 
-    def run(self, xp: Any, Input: Array) -> Arrays:
-        height, width = Input.shape[2:]
+    def halves(self) -> list[list[float]]:
+        """Half the width and height of each box of a place."""
         across, down = self.stride
         halves = []
         for ratio in self.aspect_ratios:
@@ -272,6 +272,12 @@ class anchor_generator(Op):
             for size in self.anchor_sizes:
                 sides = size / across * wide, size / down * high
                 halves.append([(side - 1) / 2 for side in sides])
+        return halves
+
+    def run(self, xp: Any, Input: Array) -> Arrays:
+        height, width = Input.shape[2:]
+        across, down = self.stride
+        halves = self.halves()
         x = xp.arange(width) * across + self.offset * (across - 1)
         y = xp.arange(height) * down + self.offset * (down - 1)
         centres = xp.stack(xp.meshgrid(x, y), axis=-1)[:, :, None]

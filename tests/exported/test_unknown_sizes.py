@@ -201,6 +201,28 @@ OF_IMAGES = {
         4,
         lambda x: layers.elementwise_pow(layers.exp(layers.reduce_mean(x, dim=[2, 3])), x, axis=0),
     ),
+    "anchors": (
+        2,
+        lambda x: layers.anchor_generator(x, [16.0, 32.0], [0.5, 1.0], stride=[4.0, 8.0])[0],
+    ),
+    "boxes around places": (
+        2,
+        lambda x: layers.prior_box(
+            pool(x, 2, pool_stride=2), x, [4.0], [9.0], [1.0, 2.0], flip=True, clip=True
+        ),
+    ),
+    "boxes with steps": (2, lambda x: layers.prior_box(x, x, [4.0], steps=[8.0, 4.0])[0]),
+    "what a detector found": (
+        14,
+        lambda x: layers.yolo_box(
+            x,
+            layers.cast(layers.reduce_max(layers.abs(x), dim=[2, 3])[:, :2] * 40.0, "int32"),
+            [5, 6, 7, 8],
+            2,
+            0.3,
+            8,
+        ),
+    ),
     "sums along rows": (2, lambda x: layers.cumsum(x, 3, exclusive=True, reverse=True)),
     "sums of columns before": (2, lambda x: layers.cumsum(x, 2, exclusive=True)),
     "frames": (8, lambda x: layers.temporal_shift(layers.concat([x, x], 0), 2, 0.25)),

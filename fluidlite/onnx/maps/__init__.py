@@ -9,6 +9,7 @@ from . import (
     loss,
     math,
     norm,
+    places,
     pool,
     quantize,
     recurrent,
@@ -22,6 +23,6 @@ from . import (
 )
 
 __all__ = [
-    "activation", "aligned", "conv", "loss", "math", "norm", "pool", "quantize", "recurrent",
-    "regions", "resizing", "rows", "segments", "shape", "soft_labels", "suppression",
+    "activation", "aligned", "conv", "loss", "math", "norm", "places", "pool", "quantize",
+    "recurrent", "regions", "resizing", "rows", "segments", "shape", "soft_labels", "suppression",
 ]  # fmt: skip
