@@ -223,6 +223,10 @@ OF_IMAGES = {
             8,
         ),
     ),
+    "images as columns": (
+        3,
+        lambda x: layers.unfold(x, [2, 3], strides=[2, 1], paddings=[1, 0, 2, 1], dilations=[1, 2]),
+    ),
     "sums along rows": (2, lambda x: layers.cumsum(x, 3, exclusive=True, reverse=True)),
     "sums of columns before": (2, lambda x: layers.cumsum(x, 2, exclusive=True)),
     "frames": (8, lambda x: layers.temporal_shift(layers.concat([x, x], 0), 2, 0.25)),

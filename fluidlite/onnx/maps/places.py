@@ -78,7 +78,7 @@ def prior_box(graph: OnnxGraph, op: Any, Input: Any, Image: Any) -> Any:
         where = numbered(graph, Input, axis, np.float64) + op.offset
         lines.append(graph.Mul(where, apart))
         sizes.append(image)
-    boxes = boxes_around(graph, Input, *lines, op.halves())
+    boxes = boxes_around(graph, Input, lines[0], lines[1], op.halves())
     boxes = graph.Div(boxes, graph.node("Concat", sizes * 2, axis=0))
     if op.clip:
         boxes = graph.Clip(boxes, np.array(0.0), np.array(1.0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -170,12 +171,36 @@ def is_empty(graph: OnnxGraph, op: Any, X: Any) -> Any:
 def unfold(graph: OnnxGraph, op: Any, X: Any) -> Any:
     count, height, width = X.sizes[1:]
     if -1 in X.sizes[1:]:
-        raise SizesNeeded("how a window moves follows from the sizes of images")
+        return unfolded(graph, op, X)
     places = np.arange(1, height * width + 1, dtype=np.float64).reshape(1, 1, height, width)
     columns = op.run(numpy_.xp, places)[0].astype(np.int64) - 1  # -1 for the zero behind the last
     flat = graph.Reshape(X, numbers([-1, count, height * width]))
     taken = graph.Gather(graph.Pad(flat, numbers([0, 0, 0, 0, 0, 1])), columns, axis=2)
     return graph.Reshape(taken, numbers([-1, count * columns.shape[0], columns.shape[1]]))
+
+
+def unfolded(graph: OnnxGraph, op: Any, X: Any) -> Any:
+    """What lies under each element of a window, over images whose sizes are not known."""
+    top, left, bottom, right = op.paddings
+    if min(op.paddings) < 0:
+        raise SizesNeeded("images of which a part is taken away are unfolded by their sizes")
+    # a position may reach beyond the padding by less than a step, and is the only one then
+    more = [step - 1 for step in op.strides]
+    image = graph.Pad(X, numbers([0, 0, top, left, 0, 0, bottom + more[0], right + more[1]]))
+    covered, strides = numbers([a + b for a, b in zip(op.spans, more)]), numbers(op.strides)
+    room = graph.Max(graph.Sub(graph.Shape(image, start=2), covered), np.array(0))
+    steps = graph.Div(room, strides)
+    reach = graph.Add(graph.Mul(steps, strides), numbers([1]))
+    parts = []
+    for element in itertools.product(*map(range, op.kernel_sizes)):
+        begin = numbers([k * dilation for k, dilation in zip(element, op.dilations)])
+        part = graph.Slice(image, begin, graph.Add(reach, begin), numbers([2, 3]), strides)
+        parts.append(graph.Unsqueeze(part, numbers([2])))
+    columns = graph.node("Concat", parts, axis=2)
+    lead, channels = sizes_of(graph, X, 0, 1), sizes_of(graph, X, 1, 2)
+    rows = graph.Mul(channels, numbers([len(parts)]))
+    places = graph.node("ReduceProd", [graph.Add(steps, numbers([1]))], keepdims=1)
+    return in_shape(graph, columns, lead, rows, places)
 
 
 def bounds_of(graph: OnnxGraph, known: Any, whole: Any, parts: Any) -> Any:
