@@ -84,7 +84,7 @@ def _main(arguments: Sequence[str] | None) -> int:
         return _failed(error, 1)
 
 
-def _warned(message: Warning | str, category: type[Warning], *where: object) -> None:
+def _warned(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
     """Say a warning: a command has no line that it could be of."""
     complain(f"warning: {message}")
 

@@ -128,7 +128,6 @@ class SharedMethods:
 
     moveaxis = moveaxis
     unstack = unstack
-    expand_as: ClassVar[Function] = expand_as
 
     gather_nd = gather_nd
     index_sample = index_sample
@@ -220,6 +219,7 @@ class Methods(SharedMethods):
     chunk = chunk
     unbind = unbind
     expand = expand
+    expand_as = expand_as
     broadcast_to = broadcast_to
     tile = tile
     flip = flip

@@ -85,25 +85,25 @@ class FilmsState:
     def MOVIE_INFO(self) -> dict[int, MovieInfo] | None:
         """The films; None before."""
         held = _read_last.get()
-        return held and held.movies
+        return held.movies if held else None
 
     @property
     def MOVIE_TITLE_DICT(self) -> dict[str, int] | None:
         """The numbers of the titles' words; None before."""
         held = _read_last.get()
-        return held and held.words
+        return held.words if held else None
 
     @property
     def CATEGORIES_DICT(self) -> dict[str, int] | None:
         """The numbers of the categories; None before."""
         held = _read_last.get()
-        return held and held.categories
+        return held.categories if held else None
 
     @property
     def USER_INFO(self) -> dict[int, UserInfo] | None:
         """Who watches; None before."""
         held = _read_last.get()
-        return held and held.users
+        return held.users if held else None
 
 
 def _path() -> str:

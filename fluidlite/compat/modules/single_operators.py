@@ -118,7 +118,8 @@ class OperatorFactory:
         for each in (*slots["inputs"].values(), *slots["outputs"].values()):
             for name in each:
                 block.create_var(name=name)
-        return SingleOperator(block.append_op(type, **slots))
+        made: Any = slots
+        return SingleOperator(block.append_op(type, **made))
 
     def types(self) -> list[str]:
         """The types of all operators."""
