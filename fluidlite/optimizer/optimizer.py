@@ -114,10 +114,11 @@ class Optimizer(Arguments, OldOptimizer, HasRate, HasOptions, Described):
         given = {"parameter_list": parameter_list, "regularization": regularization}
         fluids = {name: value for name, value in given.items() if name in self._named}
         paddle2s = {"parameters": parameters, "weight_decay": weight_decay, **self._more}
-        newer = in_words_of_paddle2(self._kind, fluids, paddle2s)
+        self.in_paddle2_words = in_words_of_paddle2(self._kind, fluids, paddle2s)
         listed = self._checked_parameters(parameter_list if parameters is None else parameters)
         eager = eager_groups(self._kind, listed, self.group_options)
-        if eager is not None and (newer or holds_groups(listed)):
+        self.in_paddle2_words |= holds_groups(listed)
+        if eager is not None and self.in_paddle2_words:
             self.by_paddle2 = True
             self.type = self.type_of_paddle2 or self.type
         self._learning_rate = self._checked_rate(self.usual("learning_rate", learning_rate))

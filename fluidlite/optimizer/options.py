@@ -38,7 +38,9 @@ class HasOptions:
     type_of_paddle2: ClassVar[str] = ""
     #: paddle 2's values of arguments that fluid 1.8 wants to be given
     defaults_of_paddle2: ClassVar[Mapping[str, Any]] = {}
-    #: whether steps are by paddle 2's formula
+    #: whether paddle 2's names were used, so that its defaults stand in where fluid 1.8 has none
+    in_paddle2_words = False
+    #: whether steps are by its formula, too: those of eager parameters
     by_paddle2 = False
 
     def usual(self, name: str, value: Any) -> Any:
@@ -48,7 +50,9 @@ class HasOptions:
             name: of the argument.
             value: what was given.
         """
-        return self.defaults_of_paddle2.get(name) if value is None and self.by_paddle2 else value
+        return (
+            self.defaults_of_paddle2.get(name) if value is None and self.in_paddle2_words else value
+        )
 
     @property
     def has_two_formulas(self) -> bool:
