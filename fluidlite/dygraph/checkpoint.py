@@ -9,6 +9,7 @@ from typing import Any
 from ..errors import ArgumentError, FileError
 from ..ground.files import Path
 from ..ground.public_names import list_public_names
+from ..ground.tracebacks import api_boundaries
 from ..io.states import write_tensors
 from ..proto.state import (
     NAME_TABLE,
@@ -78,3 +79,6 @@ def load_dygraph(
 
 
 list_public_names(globals())
+
+
+api_boundaries(globals())

@@ -50,12 +50,12 @@ class Viewing(Writing, results=False):
         Args:
             change: takes an alias of this tensor, and gives a tensor of its shape.
             reshaped: the shape may change: then this is no view any more, and has none.
-            retyped: the element type may change.
+            retyped: the element type may change: then this is no view any more.
 
         Raises:
             InplaceError: a leaf that wants a gradient would be written, or the shape would change.
         """
-        if self._whole is None or reshaped:
+        if self._whole is None or reshaped or retyped:
             self._whole = None
             if reshaped:
                 self._views = None

@@ -15,6 +15,7 @@ from ..errors import ArgumentError
 from ..functions.arguments import DTypeLike
 from ..functions.creation import to_tensor
 from ..ground.quoting import escaping
+from ..ground.tracebacks import api_boundaries
 from ..opdef.operand import Operands
 from .stepping import table
 
@@ -146,3 +147,6 @@ def _shape(out: Any) -> tuple[int, ...]:
 
 def _elements(layer: Layer) -> int:
     return sum(int(p.array.size) for p in layer.own_parameters.values() if p is not None)
+
+
+api_boundaries(globals())

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ..eager.parameter import Parameter, parameter_of
 from ..functions.arguments import DTypeLike
+from ..ground.tracebacks import api_boundaries
 from ..initializer import Constant, Initializer, Xavier
 from ..param_attr import Attr, as_eager_attr
 
@@ -37,3 +38,6 @@ def create_parameter(
     if initializer is None:
         initializer = Constant(0.0) if is_bias else Xavier()
     return parameter_of(shape, dtype, initializer, as_eager_attr(attr), name)
+
+
+api_boundaries(globals())

@@ -10,6 +10,7 @@ from ..errors import ArgumentError, FileFormatError, UnknownVariableError, sugge
 from ..ground.arguments import integer
 from ..ground.files import Path, read_text
 from ..ground.reprs import Described
+from ..ground.tracebacks import api_boundaries
 from .multislot import FileSlot
 
 _TOKEN = re.compile(r'\s*(?:#[^\n]*\n)?\s*([A-Za-z_]\w*|"(?:[^"\\]|\\.)*"|-?[\d.]+|[{}:])')
@@ -149,3 +150,6 @@ def _parsed(text: str, file: str) -> dict[str, list[Any]]:
 
 
 __all__ = ["DataFeedDesc", "text_of"]
+
+
+api_boundaries(globals())

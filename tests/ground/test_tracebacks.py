@@ -2,7 +2,9 @@
 
 import inspect
 import pickle
+import sys
 import traceback
+from pathlib import Path
 
 import pytest
 
@@ -137,3 +139,30 @@ def test_the_constructor_of_a_data_class_is_no_line_of_the_users():
         assert shown[-1] == "<lambda>"
     with pytest.raises(ArgumentError, match="called at .*test_tracebacks.py"):
         fluid.flow.optim.lr_scheduler.StepLR(3, 1)
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [
+        lambda: fluid.dygraph.guard(1, 2),
+        lambda: fluid.unique_name.guard(1, 2),
+        lambda: fluid.dygraph.Linear(),
+        lambda: fluid.flow.broadcast_to(fluid.flow.ones(1)),
+        lambda: fluid.flow.ones(2).permute(0, nothing=1),
+        lambda: fluid.summary("x"),
+        lambda: fluid.create_parameter("x", "float32"),
+        lambda: fluid.save_dygraph(3, "x"),
+        lambda: fluid.load_dygraph("not there"),
+        lambda: fluid.DataFeedDesc("not there"),
+        lambda: fluid.to_tensor(1.0, requires_grad="yes"),
+        lambda: fluid.inspect.draw(fluid.Program(), "x.gif"),
+        lambda: fluid.flow.ones(1, 2).expand(3, 2).zero_(),
+    ],
+)
+def test_a_refusal_shows_no_frame_of_the_package(refused):
+    with pytest.raises((TypeError, FluidError)) as error:
+        refused()
+    frames = traceback.extract_tb(error.value.__traceback__)
+    package = str(Path(fluid.__file__).parent)
+    inside = [f.name for f in frames if f.filename.startswith(package)]
+    assert not inside or sys.version_info < (3, 11)
