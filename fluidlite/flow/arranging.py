@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from .views import repeating, viewing
 
 if TYPE_CHECKING:
     from ..functions.arguments import Numbers
-    from .spelling import Function, Picking, Several
+    from .spelling import Found, Function, Picking, Several
     from .tensor import Tensor
 
 Tensors = Sequence["Tensor"]
@@ -126,8 +126,9 @@ def tensor_split(
         sizes = np.maximum(np.diff([0, *cuts, total]), 0).tolist()
         starts = [0, *cuts]
         return tuple(narrow(input, dim, a, n) for a, n in zip(starts, sizes))
-    size, more = divmod(total, int(sections))
-    return split(input, [size + (k < more) for k in range(int(sections))], dim)
+    count = int(cast("int", sections))
+    size, more = divmod(total, count)
+    return split(input, [size + (k < more) for k in range(count)], dim)
 
 
 def hsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
@@ -194,13 +195,29 @@ def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
     return repeating(shown)(input)
 
 
+@overload
+def unique(
+    input: Tensor,
+    sorted: bool = True,
+    return_inverse: Literal[False] = False,
+    return_counts: Literal[False] = False,
+    dim: int | None = None,
+) -> Tensor: ...
+@overload
 def unique(
     input: Tensor,
     sorted: bool = True,
     return_inverse: bool = False,
     return_counts: bool = False,
     dim: int | None = None,
-) -> Tensor:
+) -> Tensor | tuple[Tensor, ...]: ...
+def unique(
+    input: Tensor,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> Tensor | tuple[Tensor, ...]:
     """The different elements, in order.
 
     Args:
@@ -284,7 +301,11 @@ def index_add(
     return counting.index_add(input, index, dim, source if alpha == 1 else source * alpha)
 
 
-def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
+@overload
+def median(input: Tensor, dim: None = None, keepdim: bool = False) -> Tensor: ...
+@overload
+def median(input: Tensor, dim: int, keepdim: bool = False) -> Found: ...
+def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor | Found:
     """The element in the middle, the lower one of two; along a dimension with its place.
 
     >>> float(fluid.flow.median(fluid.flow.tensor([3.0, 1.0, 2.0, 9.0])))

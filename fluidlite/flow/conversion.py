@@ -11,6 +11,8 @@ from ..opdef.operand import Operand
 from . import devices
 
 if TYPE_CHECKING:
+    from typing_extensions import Self
+
     from ..functions.arguments import DTypeLike
     from .devices import DeviceLike
     from .tensor import Tensor
@@ -29,13 +31,13 @@ class Conversion(TensorRecord, results=False):
         """False."""
         return False
 
-    def cpu(self) -> Tensor:
+    def cpu(self) -> Self:
         """The tensor itself, which is there already."""
         return self
 
     def to(
         self, *args: Any, dtype: DTypeLike = None, device: DeviceLike = None, copy: Any = False
-    ) -> Tensor:
+    ) -> Self:
         """The tensor in another element type; itself where nothing changes.
 
         Args:
@@ -62,7 +64,7 @@ class Conversion(TensorRecord, results=False):
             return _cast(self, dtype)
         return eager.assign(self) if copy else self
 
-    def contiguous(self) -> Tensor:
+    def contiguous(self) -> Self:
         """The tensor itself: elements lie behind each other always."""
         return self
 
@@ -96,7 +98,7 @@ class Conversion(TensorRecord, results=False):
         """-1: tensors are on the CPU."""
         return -1
 
-    def cuda(self, device: DeviceLike = None) -> Tensor:
+    def cuda(self, device: DeviceLike = None) -> Self:
         """An error: there are no tensors on other devices.
 
         Raises:

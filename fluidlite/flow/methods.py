@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -179,7 +179,7 @@ class MoreMethods(Writing, results=False):
         requires_grad: bool = False,
     ) -> Tensor:
         """One number in the tensor's type; see :meth:`new_zeros`."""
-        made = creation.full(list(size), fill_value)
+        made = creation.full(list(cast("Sequence[int]", size)), fill_value)
         return _new(self, made, dtype, device, requires_grad)
 
     def new_tensor(

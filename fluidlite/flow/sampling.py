@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -79,11 +79,11 @@ def randint(
     >>> bool((fluid.flow.randint(3, (10,)) < 3).all())
     True
     """
-    if isinstance(high, (list, tuple)):
-        low, high, size = 0, low, high
-    elif high is None:
+    sizes: Any = high if isinstance(high, (list, tuple)) else size
+    if high is None or sizes is high:
         low, high = 0, low
-    return made(creation.randint(low, high, list(size), dtype), device, requires_grad)
+    drawn = creation.randint(low, cast("int", high), list(sizes), dtype)
+    return made(drawn, device, requires_grad)
 
 
 def randint_like(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ..eager import engine
 from ..eager.recording import eager
@@ -11,6 +11,8 @@ from ..errors import ArgumentError, ShapeError
 from ..functions import reduction, selection, shaping
 from .spelling import ONEFLOW, Found, found
 from .views import parts, repeating, viewing
+
+T = TypeVar("T")
 
 if TYPE_CHECKING:
     from .spelling import Function, Picking
@@ -104,9 +106,11 @@ def repeat(input: Tensor, *sizes: int | Sequence[int]) -> Tensor:
     return shaping.tile(input, times)
 
 
-def numbers(given: tuple[int | Sequence[int], ...]) -> Sequence[int]:
-    """What a user wrote as ``f(1, 2)`` or ``f([1, 2])``: the numbers."""
-    return given[0] if len(given) == 1 and isinstance(given[0], (list, tuple)) else given
+def numbers(given: tuple[T | Sequence[T], ...]) -> Sequence[T]:
+    """What a user wrote as ``f(1, 2)`` or ``f([1, 2])``: the numbers, or tensors."""
+    several: Any = given[0] if len(given) == 1 and isinstance(given[0], (list, tuple)) else given
+    listed: Sequence[T] = several
+    return listed
 
 
 def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
@@ -139,7 +143,7 @@ def split(
                 ShapeError, f"expected sizes that add up to {total}, got {sizes} along {dim}"
             )
     else:
-        each = int(split_size_or_sections)
+        each = int(cast("int", split_size_or_sections))
         if each < 1:
             raise engine.located(ShapeError, f"expected a size from 1 on, got {each}")
         sizes = [min(each, total - at) for at in range(0, total, each)]

@@ -36,6 +36,6 @@ def found(pair: tuple[Tensor, Tensor]) -> Found:
     return Found(*pair)
 
 
-def truth(value: Tensor) -> bool:
+def truth(value: Tensor) -> bool | Tensor:
     """A truth value; what a program computes stays a variable."""
     return bool(value.array) if value.appends is None else value

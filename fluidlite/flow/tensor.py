@@ -34,13 +34,14 @@ if TYPE_CHECKING:
     from threading import Lock
 
     from ..functions.arguments import ArrayLike, DTypeLike
+    from ..functions.sizes import TensorShape
     from .devices import DeviceLike
     from .spelling import Function
 
     Gradient = np.ndarray[Any, Any] | TensorCore
 
 
-class Tensor(Conversion, Viewing, MoreMethods, InPlace, TensorCore):
+class Tensor(Conversion, Viewing, MoreMethods, InPlace, TensorCore):  # type: ignore[misc]
     """An array that remembers how it was made, under strict rules.
 
     What is differentiated has one element or is given a gradient, wants a gradient, and has not
@@ -62,6 +63,7 @@ class Tensor(Conversion, Viewing, MoreMethods, InPlace, TensorCore):
     accumulates_kept: ClassVar[bool] = True
     gradient_stops: ClassVar[bool] = True
     flat_zeros: ClassVar[bool] = True
+    results: ClassVar[type[Tensor]]
     promotion: ClassVar[Promotion] = DIMENSIONS_FIRST
     retaining: ClassVar[str] = "retain_grad"
     of_variables: ClassVar[dict[str, Any]] = OF_VARIABLES
@@ -205,10 +207,10 @@ class Tensor(Conversion, Viewing, MoreMethods, InPlace, TensorCore):
         self.retain_grads()
 
     @overload
-    def size(self, dim: None = None) -> list[int]: ...
+    def size(self, dim: None = None) -> TensorShape: ...
     @overload
     def size(self, dim: int) -> int: ...
-    def size(self, dim: int | None = None) -> list[int] | int:
+    def size(self, dim: int | None = None) -> TensorShape | int:
         """The sizes, or one of them.
 
         Args:

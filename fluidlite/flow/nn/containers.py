@@ -24,8 +24,9 @@ class Sequential(HeldInOrder, Module):
 
     def __init__(self, *modules: Module | Mapping[str, Module]) -> None:
         super().__init__()
-        named = modules[0] if len(modules) == 1 and isinstance(modules[0], Mapping) else None
-        for name, module in (named or dict(enumerate(modules))).items():
+        whole = modules[0] if len(modules) == 1 and isinstance(modules[0], Mapping) else None
+        named: Any = whole or dict(enumerate(modules))
+        for name, module in named.items():
             self.add_module(str(name), module)
 
     def forward(self, input: Any) -> Any:

@@ -72,7 +72,7 @@ class Optimizer:
         listed = list(params)
         if not listed:
             raise located(ArgumentError, "expected parameters to update, got none")
-        groups = listed if isinstance(listed[0], Mapping) else [{"params": listed}]
+        groups: list[Any] = listed if isinstance(listed[0], Mapping) else [{"params": listed}]
         for group in groups:
             self.add_param_group(group)
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _LINEAR = {"linear": 1, "bilinear": 2, "trilinear": 3}
 _FIRST = {"data_format": "NCHW"}
 _WINDOW = "kernel_size, dilation, padding, stride"
-_OF_WINDOWS = {
+_OF_WINDOWS: dict[str, Any] = {
     "kernel_sizes": "kernel_size",
     "dilations": "dilation",
     "paddings": "padding",
@@ -86,7 +86,8 @@ def interpolate(
         sizes = [int(n) for n in each("size", size, dims)]
         steps = [a / b for a, b in zip(before, sizes)]
     else:
-        given = scale_factor if isinstance(scale_factor, (list, tuple)) else [scale_factor] * dims
+        several = isinstance(scale_factor, (list, tuple))
+        given: Any = scale_factor if several else [scale_factor] * dims
         sizes = [math.floor(n * float(f)) for n, f in zip(before, given)]
         steps = [1 / float(f) for f in given]
         if recompute_scale_factor:

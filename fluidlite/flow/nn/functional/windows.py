@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ....eager.engine import located
 from ....errors import ArgumentError, ShapeError
@@ -27,7 +27,7 @@ def each(what: str, given: Integers, count: int) -> tuple[int, ...]:
     Raises:
         ArgumentError: there are more, or less, or no integers.
     """
-    listed = list(given) if isinstance(given, (list, tuple)) else [given]
+    listed: list[Any] = list(given) if isinstance(given, (list, tuple)) else [given]
     listed = listed * count if len(listed) == 1 else listed
     if len(listed) != count or any(int(n) != n for n in listed):
         raise located(ArgumentError, f"expected {what} of {count} integers, got {given!r:.60}")
