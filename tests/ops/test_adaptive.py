@@ -117,3 +117,13 @@ def test_a_state_of_another_shape_is_refused(type, state):
     with pytest.raises(ShapeError) as caught:
         infer(type, **inputs)
     assert f"expected {state} of shape [2, 3], as Param, got [3, 2]" in str(caught.value)
+
+
+def test_adadelta_of_paddle_2_is_that_of_the_paper_times_the_rate():
+    def step(p, g, s, d):
+        s = 0.75 * s + 0.25 * g * g
+        moved = sqrt((d + 0.125) / (s + 0.125)) * g
+        return p - 0.1 * moved, s, 0.75 * d + 0.25 * moved**2
+
+    found = f.adadelta_v2(P, G, V, W, RATE, rho=0.75, epsilon=0.125)
+    np.testing.assert_allclose(found, by_element(step, P, G, V, W))

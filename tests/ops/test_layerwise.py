@@ -53,6 +53,17 @@ def test_a_lamb_step_from_zero_has_the_plain_rate():
     np.testing.assert_allclose(lamb(ZEROS, G, 0.5)[0], -0.1 * m / (np.sqrt(v) + 0.125))
 
 
+@pytest.mark.parametrize("decay, always", [(0.5, False), (0.0, False), (0.0, True)])
+def test_a_lamb_step_of_paddle_2_corrects_its_means(decay, always):
+    m, v = 0.75 * V + 0.25 * G, 0.5 * W + 0.5 * G * G
+    step = m / (1 - 0.5625) / (np.sqrt(v / (1 - 0.25)) + 0.125) + decay * P
+    rate = 0.1 * length(P) / length(step) if decay or always else 0.1
+    options = dict(weight_decay=decay, always_adapt=always, beta1=0.75, beta2=0.5, epsilon=0.125)
+    *found, power1, power2 = f.lamb_v2(P, G, RATE, V, W, *POWERS, **options)
+    np.testing.assert_allclose(found, [P - rate * step, m, v])
+    np.testing.assert_allclose([power1, power2], [[0.421875], [0.125]])
+
+
 def test_a_gradient_longer_than_the_clip_is_shortened():
     np.testing.assert_allclose(
         f.dpsgd(P, G, RATE, clip=0.5, sigma=0.0), P - 0.1 * G * 0.5 / length(G)

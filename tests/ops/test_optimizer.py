@@ -54,6 +54,18 @@ def test_adam_corrects_the_bias_of_its_running_means(tensors):
     np.testing.assert_allclose([power1, power2], [[0.421875], [0.125]])
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_adam_of_paddle_2_adds_epsilon_to_the_corrected_root(dtype):
+    def step(p, g, m, v):
+        m, v = 0.75 * m + 0.25 * g, 0.5 * v + 0.5 * g * g
+        return p - 0.1 * (m / (1 - 0.5625)) / (sqrt(v / (1 - 0.25)) + 0.125), m, v
+
+    given = [a.astype(dtype) for a in (P, G, RATE, V, W, np.array([0.5625]), np.array([0.25]))]
+    *found, power1, power2 = f.adam_v2(*given, beta1=0.75, beta2=0.5, epsilon=0.125)
+    np.testing.assert_allclose(found, by_element(step, P, G, V, W), rtol=1e-6)
+    np.testing.assert_allclose([power1, power2], [[0.421875], [0.125]])
+
+
 def test_a_first_step_of_adam_has_the_length_of_the_learning_rate():
     zeros, betas = np.zeros([2, 3]), [np.array([np.float32(b)], float) for b in (0.9, 0.999)]
     after, *_ = f.adam(P, G, RATE, zeros, zeros, *betas, epsilon=0.0)
