@@ -120,6 +120,10 @@ class CompositeMetric(MetricBase):
 class OneClassMetric(MetricBase):
     """The base of metrics of how well one class is told from all else."""
 
+    def __init__(self, name: str | None = None) -> None:
+        super().__init__(name)
+        self.tp: int = 0  #: true positives
+
     def update(self, preds: ArrayLike, labels: ArrayLike) -> None:
         """Count a batch.
 
@@ -148,7 +152,6 @@ class Precision(OneClassMetric):
 
     def __init__(self, name: str | None = None) -> None:
         super().__init__(name)
-        self.tp: int = 0  #: true positives
         self.fp: int = 0  #: false positives
 
     def _add(self, found: Any, right: Any) -> None:
@@ -171,7 +174,6 @@ class Recall(OneClassMetric):
 
     def __init__(self, name: str | None = None) -> None:
         super().__init__(name)
-        self.tp: int = 0  #: true positives
         self.fn: int = 0  #: false negatives
 
     def _add(self, found: Any, right: Any) -> None:

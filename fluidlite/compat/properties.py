@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ..ground import state
 from ..ground.place import CPUPlace
 from ..ir.program import (
-    Program,
     default_main_program,
     default_startup_program,
     switch_main_program,
@@ -20,24 +20,16 @@ from .dataset.movielens import FilmsState
 from .dataset.uci_housing import HousesState
 
 
+def _variable(read: Callable[[], Any], assign: Callable[[Any], Any]) -> property:
+    """What is read and assigned by functions."""
+    return property(lambda self: read(), lambda self, value: assign(value))
+
+
 class FrameworkState:
     """What ``paddle.fluid.framework`` kept at module level."""
 
-    @property
-    def _main_program_(self) -> Program:
-        return default_main_program()
-
-    @_main_program_.setter
-    def _main_program_(self, program: Program) -> None:
-        switch_main_program(program)
-
-    @property
-    def _startup_program_(self) -> Program:
-        return default_startup_program()
-
-    @_startup_program_.setter
-    def _startup_program_(self, program: Program) -> None:
-        switch_startup_program(program)
+    _main_program_: Any = _variable(default_main_program, switch_main_program)
+    _startup_program_: Any = _variable(default_startup_program, switch_startup_program)
 
     @property
     def _dygraph_tracer_(self) -> Any:

@@ -82,8 +82,6 @@ from .math import cast
 from .math import clip
 from .matrix import diag
 from .matrix import diag_embed
-from .matrix import tril
-from .matrix import triu
 from .metric import accuracy
 from .metric import auc
 from .multi_box import multi_box_head
@@ -106,8 +104,6 @@ from .rnn_cell import GRUCell
 from .rnn_cell import LSTMCell
 from .rnn_cell import RNNCell
 from .scan import roll
-from .sequence import sequence_first_step
-from .sequence import sequence_last_step
 from .sequence_marks import filter_by_instag
 from .sequence_marks import im2sequence
 from .sequence_rows import lod_append
@@ -1036,6 +1032,12 @@ def sequence_expand(x: Variable, y: Variable, ref_level: int = -1, name: str | N
 def sequence_expand_as(x: Variable, y: Variable, name: str | None = None) -> Variable:
     """Each row of ``x``, as often as the sequence of ``y`` of the same number has rows."""
 
+def sequence_first_step(input: Variable) -> Variable:
+    """The first row of each sequence."""
+
+def sequence_last_step(input: Variable) -> Variable:
+    """The last row of each sequence."""
+
 def sequence_pad(x: Variable, pad_value: Variable, maxlen: int | None = None, name: str | None = None) -> tuple[Variable, Variable]:
     """Sequences made equally long, and how long they are."""
 
@@ -1167,6 +1169,12 @@ def trace(input: Variable, offset: int = 0, dim1: int = 0, dim2: int = 1, out: V
 
 def transpose(x: Variable, perm: int | Sequence[int], name: str | None = None) -> Variable:
     """``x`` with its dimensions in the order ``perm``: dimension i of the result is dimension ``perm[i]`` of ``x``."""
+
+def tril(input: Variable, diagonal: int = 0, name: str | None = None) -> Variable:
+    """The lower triangles of matrices, and zeros above."""
+
+def triu(input: Variable, diagonal: int = 0, name: str | None = None) -> Variable:
+    """The upper triangles of matrices, and zeros below."""
 
 def unfold(x: Variable, kernel_sizes: int | Sequence[int], strides: int | Sequence[int] = 1, paddings: int | Sequence[int] = 0, dilations: int | Sequence[int] = 1, name: str | None = None) -> Variable:
     """the result[n, :, i] = what lies under position i of a window over ``x``[n], by channels and then rows."""

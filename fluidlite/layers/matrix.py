@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from ..ground.spellings import Spelling
 from ..ir.variable import Variable
 from .creation import assign
-from .layer import LayerBuilder, is_variable, layer, stopped
+from .layer import LAYERS, LayerBuilder, is_variable, layer, stopped
 from .operator_layers import Layer, LayerCall, operator_layer, same_shape
 
 bmm: Layer = operator_layer("""
@@ -131,8 +132,9 @@ def _variable(given: Variable | np.ndarray[Any, Any]) -> Variable:
     return given if is_variable(given) else assign(given)
 
 
-@layer
-def tril(f: LayerBuilder, input: Variable, diagonal: int = 0, name: str | None = None) -> Variable:
+def _triangle(
+    f: LayerBuilder, input: Variable, diagonal: int = 0, name: str | None = None, lower: bool = True
+) -> Variable:
     """The lower triangles of matrices, and zeros above.
 
     Args:
@@ -143,34 +145,23 @@ def tril(f: LayerBuilder, input: Variable, diagonal: int = 0, name: str | None =
 
     Returns:
         A variable of the shape of ``input``.
-
-    >>> fluid.layers.tril(fluid.data("x", [3, 4])).shape
-    (3, 4)
     """
-    return _triangle(f, input, diagonal, lower=True)
-
-
-@layer
-def triu(f: LayerBuilder, input: Variable, diagonal: int = 0, name: str | None = None) -> Variable:
-    """The upper triangles of matrices, and zeros below.
-
-    Args:
-        input: a variable; the matrices are in its last two dimensions.
-        diagonal: the first diagonal that stays: 0 the main one; above 0 that many columns to the
-            right, below 0 rows down.
-        name: of the result.
-
-    Returns:
-        A variable of the shape of ``input``.
-
-    >>> fluid.layers.triu(fluid.data("x", [3, 4]), diagonal=1).shape
-    (3, 4)
-    """
-    return _triangle(f, input, diagonal, lower=False)
-
-
-def _triangle(f: LayerBuilder, input: Variable, diagonal: int, lower: bool) -> Variable:
     taken = f.block.has_var(f.name)
     result = f.new_variable() if taken else f.block.create_var(name=f.name)
     f.into("tril_triu", {"X": input}, {"Out": result}, diagonal=diagonal, lower=lower)
     return result
+
+
+_TRIANGLES = LAYERS.extended(
+    {},
+    example="""
+    >>> fluid.layers.{name}(fluid.data("x", [3, 4]), diagonal=1).shape
+    (3, 4)
+    """,
+)
+_UPPER = {"lower": "upper", "above.": "below.", "the last": "the first"}
+_as_written = Spelling({})
+tril: Layer = layer(family=_TRIANGLES)(_as_written(_triangle, "tril", fixed={"lower": True}))
+triu: Layer = layer(family=_TRIANGLES)(
+    _as_written(_triangle, "triu", fixed={"lower": False}, words=_UPPER)
+)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from ..errors import ArgumentError
+from ..ground.docstrings import Family
+from ..ground.spellings import Spelling
 from ..ir.variable import Variable
 from .layer import LAYERS, LayerBuilder
 from .operator_layers import Layer, LayerCall, OperatorLayers
@@ -45,7 +47,7 @@ def sequence_pool(f: LayerBuilder, call: LayerCall) -> Variable:
     return out
 
 
-def sequence_first_step(input: Variable) -> Variable:
+def _one_step(input: Variable, pool_type: str) -> Variable:
     """The first row of each sequence.
 
     Args:
@@ -53,28 +55,25 @@ def sequence_first_step(input: Variable) -> Variable:
 
     Returns:
         A variable [sequences, ...], with zeros for an empty sequence.
+    """
+    return sequence_pool(input, pool_type)
 
-    >>> fluid.layers.sequence_first_step(fluid.data("words", [None, 8], lod_level=1)).shape
+
+_STEPS = Family(
+    example="""
+    >>> fluid.layers.{name}(fluid.data("words", [None, 8], lod_level=1)).shape
     (-1, 8)
     """
-    return sequence_pool(input, "first")
-
-
-def sequence_last_step(input: Variable) -> Variable:
-    """The last row of each sequence.
-
-    Args:
-        input: rows in sequences.
-
-    Returns:
-        A variable [sequences, ...], with zeros for an empty sequence.
-
-    >>> fluid.layers.sequence_last_step(fluid.data("words", [None, 8], lod_level=1)).shape
-    (-1, 8)
-    """
-    return sequence_pool(input, "last")
-
-
+)
+_as_written = Spelling({})
+sequence_first_step: Layer = _STEPS(
+    _as_written(_one_step, "sequence_first_step", fixed={"pool_type": "first"})
+)
+sequence_last_step: Layer = _STEPS(
+    _as_written(
+        _one_step, "sequence_last_step", fixed={"pool_type": "last"}, words={"first": "last"}
+    )
+)
 sequence_softmax: Layer = _sequences("""
     sequence_softmax(input: X, use_cudnn, name)
 
