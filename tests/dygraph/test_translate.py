@@ -689,3 +689,30 @@ def test_layers_of_paddle_2_are_translated():
     translated.sum().backward()
     for parameter, gradient in zip(net.parameters(), expected, strict=True):
         np.testing.assert_allclose(parameter.grad.numpy(), gradient, rtol=1e-4, atol=1e-5)
+
+
+def test_an_array_is_put_into_the_program_that_is_built():
+    class Net(fluid.dygraph.Layer):
+        def __init__(self):
+            super().__init__()
+            self.inner = fluid.dygraph.Linear(2, 3)
+
+        @fluid.dygraph.dygraph_to_static_func
+        def forward(self, x):
+            x = fluid.dygraph.to_variable(x)
+            if fluid.layers.mean(x) > 5:
+                x = x - 1.0
+            return self.inner(x)
+
+    @fluid.dygraph.dygraph_to_static_func
+    def same(x):
+        return fluid.dygraph.to_variable(x)
+
+    main, startup = fluid.Program(), fluid.Program()
+    with fluid.program_guard(main, startup):
+        out = Net()(np.ones([1, 2], "float32"))
+        same = same(out)
+    exe = fluid.Executor()
+    exe.run(startup)
+    found, again = exe.run(main, fetch_list=[out, same])
+    assert found.shape == (1, 3) and (found == again).all()

@@ -19,7 +19,7 @@ from ...layers.layer import stopped
 from ...layers.math import cast
 from ..capture import capturing, value
 from ..layer import Layer
-from ..mode import to_variable
+from ..mode import enabled, to_variable
 from .items import CountedItems, JoinedItems, RangeItems, source
 from .lists import length
 from .merging import as_variable, is_static, refused
@@ -146,7 +146,7 @@ def _converted(kind: Any, dtype: str) -> Callable[..., Any]:
 
 
 def _to_variable(given: Any, name: str | None = None, zero_copy: bool | None = None) -> Any:
-    if capturing() is None:
+    if capturing() is None and enabled():
         return to_variable(given, name, zero_copy)
     found = value(given)
     return found if isinstance(found, Variable) else as_variable(np.asarray(found))
