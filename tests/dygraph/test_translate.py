@@ -711,8 +711,8 @@ def test_an_array_is_put_into_the_program_that_is_built():
     main, startup = fluid.Program(), fluid.Program()
     with fluid.program_guard(main, startup):
         out = Net()(np.ones([1, 2], "float32"))
-        same = same(out)
+        again = same(out)
     exe = fluid.Executor()
     exe.run(startup)
-    found, again = exe.run(main, fetch_list=[out, same])
-    assert found.shape == (1, 3) and (found == again).all()
+    found, copied = exe.run(main, fetch_list=[out, again])
+    assert found.shape == (1, 3) and (found == copied).all()

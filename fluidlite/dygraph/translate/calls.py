@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import builtins
 import functools
+import inspect
 import sys
 import types
 from collections.abc import Callable
@@ -62,7 +63,7 @@ class Caller:
 
     def _found(self, function: Any) -> Any:
         try:
-            known = _REPLACED.get(function)
+            known = _REPLACED.get(getattr(function, "__wrapped__", function))
         except TypeError:  # it has no hash
             known = None
         if known is not None:
@@ -161,5 +162,5 @@ _REPLACED: dict[Any, Any] = {
     float: _converted(float, "float32"),
     int: _converted(int, "int64"),
     bool: _converted(bool, "bool"),
-    to_variable: _to_variable,
+    inspect.unwrap(to_variable): _to_variable,
 }
