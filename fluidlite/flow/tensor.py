@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     Gradient = np.ndarray[Any, Any] | TensorCore
 
 
-class Tensor(Conversion, Viewing, MoreMethods, InPlace, TensorCore):  # type: ignore[misc]
+class Tensor(Conversion, Viewing, MoreMethods, InPlace, TensorCore):
     """An array that remembers how it was made, under strict rules.
 
     What is differentiated has one element or is given a gradient, wants a gradient, and has not
