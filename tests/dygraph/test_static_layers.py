@@ -1,6 +1,7 @@
 """Layers of ``fluid.nn`` that are given to ``to_static``; nn/test_layers goes through them all."""
 
 import copy
+import pickle
 
 import numpy as np
 import pytest
@@ -74,6 +75,31 @@ def test_a_copy_reads_its_own_parameters():
     other = copy.deepcopy(static)
     other.w.set_value(np.zeros([3, 2], "float32"))
     assert not other(rows()).numpy().any() and static(rows()).numpy().any()
+
+
+def test_a_layer_that_is_pickled_comes_back_and_runs_at_once():
+    static = to_static(Own())
+    expected = static(rows()).numpy()
+    again = pickle.loads(pickle.dumps(static))
+    np.testing.assert_allclose(again(rows()).numpy(), expected, rtol=1e-6)
+
+
+def test_a_bound_method_and_a_method_that_is_not_forward():
+    class Scored(Own):
+        @to_static
+        def score(self, x):
+            return fluid.sum(self.forward(x)) + fluid.sum(self.w * self.w)
+
+    layer = Scored()
+    expected = layer(rows()).numpy()
+    score = layer.score(rows())
+    np.testing.assert_allclose(
+        score.numpy(), expected.sum() + (layer.w.numpy() ** 2).sum(), rtol=1e-5
+    )
+    score.backward()
+    assert layer.w.gradient().any()
+    layer.forward = to_static(layer.forward)
+    np.testing.assert_allclose(layer(rows()).numpy(), expected, rtol=1e-6)
 
 
 def test_a_layer_runs_in_its_mode():

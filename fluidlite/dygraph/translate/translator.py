@@ -305,6 +305,7 @@ def declarative(func: Callable[..., Any]) -> Callable[..., Any]:
     if isinstance(func, Layer):
         call = declarative(functools.partial(_called, func.forward))
         setattr(call, RUNS_HOOKS, True)
+        call.__name__ = "forward"  # by which pickles find the function of the class
         func.forward = types.MethodType(call, func)  # type: ignore[method-assign]
         return func
 
