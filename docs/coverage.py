@@ -66,6 +66,36 @@ ON_HOST = {
 }
 
 
+#: examples of the documents of 1.8.5 that end, or print, otherwise here: why -> what they are of
+EXAMPLES = {
+    "there are no complex numbers in its spelling yet": """
+        paddle.complex.elementwise_add paddle.complex.elementwise_div paddle.complex.kron
+        paddle.complex.reshape paddle.complex.sum paddle.complex.transpose""",
+    "no process keeps parameters": """
+        DistributeTranspiler.get_pserver_programs DistributeTranspiler.get_trainer_program""",
+    "1.8.5 prints how NumPy spells a C type, `dtype=int64` behind whole numbers; the arrays are "
+    "of the same type": """
+        layers.While layers.while_loop""",
+    "an element type prints as NumPy names it, and not as `VarType.FP32`, so that "
+    "`np.dtype(str(x.dtype))` is it": """
+        Variable.astype Variable.dtype layers.lrn""",
+    "random numbers are those of another generator, and other ones in each process": """
+        layers.randn""",
+    "1.8.5 prints where its own sources appended each operator, in the order of a hash table": """
+        Program Program.clone""",
+    "a list shows its variables in one line each": "gradients",
+    "a layer shows its sizes in the place of its address in memory": "Layer.named_sublayers",
+    "1.8.5 prints a hint on sparse tables, although the table is not sparse": "NCE",
+    "the value stands in one line, without a number of seconds": "layers.array_length",
+    "the table has a line of the user's for each operator": """
+        profiler.start_profiler profiler.stop_profiler""",
+    "the message says what to use": "optimizer.RecomputeOptimizer.load",
+}
+#: how many examples end well in 1.8.5, and here; how many of these print the same twice there, and
+#: how many the same here; of the half whose digests are even
+EXAMPLES_RUN = (314, 306, 91, 75)
+
+
 def on_host():
     """Operators that the backend "jax" leaves to the host, at least for some inputs, and why."""
     return dict(reasons(ON_HOST))
@@ -254,9 +284,23 @@ def page():
             ),
             "### Left out",
             left_out(missing, lambda name: why(NAMES, name)).replace("`..", "`"),
+            "## Examples of its documents",
+            examples(),
             "",
         ]
     ).removesuffix("\n")
+
+
+def examples():
+    """What became of the examples of the documents of 1.8.5."""
+    ends, here, firm, alike = EXAMPLES_RUN
+    told = (
+        f"Half of the examples in the documents of 1.8.5 were run on both. {here} of the {ends} "
+        f"that end well there end well here, and {alike} of the {firm} that print the same each "
+        f"time print the same here. The others are those of:"
+    )
+    rows = [[why, " ".join(f"`{e}`" for e in each.split())] for why, each in EXAMPLES.items()]
+    return told + "\n\n" + table(["why", "which"], rows)
 
 
 def title(name):

@@ -37,7 +37,10 @@ class ParallelEnv(Described):
         launch = launched()
         self.nranks: int = launch.size  #: how many processes there are
         self.local_rank: int = launch.rank  #: the number of this one
-        self.current_endpoint: str = launch.endpoint  #: its name, as ``HOST:PORT``
+        #: its name, as ``HOST:PORT``; empty where nobody started it with others
+        self.current_endpoint: str = (
+            launch.endpoint if launch.size > 1 else os.environ.get("PADDLE_CURRENT_ENDPOINT", "")
+        )
         self.trainer_endpoints: list[str] = list(launch.endpoints)  #: the names of all
         said = os.environ.get("FLAGS_selected_gpus", "")  # noqa: SIM112
         self.dev_id: int = int(said) if said.isdigit() else 0  #: the number of its device, not read
