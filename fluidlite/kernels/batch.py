@@ -88,15 +88,8 @@ def batch_norm(
     ones, one = np.ones(c.size, dtype), np.ones((), dtype)
     fixed = op.momentum
 
-    def run(
-        x: Any,
-        scale: Any,
-        bias: Any,
-        was_mean: Any,
-        was_variance: Any,
-        momentum: Any,
-        out: Any = None,
-    ) -> Any:
+    def run(x: Any, scale: Any, bias: Any, *before: Any, out: Any = None) -> Any:
+        was_mean, was_variance, momentum = before
         matrix, normalized = c.matrix(x), c.new(None if out is None else out[0])
         mean, variance = np.empty(c.count, dtype), np.empty(c.count, dtype)
         inverse = np.empty(c.count, dtype)

@@ -183,18 +183,8 @@ def adam(op: Any, *specs: Any) -> Prepared | None:
     update = _adam_update(op, dtype)
     cut, is_small = _cut(Param, 12), size_of(Param.shape) <= SMALL
 
-    def step(
-        param: Any,
-        grad: Any,
-        rate: Any,
-        moment1: Any,
-        moment2: Any,
-        power1: Any,
-        power2: Any,
-        _: Any,
-        __: Any,
-        out: Any = None,
-    ) -> Any:
+    def step(param: Any, grad: Any, rate: Any, *state: Any, out: Any = None) -> Any:
+        moment1, moment2, power1, power2, *_ = state
         given = out if isinstance(out, tuple) else (None,) * 5
         new, first, second = _rows(given[:3], 3, param)
         correction = np.sqrt(1 - power2)

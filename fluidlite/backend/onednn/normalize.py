@@ -181,16 +181,8 @@ def _by_batch(op: Any, primitive: Primitive, shape: tuple[int, ...], norm: Batch
     epsilon, fixed = np.asarray(op.epsilon, "float32"), op.momentum
     masked, is_plain = norm.with_relu, norm.layout is None
 
-    def run(
-        x: Any,
-        scale: Any,
-        bias: Any,
-        was_mean: Any,
-        was_variance: Any,
-        momentum: Any,
-        context: ExecutionContext,
-        out: Any = None,
-    ) -> Any:
+    def run(x: Any, scale: Any, bias: Any, *before: Any, out: Any = None) -> Any:
+        was_mean, was_variance, momentum, context = before
         outputs = (None,) * (5 + masked) if out is None else out
         y = whole(outputs[0], shape)
         mean, variance = np.empty_like(was_mean), np.empty_like(was_mean)
@@ -220,16 +212,8 @@ def _by_running(
     """Runs a normalisation by the running statistics."""
     is_plain = norm.layout is None
 
-    def run(
-        x: Any,
-        scale: Any,
-        bias: Any,
-        mean: Any,
-        variance: Any,
-        _: Any,
-        context: ExecutionContext,
-        out: Any = None,
-    ) -> Any:
+    def run(x: Any, scale: Any, bias: Any, *statistics: Any, out: Any = None) -> Any:
+        mean, variance, _, context = statistics
         y = whole(None if out is None else out[0], shape)
         primitive.at(context)(plain(x) if is_plain else x, mean, variance, scale, bias, y)
         inverse = 1 / np.sqrt(variance + op.epsilon)

@@ -183,19 +183,8 @@ def adam(
         by_number=True,
     )
 
-    def step(
-        param: Any,
-        grad: Any,
-        rate: Any,
-        moment1: Any,
-        moment2: Any,
-        power1: Any,
-        power2: Any,
-        _: Any,
-        __: Any,
-        context: ExecutionContext,
-        out: Any = None,
-    ) -> Any:
+    def step(param: Any, grad: Any, rate: Any, *state: Any, out: Any = None) -> Any:
+        moment1, moment2, power1, power2, *_, context = state
         given = (None,) * 3 if out is None else out[:3]
         new, first, second = (whole(each, shape) for each in given)
         grad = plain(grad)
