@@ -44,18 +44,8 @@ class attention_lstm(ValueShaped):
     cell_activation: str = "tanh"
     candidate_activation: str = "tanh"
 
-    def infer(
-        self,
-        X,
-        C0,
-        H0,
-        AttentionWeight,
-        AttentionBias,
-        AttentionScalar,
-        AttentionScalarBias,
-        LSTMWeight,
-        LSTMBias,
-    ):
+    def infer(self, X, C0, H0, AttentionWeight, *others):
+        AttentionBias, AttentionScalar, AttentionScalarBias, LSTMWeight, LSTMBias = others
         need_float(X=X)
         weights = dict(AttentionWeight=AttentionWeight, LSTMWeight=LSTMWeight, LSTMBias=LSTMBias)
         single = dict(

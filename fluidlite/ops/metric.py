@@ -301,21 +301,9 @@ class positive_negative_pair(Detached):
     )
     column: int = 0
 
-    def infer(
-        self,
-        Score,
-        Label,
-        QueryID,
-        AccumulatePositivePair,
-        AccumulateNegativePair,
-        AccumulateNeutralPair,
-        Weight,
-    ):
-        need_one(
-            AccumulatePositivePair=AccumulatePositivePair,
-            AccumulateNegativePair=AccumulateNegativePair,
-            AccumulateNeutralPair=AccumulateNeutralPair,
-        )
+    def infer(self, Score, Label, QueryID, *others):
+        *numbers, Weight = others
+        need_one(**dict(zip([*self.input_slots][3:], numbers)))
         same_float(Score=Score, Label=Label, Weight=Weight)
         need_integer(QueryID=QueryID)
         need_ndim(2, Score=Score)
@@ -326,17 +314,8 @@ class positive_negative_pair(Detached):
             raise AttributeValueError(f"expected column in [{-width}, {width}), got {self.column}")
         return (spec([1], Score.dtype),) * 3
 
-    def run(
-        self,
-        xp,
-        Score,
-        Label,
-        QueryID,
-        AccumulatePositivePair,
-        AccumulateNegativePair,
-        AccumulateNeutralPair,
-        Weight,
-    ):
+    def run(self, xp, Score, Label, QueryID, *others):
+        *before, Weight = others
         score, label, query = Score[:, self.column], xp.reshape(Label, -1), xp.reshape(QueryID, -1)
         weight = xp.ones_like(score) if Weight is None else xp.reshape(Weight, -1)
         minus = lambda v: v[:, None] - v[None, :]
@@ -344,7 +323,6 @@ class positive_negative_pair(Detached):
         mass = xp.triu(xp.where(same, (weight[:, None] + weight) / 2, 0), 1)
         ordered = minus(score) * minus(label) > 0
         kinds = (ordered, ~ordered, minus(score) == 0)
-        before = (AccumulatePositivePair, AccumulateNegativePair, AccumulateNeutralPair)
         return tuple(
             xp.reshape(xp.sum(xp.where(kind, mass, 0)), (1,)).astype(Score.dtype)
             + (0 if start is None else xp.reshape(start, (1,)))
