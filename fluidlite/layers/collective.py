@@ -5,7 +5,8 @@ from __future__ import annotations
 from ..errors import ArgumentError
 from ..ground.process_group import REDUCTIONS
 from ..ir.variable import Variable
-from .layer import LayerBuilder, layer
+from .layer import LAYERS, LayerBuilder, layer
+from .operator_layers import LayerCall, OperatorLayers
 
 
 def _reduction(reduce_type: str) -> int:
@@ -26,65 +27,54 @@ def _given(f: LayerBuilder, x: Variable, stem: str, out: Variable | None = None)
     return f.result(out) if out is not None else f.block.declare_var(name=f.name)
 
 
-@layer
-def _allreduce(
-    f: LayerBuilder,
-    x: Variable,
-    out: Variable | None = None,
-    reduce_type: str = "sum",
-    sync_mode: bool = False,
-) -> Variable:
+_COLLECTIVE = LAYERS.extended(
+    {
+        "x": "a variable of numbers.",
+        "reduce_type": '"sum", "prod", "max" or "min".',
+        "root": "the number of the process.",
+        "nranks": "how many processes there are.",
+        "ring_id": "which group of processes takes part.",
+        "sync_mode": "kept in the operator; operators run in order.",
+        "use_calc_stream": "kept in the operator; operators run in order.",
+    }
+)
+_collective = OperatorLayers(_COLLECTIVE)
+_reduced = OperatorLayers(
+    _COLLECTIVE.extended({}, raises="ArgumentError: there is no such reduction.")
+)
+
+
+@_reduced.signature("""
+    _allreduce(x, out, reduce_type: str = "sum", sync_mode) -> allreduce
+""")
+def _allreduce(f: LayerBuilder, call: LayerCall) -> Variable:
     """All processes' ``x``, reduced element by element.
-
-    Args:
-        x: a variable of numbers.
-        reduce_type: "sum", "prod", "max" or "min".
-        sync_mode: kept in the operator; operators run in order.
-
-    Raises:
-        ArgumentError: there is no such reduction.
 
     >>> from fluidlite.layers import collective
     >>> x = fluid.layers.fill_constant([2], "float32", 3.0)
     >>> fluid.Executor().run(fetch_list=[collective._allreduce(x)])
     [array([3., 3.], dtype=float32)]
     """
-    number = _reduction(reduce_type)
-    to = _given(f, x, "tmp", out)
-    return _written(f, "allreduce", x, to, reduce_type=number, sync_mode=sync_mode)
+    number = _reduction(call.reduce_type)
+    out = _given(f, call.x, "tmp", call.out)
+    return _written(f, "allreduce", call.x, out, reduce_type=number, **call.attrs)
 
 
-@layer
-def _broadcast(f: LayerBuilder, x: Variable, root: int, sync_mode: bool = False) -> Variable:
+@_collective.signature("_broadcast(x, root=..., sync_mode) -> broadcast")
+def _broadcast(f: LayerBuilder, call: LayerCall) -> Variable:
     """``x`` becomes that of one process.
 
     Args:
         x: a variable; it takes the result.
-        root: the number of the process.
-        sync_mode: kept in the operator; operators run in order.
     """
-    return _written(f, "broadcast", x, x, root=root, sync_mode=sync_mode)
+    return _written(f, "broadcast", call.x, call.x, **call.attrs)
 
 
-@layer
-def _c_allreduce(
-    f: LayerBuilder,
-    x: Variable,
-    out: Variable | None = None,
-    reduce_type: str = "sum",
-    ring_id: int = 0,
-    use_calc_stream: bool = False,
-) -> Variable:
+@_reduced.signature("""
+    _c_allreduce(x, out, reduce_type: str = "sum", ring_id, use_calc_stream) -> c_allreduce_sum
+""")
+def _c_allreduce(f: LayerBuilder, call: LayerCall) -> Variable:
     """All processes' ``x``, reduced element by element.
-
-    Args:
-        x: a variable of numbers.
-        reduce_type: "sum", "prod", "max" or "min".
-        ring_id: which group of processes takes part.
-        use_calc_stream: kept in the operator; operators run in order.
-
-    Raises:
-        ArgumentError: there is no such reduction.
 
     >>> from fluidlite.layers import collective
     >>> x = fluid.layers.fill_constant([2], "float32", 3.0)
@@ -92,57 +82,41 @@ def _c_allreduce(
     >>> largest.name
     'fill_constant_0.tmp_0.c_allreduce_max_0'
     """
-    type = f"c_allreduce_{REDUCTIONS[_reduction(reduce_type)]}"
-    to = _given(f, x, type, out)
-    return _written(f, type, x, to, ring_id=ring_id, use_calc_stream=use_calc_stream)
+    type = f"c_allreduce_{REDUCTIONS[_reduction(call.reduce_type)]}"
+    return _written(f, type, call.x, _given(f, call.x, type, call.out), **call.attrs)
 
 
-@layer
-def _c_broadcast(
-    f: LayerBuilder, x: Variable, root: int = 0, ring_id: int = 0, use_calc_stream: bool = False
-) -> Variable:
+@_collective.signature("_c_broadcast(x, root, ring_id, use_calc_stream) -> c_broadcast")
+def _c_broadcast(f: LayerBuilder, call: LayerCall) -> Variable:
     """``x`` becomes that of one process.
 
     Args:
         x: a variable; it takes the result.
-        root: the number of the process.
-        ring_id: which group of processes takes part.
-        use_calc_stream: kept in the operator; operators run in order.
     """
-    attrs = dict(root=root, ring_id=ring_id, use_calc_stream=use_calc_stream)
-    return _written(f, "c_broadcast", x, x, **attrs)
+    return _written(f, "c_broadcast", call.x, call.x, **call.attrs)
 
 
-@layer
-def _c_allgather(
-    f: LayerBuilder, x: Variable, nranks: int, ring_id: int = 0, use_calc_stream: bool = False
-) -> Variable:
+@_collective.signature("_c_allgather(x, nranks, ring_id, use_calc_stream) -> c_allgather")
+def _c_allgather(f: LayerBuilder, call: LayerCall) -> Variable:
     """All processes' ``x``, one behind the other along the first dimension.
 
     Args:
         x: a variable of one dimension or more.
-        nranks: how many processes there are.
-        ring_id: which group of processes takes part.
-        use_calc_stream: kept in the operator; operators run in order.
     """
-    attrs = dict(nranks=nranks, ring_id=ring_id, use_calc_stream=use_calc_stream)
-    return _written(f, "c_allgather", x, _given(f, x, "c_allgather"), **attrs)
+    return _written(f, "c_allgather", call.x, _given(f, call.x, "c_allgather"), **call.attrs)
 
 
-@layer
-def _c_reducescatter(
-    f: LayerBuilder, x: Variable, nranks: int, ring_id: int = 0, use_calc_stream: bool = False
-) -> Variable:
+@_collective.signature("""
+    _c_reducescatter(x, nranks=..., ring_id, use_calc_stream) -> c_reducescatter
+""")
+def _c_reducescatter(f: LayerBuilder, call: LayerCall) -> Variable:
     """This process's part of the sum of all ``x``, which is cut along the first dimension.
 
     Args:
         x: a variable whose first size is a multiple of ``nranks``.
-        nranks: how many processes there are.
-        ring_id: which group of processes takes part.
-        use_calc_stream: kept in the operator; operators run in order.
     """
-    attrs = dict(nranks=nranks, ring_id=ring_id, use_calc_stream=use_calc_stream)
-    return _written(f, "c_reducescatter", x, _given(f, x, "c_reducescatter"), **attrs)
+    out = _given(f, call.x, "c_reducescatter")
+    return _written(f, "c_reducescatter", call.x, out, **call.attrs)
 
 
 @layer
