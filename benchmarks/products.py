@@ -40,14 +40,14 @@ SMALL = [(2, 3, 4)]
 FOLLOWING: dict[str, Callable[[Any, Any, tuple[int, int]], list[PostOp]]] = {
     "alone": lambda bias, like, shape: [],
     "bias, relu": lambda bias, like, shape: [
-        PostOp(("binary", BINARY["add"]), bias, (1, shape[1])),
-        PostOp(("eltwise", *UNARY["relu"]())),
+        PostOp([("binary", BINARY["add"])], bias, (1, shape[1])),
+        PostOp([("eltwise", *function) for function in UNARY["relu"]()]),
     ],
     "bias, tanh": lambda bias, like, shape: [
-        PostOp(("binary", BINARY["add"]), bias, (1, shape[1])),
-        PostOp(("eltwise", *UNARY["tanh"]())),
+        PostOp([("binary", BINARY["add"])], bias, (1, shape[1])),
+        PostOp([("eltwise", *function) for function in UNARY["tanh"]()]),
     ],
-    "residual": lambda bias, like, shape: [PostOp(("binary", BINARY["add"]), like, shape)],
+    "residual": lambda bias, like, shape: [PostOp([("binary", BINARY["add"])], like, shape)],
 }
 BY_NUMPY = ("NumPy: alone", "bias, relu")
 

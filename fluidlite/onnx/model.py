@@ -16,7 +16,7 @@ from .graph import Node, OnnxGraph
 from .tracing import Cell
 from .types import tensor_type
 
-OPSET = 23  #: what onnxruntime 1.23 reads, the newest one for Python 3.10
+OPSET = 22  #: onnxruntime 1.23, the newest one for Python 3.10, lacks QuantizeLinear of 23
 OLDEST_OPSET = 18  #: from where on reductions take their dimensions as an input
 IR_VERSION = 11
 SMALLEST_BESIDE = 1024  #: bytes of an array from which on it may lie in a file of its own

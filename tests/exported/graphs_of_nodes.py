@@ -4,6 +4,7 @@ import numpy as np
 from exported.models import onnx
 
 import fluidlite as fluid
+from fluidlite.onnx.model import IR_VERSION
 
 helper = onnx.helper
 TYPES = {"float32": 1, "uint8": 2, "int8": 3, "int32": 6, "int64": 7, "bool": 9, "float64": 11}
@@ -36,7 +37,7 @@ def model(nodes, ins, outs, opset=21, functions=(), **arrays):
     opsets = [helper.make_opsetid("", opset)]
     opsets += [helper.make_opsetid(f.domain, 1) for f in functions]
     made = graph(nodes, ins, outs, **arrays)
-    return helper.make_model(made, opset_imports=opsets, functions=functions)
+    return helper.make_model(made, opset_imports=opsets, functions=functions, ir_version=IR_VERSION)
 
 
 def run(loaded, **feed):
