@@ -312,3 +312,28 @@ def test_logical_functions_write_to_a_tensor_that_is_given():
     x, out = fluid.to_tensor([True, False]), fluid.to_tensor([True, True])
     assert fluid.logical_not(x, out) is out and out.tolist() == [False, True]
     assert fluid.logical_and(x, x, out=out) is out and out.tolist() == [True, False]
+
+
+@pytest.mark.parametrize("mode", ["nearest", "bilinear", "bicubic"])
+def test_images_of_unknown_sizes_become_larger_in_programs_as_at_once(mode):
+    larger = [
+        lambda x: fluid.nn.functional.interpolate(x, scale_factor=[2, 2], mode=mode),
+        lambda x: fluid.flow.nn.functional.interpolate(x, scale_factor=2, mode=mode),
+    ]
+    tensors = [fluid.to_tensor, fluid.flow.tensor]
+    with fluid.program_guard(fluid.Program(), fluid.Program()):
+        x = fluid.data("x", [None, 2, None, None], "float32")
+        found = [function(x) for function in larger]
+        for shape in ([1, 2, 3, 5], [2, 2, 4, 4]):
+            value = np.random.default_rng(0).normal(size=shape).astype("float32")
+            fetched = fluid.Executor().run(feed={"x": value}, fetch_list=found)
+            for result, function, tensor in zip(fetched, larger, tensors, strict=True):
+                np.testing.assert_allclose(result, function(tensor(value)).numpy(), atol=1e-5)
+
+
+@pytest.mark.parametrize("factor", [1.5, [2, 3], 0, "2"])
+def test_factors_that_may_give_no_whole_sizes_are_refused_where_sizes_are_unknown(factor):
+    with fluid.program_guard(fluid.Program(), fluid.Program()):
+        x = fluid.data("x", [None, 2, None, None], "float32")
+        with pytest.raises(ArgumentError, match="one whole number where sizes are not known"):
+            fluid.nn.functional.interpolate(x, scale_factor=factor)

@@ -227,6 +227,11 @@ OF_IMAGES = {
         3,
         lambda x: layers.unfold(x, [2, 3], strides=[2, 1], paddings=[1, 0, 2, 1], dilations=[1, 2]),
     ),
+    "larger in paddle 2's words": (
+        2,
+        lambda x: fluid.nn.functional.interpolate(x, scale_factor=2, mode="bilinear"),
+    ),
+    "larger in OneFlow's words": (2, fluid.flow.nn.Upsample(scale_factor=3)),
     "sums along rows": (2, lambda x: layers.cumsum(x, 3, exclusive=True, reverse=True)),
     "sums of columns before": (2, lambda x: layers.cumsum(x, 2, exclusive=True)),
     "frames": (8, lambda x: layers.temporal_shift(layers.concat([x, x], 0), 2, 0.25)),

@@ -43,7 +43,7 @@ def interpolate(
         x: [N, C, H, W], or [N, C, D, H, W] for ``trilinear``.
         size: the new sizes: a number, or one for every dimension.
         scale_factor: how many times larger they are, in the place of ``size``; the new sizes must
-            be whole numbers.
+            be whole numbers.  Of variables whose sizes are not known, one whole number.
         mode: nearest, bilinear, bicubic or trilinear.
         align_corners: the outermost elements stay where they are.
         align_mode: 0 for elements in the middle of their cells, 1 for elements at their beginning;
@@ -66,7 +66,10 @@ def interpolate(
     first = 1 if data_format[-1] == "C" else 2
     old = x.array.shape[first : first + rank]
     late = None if x.appends is None else known_in_run("size", size)
-    if late is None:
+    scale = 0.0
+    if size is None and x.appends is not None and -1 in x.shape[first : first + rank]:
+        scale, sizes = _whole(scale_factor), (-1,) * rank
+    elif late is None:
         sizes = _scaled(old, scale_factor) if size is None else numbers_in("size", size)
     else:
         sizes = (-1,) * (len(late) if isinstance(late, list) else late.array.shape[0])
@@ -82,8 +85,21 @@ def interpolate(
         align_corners=align_corners,
         align_mode=align_mode,
         data_layout=data_format,
+        scale=scale,
         **dict(zip(_SIZES, reversed(sizes))),
     )
+
+
+def _whole(factor: Any) -> float:
+    """The one factor by which sizes grow that are not known, so that new ones are whole."""
+    factors = {*factor} if isinstance(factor, (list, tuple)) else {factor}
+    one = next(iter(factors))
+    if len(factors) != 1 or not isinstance(one, (int, float)) or one < 1 or one != int(one):
+        raise ArgumentError(
+            f"expected scale_factor to be one whole number where sizes are not known, got "
+            f"{factor!r:.60}; fluid.layers.image_resize takes others"
+        )
+    return float(one)
 
 
 def _scaled(old: Any, factor: Any) -> tuple[int, ...]:

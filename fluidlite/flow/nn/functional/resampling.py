@@ -20,6 +20,7 @@ from ....functions.reduction import sum as total
 from ....functions.selection import chosen
 from ....functions.shaping import fits, reshape
 from ....nn.functional import grids, likelihoods, rearranging
+from ....nn.functional.resizing import interpolate as of_unknown_sizes
 from ....nn.functional.windows import of_rank
 from ...arranging import scatter
 from ...spelling import ONEFLOW
@@ -82,6 +83,10 @@ def interpolate(
         )
     if align_corners is not None and mode in ("nearest", "area"):
         raise located(ArgumentError, f"align_corners has no meaning for mode {mode!r}")
+    if size is None and input.appends is not None and -1 in input.shape[2:] and mode != "area":
+        return of_unknown_sizes(
+            input, scale_factor=scale_factor, mode=mode, align_corners=bool(align_corners)
+        )
     if size is not None:
         sizes = [int(n) for n in each("size", size, dims)]
         steps = [a / b for a, b in zip(before, sizes)]
