@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..ground import state
 from ..ground.dtypes import DType, Kind
+from ..opdef.sequences import has_no_sequences
 
 if TYPE_CHECKING:
     from .block import Block
@@ -82,16 +83,27 @@ def _variable(variable: Variable) -> Iterator[str]:
     if field is not None:
         tensor = [f"data_type: {DType(variable.dtype).name}"] if variable.has_dtype else []
         tensor += [f"dims: {size}" for size in (variable.shape if variable.has_shape else ())]
-        shares = maker is not None and maker.definition is not None and maker.definition.lod
-        levels = [f"lod_level: {variable.lod_level}"] * bool(variable.lod_level or fed or shares)
+        shown = variable.lod_level or fed or (maker is not None and _shares(maker, variable.name))
+        levels = [f"lod_level: {variable.lod_level}"] * bool(shown)
         is_rows = variable.kind is Kind.SELECTED_ROWS
         lines += _group(field, tensor if is_rows else [*_group("tensor", tensor), *levels])
     yield from _group("type", lines)
-    made = maker is not None and "@GRAD" not in variable.name
+    by_python = variable.name.startswith("tmp_")  # as x + y
+    made = maker is not None and "@GRAD" not in variable.name and not by_python
     if variable.persistable or fed or made:
         yield f"persistable: {str(variable.persistable).lower()}"
     if variable.need_check_feed:
         yield "need_check_feed: true"
+
+
+def _shares(op: Operator, name: str) -> bool:
+    """Whether an output has sequences where an input of the operator has them."""
+    definition = op.definition
+    slot = next((slot for slot, names in op.outputs.items() if name in names), None)
+    if definition is None or definition.lod is None or slot not in definition.output_slots:
+        return False
+    form = definition.output_slots[slot]
+    return slot == "XShape" or not (form.hidden or has_no_sequences(form))
 
 
 def _said(variable: Variable) -> Iterator[str]:

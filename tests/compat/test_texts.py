@@ -78,3 +78,14 @@ def test_the_texts_are_those_of_fluidlite_without_the_alias():
     x = fluid.data("x", [None, 3])
     assert str(x) == repr(x) == x.to_string()
     assert str(fluid.default_main_program()).startswith("program (seed=0)")
+
+
+def test_variables_of_layers_say_levels_where_they_share_them(served):
+    x = served.data("x", [None, 3])
+    hidden = served.layers.fc(x, 2)
+    dropped = served.layers.dropout(hidden, 0.5)
+    block = served.default_main_program().global_block()
+    (mask,) = next(op.output("Mask") for op in block.ops if op.type == "dropout")
+    assert "lod_level: 0" in str(dropped) and "persistable: false" in str(dropped)
+    assert "lod_level" not in str(block.var(mask))
+    assert "lod_level: 0" in str(x + x) and "persistable" not in str(x + x)
