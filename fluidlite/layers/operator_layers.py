@@ -36,7 +36,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from keyword import iskeyword
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar, cast
 
 import numpy as np
 
@@ -161,7 +161,7 @@ class OperatorLayers:
         return _deferred(form, stem)
 
     #: the layer of an operator that has several results
-    several = cast("Callable[..., Callable[..., tuple[Variable, ...]]]", __call__)
+    several: Final = cast("Callable[..., Callable[..., tuple[Variable, ...]]]", __call__)
 
     def signature(
         self, text: str, stem: str | None = None

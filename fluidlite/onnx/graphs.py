@@ -502,7 +502,8 @@ class Body:
 
     def __init__(self, reader: GraphReader, graph: Any, env: dict[str, Any]) -> None:
         self._reader, self._graph, self._env = reader, graph, env
-        self.inputs, self.outputs = len(graph.input), len(graph.output)  #: how many it has
+        self.inputs: int = len(graph.input)  #: how many it has
+        self.outputs: int = len(graph.output)
 
     def __call__(self, *values: Any) -> list[Any]:
         """Build it.

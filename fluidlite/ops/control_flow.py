@@ -47,7 +47,7 @@ class DrivingGradient(Op, abstract=True):
     local_gradients: list[str] = attr((), local=True)
     lod: ClassVar[str | None] = None
     #: the input slots that get gradients
-    differentiated = ()
+    differentiated: ClassVar[tuple[str, ...]] = ()
 
     def kept_names(self, inputs: Mapping[str, tuple[str, ...]]) -> Iterable[str]:
         return self.gradient_names(inputs)
@@ -123,7 +123,7 @@ class while_grad(DrivingGradient):
     original_output_grad: list[str] = ()
     is_test: bool = attr(False, inert=True)
     skip_eager_deletion_vars: list[str] = attr((), inert=True)
-    differentiated = ("X",)
+    differentiated: ClassVar[tuple[str, ...]] = ("X",)
 
     def kept_names(self, inputs: Any) -> Iterable[str]:
         return [*self.gradient_names(inputs), *self.original_output_grad]
@@ -222,7 +222,7 @@ class conditional_block_grad(DrivingGradient):
 
     signature = "Cond?*!, Input?*!, Out?*!, Out@GRAD?*, Scope! -> Input@GRAD?*"
     is_scalar_condition: bool = attr(False, inert=True)
-    differentiated = ("Input",)
+    differentiated: ClassVar[tuple[str, ...]] = ("Input",)
 
     def execute(self, run: Any) -> None:
         inputs = run.names("inputs", "Input")
@@ -326,7 +326,7 @@ class recurrent_grad(DrivingGradient):
     has_states: bool = attr(False, inert=True)
     is_train: bool = attr(True, inert=True)
     skip_eager_deletion_vars: list[str] = attr((), inert=True)
-    differentiated = ("inputs", "parameters")
+    differentiated: ClassVar[tuple[str, ...]] = ("inputs", "parameters")
     unrolls: ClassVar[bool] = True
 
     def kept_names(self, inputs: Any) -> Iterable[str]:

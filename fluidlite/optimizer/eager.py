@@ -70,10 +70,11 @@ class EagerSteps:
         name: str | None,
     ) -> None:
         self._optimizer = optimizer
-        self.groups, self.parameters = groups, groups.parameters
+        self.groups: ParameterGroups = groups
+        self.parameters: list[Any] = groups.parameters
         self.rate = rate
         self._clip = clip
-        self.states = EagerStates(optimizer, self.parameters, name)
+        self.states: EagerStates = EagerStates(optimizer, self.parameters, name)
         self._rate_tensor: Any = None
         self._rate_shown: Any = None  #: the array that it was made with
 

@@ -90,7 +90,7 @@ class Optimizer(Arguments, OldOptimizer, HasRate, HasOptions, Described):
     """
 
     #: the type of the operator that makes a step
-    type = ""
+    type: str = ""
     #: further arguments that only paddle 2 has, as far as they were given
     _more: Mapping[str, Any] = {}
     #: the variables that are kept for every parameter
@@ -114,7 +114,7 @@ class Optimizer(Arguments, OldOptimizer, HasRate, HasOptions, Described):
         given = {"parameter_list": parameter_list, "regularization": regularization}
         fluids = {name: value for name, value in given.items() if name in self._named}
         paddle2s = {"parameters": parameters, "weight_decay": weight_decay, **self._more}
-        self.in_paddle2_words = in_words_of_paddle2(self._kind, fluids, paddle2s)
+        self.in_paddle2_words: bool = in_words_of_paddle2(self._kind, fluids, paddle2s)
         listed = self._checked_parameters(parameter_list if parameters is None else parameters)
         eager = eager_groups(self._kind, listed, self.group_options)
         self.in_paddle2_words |= holds_groups(listed)

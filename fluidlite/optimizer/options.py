@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..clip import GradientClipBase
-from ..ground.arguments import instance_of, or_none
+from ..ground.arguments import Check, instance_of, or_none
 from ..ground.callsite import warn
 from ..ground.fields import fields_of
 from ..regularizer import WeightDecayRegularizer, check_regularizer, regularizer_of
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .eager import EagerSteps
     from .states import State
 
-a_clip = or_none(
+a_clip: Check = or_none(
     instance_of(GradientClipBase, "None or a clip such as fluid.clip.GradientClipByNorm(1.0)")
 )
 

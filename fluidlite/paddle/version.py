@@ -7,7 +7,10 @@ from ..ground.public_names import list_public_names
 __all__ = ["cuda", "cudnn", "full_version", "major", "minor", "patch", "rc", "show", "xpu"]
 
 full_version = "2.6.2"
-major, minor, patch, rc = "2", "6", "2", "0"
+major: str = "2"
+minor: str = "6"
+patch: str = "2"
+rc: str = "0"
 commit = ""
 
 

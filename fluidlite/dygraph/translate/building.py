@@ -10,7 +10,7 @@ import numpy as np
 
 from ...eager.recording import TensorRecord
 from ...ground import state
-from ...ground.dtypes import as_dtype
+from ...ground.dtypes import DType, as_dtype
 from ...ir.program import Program, default_main_program, program_guard
 from ...ir.variable import Variable
 from ...layers.array import tensor_array_to_tensor
@@ -43,7 +43,7 @@ class Declared:
         stop_gradient: bool = True,
     ) -> None:
         self.shape: list[int] = [-1 if size is None else int(size) for size in shape]
-        self.dtype = as_dtype(dtype)
+        self.dtype: DType = as_dtype(dtype)
         self.name = name
         self.stop: bool = stop_gradient
 
