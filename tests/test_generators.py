@@ -54,7 +54,7 @@ KNOWN = {
     "export/exporting.py": r"(n|(each\.)?variable|each\.dtype\.dtype)\.name|name|stem|lines|sizes",
     "export/rendering.py": r"guessed",  # names that a Namer gave, as in the next two
     "export/sizes.py": r"(size|one|other)\.name",
-    "export/writing.py": r"made\.name|name",
+    "export/writing.py": r"(made|kernel)\.name|name",
     "inspect/graph_text.py": r"instruction\.op\.type",
     "inspect/operators.py": r".*",  # lines that ``_repr_html_`` quotes, as in the next two
     "inspect/diff.py": r".*",
@@ -65,7 +65,7 @@ KNOWN = {
     "layers/operator_layers.py": r".*",  # texts and definitions of the package
     "ops/clicks.py": r".*",  # which knows no program
     "ground/tracebacks.py": r"p\.name",  # parameters of functions of the package
-    "runtime/codegen.py": r"made|results|shape|value|dead|target",  # values, which have numbers
+    "runtime/codegen.py": r"made|output|results|shape|value|dead|target",  # values, which have numbers
 }
 
 
