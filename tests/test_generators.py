@@ -65,7 +65,7 @@ KNOWN = {
     "layers/operator_layers.py": r".*",  # texts and definitions of the package
     "ops/clicks.py": r".*",  # which knows no program
     "ground/tracebacks.py": r"p\.name",  # parameters of functions of the package
-    "runtime/codegen.py": r"made|output|results|shape|value|dead|target",  # values, which have numbers
+    "runtime/codegen.py": r"made|output|results|shape|value|dead|target",  # numbered values
 }
 
 
