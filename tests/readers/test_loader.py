@@ -309,7 +309,7 @@ def test_a_data_set_in_order_is_read_by_one_process_and_says_so():
     loader = lists_of(InOrder(), batch_size=2, num_workers=2)
     with pytest.warns(UserWarning, match="reads in one process") as told:
         assert numbers(loader) == numbers(loader) == [[0, 1], [2, 3], [4]]
-    assert len(told) == 1
+    assert len([each for each in told if "reads in one process" in str(each.message)]) == 1
 
 
 @forks
