@@ -36,7 +36,7 @@ def set_device(device: Any) -> CPUPlace:
 
     >>> from fluidlite import paddle
     >>> paddle.set_device("cpu")
-    Place(cpu)
+    CPUPlace
     """
     if isinstance(device, CPUPlace) or device == "cpu":
         return CPUPlace()

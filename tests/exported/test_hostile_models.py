@@ -71,6 +71,7 @@ def seeds(tmp_path):
     yield plain().SerializeToString()
 
 
+@pytest.mark.filterwarnings("ignore:.*it will not run with what is declared")
 def test_files_that_are_cut_or_changed_never_crash(tmp_path, path):
     rng, outcomes = random.Random(0), set()
     for seed in seeds(tmp_path):
