@@ -30,7 +30,7 @@ VAGUE = {"base", "common", "helper", "helpers", "misc", "util", "utils"}
 PASSING = {"each", "found", "given", "kept", "made"}  # names for the next line or two
 LIFE = 3  # how many lines a local of such a name may live
 #: users of paddle 2 and OneFlow import these
-IMPORTED_SO = {"nn/utils.py", "flow/nn/utils", "paddle/nn/utils.py"}
+IMPORTED_SO = {"nn/utils.py", "flow/nn/utils", "flow/utils", "paddle/nn/utils.py"}
 LONGEST, LONGEST_OF_RUNTIME = 600, 400
 
 
@@ -458,7 +458,7 @@ OF_THE_INTERFACE = {"Accuracy", "Normal", "Parameter", "Uniform", "VarDesc"}
 # The packages that have the names of another library: a class that one of them exports is compared
 # with its own ones only, a class that it does not export with all.
 SPELLINGS = {
-    "flow": ("flow", "flow.nn", "flow.optim", "flow.optim.lr_scheduler"),
+    "flow": ("flow", "flow.nn", "flow.optim", "flow.optim.lr_scheduler", "flow.utils.data"),
     "nn": ("nn", "nn.initializer"),
     "optimizer": ("optimizer.lr",),
 }

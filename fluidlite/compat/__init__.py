@@ -1,4 +1,4 @@
-"""Old programs as they are: ``paddle`` and ``paddle.fluid`` 1.8, served to this process.
+"""Programs as they are: ``paddle`` 1.8 and 2.6 and ``oneflow``, served to this process.
 
     import fluidlite.compat
 
@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from importlib.machinery import PathFinder
 
 from ..errors import FluidError
 from ..ground.public_names import list_public_names
 from ..ir.foreign import OWN, allowed, checked_kinds
 from ..ir.message_text import as_messages
 from . import children, dropped, editions, served, six
-from .alias import PACKAGE, AliasFinder, forget
+from .alias import AliasFinder, forget
+from .packages import PACKAGES, PADDLE, another, package_of
 from .served import CompatWarning
 
 __all__ = ["AliasError", "CompatWarning", "install", "installed", "uninstall"]
@@ -47,10 +47,12 @@ def install(
     allow: Sequence[str] = (),
     paddle: str | None = None,
 ) -> None:
-    """Serve ``paddle``, ``paddle.fluid`` and what is below them to this process.
+    """Serve ``paddle``, ``oneflow`` and what is below them to this process.
+
+    Another ``oneflow`` that can be imported stays what it is.
 
     Args:
-        force: whether to do so although a package ``paddle`` can be imported.
+        force: whether to do so although a package ``paddle``, or ``oneflow``, can be imported.
         synthetic_data: whether ``paddle.dataset`` gives made samples instead of reading files.
         dropped_names: whether names that Python and NumPy have dropped since work, too, such as
             ``np.int``; each gives one warning.
@@ -76,10 +78,11 @@ def install(
     if not installed():
         if not force:
             _refuse_another()
-        forget_another = [name for name in sys.modules if name.partition(".")[0] == PACKAGE]
-        for name in forget_another:
+        packages = [name for name in PACKAGES if force or another(name) is None]
+        forget_others = [name for name in sys.modules if package_of(name) in packages]
+        for name in forget_others:
             del sys.modules[name]
-        sys.meta_path.insert(0, AliasFinder())
+        sys.meta_path.insert(0, AliasFinder(packages))
         sys.meta_path.append(six.SixFinder())
         served.forget_notices()
     served.synthetic_data.switch(synthetic_data)
@@ -87,7 +90,9 @@ def install(
     allowed.switch(kinds)
     if dropped_names:
         dropped.install()
-    children.announce(synthetic_data=synthetic_data, dropped_names=dropped_names, allow=allow)
+    children.announce(
+        allow, force=force, synthetic_data=synthetic_data, dropped_names=dropped_names
+    )
     if (means := paddle or editions.edition()) is not None:
         editions.decide(means, chosen=paddle is not None)
 
@@ -109,15 +114,10 @@ def uninstall() -> None:
 
 
 def _refuse_another() -> None:
-    loaded = sys.modules.get(PACKAGE)
-    where = getattr(loaded, "__file__", None) if loaded else None
-    if loaded is None:
-        paths = [path for path in sys.path if path != children.FOLDER]
-        spec = PathFinder.find_spec(PACKAGE, paths)
-        where = spec.origin if spec else None
-    if loaded is not None or where is not None:
+    where = another(PADDLE)
+    if where is not None:
         raise AliasError(
-            f"another paddle is there ({where or loaded}): run the program with "
+            f"another paddle is there ({where}): run the program with "
             "it, or say install(force=True) (fluidlite run --force) to have fluidlite's instead"
         )
 

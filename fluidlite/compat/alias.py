@@ -1,4 +1,4 @@
-"""The modules ``paddle``, ``paddle.fluid``, ``paddle.nn`` and all others, made of what is here.
+"""The modules ``paddle``, ``paddle.fluid``, ``oneflow`` and all others, made of what is here.
 
 A module looks a name up when it is first asked for, so importing one costs next to nothing.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib import import_module
 from importlib.machinery import ModuleSpec
@@ -16,25 +16,26 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from ..errors import suggestion
+from ..ground.public_names import is_given
 from . import editions
 from .names import Entry, is_listed, is_package, listed
+from .packages import PACKAGES, PADDLE, module_behind, package_of
 from .properties import PROPERTIES
 from .refused import refused
 from .sources import BESIDE, entry_of, own
 
-PACKAGE = "paddle"
 _LAUNCH = "from paddle.distributed.launch import launch\nlaunch()\n"
 
 
 class AliasModule(ModuleType):
-    """A module of paddle 1.8 or 2.6, or both, by the names that it had."""
+    """A module of paddle 1.8 or 2.6, or both, or of another package, by the names that it had."""
 
     def __getattr__(self, name: str) -> Any:
         module = self.__name__
         if name == "__all__":
             return _public(module)
         entry = entry_of(module, name)
-        newer = _of_2(self, name)
+        newer = _of_ours(self, name)
         if entry is None and newer is _ABSENT:
             raise AttributeError(
                 f"module {module!r} has no attribute {name!r}{suggestion(name, dir(self))}",
@@ -42,7 +43,7 @@ class AliasModule(ModuleType):
                 obj=self,
             )
         if entry is None:
-            editions.uses("2.6")
+            editions.uses("2.6", module)
             value = newer
         elif newer is _ABSENT or _is_module(entry, newer):
             value = _resolved(self, name, entry)
@@ -65,28 +66,23 @@ class AliasModule(ModuleType):
         names = {*super().__dir__(), *BESIDE.get(self.__name__, ())}
         if is_listed(self.__name__):
             names.update(listed(self.__name__).names)
-        newer = editions.module_of_2(self.__name__)
+        newer = module_behind(self.__name__)
         return sorted(names if newer is None else names.union(newer.__dir__()))
 
 
 _ABSENT: Any = object()
 
 
-def _of_2(holder: AliasModule, name: str) -> Any:
-    """What a module of 2.6 has of a name."""
+def _of_ours(holder: AliasModule, name: str) -> Any:
+    """What a module of 2.6 or of another package has of a name."""
     module = holder.__name__
-    newer = editions.module_of_2(module)
-    if newer is None or _is_private(name):
+    behind = module_behind(module)
+    if behind is None:
         return _ABSENT
-    value = getattr(newer, name, _ABSENT)
-    if value is not _ABSENT and not isinstance(value, ModuleType):
-        return value
-    below = editions.module_of_2(f"{module}.{name}")
-    return value if below is None else _related(holder, f"{module}.{name}")
-
-
-def _is_private(name: str) -> bool:
-    return name.startswith("_") and name != "__version__"
+    if module_behind(f"{module}.{name}") is not None:
+        return _related(holder, f"{module}.{name}")
+    value = getattr(behind, name, _ABSENT)
+    return value if name == "__version__" or is_given(name, value) else _ABSENT
 
 
 def _is_module(entry: Entry, newer: Any) -> bool:
@@ -96,7 +92,7 @@ def _is_module(entry: Entry, newer: Any) -> bool:
 
 def _public(module: str) -> list[str]:
     """What a star import takes."""
-    newer = editions.module_of_2(module)
+    newer = module_behind(module)
     if newer is not None and (not is_listed(module) or editions.of_both(module) == "2.6"):
         return list(newer.__all__)
     found = listed(module)
@@ -143,9 +139,14 @@ def _module(holder: AliasModule, name: str, home: str) -> Any:
 
 
 class AliasFinder:
-    """Finds and makes the modules."""
+    """Finds and makes the modules.
 
-    def __init__(self) -> None:
+    Args:
+        packages: those that it serves.
+    """
+
+    def __init__(self, packages: Iterable[str] = PACKAGES) -> None:
+        self.packages = tuple(packages)
         self._made: dict[str, ModuleType] = {}
 
     def module(self, name: str) -> ModuleType:
@@ -160,10 +161,10 @@ class AliasFinder:
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """The specification of a module of 1.8; None for any other."""
-        if fullname.partition(".")[0] != PACKAGE:
+        """The specification of a module that is served; None for any other."""
+        if package_of(fullname) not in self.packages:
             return None
-        newer = editions.module_of_2(fullname)
+        newer = module_behind(fullname)
         if newer is None and not is_listed(fullname):
             return None
         has_more = hasattr(newer, "__path__") or (is_listed(fullname) and is_package(fullname))
@@ -208,9 +209,9 @@ def _of_paths() -> AliasFinder:
 
 def is_of_fluid(name: str) -> bool:
     """Whether fluid 1.8 had a module of that name, without ``paddle.fluid.`` before it."""
-    return is_listed(f"{PACKAGE}.fluid.{name}")
+    return is_listed(f"{PADDLE}.fluid.{name}")
 
 
 def of_fluid(name: str) -> ModuleType:
     """A module of fluid 1.8, whether ``paddle`` is served or not."""
-    return _of_paths().module(f"{PACKAGE}.fluid.{name}")
+    return _of_paths().module(f"{PADDLE}.fluid.{name}")

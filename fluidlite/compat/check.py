@@ -1,4 +1,4 @@
-"""``fluidlite check script.py``: which names of fluid 1.8 a script uses that are not there.
+"""``fluidlite check script.py``: which names of paddle or oneflow that a script uses are missing.
 
 The script is read, not run.
 """
@@ -18,12 +18,13 @@ from typing import Any
 from ..errors import suggestion
 from ..ground.console import complain, say
 from . import dropped, install, installed, uninstall
-from .alias import PACKAGE, AliasModule
+from .alias import AliasModule
 from .editions import is_served
+from .packages import PACKAGES, package_of
 from .refused import RefusedValue, is_refused, refusal
 
 #: packages that a script imports by short names, whatever it calls them
-_WATCHED = {PACKAGE, *(name.partition(".")[0] for name in dropped.DROPPED)}
+_WATCHED = {*PACKAGES, *map(package_of, dropped.DROPPED)}
 
 
 @dataclass(frozen=True, order=True)
@@ -44,9 +45,9 @@ def parser() -> argparse.ArgumentParser:
     """The command's arguments."""
     argument_parser = argparse.ArgumentParser(
         prog="fluidlite check",
-        description="Say which names of paddle.fluid 1.8 a script uses that are not there, and "
-        "what to write instead, each once with its lines; and which modules it imports that are "
-        "not installed. The script is not run.",
+        description="Say which names of paddle and oneflow a script uses that are not there, "
+        "and what to write instead, each once with its lines; and which modules it imports that "
+        "are not installed. The script is not run.",
         epilog="The exit status is 1 where there are such names, 2 where a file cannot be read.",
     )
     argument_parser.add_argument(
@@ -195,22 +196,22 @@ class _Reader(ast.NodeVisitor):
     def visit_Import(self, node: ast.Import) -> None:
         """``import paddle.fluid as fluid``."""
         for alias in node.names:
-            if alias.name.partition(".")[0] not in _WATCHED:
+            if package_of(alias.name) not in _WATCHED:
                 self._other(node, alias.name)
                 continue
-            if alias.name.partition(".")[0] == PACKAGE and not self._module(node, alias.name):
+            if package_of(alias.name) in PACKAGES and not self._module(node, alias.name):
                 continue
-            top = alias.name.partition(".")[0]
+            top = package_of(alias.name)
             self.meaning[alias.asname or top] = alias.name if alias.asname else top
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
         """``from paddle.fluid import layers``."""
         module = node.module or ""
-        if node.level or module.partition(".")[0] not in _WATCHED:
+        if node.level or package_of(module) not in _WATCHED:
             if not node.level:
                 self._other(node, module)
             return
-        if module.partition(".")[0] == PACKAGE and not self._module(node, module):
+        if package_of(module) in PACKAGES and not self._module(node, module):
             return
         for alias in node.names:
             if alias.name == "*":
@@ -285,7 +286,7 @@ class _Reader(ast.NodeVisitor):
         full = self.meaning.get(node.id, "")
         if isinstance(node.ctx, ast.Store):
             self.meaning.pop(node.id, None)
-        elif full.partition(".")[0] == PACKAGE and not is_served(full):
+        elif package_of(full) in PACKAGES and not is_served(full):
             self._name(node, full)
 
     def visit_FunctionDef(self, node: Any) -> None:
@@ -304,7 +305,7 @@ class _Reader(ast.NodeVisitor):
 
     def _other(self, node: Any, module: str) -> None:
         if not self._caught & _MISSING["import"]:
-            self.imported.add((node.lineno, node.col_offset + 1, module.partition(".")[0]))
+            self.imported.add((node.lineno, node.col_offset + 1, package_of(module)))
 
     def _module(self, node: ast.AST, name: str) -> bool:
         if is_served(name):
@@ -318,7 +319,7 @@ class _Reader(ast.NodeVisitor):
         module, names = _divided(full)
         if not names or any(full == each or full.startswith(each + ".") for each in self._allowed):
             return True
-        if module.partition(".")[0] != PACKAGE:
+        if package_of(module) not in PACKAGES:
             if dropped.is_dropped(module, names[0]):
                 short = module.replace("numpy", "np", 1)
                 now = dropped.meaning(module, names[0])

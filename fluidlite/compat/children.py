@@ -2,8 +2,8 @@
 
 Such a process (``multiprocessing`` with ``spawn`` or ``forkserver``) gets the import path of the
 one that starts it, and imports the program again.  At the end of that path stands a folder whose
-``paddle`` installs the alias and makes room for it.  A command (of a data set's files, say) gets
-the folder by ``PYTHONPATH``.
+``paddle`` and ``oneflow`` install the alias and make room for it.  A command (of a data set's
+files, say) gets the folder by ``PYTHONPATH``.
 
 Where MPI has started several processes, programs find what Paddle's launcher would have told them.
 """
@@ -78,12 +78,17 @@ def _python_path() -> list[str]:
     return [folder for folder in os.environ.get("PYTHONPATH", "").split(os.pathsep) if folder]
 
 
-def adopt() -> None:
-    """Install the alias in this process as it is in the one that started it."""
+def adopt(package: str) -> None:
+    """Install the alias in this process as it is in the one that started it.
+
+    Args:
+        package: the one whose import has begun it.
+    """
     words = os.environ.get(_OPTIONS, "").split()
     allow = [word.removeprefix(_ALLOW) for word in words if word.startswith(_ALLOW)]
     editions = [word.removeprefix(_PADDLE) for word in words if word.startswith(_PADDLE)]
     options = dict.fromkeys((word for word in words if "=" not in word), True)
     compat = import_module(__package__ or "")
-    compat.install(**{**options, "force": True, "allow": allow, "paddle": (*editions, None)[0]})
-    import_module("paddle")
+    sys.modules.pop(package, None)
+    compat.install(**{**options, "allow": allow, "paddle": (*editions, None)[0]})
+    import_module(package)

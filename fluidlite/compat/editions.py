@@ -7,18 +7,15 @@ means 1.8; a name that only 2.6 has, or one that both have, means 2.6.
 from __future__ import annotations
 
 import os
-from importlib import import_module
-from importlib.util import find_spec
-from types import ModuleType
 
 from ..errors import ArgumentError
 from ..ground import state
 from . import children
 from .names import is_listed
+from .packages import PADDLE, module_behind, package_of
 from .served import notice
 
 EDITIONS = ("1.8", "2.6")
-_ROOT = __name__.partition(".")[0]
 
 
 def _said() -> str | None:
@@ -67,12 +64,15 @@ def forget() -> None:
         slot.reset()
 
 
-def uses(which: str) -> None:
+def uses(which: str, what: str) -> None:
     """Note that the process uses what only one edition has.
 
     Args:
         which: the edition; it is decided for if none was.
+        what: a name; those of other packages than paddle decide nothing.
     """
+    if package_of(what) != PADDLE:
+        return
     now = _decided.get()
     if now is None:
         decide(which)
@@ -99,33 +99,20 @@ def of_both(what: str) -> str:
     return now
 
 
-def module_of_2(name: str) -> ModuleType | None:
-    """The module of paddle 2.6 of a name; None where there is none.
-
-    Args:
-        name: from ``paddle`` on.
-    """
-    here = f"{_ROOT}.{name}"
-    try:
-        return import_module(here) if find_spec(here) is not None else None
-    except ModuleNotFoundError:
-        return None
-
-
 def is_served(name: str) -> bool:
-    """Whether a module is served: one of either edition.
+    """Whether a module is served: one of either edition, or of another package.
 
     Args:
-        name: from ``paddle`` on.
+        name: its whole name.
     """
-    return is_listed(name) or (name.partition(".")[0] == "paddle" and module_of_2(name) is not None)
+    return is_listed(name) or module_behind(name) is not None
 
 
 def begins(name: str) -> None:
     """Note the import of a module.
 
     Args:
-        name: from ``paddle`` on.
+        name: its whole name.
     """
-    if is_listed(name) != (module_of_2(name) is not None):
-        uses("1.8" if is_listed(name) else "2.6")
+    if is_listed(name) != (module_behind(name) is not None):
+        uses("1.8" if is_listed(name) else "2.6", name)

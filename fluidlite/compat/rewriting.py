@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from .packages import PACKAGES
 from .served import notice
 
 ONE, TEXT, ARRAY = "__fluidlite_one__", "__fluidlite_operands__", "__fluidlite_array__"
@@ -174,9 +175,10 @@ def _is_old(path: str) -> bool:
         return True
     try:
         with open(path, "rb") as file:
-            return b"paddle" in file.read()
+            text = file.read()
     except OSError:
         return False
+    return any(package.encode() in text for package in PACKAGES)
 
 
 _finder = _Finder()

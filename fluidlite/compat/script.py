@@ -1,4 +1,4 @@
-"""``fluidlite run script.py``: a program from the time of fluid 1.8, as Python runs a script."""
+"""``fluidlite run script.py``: a program for paddle or OneFlow, as Python runs a script."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def parser() -> argparse.ArgumentParser:
     """What stands behind ``fluidlite run`` before the script's own arguments."""
     argument_parser = argparse.ArgumentParser(
         prog="fluidlite run",
-        description="Run a script that was written for paddle.fluid 1.8, or for paddle 2.",
+        description="Run a script that was written for paddle 1.8, for paddle 2, or for OneFlow.",
         epilog="What stands behind the script's name is the script's.",
     )
     argument_parser.add_argument(
@@ -42,7 +42,7 @@ def parser() -> argparse.ArgumentParser:
         "--synthetic-data", action="store_true", help="paddle.dataset makes samples, reads no files"
     )
     argument_parser.add_argument(
-        "--force", action="store_true", help="even where another paddle can be imported"
+        "--force", action="store_true", help="even where another paddle or oneflow can be imported"
     )
     argument_parser.add_argument(
         "--allow",

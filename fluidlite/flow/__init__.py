@@ -181,7 +181,6 @@ from .functions import logsumexp as logsumexp
 from .functions import max as max
 from .functions import mean as mean
 from .functions import min as min
-from .functions import norm as norm
 from .functions import prod as prod
 from .functions import relu as relu
 from .functions import softmax as softmax
@@ -202,6 +201,7 @@ from .kinds import int32 as int32
 from .kinds import int64 as int64
 from .kinds import long as long
 from .kinds import uint8 as uint8
+from .norms import norm as norm
 from .sampling import as_tensor as as_tensor
 from .sampling import bernoulli as bernoulli
 from .sampling import from_numpy as from_numpy
@@ -247,11 +247,18 @@ from .shapes import unsqueeze as unsqueeze
 from .shapes import view as view
 from .tensor import Tensor as Tensor
 from .tensor import tensor as tensor
+from .version import __version__ as __version__
 
 if TYPE_CHECKING:  # these come when they are first asked for
+    from . import cuda as cuda
+    from . import env as env
+    from . import linalg as linalg
     from . import nn as nn
     from . import optim as optim
+    from . import utils as utils
+    from . import version as version
 
-list_given_names(globals(), "autograd", "nn", "optim")
+_LATER = ("cuda", "env", "linalg", "nn", "optim", "utils", "version")
+list_given_names(globals(), "autograd", *_LATER)
 api_boundaries(globals(), quick=True, but=("Tensor",))
-answer(globals(), "nn", "optim")
+answer(globals(), *_LATER)

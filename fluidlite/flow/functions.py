@@ -34,7 +34,6 @@ sum: Function = ONEFLOW(
 prod: Function = ONEFLOW(reduction.prod, order="input, dim, keepdim, *, dtype")
 all: Function = ONEFLOW(reduction.all)
 any: Function = ONEFLOW(reduction.any)
-norm: Function = ONEFLOW(reduction.norm)
 logsumexp: Function = ONEFLOW(reduction.logsumexp, defaults={"dim": ...})
 argmax: Function = ONEFLOW(reduction.argmax, fixed={"dtype": "int64"}, into={"x": _numbers})
 argmin: Function = ONEFLOW(reduction.argmin, fixed={"dtype": "int64"}, into={"x": _numbers})

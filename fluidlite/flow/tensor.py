@@ -16,8 +16,8 @@ from ..functions.creation import array_of
 from ..functions.mixing import DIMENSIONS_FIRST, Promotion
 from .elementary import acosh, add, asinh, atanh, clamp, div, erfc, exp2, logsigmoid, mul, sub
 from .functions import (
-    all, amax, amin, any, argmax, argmin, log_softmax, logsumexp, max, mean, min, norm, prod,
-    relu, softmax, std, sum, var,
+    all, amax, amin, any, argmax, argmin, log_softmax, logsumexp, max, mean, min, prod, relu,
+    softmax, std, sum, var,
 )  # fmt: skip
 from .shapes import (
     argsort, chunk, cumsum, expand, flatten, flip, gather, index_select, masked_fill,
@@ -28,6 +28,7 @@ from . import devices
 from .conversion import Conversion
 from .inplace import InPlace
 from .methods import OF_VARIABLES, MoreMethods
+from .norms import norm
 from .views import Viewing
 
 if TYPE_CHECKING:

@@ -55,12 +55,18 @@ def list_given_names(module: dict[str, Any], *modules: str) -> None:
     >>> "relu" in dir(fluid.nn.functional), "api_boundaries" in dir(fluid.nn.functional)
     (True, False)
     """
-    given = [name for name, value in module.items() if _is_given(name, value)]
+    given = [name for name, value in module.items() if is_given(name, value)]
     module["__all__"] = [*given, *modules]
     list_public_names(module)
 
 
-def _is_given(name: str, value: Any) -> bool:
+def is_given(name: str, value: Any) -> bool:
+    """Whether a name is one that a package gives: no module, and not what it needs itself.
+
+    Args:
+        name: the name.
+        value: what it means.
+    """
     if name.startswith("_") or name in _LANGUAGE or isinstance(value, types.ModuleType):
         return False
     return not (isinstance(value, types.FunctionType) and value.__module__.startswith(_GROUND))

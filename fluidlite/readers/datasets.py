@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence, Sized
+from itertools import accumulate
 from typing import Any, Protocol
 
 import numpy as np
@@ -45,6 +46,10 @@ class Dataset(Described):
         raise UnsupportedError(
             f"class {type(self).__name__} is to define __len__, which says how many samples it has"
         )
+
+    def __add__(self, other: Samples) -> ConcatDataset:
+        """This data set, and another one behind it."""
+        return ConcatDataset([self, other])
 
 
 class IterableDataset(Dataset):
@@ -138,6 +143,11 @@ class ConcatDataset(Dataset):
         if not self.datasets:
             raise ArgumentError("ConcatDataset: expected data sets, got none")
 
+    @property
+    def cumulative_sizes(self) -> list[int]:
+        """How many samples there are up to the end of each data set."""
+        return list(accumulate(map(len, self.datasets)))
+
     def __getitem__(self, number: int) -> Any:
         at = number + len(self) if number < 0 else number
         for each in self.datasets:
@@ -147,7 +157,7 @@ class ConcatDataset(Dataset):
         raise IndexError(f"ConcatDataset: sample {number} of {len(self)}")
 
     def __len__(self) -> int:
-        return sum(map(len, self.datasets))
+        return self.cumulative_sizes[-1]
 
 
 def random_split(dataset: Samples, lengths: Sequence[int], generator: None = None) -> list[Subset]:

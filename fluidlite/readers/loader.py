@@ -2,33 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
-from contextlib import closing
-from itertools import islice
-from typing import Any, cast
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 from ..errors import ArgumentError, FeedError
-from ..ground.arguments import integer
-from ..ground.callsite import caller, warn
 from ..ground.place import Places
 from ..ground.reprs import Described
 from ..ground.tracebacks import api_boundaries
 from ..ir.variable import Variable
-from .buffer import Ahead
-from .collation import default_collate_fn
-from .datasets import BatchSampler, IterableDataset, Samples
+from .batches import BatchMaker
+from .datasets import Samples
 from .delivery import Delivery, place_count
 from .files import DatasetBase
 from .generator import GeneratorLoader
-from .processes import WorkerPool, in_order, streamed, why_not
 from .slots import Batch, Slots
-from .worker import Fetch, Stream
-
-_BUFFERED = 2  # batches that a thread reads ahead
 
 
-class DataLoader(Described):
-    """Batches of a data set.
+class DataLoader(BatchMaker):
+    """BatchMaker of a data set.
 
     Args:
         dataset: has samples by number and a length, as :class:`Dataset` does; or gives samples in
@@ -84,115 +75,29 @@ class DataLoader(Described):
         timeout: float = 0,
         worker_init_fn: Callable[[int], Any] | None = None,
     ) -> None:
-        self._site = caller()
-        self._what = f"DataLoader made at {self._site}"
-        if num_workers < 0 or timeout < 0:
-            name, value = ("num_workers", num_workers) if num_workers < 0 else ("timeout", timeout)
-            raise ArgumentError(f"DataLoader: expected {name} of 0 or more, got {value!r:.60}")
-        for name, function in (("collate_fn", collate_fn), ("worker_init_fn", worker_init_fn)):
-            if function is not None and not callable(function):
-                raise ArgumentError(
-                    f"DataLoader: expected {name} to be a function, got {function!r:.60}"
-                )
-        self.dataset: Any = dataset
-        self.num_workers = num_workers
-        self._timeout = timeout
-        self.collate_fn: Callable[[list[Any]], Any] = collate_fn or default_collate_fn
-        self._init, self._shared = worker_init_fn, use_shared_memory
-        self._buffered = use_buffer_reader
+        super().__init__(
+            dataset,
+            batch_sampler,
+            batch_size,
+            shuffle,
+            drop_last,
+            collate_fn,
+            num_workers,
+            use_buffer_reader,
+            use_shared_memory,
+            timeout,
+            worker_init_fn,
+        )
         self._delivery = Delivery("DataLoader", feed_list, return_list, tensors=True)
         self._places = place_count("DataLoader", places)
-        self._slots = Slots(None, self._what)
-        self._turn, self._told = 0, False
-        self._in_order = not _is_by_number(dataset)
-        self.drop_last = drop_last
-        if batch_sampler is not None and (batch_size != 1 or shuffle or drop_last):
-            raise ArgumentError(
-                "DataLoader: expected batch_sampler alone, or batch_size, shuffle and drop_last; "
-                "got both"
-            )
-        if self._in_order and (batch_sampler is not None or shuffle):
-            raise ArgumentError(
-                "DataLoader: a data set that is read in order has no numbers for batch_sampler or "
-                "shuffle; shuffle with fluid.io.shuffle, or give it __getitem__ and __len__"
-            )
-        if not hasattr(batch_sampler, "__iter__") and batch_sampler is not None:
-            raise ArgumentError(
-                f"DataLoader: expected batch_sampler to give lists of numbers, as a BatchSampler "
-                f"does, got {batch_sampler!r:.60}"
-            )
-        self.batch_size: int = integer(self, "batch_size", batch_size)
-        if batch_sampler is None and not self._in_order:
-            batch_sampler = BatchSampler(
-                indices=range(len(cast("Sized", dataset))),
-                shuffle=bool(shuffle),
-                batch_size=self.batch_size,
-                drop_last=bool(drop_last),
-            )
-        self.batch_sampler: Any = batch_sampler
-
-    def __len__(self) -> int:
-        if self._in_order:
-            raise ArgumentError(f"{self._what} reads a data set that does not know its length")
-        return len(self.batch_sampler)
+        self._slots = Slots(None, self.what)
 
     def __call__(self) -> Iterator[Any]:
         return iter(self)
 
     def __iter__(self) -> Iterator[Any]:
-        self._turn += 1
-        return self._pass()
-
-    def _pass(self) -> Iterator[Any]:
-        if self.num_workers and not self._falls_back():
-            batches = self._by_processes()
-            ahead: Any = closing(batches)
-        elif self._buffered:
-            ahead = closing(Ahead(self._here, _BUFFERED, self._what))
-        else:
-            ahead = closing(self._here())
-        with ahead as found:
-            yield from self._delivery.steps(map(self._opened, found), self._places, True)
-
-    def _here(self) -> Iterator[Any]:
-        """Batches that are made in this process."""
-        if self._in_order:
-            yield from _lists(self.dataset, self.batch_size, self.drop_last, self.collate_fn)
-            return
-        for numbers in self.batch_sampler:
-            yield self.collate_fn([self.dataset[number] for number in numbers])
-
-    def _by_processes(self) -> Any:
-        """Batches that processes make."""
-        jobs = [self._job()] * (1 if self._in_order else self.num_workers)
-        pool = WorkerPool(jobs, self._what, self._timeout, self._shared, self._turn)
-        if self._in_order:
-            return streamed(pool, _BUFFERED)
-        return in_order(pool, map(list, self.batch_sampler))
-
-    def _job(self) -> Any:
-        if not self._in_order:
-            return Fetch(self.dataset, self.collate_fn, self._init)
-        return Stream(
-            _Lists(self.dataset, self.batch_size, self.drop_last, self.collate_fn), self._init
-        )
-
-    def _falls_back(self) -> bool:
-        """Whether processes cannot be used; says so once."""
-        reason = why_not(self._job())
-        if not self._told and (reason or (self._in_order and self.num_workers > 1)):
-            self._told = True
-            if reason:
-                message = (
-                    f"reads in a thread, in the place of {self.num_workers} processes: {reason}"
-                )
-            else:
-                message = (
-                    f"reads in one process, in the place of {self.num_workers}: several would read "
-                    f"the same samples of a data set that is read in order"
-                )
-            warn(f"DataLoader {message}", self._site)
-        return reason is not None
+        with self.batches() as made:
+            yield from self._delivery.steps(map(self._opened, made), self._places, True)
 
     def _opened(self, made: Any) -> Batch:
         """What the collate function made, as values."""
@@ -202,7 +107,7 @@ class DataLoader(Described):
         values = self._slots.of_batch(made, copies=False)
         if names is not None and len(values) != len(names):
             raise FeedError(
-                f"{self._what}: expected a batch of {len(names)} values ({', '.join(names)}), the "
+                f"{self.what}: expected a batch of {len(names)} values ({', '.join(names)}), the "
                 f"samples have {len(values)} fields"
             )
         return values
@@ -300,44 +205,6 @@ class DatasetLoader(Described):
         delivery = Delivery("DataLoader.from_dataset", self._dataset.names, False)
         batches = (list(feed.values()) for feed in self._dataset.feeds())
         return delivery.steps(batches, self._places, self._drop_last)
-
-
-def _is_by_number(dataset: Any) -> bool:
-    """Whether samples are asked for by number; else they are read in order.
-
-    Raises:
-        ArgumentError: neither is possible.
-    """
-    kind = type(dataset)
-    if isinstance(dataset, IterableDataset):
-        return False
-    if hasattr(kind, "__getitem__") and hasattr(kind, "__len__"):
-        return True
-    if hasattr(kind, "__iter__"):
-        return False
-    raise ArgumentError(
-        f"DataLoader: expected a data set with __getitem__ and __len__, or with __iter__, got "
-        f"{dataset!r:.60} of type {kind.__name__}"
-    )
-
-
-class _Lists:
-    """Called, gives batches of what is read in order; goes to another process."""
-
-    def __init__(self, *arguments: Any) -> None:
-        self.arguments = arguments
-
-    def __call__(self) -> Iterator[Any]:
-        return _lists(*self.arguments)
-
-
-def _lists(
-    samples: Iterable[Any], size: int, drop_last: bool, collate: Callable[[list[Any]], Any]
-) -> Iterator[Any]:
-    items = iter(samples)
-    while batch := list(islice(items, size)):
-        if len(batch) == size or not drop_last:
-            yield collate(batch)
 
 
 __all__ = ["DataLoader", "DatasetLoader"]

@@ -343,7 +343,7 @@ def test_a_process_that_is_started_is_allowed_what_its_parent_is(here, monkeypat
     said = os.environ["FLUIDLITE_ALIAS"]
     compat.uninstall()
     monkeypatch.setenv("FLUIDLITE_ALIAS", said)
-    compat.children.adopt()
+    compat.children.adopt("paddle")
     assert not any("files" in op.foreign for op in _ops(SAVING))
 
 

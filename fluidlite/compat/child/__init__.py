@@ -1,3 +1,3 @@
-"""A folder on the import path of processes that a program starts: ``paddle`` in there begins the
-alias.
+"""A folder on the import path of processes that a program starts: ``paddle`` and ``oneflow``
+in there begin the alias.
 """

@@ -26,7 +26,7 @@ from .lists import length
 from .merging import as_variable, is_static, refused
 
 #: packages whose functions are not the user's
-_OTHERS = frozenset({"fluidlite", "paddle", "numpy", *sys.stdlib_module_names})
+_OTHERS = frozenset({"fluidlite", "oneflow", "paddle", "numpy", *sys.stdlib_module_names})
 
 
 #: set at functions that run as they are

@@ -2,4 +2,4 @@
 
 from importlib import import_module
 
-import_module("fluidlite.compat.children").adopt()
+import_module("fluidlite.compat.children").adopt(__name__)

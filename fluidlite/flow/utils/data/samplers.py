@@ -1,0 +1,215 @@
+"""In which order samples are read, under OneFlow's arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence, Sized
+from itertools import islice
+
+import numpy as np
+
+from ....errors import ArgumentError
+from ....ground.arguments import integer
+from ....ground.job_environment import launched
+from ....ground.reprs import Described
+from ....ground.seeding import shuffled
+from ....readers.datasets import Sampler
+
+
+class RandomSampler(Sampler):
+    """Numbers of samples in an order that is drawn anew for each pass.
+
+    Args:
+        data_source: the samples; their number is asked for.
+        replacement: whether a sample may come several times.
+        num_samples: with ``replacement``: how many are drawn; as many as there are when None.
+        generator: accepted, as None.
+
+    Raises:
+        ArgumentError: an argument is of another kind, or ``num_samples`` is given without
+            ``replacement``.
+
+    >>> sorted(fluid.flow.utils.data.RandomSampler("abc"))
+    [0, 1, 2]
+    >>> len(list(fluid.flow.utils.data.RandomSampler("abc", replacement=True, num_samples=5)))
+    5
+    """
+
+    def __init__(
+        self,
+        data_source: Sized,
+        replacement: bool = False,
+        num_samples: int | None = None,
+        generator: None = None,
+    ) -> None:
+        super().__init__(data_source)
+        need_bool("RandomSampler", "replacement", replacement)
+        need_no_generator("RandomSampler", generator)
+        if num_samples is not None:
+            integer(self, "num_samples", num_samples)
+            if not replacement:
+                raise ArgumentError(
+                    f"RandomSampler: expected num_samples with replacement=True, got {num_samples} "
+                    f"without; every sample comes once"
+                )
+        self.replacement = replacement
+        self._drawn = num_samples
+
+    @property
+    def num_samples(self) -> int:
+        """How many numbers a pass has."""
+        return len(self.data_source) if self._drawn is None else self._drawn
+
+    def __iter__(self) -> Iterator[int]:
+        count = len(self.data_source)
+        if not self.replacement:
+            return iter(shuffled(range(count)))
+        return (shuffled(range(count))[0] for _ in range(self.num_samples))
+
+    def __len__(self) -> int:
+        return self.num_samples
+
+
+class SubsetRandomSampler(Sampler):
+    """Some numbers of samples, in an order that is drawn anew for each pass.
+
+    Args:
+        indices: they.
+        generator: accepted, as None.
+
+    >>> sorted(fluid.flow.utils.data.SubsetRandomSampler([4, 7]))
+    [4, 7]
+    """
+
+    def __init__(self, indices: Sequence[int], generator: None = None) -> None:
+        super().__init__(indices)
+        need_no_generator("SubsetRandomSampler", generator)
+        self.indices = indices
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(shuffled(self.indices))
+
+
+class BatchSampler(Described):
+    """Lists of numbers of samples: each is a batch.
+
+    Args:
+        sampler: gives the numbers.
+        batch_size: how many a batch has.
+        drop_last: whether to leave out a last batch that has fewer.
+
+    Raises:
+        ArgumentError: an argument is of another kind.
+
+    >>> list(fluid.flow.utils.data.BatchSampler([7, 8, 9], batch_size=2, drop_last=False))
+    [[7, 8], [9]]
+    """
+
+    def __init__(self, sampler: Iterable[int], batch_size: int, drop_last: bool) -> None:
+        need_bool("BatchSampler", "drop_last", drop_last)
+        self.batch_size: int = integer(self, "batch_size", batch_size)
+        self.sampler = sampler
+        self.drop_last = drop_last
+
+    def __iter__(self) -> Iterator[list[int]]:
+        numbers = iter(self.sampler)
+        while batch := list(islice(numbers, self.batch_size)):
+            if len(batch) == self.batch_size or not self.drop_last:
+                yield batch
+
+    def __len__(self) -> int:
+        if not isinstance(self.sampler, Sized):
+            raise TypeError(f"object of type {type(self.sampler).__name__!r} has no len()")
+        count = len(self.sampler)
+        return count // self.batch_size if self.drop_last else -(-count // self.batch_size)
+
+
+class DistributedSampler(Sampler):
+    """The numbers of this process's samples, where several share a data set.
+
+    Args:
+        dataset: the data set.
+        num_replicas: how many processes there are; those that were started together when None.
+        rank: the number of this one.
+        shuffle: whether each epoch has an order of its own, the same in all processes.
+        seed: what that is drawn from, with the number of the epoch.
+        drop_last: whether to leave out last samples that are not enough for all; else the first
+            ones come again.
+
+    Raises:
+        ArgumentError: there is no process of that number.
+
+    >>> part = fluid.flow.utils.data.DistributedSampler(range(5), 2, 1, shuffle=False)
+    >>> list(part)
+    [1, 3, 0]
+    """
+
+    def __init__(
+        self,
+        dataset: Sized,
+        num_replicas: int | None = None,
+        rank: int | None = None,
+        shuffle: bool = True,
+        seed: int = 0,
+        drop_last: bool = False,
+    ) -> None:
+        super().__init__(dataset)
+        self.num_replicas: int = launched().size if num_replicas is None else num_replicas
+        self.rank: int = launched().rank if rank is None else rank
+        if not 0 <= self.rank < self.num_replicas:
+            raise ArgumentError(
+                f"DistributedSampler: expected rank from 0 to {self.num_replicas - 1}, got "
+                f"{self.rank}"
+            )
+        self.shuffle, self.seed, self.drop_last = shuffle, seed, drop_last
+        self.epoch = 0
+
+    def set_epoch(self, epoch: int) -> None:
+        """Have the order of another epoch.
+
+        Args:
+            epoch: its number.
+        """
+        self.epoch = epoch
+
+    def __iter__(self) -> Iterator[int]:
+        count = len(self.data_source)
+        order = np.arange(count)
+        if self.shuffle:
+            order = np.random.RandomState(self.seed + self.epoch).permutation(count)
+        shared = np.resize(order, len(self) * self.num_replicas) if count else order
+        return iter(shared[self.rank :: self.num_replicas].tolist())
+
+    def __len__(self) -> int:
+        count = len(self.data_source)
+        return count // self.num_replicas if self.drop_last else -(-count // self.num_replicas)
+
+
+def need_bool(what: str, name: str, value: object) -> None:
+    """Refuse what is no truth value.
+
+    Args:
+        what: the class, for the message.
+        name: of the argument.
+        value: what was given.
+
+    Raises:
+        ArgumentError: it is something else.
+    """
+    if not isinstance(value, bool):
+        raise ArgumentError(f"{what}: expected {name} to be True or False, got {value!r:.60}")
+
+
+def need_no_generator(what: str, generator: object) -> None:
+    """Refuse a generator of random numbers.
+
+    Args:
+        what: the class, for the message.
+        generator: what was given.
+
+    Raises:
+        ArgumentError: there is one.
+    """
+    if generator is not None:
+        raise ArgumentError(
+            f"{what}: expected generator=None, got {generator!r:.60}; call flow.manual_seed"
+        )
