@@ -141,7 +141,10 @@ class Scope:
     array([1., 1.], dtype=float32)
     """
 
+    @api_boundary
     def __init__(self, parent: Scope | None = None) -> None:
+        if parent is not None and not isinstance(parent, Scope):
+            raise ArgumentError(f"expected parent to be a scope, got {parent!r:.60}")
         self._parent = parent
         self._variables: dict[str, ScopeVariable] = {}
         self._below: list[Scope] = []

@@ -271,6 +271,7 @@ def set_flags(changes: dict[str, object]) -> None:
     current.update(changes)
 
 
+@api_boundary
 def get_flags(names: str | list[str]) -> dict[str, object]:
     """The values of flags, by name."""
     asked = [names] if isinstance(names, str) else list(names)

@@ -21,6 +21,7 @@ from .filled_tensors import Allocated
 from .place import CPUPlace, Place
 from .protected import answers_protected
 from .shaped import Shaped
+from .tracebacks import quick_api_boundary
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -211,6 +212,7 @@ class LoDTensorArray:
 
     __slots__ = ("items",)
 
+    @quick_api_boundary
     def __init__(self, items: Iterable[Any] = ()) -> None:
         self.items: tuple[Any, ...] = tuple(items)
 
