@@ -39,21 +39,28 @@ argmax: Function = ONEFLOW(reduction.argmax, fixed={"dtype": "int64"}, into={"x"
 argmin: Function = ONEFLOW(reduction.argmin, fixed={"dtype": "int64"}, into={"x": _numbers})
 
 
-def softmax(input: Tensor, dim: int, dtype: DTypeLike = None) -> Tensor:
+def softmax(input: Tensor, dim: int | None = None, dtype: DTypeLike = None) -> Tensor:
     """e^x divided by the sum of those along a dimension.
 
     Args:
         input: a tensor.
-        dim: the dimension.
+        dim: the dimension; when None, the first of tensors of up to one or of three dimensions,
+            the second of others.
         dtype: the element type to compute in; the tensor's when None.
     """
-    return eager.softmax(input if dtype is None else elementary.cast(input, dtype), axis=dim)
+    x = input if dtype is None else elementary.cast(input, dtype)
+    return eager.softmax(x, axis=_dim_of_classes(x, dim))
 
 
-def log_softmax(input: Tensor, dim: int, dtype: DTypeLike = None) -> Tensor:
+def _dim_of_classes(x: Tensor, dim: int | None) -> int:
+    """The dimension along which probabilities are."""
+    return int(x.array.ndim not in (0, 1, 3)) if dim is None else dim
+
+
+def log_softmax(input: Tensor, dim: int | None = None, dtype: DTypeLike = None) -> Tensor:
     """The logarithm of :func:`softmax`, more exact."""
     x = input if dtype is None else elementary.cast(input, dtype)
-    return arithmetic.subtract(x, reduction.logsumexp(x, dim, True))
+    return arithmetic.subtract(x, reduction.logsumexp(x, _dim_of_classes(x, dim), True))
 
 
 def mean(

@@ -1,5 +1,7 @@
 """Modules."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -176,3 +178,12 @@ def test_what_fits_no_module_is_refused():
                 self.weight = nn.Parameter(flow.ones(1))
 
         Early()
+
+
+@pytest.mark.parametrize("shape, dim", [([2], 0), ([2, 3], 1), ([2, 3, 4], 0), ([2, 3, 4, 2], 1)])
+def test_probabilities_are_along_a_dimension_that_the_rank_says(shape, dim):
+    x = flow.arange(math.prod(shape)).reshape(*shape).to(flow.float32)
+    for make in (flow.nn.Softmax, flow.nn.LogSoftmax):
+        assert make()(x).tolist() == make(dim)(x).tolist()
+    assert x.softmax().tolist() == flow.softmax(x, dim).tolist()
+    assert x.log_softmax().tolist() == flow.log_softmax(x, dim).tolist()

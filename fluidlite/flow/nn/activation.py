@@ -25,7 +25,7 @@ class _InPlace(FunctionModule):
 class _AlongDim(FunctionModule):
     """A function along a dimension."""
 
-    dim: int
+    dim: int | None = None
 
 
 class ReLU(FunctionModule):

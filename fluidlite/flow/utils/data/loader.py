@@ -92,7 +92,7 @@ class DataLoader(BatchMaker):
         numbers = batch_sampler
         if sampler is not None and batch_sampler is None:
             numbers = BatchSampler(sampler, size, drop_last)
-        collate: Callable[[list[Any]], Any] = collate_fn or collated
+        collate: Any = collate_fn or collated
         if batch_size is None and batch_sampler is None:
             collate = Single(collate_fn or converted)
         super().__init__(
