@@ -462,6 +462,14 @@ def _write_shape(x: Variable, change: Any) -> Variable:
     return _write(x, change, reshaped=True)
 
 
+def _write_type(x: Variable, change: Any) -> Variable:
+    """What a function makes of a variable that changes the element type: another variable, as in
+    paddle 2, since a variable of a program keeps its type.
+    """
+    made: Variable = change(x)
+    return made
+
+
 def _alias(x: Variable) -> Variable:
     """The variable."""
     return x
@@ -499,6 +507,7 @@ _OWN: dict[str, Any] = {
     "detach": _detach,
     "write": _write,
     "write_shape": _write_shape,
+    "write_type": _write_type,
 }
 #: what tensors have because they have elements and a past
 _OF_TENSORS = frozenset(

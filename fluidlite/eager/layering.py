@@ -140,7 +140,13 @@ class EagerLayer(Interpreter):
     # -- parameters --------------------------------------------------------------------------------
 
     def weight(self, attr: Any, shape: Any, *of_programs: Any, stop_gradient: bool = False) -> Any:
-        """The weight that the layer was given; None for False."""
+        """The weight that the layer was given; None for False.
+
+        Args:
+            attr: the weight.
+            shape: the shape that it should have.
+            of_programs, stop_gradient: of the one that is made in a program; without meaning here.
+        """
         return self.parameter(attr, shape)
 
     def fixed(self, array: Any) -> Any:
@@ -160,7 +166,13 @@ class EagerLayer(Interpreter):
         return x if bias is None else eager.elementwise_add(x, bias, axis=axis)
 
     def bias_parameter(self, attr: Any, shape: Any, dtype: Any) -> Any:
-        """The bias that the layer was given; None for False."""
+        """The bias that the layer was given; None for False.
+
+        Args:
+            attr: the bias.
+            shape: the shape that it should have.
+            dtype: of the one that is made in a program; without meaning here.
+        """
         return self.parameter(attr, shape)
 
     def parameter(

@@ -69,13 +69,19 @@ class Promotion:
         """The type that a function computes in.
 
         Args:
-            function: its name.
+            function: its name; without meaning here.
             x, y: arrays of different element types, or what is declared of them.
         """
         return common_type(x.dtype, y.dtype)
 
     def of_number(self, function: str, dtype: _DType, number: Any) -> _DType:
-        """The type that a function of a tensor of some type and a Python number computes in."""
+        """The type that a function of a tensor and a Python number computes in.
+
+        Args:
+            function: its name; without meaning here.
+            dtype: the tensor's.
+            number: the number.
+        """
         return number_type(dtype, number)
 
 

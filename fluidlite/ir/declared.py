@@ -147,6 +147,8 @@ def _of_integers(*slots: str) -> Callable[[Any, Mapping[str, Any]], dict[str, An
 
 def _with_priors(instance: Any, specs: Mapping[str, Any]) -> dict[str, Any]:
     """As many prior boxes as there are boxes to decode."""
+    if specs["TargetBox"].ndim < 2:
+        return {}
     count = specs["TargetBox"].shape[1 - instance.axis]
     priors = [slot for slot in ("PriorBox", "PriorBoxVar") if specs.get(slot) is not None]
     return {slot: specs[slot].with_shape([count, 4]) for slot in priors}
@@ -154,6 +156,8 @@ def _with_priors(instance: Any, specs: Mapping[str, Any]) -> dict[str, Any]:
 
 def _with_anchors(instance: Any, specs: Mapping[str, Any]) -> dict[str, Any]:
     """An anchor for each score, and its variances."""
+    if specs["Scores"].ndim != 4:
+        return {}
     _, anchors, height, width = specs["Scores"].shape
     shape = [height, width, anchors, 4]
     return {slot: specs[slot].with_shape(shape) for slot in ("Anchors", "Variances")}

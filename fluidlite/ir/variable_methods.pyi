@@ -860,8 +860,8 @@ class VariableMethods(Arithmetic):
     def write_shape(self, change: Any) -> Variable:
         """The same as ``write`` for a function that changes the shape."""
 
-    def write_type(self, change: Any) -> Any:
-        """The same as ``write`` for a function that changes the element type."""
+    def write_type(self, change: Any) -> Variable:
+        """What a function makes of a variable that changes the element type: another variable, as in"""
 
     def zero_(self) -> Any:
         """Make all elements 0, in place."""

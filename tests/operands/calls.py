@@ -420,7 +420,7 @@ FLOW = {
     "movedim": "STACKS, 0, 1",
     "multinomial": "X, 2",
     "narrow": "X, 1, 1, 2",
-    "norm": ["X", "X, 2.0, 1", "X, 1, 0", "X, 3.0"],
+    "norm": ["X", "X, 2.0, 1", "X, 1, 0", "X, 1"],
     "numel": "X",
     "permute": ["X, 1, 0", "STACKS, [2, 0, 1]"],
     "quantile": ["X, 0.3", "X, 0.3, 1"],

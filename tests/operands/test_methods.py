@@ -13,7 +13,7 @@ RANDOM = "draws random numbers: compared with the functions"
 OBJECT = "gives an object that is no tensor"
 
 LEFT_OUT = {
-    **dict.fromkeys(["alias", "write", "write_shape"], HANDLES),
+    **dict.fromkeys(["alias", "write", "write_shape", "write_type"], HANDLES),
     **dict.fromkeys(["uniform_", "normal_", "exponential_", "bernoulli_", "multinomial"], RANDOM),
     "device": OBJECT,
     "cuda": "there is one place",

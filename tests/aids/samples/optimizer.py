@@ -31,6 +31,6 @@ def adam(rng, type):
         Beta2Pow=np.array([0.998]),
     )
     yield Sample(inputs)
-    yield Sample(inputs, dict(beta1=0.8, beta2=0.9, epsilon=0.1), "attributes")
+    yield Sample(inputs, dict(beta1=0.75, beta2=0.875, epsilon=0.125), "attributes")
     betas = dict(Beta1Tensor=np.array([0.8]), Beta2Tensor=np.array([0.9]))
     yield Sample(dict(inputs, **betas), name="tensors")
