@@ -10,6 +10,7 @@ from .ground import interrupts as _interrupts  # isort: split
 
 from functools import partial
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 from . import (
@@ -99,7 +100,8 @@ _MODULES = (
 _PACKAGES = frozenset([
     "autograd", "checkpoint", "compat", "compiler", "contrib", "dataset", "distributed",
     "dygraph", "eager", "export", "flow", "incubate", "inspect", "io", "jax",
-    "metrics", "model", "nn", "onnx", "ops", "profiler", "proto", "readers", "transpiler",
+    "metrics", "model", "nn", "onnx", "ops", "paddle", "profiler", "proto", "readers",
+    "transpiler",
 ])  # fmt: skip
 #: of them, and of what is imported above, those that are for its own use
 _INNER = frozenset(["eager", "ops", "proto", "public_names", "readers"])
@@ -157,5 +159,7 @@ def __dir__() -> list[str]:
 
 
 def _is_public(name: str, value: Any) -> bool:
+    if isinstance(value, ModuleType):  # those that are public have lists of their own
+        return False
     module = getattr(value, "__module__", None) or ""
     return not name.startswith("_") and module.startswith(f"{__name__}.") and name not in _INNER

@@ -30,6 +30,7 @@ from . import nets
 from . import nn
 from . import onnx
 from . import optimizer
+from . import paddle
 from . import param_attr
 from . import profiler
 from . import reader
@@ -634,6 +635,7 @@ __all__ = [
     "onnx",
     "optimizer",
     "outer",
+    "paddle",
     "param_attr",
     "pow",
     "prod",
