@@ -82,8 +82,11 @@ def adopt(package: str) -> None:
     """Install the alias in this process as it is in the one that started it.
 
     Args:
-        package: the one whose import has begun it.
+        package: the one whose import has begun it; nothing is done where that is a module of
+            this package, as a walk over its modules imports it.
     """
+    if "." in package:
+        return
     words = os.environ.get(_OPTIONS, "").split()
     allow = [word.removeprefix(_ALLOW) for word in words if word.startswith(_ALLOW)]
     editions = [word.removeprefix(_PADDLE) for word in words if word.startswith(_PADDLE)]

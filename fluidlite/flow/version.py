@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from ..ground.public_names import list_public_names
+
 __version__ = "0.9.0"
 __git_commit__ = ""
-__all__ = ["__version__"]
+
+list_public_names(globals())

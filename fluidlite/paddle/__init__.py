@@ -81,7 +81,10 @@ from .modes import disable_static, enable_static, in_dynamic_mode
 __version__ = version.full_version
 globals().update({name: getattr(inplace, name) for name in inplace.__all__})
 
-_INNER = ("annotations", "api_boundaries", "inplace", "list_public_names")
+_INNER = (
+    "annotations", "api_boundaries", "creation", "element_types", "files", "inplace",
+    "list_public_names", "modes",
+)  # fmt: skip
 __all__ = [name for name in globals() if name[0] != "_" and name not in _INNER]
 list_public_names(globals())
 api_boundaries(globals(), quick=True, imported=True, but=("Tensor",))
