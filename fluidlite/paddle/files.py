@@ -1,4 +1,6 @@
-"""``paddle.save`` and ``paddle.load``: tensors, and plain data of them, in pickles of paddle 2.
+"""``paddle.save`` and ``paddle.load``: tensors, and plain data of them, in pickles.
+
+Those of dictionaries are as paddle 2 has them; other objects stand in a dictionary of one entry.
 
 They are read by a reader that makes plain data and arrays only, so a file cannot act.
 """
@@ -18,6 +20,7 @@ from ..ground.tracebacks import api_boundaries
 from ..io.states import load_state, write_tensors
 from ..ir.program import Program
 from ..proto.state import NAME_TABLE, checked_path
+from .static.models import save_to_file
 
 #: what stands for an object that is no dictionary, in a file that holds one
 _WHOLE = "paddle.save"
@@ -44,8 +47,7 @@ def save(obj: Any, path: Path, protocol: int = 4, **configs: Any) -> None:
     ['bias', 'weight']
     """
     if isinstance(obj, Program):
-        with open(checked_path(path), "wb") as file:
-            file.write(obj.serialize_to_string())
+        save_to_file(path, obj.serialize_to_string())
         return
     state = obj if isinstance(obj, Mapping) else {_WHOLE: obj}
     write_tensors({name: _arrays(each, name) for name, each in state.items()}, checked_path(path))

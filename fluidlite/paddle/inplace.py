@@ -27,14 +27,21 @@ _NAMES = [
 __all__ = [*_NAMES]
 
 
+#: those that draw elements anew: without the underscore they take no tensor to write to
+_DRAWN = frozenset(["normal_"])
+
+
 def _in_place(name: str) -> Callable[..., Any]:
     method = getattr(Tensor, name)
     function = getattr(exports, name[:-1], None)
 
     @functools.wraps(method)
     def written(x: Any, *args: Any, **kwargs: Any) -> Any:
-        chosen = method if function is None or not isinstance(x, Variable) else function
-        return chosen(x, *args, **kwargs)
+        if not isinstance(x, Variable):
+            return method(x, *args, **kwargs)
+        if function is None or name in _DRAWN:
+            return getattr(x, name)(*args, **kwargs)
+        return function(x, *args, **kwargs)
 
     written.__module__ = __name__
     return written

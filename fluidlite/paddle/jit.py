@@ -134,11 +134,11 @@ def save(layer: Any, path: Path, input_spec: Sequence[Any] | None = None, **conf
         path: the path without the endings.
         input_spec: what it is called with: ``InputSpec``s, tensors, and plain values; as
             ``to_static`` was told when None.
-        configs: ``output_spec`` chooses among the outputs, by number or tensor; others are
-            accepted.
+        configs: ``output_spec`` chooses among the outputs, by number; others are accepted.
 
     Raises:
-        ArgumentError: nothing says what the layer is called with.
+        ArgumentError: nothing says what the layer is called with, or it takes something else; or
+            ``output_spec`` names no output.
         FileError: a file cannot be written; says why.
 
     >>> import os, tempfile
@@ -154,8 +154,12 @@ def save(layer: Any, path: Path, input_spec: Sequence[Any] | None = None, **conf
     outputs = built.outputs
     chosen = configs.get("output_spec")
     if chosen is not None:
-        numbers = [each for each in chosen if isinstance(each, int)]
-        outputs = [outputs[n] for n in numbers] if numbers else outputs[: len(chosen)]
+        if not all(isinstance(each, int) and 0 <= each < len(outputs) for each in chosen):
+            raise ArgumentError(
+                f"jit.save: expected output_spec to be numbers below {len(outputs)}, got "
+                f"{chosen!r:.60}"
+            )
+        outputs = [outputs[number] for number in chosen]
     with scope_guard(built.capture.scope()):
         models.save_inference_model(checked, built.inputs, outputs, Executor(), program=built.main)
 
@@ -184,7 +188,13 @@ def _built(layer: Any, spec: Sequence[Any]) -> Built:
     elif isinstance(function, types.MethodType) and not owner:
         owner = [function.__self__]
     translated = ProgramTranslator().functions.translated(plain)
-    inspect.signature(plain).bind(*owner, *declared)
+    try:
+        inspect.signature(plain).bind(*owner, *declared)
+    except TypeError as error:
+        raise ArgumentError(
+            f"jit.save: {plain.__qualname__} cannot be called with the {len(declared)} entries of "
+            f"input_spec: {error}"
+        ) from None
     return Built(translated, (*owner, *declared), {})
 
 

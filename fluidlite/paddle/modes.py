@@ -20,7 +20,7 @@ _static: state.StateSlot[bool] = state.slot("paddle 2 builds programs", lambda: 
 
 
 def enable_static() -> None:
-    """Have creation functions, parameters and layers build programs from here on."""
+    """Have creation functions and parameters build programs from here on."""
     _static.switch(True)
 
 

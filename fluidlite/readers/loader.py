@@ -19,7 +19,7 @@ from .slots import Batch, Slots
 
 
 class DataLoader(BatchMaker):
-    """BatchMaker of a data set.
+    """Batches of a data set.
 
     Args:
         dataset: has samples by number and a length, as :class:`Dataset` does; or gives samples in

@@ -45,6 +45,17 @@ def test_a_file_that_is_not_there_is_named(tmp_path):
         paddle.load(tmp_path / "nothing")
 
 
+def test_programs_are_written_and_bytes_that_are_not_there_are_named(tmp_path):
+    program = paddle.static.Program()
+    paddle.save(program, tmp_path / "p")
+    data = paddle.static.load_from_file(tmp_path / "p")
+    assert paddle.static.deserialize_program(data).num_blocks == 1
+    with pytest.raises(FileError):
+        paddle.static.load_from_file(tmp_path / "nothing")
+    with pytest.raises(FileError):
+        paddle.static.save_to_file(tmp_path, b"bytes")
+
+
 @pytest.fixture
 def model():
     """A program of one layer, its executor and what it computes."""

@@ -80,3 +80,13 @@ def test_on_a_variable_they_are_the_functions_without_underscore():
     paddle.disable_static()
     assert y is not x
     assert paddle.static.default_main_program().global_block().ops[-1].type == "tanh"
+
+
+def test_elements_of_a_variable_are_drawn_anew():
+    paddle.enable_static()
+    x = paddle.static.data("x", [2, 3]) * 1.0
+    drawn = paddle.normal_(x, 5.0, 0.0)
+    paddle.disable_static()
+    feed = {"x": np.zeros([2, 3], "float32")}
+    (value,) = paddle.static.Executor().run(feed=feed, fetch_list=[drawn])
+    np.testing.assert_array_equal(value, np.full([2, 3], 5.0))

@@ -109,6 +109,18 @@ def test_what_is_called_with_must_be_known(net, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("chosen", [[5], ["y"], [-1]])
+def test_an_output_that_is_not_there_is_refused(net, tmp_path, chosen):
+    with pytest.raises(ArgumentError, match="expected output_spec to be numbers below 1, got"):
+        paddle.jit.save(net, tmp_path / "net", SPEC, output_spec=chosen)
+    assert not list(tmp_path.iterdir())
+
+
+def test_too_many_declared_inputs_are_refused(net, tmp_path):
+    with pytest.raises(ArgumentError, match="cannot be called with the 2 entries of input_spec"):
+        paddle.jit.save(net, tmp_path / "net", SPEC * 2)
+
+
 def test_the_number_of_inputs_is_checked(net, tmp_path):
     paddle.jit.save(net, tmp_path / "net", SPEC)
     with pytest.raises(ArgumentError, match="the model takes 1 inputs, got 2"):

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ... import io
-from ...ground.files import Path
+from ...ground.files import Path, Transaction, read_bytes
 from ...ground.public_names import list_public_names
 from ...ground.tracebacks import api_boundaries
 from ...ir.program import Program, default_main_program
@@ -158,9 +158,12 @@ def save_to_file(path: Path, content: bytes) -> None:
     Args:
         path: the file.
         content: the bytes.
+
+    Raises:
+        FileError: the file cannot be written; says why.
     """
-    with open(checked_path(path), "wb") as file:
-        file.write(content)
+    with Transaction() as files:
+        files.write(path, content)
 
 
 def load_from_file(path: Path) -> bytes:
@@ -168,9 +171,11 @@ def load_from_file(path: Path) -> bytes:
 
     Args:
         path: the file.
+
+    Raises:
+        FileError: the file cannot be read; says why.
     """
-    with open(checked_path(path), "rb") as file:
-        return file.read()
+    return read_bytes(path)
 
 
 def _listed(variables: Variables) -> list[Variable]:
