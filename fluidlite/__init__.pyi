@@ -311,6 +311,15 @@ from .functions.shaping import triu
 from .functions.shaping import unbind
 from .functions.shaping import unsqueeze
 from .functions.shaping import unstack
+from .functions.special import digamma
+from .functions.special import erfinv
+from .functions.special import i0
+from .functions.special import i0e
+from .functions.special import i1
+from .functions.special import i1e
+from .functions.special import lgamma
+from .functions.special import multigammaln
+from .functions.special import polygamma
 from .ground.place import CPUPlace
 from .ground.place import CUDAPinnedPlace
 from .ground.place import CUDAPlace
@@ -494,6 +503,7 @@ __all__ = [
     "diagflat",
     "diagonal",
     "diff",
+    "digamma",
     "disable_dygraph",
     "disable_imperative",
     "dist",
@@ -511,6 +521,7 @@ __all__ = [
     "equal",
     "equal_all",
     "erf",
+    "erfinv",
     "errors",
     "exp",
     "expand",
@@ -546,6 +557,10 @@ __all__ = [
     "greater_than",
     "histogram",
     "hypot",
+    "i0",
+    "i0e",
+    "i1",
+    "i1e",
     "in_dygraph_mode",
     "increment",
     "incubate",
@@ -579,6 +594,7 @@ __all__ = [
     "lerp",
     "less_equal",
     "less_than",
+    "lgamma",
     "linspace",
     "load",
     "load_dygraph",
@@ -613,6 +629,7 @@ __all__ = [
     "mod",
     "model",
     "moveaxis",
+    "multigammaln",
     "multinomial",
     "multiply",
     "mv",
@@ -637,6 +654,7 @@ __all__ = [
     "outer",
     "paddle",
     "param_attr",
+    "polygamma",
     "pow",
     "prod",
     "profiler",

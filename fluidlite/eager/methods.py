@@ -43,6 +43,9 @@ from ..functions.shaping import (
     reshape, roll, split, squeeze, swapaxes, t, tile, transpose, tril, triu, unbind,
     unsqueeze, unstack,
 )  # fmt: skip
+from ..functions.special import (
+    digamma, erfinv, i0, i0e, i1, i1e, lgamma, multigammaln, polygamma,
+)  # fmt: skip
 from ..ground.tracebacks import quick_api_boundary
 from .inplace import writes_in_place
 from .layering import EagerLayer
@@ -260,3 +263,13 @@ class Methods(SharedMethods):
     index_add = index_add
     index_fill = index_fill
     take = take
+
+    lgamma: ClassVar[Function] = lgamma
+    digamma: ClassVar[Function] = digamma
+    erfinv: ClassVar[Function] = erfinv
+    polygamma = polygamma
+    multigammaln = multigammaln
+    i0 = i0
+    i0e = i0e
+    i1 = i1
+    i1e = i1e

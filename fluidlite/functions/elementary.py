@@ -27,7 +27,7 @@ def floats(x: Any) -> Any:
     return x
 
 
-def _of_floats(x: Tensor, name: str | None = None) -> Tensor:
+def of_floats(x: Tensor, name: str | None = None) -> Tensor:
     """An operator on floats."""
     return eager.operator(floats(x))
 
@@ -37,40 +37,38 @@ def of_any(x: Tensor, name: str | None = None) -> Tensor:
     return eager.operator(x)
 
 
-exp: OfTensor = of_operator(_of_floats, "exp", "e to the power of x.")
-expm1: OfTensor = of_operator(
-    _of_floats, "expm1", "e to the power of x, less 1; exact for small x."
-)
-log: OfTensor = of_operator(_of_floats, "log", "The natural logarithm of x.")
-log2: OfTensor = of_operator(_of_floats, "log2", "The logarithm of x to the base 2.")
-log10: OfTensor = of_operator(_of_floats, "log10", "The logarithm of x to the base 10.")
+exp: OfTensor = of_operator(of_floats, "exp", "e to the power of x.")
+expm1: OfTensor = of_operator(of_floats, "expm1", "e to the power of x, less 1; exact for small x.")
+log: OfTensor = of_operator(of_floats, "log", "The natural logarithm of x.")
+log2: OfTensor = of_operator(of_floats, "log2", "The logarithm of x to the base 2.")
+log10: OfTensor = of_operator(of_floats, "log10", "The logarithm of x to the base 10.")
 log1p: OfTensor = of_operator(
-    _of_floats, "log1p", "The natural logarithm of 1 + x, exact for small x."
+    of_floats, "log1p", "The natural logarithm of 1 + x, exact for small x."
 )
-sqrt: OfTensor = of_operator(_of_floats, "sqrt", "The square root of x.")
-rsqrt: OfTensor = of_operator(_of_floats, "rsqrt", "1 over the square root of x.")
-square: OfTensor = of_operator(_of_floats, "square", "x * x.")
-reciprocal: OfTensor = of_operator(_of_floats, "reciprocal", "1 / x.")
-sin: OfTensor = of_operator(_of_floats, "sin", "The sine of x.")
-cos: OfTensor = of_operator(_of_floats, "cos", "The cosine of x.")
-tan: OfTensor = of_operator(_of_floats, "tan", "The tangent of x.")
-asin: OfTensor = of_operator(_of_floats, "asin", "The angle in [-pi/2, pi/2] whose sine is x.")
-acos: OfTensor = of_operator(_of_floats, "acos", "The angle in [0, pi] whose cosine is x.")
-atan: OfTensor = of_operator(_of_floats, "atan", "The angle in (-pi/2, pi/2) whose tangent is x.")
-sinh: OfTensor = of_operator(_of_floats, "sinh", "The hyperbolic sine of x.")
-cosh: OfTensor = of_operator(_of_floats, "cosh", "The hyperbolic cosine of x.")
-tanh: OfTensor = of_operator(_of_floats, "tanh", "The hyperbolic tangent of x.")
+sqrt: OfTensor = of_operator(of_floats, "sqrt", "The square root of x.")
+rsqrt: OfTensor = of_operator(of_floats, "rsqrt", "1 over the square root of x.")
+square: OfTensor = of_operator(of_floats, "square", "x * x.")
+reciprocal: OfTensor = of_operator(of_floats, "reciprocal", "1 / x.")
+sin: OfTensor = of_operator(of_floats, "sin", "The sine of x.")
+cos: OfTensor = of_operator(of_floats, "cos", "The cosine of x.")
+tan: OfTensor = of_operator(of_floats, "tan", "The tangent of x.")
+asin: OfTensor = of_operator(of_floats, "asin", "The angle in [-pi/2, pi/2] whose sine is x.")
+acos: OfTensor = of_operator(of_floats, "acos", "The angle in [0, pi] whose cosine is x.")
+atan: OfTensor = of_operator(of_floats, "atan", "The angle in (-pi/2, pi/2) whose tangent is x.")
+sinh: OfTensor = of_operator(of_floats, "sinh", "The hyperbolic sine of x.")
+cosh: OfTensor = of_operator(of_floats, "cosh", "The hyperbolic cosine of x.")
+tanh: OfTensor = of_operator(of_floats, "tanh", "The hyperbolic tangent of x.")
 erf: OfTensor = of_operator(
-    _of_floats, "erf", "2 / sqrt(pi) times the integral of e^(-t^2) from 0 to x."
+    of_floats, "erf", "2 / sqrt(pi) times the integral of e^(-t^2) from 0 to x."
 )
-sigmoid: OfTensor = of_operator(_of_floats, "sigmoid", "1 / (1 + e^-x).")
-floor: OfTensor = of_operator(_of_floats, "floor", "The largest integer that is not above x.")
-ceil: OfTensor = of_operator(_of_floats, "ceil", "The smallest integer that is not below x.")
+sigmoid: OfTensor = of_operator(of_floats, "sigmoid", "1 / (1 + e^-x).")
+floor: OfTensor = of_operator(of_floats, "floor", "The largest integer that is not above x.")
+ceil: OfTensor = of_operator(of_floats, "ceil", "The smallest integer that is not below x.")
 round: OfTensor = of_operator(
-    _of_floats, "round", "The integer nearest to x; halves go away from zero."
+    of_floats, "round", "The integer nearest to x; halves go away from zero."
 )
-trunc: OfTensor = of_operator(_of_floats, "trunc", "x without its fraction.")
-sign: OfTensor = of_operator(_of_floats, "sign", "-1, 0 or 1, the sign of x.")
+trunc: OfTensor = of_operator(of_floats, "trunc", "x without its fraction.")
+sign: OfTensor = of_operator(of_floats, "sign", "-1, 0 or 1, the sign of x.")
 isfinite: OfTensor = of_operator(
     of_any, "isfinite", "Whether each element is a finite number.", "isfinite_v2"
 )

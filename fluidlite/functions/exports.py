@@ -22,14 +22,14 @@ from .creation import float16, float32, float64, int8, int16, int32, int64, uint
 #: the modules of this package whose public functions these are
 _MODULES = (
     "arithmetic", "composed", "counting", "creation", "diagonals", "einsum", "elementary",
-    "reduction", "selection", "shaping",
+    "reduction", "selection", "shaping", "special",
 )  # fmt: skip
 #: those of them that are for other modules of the package
 _INNER = frozenset([
     "array_of", "cast_to", "chosen", "clip", "common_type", "counted", "default_float", "dims_of",
-    "fits", "floats", "known_in_run", "number_type", "numbers_in", "of_any", "of_number",
-    "of_ranks", "operands", "python_and", "python_not", "python_or", "python_xor", "rows_of",
-    "runs", "spread_alike", "tensors_of", "trace", "truths",
+    "fits", "floats", "known_in_run", "number_type", "numbers_in", "of_any", "of_floats",
+    "of_number", "of_ranks", "operands", "python_and", "python_not", "python_or", "python_xor",
+    "rows_of", "runs", "spread_alike", "tensors_of", "trace", "truths",
 ])  # fmt: skip
 #: further names of functions
 _RENAMED = {"bmm": matmul, "mm": matmul, "mv": matmul, "floor_mod": remainder, "mod": remainder}

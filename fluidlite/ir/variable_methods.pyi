@@ -243,6 +243,9 @@ class VariableMethods(Arithmetic):
     def diff(self, n: int = 1, axis: int = -1, prepend: Variable | None = None, append: Variable | None = None, name: str | None = None) -> Variable:
         """What each element is more than the one before it."""
 
+    def digamma(self, name: str | None = None) -> Variable:
+        """The derivative of ``lgamma``; NaN at 0 and at negative integers."""
+
     def dim(self) -> int:
         """The number of dimensions."""
 
@@ -275,6 +278,9 @@ class VariableMethods(Arithmetic):
 
     def erf_(self, name: str | None = None) -> Variable:
         """2 / sqrt(pi) times the integral of e^(-t^2) from 0 to x, in place."""
+
+    def erfinv(self, name: str | None = None) -> Variable:
+        """The number whose ``erf`` is x; NaN outside of [-1, 1]."""
 
     def exp(self, name: str | None = None) -> Variable:
         """e to the power of x."""
@@ -369,6 +375,18 @@ class VariableMethods(Arithmetic):
     def hypot_(self, y: Any, name: str | None = None) -> Variable:
         """The length of the long side of right-angled triangles, in place."""
 
+    def i0(self, name: str | None = None) -> Variable:
+        """Bessel's modified function of the first kind, of order 0."""
+
+    def i0e(self, name: str | None = None) -> Variable:
+        """``i0(x)`` times ``e^-|x|``."""
+
+    def i1(self, name: str | None = None) -> Variable:
+        """Bessel's modified function of the first kind, of order 1."""
+
+    def i1e(self, name: str | None = None) -> Variable:
+        """``i1(x)`` times ``e^-|x|``."""
+
     def index_add(self, index: Any, axis: int, value: Any, name: str | None = None) -> Variable:
         """x with slices added at places along a dimension; what is named twice gets both."""
 
@@ -437,6 +455,9 @@ class VariableMethods(Arithmetic):
 
     def less_than_(self, y: Other, name: str | None = None) -> Variable:
         """x < y, element by element, as truth values, in place."""
+
+    def lgamma(self, name: str | None = None) -> Variable:
+        """The natural logarithm of the absolute value of the gamma function."""
 
     def log(self, name: str | None = None) -> Variable:
         """The natural logarithm of x."""
@@ -540,6 +561,9 @@ class VariableMethods(Arithmetic):
     def moveaxis(self, source: Numbers, destination: Numbers, name: str | None = None) -> Variable:
         """x with some dimensions moved to other places."""
 
+    def multigammaln(self, p: int, name: str | None = None) -> Variable:
+        """The logarithm of the gamma function of symmetric positive matrices with p rows."""
+
     def multinomial(self, num_samples: int = 1, replacement: bool = False, name: str | None = None) -> Variable:
         """Places that are drawn by their weights."""
 
@@ -594,6 +618,9 @@ class VariableMethods(Arithmetic):
 
     def outer(self, y: Any, name: str | None = None) -> Variable:
         """The products of every element of x with every element of y."""
+
+    def polygamma(self, n: int, name: str | None = None) -> Variable:
+        """The n-th derivative of ``digamma``."""
 
     def pow(self, y: Other, name: str | None = None) -> Variable:
         """x to the power of y."""

@@ -97,6 +97,7 @@ from . import (
     shape,
     slice,
     soft_labels,
+    special,
     suppression,
     tagging,
     text_matching,

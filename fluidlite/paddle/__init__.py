@@ -57,6 +57,9 @@ from ..functions.shaping import (
     flip, meshgrid, moveaxis, numel, rank, repeat_interleave, reshape, roll, split, squeeze,
     stack, t, tile, transpose, tril, triu, unbind, unsqueeze, unstack,
 )  # fmt: skip
+from ..functions.special import (
+    digamma, erfinv, i0, i0e, i1, i1e, lgamma, multigammaln, polygamma,
+)  # fmt: skip
 from ..ground.place import CPUPlace, CUDAPinnedPlace, CUDAPlace
 from ..ground.public_names import list_public_names
 from ..ground.tracebacks import api_boundaries

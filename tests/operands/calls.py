@@ -218,6 +218,8 @@ PADDLE = {
     "inner": ["X, Y", "V, U"],
     "kron": "X, Y",
     "zeros_like": "X",
+    "multigammaln": "LARGE, 2",
+    "polygamma": ["X, 0", "X, 1", "SIGNED, 2"],
 }
 
 #: paddle 2's functions of nn.functional

@@ -1,0 +1,94 @@
+"""Functions of the gamma function's family, Bessel's, the inverse of the error function."""
+
+from __future__ import annotations
+
+from math import log, pi
+from typing import TYPE_CHECKING
+
+from ..eager.recording import eager
+from ..errors import ArgumentError
+from ..ground.spellings import of_operator
+from .arithmetic import add, subtract
+from .elementary import floats, of_floats
+
+if TYPE_CHECKING:
+    from ..eager.tensor import Tensor
+    from .arguments import OfTensor
+
+lgamma: OfTensor = of_operator(
+    of_floats,
+    "lgamma",
+    """The natural logarithm of the absolute value of the gamma function.
+
+    >>> fluid.lgamma(fluid.to_tensor([1.0, 2.0, 3.0])).numpy().round(4).tolist()
+    [0.0, 0.0, 0.6930999755859375]
+    """,
+)
+digamma: OfTensor = of_operator(
+    of_floats, "digamma", "The derivative of ``lgamma``; NaN at 0 and at negative integers."
+)
+erfinv: OfTensor = of_operator(
+    of_floats, "erfinv", "The number whose ``erf`` is x; NaN outside of [-1, 1]."
+)
+
+
+def polygamma(x: Tensor, n: int, name: str | None = None) -> Tensor:
+    """The n-th derivative of ``digamma``.
+
+    Args:
+        x: a tensor of fractions.
+        n: an integer from 0.
+
+    Raises:
+        ArgumentError: n is no integer, or negative.
+
+    >>> fluid.polygamma(fluid.to_tensor([1.0]), 1).numpy().round(4).tolist()
+    [1.6448999643325806]
+    """
+    if not isinstance(n, int) or n < 0:
+        raise ArgumentError(f"polygamma: expected n to be an integer from 0, got {n!r}")
+    x = floats(x)
+    return eager.polygamma(x, n=n) if n else eager.digamma(x)
+
+
+def multigammaln(x: Tensor, p: int, name: str | None = None) -> Tensor:
+    """The logarithm of the gamma function of symmetric positive matrices with p rows.
+
+    Args:
+        x: numbers above (p - 1) / 2.
+        p: an integer from 1.
+
+    Raises:
+        ArgumentError: p is below 1.
+    """
+    if p < 1:
+        raise ArgumentError(f"multigammaln: expected p from 1, got {p!r}")
+    x = floats(x)
+    out = add(eager.lgamma(x), p * (p - 1) / 4 * log(pi))
+    for k in range(1, p):
+        out = add(out, eager.lgamma(subtract(x, k / 2)))
+    return out
+
+
+def i0(x: Tensor, name: str | None = None) -> Tensor:
+    """Bessel's modified function of the first kind, of order 0.
+
+    >>> fluid.i0(fluid.to_tensor([0.0, 1.0])).numpy().round(4).tolist()
+    [1.0, 1.2661000490188599]
+    """
+    return eager.bessel_i(floats(x), order=0)
+
+
+def i0e(x: Tensor, name: str | None = None) -> Tensor:
+    """``i0(x)`` times ``e^-|x|``."""
+    return eager.bessel_i(floats(x), order=0, scaled=True)
+
+
+def i1(x: Tensor, name: str | None = None) -> Tensor:
+    """Bessel's modified function of the first kind, of order 1."""
+    return eager.bessel_i(floats(x), order=1)
+
+
+def i1e(x: Tensor, name: str | None = None) -> Tensor:
+    """``i1(x)`` times ``e^-|x|``."""
+    return eager.bessel_i(floats(x), order=1, scaled=True)
