@@ -118,6 +118,8 @@ class GradientClipBase(HasProtectedArguments):
         return self
 
     def _clips(self, param: Variable) -> bool:
+        if not getattr(param, "need_clip", True):
+            return False
         return self.need_clip is None or bool(self.need_clip(param))
 
     def __post_init__(self) -> None:

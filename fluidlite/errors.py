@@ -183,7 +183,11 @@ class ParameterListError(ArgumentError, AttributeError):
     """An optimizer of eager tensors was not told which parameters to update."""
 
 
-class StateDictError(FluidError, RuntimeError, LookupError):
+class RateConflictError(ArgumentError, RuntimeError):
+    """A number was set as the learning rate that a scheduler gives."""
+
+
+class StateDictError(FluidError, RuntimeError, LookupError, AssertionError):
     """A state lacks the value of a parameter or of an optimizer's variable."""
 
 

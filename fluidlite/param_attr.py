@@ -30,6 +30,7 @@ class ParamAttr(Described):
         trainable: whether optimizers update it.
         do_model_average: whether ModelAverage averages it.
         gradient_clip: clipping of its gradient.
+        need_clip: whether clips of optimizers count and change its gradient.
 
     Raises:
         ArgumentError: an argument is of another kind.
@@ -47,6 +48,8 @@ class ParamAttr(Described):
         trainable: bool = True,
         do_model_average: bool = True,
         gradient_clip: GradientClipBase | None = None,
+        *,
+        need_clip: bool = True,
     ) -> None:
         _need("name", name, name is None or isinstance(name, str), "None or a text")
         known = initializer is None or isinstance(initializer, Initializer)
@@ -62,6 +65,7 @@ class ParamAttr(Described):
         self.trainable = trainable
         self.gradient_clip = gradient_clip
         self.do_model_average = do_model_average
+        self.need_clip = bool(need_clip)
 
     def parameter_arguments(self) -> dict[str, Any]:
         """Arguments of ``Block.create_parameter``, but for the name and the initializer."""
@@ -71,13 +75,14 @@ class ParamAttr(Described):
             "trainable": self.trainable,
             "gradient_clip_attr": self.gradient_clip,
             "do_model_average": self.do_model_average,
+            "need_clip": self.need_clip,
         }
 
     # -- by the names that layers of fluid's time call -------------------------------------------
 
     def _to_kwargs(self, with_initializer: bool = False) -> dict[str, Any]:
         given = {"name": self.name, **self.parameter_arguments()}
-        del given["gradient_clip_attr"]
+        del given["gradient_clip_attr"], given["need_clip"]
         return given | ({"initializer": self.initializer} if with_initializer else {})
 
     @staticmethod
@@ -107,7 +112,7 @@ class WeightNormParamAttr(ParamAttr):
     Args:
         dim: the dimension along which lengths are given, a number each; None for one length of the
             whole.
-        name, initializer, learning_rate, regularizer, trainable, do_model_average: as of
+        name, initializer, learning_rate, regularizer, trainable, do_model_average, need_clip: as of
             :class:`ParamAttr`; the initializer gives the direction, and the length is what that has
             first.
 
@@ -129,8 +134,11 @@ class WeightNormParamAttr(ParamAttr):
         regularizer: WeightDecayRegularizer | None = None,
         trainable: bool = True,
         do_model_average: bool = False,
+        *,
+        need_clip: bool = True,
     ) -> None:
-        super().__init__(name, initializer, learning_rate, regularizer, trainable, do_model_average)
+        given = name, initializer, learning_rate, regularizer, trainable, do_model_average
+        super().__init__(*given, need_clip=need_clip)
         whole = isinstance(dim, int) and not isinstance(dim, bool) and dim >= 0
         _need("dim", dim, dim is None or whole, "None or the number of a dimension, from 0")
         self.dim = dim

@@ -274,7 +274,7 @@ def declared(
     if getattr(type(tensor), "persistable", False) and shape and all(shape):
         chosen = {
             option: getattr(tensor, option)
-            for option in ("optimize_attr", "regularizer", "gradient_clip_attr")
+            for option in ("optimize_attr", "regularizer", "gradient_clip_attr", "need_clip")
             if hasattr(tensor, option)
         }
         return block.create_parameter(

@@ -461,6 +461,7 @@ SPELLINGS = {
     "flow": ("flow", "flow.nn", "flow.optim", "flow.optim.lr_scheduler", "flow.utils.data"),
     "nn": ("nn", "nn.initializer"),
     "optimizer": ("optimizer.lr",),
+    "paddle": ("paddle.optimizer", "paddle.param_attr", "paddle.regularizer"),
 }
 
 

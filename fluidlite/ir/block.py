@@ -202,7 +202,7 @@ class Block(OldBlock):
             name: generated when None.
             initializer: appends the operator that gives it its first value.
             more: ``trainable``, ``optimize_attr``, ``regularizer``, ``gradient_clip_attr``,
-                ``do_model_average``, ``stop_gradient``.
+                ``do_model_average``, ``need_clip``, ``stop_gradient``.
 
         Raises:
             DuplicateVariableError: a variable of that name has another shape or dtype, or is no
@@ -536,6 +536,7 @@ _CREATE_PARAMETER = frozenset(
         "gradient_clip_attr",
         "do_model_average",
         "is_distributed",
+        "need_clip",
         "persistable",
         "stop_gradient",
         "kind",

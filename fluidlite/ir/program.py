@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -61,6 +61,8 @@ class Program(OldProgram):
         self.remembered: WeakTable[Any, Any] = WeakTable()
         #: the cells of a notebook that built into it, and the number of the run that did
         self.built_by: dict[str, int] = {}
+        #: name of a variable -> what gives the number that it holds in the next run
+        self.schedules: dict[str, Callable[[], Any]] = {}
         #: whether it stands for what runs at once: variables that it is asked for are tensors
         self.at_once = False
 
@@ -230,6 +232,7 @@ class Program(OldProgram):
         copied = Program()
         copied._seed = self._seed
         copied.carried = self.carried
+        copied.schedules = dict(self.schedules)
         copied.current_block_idx = self.current_block_idx
         copied.blocks = [_copy_block(block, copied) for block in self.blocks]
         if for_test:

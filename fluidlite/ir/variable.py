@@ -413,6 +413,7 @@ class Parameter(Variable):
         "gradient_clip_attr",
         "initializer",
         "is_distributed",
+        "need_clip",
         "optimize_attr",
         "regularizer",
         "trainable",
@@ -432,6 +433,7 @@ class Parameter(Variable):
         gradient_clip_attr: Any = None,
         do_model_average: bool | None = None,
         is_distributed: bool = False,
+        need_clip: bool = True,
         **more: Any,
     ) -> None:
         sizes = as_shape(shape, name)
@@ -448,6 +450,7 @@ class Parameter(Variable):
         self.gradient_clip_attr: Any = gradient_clip_attr
         self.do_model_average: bool | None = do_model_average
         self.is_distributed: bool = is_distributed
+        self.need_clip: bool = need_clip
 
     def copy_to(self, block: Block) -> Variable:
         """The same parameter for another block; it is not yet declared there."""

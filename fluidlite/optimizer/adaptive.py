@@ -116,7 +116,9 @@ class Adadelta(Optimizer):
     attributes = "epsilon rho"
 
     def _create_param_lr(self, param_and_grad: Pair) -> Variable:
-        """The rate of all parameters: steps read none."""
+        """The rate of all parameters, where steps read none."""
+        if self.by_paddle2:
+            return super()._create_param_lr(param_and_grad)
         rate: Variable = self._global_learning_rate(param_and_grad[0].program)
         return rate
 

@@ -211,7 +211,8 @@ class EagerSteps:
         """
         states = self.states.named()
         make: Any = self.parameters[0].results if self.parameters else None
-        if states and self._optimizer.has_two_formulas and self._optimizer.by_paddle2:
+        two = self._optimizer.has_two_formulas and not self._optimizer.of_paddle2
+        if states and two and self._optimizer.by_paddle2:
             states[_FORMULA] = make(np.array([2], "int32"))
         rate = self.rate
         if isinstance(rate, LearningRateDecay):
@@ -242,7 +243,7 @@ class EagerSteps:
             elif _STEPS in given and rate.counts_steps:
                 rate.set_dict({"step_num": int(_number(given[_STEPS]))})
         self.states.load(values)
-        if values and self._optimizer.has_two_formulas:
+        if values and self._optimizer.has_two_formulas and not self._optimizer.of_paddle2:
             formula = 2 if self._optimizer.by_paddle2 else 1
             _warn_of_another_formula(self._optimizer, formula, given.get(_FORMULA))
 

@@ -55,7 +55,7 @@ class EagerStates:
         new = [(kept, p) for kept, p in places if (kept.name, p.name) not in self._made]
         if self._waiting:
             lacking = [self._stem(k, p) for k, p in new if (k.name, p.name) not in self._waiting]
-            if lacking:
+            if lacking and not self._optimizer.of_paddle2:
                 raise StateDictError(
                     f"{self._optimizer!r} goes on from states that were loaded, and they have "
                     f"nothing for {listing(lacking)}; add zeros by these names to begin anew"
@@ -114,7 +114,8 @@ class EagerStates:
             positions: whether those of the first parameter in them are for the first one here.
 
         Raises:
-            StateDictError: a state is missing, or something is none of this optimizer's.
+            StateDictError: a state is missing, or something is none of this optimizer's; as in
+                paddle 2, its optimizers pass over that, and miss what is there already.
             ShapeError: a state has another shape.
         """
         names = {kept.name: kept for kept in self._optimizer.states}
@@ -153,7 +154,7 @@ class EagerStates:
             elif name not in places and place is not None:
                 places[name] = place
                 taken[place] = name
-        if unknown:
+        if unknown and not self._optimizer.of_paddle2:
             known = [made.name for made in self._made.values()] or [f"{stem}_0" for stem in stems]
             raise StateDictError(
                 f"{self._optimizer!r} keeps nothing called {listing(unknown)}"
@@ -166,7 +167,8 @@ class EagerStates:
         """Refuse values that lack a state of one of their parameters, or one that is there."""
         wanted = {*self._made}
         begun = {param for _, param in found}
-        wanted |= {(states.name, param) for states in self._optimizer.states for param in begun}
+        if not self._optimizer.of_paddle2:
+            wanted |= {(states.name, param) for states in self._optimizer.states for param in begun}
         states = {states.name: states for states in self._optimizer.states}
         for param in self._parameters:
             for name in states:

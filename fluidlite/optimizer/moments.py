@@ -128,6 +128,7 @@ class AdamW(Adam):
             name=name,
             lazy_mode=lazy_mode,
             parameters=parameters,
+            multi_precision=multi_precision,
         )
         self._decay = number("AdamW", "weight_decay", weight_decay, least=0)
         self._lr_ratio, self._shrinks = lr_ratio, apply_decay_param_fun

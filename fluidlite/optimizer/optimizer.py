@@ -114,11 +114,12 @@ class Optimizer(Arguments, OldOptimizer, HasRate, HasOptions, Described):
         given = {"parameter_list": parameter_list, "regularization": regularization}
         fluids = {name: value for name, value in given.items() if name in self._named}
         paddle2s = {"parameters": parameters, "weight_decay": weight_decay, **self._more}
-        self.in_paddle2_words: bool = in_words_of_paddle2(self._kind, fluids, paddle2s)
+        words = in_words_of_paddle2(self._kind, fluids, paddle2s)
+        self.in_paddle2_words: bool = words or self.of_paddle2
         listed = self._checked_parameters(parameter_list if parameters is None else parameters)
         eager = eager_groups(self._kind, listed, self.group_options)
         self.in_paddle2_words |= holds_groups(listed)
-        if eager is not None and self.in_paddle2_words:
+        if self.in_paddle2_words and (eager is not None or self.of_paddle2):
             self.by_paddle2 = True
             self.type = self.type_of_paddle2 or self.type
         self._learning_rate = self._checked_rate(self.usual("learning_rate", learning_rate))
@@ -138,10 +139,12 @@ class Optimizer(Arguments, OldOptimizer, HasRate, HasOptions, Described):
         self._eager: EagerSteps | None = None
         if eager is not None:
             self._eager = EagerSteps(self, eager, self._learning_rate, grad_clip, name)
-        elif isinstance(self._learning_rate, LearningRateDecay):
+        elif (
+            isinstance(self._learning_rate, LearningRateDecay) and self._learning_rate.counts_steps
+        ):
             raise ArgumentError(
                 f"{self._kind}: a decay of fluid.dygraph is for eager parameters; give their "
-                f"parameter_list, or use a schedule of fluid.layers"
+                f"parameter_list, or use a schedule of fluid.layers or of fluid.optimizer.lr"
             )
 
     def begin(self, given: dict[str, Any]) -> None:

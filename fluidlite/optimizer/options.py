@@ -38,6 +38,8 @@ class HasOptions:
     type_of_paddle2: ClassVar[str] = ""
     #: paddle 2's values of arguments that fluid 1.8 wants to be given
     defaults_of_paddle2: ClassVar[Mapping[str, Any]] = {}
+    #: whether the class is in paddle 2's spelling, whose formulas hold in programs, too
+    of_paddle2: ClassVar[bool] = False
     #: whether paddle 2's names were used, so that its defaults stand in where fluid 1.8 has none
     in_paddle2_words = False
     #: whether steps are by its formula, too: those of eager parameters

@@ -66,8 +66,8 @@ class HasRate:
             raise refused(kind, "scheduler", wanted, scheduler)
         if self._eager is None:
             raise ArgumentError(
-                f"{kind}: a scheduler is for eager parameters; in programs give the optimizer a "
-                f"schedule of fluid.layers, or call set_lr(rate, scope)"
+                f"{kind}: another scheduler is for eager parameters; in programs make the "
+                f"optimizer with one, or call set_lr(rate, scope)"
             )
         self._learning_rate = self._eager.rate = scheduler
 
@@ -91,6 +91,9 @@ class HasRate:
             )
         name = unique_name.generate("learning_rate")
         self._rates.keep(main, name)
+        if isinstance(rate, LearningRateDecay):
+            main.schedules[name] = rate
+            rate = rate.current()
         return global_variable(main, startup, name, (1,), dtype, Constant(rate))
 
     def _global_learning_rate(self, program: Program | None = None) -> Any:
@@ -126,7 +129,8 @@ class HasRate:
         if scope is None:
             if isinstance(self._learning_rate, Variable):
                 raise self._needs_scope("current_step_lr(fluid.global_scope())")
-            return self._learning_rate
+            rate = self._learning_rate
+            return rate.current() if isinstance(rate, LearningRateDecay) else rate
         rate = self._global_learning_rate()
         if rate is None:
             rate = self._learning_rate

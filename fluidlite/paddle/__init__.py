@@ -67,7 +67,6 @@ from ..ground.state import get_flags, set_flags
 from ..inspect.layers import summary
 from ..io import batch
 from ..model import Model
-from ..param_attr import ParamAttr
 from . import (
     autograd, device, inplace, io, jit, metric, nn, optimizer, regularizer, static, version,
 )  # fmt: skip
@@ -79,6 +78,7 @@ from .creation import (
 from .device import get_device, is_compiled_with_cuda, set_device
 from .element_types import bool, dtype, finfo, iinfo, is_complex, is_floating_point, is_integer
 from .files import load, save
+from .param_attr import ParamAttr
 from .modes import disable_static, enable_static, in_dynamic_mode
 
 __version__ = version.full_version
@@ -86,7 +86,7 @@ globals().update({name: getattr(inplace, name) for name in inplace.__all__})
 
 _INNER = (
     "annotations", "api_boundaries", "creation", "element_types", "files", "inplace",
-    "list_public_names", "modes",
+    "list_public_names", "modes", "param_attr",
 )  # fmt: skip
 __all__ = [name for name in globals() if name[0] != "_" and name not in _INNER]
 list_public_names(globals())

@@ -143,6 +143,7 @@ class Executor(PreparesRuns, RunsDatasets, KeepsRandomState, TracesRuns, Describ
         if type(program) is not Program:
             if isinstance(program, CompiledProgram) and program.device_count > 1:
                 run = Run(program.program, fetch_list, feed, scope, use_prune, guard, return_numpy)
+                run.follow_schedules()
                 return self._run_replicated(program, run, return_merged)
             program, feed = program_and_feed(program, feed)
         if isinstance(feed, list):
@@ -150,6 +151,8 @@ class Executor(PreparesRuns, RunsDatasets, KeepsRandomState, TracesRuns, Describ
         run = Run(
             program, fetch_list, feed, scope, use_prune, guard, return_numpy, use_program_cache
         )
+        if run.program.schedules:
+            run.follow_schedules()
         return self._run(run, fetch_list)
 
     def _run_replicated(

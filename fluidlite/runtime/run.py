@@ -75,6 +75,14 @@ class Run:
         made.feed, made.guard = feed, guard
         return made
 
+    def follow_schedules(self) -> None:
+        """Set the variables whose numbers schedules give."""
+        for name, number in self.program.schedules.items():
+            variable = self.program.global_block().vars.get(name)
+            if variable is not None:
+                value = np.full(variable.shape, number(), variable.dtype.dtype)
+                self.scope.var(name).get_tensor().set(value)
+
     @staticmethod
     def fed_by_loader(feed: list[Any]) -> Any:
         """What a loader for one place gives, as a dictionary of arrays; other lists as they are."""

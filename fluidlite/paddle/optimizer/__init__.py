@@ -3,19 +3,9 @@
 from __future__ import annotations
 
 from ...ground.public_names import list_public_names
-from ...optimizer import (
-    SGD,
-    Adadelta,
-    Adagrad,
-    Adam,
-    Adamax,
-    AdamW,
-    Lamb,
-    Momentum,
-    Optimizer,
-    RMSProp,
-)  # fmt: skip
 from . import lr
+from .kinds import SGD, Adadelta, Adagrad, Adam, Adamax, AdamW, Lamb, Momentum, RMSProp
+from .optimizer import Optimizer
 
 __all__ = [
     "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "Lamb", "Momentum", "Optimizer",

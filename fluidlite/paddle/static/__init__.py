@@ -19,9 +19,9 @@ from ...ir.variable import Variable
 from ...layers import Print, accuracy, auc, create_global_var, create_parameter, py_func
 from ...model import InputSpec
 from ...optimizer import ExponentialMovingAverage
-from ...param_attr import WeightNormParamAttr
 from ...runtime.executor import Executor
 from ...scope import global_scope, scope_guard
+from ..param_attr import WeightNormParamAttr
 from . import nn
 from .data import data
 from .models import (

@@ -1,0 +1,177 @@
+"""Optimizers with the arguments of paddle 2.6, in both modes."""
+
+import gzip
+import inspect
+import json
+import pathlib
+
+import numpy as np
+import paddle2_training
+import pytest
+
+import fluidlite as fluid
+from fluidlite import paddle
+from fluidlite.errors import ArgumentError
+
+DATA = pathlib.Path(__file__).parents[1] / "data" / "paddle2_trainings.json.gz"
+TRAININGS = json.loads(gzip.decompress(DATA.read_bytes()))
+
+#: as ``inspect`` shows them in 2.6
+SIGNATURES = {
+    "SGD": "learning_rate=0.001, parameters=None, weight_decay=None, grad_clip=None, "
+    "multi_precision=False, name=None",
+    "Momentum": "learning_rate=0.001, momentum=0.9, parameters=None, use_nesterov=False, "
+    "weight_decay=None, grad_clip=None, multi_precision=False, rescale_grad=1.0, "
+    "use_multi_tensor=False, name=None",
+    "Adagrad": "learning_rate, epsilon=1e-06, parameters=None, weight_decay=None, grad_clip=None, "
+    "name=None, initial_accumulator_value=0.0",
+    "Adadelta": "learning_rate=0.001, epsilon=1e-06, rho=0.95, parameters=None, "
+    "weight_decay=None, grad_clip=None, name=None",
+    "Adam": "learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-08, parameters=None, "
+    "weight_decay=None, grad_clip=None, lazy_mode=False, multi_precision=False, "
+    "use_multi_tensor=False, name=None",
+    "AdamW": "learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-08, parameters=None, "
+    "weight_decay=0.01, lr_ratio=None, apply_decay_param_fun=None, grad_clip=None, "
+    "lazy_mode=False, multi_precision=False, name=None",
+    "Adamax": "learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-08, parameters=None, "
+    "weight_decay=None, grad_clip=None, name=None",
+    "RMSProp": "learning_rate, rho=0.95, epsilon=1e-06, momentum=0.0, centered=False, "
+    "parameters=None, weight_decay=None, grad_clip=None, name=None",
+    "Lamb": "learning_rate=0.001, lamb_weight_decay=0.01, beta1=0.9, beta2=0.999, epsilon=1e-06, "
+    "parameters=None, grad_clip=None, exclude_from_weight_decay_fn=None, multi_precision=False, "
+    "always_adapt=False, name=None",
+    "Optimizer": "learning_rate, parameters=None, weight_decay=None, grad_clip=None, name=None",
+}
+
+
+@pytest.fixture
+def weight():
+    return paddle.create_parameter(
+        [2], "float32", default_initializer=fluid.nn.initializer.Constant(1.0)
+    )
+
+
+@pytest.mark.parametrize("kind", SIGNATURES)
+def test_arguments_have_the_order_and_the_defaults_of_2_6(kind):
+    found = inspect.signature(getattr(paddle.optimizer, kind))
+    plain = [p.replace(annotation=p.empty) for p in found.parameters.values()]
+    assert ", ".join(map(str, plain)) == SIGNATURES[kind]
+    assert issubclass(getattr(paddle.optimizer, kind), paddle.optimizer.Optimizer)
+
+
+@pytest.mark.parametrize("case", paddle2_training.OPTIMIZERS)
+@pytest.mark.parametrize("way", paddle2_training.WAYS)
+def test_trainings_are_those_of_the_real_one(case, way):
+    found = paddle2_training.trained(paddle, case, way)
+    np.testing.assert_allclose(found, TRAININGS[f"{case}, {way}"], rtol=2e-6, atol=2e-6)
+
+
+def test_in_dynamic_mode_an_optimizer_is_told_what_to_update():
+    with pytest.raises(AttributeError, match="parameters=layer.parameters"):
+        paddle.optimizer.SGD(0.1)
+    with pytest.raises(TypeError, match="a list, of groups as well"):
+        paddle.optimizer.SGD(0.1, parameters={})
+
+
+@pytest.mark.parametrize(
+    "name, value", [("beta1", 1.0), ("beta2", -0.1), ("epsilon", -1.0), ("beta1", None)]
+)
+def test_numbers_out_of_their_range_are_refused(weight, name, value):
+    with pytest.raises(ValueError, match=f"Adam: expected {name} to be a number"):
+        paddle.optimizer.Adam(0.1, parameters=[weight], **{name: value})
+
+
+def test_a_rate_is_a_number_or_a_scheduler(weight):
+    for rate in (None, "0.1", paddle.to_tensor(0.1)):
+        with pytest.raises(ArgumentError, match="expected the learning rate"):
+            paddle.optimizer.SGD(rate, [weight])
+    sgd = paddle.optimizer.SGD(0.1, [weight])
+    sgd.set_lr(1)
+    assert sgd.get_lr() == 1.0
+    with pytest.raises(TypeError, match="to be a number"):
+        sgd.set_lr(np.float32(0.5))
+    sgd.set_lr_scheduler(paddle.optimizer.lr.StepDecay(0.5, 1))
+    assert sgd.get_lr() == 0.5
+    with pytest.raises(RuntimeError, match="a scheduler gives the rate"):
+        sgd.set_lr(0.1)
+
+
+def test_states_have_the_names_of_2_6_and_no_others(weight):
+    layer = paddle.nn.Linear(2, 3)
+    adam = paddle.optimizer.Adam(
+        paddle.optimizer.lr.StepDecay(0.1, 2), parameters=layer.parameters(), name="own"
+    )
+    layer(paddle.ones([1, 2])).sum().backward()
+    adam.step()
+    names = [layer.weight.name, layer.bias.name]
+    kinds = "moment1", "moment2", "beta1_pow_acc", "beta2_pow_acc"
+    listed = [f"{name}_own_{kind}_0" for kind in kinds for name in names]
+    assert list(adam.state_dict()) == [*listed, "LR_Scheduler"]
+    assert adam.state_dict()["LR_Scheduler"] == {"last_epoch": 0, "last_lr": 0.1}
+
+
+def test_states_of_other_names_are_passed_over_and_kept_ones_are_missed(weight):
+    momentum = paddle.optimizer.Momentum(0.1, parameters=[weight])
+    momentum.set_state_dict({"another": np.ones(3)})
+    (weight * 2.0).sum().backward()
+    momentum.step()
+    with pytest.raises(AssertionError, match="lack '.*velocity_0'"):
+        momentum.set_state_dict({"another": np.ones(3)})
+    momentum.set_state_dict({f"{weight.name}_velocity_0": np.float32([4, 5]), "another": 1})
+    assert momentum.state_of("velocity", weight).tolist() == [4.0, 5.0]
+
+
+def test_a_scheduler_sets_the_rate_of_a_program_before_each_run():
+    paddle.enable_static()
+    try:
+        main, start = paddle.static.Program(), paddle.static.Program()
+        with paddle.static.program_guard(main, start):
+            w = paddle.create_parameter(
+                [2], "float32", name="w", default_initializer=fluid.nn.initializer.Constant(1.0)
+            )
+            rate = paddle.optimizer.lr.StepDecay(0.1, 1, 0.5)
+            sgd = paddle.optimizer.SGD(rate)
+            sgd.minimize(paddle.sum(w))
+    finally:
+        paddle.disable_static()
+    exe = paddle.static.Executor()
+    exe.run(start)
+
+    def after(program):
+        return np.round(exe.run(program, fetch_list=[w])[0], 4).tolist()
+
+    found = []
+    for program in (main, main, main.clone(), main.clone(for_test=True)):
+        found.append(after(program))
+        rate.step()
+    assert [row[0] for row in found] == pytest.approx([0.9, 0.85, 0.825, 0.825], abs=1e-4)
+    assert sgd.get_lr() == 0.1 / 16
+    with pytest.raises(AssertionError, match="is for eager parameters"):
+        sgd.state_dict()
+
+
+def test_regularization_is_appended_to_gradients_alone(weight):
+    (weight * 2.0).sum().backward()
+    sgd = paddle.optimizer.SGD(0.1, [weight])
+    pairs = sgd.append_regularization_ops(
+        [(weight, weight.grad)], paddle.regularizer.L2Decay(coeff=0.5)
+    )
+    assert pairs[0][1].tolist() == [2.5, 2.5]
+
+
+def test_regularizers_say_their_coefficient():
+    assert str(paddle.regularizer.L1Decay(0.25)) == "L1Decay, coeff=0.250000"
+    assert repr(paddle.regularizer.L2Decay(coeff=0.5)) == "L2Decay(coeff=0.5)"
+    assert paddle.regularizer.L2Decay() == paddle.regularizer.L2Decay(0.0)
+
+
+def test_gradients_that_need_no_clip_neither_change_nor_count():
+    parameters = [
+        paddle.create_parameter([1], "float32", attr=paddle.ParamAttr(need_clip=need))
+        for need in (True, False)
+    ]
+    (parameters[0] * 3.0 + parameters[1] * 4.0).sum().backward()
+    pairs = [(p, p.grad) for p in parameters]
+    for clip in (paddle.nn.ClipGradByGlobalNorm(1.0), paddle.nn.ClipGradByNorm(1.0)):
+        assert [g.tolist() for _, g in clip(pairs)] == [[1.0], [4.0]]
+    assert [g.tolist() for _, g in paddle.nn.ClipGradByValue(0.5)(pairs)] == [[0.5], [4.0]]
