@@ -220,6 +220,9 @@ def grad(
 ) -> list[Any]:
     """The gradients of outputs with respect to inputs; ``.grad`` of no tensor changes.
 
+    Args:
+        retain_graph: accepted: the graph can be differentiated again in any case, as in paddle 2.
+
     Returns:
         a list with a gradient for each input.
 
@@ -241,7 +244,7 @@ def grad(
         raise located(ArgumentError, "only_inputs=False is not supported; leave it at True")
     blocked = _blocked(no_grad_vars)
     gradients = gradients_of(
-        outs, ins, seeds, retain_graph=retain_graph, create_graph=create_graph, blocked=blocked
+        outs, ins, seeds, retain_graph=True, create_graph=create_graph, blocked=blocked
     )
     if not allow_unused:
         check_used(gradients, ins)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from ..opdef.reverse_sweep import NodeOutput
 from .engine import located
 from .mode import RecordingGuard, thread
 from .recording import GradNode, NamedStep, TensorRecord, caller
+from .saving import Packed, packed
 from .sweep import BackwardPass, described
 
 
@@ -41,47 +42,48 @@ class PyLayerContext(Described):
     """
 
     def __init__(self) -> None:
-        self._saved: tuple[Any, ...] = ()
+        self._saved: tuple[Any, ...] | None = None
+        self._apart: set[int] = set()
         self._materialize = True
         self._constant: set[int] = set()
         self._node: Any = None
 
-    def save_for_backward(self, *tensors: Operand | None) -> None:
-        """Keep tensors for the backward function; may be called once.
+    def save_for_backward(self, *tensors: object) -> None:
+        """Keep tensors for the backward function, in the place of those kept before.
+
+        Under ``saved_tensors_hooks`` they are packed.
 
         Args:
-            tensors: inputs, results, or any others; None among them stays None.
+            tensors: inputs, results, or any others; what is no tensor is kept as it is.
         """
-        if self._saved:
-            raise located(ArgumentError, "save_for_backward may be called once")
-        for tensor in tensors:
-            if tensor is not None and not isinstance(tensor, TensorRecord):
-                raise located(ArgumentError, f"expected tensors to save, got {tensor!r:.60}")
         self._saved = tuple(
-            _Saved(each, each.version) if isinstance(each, TensorRecord) else None
+            _Saved(packed(each), each.version) if isinstance(each, TensorRecord) else each
             for each in tensors
         )
 
-    def saved_tensor(self) -> tuple[Any, ...]:
-        """The tensors that were kept.
+    def saved_tensor(self) -> tuple[Any, ...] | None:
+        """The tensors that were kept, as a tuple; None where nothing was.
 
         Raises:
             OverwrittenError: one was written in place since.
         """
-        return tuple(self._restored(each) for each in self._saved)
+        kept = self._saved
+        return None if kept is None else tuple(self._restored(each) for each in kept)
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
         """The tensors that were kept."""
-        return self.saved_tensor()
+        return self.saved_tensor() or ()
 
     def _restored(self, kept: Any) -> Any:
         if isinstance(kept, _Output):
             node = None if self._node is None else self._node()
             origin = None if node is None else NodeOutput(node, kept.place)
             return kept.type(kept.array, origin, origin is None)
-        if kept is None:
-            return None
+        if not isinstance(kept, _Saved):
+            return kept
+        if isinstance(kept.tensor, Packed):
+            return kept.tensor.tensor()
         if kept.tensor.version != kept.version:
             raise OverwrittenError(
                 f"{described(kept.tensor)} was saved for backward at version {kept.version} and "
@@ -90,7 +92,12 @@ class PyLayerContext(Described):
         return kept.tensor
 
     def mark_not_inplace(self, *tensors: Operand) -> None:
-        """Accepted: results are never the same tensors as inputs."""
+        """Say that tensors that ``forward`` takes and gives back were not written in place.
+
+        Args:
+            tensors: what is given back for them are tensors of their own.
+        """
+        self._apart |= {id(each) for each in tensors}
 
     def mark_non_differentiable(self, *tensors: Operand) -> None:
         """Say that no gradient flows through some results.
@@ -108,12 +115,16 @@ class PyLayerContext(Described):
         """
         self._materialize = bool(value)
 
+    def writes(self, result: Operand, given: Sequence[Operand]) -> bool:
+        """Whether a result is an argument that the forward function wrote in place."""
+        return id(result) not in self._apart and any(result is each for each in given)
+
     def finish(self, results: Sequence[Any], made: Sequence[Any], node: GradNode) -> None:
         """Connect results that were saved with what the user gets for them."""
         places = {id(each): i for i, each in enumerate(results)}
-        self._saved = tuple(
+        self._saved = self._saved and tuple(
             _Output(each.tensor.array, places[id(each.tensor)], type(made[0]).results)
-            if each is not None and id(each.tensor) in places
+            if isinstance(each, _Saved) and id(each.tensor) in places
             else each
             for each in self._saved
         )
@@ -168,7 +179,8 @@ class _Called:
             answer = self.backward(context, *given)
         listed = list(answer) if isinstance(answer, (list, tuple)) else [answer]
         shapes = node.saved
-        if len(listed) != len(shapes):
+        wanting = [place + 1 for place, edge in enumerate(node.edges or ()) if edge is not None]
+        if not max(wanting, default=0) <= len(listed) <= len(shapes):
             raise ArgumentError(
                 f"expected {self.op.type}.backward to give {len(shapes)} gradients, one for each "
                 f"tensor that forward takes, got {len(listed)}; it was applied at {node.site}"
@@ -217,6 +229,9 @@ class PyLayer(Described):
     (12.0, 12.0)
     """
 
+    #: whether an argument that ``forward`` gives back is the result itself
+    writes_arguments: ClassVar[bool] = True
+
     @staticmethod
     def forward(ctx: PyLayerContext, *args: Any, **kwargs: Any) -> Any:
         """Compute the results: a tensor, or a tuple of them.
@@ -251,7 +266,8 @@ class PyLayer(Described):
         with RecordingGuard(False):
             outputs = cls.forward(context, *args, **kwargs)
         given = (*args, *kwargs.values())
-        return recorded(cls.__name__, cls.of_tensors(given), context, given, outputs)
+        backward = cls.of_tensors(given)
+        return recorded(cls.__name__, backward, context, given, outputs, cls.writes_arguments)
 
     @classmethod
     def of_tensors(cls, given: Sequence[Any]) -> Callable[..., Any]:
@@ -269,8 +285,19 @@ def recorded(
     context: PyLayerContext,
     given: Sequence[Any],
     outputs: Any,
+    writes_arguments: bool = False,
 ) -> Any:
-    """What a user's function returned, connected with the tensors that it was given."""
+    """What a user's function returned, connected with the tensors that it was given.
+
+    Args:
+        name: what messages call the function.
+        backward: gives the gradients of the tensors that it was given.
+        context: what both share.
+        given: its arguments.
+        outputs: what it returned.
+        writes_arguments: whether an argument among the outputs, but for a leaf that wants a
+            gradient, was written in place, and is given back itself.
+    """
     listed = list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
     tensors = [each for each in given if isinstance(each, TensorRecord)]
     results = [each for each in listed if isinstance(each, TensorRecord)]
@@ -293,10 +320,15 @@ def recorded(
             context,
             *caller(),
         )
-        wrapped = [
-            cls(r.array, NodeOutput(node, i), False) if flow else cls(r.array)
-            for i, (r, flow) in enumerate(zip(results, flows))
-        ]
+        wrapped = []
+        for i, (result, flow) in enumerate(zip(results, flows)):
+            origin, stop = (NodeOutput(node, i), False) if flow else (None, True)
+            is_leaf = result.origin is None and not result.stop
+            if writes_arguments and not is_leaf and context.writes(result, tensors):
+                result.origin, result.stop = origin, stop
+                wrapped.append(result)
+            else:
+                wrapped.append(cls(result.array, origin, stop))
         context.finish(results, wrapped, node)
     rest = iter(wrapped)
     shown = [next(rest) if isinstance(each, TensorRecord) else each for each in listed]

@@ -192,7 +192,7 @@ def set_grad_enabled(mode: bool) -> RecordingGuard:
     >>> fluid.is_grad_enabled()
     True
     """
-    if not isinstance(mode, (bool, np.bool_)):
+    if not isinstance(mode, (bool, np.bool_, int)):
         raise ArgumentError(f"set_grad_enabled: expected mode to be a bool, got {mode!r:.60}")
     return _Switched(bool(mode))
 

@@ -75,8 +75,7 @@ class _Unhooked(RecordingGuard):
 class saved_tensors_hooks(Described):
     """A guard under which values that operators keep for their gradients are packed.
 
-    Of what gradients need only the shape of, nothing is kept, and nothing packed. A
-    :class:`PyLayer` keeps what it saves as it is.
+    Of what gradients need only the shape of, nothing is kept, and nothing packed.
 
     Args:
         pack: takes a tensor, gives anything: a file's name, a smaller copy.
@@ -104,7 +103,7 @@ class saved_tensors_hooks(Described):
     def __exit__(self, *error: object) -> None:
         thread.packing = self._before.pop()
 
-    def keep(self, node: GradNode, kind: type[TensorRecord]) -> None:
+    def keep(self, node: GradNode | _Kept, kind: type[TensorRecord]) -> None:
         """Pack what a node keeps.
 
         Args:
@@ -128,6 +127,23 @@ class saved_tensors_hooks(Described):
                 node.out = {slot: packed(value) for slot, value in node.out.items()}
             else:
                 node.out = packed(node.out)
+
+
+class _Kept:
+    """Stands in the place of a node that keeps one value."""
+
+    def __init__(self, tensor: TensorRecord) -> None:
+        self.saved: Any = [tensor]
+        self.out: Any = None
+
+
+def packed(tensor: TensorRecord) -> TensorRecord | Packed:
+    """A tensor that a function of the user's keeps, packed where hooks say so."""
+    if thread.packing is None:
+        return tensor
+    kept = _Kept(tensor)
+    thread.packing(kept, tensor.results)
+    return kept.saved[0]
 
 
 def opened(value: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from ...eager import engine
 from ...eager.function import PyLayer, PyLayerContext
@@ -145,6 +145,8 @@ class Function(PyLayer):
     >>> x.grad
     tensor([3., 3.], dtype=float32)
     """
+
+    writes_arguments: ClassVar[bool] = False
 
     @classmethod
     def of_tensors(cls, given: Sequence[Any]) -> Callable[..., Any]:
