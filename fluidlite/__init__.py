@@ -33,6 +33,7 @@ from . import (
     unique_name,
 )
 from .backward import append_backward, calc_gradient, gradients
+from .core import PREDICTORS as _PREDICTORS
 from .data_feeder import DataFeeder
 from .errors import FluidError
 from .framework import (
@@ -85,6 +86,7 @@ _BUILT_IN.provide(partial(import_module, f"{__name__}.ops"))
 _APPENDER.provide(partial(import_module, f"{__name__}.symbolic"))
 _VIEWS.provide(partial(import_module, f"{__name__}.inspect.views"))
 _ENCODING.provide(partial(import_module, f"{__name__}.proto.program"))
+_PREDICTORS.provide(partial(import_module, f"{__name__}.inference.analysis"))
 _TENSOR_FILES.provide(partial(import_module, f"{__name__}.io.streams"))
 _FEEDER.provide(lambda: import_module(f"{__name__}.readers.feeder").ProgramFeeder)
 _FLUID.provide(partial(import_module, f"{__name__}.compat.alias"))

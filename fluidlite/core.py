@@ -5,11 +5,13 @@ and descriptions.
 from __future__ import annotations
 
 from enum import Enum
+from types import ModuleType
 from typing import Any
 
 from .errors import EOFException
 from .errors import FluidError as EnforceNotMet
 from .ground.dtypes import DType, Kind
+from .ground.extension import ExtensionPoint
 from .ground.place import CPUPlace, CUDAPinnedPlace, CUDAPlace, is_compiled_with_cuda
 from .ground.public_names import list_public_names
 from .ground.values import LoDTensor, LoDTensorArray, SelectedRows
@@ -19,6 +21,8 @@ from .ir.operator import EMPTY, OpRole
 from .ir.program import ProgramDesc
 from .scope import Scope
 
+#: the module of fluid 1.8's predictors
+PREDICTORS: ExtensionPoint[ModuleType] = ExtensionPoint("predictors of models")
 #: modules that fluid 1.8 had below this one are found (ground/fluid_paths.py)
 __path__: list[str] = []
 
@@ -121,6 +125,14 @@ def kGradVarSuffix() -> str:
 def get_cuda_device_count() -> int:
     """0: there is no GPU."""
     return 0
+
+
+def __getattr__(name: str) -> Any:
+    """What serves models is loaded when it is first asked for."""
+    predictors = None if name.startswith("_") else PREDICTORS.get()
+    if predictors is None or name not in predictors.__all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(predictors, name)
 
 
 __all__ = [

@@ -70,6 +70,10 @@ class UsageError(ArgumentError):
     """The words behind the command ``fluidlite`` are not such as it takes."""
 
 
+class ModelNameError(FluidError, RuntimeError, LookupError):
+    """A model has no input and no output of a name."""
+
+
 class FeedError(FluidError, ValueError):
     """What was fed does not fit the program's data variables."""
 
@@ -138,7 +142,7 @@ class VerifyError(FluidError, ValueError):
     """A program breaks one of the rules that every program keeps."""
 
 
-class FileError(FluidError, OSError, ValueError):
+class FileError(FluidError, OSError, ValueError, RuntimeError):
     """A file cannot be opened, read or written; says which, and why."""
 
     def __reduce__(self) -> Any:

@@ -461,7 +461,9 @@ OF_THE_INTERFACE = {
 # with its own ones only, a class that it does not export with all.
 SPELLINGS = {
     "flow": ("flow", "flow.nn", "flow.optim", "flow.optim.lr_scheduler", "flow.utils.data"),
+    "inference": ("inference.kinds",),
     "nn": ("nn", "nn.initializer"),
+    "paddle": ("paddle.inference",),
     "optimizer": ("optimizer.lr",),
     "paddle": (
         "paddle.incubate.autograd",

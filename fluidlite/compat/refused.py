@@ -26,13 +26,6 @@ INSTEAD = {
         for names in LEFT_OUT.values()
         for name, use in names.items()
     },
-    "paddle.fluid.core.Analysis*": _PREDICT,
-    "paddle.fluid.core.Native*": _PREDICT,
-    "paddle.fluid.core.*Predictor": _PREDICT,
-    "paddle.fluid.core.create_paddle_predictor": _PREDICT,
-    "paddle.fluid.core.Paddle*": _PREDICT,
-    "paddle.fluid.core.ZeroCopyTensor": _PREDICT,
-    "paddle.fluid.core.paddle_*": _PREDICT,
     "paddle.fluid.core.*Pass*": "the passes of fluidlite's executors (see docs/passes.md)",
     "paddle.fluid.core.get_pass": "the passes of fluidlite's executors (see docs/passes.md)",
     "paddle.fluid.core.Graph": _GRAPH,

@@ -68,8 +68,8 @@ from ..inspect.layers import summary
 from ..io import batch
 from ..model import Model
 from . import (
-    autograd, device, incubate, inplace, io, jit, metric, nn, optimizer, regularizer, static,
-    version,
+    autograd, device, incubate, inference, inplace, io, jit, metric, nn, optimizer, regularizer,
+    static, version,
 )  # fmt: skip
 from .creation import (
     arange, assign, create_parameter, empty, eye, full, linspace, logspace, normal, ones, rand,
