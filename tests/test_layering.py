@@ -463,10 +463,10 @@ SPELLINGS = {
     "flow": ("flow", "flow.nn", "flow.optim", "flow.optim.lr_scheduler", "flow.utils.data"),
     "inference": ("inference.kinds",),
     "nn": ("nn", "nn.initializer"),
-    "paddle": ("paddle.inference",),
     "optimizer": ("optimizer.lr",),
     "paddle": (
         "paddle.incubate.autograd",
+        "paddle.inference",
         "paddle.optimizer",
         "paddle.param_attr",
         "paddle.regularizer",
