@@ -76,6 +76,13 @@ def count(owner: object, what: str, value: Any) -> int:
     return int(number)
 
 
+def truth(owner: object, what: str, value: Any) -> bool:
+    """True or False; see :func:`finite`."""
+    if not isinstance(value, bool):
+        raise refused(owner, what, "True or False", value)
+    return value
+
+
 def integer(owner: object, what: str, value: Any, least: int = 1) -> int:
     """An integer, from ``least`` on.
 

@@ -14,7 +14,7 @@ from ..ground.reprs import Described
 from .buffer import Ahead
 from .collation import default_collate_fn
 from .datasets import BatchSampler, IterableDataset, Samples
-from .processes import WorkerPool, in_order, streamed, why_not
+from .processes import AHEAD, WorkerPool, in_order, in_turn, streamed, why_not
 from .worker import Fetch, Stream
 
 _BUFFERED = 2  # batches that a thread reads ahead
@@ -36,6 +36,10 @@ class BatchMaker(Described):
         use_shared_memory: whether what processes make comes through memory that is shared.
         timeout: seconds to wait for a batch of the processes; without end when 0.
         worker_init_fn: called in each process first, with its number.
+        prefetch_factor: how many batches each process is asked for at once.
+        persistent_workers: whether the processes stay from pass to pass.
+        shares_streams: whether each process reads a data set that is read in order, and gives what
+            it finds there in turn; else one process reads it.
 
     Raises:
         ArgumentError: an argument is of another kind, or two of them exclude each other.
@@ -54,6 +58,9 @@ class BatchMaker(Described):
         use_shared_memory: bool = True,
         timeout: float = 0,
         worker_init_fn: Callable[[int], Any] | None = None,
+        prefetch_factor: int = AHEAD,
+        persistent_workers: bool = False,
+        shares_streams: bool = False,
     ) -> None:
         self._site = caller()
         self.what = f"DataLoader made at {self._site}"
@@ -71,6 +78,9 @@ class BatchMaker(Described):
         self.collate_fn: Callable[[list[Any]], Any] = collate_fn or default_collate_fn
         self._init, self._shared = worker_init_fn, use_shared_memory
         self._buffered = use_buffer_reader
+        self.prefetch_factor: int = integer(self, "prefetch_factor", prefetch_factor)
+        self._stays, self._shares_streams = bool(persistent_workers), shares_streams
+        self._pool: WorkerPool | None = None  # where processes stay
         self._turn, self._told = 0, False
         self._in_order = not _is_by_number(dataset)
         self.drop_last = drop_last
@@ -104,6 +114,11 @@ class BatchMaker(Described):
             raise ArgumentError(f"{self.what} reads a data set that does not know its length")
         return len(self.batch_sampler)
 
+    @property
+    def has_processes(self) -> bool:
+        """Whether processes have stayed from the pass before."""
+        return self._pool is not None and not self._pool.is_closed
+
     def batches(self) -> closing[Any]:
         """A pass over the batches, which ends what makes them where it ends."""
         self._turn += 1
@@ -114,7 +129,7 @@ class BatchMaker(Described):
         return closing(self._here())
 
     def _here(self) -> Iterator[Any]:
-        """BatchMaker that are made in this process."""
+        """Batches that are made in this process."""
         if self._in_order:
             yield from _lists(self.dataset, self.batch_size, self.drop_last, self.collate_fn)
             return
@@ -122,12 +137,19 @@ class BatchMaker(Described):
             yield self.collate_fn([self.dataset[number] for number in numbers])
 
     def _by_processes(self) -> Any:
-        """BatchMaker that processes make."""
-        jobs = [self._job()] * (1 if self._in_order else self.num_workers)
-        pool = WorkerPool(jobs, self.what, self._timeout, self._shared, self._turn)
-        if self._in_order:
-            return streamed(pool, _BUFFERED)
-        return in_order(pool, map(list, self.batch_sampler))
+        """Batches that processes make."""
+        pool = self._pool
+        if pool is None or not self.has_processes:
+            count = 1 if self._in_order and not self._shares_streams else self.num_workers
+            jobs = [self._job()] * count
+            pool = WorkerPool(jobs, self.what, self._timeout, self._shared, self._turn)
+            self._pool = pool if self._stays else None
+        if not self._in_order:
+            numbers = map(list, self.batch_sampler)
+            return in_order(pool, numbers, self.prefetch_factor, self._stays)
+        if self._shares_streams:
+            return in_turn(pool, self.prefetch_factor, self._stays)
+        return streamed(pool, self.prefetch_factor)
 
     def _job(self) -> Any:
         if not self._in_order:
@@ -139,7 +161,8 @@ class BatchMaker(Described):
     def _falls_back(self) -> bool:
         """Whether processes cannot be used; says so once."""
         reason = why_not(self._job())
-        if not self._told and (reason or (self._in_order and self.num_workers > 1)):
+        alone = self._in_order and self.num_workers > 1 and not self._shares_streams
+        if not self._told and (reason or alone):
             self._told = True
             if reason:
                 message = (

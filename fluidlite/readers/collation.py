@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -58,4 +58,17 @@ def _stacked(field: str, values: Sequence[Any]) -> Any:
     return np.stack(arrays)
 
 
-__all__ = ["default_collate_fn"]
+class Single(NamedTuple):
+    """Makes what a loader gives of a batch of one sample; goes to another process.
+
+    ``function`` is called with the sample.
+    """
+
+    function: Callable[[Any], Any]
+
+    def __call__(self, batch: Sequence[Any]) -> Any:
+        """What the function makes of the sample."""
+        return self.function(batch[0])
+
+
+__all__ = ["Single", "default_collate_fn"]

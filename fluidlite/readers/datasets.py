@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence, Sized
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import Any, Protocol
 
 import numpy as np
 
 from ..errors import ArgumentError, UnsupportedError
-from ..ground.arguments import integer, refused
+from ..ground.arguments import integer, refused, truth
 from ..ground.reprs import Described
 from ..ground.seeding import shuffled
 
@@ -228,7 +228,37 @@ class RandomSampler(Sampler):
         return iter(shuffled(range(len(self.data_source))))
 
 
-class BatchSampler(Described):
+class Groups(Described):
+    """Lists of the numbers that a sampler gives: each is a batch.
+
+    Args:
+        sampler: gives the numbers.
+        batch_size: how many a batch has.
+        drop_last: whether to leave out a last batch that has fewer.
+
+    Raises:
+        ArgumentError: an argument is of another kind.
+    """
+
+    def __init__(self, sampler: Iterable[int], batch_size: int, drop_last: bool) -> None:
+        self.sampler: Iterable[int] = sampler
+        self.batch_size: int = integer(self, "batch_size", batch_size)
+        self.drop_last = drop_last
+
+    def __iter__(self) -> Iterator[list[int]]:
+        numbers = iter(self.sampler)
+        while batch := list(islice(numbers, self.batch_size)):
+            if len(batch) == self.batch_size or not self.drop_last:
+                yield batch
+
+    def __len__(self) -> int:
+        if not isinstance(self.sampler, Sized):
+            raise TypeError(f"object of type {type(self.sampler).__name__!r} has no len()")
+        count = len(self.sampler)
+        return count // self.batch_size if self.drop_last else -(-count // self.batch_size)
+
+
+class BatchSampler(Groups):
     """Lists of numbers of samples: each is a batch.
 
     Args:
@@ -261,35 +291,17 @@ class BatchSampler(Described):
             raise ArgumentError(f"BatchSampler: expected a Dataset, got {dataset!r:.60}")
         if indices is not None and not isinstance(indices, (list, tuple, range, Sampler)):
             raise refused("BatchSampler", "indices", "a list or a sampler", indices)
-        for name, value in (("shuffle", shuffle), ("drop_last", drop_last)):
-            if not isinstance(value, bool):
-                raise ArgumentError(
-                    f"BatchSampler: expected {name} to be True or False, got {value!r:.60}"
-                )
-        self.batch_size: int = integer(self, "batch_size", batch_size)
-        self.shuffle = shuffle
-        self.drop_last = drop_last
+        truth(self, "shuffle", shuffle)
+        truth(self, "drop_last", drop_last)
         numbers: Any = range(len(dataset)) if dataset is not None else indices
-        #: drawn anew from the order of the pass before, as fluid 1.8 does it
-        self._numbers: Any = list(numbers) if shuffle else numbers
+        super().__init__(list(numbers) if shuffle else numbers, batch_size, drop_last)
+        self.shuffle = shuffle
 
     def __iter__(self) -> Iterator[list[int]]:
-        numbers: Iterable[int] = self._numbers
         if self.shuffle:
-            self._numbers = shuffled(self._numbers)
-            numbers = list(self._numbers)
-        batch: list[int] = []
-        for number in numbers:
-            batch.append(number)
-            if len(batch) == self.batch_size:
-                yield batch
-                batch = []
-        if batch and not self.drop_last:
-            yield batch
-
-    def __len__(self) -> int:
-        count = len(self._numbers)
-        return count // self.batch_size if self.drop_last else -(-count // self.batch_size)
+            #: drawn anew from the order of the pass before, as fluid 1.8 does it
+            self.sampler = shuffled(self.sampler)
+        yield from super().__iter__()
 
 
 __all__ = [

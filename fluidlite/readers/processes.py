@@ -19,6 +19,7 @@ import threading
 import time
 import warnings
 import weakref
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from multiprocessing.connection import Connection, wait
 from multiprocessing.reduction import ForkingPickler
@@ -28,11 +29,11 @@ import numpy as np
 
 from .buffer import ReaderError
 from .transfer import receive
-from .worker import Failure, Job, load_for_forks, work
+from .worker import AGAIN, Failure, Job, load_for_forks, work
 
 #: how workers are ended, one way after the other, and the seconds that each gets
 _ENDS = ((None, 0.1), ("terminate", 1.0), ("kill", 1.0))
-_AHEAD = 2  # tasks that a worker has at most
+AHEAD = 2  #: tasks that a worker has at most
 _LONG = 2000  # numbers in a task that is sent only to a worker that waits for one
 #: this process's ends of connections to workers: a fork inherits them, and has to let go of them
 _ends: weakref.WeakSet[Connection] = weakref.WeakSet()
@@ -256,6 +257,11 @@ class WorkerPool:
         """End the processes."""
         self._finish()
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether the processes have ended."""
+        return not self._finish.alive
+
 
 def _shut_down(
     owner: int, processes: Mapping[int, Any], connections: Mapping[int, Connection]
@@ -289,13 +295,18 @@ def _seed_of_now() -> int:
     return int(source.randint(2**31))
 
 
-def in_order(pool: WorkerPool, tasks: Iterable[Any]) -> Iterator[Any]:
+def in_order(
+    pool: WorkerPool, tasks: Iterable[Any], ahead: int = AHEAD, keeps: bool = False
+) -> Iterator[Any]:
     """The answers to tasks, in the order of these; whoever is free gets the next one.
 
     Args:
         pool: closed at the end.
         tasks: lists of numbers.
+        ahead: how many a worker has at most.
+        keeps: whether the processes stay where all tasks are answered.
     """
+    ended = False
     try:
         waiting: list[list[int]] = [[] for _ in pool.loads]  # by worker: numbers of tasks
         done: dict[int, Any] = {}
@@ -303,24 +314,65 @@ def in_order(pool: WorkerPool, tasks: Iterable[Any]) -> Iterator[Any]:
         held = next(remaining, None)
         wanted = 0
         while True:
-            while held is not None and held[0] - wanted < 2 * _AHEAD * len(pool.loads):
+            while held is not None and held[0] - wanted < 2 * ahead * len(pool.loads):
                 free = min(range(len(pool.loads)), key=pool.loads.__getitem__)
-                if pool.loads[free] >= (_AHEAD if len(held[1]) < _LONG else 1):
+                if pool.loads[free] >= (ahead if len(held[1]) < _LONG else 1):
                     break
                 pool.submit(free, held[1])
                 waiting[free].append(held[0])
                 held = next(remaining, None)
             if not any(pool.loads) and not done:
+                ended = True
                 return
             while wanted not in done:
                 number, found = pool.answer()
                 done[waiting[number].pop(0)] = found
-                if held is None and not pool.loads[number]:
+                if held is None and not pool.loads[number] and not keeps:
                     pool.release(number)
             yield done.pop(wanted)
             wanted += 1
     finally:
-        pool.close()
+        if not (keeps and ended):
+            pool.close()
+
+
+def in_turn(pool: WorkerPool, ahead: int = AHEAD, keeps: bool = False) -> Iterator[Any]:
+    """The items of the streams of workers: one of each in turn, as long as it has any.
+
+    Args:
+        pool: of streams; closed at the end.
+        ahead: how many items each is ahead at most.
+        keeps: whether the processes stay where all streams have ended; these begin again then.
+    """
+    live = list(range(len(pool.loads)))
+    waiting: list[deque[Any]] = [deque() for _ in live]
+    place, ended = 0, False
+    try:
+        for number in live:
+            for _ in range(ahead):
+                pool.submit(number, 1)
+        while live:
+            number = live[place]
+            while not waiting[number]:
+                other, (items, _) = pool.answer()
+                waiting[other].append(items)
+            items = waiting[number].popleft()
+            if items:
+                pool.submit(number, 1)
+                yield items[0]
+                place += 1
+            else:
+                live.remove(number)
+            place %= max(len(live), 1)
+        if keeps:
+            for number in range(len(waiting)):
+                pool.submit(number, AGAIN)
+            while any(pool.loads):
+                pool.answer()
+        ended = True
+    finally:
+        if not (keeps and ended):
+            pool.close()
 
 
 def streamed(pool: WorkerPool, capacity: int, chunk: int = 1) -> Iterator[Any]:
@@ -351,5 +403,6 @@ def streamed(pool: WorkerPool, capacity: int, chunk: int = 1) -> Iterator[Any]:
 
 
 __all__ = [
-    "WorkerPool", "WorkerTraceback", "in_order", "pickled", "start_method", "streamed", "why_not",
+    "AHEAD", "WorkerPool", "WorkerTraceback", "in_order", "in_turn", "pickled", "start_method",
+    "streamed", "why_not",
 ]  # fmt: skip

@@ -21,6 +21,7 @@ from .transfer import send
 _LOOKS = 5.0  # seconds after which a worker looks whether its parent is there
 #: seconds and items after which a stream answers with what it has
 _PATIENCE = 0.05
+AGAIN = 0  #: the task to begin a stream once more
 
 
 class Job(Protocol):
@@ -56,7 +57,7 @@ class Fetch(NamedTuple):
 
 
 class Stream(NamedTuple):
-    """Gives the items of an iterable in order; a task is how many are wanted.
+    """Gives the items of an iterable in order; a task is how many are wanted, or :data:`AGAIN`.
 
     An answer has fewer where these take long, and None behind the last one.
     """
@@ -69,7 +70,15 @@ class Stream(NamedTuple):
         if self.init is not None:
             self.init(number)
         items = iter(self.source())
-        return lambda count: _several(items, count)
+
+        def answer(count: int) -> tuple[list[Any], bool]:
+            nonlocal items
+            if count == AGAIN:
+                items = iter(self.source())
+                return [], True
+            return _several(items, count)
+
+        return answer
 
 
 def _several(items: Iterator[Any], count: int) -> tuple[list[Any], bool]:
@@ -189,4 +198,4 @@ def load_for_forks() -> None:
     import threadpoolctl  # noqa: F401
 
 
-__all__ = ["Failure", "Fetch", "Job", "Stream", "load_for_forks", "work"]
+__all__ = ["AGAIN", "Failure", "Fetch", "Job", "Stream", "load_for_forks", "work"]

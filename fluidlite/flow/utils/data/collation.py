@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -46,19 +46,6 @@ def collated(batch: Sequence[Any]) -> Any:
     return type(first)(*fields) if hasattr(first, "_fields") else fields
 
 
-class Single(NamedTuple):
-    """Makes what a loader gives of a batch of one sample; goes to another process.
-
-    ``function`` is called with the sample.
-    """
-
-    function: Callable[[Any], Any]
-
-    def __call__(self, batch: Sequence[Any]) -> Any:
-        """What the function makes of the sample."""
-        return self.function(batch[0])
-
-
 def converted(sample: Any) -> Any:
     """A sample with its arrays as tensors.
 
@@ -89,4 +76,4 @@ def _refused(kind: str) -> ArgumentError:
     )
 
 
-__all__ = ["Single", "collated", "converted"]
+__all__ = ["collated", "converted"]

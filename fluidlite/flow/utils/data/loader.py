@@ -7,8 +7,9 @@ from typing import Any, cast
 
 from ....errors import ArgumentError
 from ....readers.batches import BatchMaker
+from ....readers.collation import Single
 from ....readers.datasets import IterableDataset, Samples, SequenceSampler
-from .collation import Single, collated, converted
+from .collation import collated, converted
 from .samplers import BatchSampler, RandomSampler, need_no_generator
 
 

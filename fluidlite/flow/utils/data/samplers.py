@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence, Sized
-from itertools import islice
 
 import numpy as np
 
 from ....errors import ArgumentError
-from ....ground.arguments import integer
+from ....ground.arguments import integer, truth
 from ....ground.job_environment import launched
-from ....ground.reprs import Described
 from ....ground.seeding import shuffled
-from ....readers.datasets import Sampler
+from ....readers.datasets import Groups, Sampler
 
 
 class RandomSampler(Sampler):
@@ -42,7 +40,7 @@ class RandomSampler(Sampler):
         generator: None = None,
     ) -> None:
         super().__init__(data_source)
-        need_bool("RandomSampler", "replacement", replacement)
+        truth("RandomSampler", "replacement", replacement)
         need_no_generator("RandomSampler", generator)
         if num_samples is not None:
             integer(self, "num_samples", num_samples)
@@ -89,7 +87,7 @@ class SubsetRandomSampler(Sampler):
         return iter(shuffled(self.indices))
 
 
-class BatchSampler(Described):
+class BatchSampler(Groups):
     """Lists of numbers of samples: each is a batch.
 
     Args:
@@ -105,22 +103,8 @@ class BatchSampler(Described):
     """
 
     def __init__(self, sampler: Iterable[int], batch_size: int, drop_last: bool) -> None:
-        need_bool("BatchSampler", "drop_last", drop_last)
-        self.batch_size: int = integer(self, "batch_size", batch_size)
-        self.sampler = sampler
-        self.drop_last = drop_last
-
-    def __iter__(self) -> Iterator[list[int]]:
-        numbers = iter(self.sampler)
-        while batch := list(islice(numbers, self.batch_size)):
-            if len(batch) == self.batch_size or not self.drop_last:
-                yield batch
-
-    def __len__(self) -> int:
-        if not isinstance(self.sampler, Sized):
-            raise TypeError(f"object of type {type(self.sampler).__name__!r} has no len()")
-        count = len(self.sampler)
-        return count // self.batch_size if self.drop_last else -(-count // self.batch_size)
+        truth("BatchSampler", "drop_last", drop_last)
+        super().__init__(sampler, batch_size, drop_last)
 
 
 class DistributedSampler(Sampler):
@@ -182,21 +166,6 @@ class DistributedSampler(Sampler):
     def __len__(self) -> int:
         count = len(self.data_source)
         return count // self.num_replicas if self.drop_last else -(-count // self.num_replicas)
-
-
-def need_bool(what: str, name: str, value: object) -> None:
-    """Refuse what is no truth value.
-
-    Args:
-        what: the class, for the message.
-        name: of the argument.
-        value: what was given.
-
-    Raises:
-        ArgumentError: it is something else.
-    """
-    if not isinstance(value, bool):
-        raise ArgumentError(f"{what}: expected {name} to be True or False, got {value!r:.60}")
 
 
 def need_no_generator(what: str, generator: object) -> None:
