@@ -466,6 +466,7 @@ SPELLINGS = {
     "optimizer": ("optimizer.lr",),
     "paddle": (
         "paddle.incubate.autograd",
+        "paddle.io",
         "paddle.inference",
         "paddle.optimizer",
         "paddle.param_attr",
