@@ -130,6 +130,10 @@ class UnsupportedError(FluidError, NotImplementedError):
     """There is no such computation here."""
 
 
+class NoDeviceError(UnsupportedError, ValueError, TypeError, RuntimeError):
+    """A device is named that is not there: programs run on the CPU."""
+
+
 class GradientCheckError(FluidError, AssertionError):
     """A gradient is not what finite differences give."""
 

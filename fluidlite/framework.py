@@ -69,11 +69,28 @@ def require_version(min_version: str, max_version: str | None = None) -> None:
 
     >>> fluid.require_version("1.7.0")
     """
+    check_version("fluid 1.8.5", FLUID, min_version, max_version)
+
+
+def check_version(
+    interface: str, here: tuple[int, ...], min_version: str, max_version: str | None
+) -> None:
+    """Check that a script is made for an interface.
+
+    Args:
+        interface: what is said of it.
+        here: its version, as four numbers.
+        min_version, max_version: as of :func:`require_version`.
+
+    Raises:
+        ArgumentError: an argument is no version.
+        VersionError: the script needs another one.
+    """
     least = _version("min_version", min_version)
     most = None if max_version is None else _version("max_version", max_version)
-    if least > FLUID or (most is not None and most < FLUID):
+    if least > here or (most is not None and most < here):
         wanted = f"of at least {min_version}" + (f", at most {max_version}" if most else "")
-        raise VersionError(f"this has the interface of fluid 1.8.5; the script needs one {wanted}")
+        raise VersionError(f"this has the interface of {interface}; the script needs one {wanted}")
 
 
 def reset_default_programs() -> None:
@@ -173,4 +190,6 @@ def release_memory(input_program: Program, skip_opt_set: Iterable[str] | None = 
 
 
 list_public_names(globals())
-api_boundaries(globals(), but=("Block", "Operator", "Parameter", "Program", "Variable"))
+api_boundaries(
+    globals(), but=("check_version", "Block", "Operator", "Parameter", "Program", "Variable")
+)

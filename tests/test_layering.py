@@ -30,7 +30,10 @@ VAGUE = {"base", "common", "helper", "helpers", "misc", "util", "utils"}
 PASSING = {"each", "found", "given", "kept", "made"}  # names for the next line or two
 LIFE = 3  # how many lines a local of such a name may live
 #: users of paddle 2 and OneFlow import these
-IMPORTED_SO = {"nn/utils.py", "flow/nn/utils", "flow/utils", "paddle/nn/utils.py"}
+IMPORTED_SO = {
+    *("nn/utils.py", "flow/nn/utils", "flow/utils"),
+    *("paddle/base", "paddle/nn/utils.py", "paddle/utils"),
+}
 LONGEST, LONGEST_OF_RUNTIME = 600, 400
 
 
@@ -63,6 +66,7 @@ NAMED_BY_THE_CALLER = {
     "fluidlite.ground.moved_modules": "users import modules by their old names",
     "fluidlite.ground.missing_names": "modules name themselves; all names may be suggested",
     "fluidlite.distributed.mesh": "names of JAX",
+    "fluidlite.paddle.utils.checks": "scripts say what they try to import",
 }
 
 
@@ -465,6 +469,7 @@ SPELLINGS = {
     "nn": ("nn", "nn.initializer"),
     "optimizer": ("optimizer.lr",),
     "paddle": (
+        "paddle.device",
         "paddle.incubate.autograd",
         "paddle.io",
         "paddle.inference",

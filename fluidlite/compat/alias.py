@@ -16,6 +16,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from ..errors import suggestion
+from ..ground.module_tables import TabledModule
 from ..ground.public_names import is_given
 from . import editions
 from .names import Entry, is_listed, is_package, listed
@@ -82,7 +83,8 @@ def _of_ours(holder: AliasModule, name: str) -> Any:
     if module_behind(f"{module}.{name}") is not None:
         return _related(holder, f"{module}.{name}")
     value = getattr(behind, name, _ABSENT)
-    return value if name == "__version__" or is_given(name, value) else _ABSENT
+    given = name in behind.__all__ or name == "__version__" or isinstance(behind, TabledModule)
+    return value if given or is_given(name, value) else _ABSENT
 
 
 def _is_module(entry: Entry, newer: Any) -> bool:
@@ -177,7 +179,8 @@ class AliasFinder:
         kind = PROPERTIES.get(spec.name)
         module = _with_properties(kind)(spec.name) if kind else AliasModule(spec.name)
         module.__doc__ = f"The names of {spec.name}, served by fluidlite."
-        editions.begins(spec.name)
+        if self in sys.meta_path:  # else it stands for a module of ours
+            editions.begins(spec.name)
         self._made[spec.name] = module
         return module
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
+from types import TracebackType
 from typing import Any, Protocol
 
 import numpy as np
 
-from ..errors import ArgumentError
+from ..errors import ArgumentError, UsageError
+from ..ground import state
 from ..ground.dtypes import DType, as_dtype
 from .prepared import kernels
 from .recording import TensorRecord
@@ -46,6 +50,21 @@ class Parameter(Tensor, results=False):
         if name is not None:
             self.given_name: str | None = name
 
+    #: what a parameter that was made under ``LazyGuard`` draws its first value with
+    _draws: Callable[[], np.ndarray[Any, Any]] | None = None
+
+    def initialize(self) -> None:
+        """Draw the first value, of a parameter that was made under ``LazyGuard``.
+
+        Raises:
+            UsageError: it has been drawn.
+        """
+        draws = self._draws
+        if draws is None:
+            raise UsageError(f"{self.name}: initialize() is for parameters of LazyGuard, and once")
+        self._draws = None
+        self.set_value(draws())
+
     @property
     def trainable(self) -> bool:
         """Whether the parameter wants a gradient: the inverse of ``stop_gradient``."""
@@ -57,6 +76,33 @@ class Parameter(Tensor, results=False):
 
     def __repr__(self) -> str:
         return "Parameter containing:\n" + super().__repr__()
+
+
+_lazy: state.StateSlot[bool] = state.slot("parameters without values", lambda: False)
+
+
+class LazyGuard:
+    """A guard under which parameters take no memory for values until ``initialize()`` draws them.
+
+    >>> from fluidlite import paddle
+    >>> with paddle.LazyGuard():
+    ...     layer = paddle.nn.Linear(2, 3)
+    >>> for parameter in layer.parameters():
+    ...     parameter.initialize()
+    """
+
+    def __enter__(self) -> None:
+        """Begin."""
+        self._before = _lazy.switch(True)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """End."""
+        _lazy.switch(self._before)
 
 
 class Initializes(Protocol):
@@ -128,9 +174,13 @@ def parameter_of(
     if any(not isinstance(n, (int, np.integer)) or n < 0 for n in shape):
         raise ArgumentError(f"expected a shape of known sizes, got {shape!r:.60}")
     own = getattr(attr, "initializer", None)
-    value = initial_value(initializer if own is None else own, shape, dtype, program)
+    draws = partial(initial_value, initializer if own is None else own, shape, dtype, program)
+    lazy = _lazy.get()
+    value = np.zeros(shape, as_dtype(dtype).dtype) if lazy else draws()
     given = getattr(attr, "name", None)
     parameter = kind(value, name if given is None else given, getattr(attr, "trainable", True))
+    if lazy:
+        parameter._draws = draws
     if attr is not None:
         for field_name, kept in attr.parameter_arguments().items():
             if field_name != "trainable":

@@ -11,6 +11,7 @@ from __future__ import annotations
 from ..dygraph.parallel import DataParallel
 from ..eager.engine import grad
 from ..eager.mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from ..eager.parameter import LazyGuard
 from ..eager.printing import set_printoptions
 from ..eager.tensor import Tensor
 from ..functions.arithmetic import (
@@ -68,26 +69,35 @@ from ..inspect.layers import summary
 from ..io import batch
 from ..model import Model
 from . import (
-    autograd, device, incubate, inference, inplace, io, jit, metric, nn, optimizer, regularizer,
-    static, version,
+    autograd, base, device, framework, hub, incubate, inference, inplace, io, jit, metric, nn,
+    optimizer, reader, regularizer, static, utils, version,
 )  # fmt: skip
 from .creation import (
     arange, assign, create_parameter, empty, eye, full, linspace, logspace, normal, ones, rand,
     randint, randn, randperm, standard_normal, to_tensor, tril_indices, triu_indices, uniform,
     zeros,
 )  # fmt: skip
-from .device import get_device, is_compiled_with_cuda, set_device
+from .device import (
+    get_cudnn_version, get_device, is_compiled_with_cinn, is_compiled_with_cuda,
+    is_compiled_with_custom_device, is_compiled_with_distribute, is_compiled_with_ipu,
+    is_compiled_with_rocm, is_compiled_with_xpu, set_device,
+)  # fmt: skip
 from .element_types import bool, dtype, finfo, iinfo, is_complex, is_floating_point, is_integer
 from .files import load, save
 from .param_attr import ParamAttr
 from .modes import disable_static, enable_static, in_dynamic_mode
+from .random_states import (
+    get_cuda_rng_state, get_rng_state, set_cuda_rng_state, set_rng_state,
+)  # fmt: skip
+from .utils.checks import disable_signal_handler
 
 __version__ = version.full_version
 globals().update({name: getattr(inplace, name) for name in inplace.__all__})
+from . import tensor  # noqa: E402 (it gives names that stand above)
 
 _INNER = (
     "annotations", "api_boundaries", "creation", "element_types", "files", "inplace",
-    "list_public_names", "modes", "param_attr",
+    "list_public_names", "modes", "param_attr", "random_states",
 )  # fmt: skip
 __all__ = [name for name in globals() if name[0] != "_" and name not in _INNER]
 list_public_names(globals())

@@ -7,31 +7,81 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import DTypeError
 from ..ground.dtypes import DType, as_dtype
 from ..ground.public_names import list_public_names
 from ..ground.tracebacks import api_boundaries
 
 
-def finfo(dtype: Any) -> np.finfo[Any]:
-    """The limits of an element type of fractions: ``min``, ``max``, ``eps``, ``tiny``, ``bits``.
+class _Limits:
+    """What numbers of an element type can be.
+
+    Args:
+        found: NumPy's description of the type.
+        names: of the limits.
+    """
+
+    def __init__(self, found: Any, *names: str) -> None:
+        for name in names:
+            value = getattr(found, name)
+            setattr(self, name, value.item() if isinstance(value, np.generic) else value)
+        self.dtype = str(found.dtype)
+
+    def __repr__(self) -> str:
+        each = [f"{name}={_short(value)}" for name, value in vars(self).items()]
+        return f"paddle.{type(self).__name__}({', '.join(each)})"
+
+
+def _short(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+class finfo(_Limits):
+    """The limits of an element type of fractions.
+
+    ``min``, ``max``, ``eps``, ``resolution``, ``smallest_normal``, ``tiny``, ``bits``, ``dtype``.
 
     Args:
         dtype: the element type.
+
+    Raises:
+        DTypeError: it is none of fractions.
 
     >>> from fluidlite import paddle
-    >>> float(paddle.finfo(paddle.float32).eps)
+    >>> paddle.finfo(paddle.float32).eps
     1.1920928955078125e-07
     """
-    return np.finfo(as_dtype(dtype).dtype)
+
+    def __init__(self, dtype: Any) -> None:
+        names = "min", "max", "eps", "resolution", "smallest_normal", "tiny", "bits"
+        super().__init__(np.finfo(_need_kind("fc", dtype)), *names)
+        self.resolution = float(f"{self.resolution:.3g}")  # a power of ten in any type
 
 
-def iinfo(dtype: Any) -> np.iinfo[Any]:
-    """The limits of an element type of integers: ``min``, ``max``, ``bits``.
+class iinfo(_Limits):
+    """The limits of an element type of integers: ``min``, ``max``, ``bits``, ``dtype``.
 
     Args:
         dtype: the element type.
+
+    Raises:
+        DTypeError: it is none of integers.
+
+    >>> from fluidlite import paddle
+    >>> paddle.iinfo(paddle.int8)
+    paddle.iinfo(min=-128, max=127, bits=8, dtype=int8)
     """
-    return np.iinfo(as_dtype(dtype).dtype)
+
+    def __init__(self, dtype: Any) -> None:
+        super().__init__(np.iinfo(_need_kind("iu", dtype)), "min", "max", "bits")
+
+
+def _need_kind(kinds: str, dtype: Any) -> np.dtype[Any]:
+    of_numpy = as_dtype(dtype).dtype
+    if of_numpy.kind not in kinds:
+        what = "integers" if "i" in kinds else "fractions"
+        raise DTypeError(f"expected an element type of {what}, got {of_numpy}")
+    return of_numpy
 
 
 def _kind(x: Any) -> str:

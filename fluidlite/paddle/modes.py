@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from ..ground import state
@@ -31,6 +32,13 @@ def disable_static(place: object = None) -> None:
         place: accepted; there is one place.
     """
     _static.switch(False)
+
+
+@contextmanager
+def dynamic_mode() -> Iterator[None]:
+    """A guard under which they make tensors, in its thread alone."""
+    with _static.guard(False):
+        yield
 
 
 def in_dynamic_mode() -> bool:

@@ -1,0 +1,13 @@
+"""``paddle.base`` of paddle 2.6: what fluid was, over the modules that fluid's names have here.
+
+Functions are eager until ``paddle.enable_static()``, as everywhere in paddle 2.
+"""
+
+from __future__ import annotations
+
+from ...ground.module_tables import give_names, make_modules
+from .table import MODULES, NAMES
+
+_below = make_modules(__name__, MODULES)
+globals().update(_below)
+give_names(globals(), NAMES, _below)

@@ -1,0 +1,92 @@
+"""Where random numbers stand: what ``get_rng_state`` gives and ``set_rng_state`` takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import deepcopy
+
+from ..eager.prepared import generator
+from ..errors import ArgumentError, NoDeviceError
+from ..ground.public_names import list_public_names
+from ..ground.tracebacks import api_boundaries
+
+__all__ = ["get_cuda_rng_state", "get_rng_state", "set_cuda_rng_state", "set_rng_state"]
+
+
+class GeneratorState:
+    """Where the numbers of eager operators stand."""
+
+    def __init__(self) -> None:
+        numbers = generator.get()
+        self._initial = numbers.initial
+        self._state = deepcopy(numbers.numpy.bit_generator.state)
+
+    def restore(self) -> None:
+        """Draw from here on what was drawn behind this state."""
+        numbers = generator.get()
+        numbers.initial = self._initial
+        numbers.numpy.bit_generator.state = deepcopy(self._state)
+
+
+def get_rng_state(device: str | None = None) -> list[GeneratorState]:
+    """Where the random numbers of tensors stand, to go back there.
+
+    Args:
+        device: ``"cpu"``, or None.
+
+    Raises:
+        NoDeviceError: another device.
+
+    >>> from fluidlite import paddle
+    >>> state = paddle.get_rng_state()
+    >>> first = paddle.rand([2])
+    >>> paddle.set_rng_state(state)
+    >>> bool((paddle.rand([2]) == first).all())
+    True
+    """
+    _need_cpu(device)
+    return [GeneratorState()]
+
+
+def set_rng_state(state_list: Sequence[GeneratorState], device: str | None = None) -> None:
+    """Go back to where random numbers stood.
+
+    Args:
+        state_list: what ``get_rng_state`` gave.
+        device: ``"cpu"``, or None.
+
+    Raises:
+        ArgumentError: it is something else.
+        NoDeviceError: another device.
+    """
+    _need_cpu(device)
+    if len(state_list) != 1 or not isinstance(state_list[0], GeneratorState):
+        raise ArgumentError(f"expected what get_rng_state() gave, got {state_list!r:.60}")
+    state_list[0].restore()
+
+
+def get_cuda_rng_state() -> list[GeneratorState]:
+    """No states: there is no GPU."""
+    return []
+
+
+def set_cuda_rng_state(state_list: Sequence[GeneratorState]) -> None:
+    """Nothing for no states.
+
+    Args:
+        state_list: an empty list.
+
+    Raises:
+        ArgumentError: it is something else.
+    """
+    if len(state_list):
+        raise ArgumentError(f"expected no states, as there is no GPU, got {len(state_list)}")
+
+
+def _need_cpu(device: str | None) -> None:
+    if device not in (None, "cpu"):
+        raise NoDeviceError(f"there is no device {device!r:.60}: programs run on 'cpu'")
+
+
+list_public_names(globals())
+api_boundaries(globals())

@@ -1,0 +1,14 @@
+"""``paddle.reader`` of paddle 2.6: what is made of functions that give samples."""
+
+from __future__ import annotations
+
+from ..ground.module_tables import give_names, make_modules
+
+_NAMES = {
+    "reader": "ComposeNotAligned buffered cache chain compose firstn map_readers "
+    "multiprocess_reader shuffle xmap_readers",
+}
+_below = make_modules(__name__, {"decorator": _NAMES})
+globals().update(_below)
+__path__: list[str] = []
+give_names(globals(), _NAMES, _below)
