@@ -54,6 +54,10 @@ class ArgumentError(FluidError, TypeError, ValueError, AssertionError):
     """A function was given an argument of a type or a value that it does not take."""
 
 
+class NameTakenError(ArgumentError, KeyError):
+    """A name stands for something else already, for nothing, or is none that may be used."""
+
+
 class VersionError(FluidError, RuntimeError):
     """A script needs another version."""
 

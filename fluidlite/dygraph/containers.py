@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ..eager.parameter import Parameter
-from ..errors import ArgumentError, suggestion
+from ..errors import ArgumentError, NameTakenError, suggestion
 from ..ground.public_names import list_public_names
 from ..modules.holding import HeldInOrder, place_in
 from .capture import value
@@ -43,12 +43,12 @@ class Sequential(HeldInOrder, Layer):
             return str(given)
         names = list(self.own_sublayers)
         if isinstance(given, str):
-            raise ArgumentError(f"there is no layer {given!r}{suggestion(given, names)}")
+            raise NameTakenError(f"there is no layer {given!r}{suggestion(given, names)}")
         return names[place_in(given, len(names))]
 
     def __getitem__(self, name: Any) -> Any:
         if isinstance(name, slice):
-            return Sequential(*list(self.own_sublayers.items())[name])
+            return type(self)(*list(self.own_sublayers.values())[name])
         return self.own_sublayers[self._name(name)]
 
     def __setitem__(self, name: Any, layer: Any) -> None:
@@ -101,7 +101,10 @@ class LayerList(HeldInOrder, Layer):
             index: the place of that one.
             sublayer: the layer.
         """
-        self._put(place_in(index, len(self) + 1), sublayer)
+        count = len(self)
+        if not isinstance(index, int) or not -count <= index <= count:
+            raise ArgumentError(f"expected an index in [{-count}, {count}], got {index!r}")
+        self._put(index, sublayer)
 
     def extend(self, sublayers: Iterable[Any]) -> LayerList:
         """Put layers at the end.  Returns the list."""

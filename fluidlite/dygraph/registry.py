@@ -8,7 +8,7 @@ from typing import Any
 from ..eager.parameter import Parameter
 from ..eager.tensor import Tensor
 from ..eager.tensor_core import TensorCore
-from ..errors import ArgumentError
+from ..errors import ArgumentError, NameTakenError
 from ..ground.docstrings import Family
 from ..ir.variable import Parameter as StaticParameter
 from ..modules.module import Module
@@ -90,8 +90,10 @@ class Registry(Module):
         if not isinstance(name, (str, int)) or isinstance(name, bool):
             raise _unexpected("a name", name)
         name = str(name)
+        if kept != "own_sublayers" and ("." in name or not name):
+            raise NameTakenError(f"expected a name without a dot, got {name!r}")
         if name not in self.__dict__.get(kept, {}) and hasattr(self, name):
-            raise ArgumentError(f"{type(self).__name__} has an attribute {name!r} already")
+            raise NameTakenError(f"{type(self).__name__} has an attribute {name!r} already")
         return name
 
     # -- what there is ---------------------------------------------------------------------------

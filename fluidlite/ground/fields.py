@@ -45,7 +45,9 @@ T = TypeVar("T", bound=type)
 P = ParamSpec("P")
 _NONE: Any = object()
 #: what constructors are compiled as: a file of the package, whose frames users do not see
-_WRITTEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "<constructor>")
+_FOLDER = os.path.dirname(os.path.abspath(__file__))
+_WRITTEN = os.path.join(_FOLDER, "<constructor>")
+WRITTEN_METHOD = os.path.join(_FOLDER, "<method>")  #: the same for methods
 
 
 class _Field(NamedTuple):
@@ -127,7 +129,7 @@ def options_of(function: Callable[..., Any], inputs: int = 1) -> Any:
         n: (_Field(given.get(n, _NONE), False), plain.__annotations__.get(n, "Any")) for n in names
     }
     made: Any = _constructor(fields)
-    made.function, made.fields = function, fields
+    made.function, made.fields, made.inputs = function, fields, inputs
     return lambda unwritten: made
 
 
@@ -153,10 +155,16 @@ def usual_options(cls: Any) -> dict[str, Any]:
     return {name: value for name, value in known if defaults.get(name, _NONE) is value}
 
 
-def belongs(constructor: Any, cls: type) -> None:
-    """Let messages and ``help`` say whose a constructor is."""
-    constructor.__qualname__ = f"{cls.__qualname__}.__init__"
-    constructor.__module__ = cls.__module__
+def inputs_taken(cls: type) -> int:
+    """How many parameters of the function of a class are given by calls, and not as options."""
+    count: int = getattr(cls.__init__, "inputs", 1)
+    return count
+
+
+def belongs(function: Any, cls: type, name: str = "__init__") -> None:
+    """Let messages and ``help`` say whose a constructor, or another method, is."""
+    function.__qualname__ = f"{cls.__qualname__}.{name}"
+    function.__module__ = cls.__module__
 
 
 def _constructor(fields: Mapping[str, tuple[_Field, Any]]) -> FunctionType:
@@ -198,6 +206,11 @@ def _template(placed: int, named: int) -> Callable[[tuple[str, ...]], FunctionTy
         f"    return __init__\n"
     )
     return maker_of(text, _WRITTEN)
+
+
+def is_written(function: FunctionType) -> bool:
+    """Whether a method was made of a text, so that there is no source of it."""
+    return function.__code__.co_filename == WRITTEN_METHOD
 
 
 def maker_of(text: str, file: str) -> Callable[..., FunctionType]:

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar
 
 from ..ground.docstrings import Family, arguments_of, prose_of
-from ..ground.fields import takes_options, usual_options
+from ..ground.fields import (
+    WRITTEN_METHOD,
+    belongs,
+    inputs_taken,
+    maker_of,
+    takes_options,
+    usual_options,
+)
 
 
 class FunctionCaller:
@@ -23,11 +31,17 @@ class FunctionCaller:
     _fields: ClassVar[Mapping[str, tuple[Any, Any]]] = {}  #: what constructors of fields take
     _options: dict[str, Any]
 
+    _inputs: ClassVar[tuple[str, ...]] = ()  #: their names, where not those of the function
+    #: what the function is given behind its inputs, where calls may name these
+    _told: ClassVar[str | None] = None
+
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
         function, own = takes_options(cls), vars(cls)
         if function is not None and "function" not in own:
             cls.function = staticmethod(function)
+        if "function" in own and "forward" not in own and cls._told is not None:
+            cls.forward = _forward(cls, cls._told)  # type: ignore[method-assign]
         if "function" in own and cls.function.__doc__:
             options = own.get("__annotations__", ()) if function is None else own["_fields"]
             cls.__doc__ = _documented(cls, options)
@@ -46,6 +60,34 @@ class FunctionCaller:
 
     def extra_repr(self) -> str:
         return ", ".join(f"{name}={value!r}" for name, value in self._options.items())
+
+
+def _inputs_of(cls: type[FunctionCaller]) -> tuple[str, ...]:
+    """The names of what a module is called with."""
+    if cls._inputs:
+        return cls._inputs
+    plain: Any = inspect.unwrap(cls.function)
+    return tuple(plain.__code__.co_varnames[: inputs_taken(cls)])
+
+
+def _forward(cls: type[FunctionCaller], told: str) -> Any:
+    """What calls the function of a class with inputs that have names."""
+    forward = _maker(_inputs_of(cls), told)(cls.function)
+    belongs(forward, cls, "forward")
+    return forward
+
+
+@functools.cache
+def _maker(names: tuple[str, ...], told: str) -> Callable[..., Any]:
+    listed = ", ".join(names)
+    return maker_of(
+        f"def make(function):\n"
+        f"    def forward(self, {listed}):\n"
+        f"        'What the function gives.'\n"
+        f"        return function({listed}, {told})\n"
+        f"    return forward\n",
+        WRITTEN_METHOD,
+    )
 
 
 def _documented(cls: type[FunctionCaller], options: Iterable[str]) -> str:

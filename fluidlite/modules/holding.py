@@ -73,6 +73,9 @@ class HeldInOrder(Holder):
             getattr(self, self._adds)(str(len(self)), each)
 
     def __getitem__(self, index: Any) -> Any:
+        held = getattr(self, self._holds)
+        if isinstance(index, str) and index in held:
+            return held[index]
         listed = list(self)
         if isinstance(index, slice):
             return type(self)(listed[index])  # type: ignore[call-arg]

@@ -24,6 +24,8 @@ class Owner:
 
     _keeps: ClassVar[Mapping[str, Kept]] = {}  #: attribute with the dictionary -> of what
     _within: ClassVar[str]  #: that of further owners
+    #: whether ``repr`` says what it is on the line of the class, and not on one of its own
+    _continues: ClassVar[bool] = False
 
     def __init__(self) -> None:
         for place in self._keeps:
@@ -67,7 +69,8 @@ class Owner:
         shown = [f"({n}): {each!r}".replace("\n", "\n  ") for n, each in within if each is not None]
         body = self.extra_repr()
         if shown:
-            body = "\n  " + "\n  ".join([body, *shown] if body else shown) + "\n"
+            before = body if self._continues else f"\n  {body}" if body else ""
+            body = before + "\n  " + "\n  ".join(shown) + "\n"
         return f"{type(self).__name__}({body})"
 
 

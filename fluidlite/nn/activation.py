@@ -21,6 +21,7 @@ class FunctionLayer(FunctionCaller, TensorLayer):
     """
 
     _functions = F.__name__
+    _told = "**self._options"
 
     def begin(self, given: dict[str, Any]) -> None:
         """Take over the options that are not as by default.
@@ -31,29 +32,30 @@ class FunctionLayer(FunctionCaller, TensorLayer):
         TensorLayer.__init__(self, given.pop("name", None))
         self._options = self._unusual(given)
 
+    #: the options in its ``repr``, by ``option:name`` under another name; one with ``?`` stands
+    #: there where it is not as by default
+    _shown: ClassVar[str] = "name?"
+
     def extra_repr(self) -> str:
-        fields, options = type(self)._fields, self._options
-        shown = [n for n in fields if n in options and options[n] is not fields[n][0].default]
-        return ", ".join(f"{name}={options[name]!r}" for name in shown)
+        usual = {name: each.default for name, (each, _) in type(self)._fields.items()}
+        values, parts = {**usual, **self._options, "name": self._said_name}, []
+        for word in self._shown.split():
+            option, _, alias = word.rstrip("?").partition(":")
+            if word[-1] != "?" or values[option] is not usual.get(option):
+                parts.append(f"{alias or option}={values[option]}")
+        return ", ".join(parts)
 
 
 class TrainedFunction(FunctionLayer):
     """A layer whose function is told whether it trains."""
 
-    _shown: ClassVar[tuple[str, ...]] = ("p",)  #: the options in its ``repr``
+    _told = "training=self.training, **self._options"
 
     def begin(self, given: dict[str, Any]) -> None:
         TensorLayer.__init__(self, given.pop("name"))
-        for name in self._shown:
-            setattr(self, name, given[name])
+        for name, value in given.items():
+            setattr(self, name, value)
         self._options = given
-
-    def forward(self, *inputs: Any) -> Any:
-        """What the function gives."""
-        return type(self).function(*inputs, training=self.training, **self._options)
-
-    def extra_repr(self) -> str:
-        return ", ".join(f"{name}={self._options[name]}" for name in self._shown)
 
 
 class ReLU(FunctionLayer):
@@ -73,11 +75,15 @@ class ReLU6(FunctionLayer):
 
 
 class ELU(FunctionLayer):
+    _shown = "alpha name?"
+
     @options_of(F.elu)
     def __init__(self) -> None: ...
 
 
 class CELU(FunctionLayer):
+    _shown = "alpha name?"
+
     @options_of(F.celu)
     def __init__(self) -> None: ...
 
@@ -86,13 +92,22 @@ class SELU(FunctionLayer):
     @options_of(F.selu)
     def __init__(self) -> None: ...
 
+    def extra_repr(self) -> str:
+        usual = {name: each.default for name, (each, _) in type(self)._fields.items()}
+        factors = "scale={scale:.16f}, alpha={alpha:.16f}".format(**{**usual, **self._options})
+        return factors + self._called()
+
 
 class GELU(FunctionLayer):
+    _shown = "approximate name?"
+
     @options_of(F.gelu)
     def __init__(self) -> None: ...
 
 
 class LeakyReLU(FunctionLayer):
+    _shown = "negative_slope name?"
+
     @options_of(F.leaky_relu)
     def __init__(self) -> None: ...
 
@@ -117,6 +132,7 @@ class Tanhshrink(FunctionLayer):
     def __init__(self) -> None: ...
 
 
+@from_fields
 class Softmax(FunctionLayer):
     """Exponentials divided by their sum along ``axis``.
 
@@ -124,16 +140,23 @@ class Softmax(FunctionLayer):
     [[0.5, 0.5]]
     """
 
-    @options_of(F.softmax)
-    def __init__(self) -> None: ...
+    axis: int = -1
+    name: str | None = None
+    function: ClassVar[Callable[..., Any]] = staticmethod(F.softmax)
+    _shown: ClassVar[str] = "axis name?"
 
 
+@from_fields
 class LogSoftmax(FunctionLayer):
-    @options_of(F.log_softmax)
-    def __init__(self) -> None: ...
+    axis: int = -1
+    name: str | None = None
+    function: ClassVar[Callable[..., Any]] = staticmethod(F.log_softmax)
+    _shown: ClassVar[str] = "axis name?"
 
 
 class Softplus(FunctionLayer):
+    _shown = "beta threshold name?"
+
     @options_of(F.softplus)
     def __init__(self) -> None: ...
 
@@ -144,18 +167,23 @@ class Softsign(FunctionLayer):
 
 
 class Softshrink(FunctionLayer):
+    _shown = "threshold name?"
+
     @options_of(F.softshrink)
     def __init__(self) -> None: ...
 
 
 class Hardshrink(FunctionLayer):
+    _shown = "threshold name?"
+
     @options_of(F.hardshrink)
     def __init__(self) -> None: ...
 
 
+@from_fields
 class Hardsigmoid(FunctionLayer):
-    @options_of(F.hardsigmoid)
-    def __init__(self) -> None: ...
+    name: str | None = None
+    function: ClassVar[Callable[..., Any]] = staticmethod(F.hardsigmoid)
 
 
 class Hardswish(FunctionLayer):
@@ -164,6 +192,8 @@ class Hardswish(FunctionLayer):
 
 
 class Hardtanh(FunctionLayer):
+    _shown = "min max name?"
+
     @options_of(F.hardtanh)
     def __init__(self) -> None: ...
 
@@ -184,16 +214,22 @@ class Mish(FunctionLayer):
 
 
 class ThresholdedReLU(FunctionLayer):
+    _shown = "threshold name?"
+
     @options_of(F.thresholded_relu)
     def __init__(self) -> None: ...
 
 
 class Maxout(FunctionLayer):
+    _shown = "groups axis name?"
+
     @options_of(F.maxout)
     def __init__(self) -> None: ...
 
 
 class GLU(FunctionLayer):
+    _shown = "axis name?"
+
     @options_of(F.glu)
     def __init__(self) -> None: ...
 
@@ -218,14 +254,18 @@ class PReLU(TensorLayer):
         name: str | None = None,
     ) -> None:
         super().__init__(name)
-        self._data_format = data_format
-        self.weight: Any = self.create_parameter(
+        self._data_format, self._init = data_format, init
+        self._weight: Any = self.create_parameter(
             [num_parameters], weight_attr, default_initializer=Constant(init)
         )
 
     def forward(self, x: Tensor) -> Tensor:
         """The activated input."""
-        return F.prelu(x, self.weight, self._data_format)
+        return F.prelu(x, self._weight, self._data_format)
+
+    def extra_repr(self) -> str:
+        of_slopes = f"num_parameters={self._weight.shape[0]}, data_format={self._data_format}"
+        return f"{of_slopes}, init={self._init}, dtype={self._dtype}{self._called()}"
 
 
 @from_fields
@@ -243,7 +283,10 @@ class RReLU(TrainedFunction):
     upper: float = 1.0 / 3.0
     name: str | None = None
     function: ClassVar[Callable[..., Any]] = staticmethod(F.rrelu)
-    _shown = ("lower", "upper")
+
+    def extra_repr(self) -> str:
+        slopes = f"lower={self.lower}, upper={self.upper}"
+        return f"{slopes}, training={self.training}, dtype={self._dtype}{self._called()}"
 
 
 class Softmax2D(TensorLayer):
@@ -264,3 +307,6 @@ class Softmax2D(TensorLayer):
         if len(x.shape) not in (3, 4):
             raise ShapeError(f"expected x of 3 or 4 dimensions, got shape {list(x.shape)}")
         return F.softmax(x, -3)
+
+    def extra_repr(self) -> str:
+        return self._called()[2:]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from .. import dygraph
+from ..errors import ArgumentError
 from ..modules.holding import HeldByName
 from .layer import Layer, TensorLayer
 
@@ -56,4 +57,33 @@ class LayerDict(HeldByName, Layer):
 
     def __init__(self, sublayers: Mapping[str, Any] | None = None) -> None:
         super().__init__()
-        self.hold(sublayers or {})
+        self.update(sublayers or {})
+
+    def update(self, sublayers: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> None:
+        """Hold further layers, in the place of those of their names.
+
+        Args:
+            sublayers: a dictionary, or pairs of a name and a layer.
+
+        Raises:
+            ArgumentError: they are something else.
+        """
+        if not isinstance(sublayers, Iterable):
+            raise ArgumentError(f"expected layers by name, got {sublayers!r:.60}")
+        pairs = list(sublayers.items() if isinstance(sublayers, _NAMED) else sublayers)
+        for pair in pairs:
+            if len(pair) != 2:
+                raise ArgumentError(f"expected pairs of a name and a layer, got {pair!r:.60}")
+        for name, layer in pairs:
+            self.add_sublayer(name, layer)
+
+    def pop(self, key: str) -> Any:
+        """Take a layer out.  Returns the layer."""
+        return self.own_sublayers.pop(key)
+
+    def clear(self) -> None:
+        """Take all layers out."""
+        self.own_sublayers.clear()
+
+
+_NAMED = (Mapping, HeldByName)

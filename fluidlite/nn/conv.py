@@ -66,10 +66,25 @@ class _Filters(TensorLayer):
         attr, bias_attr = given.pop("weight_attr"), given.pop("bias_attr")
         self.weight: Any = self.create_parameter(shape, attr, default_initializer=start)
         self.bias: Any = self.create_parameter([filters], bias_attr, is_bias=True)
-        self._options = given
+        self._channels, self._sizes, self._options = (channels, filters), sizes, given
+        self._padding, self._padding_mode = given["padding"], "zeros"
 
     def extra_repr(self) -> str:
-        return f"weight {list(self.weight.shape)}"
+        inputs, outputs = self._channels
+        parts = [f"{inputs}, {outputs}, kernel_size={list(self._sizes)}"]
+        rank = len(self._sizes)
+        moved = {
+            "stride": list(each("stride", self._options["stride"], rank)),
+            "padding": self._padding,
+            "padding_mode": self._padding_mode,
+            "output_padding": self._options.get("output_padding", 0),
+            "dilation": list(each("dilation", self._options["dilation"], rank)),
+            "groups": self._options["groups"],
+        }
+        usual = ([1] * rank, 0, "zeros", 0, [1] * rank, 1)
+        told = zip(moved.items(), usual)
+        parts += [f"{name}={value}" for (name, value), plain in told if value != plain]
+        return ", ".join([*parts, f"data_format={self._options['data_format']}"])
 
 
 @from_fields
@@ -81,13 +96,14 @@ class _Convolution(_Filters):
     padding_mode: str = "zeros"
     weight_attr: Attr = None
     bias_attr: Attr = None
-    data_format: str | None = None
+    data_format: str = "NCHW"
 
     def begin(self, given: dict[str, Any]) -> None:
         mode = checked("padding_mode", given.pop("padding_mode"), "zeros", "reflect", "replicate")
+        padding = given["padding"]
         around = taken_around(given, mode, each, len(self._formats[0]) - 2)
         super().begin(given)
-        self._around, self._padding_mode = around, mode
+        self._around, self._padding, self._padding_mode = around, padding, mode
 
     def forward(self, x: Tensor) -> Tensor:
         """What is convolved."""
@@ -98,6 +114,7 @@ class _Convolution(_Filters):
 
 
 @CONVOLUTIONS
+@from_fields
 class Conv1D(_Convolution):
     """Sequences convolved with learned filters: :func:`~fluidlite.nn.functional.conv1d`.
 
@@ -105,7 +122,8 @@ class Conv1D(_Convolution):
     [1, 4, 6]
     """
 
-    _formats = ("NCL", "NLC")
+    data_format: str = "NCL"
+    _formats: ClassVar[Sequence[str]] = ("NCL", "NLC")
     function: ClassVar[Callable[..., Any]] = staticmethod(F.conv1d)
 
 
@@ -119,6 +137,7 @@ class Conv2D(_Convolution):
 
 
 @CONVOLUTIONS
+@from_fields
 class Conv3D(_Convolution):
     """Volumes convolved with learned filters: :func:`~fluidlite.nn.functional.conv3d`.
 
@@ -126,7 +145,8 @@ class Conv3D(_Convolution):
     [1, 2, 4, 4, 4]
     """
 
-    _formats = ("NCDHW", "NDHWC")
+    data_format: str = "NCDHW"
+    _formats: ClassVar[Sequence[str]] = ("NCDHW", "NDHWC")
     function: ClassVar[Callable[..., Any]] = staticmethod(F.conv3d)
 
 
@@ -139,7 +159,7 @@ class _Adjoint(_Filters):
     groups: int = 1
     weight_attr: Attr = None
     bias_attr: Attr = None
-    data_format: str | None = None
+    data_format: str = "NCHW"
     _transposed = True
 
     def forward(self, x: Tensor, output_size: Integers | None = None) -> Tensor:
@@ -148,8 +168,16 @@ class _Adjoint(_Filters):
         return type(self).function(x, self.weight, self.bias, output_size=output_size, **options)
 
 
+@from_fields
+class _GroupsFirst(_Filters):
+    output_padding: Integers = 0
+    groups: int = 1
+    dilation: Integers = 1
+
+
 @CONVOLUTIONS
-class Conv1DTranspose(_Adjoint):
+@from_fields
+class Conv1DTranspose(_Adjoint, _GroupsFirst):
     """The adjoint of a convolution: :func:`~fluidlite.nn.functional.conv1d_transpose`.
 
     Args:
@@ -159,7 +187,8 @@ class Conv1DTranspose(_Adjoint):
     [1, 1, 6]
     """
 
-    _formats = ("NCL", "NLC")
+    data_format: str = "NCL"
+    _formats: ClassVar[Sequence[str]] = ("NCL", "NLC")
     function: ClassVar[Callable[..., Any]] = staticmethod(F.conv1d_transpose)
 
 
@@ -175,6 +204,7 @@ class Conv2DTranspose(_Adjoint):
 
 
 @CONVOLUTIONS
+@from_fields
 class Conv3DTranspose(_Adjoint):
     """The adjoint of a convolution: :func:`~fluidlite.nn.functional.conv3d_transpose`.
 
@@ -182,5 +212,6 @@ class Conv3DTranspose(_Adjoint):
     [1, 1, 4, 4, 4]
     """
 
-    _formats = ("NCDHW", "NDHWC")
+    data_format: str = "NCDHW"
+    _formats: ClassVar[Sequence[str]] = ("NCDHW", "NDHWC")
     function: ClassVar[Callable[..., Any]] = staticmethod(F.conv3d_transpose)

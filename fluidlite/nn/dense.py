@@ -76,13 +76,14 @@ class Linear(_Learned):
         outputs = given["out_features"]
         self._make(given, [given["in_features"], outputs], [outputs])
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, input: Tensor) -> Tensor:
         """The output."""
-        return F.linear(x, self.weight, self.bias)
+        return F.linear(input, self.weight, self.bias)
 
     def extra_repr(self) -> str:
         rows, columns = self.weight.shape
-        return f"in_features={rows}, out_features={columns}"
+        sizes = f"in_features={rows}, out_features={columns}"
+        return f"{sizes}, dtype={self._dtype}{self._called()}"
 
 
 @PARAMETERS
@@ -111,6 +112,13 @@ class Bilinear(_Learned):
     def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
         """The output, [N, out_features]."""
         return F.bilinear(x1, x2, self.weight, self.bias)
+
+    def extra_repr(self) -> str:
+        names = ("out_features", "in1_features", "in2_features")
+        sizes = dict(zip(names, self.weight.shape))
+        sizes["out_features"] = sizes.pop("out_features")
+        told = ", ".join(f"{name}={size}" for name, size in sizes.items())
+        return f"{told}, dtype={self._dtype}{self._called()}"
 
 
 @from_fields
@@ -155,7 +163,9 @@ class Embedding(TensorLayer):
         return F.embedding(x, self.weight, self._padding_idx, self._sparse)
 
     def extra_repr(self) -> str:
-        return "{}, {}".format(*self.weight.shape)
+        sizes = "{}, {}".format(*self.weight.shape)
+        padding = "" if self._padding_idx is None else f", padding_idx={self._padding_idx}"
+        return f"{sizes}{padding}, sparse={self._sparse}{self._called()}"
 
 
 @from_fields
@@ -163,6 +173,7 @@ class _Dropout(TrainedFunction):
     """Something set to 0 while the layer trains."""
 
     p: float = 0.5
+    _inputs: ClassVar[tuple[str, ...]] = ("input",)
 
 
 @DROPOUTS
@@ -179,12 +190,15 @@ class Dropout(_Dropout):
     axis: Integers | None = None
     mode: str = "upscale_in_train"
     name: str | None = None
+    _shown: ClassVar[str] = "p axis mode name?"
     function: ClassVar[Callable[..., Any]] = staticmethod(F.dropout)
 
 
 @from_fields
 class _ChannelDropout(_Dropout):
     """Whole channels set to 0 while the layer trains."""
+
+    _shown = "p data_format name?"
 
     data_format: str = "NCHW"
     name: str | None = None
@@ -214,6 +228,7 @@ class AlphaDropout(_Dropout):
     """
 
     name: str | None = None
+    _shown: ClassVar[str] = "p name?"
     function: ClassVar[Callable[..., Any]] = staticmethod(F.alpha_dropout)
 
 
@@ -227,6 +242,7 @@ class Flatten(FunctionLayer):
 
     start_axis: int = 1
     stop_axis: int = -1
+    _inputs: ClassVar[tuple[str, ...]] = ("input",)
     function: ClassVar[Callable[..., Any]] = staticmethod(flatten)
 
 
@@ -246,11 +262,15 @@ class Identity(TensorLayer):
 
 
 class CosineSimilarity(FunctionLayer):
+    _shown = "axis eps"
+
     @options_of(F.cosine_similarity, 2)
     def __init__(self) -> None: ...
 
 
 class PairwiseDistance(FunctionLayer):
+    _shown = "p epsilon? keepdim? name?"
+
     @options_of(F.pairwise_distance, 2)
     def __init__(self) -> None: ...
 
@@ -270,14 +290,14 @@ class Unflatten(TensorLayer):
     def __init__(self, axis: int, shape: Iterable[int], name: str | None = None) -> None:
         super().__init__(name)
         self.axis = axis
-        self.shape: list[int] = [int(n) for n in shape]
+        self.shape: Any = shape
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, input: Tensor) -> Tensor:
         """The input in the other shape."""
-        sizes = list(x.shape)
+        sizes = list(input.shape)
         axis = self.axis % len(sizes)
         before = [0 if n < 0 else int(n) for n in sizes[:axis]]
-        return x.reshape([*before, *self.shape, *sizes[axis + 1 :]])
+        return input.reshape([*before, *map(int, self.shape), *sizes[axis + 1 :]])
 
     def extra_repr(self) -> str:
-        return f"{self.axis}, {self.shape}"
+        return f"axis={self.axis}, shape={self.shape}{self._called()}"

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, overload
 
-from .. import dygraph
+import numpy as np
+
+from .. import unique_name
 from ..eager.parameter import parameter_of
 from ..eager.tensor import Tensor
 from ..errors import ArgumentError
 from ..functions.arguments import DTypeLike
 from ..functions.arithmetic import get_default_dtype
 from ..ground import state
-from ..ground.dtypes import DType
+from ..ground.dtypes import DType, as_dtype
 from ..ground.tracebacks import cut, is_boundary
 from ..ir.variable import Variable
 from ..symbolic import appending, in_program
+from .casting import CastLayer
 
 T = TypeVar("T", Tensor, Variable)
 
@@ -23,7 +26,7 @@ T = TypeVar("T", Tensor, Variable)
 first_values: state.StateSlot[tuple[Any, Any]] = state.slot("first values", lambda: (None, None))
 
 
-class Layer(dygraph.Layer):
+class Layer(CastLayer):
     """The base of layers that run at once, on the tensors of ``fluid.to_tensor``, without a guard.
 
     Called with variables of a program, a layer appends to their program, which gets parameters of
@@ -47,6 +50,7 @@ class Layer(dygraph.Layer):
     """
 
     tensor_kind: ClassVar[Any] = Tensor
+    _continues: ClassVar[bool] = True
 
     def __init__(self, name_scope: str | None = None, dtype: DTypeLike = None) -> None:
         super().__init__(name_scope, get_default_dtype() if dtype is None else dtype)
@@ -64,13 +68,71 @@ class Layer(dygraph.Layer):
     def __getattr__(self, name: str) -> Any:
         return in_program(super().__getattr__(name))
 
+    def sublayers(self, include_self: bool = False) -> list[Any]:  # type: ignore[override]
+        """The layers within this one, and within those, each once.
+
+        Args:
+            include_self: begin with this layer.
+        """
+        return [layer for _, layer in self.named_sublayers("", include_self)]
+
+    def named_sublayers(  # type: ignore[override]
+        self, prefix: str = "", include_self: bool = False, layers_set: set[Any] | None = None
+    ) -> Iterator[tuple[str, Any]]:
+        """Pairs of where a layer is found, and the layer; each once.
+
+        Args:
+            prefix: what names begin with.
+            include_self: begin with this layer, called ``prefix``.
+            layers_set: layers to leave out.
+        """
+        return super().named_sublayers(prefix, True, include_self, layers_set)
+
+    def named_children(self) -> Iterator[tuple[str, Any]]:
+        """Pairs of where a layer directly within this one is found, and the layer; each once."""
+        return super().named_sublayers("", False)
+
+    def create_tensor(
+        self, name: str | None = None, persistable: bool | None = None, dtype: DTypeLike = None
+    ) -> Tensor:
+        """A tensor of the layer that is given a value later.
+
+        Args:
+            name: the last part of its name; made up when None.
+            persistable: whether it belongs to what is saved, once it is a buffer.
+            dtype: element type; the layer's when None.
+
+        >>> fluid.nn.Layer("net").create_tensor("count", dtype="int64").name
+        'net_0.count'
+        """
+        kind = self._dtype if dtype is None else as_dtype(dtype)
+        made = Tensor(np.zeros((), kind.dtype))
+        made.name = f"{self._full_name}.{name or unique_name.generate('_generated_var')}"
+        made.persistable = bool(persistable)
+        return made
+
+    create_variable = create_tensor  # type: ignore[assignment]
+
     def _parameter(self, attr: Any, shape: Any, dtype: DType, suffix: str, start: Any) -> Any:
         start = first_values.get()[suffix == "b"] or start
         return self._tensor(parameter_of, attr, shape, dtype, suffix, start)
 
 
 class TensorLayer(Layer):
-    """A layer that gives a tensor for a tensor, and a variable for a variable."""
+    """A layer that gives a tensor for a tensor, and a variable for a variable.
+
+    Args:
+        name: what the user calls it.
+        dtype: the element type of its parameters; the default one when None.
+    """
+
+    def __init__(self, name: str | None = None, dtype: DTypeLike = None) -> None:
+        super().__init__(dtype=dtype)
+        self._said_name = name
+
+    def _called(self) -> str:
+        """The end of ``repr``: the user's name, where there is one."""
+        return "" if self._said_name is None else f", name={self._said_name}"
 
     if TYPE_CHECKING:
 

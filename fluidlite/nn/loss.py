@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import sqrt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..errors import ArgumentError
 from ..ground.fields import from_fields, options_of
@@ -17,7 +18,13 @@ if TYPE_CHECKING:
     from ..eager.tensor import Tensor
 
 
-class CrossEntropyLoss(FunctionLayer):
+class LossLayer(FunctionLayer):
+    """A layer that is a loss; its ``repr`` says no options."""
+
+    _shown = ""
+
+
+class CrossEntropyLoss(LossLayer):
     """The cross entropy of logits: :func:`~fluidlite.nn.functional.cross_entropy`.
 
     >>> loss = fluid.nn.CrossEntropyLoss()
@@ -29,87 +36,91 @@ class CrossEntropyLoss(FunctionLayer):
     def __init__(self) -> None: ...
 
 
-class MSELoss(FunctionLayer):
-    @options_of(F.mse_loss, 2)
-    def __init__(self) -> None: ...
+@from_fields
+class MSELoss(LossLayer):
+    reduction: str = "mean"
+    function: ClassVar[Callable[..., Any]] = staticmethod(F.mse_loss)
+    _inputs: ClassVar[tuple[str, ...]] = ("input", "label")
 
 
-class L1Loss(FunctionLayer):
+class L1Loss(LossLayer):
     @options_of(F.l1_loss, 2)
     def __init__(self) -> None: ...
 
 
-class SmoothL1Loss(FunctionLayer):
+class SmoothL1Loss(LossLayer):
     @options_of(F.smooth_l1_loss, 2)
     def __init__(self) -> None: ...
 
 
-class NLLLoss(FunctionLayer):
+class NLLLoss(LossLayer):
     @options_of(F.nll_loss, 2)
     def __init__(self) -> None: ...
 
 
-class BCELoss(FunctionLayer):
+class BCELoss(LossLayer):
     @options_of(F.binary_cross_entropy, 2)
     def __init__(self) -> None: ...
 
 
-class BCEWithLogitsLoss(FunctionLayer):
+class BCEWithLogitsLoss(LossLayer):
     @options_of(F.binary_cross_entropy_with_logits, 2)
     def __init__(self) -> None: ...
 
 
-class KLDivLoss(FunctionLayer):
-    @options_of(F.kl_div, 2)
-    def __init__(self) -> None: ...
+@from_fields
+class KLDivLoss(LossLayer):
+    reduction: str = "mean"
+    function: ClassVar[Callable[..., Any]] = staticmethod(F.kl_div)
+    _inputs: ClassVar[tuple[str, ...]] = ("input", "label")
 
 
-class SoftMarginLoss(FunctionLayer):
+class SoftMarginLoss(LossLayer):
     @options_of(F.soft_margin_loss, 2)
     def __init__(self) -> None: ...
 
 
-class HingeEmbeddingLoss(FunctionLayer):
+class HingeEmbeddingLoss(LossLayer):
     @options_of(F.hinge_embedding_loss, 2)
     def __init__(self) -> None: ...
 
 
-class MarginRankingLoss(FunctionLayer):
+class MarginRankingLoss(LossLayer):
     @options_of(F.margin_ranking_loss, 3)
     def __init__(self) -> None: ...
 
 
-class CosineEmbeddingLoss(FunctionLayer):
+class CosineEmbeddingLoss(LossLayer):
     @options_of(F.cosine_embedding_loss, 3)
     def __init__(self) -> None: ...
 
 
-class TripletMarginLoss(FunctionLayer):
+class TripletMarginLoss(LossLayer):
     @options_of(F.triplet_margin_loss, 3)
     def __init__(self) -> None: ...
 
 
-class TripletMarginWithDistanceLoss(FunctionLayer):
+class TripletMarginWithDistanceLoss(LossLayer):
     @options_of(F.triplet_margin_with_distance_loss, 3)
     def __init__(self) -> None: ...
 
 
-class MultiMarginLoss(FunctionLayer):
+class MultiMarginLoss(LossLayer):
     @options_of(F.multi_margin_loss, 2)
     def __init__(self) -> None: ...
 
 
-class MultiLabelSoftMarginLoss(FunctionLayer):
+class MultiLabelSoftMarginLoss(LossLayer):
     @options_of(F.multi_label_soft_margin_loss, 2)
     def __init__(self) -> None: ...
 
 
-class GaussianNLLLoss(FunctionLayer):
+class GaussianNLLLoss(LossLayer):
     @options_of(F.gaussian_nll_loss, 3)
     def __init__(self) -> None: ...
 
 
-class PoissonNLLLoss(FunctionLayer):
+class PoissonNLLLoss(LossLayer):
     @options_of(F.poisson_nll_loss, 2)
     def __init__(self) -> None: ...
 
@@ -145,9 +156,6 @@ class CTCLoss(Layer):
         options: tuple[Any, ...] = (self.blank, self.reduction, norm_by_times)
         return F.ctc_loss(log_probs, labels, *lengths, *options)
 
-    def extra_repr(self) -> str:
-        return f"blank={self.blank}, reduction={self.reduction!r}"
-
 
 @from_fields
 class HSigmoidLoss(Layer):
@@ -178,7 +186,7 @@ class HSigmoidLoss(Layer):
 
     def begin(self, given: dict[str, Any]) -> None:
         size, classes, attr, bias_attr, self.is_custom, self.is_sparse, name = given.values()
-        Layer.__init__(self, name)
+        Layer.__init__(self)
         if classes < 2 and not self.is_custom:
             raise ArgumentError(f"expected num_classes of at least 2, got {classes!r}")
         self.num_classes = classes

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any, ClassVar
-
-import numpy as np
 
 from ..eager.tensor import Tensor
 from ..functions.arguments import Integers
@@ -13,7 +12,7 @@ from ..functions.shaping import numbers_in
 from ..ground.docstrings import Family
 from ..ground.fields import from_fields, options_of
 from ..initializer import Constant
-from ..param_attr import Attr
+from ..param_attr import Attr, ParamAttr
 from . import functional as F
 from .activation import FunctionLayer
 from .layer import TensorLayer, format_of
@@ -35,20 +34,25 @@ NORMS = Family(
 class _Scaled(TensorLayer):
     """A layer with a scale and a shift."""
 
+    weight: Any
+    scale: Any
+
     _formats: ClassVar[Sequence[str]] = ("NCHW", "NHWC")
 
-    def _make(self, given: dict[str, Any], shape: list[int]) -> None:
+    def _make(self, given: dict[str, Any], shape: list[int], scale: str = "weight") -> None:
         """Make the scale and the shift.
 
         Args:
             given: the arguments by name.
             shape: of both.
+            scale: the attribute of the scale.
         """
         TensorLayer.__init__(self, given.pop("name"))
         if "data_format" in given:
             given["data_format"] = format_of(given["data_format"], self._formats)
         attr, bias_attr = given.pop("weight_attr"), given.pop("bias_attr")
-        self.weight: Any = self.create_parameter(shape, attr, default_initializer=Constant(1.0))
+        first = Constant(1.0)
+        setattr(self, scale, self.create_parameter(shape, attr, default_initializer=first))
         self.bias: Any = self.create_parameter(shape, bias_attr, is_bias=True)
         self._options = given
 
@@ -62,7 +66,7 @@ class _BatchNorm(_Scaled):
     epsilon: float = 1e-5
     weight_attr: Attr = None
     bias_attr: Attr = None
-    data_format: str | None = None
+    data_format: str = "NCHW"
     use_global_stats: bool | None = None
     name: str | None = None
 
@@ -70,22 +74,27 @@ class _BatchNorm(_Scaled):
         channels = given.pop("num_features")
         self._make(given, [channels])
         for what, value in (("mean", 0.0), ("variance", 1.0)):
-            kept = Tensor(np.full([channels], value, self._dtype.dtype))
-            kept.name, kept.persistable = f"{self.full_name()}.{what}", True
-            self.register_buffer(f"_{what}", kept)
+            name = None if self._said_name is None else f"{self._said_name}_{what}"
+            attr = ParamAttr(name=name, initializer=Constant(value), trainable=False)
+            setattr(self, f"_{what}", self.create_parameter([channels], attr))
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, input: Tensor) -> Tensor:
         """The normalised input."""
         training = self.training and not self._options["use_global_stats"]
         return F.batch_norm(
-            x, self._mean, self._variance, self.weight, self.bias, training, **self._options
+            input, self._mean, self._variance, self.weight, self.bias, training, **self._options
         )
 
     def extra_repr(self) -> str:
-        return f"num_features={self._mean.shape[0]}"
+        momentum, epsilon = self._options["momentum"], self._options["epsilon"]
+        form = self._options["data_format"]
+        told = "" if form == "NCHW" else f", data_format={form}"
+        sizes = f"num_features={self._mean.shape[0]}, momentum={momentum}, epsilon={epsilon}"
+        return f"{sizes}{told}{self._called()}"
 
 
 @NORMS
+@from_fields
 class BatchNorm1D(_BatchNorm):
     """Normalisation of each channel of [N, C] or [N, C, L] over a batch; in tests by running
     statistics.
@@ -94,7 +103,8 @@ class BatchNorm1D(_BatchNorm):
         data_format: NC or NCL, or NLC.
     """
 
-    _formats = ("NCL", "NC", "NLC")
+    data_format: str = "NCL"
+    _formats: ClassVar[Sequence[str]] = ("NCL", "NC", "NLC")
 
 
 @NORMS
@@ -109,10 +119,12 @@ class BatchNorm2D(_BatchNorm):
 
 
 @NORMS
+@from_fields
 class BatchNorm3D(_BatchNorm):
     """Normalisation of each channel of volumes over a batch; in tests by running statistics."""
 
-    _formats = ("NCDHW", "NDHWC")
+    data_format: str = "NCDHW"
+    _formats: ClassVar[Sequence[str]] = ("NCDHW", "NDHWC")
 
 
 @NORMS
@@ -135,14 +147,14 @@ class LayerNorm(_Scaled):
 
     def begin(self, given: dict[str, Any]) -> None:
         self._sizes = list(numbers_in("normalized_shape", given.pop("normalized_shape")))
-        self._make(given, self._sizes)
+        self._make(given, [prod(self._sizes)])
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, input: Tensor) -> Tensor:
         """The normalised input."""
-        return F.layer_norm(x, self._sizes, self.weight, self.bias, **self._options)
+        return F.layer_norm(input, self._sizes, self.weight, self.bias, **self._options)
 
     def extra_repr(self) -> str:
-        return f"{self._sizes}"
+        return f"normalized_shape={self._sizes}, epsilon={self._options['epsilon']}"
 
 
 @NORMS
@@ -164,11 +176,16 @@ class GroupNorm(_Scaled):
     name: str | None = None
 
     def begin(self, given: dict[str, Any]) -> None:
-        self._make(given, [given.pop("num_channels")])
+        self._channels = given.pop("num_channels")
+        self._make(given, [self._channels])
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, input: Tensor) -> Tensor:
         """The normalised input."""
-        return F.group_norm(x, weight=self.weight, bias=self.bias, **self._options)
+        return F.group_norm(input, weight=self.weight, bias=self.bias, **self._options)
+
+    def extra_repr(self) -> str:
+        groups, epsilon = self._options["num_groups"], self._options["epsilon"]
+        return f"num_groups={groups}, num_channels={self._channels}, epsilon={epsilon}"
 
 
 @from_fields
@@ -180,17 +197,21 @@ class _InstanceNorm(_Scaled):
     momentum: float = 0.9
     weight_attr: Attr = None
     bias_attr: Attr = None
-    data_format: str | None = None
+    data_format: str = "NCHW"
     name: str | None = None
 
     def begin(self, given: dict[str, Any]) -> None:
-        self._make(given, [given.pop("num_features")])
+        self._channels = given.pop("num_features")
+        self._make(given, [self._channels], "scale")
         del given["momentum"]
         given["eps"] = given.pop("epsilon")
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, input: Tensor) -> Tensor:
         """The normalised input."""
-        return F.instance_norm(x, weight=self.weight, bias=self.bias, **self._options)
+        return F.instance_norm(input, weight=self.scale, bias=self.bias, **self._options)
+
+    def extra_repr(self) -> str:
+        return f"num_features={self._channels}, epsilon={self._options['eps']}"
 
 
 INSTANCES = NORMS.extended(
@@ -199,10 +220,12 @@ INSTANCES = NORMS.extended(
 
 
 @INSTANCES
+@from_fields
 class InstanceNorm1D(_InstanceNorm):
     """Normalisation of each channel of each sequence."""
 
-    _formats = ("NCL", "NLC")
+    data_format: str = "NCL"
+    _formats: ClassVar[Sequence[str]] = ("NCL", "NLC")
 
 
 @INSTANCES
@@ -211,12 +234,17 @@ class InstanceNorm2D(_InstanceNorm):
 
 
 @INSTANCES
+@from_fields
 class InstanceNorm3D(_InstanceNorm):
     """Normalisation of each channel of each volume."""
 
-    _formats = ("NCDHW", "NDHWC")
+    data_format: str = "NCDHW"
+    _formats: ClassVar[Sequence[str]] = ("NCDHW", "NDHWC")
 
 
 class LocalResponseNorm(FunctionLayer):
+    _inputs = ("input",)
+    _shown = "size alpha beta k data_format? name?"
+
     @options_of(F.local_response_norm)
     def __init__(self) -> None: ...

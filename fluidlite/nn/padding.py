@@ -29,9 +29,10 @@ class _Pad(FunctionLayer):
     padding: Integers
     mode: str = "constant"
     value: float = 0.0
-    data_format: str | None = None
+    data_format: str = "NCHW"
     name: str | None = None
     _formats: ClassVar[tuple[str, ...]] = ("NCHW", "NHWC")
+    _shown: ClassVar[str] = "pad:padding mode value data_format name?"
     function: ClassVar[Callable[..., Any]] = staticmethod(F.pad)
 
     def begin(self, given: dict[str, Any]) -> None:
@@ -40,11 +41,10 @@ class _Pad(FunctionLayer):
         amounts = [padding] * (2 * len(form) - 4) if isinstance(padding, int) else list(padding)
         super().begin({"pad": amounts, "data_format": form, **given})
 
-    def extra_repr(self) -> str:
-        return f"padding={self._options['pad']}, mode={self._options.get('mode', 'constant')}"
 
 
 @PADS
+@from_fields
 class Pad1D(_Pad):
     """Sequences, [N, C, L], with further elements at their ends.
 
@@ -55,7 +55,8 @@ class Pad1D(_Pad):
     [[[0.0, 1.0, 1.0, 0.0]]]
     """
 
-    _formats = ("NCL", "NLC")
+    data_format: str = "NCL"
+    _formats: ClassVar[tuple[str, ...]] = ("NCL", "NLC")
 
 
 @PADS
@@ -68,6 +69,7 @@ class Pad2D(_Pad):
 
 
 @PADS
+@from_fields
 class Pad3D(_Pad):
     """Volumes, [N, C, D, H, W], with further planes.
 
@@ -75,9 +77,17 @@ class Pad3D(_Pad):
         padding: how many on each side; or six: left, right, top, bottom, front, back.
     """
 
-    _formats = ("NCDHW", "NDHWC")
+    data_format: str = "NCDHW"
+    _formats: ClassVar[tuple[str, ...]] = ("NCDHW", "NDHWC")
 
 
 class ZeroPad2D(FunctionLayer):
+    _shown = "padding data_format name?"
+
+    def begin(self, given: dict[str, Any]) -> None:
+        """Take one number for all sides."""
+        padding = given["padding"]
+        super().begin({**given, "padding": [padding] * 4 if isinstance(padding, int) else padding})
+
     @options_of(F.zeropad2d)
     def __init__(self) -> None: ...

@@ -14,75 +14,108 @@ class MaxPool2D(FunctionLayer):
     [1, 1, 2, 2]
     """
 
+    _shown = "kernel_size stride padding"
+
     @options_of(F.max_pool2d)
     def __init__(self) -> None: ...
 
 
 class AvgPool2D(FunctionLayer):
+    _shown = "kernel_size stride padding"
+
     @options_of(F.avg_pool2d)
     def __init__(self) -> None: ...
 
 
 class AdaptiveAvgPool2D(FunctionLayer):
+    _shown = "output_size"
+
     @options_of(F.adaptive_avg_pool2d)
     def __init__(self) -> None: ...
 
 
 class AdaptiveMaxPool2D(FunctionLayer):
+    _shown = "output_size return_mask"
+
     @options_of(F.adaptive_max_pool2d)
     def __init__(self) -> None: ...
 
 
 class MaxPool1D(FunctionLayer):
+    _inputs = ("input",)
+    _shown = "kernel_size stride padding"
+
     @options_of(F.max_pool1d)
     def __init__(self) -> None: ...
 
 
 class AvgPool1D(FunctionLayer):
+    _shown = "kernel_size stride padding"
+
     @options_of(F.avg_pool1d)
     def __init__(self) -> None: ...
 
 
 class AdaptiveAvgPool1D(FunctionLayer):
+    _inputs = ("input",)
+    _shown = "output_size"
+
     @options_of(F.adaptive_avg_pool1d)
     def __init__(self) -> None: ...
 
 
 class AdaptiveMaxPool1D(FunctionLayer):
+    _inputs = ("input",)
+    _shown = "output_size return_mask"
+
     @options_of(F.adaptive_max_pool1d)
     def __init__(self) -> None: ...
 
 
 class MaxPool3D(FunctionLayer):
+    _shown = "kernel_size stride padding"
+
     @options_of(F.max_pool3d)
     def __init__(self) -> None: ...
 
 
 class AvgPool3D(FunctionLayer):
+    _shown = "kernel_size stride padding"
+
     @options_of(F.avg_pool3d)
     def __init__(self) -> None: ...
 
 
 class AdaptiveAvgPool3D(FunctionLayer):
+    _shown = "output_size"
+
     @options_of(F.adaptive_avg_pool3d)
     def __init__(self) -> None: ...
 
 
 class AdaptiveMaxPool3D(FunctionLayer):
+    _shown = "output_size return_mask"
+
     @options_of(F.adaptive_max_pool3d)
     def __init__(self) -> None: ...
 
 
 class MaxUnPool1D(FunctionLayer):
+    _shown = "output_size"
+
     @options_of(F.max_unpool1d, 2)
     def __init__(self) -> None: ...
 
 
 class MaxUnPool2D(FunctionLayer):
+    _shown = "output_size"
+
     @options_of(F.max_unpool2d, 2)
     def __init__(self) -> None: ...
 
 
 class MaxUnPool3D(FunctionLayer):
+    _shown = "output_size"
+
     @options_of(F.max_unpool3d, 2)
     def __init__(self) -> None: ...

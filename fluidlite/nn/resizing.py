@@ -11,12 +11,18 @@ from . import functional as F
 from .activation import FunctionLayer
 
 
+#: the options of windows in a ``repr``
+_WINDOWS = "kernel_sizes:kernel_size dilations:dilation paddings:padding strides:stride name?"
+
+
 class Upsample(FunctionLayer):
     """Images or volumes of another size: :func:`~fluidlite.nn.functional.interpolate`.
 
     >>> fluid.nn.Upsample(scale_factor=2)(fluid.ones([1, 1, 2, 2])).shape
     [1, 1, 4, 4]
     """
+
+    _shown = "scale_factor? size? mode align_corners align_mode data_format name?"
 
     @options_of(F.upsample)
     def __init__(self) -> None: ...
@@ -31,6 +37,7 @@ class _Upsampling(FunctionLayer):
     data_format: str = "NCHW"
     name: str | None = None
     _fixed: ClassVar[dict[str, Any]]
+    _shown: ClassVar[str] = "scale_factor? size? data_format name?"
     function: ClassVar[Callable[..., Any]] = staticmethod(F.interpolate)
 
     def begin(self, given: dict[str, Any]) -> None:
@@ -50,6 +57,8 @@ class UpsamplingBilinear2D(_Upsampling):
 
 
 class PixelShuffle(FunctionLayer):
+    _shown = "upscale_factor data_format? name?"
+
     @options_of(F.pixel_shuffle)
     def __init__(self) -> None: ...
 
@@ -64,14 +73,20 @@ class Unfold(FunctionLayer):
     strides: Integers = 1
     name: str | None = None
     function: ClassVar[Callable[..., Any]] = staticmethod(F.unfold)
+    _inputs: ClassVar[tuple[str, ...]] = ("input",)
+    _shown: ClassVar[str] = _WINDOWS
 
 
 class PixelUnshuffle(FunctionLayer):
+    _shown = "downscale_factor data_format? name?"
+
     @options_of(F.pixel_unshuffle)
     def __init__(self) -> None: ...
 
 
 class ChannelShuffle(FunctionLayer):
+    _shown = "groups data_format? name?"
+
     @options_of(F.channel_shuffle)
     def __init__(self) -> None: ...
 
@@ -87,3 +102,5 @@ class Fold(FunctionLayer):
     strides: Integers = 1
     name: str | None = None
     function: ClassVar[Callable[..., Any]] = staticmethod(F.fold)
+    _inputs: ClassVar[tuple[str, ...]] = ("input",)
+    _shown: ClassVar[str] = _WINDOWS

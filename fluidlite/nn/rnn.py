@@ -6,7 +6,7 @@ Layers are unrolled: in programs, the number of steps has to be declared.
 from __future__ import annotations
 
 from math import sqrt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..eager.recurrence import (
     RecurrentNet,
@@ -20,8 +20,9 @@ from ..ground.docstrings import Family
 from ..ground.fields import from_fields
 from ..initializer import Uniform
 from . import functional as F
+from .containers import LayerList
 from .layer import Layer, checked
-from .running import RNNCellBase
+from .running import RNN, BiRNN, RNNCellBase
 
 if TYPE_CHECKING:
     from ..param_attr import Attr
@@ -52,7 +53,7 @@ class _Recurrent(RecurrentNet, Layer):
         """Keep the arguments of the constructor."""
         if "activation" in given:
             self.kind: str = checked("activation", given["activation"], "tanh", "relu")
-        Layer.__init__(self, given["name"])
+        Layer.__init__(self)
         self.input_size: int = given["input_size"]
         self.hidden_size: int = given["hidden_size"]
 
@@ -73,7 +74,11 @@ class _Recurrent(RecurrentNet, Layer):
         return [getattr(self, name + ending) for name in names]
 
     def extra_repr(self) -> str:
-        return f"{self.input_size}, {self.hidden_size}"
+        return f"{self.input_size}, {self.hidden_size}{self._also()}"
+
+    def _also(self) -> str:
+        """What ``repr`` says besides the sizes."""
+        return ""
 
 
 @from_fields
@@ -109,7 +114,7 @@ class _Cell(_Recurrent, RNNCellBase):
         self.make_weights(self.input_size, "", given)
 
     @property
-    def state_shape(self) -> Any:  # type: ignore[override]
+    def state_shape(self) -> Any:
         """The shapes of the states, without the batch."""
         return alone_or_all(tuple((size,) for size in self.state_sizes))
 
@@ -152,6 +157,9 @@ class GRUCell(_Cell, _Attributes, _Sizes):
 class SimpleRNNCell(_Cell, _Attributes, _Activation, _Sizes):
     """A step of a network whose next state is a function of the input and of the state."""
 
+    def _also(self) -> str:
+        return "" if self.kind == "tanh" else f", activation={self.kind}"
+
 
 @from_fields
 class _Ways(_Sizes):
@@ -161,8 +169,12 @@ class _Ways(_Sizes):
     dropout: float = 0.0
 
 
-class _Along(StackedCells, _Recurrent):
-    """Cells along time, one layer on the other."""
+class _Along(StackedCells, LayerList, _Recurrent):
+    """Cells along time, one layer on the other: a list of what runs them, :class:`RNN` or
+    :class:`BiRNN`, whose weights are found in the layer, too.
+    """
+
+    _cell: ClassVar[Any]  #: the class of the cells
 
     def begin(self, given: dict[str, Any]) -> None:
         """Make the weights.
@@ -175,7 +187,23 @@ class _Along(StackedCells, _Recurrent):
         self.num_layers: Any = given["num_layers"]
         self.dropout: Any = given["dropout"]
         self.time_major: Any = given["time_major"]
-        self.make_cells(self.num_layers, given["direction"] != "forward", given)
+        self._made: list[Any] = []
+        both_ways = given["direction"] != "forward"
+        self.make_cells(self.num_layers, both_ways, given)
+        cells = iter(self.__dict__.pop("_made"))
+        for _ in range(self.num_layers):
+            ways = [next(cells) for _ in range(1 + both_ways)]
+            self.append(BiRNN(*ways, self.time_major) if both_ways else RNN(*ways, False, self.time_major))
+
+    def make_weights(self, input_size: int, ending: str, given: dict[str, Any]) -> None:
+        options = {name: given[name] for name in self._cell._fields if name in given}
+        cell = self._cell(**{**options, "input_size": input_size, "name": None})
+        for name in self.weight_shapes(input_size):
+            setattr(self, name + ending, getattr(cell, name))
+        self._made.append(cell)
+
+    def flatten_parameters(self) -> None:
+        """Nothing: weights lie where they are."""
 
     def forward(self, inputs: Any, initial_states: Any = None, sequence_length: Any = None) -> Any:
         """The outputs of the last layer, and the final states of all layers.
@@ -194,8 +222,10 @@ class _Along(StackedCells, _Recurrent):
         outs, states = self.through(steps, initial_states, between, sequence_length)
         return stack(list(outs), axis), alone_or_all(states)
 
-    def extra_repr(self) -> str:
-        return f"{super().extra_repr()}, num_layers={self.num_layers}"
+    def _also(self) -> str:
+        told = {"num_layers": 1, "time_major": False, "dropout": 0}
+        values = {name: getattr(self, name) for name in told}
+        return "".join(f", {name}={v}" for name, v in values.items() if v != told[name])
 
 
 @RECURRENT
@@ -209,6 +239,7 @@ class LSTM(_Along, _Attributes, _Ways):
     """
 
     kind = "LSTM"
+    _cell = LSTMCell
 
 
 @RECURRENT
@@ -222,9 +253,12 @@ class GRU(_Along, _Attributes, _Ways):
     """
 
     kind = "GRU"
+    _cell = GRUCell
 
 
 @RECURRENT
 @from_fields
 class SimpleRNN(_Along, _Attributes, _Activation, _Ways):
     """A network whose next state is a function of the input and of the state."""
+
+    _cell = SimpleRNNCell

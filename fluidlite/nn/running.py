@@ -7,6 +7,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from ..eager.recurrence import kept, steps_of
+from ..errors import UnsupportedError
 from ..functions.creation import full
 from ..functions.shaping import concat, stack
 from ..layers.structure import Sizes, Structure, mapped_leaves
@@ -32,8 +33,15 @@ class RNNCellBase(Layer):
     ([2, 5, 3], [5.0, 5.0, 5.0])
     """
 
-    #: the shapes of the states, without the batch: sizes, or a list or tuple of such
-    state_shape: Sizes
+    @property
+    def state_shape(self) -> Sizes:
+        """The shapes of the states, without the batch: sizes, or a list or tuple of such."""
+        raise UnsupportedError(f"{type(self).__name__} needs an attribute state_shape")
+
+    @property
+    def state_dtype(self) -> Any:
+        """The element types of the states, nested as they are."""
+        raise UnsupportedError(f"{type(self).__name__} needs an attribute state_dtype")
 
     def get_initial_states(
         self,

@@ -155,7 +155,7 @@ class MultiHeadAttention(Layer):
         if isinstance(cache, StaticCache):
             keys, values = cache.k, cache.v
         else:
-            keys, values = self._heads(self.k_proj(key)), self._heads(self.v_proj(value))
+            keys, values = self.compute_kv(key, value)
             if cache is not None:
                 keys, values = concat([cache.k, keys], 2), concat([cache.v, values], 2)
                 cache = Cache(keys, values)
@@ -182,7 +182,7 @@ class MultiHeadAttention(Layer):
         self,
         key: Tensor,
         value: Tensor | None = None,
-        type: type[Growing] | type[Fixed] | None = None,
+        type: type[Growing] | type[Fixed] | None = Cache,
     ) -> Growing | Fixed:
         """What calls keep for those after them.
 
@@ -202,7 +202,7 @@ class MultiHeadAttention(Layer):
         """
         if type is StaticCache:
             value = key if value is None else value
-            return StaticCache(self._heads(self.k_proj(key)), self._heads(self.v_proj(value)))
+            return StaticCache(*self.compute_kv(key, value))
         if type not in (None, Cache):
             raise ArgumentError(
                 f"expected type to be MultiHeadAttention.Cache or .StaticCache, got {type!r}"
@@ -212,12 +212,18 @@ class MultiHeadAttention(Layer):
         nothing = self._heads(self.k_proj(key))[:, :, :0]
         return Cache(nothing, nothing)
 
+    def compute_kv(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+        """Keys and values as the heads have them, [N, heads, S, D] each.
+
+        Args:
+            key: [N, S, kdim].
+            value: [N, S, vdim].
+        """
+        return self._heads(self.k_proj(key)), self._heads(self.v_proj(value))
+
     def _heads(self, x: Any) -> Any:
         """[N, T, heads x D] as [N, heads, T, D]."""
         return x.reshape([0, 0, self.num_heads, self.head_dim]).transpose([0, 2, 1, 3])
-
-    def extra_repr(self) -> str:
-        return f"{self.embed_dim}, {self.num_heads}"
 
 
 class _Block(TensorLayer):
@@ -261,8 +267,10 @@ class _Block(TensorLayer):
         self.linear1: Linear = Linear(d_model, dim_feedforward, *attrs)
         self.dropout: Dropout = Dropout(dropout if act_dropout is None else act_dropout)
         self.linear2: Linear = Linear(dim_feedforward, d_model, *attrs)
-        for k in range(1, self._norms + 1):
+        parts = range(1, self._norms + 1)
+        for k in parts:
             setattr(self, f"norm{k}", LayerNorm(d_model, layer_norm_eps))
+        for k in parts:
             setattr(self, f"dropout{k}", Dropout(dropout))
 
     def _part(self, k: int, x: Any, function: Any) -> Any:
@@ -274,9 +282,6 @@ class _Block(TensorLayer):
 
     def _fed(self, x: Any) -> Any:
         return self.linear2(self.dropout(self._activation(self.linear1(x))))
-
-    def extra_repr(self) -> str:
-        return ", ".join(map(str, self.config[:3]))
 
 
 @LAYERS

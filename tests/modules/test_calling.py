@@ -34,11 +34,23 @@ def test_every_class_has_a_docstring(library):
     "layer, shown",
     [
         (lambda: fluid.nn.Flatten(), "Flatten()"),
-        (lambda: fluid.nn.Flatten(2), "Flatten(start_axis=2)"),
-        (lambda: fluid.nn.Unfold(2, strides=2), "Unfold(kernel_sizes=2, strides=2)"),
-        (lambda: fluid.nn.UpsamplingNearest2D([2, 3]), "UpsamplingNearest2D(size=[2, 3])"),
-        (lambda: fluid.nn.Pad1D(1), "Pad1D(padding=[1, 1], mode=constant)"),
-        (lambda: fluid.nn.RReLU(0.25, 0.5), "RReLU(lower=0.25, upper=0.5)"),
+        (lambda: fluid.nn.Flatten(2), "Flatten()"),
+        (
+            lambda: fluid.nn.Unfold(2, strides=2),
+            "Unfold(kernel_size=2, dilation=1, padding=0, stride=2)",
+        ),
+        (
+            lambda: fluid.nn.UpsamplingNearest2D([2, 3]),
+            "UpsamplingNearest2D(size=[2, 3], data_format=NCHW)",
+        ),
+        (
+            lambda: fluid.nn.Pad1D(1, name="p"),
+            "Pad1D(padding=[1, 1], mode=constant, value=0.0, data_format=NCL, name=p)",
+        ),
+        (
+            lambda: fluid.nn.RReLU(0.25, 0.5),
+            "RReLU(lower=0.25, upper=0.5, training=True, dtype=float32)",
+        ),
         (lambda: fluid.nn.AlphaDropout(0.25), "AlphaDropout(p=0.25)"),
         (lambda: flow.nn.ReLU(inplace=True), "ReLU(inplace=True)"),
         (lambda: flow.nn.Flatten(), "Flatten(start_dim=1, end_dim=-1)"),

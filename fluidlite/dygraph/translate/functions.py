@@ -9,6 +9,7 @@ import weakref
 from typing import Any
 
 from ...ground.callsite import warn
+from ...ground.fields import is_written
 from ..capture import value
 from . import branches, lists, loops
 from .calls import Caller
@@ -50,6 +51,8 @@ class Functions:
         """The function in its translated form; itself where it is that, or has no source."""
         plain = bare(function)
         if not isinstance(plain, types.FunctionType) or plain.__code__ in self._codes:
+            return function
+        if is_written(plain):
             return function
         translation = self._made.get(plain)
         if translation is None:

@@ -111,7 +111,7 @@ def celu(x: Tensor, alpha: float = 1.0, name: str | None = None) -> Tensor:
 
 
 def softplus(
-    x: Tensor, beta: float = 1.0, threshold: float = 20.0, name: str | None = None
+    x: Tensor, beta: float = 1, threshold: float = 20, name: str | None = None
 ) -> Tensor:
     """ln(1 + e^(beta x)) / beta, without overflow.
 

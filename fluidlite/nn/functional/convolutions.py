@@ -128,7 +128,14 @@ conv3d: Callable[..., Tensor] = of_rank(3, convolution, "conv3d", _CONVOLVED)
 conv1d_transpose: Callable[..., Tensor] = of_rank(
     1, transposed_convolution, "conv1d_transpose", _SPREAD
 )
-conv2d_transpose: Final = of_rank(2, transposed_convolution, "conv2d_transpose", _SPREAD)
+conv2d_transpose: Callable[..., Tensor] = of_rank(
+    2,
+    transposed_convolution,
+    "conv2d_transpose",
+    _SPREAD,
+    order="x, weight, bias, stride, padding, output_padding, dilation, groups, output_size, "
+    "data_format, name",
+)
 conv3d_transpose: Callable[..., Tensor] = of_rank(
     3, transposed_convolution, "conv3d_transpose", _SPREAD
 )

@@ -75,7 +75,7 @@ def cosine_embedding_loss(
     input1: Tensor,
     input2: Tensor,
     label: Tensor,
-    margin: float = 0.0,
+    margin: float = 0,
     reduction: str = "mean",
     name: str | None = None,
 ) -> Tensor:
@@ -136,7 +136,7 @@ def triplet_margin_loss(
     positive: Tensor,
     negative: Tensor,
     margin: float = 1.0,
-    p: float = 2.0,
+    p: float = 2,
     epsilon: float = 1e-6,
     swap: bool = False,
     reduction: str = "mean",
