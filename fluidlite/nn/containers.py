@@ -77,9 +77,10 @@ class LayerDict(HeldByName, Layer):
         for name, layer in pairs:
             self.add_sublayer(name, layer)
 
-    def pop(self, key: str) -> Any:
+    def pop(self, key: str) -> Layer:
         """Take a layer out.  Returns the layer."""
-        return self.own_sublayers.pop(key)
+        layer: Layer = self.own_sublayers.pop(key)
+        return layer
 
     def clear(self) -> None:
         """Take all layers out."""

@@ -185,7 +185,7 @@ class HSigmoidLoss(Layer):
     name: str | None = None
 
     def begin(self, given: dict[str, Any]) -> None:
-        size, classes, attr, bias_attr, self.is_custom, self.is_sparse, name = given.values()
+        size, classes, attr, bias_attr, self.is_custom, self.is_sparse, _ = given.values()
         Layer.__init__(self)
         if classes < 2 and not self.is_custom:
             raise ArgumentError(f"expected num_classes of at least 2, got {classes!r}")

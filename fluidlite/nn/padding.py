@@ -42,7 +42,6 @@ class _Pad(FunctionLayer):
         super().begin({"pad": amounts, "data_format": form, **given})
 
 
-
 @PADS
 @from_fields
 class Pad1D(_Pad):

@@ -10,7 +10,6 @@ from ..ground.fields import from_fields, options_of
 from . import functional as F
 from .activation import FunctionLayer
 
-
 #: the options of windows in a ``repr``
 _WINDOWS = "kernel_sizes:kernel_size dilations:dilation paddings:padding strides:stride name?"
 

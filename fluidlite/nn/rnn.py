@@ -193,7 +193,9 @@ class _Along(StackedCells, LayerList, _Recurrent):
         cells = iter(self.__dict__.pop("_made"))
         for _ in range(self.num_layers):
             ways = [next(cells) for _ in range(1 + both_ways)]
-            self.append(BiRNN(*ways, self.time_major) if both_ways else RNN(*ways, False, self.time_major))
+            self.append(
+                BiRNN(*ways, self.time_major) if both_ways else RNN(*ways, False, self.time_major)
+            )
 
     def make_weights(self, input_size: int, ending: str, given: dict[str, Any]) -> None:
         options = {name: given[name] for name in self._cell._fields if name in given}

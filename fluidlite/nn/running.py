@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +39,7 @@ class RNNCellBase(Layer):
         raise UnsupportedError(f"{type(self).__name__} needs an attribute state_shape")
 
     @property
-    def state_dtype(self) -> Any:
+    def state_dtype(self) -> DTypeLike | Sequence[DTypeLike]:
         """The element types of the states, nested as they are."""
         raise UnsupportedError(f"{type(self).__name__} needs an attribute state_dtype")
 

@@ -110,9 +110,7 @@ def celu(x: Tensor, alpha: float = 1.0, name: str | None = None) -> Tensor:
     return multiply(eager.elu(multiply(x, 1.0 / alpha), alpha=1.0), alpha)
 
 
-def softplus(
-    x: Tensor, beta: float = 1, threshold: float = 20, name: str | None = None
-) -> Tensor:
+def softplus(x: Tensor, beta: float = 1, threshold: float = 20, name: str | None = None) -> Tensor:
     """ln(1 + e^(beta x)) / beta, without overflow.
 
     Args:

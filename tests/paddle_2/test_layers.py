@@ -1,0 +1,95 @@
+"""Layers in the spelling of paddle 2.6: what they show, and what they hold."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import fluidlite as fluid
+from fluidlite import errors, paddle
+
+nn = paddle.nn
+SHOWN = json.loads((Path(__file__).parents[1] / "data/layers_shown_by_paddle2.json").read_text())
+
+
+def test_layers_show_and_name_what_they_do_in_paddle_2():
+    differing = {}
+    for expression, (full_name, text, parameters, state) in SHOWN.items():
+        with fluid.unique_name.guard():
+            layer = eval(f"nn.{expression}")
+        named = [f"{p.name}{list(p.shape)}{p.stop_gradient}" for p in layer.parameters()]
+        found = [layer.full_name(), repr(layer), named, list(layer.state_dict())]
+        if found != [full_name, text, parameters, state]:
+            differing[expression] = found
+    assert not differing
+
+
+@pytest.mark.parametrize(
+    "layer, inputs",
+    [
+        (nn.ReLU(), {"x": [2]}),
+        (nn.MaxPool1D(2), {"input": [1, 1, 4]}),
+        (nn.MaxPool2D(2), {"x": [1, 1, 4, 4]}),
+        (nn.Dropout(0.5), {"input": [2]}),
+        (nn.Linear(3, 2), {"input": [2, 3]}),
+        (nn.MSELoss(), {"input": [2], "label": [2]}),
+        (nn.CosineSimilarity(), {"x2": [2, 2], "x1": [2, 2]}),
+        (nn.Upsample(scale_factor=2), {"x": [1, 1, 2, 2]}),
+        (nn.Fold([2, 2], 1), {"input": [1, 1, 4]}),
+        (nn.LayerNorm(3), {"input": [2, 3]}),
+    ],
+)
+def test_a_layer_is_called_with_named_inputs(layer, inputs):
+    layer.eval()
+    tensors = {name: paddle.ones(shape) for name, shape in inputs.items()}
+    found = layer(**tensors)
+    np.testing.assert_array_equal(found.numpy(), layer(*tensors.values()).numpy())
+
+
+def test_a_state_goes_by_hooks_and_may_fit_in_part():
+    net = nn.Sequential(nn.Linear(1, 2), nn.BatchNorm1D(2))
+    net.register_buffer("seen", paddle.zeros([1]), persistable=False)
+    assert "seen" in net.to_static_state_dict() and "seen" not in net.state_dict()
+    handle = net[0].register_state_dict_hook(lambda state: {"more": 1})
+    assert list(net.state_dict())[2] == "more"
+    assert "more" not in net.state_dict(use_hook=False)
+    handle.remove()
+    with pytest.warns(errors.FluidWarning, match="stay as they are; '0.bias': the state has no"):
+        missing, unexpected = net.set_state_dict({"0.weight": paddle.ones([1, 2]), "odd": 1})
+    assert missing[0] == "0.bias" and len(missing) == 5 and unexpected == ["odd"]
+    assert net[0].weight.tolist() == [[1.0, 1.0]]
+    with pytest.raises(AssertionError, match="expected a value of type float32"):
+        net.set_state_dict({"0.weight": np.ones([1, 2])})
+
+
+def test_layers_are_cast_but_for_some():
+    net = nn.Sequential(nn.Linear(1, 2), nn.BatchNorm1D(2)).astype("float64")
+    net.register_buffer("count", paddle.to_tensor([1]))
+    net.float(excluded_layers=nn.Linear)
+    kinds = [str(t.array.dtype) for t in net.state_dict().values()]
+    assert kinds == ["int64", *["float64"] * 2, *["float32"] * 4]
+    with pytest.raises(TypeError):
+        net.float(excluded_layers="x")
+    with pytest.warns(errors.FluidWarning, match="does not compute in float16"):
+        assert net.float16() is net
+    with pytest.raises(errors.UnsupportedError, match="bfloat16"):
+        net.bfloat16()
+
+
+def test_lists_and_dictionaries_of_layers_change():
+    heads = nn.LayerDict({"a": nn.ReLU()})
+    heads.update([("b", nn.Tanh()), ("a", nn.Silu())])
+    assert repr(heads.pop("a")) == "Silu()" and list(heads) == ["b"]
+    heads.clear()
+    assert len(heads) == 0
+    with pytest.raises(AssertionError):
+        heads.update(3)
+    layers = nn.LayerList([nn.ReLU(), nn.Tanh()])
+    layers.insert(-1, nn.Silu())
+    assert [type(each).__name__ for each in layers] == ["ReLU", "Silu", "Tanh"]
+    assert layers["1"] is layers[1]
+    with pytest.raises(KeyError):
+        nn.Sequential(("a", nn.ReLU()))["q"]
+    with pytest.raises(KeyError):
+        nn.ReLU().add_parameter("a.b", None)
