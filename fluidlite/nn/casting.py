@@ -110,15 +110,15 @@ class CastLayer(StatefulLayer):
 
     def _cast(self: L, kind: DType, chosen: Callable[[Any, Any], bool]) -> L:
         """Cast what a function of tensors and their layers says."""
-        found = [
+        held = [
             (tensor, layer)
             for _, layer in self._walk()
             for tensor in (*layer.own_parameters.values(), *layer.own_buffers.values())
             if tensor is not None
         ]
-        for tensor, _ in found:
+        for tensor, _ in held:
             self._need_tensor(tensor, "an element type to change")
-        for tensor, layer in found:
+        for tensor, layer in held:
             if chosen(tensor, layer):
                 tensor.array = tensor.array.astype(kind.dtype)
                 tensor.clear_gradient(False)
