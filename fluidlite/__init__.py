@@ -61,6 +61,7 @@ from .ground.public_names import public_names
 from .ground.state import get_flags, in_dygraph_mode, set_flags, strict
 from .ground.tracebacks import api_boundary as _api_boundary
 from .ground.values import LoDTensor, LoDTensorArray
+from .initializer import FILLER as _FILLER
 from .input import data, embedding, one_hot
 from .ir.abstract import APPENDER as _APPENDER
 from .ir.device import device_guard
@@ -84,6 +85,7 @@ _serve_fluid_paths()
 
 _BUILT_IN.provide(partial(import_module, f"{__name__}.ops"))
 _APPENDER.provide(partial(import_module, f"{__name__}.symbolic"))
+_FILLER.provide(partial(import_module, f"{__name__}.eager.parameter"))
 _VIEWS.provide(partial(import_module, f"{__name__}.inspect.views"))
 _ENCODING.provide(partial(import_module, f"{__name__}.proto.program"))
 _PREDICTORS.provide(partial(import_module, f"{__name__}.inference.analysis"))

@@ -22,6 +22,7 @@ from .ground.arguments import Check, instance_of, integer, or_none, positive, re
 from .ground.callsite import warn
 from .ground.docstrings import Family
 from .ground.dtypes import DType
+from .ground.extension import ExtensionPoint
 from .ground.missing_names import answer
 from .ground.protected import HasProtectedArguments
 from .ground.public_names import list_public_names
@@ -29,7 +30,7 @@ from .ground.reprs import Described
 from .ground.tracebacks import api_boundaries
 from .ir.block import Block
 from .ir.operator import Operator
-from .ir.variable import Variable
+from .ir.variable import Variable, is_tensor
 
 INITIALIZERS = Family(
     {
@@ -44,6 +45,10 @@ INITIALIZERS = Family(
     },
     raises="ArgumentError: an argument is of another kind, or out of range.",
 )
+
+
+#: gives tensors first values
+FILLER: ExtensionPoint[Any] = ExtensionPoint("values of tensors")
 
 
 def _number(owner: object, what: str, value: Any) -> None:
@@ -79,6 +84,8 @@ class Initializer(HasProtectedArguments, Described):
     #: the stem of the variable that holds the value before it is cast to float16
     stem = "init"
     prepends: ClassVar[bool] = True  #: whether its operators go to the front of the block
+    #: element types that values are cast to -> those that operators make
+    made_as: ClassVar[Mapping[DType, DType]] = {DType.FP16: DType.FP32}
     protected: ClassVar[Mapping[str, str]] = {"_mean": "loc", "_std_dev": "scale"}
 
     def __post_init__(self) -> None:
@@ -88,33 +95,40 @@ class Initializer(HasProtectedArguments, Described):
     def _compute_fans(self, var: Variable) -> tuple[int, int]:
         return fans(var)
 
-    def __call__(self, var: Variable, block: Block) -> Operator:
+    def __call__(self, var: Variable, block: Block | None = None) -> Operator | None:
         """Add the operator that gives a variable its first value.
 
         Args:
-            var: a variable of the block, its shape and element type known.
-            block: block 0 of a startup program.
+            var: a variable of the block, its shape and element type known; or a tensor, which gets
+                other elements.
+            block: block 0 of a startup program; the variable's program's when None.
 
         Returns:
-            the operator.
+            the operator; None for a tensor.
 
         Raises:
             ArgumentError: an argument is of another kind.
             ShapeError, DTypeError: the initializer does not make values of that shape or type.
         """
+        if block is None and is_tensor(var):
+            FILLER.get().fill(self, var)
+            return None
+        if block is None and isinstance(var, Variable):
+            block = var.program.global_block()
         if not isinstance(var, Variable) or not isinstance(block, Block):
             raise ArgumentError(
                 f"an initializer takes a variable and a block, got {var!r:.60} and {block!r:.60}"
             )
-        if var.dtype is not DType.FP16:
+        dtype = self.made_as.get(var.dtype)
+        if dtype is None:
             return self._put(block, *self.operator(var, block, var.dtype), var)
-        kind, attrs = self.operator(var, block, DType.FP32)
+        kind, attrs = self.operator(var, block, dtype)
         wide = block.create_var(
             name=unique_name.generate(f"{self.stem}.{var.name}.tmp"),
             shape=var.shape,
-            dtype=DType.FP32,
+            dtype=dtype,
         )
-        casts = {"in_dtype": DType.FP32, "out_dtype": DType.FP16}
+        casts = {"in_dtype": dtype, "out_dtype": var.dtype}
         if self.prepends:
             block.prepend_op("cast", inputs={"X": wide}, outputs={"Out": var}, attrs=casts)
             return self._put(block, kind, attrs, wide)

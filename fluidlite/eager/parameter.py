@@ -143,9 +143,17 @@ def initial_value(
     wide = DType.FP32 if kind is DType.FP16 else kind
     owner = _Unseeded() if program is None else program
     blank = Blank(tuple(int(n) for n in shape), wide, program=owner)
+    computed = getattr(initializer, "array", None)
+    if computed is not None:
+        return np.asarray(computed(blank), kind.dtype)
     type, attrs = initializer.operator(blank, blank, wide)
     found = getattr(kernels, type)(**attrs)
     return np.asarray(found, kind.dtype).reshape(blank.shape)
+
+
+def fill(initializer: Initializes, tensor: Any) -> None:
+    """Give a tensor other elements, as an initializer makes them."""
+    tensor.set_value(initial_value(initializer, tensor.array.shape, tensor.array.dtype))
 
 
 def parameter_of(

@@ -220,7 +220,11 @@ class ReduceLROnPlateau(FieldsDecay):
             if self.learning_rate - rate > self.eps:
                 self.learning_rate = rate
                 if self.verbose:
-                    print(f"epoch {self.epoch_num}: the learning rate is {rate} from now on")
+                    self.tell()
+
+    def tell(self) -> None:
+        """Print the rate that has changed."""
+        print(f"epoch {self.epoch_num}: the learning rate is {self.learning_rate} from now on")
 
     def _is_better(self, loss: float, best: float) -> bool:
         much = abs(best) * self.threshold if self.threshold_mode == "rel" else self.threshold

@@ -69,7 +69,7 @@ def of_parts(name: str, dim: int | None) -> Callable[[Any], Any]:
 def lengths(v: Any, dim: int | None) -> Any:
     """The norms of the slices along a dimension, in a form that spreads over all of them."""
     axes = [d for d in range(len(v.array.shape)) if d != dim]
-    return sqrt(total(square(v), axes, keepdim=True))
+    return sqrt(total(square(v), axes, keepdim=True) if axes else square(v))
 
 
 def normalized(v: Any, g: Any, dim: int | None) -> Any:

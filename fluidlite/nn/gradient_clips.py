@@ -10,7 +10,7 @@ import numpy as np
 from ..clip import CLIPS, GradientClipByGlobalNorm, GradientClipByNorm, GradientClipByValue
 from ..eager.tensor import Tensor
 from ..eager.tensor_core import TensorCore
-from ..errors import ArgumentError
+from ..errors import ArgumentError, NonFiniteError
 
 
 @CLIPS
@@ -37,6 +37,7 @@ class ClipGradByGlobalNorm(GradientClipByGlobalNorm):
         self, clip_norm: float, group_name: str = "default_group", auto_skip_clip: bool = False
     ) -> None:
         super().__init__(clip_norm, group_name)
+        object.__setattr__(self, "auto_skip_clip", auto_skip_clip)
 
 
 def _with_gradients(parameters: Any) -> list[tuple[Tensor, Tensor]]:
@@ -56,29 +57,30 @@ def clip_grad_norm_(
     Args:
         parameters: tensors; those without a gradient are left out.
         max_norm: the largest norm.
-        norm_type: which norm: a number above 0, or infinity.
+        norm_type: which norm: a number of at least 0, or infinity.
         error_if_nonfinite: refuse gradients whose norm is no number, or infinite.
 
     Returns:
         the norm before.
 
     Raises:
-        ArgumentError: the norm is not finite, where that is refused, or ``norm_type`` is no norm.
+        ArgumentError: ``norm_type`` is no norm.
+        NonFiniteError: the norm is not finite, where that is refused.
 
     >>> w = fluid.create_parameter([2], "float32")
     >>> (w * fluid.to_tensor([3.0, 4.0])).sum().backward()
     >>> float(fluid.nn.utils.clip_grad_norm_([w], 1.0)), w.grad.numpy().round(3).tolist()
     (5.0, [0.6000000238418579, 0.800000011920929])
     """
-    if not norm_type > 0:
-        raise ArgumentError(f"expected norm_type above 0, got {norm_type!r}")
+    if isinstance(norm_type, str) or not norm_type >= 0:
+        raise ArgumentError(f"expected norm_type of at least 0, got {norm_type!r}")
     pairs = _with_gradients(parameters)
     gradients = [grad for _, grad in pairs]
     norms = [np.linalg.norm(g.array.reshape(-1).astype("float64"), norm_type) for g in gradients]
     whole = float(np.linalg.norm(norms, norm_type)) if norms else 0.0
     if error_if_nonfinite and not np.isfinite(whole):
-        raise ArgumentError(f"expected gradients with a finite norm, got {whole}")
-    factor = min(max_norm / (whole + 1e-6), 1.0)
+        raise NonFiniteError(f"expected gradients with a finite norm, got {whole}")
+    factor = min(float(max_norm) / (whole + 1e-6), 1.0)
     if factor < 1:
         _change(pairs, lambda array: array * np.asarray(factor, array.dtype))
     if not gradients:
@@ -92,8 +94,14 @@ def clip_grad_value_(parameters: Iterable[Tensor] | Tensor, clip_value: float) -
     Args:
         parameters: tensors; those without a gradient are left out.
         clip_value: the largest size of an element.
+
+    Raises:
+        ArgumentError: it is below 0.
     """
-    _change(_with_gradients(parameters), lambda array: np.clip(array, -clip_value, clip_value))
+    most = float(clip_value)
+    if most < 0:
+        raise ArgumentError(f"expected clip_value of at least 0, got {clip_value!r}")
+    _change(_with_gradients(parameters), lambda array: np.clip(array, -most, most))
 
 
 def _change(pairs: Any, function: Any) -> None:

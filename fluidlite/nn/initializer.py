@@ -13,12 +13,13 @@ from ..eager.prepared import generator
 from ..eager.recording import TensorRecord
 from ..errors import ArgumentError, ShapeError
 from ..functions.arguments import ArrayLike
-from ..ground.arguments import instance_of, integer, or_none
+from ..ground.arguments import finite, instance_of, integer, or_none, refused
 from ..ground.dtypes import DType
 from ..ground.missing_names import answer
 from ..ground.public_names import list_public_names
 from ..ground.tracebacks import api_boundaries
 from ..initializer import Bilinear
+from ..ir.variable import Variable
 from .layer import first_values
 
 __all__ = [
@@ -29,6 +30,8 @@ __all__ = [
 
 
 INITIALIZERS = of_fluid.INITIALIZERS
+#: programs hold lists of these element types
+_IN_PROGRAMS = {DType.FP16: DType.FP32, DType.FP64: DType.FP32}
 #: names of arguments here
 _NAMES = {"loc": "mean", "scale": "std"}
 
@@ -143,14 +146,42 @@ class Assign(of_fluid.NumpyArrayInitializer):
     """
 
     def __init__(self, value: ArrayLike, name: str | None = None) -> None:
-        array = value.array if isinstance(value, TensorRecord) else np.asarray(value)
-        super().__init__(array.astype("float32") if array.dtype == np.float64 else array)
+        if not isinstance(value, (TensorRecord, np.ndarray, list, tuple)):
+            raise refused(self, "value", "an array, a tensor or a list of numbers", value)
+        super().__init__(value.array if isinstance(value, TensorRecord) else np.asarray(value))
+
+    made_as = _IN_PROGRAMS
+
+    def array(self, var: Variable) -> np.ndarray[Any, Any]:
+        """The values of a parameter that is made at once.
+
+        Args:
+            var: has its shape.
+
+        Raises:
+            ShapeError: the values have another one.
+        """
+        if self.value.shape != tuple(var.shape):
+            raise ShapeError(
+                f"Assign: expected values of shape {list(var.shape)}, got {list(self.value.shape)}"
+            )
+        return self.value
 
 
 class _Computed(of_fluid.Initializer):
     """Values that are computed when the parameter is made."""
 
-    def _values(self, shape: tuple[int, ...], seed: int) -> Any:
+    made_as = _IN_PROGRAMS
+
+    def array(self, var: Variable) -> np.ndarray[Any, Any]:
+        """The values of a parameter that is made at once.
+
+        Args:
+            var: has its shape.
+        """
+        return self._values(tuple(var.shape), var.program.random_seed)
+
+    def _values(self, shape: tuple[int, ...], seed: int) -> np.ndarray[Any, Any]:
         raise NotImplementedError
 
     def operator(self, var: Any, block: Any, dtype: DType) -> tuple[str, dict[str, Any]]:
@@ -202,7 +233,7 @@ class Orthogonal(_Computed):
     """
 
     def __init__(self, gain: float = 1.0, name: str | None = None) -> None:
-        self.gain = gain
+        self.gain: float = finite(self, "gain", gain)
 
     def _values(self, shape: tuple[int, ...], seed: int) -> Any:
         if len(shape) < 2:
@@ -239,11 +270,15 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     >>> fluid.nn.initializer.calculate_gain("tanh")
     1.6666666666666667
     """
-    slope = 0.01 if param is None else param
+    slope = (
+        0.01
+        if param is None
+        else finite("calculate_gain", "param", +param if isinstance(param, bool) else param)
+    )
     gains = {
-        **dict.fromkeys(("sigmoid", "linear"), 1.0),
-        **{f"conv{n}d{end}": 1.0 for n in (1, 2, 3) for end in ("", "_transpose")},
-        **{f"conv_transpose{n}d": 1.0 for n in (1, 2, 3)},
+        **dict.fromkeys(("sigmoid", "linear"), 1),
+        **{f"conv{n}d{end}": 1 for n in (1, 2, 3) for end in ("", "_transpose")},
+        **{f"conv_transpose{n}d": 1 for n in (1, 2, 3)},
         "tanh": 5.0 / 3,
         "relu": sqrt(2.0),
         "leaky_relu": sqrt(2.0 / (1 + slope * slope)),

@@ -11,6 +11,7 @@ from ..eager.parameter import Parameter, initial_value
 from ..eager.tensor import Tensor
 from ..errors import ArgumentError
 from ..functions.shaping import reshape
+from ..ground.arguments import integer
 from ..initializer import Normal
 from ..layers.creation import assign as assign_variable
 from ..modules.reparametrization import (
@@ -31,6 +32,17 @@ def _twin(parameter: Parameter, array: Any, ending: str) -> Parameter:
     return Parameter(array, f"{parameter.name}_{ending}", parameter.trainable)
 
 
+def _dimension(weight: Parameter, name: str, dim: Any) -> int:
+    """A dimension of a weight, counted from 0."""
+    rank = weight.array.ndim
+    if not isinstance(dim, int) or not -rank <= dim < rank:
+        raise ArgumentError(
+            f"expected dim to be a dimension of {name!r} of shape {list(weight.array.shape)}, or "
+            f"None, got {dim!r}"
+        )
+    return dim % rank
+
+
 def weight_norm(layer: Layer, name: str = "weight", dim: int | None = 0) -> Layer:
     """Have a layer's weight made of a direction, ``<name>_v``, and lengths, ``<name>_g``, which are
     trained in its place (Salimans and Kingma 2016, "Weight normalization").
@@ -38,7 +50,8 @@ def weight_norm(layer: Layer, name: str = "weight", dim: int | None = 0) -> Laye
     Args:
         layer: the layer.
         name: of the weight.
-        dim: the dimension whose slices have lengths of their own; None or -1 for one length.
+        dim: the dimension whose slices have lengths of their own, from the last one below 0; None
+            or -1 for one length.
 
     Returns:
         the layer.
@@ -51,12 +64,7 @@ def weight_norm(layer: Layer, name: str = "weight", dim: int | None = 0) -> Laye
     ['bias', 'weight_v', 'weight_g']
     """
     weight = weight_to_remake(layer, name, Parameter)
-    along = None if dim in (None, -1) else dim
-    if along is not None and not 0 <= along < weight.array.ndim:
-        raise ArgumentError(
-            f"expected dim to be a dimension of {name!r} of shape {list(weight.array.shape)}, "
-            f"None or -1, got {dim!r}"
-        )
+    along = None if dim in (None, -1) else _dimension(weight, name, dim)
     with no_grad():
         start = reshape(lengths(weight, along), [1] if along is None else [-1]).numpy()
     delattr(layer, name)
@@ -112,7 +120,8 @@ def spectral_norm(
         the layer.
 
     Raises:
-        ArgumentError: there is no such weight, or it is normalised already.
+        ArgumentError: there is no such weight or dimension, it is normalised already, or
+            ``n_power_iterations`` is below 1.
 
     >>> layer = fluid.nn.utils.spectral_norm(fluid.nn.Linear(2, 3))
     >>> [name for name, _ in layer.named_parameters()]
@@ -120,7 +129,8 @@ def spectral_norm(
     """
     weight = weight_to_remake(layer, name, Parameter)
     last = isinstance(layer, (Linear, Conv1DTranspose, Conv2DTranspose, Conv3DTranspose))
-    along = int(last) if dim is None else dim
+    along = _dimension(weight, name, int(last) if dim is None else dim)
+    integer("spectral_norm", "n_power_iterations", n_power_iterations)
     rows = weight.array.shape[along]
     delattr(layer, name)
     layer.add_parameter(f"{name}_orig", weight)

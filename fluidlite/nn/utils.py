@@ -15,7 +15,7 @@ from .reparametrized import remove_weight_norm, spectral_norm, weight_norm
 
 
 def parameters_to_vector(parameters: Iterable[Tensor], name: str | None = None) -> Tensor:
-    """The elements of tensors in one vector.
+    """The elements of tensors in one vector, through which no gradient flows back to them.
 
     Args:
         parameters: tensors of one element type.
@@ -30,7 +30,9 @@ def parameters_to_vector(parameters: Iterable[Tensor], name: str | None = None) 
     found = list(parameters)
     if not found:
         raise ArgumentError("expected parameters, got none")
-    return concat([reshape(each, [-1]) for each in found])
+    vector = concat([reshape(each, [-1]) for each in found]).detach()
+    vector.stop_gradient = False
+    return vector
 
 
 def vector_to_parameters(

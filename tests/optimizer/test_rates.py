@@ -119,6 +119,39 @@ def test_schedulers_say_how_they_are_set_up_and_print_when_asked(capsys):
     warm = lr.LinearWarmup(lr.StepDecay(0.5, 3), 4, 0.0, 0.5)
     assert repr(warm).startswith("LinearWarmup(learning_rate=StepDecay(")
     lr.ExponentialDecay(0.5, 0.5, verbose=True).step()
-    assert capsys.readouterr().out.splitlines()[-1] == "epoch 1: the learning rate is 0.25"
+    assert capsys.readouterr().out.splitlines()[-1] == (
+        "Epoch 1: ExponentialDecay set learning rate to 0.25."
+    )
     with pytest.raises(NotImplementedError, match="get_lr"):
         lr.LRScheduler()
+
+
+@pytest.mark.parametrize(
+    "rate, expected",
+    [
+        (lr.LinearLR(0.5, 50, last_epoch=10), [0.5142857142857142, 0.5285714285714285]),
+        (lr.CosineAnnealingDecay(0.5, 10, last_epoch=12), [1.0791922201622686, 1.8090169943749483]),
+    ],
+)
+def test_rates_that_follow_from_the_last_one_do_so_after_a_late_begin(rate, expected):
+    found = [rate()]
+    rate.step()
+    assert [*found, rate()] == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_jump_gives_the_rate_of_the_epoch_where_there_is_one():
+    cosine, line = lr.CosineAnnealingDecay(0.5, 10), lr.LinearLR(0.5, 50, 0.1, 0.9)
+    for rate in (cosine, line):
+        rate.step(7)
+    assert cosine() == pytest.approx(0.25 * (1 + np.cos(0.7 * np.pi)))
+    assert line() == pytest.approx(0.054081632653061235)
+
+
+def test_schedulers_of_other_arguments_are_refused():
+    for wrong in (
+        lambda: lr.LinearWarmup("a", 20, 0.0, 0.5),
+        lambda: lr.CyclicLR(0.5, -1.0, 5),
+        lambda: lr.CosineAnnealingWarmRestarts(0.5, 5.0),
+    ):
+        with pytest.raises(ArgumentError, match="expected"):
+            wrong()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, ClassVar
 
 from ... import schedules
 from ...errors import ArgumentError
-from ...ground.arguments import a_function, count, one_of, or_none, positive, within
+from ...ground.arguments import a_function, count, integer, one_of, or_none, positive, within
 from ...schedules import FirstRate
 from .scheduler import Epochs, LRScheduler, scheduler
 
@@ -27,9 +28,23 @@ class CosineAnnealingDecay(Epochs, schedules.Annealed, FirstRate):
     0.5
     """
 
+    def get_lr(self) -> float:
+        epoch, least = self.last_epoch, self.eta_min
+        if epoch == 0:
+            return self.base_lr
+        if (epoch - 1) % (2 * self.T_max) == self.T_max:  # it rises again from the least one
+            height = self.base_lr - least
+            return self.last_lr + float(schedules.cosine(height, self.T_max - 1, self.T_max))
+        now, before = (1 + math.cos(math.pi * n / self.T_max) for n in (epoch, epoch - 1))
+        return now / before * (self.last_lr - least) + least
+
+    def rate_of_epoch(self) -> float:
+        return super().get_lr()
+
 
 @scheduler
-class CosineAnnealingWarmRestarts(Epochs, schedules.Restarted, FirstRate): ...
+class CosineAnnealingWarmRestarts(Epochs, schedules.Restarted, FirstRate):
+    checks: ClassVar[Mapping[str, Any]] = {"T_0": integer, "T_mult": integer}
 
 
 @scheduler
@@ -131,6 +146,10 @@ class CyclicLR(LRScheduler):
 
     def start(self) -> None:
         self.step_size_down = self.step_size_down or self.step_size_up
+        if self.max_learning_rate < 0:
+            raise ArgumentError(
+                f"CyclicLR: expected max_learning_rate of at least 0, got {self.max_learning_rate}"
+            )
         if self.scale_fn is None:
             self.scale_mode = self._modes[self.mode]
         self.learning_rate: Any = self.base_learning_rate
@@ -144,8 +163,9 @@ class CyclicLR(LRScheduler):
         return float(0.5 ** (number - 1)) if self.mode == "triangular2" else 1.0
 
     def get_lr(self) -> float:
-        up, down = self.step_size_up, self.step_size_down or self.step_size_up
-        cycles, at = divmod(self.last_epoch, up + down)
-        share = at / up if at <= up else (up + down - at) / down
-        height = self._height(cycles + 1 if self.scale_mode == "cycle" else self.last_epoch)
+        up, steps = self.step_size_up, self.step_size_up + (self.step_size_down or 0)
+        cycle = 1 + self.last_epoch // steps
+        passed, rising = 1.0 + self.last_epoch / steps - cycle, up / steps
+        share = passed / rising if passed <= rising else (1 - passed) / (1 - rising)
+        height = self._height(cycle if self.scale_mode == "cycle" else self.last_epoch)
         return self.base_lr + (self.max_learning_rate - self.base_lr) * share * height

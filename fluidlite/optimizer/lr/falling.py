@@ -125,8 +125,13 @@ class LinearLR(LRScheduler):
         super().start()
 
     def get_lr(self) -> float:
-        factors = (self.start_factor, self.end_factor)
-        return schedules.along_line(self.base_lr, self.last_epoch, *factors, self.total_steps)
+        epoch, steps, start = self.last_epoch, self.total_steps, self.start_factor
+        if epoch == 0:
+            return self.base_lr * start
+        if epoch > steps:
+            return self.last_lr
+        way = self.end_factor - start
+        return self.last_lr * (1.0 + way / (steps * start + (epoch - 1) * way))
 
 
 @scheduler
@@ -158,6 +163,8 @@ class LinearWarmup(LRScheduler):
             raise ArgumentError(
                 f"LinearWarmup: expected end_lr above {self.start_lr}, got {self.end_lr}"
             )
+        if not isinstance(self.learning_rate, LRScheduler):
+            finite(self, "learning_rate", self.learning_rate)
         self._after, self.learning_rate = self.learning_rate, self.start_lr
         super().start()
 

@@ -86,6 +86,12 @@ class LRScheduler(FieldsDecay):
         """The rate of the epoch ``self.last_epoch``."""
         return self.rate_in(self.base_lr, self.last_epoch)
 
+    def rate_of_epoch(self) -> float:
+        """The rate of an epoch that was jumped to; of some schedulers the next one follows from the
+        one before.
+        """
+        return self.get_lr()
+
     def step(self, epoch: int | None = None) -> None:
         """Begin the next epoch.
 
@@ -95,12 +101,18 @@ class LRScheduler(FieldsDecay):
         before = self.last_epoch
         self.last_epoch = before + 1 if epoch is None else int(epoch)
         try:
-            self.last_lr = self.number(self.get_lr())
+            rate = self.get_lr() if epoch is None else self.rate_of_epoch()
+            self.last_lr = self.number(rate)
         except BaseException:
             self.last_epoch = before
             raise
         if self.verbose:
-            print(f"epoch {self.last_epoch}: the learning rate is {self.last_lr}")
+            told(self, self.last_epoch, self.last_lr)
+
+
+def told(scheduler: object, epoch: int, rate: float) -> None:
+    """Print a rate."""
+    print(f"Epoch {epoch}: {type(scheduler).__name__} set learning rate to {rate}.")
 
 
 @from_fields
@@ -160,6 +172,9 @@ class ReduceOnPlateau(ReduceLROnPlateau):
     def last_epoch(self) -> int:
         """The number of this epoch."""
         return self.epoch_num
+
+    def tell(self) -> None:
+        told(self, self.epoch_num, self.learning_rate)
 
     def step(self, metrics: Any = None, epoch: int | None = None) -> None:
         """Look whether a value is better than the best one.

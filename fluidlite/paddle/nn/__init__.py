@@ -132,7 +132,7 @@ from ...nn import (
     UpsamplingNearest2D,
     ZeroPad2D,
 )  # fmt: skip
-from . import functional, initializer, utils
+from . import clip, functional, initializer, utils
 
 __all__ = [
     "AdaptiveAvgPool1D", "AdaptiveAvgPool2D", "AdaptiveAvgPool3D", "AdaptiveMaxPool1D",
@@ -157,7 +157,7 @@ __all__ = [
     "TransformerDecoder", "TransformerDecoderLayer", "TransformerEncoder",
     "TransformerEncoderLayer", "TripletMarginLoss", "TripletMarginWithDistanceLoss",
     "Unflatten", "Unfold", "Upsample", "UpsamplingBilinear2D", "UpsamplingNearest2D",
-    "ZeroPad2D", "functional", "initializer", "utils",
+    "ZeroPad2D", "clip", "functional", "initializer", "utils",
 ]  # fmt: skip
 
 list_public_names(globals())

@@ -3,6 +3,17 @@
 from __future__ import annotations
 
 from ...ground.public_names import list_public_names
+from ...layers import (
+    autoincreased_step_counter,
+    cosine_decay,
+    exponential_decay,
+    inverse_time_decay,
+    linear_lr_warmup,
+    natural_exp_decay,
+    noam_decay,
+    piecewise_decay,
+    polynomial_decay,
+)  # fmt: skip
 from ...optimizer.lr import (
     CosineAnnealingDecay,
     CosineAnnealingWarmRestarts,
@@ -29,6 +40,9 @@ __all__ = [
     "InverseTimeDecay", "LRScheduler", "LambdaDecay", "LinearLR", "LinearWarmup",
     "MultiStepDecay", "MultiplicativeDecay", "NaturalExpDecay", "NoamDecay", "OneCycleLR",
     "PiecewiseDecay", "PolynomialDecay", "ReduceOnPlateau", "StepDecay",
+    "autoincreased_step_counter", "cosine_decay", "exponential_decay", "inverse_time_decay",
+    "linear_lr_warmup", "natural_exp_decay", "noam_decay", "piecewise_decay",
+    "polynomial_decay",
 ]  # fmt: skip
 
 list_public_names(globals())
