@@ -16,6 +16,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from ..errors import suggestion
+from ..ground.missing_names import left_out_of_paddle_2
 from ..ground.module_tables import TabledModule
 from ..ground.public_names import is_given
 from . import editions
@@ -82,6 +83,8 @@ def _of_ours(holder: AliasModule, name: str) -> Any:
         return _ABSENT
     if module_behind(f"{module}.{name}") is not None:
         return _related(holder, f"{module}.{name}")
+    if f"{module}.{name}" in left_out_of_paddle_2():
+        return refused("class" if name[0].isupper() else "function", module, name)
     value = getattr(behind, name, _ABSENT)
     given = name in behind.__all__ or name == "__version__" or isinstance(behind, TabledModule)
     return value if given or is_given(name, value) else _ABSENT

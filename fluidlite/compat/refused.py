@@ -11,7 +11,7 @@ from types import FunctionType
 from typing import Any, NoReturn
 
 from ..errors import UnsupportedError
-from ..ground.missing_names import LEFT_OUT
+from ..ground.missing_names import LEFT_OUT, left_out_of_paddle_2
 from ..ground.missing_names import PARAMETER_SERVERS as _SERVERS
 
 _PREDICT = "fluid.io.load_inference_model(dirname, exe), and exe.run for what it gives"
@@ -79,7 +79,7 @@ INSTEAD = {
 
 
 class NotServedError(UnsupportedError, AttributeError):
-    """A name of fluid 1.8 is used that nothing stands behind here; says what to use instead."""
+    """A name is used that nothing stands behind here; says what to use instead."""
 
 
 def instead_of(module: str, name: str) -> str:
@@ -89,7 +89,10 @@ def instead_of(module: str, name: str) -> str:
 
 
 def refusal(module: str, name: str) -> str:
-    """The message that a name of fluid 1.8 is not there."""
+    """The message that a name of fluid 1.8 or paddle 2 is not there."""
+    of_paddle_2 = left_out_of_paddle_2().get(f"{module}.{name}")
+    if of_paddle_2 is not None:
+        return f"{module}.{name} is not there in fluidlite: {of_paddle_2}"
     use = instead_of(module, name)
     public = module.replace("paddle.fluid", "fluid", 1)
     return f"{public}.{name} is not there in fluidlite" + (f"; use {use}" if use else "")

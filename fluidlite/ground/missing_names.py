@@ -7,6 +7,7 @@ it.  ``docs/coverage.py`` lists the same names.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -33,7 +34,7 @@ LEFT_OUT: dict[str, dict[str, str]] = {
         ".monkey_patch_variable": "variables as they are: they have all methods",
     },
 }
-#: the same of names of paddle 2
+#: the same of names of paddle 2, ``MODULE.NAME`` below ``paddle``
 LEFT_OUT_OF_PADDLE_2: dict[str, dict[str, str]] = {
     "kernels of one kind of machine, or for models in many processes": {
         "nn.RNNTLoss": "fluid.nn.CTCLoss",
@@ -42,7 +43,25 @@ LEFT_OUT_OF_PADDLE_2: dict[str, dict[str, str]] = {
         "nn.functional.margin_cross_entropy": "fluid.nn.functional.cross_entropy of scaled cosines",
         "nn.functional.rnnt_loss": "fluid.nn.functional.ctc_loss",
         "nn.functional.sparse_attention": "fluid.nn.functional.scaled_dot_product_attention",
+        "static.IpuCompiledProgram": "fluid.CompiledProgram",
+        "static.IpuStrategy": "fluid.ExecutionStrategy",
+        "static.ipu_shard_guard": "no guard: programs run on the CPU",
+        "static.set_ipu_shard": "the layer as it is: programs run on the CPU",
     },
+    "headers and libraries of C++": dict.fromkeys(
+        [
+            "sysconfig.get_include",
+            "sysconfig.get_lib",
+            *(
+                f"utils.cpp_extension.{name}"
+                for name in (
+                    *("BuildExtension", "CUDAExtension", "CppExtension", "get_build_directory"),
+                    *("load", "setup"),
+                )
+            ),
+        ],
+        "fluidlite.custom_op, an operator written in Python",
+    ),
 }
 #: modules of fluid 1.8, and of paddle 2, that are not here -> what to use instead
 MODULES: dict[str, str] = {
@@ -104,6 +123,41 @@ def answer(namespace: dict[str, Any], *later: str) -> None:
     namespace["__getattr__"] = api_boundary(__getattr__)
 
 
+@cache
+def left_out_of_paddle_2() -> dict[str, str]:
+    """Names of paddle 2 that are left out, as in ``paddle.nn.RNNTLoss`` -> why, and what to use."""
+    return {
+        f"paddle.{name}": f"it is left out ({reason}); use {use.replace('fluid.', 'paddle.')}"
+        for reason, names in LEFT_OUT_OF_PADDLE_2.items()
+        for name, use in names.items()
+    }
+
+
+def answer_of_paddle_2(package: str) -> None:
+    """Have the modules of a package say why they have not what is left out of paddle 2.
+
+    Args:
+        package: the whole name of what stands for ``paddle``.
+    """
+    outside = package.rpartition(".")[0]
+    for home in {name.rpartition(".")[0] for name in left_out_of_paddle_2()}:
+        _say_what_is_left_out(vars(import_module(f"{outside}.{home}")), home)
+
+
+def _say_what_is_left_out(namespace: dict[str, Any], home: str) -> None:
+    module, before = namespace["__name__"], namespace.get("__getattr__")
+
+    def __getattr__(name: str) -> Any:
+        if f"{home}.{name}" in left_out_of_paddle_2():
+            raise absent(module, name)
+        if before is not None:
+            return before(name)
+        known = suggestion(name, namespace["__all__"])
+        raise AttributeError(f"module {module!r} has no attribute {name!r}{known}", name=name)
+
+    namespace["__getattr__"] = api_boundary(__getattr__)
+
+
 def absent(module: str, name: str) -> AttributeError:
     """The error that a module has not a name.
 
@@ -128,6 +182,8 @@ def explained(module: str, name: str) -> str:
     """
     place = module.partition(".")[2]
     begin = f"module {module!r} has no attribute {name!r}"
+    if f"{place}.{name}" in left_out_of_paddle_2():
+        return f"{begin}: {left_out_of_paddle_2()[f'{place}.{name}']}"
     for reason, names in (*LEFT_OUT.items(), *LEFT_OUT_OF_PADDLE_2.items()):
         use = names.get(f"{place}.{name}")
         if use is not None:

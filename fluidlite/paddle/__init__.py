@@ -61,6 +61,7 @@ from ..functions.shaping import (
 from ..functions.special import (
     digamma, erfinv, i0, i0e, i1, i1e, lgamma, multigammaln, polygamma,
 )  # fmt: skip
+from ..ground.missing_names import answer_of_paddle_2
 from ..ground.place import CPUPlace, CUDAPinnedPlace, CUDAPlace
 from ..ground.public_names import list_public_names
 from ..ground.tracebacks import api_boundaries
@@ -70,7 +71,7 @@ from ..io import batch
 from ..model import Model
 from . import (
     autograd, base, device, framework, hub, incubate, inference, inplace, io, jit, metric, nn,
-    optimizer, reader, regularizer, static, utils, version,
+    optimizer, reader, regularizer, static, sysconfig, utils, version,
 )  # fmt: skip
 from .creation import (
     arange, assign, create_parameter, empty, eye, full, linspace, logspace, normal, ones, rand,
@@ -96,9 +97,11 @@ globals().update({name: getattr(inplace, name) for name in inplace.__all__})
 from . import tensor  # noqa: E402 (it gives names that stand above)
 
 _INNER = (
-    "annotations", "api_boundaries", "creation", "element_types", "files", "inplace",
-    "list_public_names", "modes", "param_attr", "random_states",
+    "annotations", "answer_of_paddle_2", "api_boundaries", "arrays", "creation",
+    "element_types", "files", "inplace", "list_public_names", "modes", "param_attr",
+    "random_states",
 )  # fmt: skip
 __all__ = [name for name in globals() if name[0] != "_" and name not in _INNER]
 list_public_names(globals())
+answer_of_paddle_2(__name__)
 api_boundaries(globals(), quick=True, imported=True, but=("Tensor",))

@@ -1,0 +1,205 @@
+"""The public names of paddle 2.6.2, and what stands behind each here.
+
+``LATER`` are those of what paddle 2 computes with: modules of mathematics and of data that are not
+here yet.  Two lists only shrink: ``not_yet`` of names that are to come, and ``unlike`` of those
+whose parameters are to become paddle 2's; ``DIFFERENCES`` are those that stay.
+
+    python tests/aids/paddle_names.py    # takes out of both lists what is done
+"""
+
+import ast
+import functools
+import gzip
+import inspect
+import json
+import re
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from fluidlite import paddle
+from fluidlite.ground.missing_names import left_out_of_paddle_2
+
+DATA = Path(__file__).parents[1] / "data"
+NOT_YET = DATA / "paddle26_not_yet.txt"
+UNLIKE = DATA / "paddle26_unlike.txt"
+#: patterns of names whose parameters are others on purpose -> why
+DIFFERENCES = {
+    "paddle.*.view": "takes the sizes as several numbers, too",
+    "paddle.view": "takes the sizes as several numbers, too",
+    "paddle.reshape*": "takes the sizes as several numbers, too",
+    "paddle.Tensor.reshape*": "takes the sizes as several numbers, too",
+    "paddle.transpose": "takes the dimensions as several numbers, too",
+    "paddle.Tensor.transpose": "takes the dimensions as several numbers, too",
+}
+#: modules, and names elsewhere, of what paddle 2 computes with: why they are one task -> patterns
+LATER = {
+    "linear algebra": "paddle.linalg.* paddle.*.inverse paddle.cdist paddle.Tensor.cdist",
+    "Fourier transforms and signals": "paddle.fft.* paddle.signal.*",
+    "distributions": "paddle.distribution.*",
+    "pictures": "paddle.vision.*",
+    "sparse tensors": """
+        paddle.sparse.* paddle.Tensor.coalesce paddle.Tensor.cols paddle.Tensor.crows
+        paddle.Tensor.indices paddle.Tensor.is_sparse* paddle.Tensor.nnz paddle.Tensor.rows
+        paddle.Tensor.to_dense paddle.Tensor.to_sparse_* paddle.Tensor.values
+        paddle.Tensor.get_selected_rows paddle.Tensor.is_selected_rows""",
+    "graphs": "paddle.geometric.*",
+    "texts": "paddle.text.* paddle.Tensor.set_string_list paddle.Tensor.set_vocab",
+    "sounds": "paddle.audio.*",
+    "quantization": "paddle.quantization.* paddle.nn.quant.*",
+    "complex numbers and bfloat16": """
+        paddle.bfloat16 paddle.complex paddle.complex64 paddle.complex128 *.angle *.as_complex
+        *.as_real *.conj *.imag *.polar *.real paddle.Tensor.is_complex""",
+}
+#: modules whose functions ``paddle`` and tensors have once more
+_ONCE_MORE = ("paddle.linalg", "paddle.fft", "paddle.signal")
+_ABSENT = object()
+
+
+@functools.cache
+def listed():
+    """Module -> name -> kind, signature, and of classes the names of methods."""
+    return json.loads(gzip.decompress((DATA / "names_of_paddle26.json.gz").read_bytes()))
+
+
+def not_yet():
+    """The names that are to come: a list that only shrinks."""
+    return NOT_YET.read_text(encoding="utf-8").split()
+
+
+def unlike():
+    """Those whose parameters are to become paddle 2's: a list that only shrinks."""
+    return UNLIKE.read_text(encoding="utf-8").split()
+
+
+def found(name):
+    """What stands behind a whole name here; ``None`` where nothing does."""
+    value = paddle
+    for part in name.split(".")[1:]:
+        value = getattr(value, part, _ABSENT)
+        if value is _ABSENT:
+            return None
+    return value
+
+
+def why_later(name):
+    """Which task a name waits for; None where it is none of that."""
+    last = name.rpartition(".")[2]
+    for why, patterns in LATER.items():
+        if any(fnmatchcase(name, pattern) for pattern in patterns.split()):
+            return why
+    of_tensors = name.count(".") == 1 + name.startswith("paddle.Tensor.")
+    if of_tensors and any(last in listed()[module] for module in _ONCE_MORE):
+        return "linear algebra"
+    return None
+
+
+def state(name):
+    """One of "served", "refused", "later", "not yet"."""
+    if found(name) is not None:
+        return "served"
+    if name in left_out_of_paddle_2():
+        return "refused"
+    return "later" if why_later(name) else "not yet"
+
+
+def states():
+    """Whole name -> its state."""
+    return {f"{m}.{name}": state(f"{m}.{name}") for m, names in listed().items() for name in names}
+
+
+#: what is said of the parameters of what is written in C++, or only passes them on
+_UNKNOWN = ("(*args, **kwargs)", "(self, /, *args, **kwargs)", "(self, *args, **kwargs)")
+
+
+class Unreadable:
+    """A default that is no literal: it is compared with nothing."""
+
+    def __eq__(self, other):
+        return True
+
+    __hash__ = None
+
+
+def _default(node):
+    try:
+        return ast.literal_eval(node)
+    except ValueError:
+        return Unreadable()
+
+
+def parameters_of_text(text):
+    """``(name, default)`` of the parameters in a signature, without that of the object."""
+    plain = re.sub(r"<[^<>]*>", "UNREADABLE", text)
+    arguments = ast.parse(f"def f{plain.partition(' -> ')[0]}: pass").body[0].args
+    placed = [*arguments.posonlyargs, *arguments.args]
+    missing = [None] * (len(placed) - len(arguments.defaults))
+    pairs = [*zip(placed, [*missing, *arguments.defaults])]
+    pairs += zip(arguments.kwonlyargs, arguments.kw_defaults)
+    told = [
+        (each.arg, inspect.Parameter.empty if default is None else _default(default))
+        for each, default in pairs
+    ]
+    stars = [f"*{each.arg}" for each in (arguments.vararg,) if each]
+    stars += [f"**{each.arg}" for each in (arguments.kwarg,) if each]
+    return told, stars
+
+
+def parameters_of(value):
+    """The same of a function, or of a class."""
+    told, stars = [], []
+    for each in inspect.signature(value).parameters.values():
+        if each.kind is each.VAR_POSITIONAL:
+            stars.append(f"*{each.name}")
+        elif each.kind is each.VAR_KEYWORD:
+            stars.append(f"**{each.name}")
+        else:
+            told.append((each.name, each.default))
+    return told, stars
+
+
+def _alike(one, other):
+    if isinstance(one, Unreadable) or isinstance(other, Unreadable):
+        return True
+    if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
+        return [*one] == [*other]
+    if isinstance(one, str) and not isinstance(other, str):
+        return str(other) == one
+    return one is other or (type(one) in (int, float) and one == other) or one == other
+
+
+def difference(name):
+    """How the parameters of a served name differ from those of paddle 2.6; None where not."""
+    module, _, last = name.rpartition(".")
+    kind, text, *_ = listed()[module][last]
+    value = found(name)
+    if text in (None, *_UNKNOWN) or not callable(value):
+        return None
+    try:
+        here, stars = parameters_of(value)
+    except ValueError:
+        return None
+    there, stars_there = parameters_of_text(text)
+    if kind == "class" and there and there[0][0] == "self":
+        del there[0]
+    if kind == "method":
+        del here[:1], there[:1]
+    if [n for n, _ in here] != [n for n, _ in there] or stars != stars_there:
+        shown = [n for n, _ in here] + stars, [n for n, _ in there] + stars_there
+        return f"({', '.join(shown[0])}) here, ({', '.join(shown[1])}) there"
+    for (parameter, one), (_, other) in zip(here, there):
+        if not _alike(other, one):
+            return f"{parameter}={one!r} here, {other!r} there"
+    return None
+
+
+def shrink():
+    """Take out of the lists what is done; what is new in ``unlike`` is left to the test."""
+    left = [name for name in not_yet() if state(name) == "not yet"]
+    NOT_YET.write_text("".join(f"{name}\n" for name in left), encoding="utf-8")
+    apart = [name for name in unlike() if found(name) is not None and difference(name)]
+    UNLIKE.write_text("".join(f"{name}\n" for name in apart), encoding="utf-8")
+    print(f"{len(left)} names are to come, {len(apart)} have other parameters")
+
+
+if __name__ == "__main__":
+    shrink()

@@ -1,0 +1,77 @@
+"""Every public name of paddle 2.6.2 is served, refused with a reason, or to come."""
+
+import re
+from fnmatch import fnmatchcase
+
+import paddle_names as names
+import pytest
+
+from fluidlite.ground.missing_names import AbsentNameError, left_out_of_paddle_2
+
+
+@pytest.fixture(scope="module")
+def states():
+    return names.states()
+
+
+def test_what_is_to_come_is_listed_and_only_that(states):
+    waiting = [name for name, state in states.items() if state == "not yet"]
+    assert waiting == names.not_yet(), "python tests/aids/paddle_names.py takes out what is there"
+
+
+def test_what_is_left_out_says_why(states):
+    refused = [name for name, state in states.items() if state == "refused"]
+    assert refused
+    for name in refused:
+        home, _, last = name.rpartition(".")
+        with pytest.raises(AbsentNameError, match=re.escape(left_out_of_paddle_2()[name])):
+            getattr(names.found(home), last)
+
+
+def test_what_is_there_is_not_left_out():
+    for name in left_out_of_paddle_2():
+        assert names.found(name) is None, f"{name} is there: take it out of what is left out"
+
+
+def test_each_reason_to_wait_holds_for_some_name(states):
+    later = {names.why_later(name) for name, state in states.items() if state == "later"}
+    assert later == set(names.LATER)
+
+
+def test_parameters_are_those_of_paddle(states):
+    apart = [
+        name
+        for name, state in states.items()
+        if state == "served"
+        and names.difference(name)
+        and not any(fnmatchcase(name, pattern) for pattern in names.DIFFERENCES)
+    ]
+    told = {name: names.difference(name) for name in apart if name not in names.unlike()}
+    assert not told
+    assert apart == names.unlike(), "python tests/aids/paddle_names.py takes out what is done"
+
+
+def test_every_difference_that_is_meant_is_one(states):
+    for pattern in names.DIFFERENCES:
+        matching = [name for name in states if fnmatchcase(name, pattern)]
+        assert any(names.difference(name) for name in matching if states[name] == "served"), pattern
+
+
+@pytest.mark.parametrize(
+    "text, told, stars",
+    [
+        ("(x, axis=-1, *, name=None) -> int", [("x", ...), ("axis", -1), ("name", None)], []),
+        (
+            "(self, *args: Any, a: Optional[int] = 3, **kw)",
+            [("self", ...), ("a", 3)],
+            ["*args", "**kw"],
+        ),
+        ("(t=<Type.A: 1>, s=(1, 2))", [("t", ...), ("s", (1, 2))], []),
+    ],
+)
+def test_signatures_are_read(text, told, stars):
+    found, found_stars = names.parameters_of_text(text)
+    assert [name for name, _ in found] == [name for name, _ in told]
+    assert found_stars == stars
+    for (_, default), (_, expected) in zip(found, told):
+        assert expected is ... or default == expected
