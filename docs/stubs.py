@@ -239,10 +239,10 @@ def _ways(member: FunctionType) -> list[str]:
     """Parameters and results of a method's overloads, as its module writes them."""
     told = []
     for node in _overloads_in(member.__globals__["__file__"]).get(member.__name__, ()):
-        first, *others = node.args.args
-        node.args.args = [ast.arg("self"), *others]
+        written = node.args.args
+        node.args.args = [ast.arg("self"), *written[1:]]
         told.append(_of_variables(f"({ast.unparse(node.args)}) -> {ast.unparse(node.returns)}"))
-        node.args.args[0] = first
+        node.args.args = written
     return told
 
 

@@ -167,7 +167,6 @@ from .functions.counting import unique_consecutive
 from .functions.creation import arange
 from .functions.creation import assign
 from .functions.creation import bernoulli
-from .functions.creation import diag
 from .functions.creation import empty
 from .functions.creation import empty_like
 from .functions.creation import eye
@@ -202,6 +201,7 @@ from .functions.creation import zeros_like
 from .functions.diagonals import atleast_1d
 from .functions.diagonals import atleast_2d
 from .functions.diagonals import atleast_3d
+from .functions.diagonals import diag
 from .functions.diagonals import diag_embed
 from .functions.diagonals import diagflat
 from .functions.diagonals import diagonal
@@ -210,6 +210,10 @@ from .functions.diagonals import unflatten
 from .functions.diagonals import view
 from .functions.diagonals import view_as
 from .functions.diagonals import vsplit
+from .functions.distances import cdist
+from .functions.distances import renorm
+from .functions.draws import poisson
+from .functions.draws import randint_like
 from .functions.einsum import einsum
 from .functions.elementary import abs
 from .functions.elementary import acos
@@ -246,6 +250,20 @@ from .functions.elementary import square
 from .functions.elementary import tan
 from .functions.elementary import tanh
 from .functions.elementary import trunc
+from .functions.numeric import combinations
+from .functions.numeric import cumulative_trapezoid
+from .functions.numeric import frexp
+from .functions.numeric import gcd
+from .functions.numeric import heaviside
+from .functions.numeric import lcm
+from .functions.numeric import ldexp
+from .functions.numeric import logcumsumexp
+from .functions.numeric import nextafter
+from .functions.numeric import trapezoid
+from .functions.numeric import vander
+from .functions.quantiles import mode
+from .functions.quantiles import nanmedian
+from .functions.quantiles import nanquantile
 from .functions.reduction import all
 from .functions.reduction import amax
 from .functions.reduction import amin
@@ -311,6 +329,18 @@ from .functions.shaping import triu
 from .functions.shaping import unbind
 from .functions.shaping import unsqueeze
 from .functions.shaping import unstack
+from .functions.slices import as_strided
+from .functions.slices import crop
+from .functions.slices import diagonal_scatter
+from .functions.slices import fill_diagonal_tensor
+from .functions.slices import multiplex
+from .functions.slices import reverse
+from .functions.slices import select_scatter
+from .functions.slices import shape
+from .functions.slices import shard_index
+from .functions.slices import slice
+from .functions.slices import strided_slice
+from .functions.slices import unfold
 from .functions.special import digamma
 from .functions.special import erfinv
 from .functions.special import i0
@@ -441,6 +471,7 @@ __all__ = [
     "argmax",
     "argmin",
     "argsort",
+    "as_strided",
     "asin",
     "asinh",
     "assign",
@@ -466,11 +497,13 @@ __all__ = [
     "calc_gradient",
     "callbacks",
     "cast",
+    "cdist",
     "ceil",
     "checkpoint",
     "chunk",
     "clip",
     "clone",
+    "combinations",
     "compat",
     "compiler",
     "concat",
@@ -483,6 +516,7 @@ __all__ = [
     "create_lod_tensor",
     "create_parameter",
     "create_random_int_lodtensor",
+    "crop",
     "cross",
     "cuda_pinned_places",
     "cuda_places",
@@ -490,6 +524,7 @@ __all__ = [
     "cummin",
     "cumprod",
     "cumsum",
+    "cumulative_trapezoid",
     "custom_op",
     "data",
     "data_feeder",
@@ -502,6 +537,7 @@ __all__ = [
     "diag_embed",
     "diagflat",
     "diagonal",
+    "diagonal_scatter",
     "diff",
     "digamma",
     "disable_dygraph",
@@ -530,6 +566,7 @@ __all__ = [
     "expm1",
     "export",
     "eye",
+    "fill_diagonal_tensor",
     "flatten",
     "flip",
     "float16",
@@ -543,10 +580,12 @@ __all__ = [
     "fmin",
     "frac",
     "framework",
+    "frexp",
     "full",
     "full_like",
     "gather",
     "gather_nd",
+    "gcd",
     "get_default_dtype",
     "get_flags",
     "global_scope",
@@ -555,6 +594,7 @@ __all__ = [
     "gradients",
     "greater_equal",
     "greater_than",
+    "heaviside",
     "histogram",
     "hypot",
     "i0",
@@ -591,6 +631,8 @@ __all__ = [
     "kthvalue",
     "layer_helper",
     "layers",
+    "lcm",
+    "ldexp",
     "lerp",
     "less_equal",
     "less_than",
@@ -605,6 +647,7 @@ __all__ = [
     "log1p",
     "log2",
     "logaddexp",
+    "logcumsumexp",
     "logical_and",
     "logical_not",
     "logical_or",
@@ -627,18 +670,23 @@ __all__ = [
     "minimum",
     "mm",
     "mod",
+    "mode",
     "model",
     "moveaxis",
     "multigammaln",
     "multinomial",
+    "multiplex",
     "multiply",
     "mv",
     "name_scope",
     "nan_to_num",
     "nanmean",
+    "nanmedian",
+    "nanquantile",
     "nansum",
     "neg",
     "nets",
+    "nextafter",
     "nn",
     "no_grad",
     "nonzero",
@@ -654,6 +702,7 @@ __all__ = [
     "outer",
     "paddle",
     "param_attr",
+    "poisson",
     "polygamma",
     "pow",
     "prod",
@@ -664,6 +713,7 @@ __all__ = [
     "rad2deg",
     "rand",
     "randint",
+    "randint_like",
     "randn",
     "randperm",
     "rank",
@@ -672,10 +722,12 @@ __all__ = [
     "regularizer",
     "release_memory",
     "remainder",
+    "renorm",
     "repeat_interleave",
     "require_version",
     "reset_default_programs",
     "reshape",
+    "reverse",
     "roll",
     "rot90",
     "round",
@@ -689,17 +741,21 @@ __all__ = [
     "scope_guard",
     "searchsorted",
     "seed",
+    "select_scatter",
     "set_default_dtype",
     "set_flags",
     "set_grad_enabled",
     "set_printoptions",
     "set_program_state",
     "sgn",
+    "shape",
+    "shard_index",
     "show_config",
     "sigmoid",
     "sign",
     "sin",
     "sinh",
+    "slice",
     "sort",
     "split",
     "sqrt",
@@ -710,6 +766,7 @@ __all__ = [
     "stanh",
     "std",
     "strict",
+    "strided_slice",
     "subtract",
     "sum",
     "summary",
@@ -726,6 +783,7 @@ __all__ = [
     "trace",
     "transpiler",
     "transpose",
+    "trapezoid",
     "tril",
     "tril_indices",
     "triu",
@@ -734,12 +792,14 @@ __all__ = [
     "uint8",
     "unbind",
     "unflatten",
+    "unfold",
     "uniform",
     "unique",
     "unique_consecutive",
     "unique_name",
     "unsqueeze",
     "unstack",
+    "vander",
     "var",
     "view",
     "view_as",

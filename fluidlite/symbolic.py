@@ -16,13 +16,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .eager.recording import TensorRecord
+from .eager.storage import Storage
 from .eager.tensor import Tensor
 from .eager.tensor_core import operator_function
 from .errors import ArgumentError, InplaceError
-from .functions.elementary import log
 from .functions.items import get_item, set_item
 from .functions.mixing import WIDER, Promotion
-from .functions.noise import normal_like, uniform_like
+from .functions.noise import exponential_like, normal_like, uniform_like
 from .ground import state
 from .ground.callsite import called, entered
 from .ground.dtypes import DType, as_dtype
@@ -494,7 +494,7 @@ def _normal_(x: Variable, mean: float = 0.0, std: float = 1.0) -> Variable:
 
 def _exponential_(x: Variable, lam: float = 1.0) -> Variable:
     """Draw all elements anew in every run, exponentially distributed, in place."""
-    return _write(x, lambda old: log(uniform_like(old, 1e-12, 1.0)) * (-1.0 / lam))
+    return _write(x, lambda old: exponential_like(old, lam))
 
 
 #: methods of tensors that do something else for variables
@@ -515,6 +515,7 @@ _OF_TENSORS = frozenset(
         *("accumulate", "backward", "clear_grad", "clear_gradient", "detach_", "grad", "grad_fn"),
         *("gradient", "inplace_version", "is_leaf", "item", "layer", "place", "raw_gradient"),
         *("receive", "register_hook", "retain_grad", "retain_grads", "set_value", "tolist"),
+        *(name for name in vars(Storage) if name[0] != "_"),
     }
 )
 

@@ -262,6 +262,10 @@ class Draws:
         low, high = (0, low) if high is None else (low, high)
         return jax.random.randint(self._next(), _shape(size), low, high, dtype)
 
+    def poisson(self, lam: Any) -> Any:
+        """How often something happens that happens ``lam`` times on average."""
+        return jax.random.poisson(self._next(), lam)
+
     def permutation(self, x: Any) -> Any:
         """Numbers up to ``x``, or the rows of an array, in another order."""
         return jax.random.permutation(self._next(), x)

@@ -5,7 +5,6 @@ What the function takes, checks and says stands once, in the function without th
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -16,11 +15,14 @@ T = TypeVar("T", bound=type)
 #: the method of a tensor that writes -> the functions that it writes for
 WRITES = {
     "write": (
-        "acos acosh addmm asin asinh atan atanh bitwise_and bitwise_not bitwise_or bitwise_xor "
-        "cosh erf expm1 floor_mod frac hypot index_add index_fill index_put log10 "
-        "log1p log2 logit mod nan_to_num put_along_axis sinh tan trunc"
+        "abs acos acosh add addmm asin asinh atan atanh bitwise_and bitwise_not bitwise_or "
+        "bitwise_xor ceil clip cos cosh digamma divide erf erfinv exp expm1 fill_diagonal_tensor "
+        "floor floor_divide floor_mod frac gcd hypot i0 index_add index_fill index_put lcm ldexp "
+        "lerp lgamma log log10 log1p log2 logit masked_fill mod multigammaln multiply nan_to_num "
+        "neg polygamma pow put_along_axis reciprocal remainder renorm round rsqrt scale scatter "
+        "sigmoid sin sinh sqrt square subtract tan tanh tril triu trunc"
     ),
-    "write_shape": "cumprod cumsum t transpose",
+    "write_shape": "cumprod cumsum flatten squeeze t transpose unsqueeze",
     "write_type": (
         "cast equal greater_equal greater_than less_equal less_than logical_and logical_not "
         "logical_or logical_xor not_equal"
@@ -47,5 +49,4 @@ def in_place(function: Callable[..., Any], method: str = "write") -> Callable[..
         function: takes a tensor first.
         method: of the tensor; see ``WRITES``.
     """
-    first = next(iter(inspect.signature(function).parameters))
-    return Spelling({first: "self"}, writes=method)(function)
+    return Spelling({}, ["out"], writes=method)(function)

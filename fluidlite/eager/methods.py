@@ -13,7 +13,7 @@ from ..functions.arithmetic import (
     remainder, subtract,
 )  # fmt: skip
 from ..functions.composed import (
-    acosh, addmm, asinh, atanh, bitwise_and, bitwise_not, bitwise_or, bitwise_xor, cross,
+    acosh, add_n, addmm, asinh, atanh, bitwise_and, bitwise_not, bitwise_or, bitwise_xor, cross,
     deg2rad, diff, fmax, fmin, frac, hypot, inner, kron, logaddexp, logit, nan_to_num,
     nanmean, nansum, rad2deg, sgn, stanh, tensordot,
 )  # fmt: skip
@@ -22,32 +22,45 @@ from ..functions.counting import (
     kthvalue, multinomial, quantile, take, unique_consecutive,
 )  # fmt: skip
 from ..functions.diagonals import (
-    diag_embed, diagflat, diagonal, rot90, trace, unflatten, view, view_as, vsplit,
+    atleast_1d, atleast_2d, atleast_3d, diag, diag_embed, diagflat, diagonal, rot90, trace,
+    unflatten, view, view_as, vsplit,
 )  # fmt: skip
+from ..functions.distances import cdist, renorm
 from ..functions.elementary import (
-    abs, acos, asin, atan, cast, ceil, clip, clone, cos, cosh, erf, exp, expm1, floor,
+    abs, acos, asin, atan, cast, ceil, clip, clone, cos, cosh, erf, exp, expm1, floor, increment,
     isfinite, isinf, isnan, log, log10, log1p, log2, neg, reciprocal, round, rsqrt, scale,
     sigmoid, sign, sin, sinh, sqrt, square, tan, tanh, trunc,
 )  # fmt: skip
+from ..functions.noise import cauchy_like, geometric_like
+from ..functions.numeric import (
+    combinations, cumulative_trapezoid, frexp, gcd, heaviside, lcm, ldexp, logcumsumexp,
+    nextafter, trapezoid, vander,
+)  # fmt: skip
+from ..functions.quantiles import mode, nanmedian, nanquantile
 from ..functions.reduction import (
     all, any, argmax, argmin, count_nonzero, cumprod, cumsum, dist, logsumexp,
     max, mean, median, min, norm, prod, std, sum, var,
 )  # fmt: skip
 from ..functions.selection import (
     argsort, gather, gather_nd, index_sample, index_select, masked_fill, masked_select,
-    nonzero, put_along_axis, scatter, scatter_nd_add, sort, take_along_axis, topk, unique,
-    where,
+    nonzero, put_along_axis, scatter, scatter_nd, scatter_nd_add, sort, take_along_axis, topk,
+    unique, where,
 )  # fmt: skip
 from ..functions.shaping import (
-    broadcast_to, chunk, expand, expand_as, flatten, flip, moveaxis, numel, repeat_interleave,
-    reshape, roll, split, squeeze, swapaxes, t, tile, transpose, tril, triu, unbind,
+    broadcast_shape, broadcast_tensors, broadcast_to, chunk, concat, expand, expand_as, flatten,
+    flip, moveaxis, numel, rank, repeat_interleave, reshape, roll, split, squeeze, stack,
+    swapaxes, t, tile, transpose, tril, triu, unbind,
     unsqueeze, unstack,
+)  # fmt: skip
+from ..functions.slices import (
+    as_strided, diagonal_scatter, fill_diagonal_tensor, multiplex, reverse, select_scatter,
+    shard_index, slice, strided_slice, unfold,
 )  # fmt: skip
 from ..functions.special import (
     digamma, erfinv, i0, i0e, i1, i1e, lgamma, multigammaln, polygamma,
 )  # fmt: skip
 from ..ground.tracebacks import quick_api_boundary
-from .inplace import writes_in_place
+from .inplace import in_place, writes_in_place
 from .layering import EagerLayer
 
 if TYPE_CHECKING:
@@ -273,3 +286,48 @@ class Methods(SharedMethods):
     i0e = i0e
     i1 = i1
     i1e = i1e
+
+    add_n = add_n
+    atleast_1d = atleast_1d
+    atleast_2d = atleast_2d
+    atleast_3d = atleast_3d
+    broadcast_shape = broadcast_shape
+    broadcast_tensors = broadcast_tensors
+    concat = concat
+    diag = diag
+    increment = increment
+    rank = rank
+    scatter_nd = scatter_nd
+    stack = stack
+
+    as_strided = as_strided
+    diagonal_scatter = diagonal_scatter
+    fill_diagonal_tensor = fill_diagonal_tensor
+    multiplex = multiplex
+    reverse = reverse
+    select_scatter = select_scatter
+    shard_index = shard_index
+    slice = slice
+    strided_slice = strided_slice
+    unfold = unfold
+
+    combinations = combinations
+    cumulative_trapezoid = cumulative_trapezoid
+    frexp = frexp
+    gcd = gcd
+    heaviside = heaviside
+    lcm = lcm
+    ldexp = ldexp
+    logcumsumexp = logcumsumexp
+    nextafter = nextafter
+    trapezoid = trapezoid
+    vander = vander
+
+    cdist = cdist
+    mode = mode
+    nanmedian = nanmedian
+    nanquantile = nanquantile
+    renorm = renorm
+
+    cauchy_ = in_place(cauchy_like)
+    geometric_ = in_place(geometric_like)

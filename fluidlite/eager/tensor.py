@@ -9,11 +9,12 @@ from ..ground.tracebacks import quick_api_boundary
 from . import engine
 from .methods import Methods
 from .printing import tensor_text
+from .storage import Storage
 from .tensor_core import TensorCore
 
 
 @quick_api_boundary
-class Tensor(Methods, TensorCore):
+class Tensor(Methods, Storage, TensorCore):
     """An array that remembers how it was made, so that it can be differentiated.
 
     Make one with ``to_tensor``.  Operators on tensors give tensors.

@@ -147,7 +147,9 @@ class Writing(TensorRecord, results=False):
     unsqueeze_: ClassVar[Callable[..., Any]] = RESHAPED(shaping.unsqueeze)
     flatten_: ClassVar[Callable[..., Any]] = RESHAPED(shaping.flatten)
 
-    def uniform_(self, min: float = -1.0, max: float = 1.0, seed: int = 0) -> Any:
+    def uniform_(
+        self, min: float = -1.0, max: float = 1.0, seed: int = 0, name: str | None = None
+    ) -> Any:
         """Draw all elements anew, equally likely in [min, max), in place.
 
         Args:
@@ -156,11 +158,11 @@ class Writing(TensorRecord, results=False):
         """
         return self._drawn(lambda draw, shape: draw.random(shape) * (max - min) + min, seed)
 
-    def normal_(self, mean: float = 0.0, std: float = 1.0) -> Any:
+    def normal_(self, mean: float = 0.0, std: float = 1.0, name: str | None = None) -> Any:
         """Draw all elements anew, normally distributed, in place."""
         return self._drawn(lambda draw, shape: draw.standard_normal(shape) * std + mean)
 
-    def exponential_(self, lam: float = 1.0) -> Any:
+    def exponential_(self, lam: float = 1.0, name: str | None = None) -> Any:
         """Draw all elements anew, exponentially distributed with the mean ``1 / lam``, in place."""
         return self._drawn(lambda draw, shape: draw.standard_exponential(shape) / lam)
 
@@ -172,7 +174,9 @@ class Writing(TensorRecord, results=False):
 
         return self.write(made)
 
-    def fill_diagonal_(self, value: Any, offset: int = 0, wrap: bool = False) -> Any:
+    def fill_diagonal_(
+        self, value: Any, offset: int = 0, wrap: bool = False, name: str | None = None
+    ) -> Any:
         """Make the elements on the diagonal of a matrix one number, in place.
 
         Args:

@@ -10,7 +10,7 @@ import numpy as np
 from ..eager import engine
 from ..eager.sweep import described
 from ..errors import ShapeError
-from ..functions import arithmetic, composed, creation, diagonals, shaping
+from ..functions import arithmetic, composed, diagonals, shaping
 from ..functions import einsum as letters
 from ..functions.arithmetic import add, multiply
 from ..functions.elementary import cast, trunc
@@ -68,7 +68,7 @@ def _with_diagonal(x: Tensor, y: Tensor, offset: int, dim1: int, dim2: int) -> T
 
 trace: Function = ONEFLOW(diagonals.trace, fixed={"offset": 0, "axis1": 0, "axis2": 1})
 diag: Function = ONEFLOW(
-    creation.diag,
+    diagonals.diag,
     "diag",
     """A matrix with a vector on its diagonal; of a matrix, the elements on its diagonal.
 

@@ -18,7 +18,6 @@ from ..ground.values import LoDTensor
 from ..opdef.operand import Operand, appends
 from ..opdef.redefinition import redefinitions
 from .arithmetic import add, cast_to, less_than, multiply
-from .items import set_item
 from .mixing import default_float
 from .noise import normal_like, uniform_like
 from .shaping import numbers_in
@@ -240,21 +239,6 @@ def linspace(
         v.array.item() if isinstance(v, Operand) else v for v in (start, stop, num)
     )
     return Tensor(np.linspace(first, last, int(count)).astype(_type(dtype)))
-
-
-def diag(x: Tensor, offset: int = 0, padding_value: float = 0, name: str | None = None) -> Tensor:
-    """A matrix with a vector on a diagonal, or the diagonal of a matrix.
-
-    >>> fluid.diag(fluid.to_tensor([1.0, 2.0])).tolist()
-    [[1.0, 0.0], [0.0, 2.0]]
-    """
-    array: Any = x.array
-    if array.ndim == 2:
-        return eager.take_diagonal(x, offset=offset)
-    size = array.shape[0] + abs(offset)
-    rows = np.arange(+array.shape[0])
-    base = x.results(np.full((size, size), padding_value, array.dtype))
-    return set_item(base, (rows - min(offset, 0), rows + max(offset, 0)), x)
 
 
 def assign(x: ArrayLike, output: Tensor | None = None) -> Tensor:

@@ -12,7 +12,7 @@ from ..ground.dtypes import as_dtype
 from ..opdef.operand import Operand
 from ..opdef.spec import normal_axis
 from .arithmetic import multiply
-from .items import get_item
+from .items import get_item, set_item
 from .reduction import sum as total
 from .shaping import concat, flip, numbers_in, reshape, split, swapaxes, transpose, unsqueeze
 
@@ -44,6 +44,21 @@ def trace(
 ) -> Tensor:
     """The sum of a diagonal of matrices; arguments as of :func:`diagonal`."""
     return total(diagonal(x, offset, axis1, axis2), -1)
+
+
+def diag(x: Tensor, offset: int = 0, padding_value: float = 0, name: str | None = None) -> Tensor:
+    """A matrix with a vector on a diagonal, or the diagonal of a matrix.
+
+    >>> fluid.diag(fluid.to_tensor([1.0, 2.0])).tolist()
+    [[1.0, 0.0], [0.0, 2.0]]
+    """
+    array: Any = x.array
+    if array.ndim == 2:
+        return eager.take_diagonal(x, offset=offset)
+    size = array.shape[0] + abs(offset)
+    rows = np.arange(+array.shape[0])
+    base = x.results(np.full((size, size), padding_value, array.dtype))
+    return set_item(base, (rows - min(offset, 0), rows + max(offset, 0)), x)
 
 
 def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:

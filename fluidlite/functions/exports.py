@@ -21,8 +21,8 @@ from .creation import float16, float32, float64, int8, int16, int32, int64, uint
 
 #: the modules of this package whose public functions these are
 _MODULES = (
-    "arithmetic", "composed", "counting", "creation", "diagonals", "einsum", "elementary",
-    "reduction", "selection", "shaping", "special",
+    "arithmetic", "composed", "counting", "creation", "diagonals", "distances", "draws", "einsum",
+    "elementary", "numeric", "quantiles", "reduction", "selection", "shaping", "slices", "special",
 )  # fmt: skip
 #: those of them that are for other modules of the package
 _INNER = frozenset([

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from math import log1p as log1p_of
+from math import pi
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ..eager.recording import eager
 from ..ground.dtypes import as_dtype
+from ..opdef.operand import Operand
+from .arithmetic import add, divide, multiply, subtract
+from .elementary import log, log1p, tan
 
 if TYPE_CHECKING:
     from ..eager.tensor import Tensor
@@ -26,9 +33,42 @@ def normal_like(x: Tensor) -> Tensor:
     return _drawn_like("gaussian_random", x, mean=0.0, std=1.0)
 
 
+def exponential_like(x: Tensor, lam: float = 1.0, name: str | None = None) -> Tensor:
+    """Random numbers in the shape of x, exponentially distributed with the mean ``1 / lam``."""
+    return divide(log(_above_zero(x)), -lam)
+
+
+def cauchy_like(x: Tensor, loc: float = 0, scale: float = 1, name: str | None = None) -> Tensor:
+    """Random numbers in the shape of x, of Cauchy's distribution.
+
+    Args:
+        x: a tensor of fractions.
+        loc: the number in the middle.
+        scale: how far from it half of the numbers are.
+    """
+    turned = tan(multiply(subtract(uniform_like(x), 0.5), pi))
+    return add(multiply(turned, scale), loc)
+
+
+def geometric_like(x: Tensor, probs: float | Tensor, name: str | None = None) -> Tensor:
+    """Random numbers in the shape of x, of the geometric distribution before it is rounded up.
+
+    Args:
+        x: a tensor of fractions.
+        probs: the chance of each trial, between 0 and 1; a number or a tensor.
+    """
+    below = log1p(multiply(probs, -1.0)) if isinstance(probs, Operand) else log1p_of(-probs)
+    return divide(log(_above_zero(x)), below)
+
+
+def _above_zero(x: Tensor) -> Tensor:
+    tiny = float(np.finfo(x.array.dtype).tiny)
+    return uniform_like(x, tiny, 1.0)
+
+
 def _drawn_like(type: str, x: Tensor, **bounds: float) -> Any:
     dtype = as_dtype(x.array.dtype)
     if not x.array.ndim:
-        return getattr(eager, type)(shape=(1,), dtype=dtype, **bounds)
+        return eager.reshape(getattr(eager, type)(shape=(1,), dtype=dtype, **bounds), shape=())
     call = getattr(eager, f"{type}_batch_size_like")
     return call(x, shape=[-1, *x.array.shape[1:]], dtype=dtype, **bounds)

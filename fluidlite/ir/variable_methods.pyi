@@ -38,7 +38,7 @@ class VariableMethods(Arithmetic):
     def abs(self, name: str | None = None) -> Variable:
         """|x|; its gradient at 0 is 0."""
 
-    def abs_(self) -> Variable:
+    def abs_(self, name: str | None = None) -> Variable:
         """|x|, in place; its gradient at 0 is 0."""
 
     def acos(self, name: str | None = None) -> Variable:
@@ -56,8 +56,11 @@ class VariableMethods(Arithmetic):
     def add(self, y: Other, name: str | None = None) -> Variable:
         """x + y."""
 
-    def add_(self, y: Other) -> Variable:
+    def add_(self, y: Other, name: str | None = None) -> Variable:
         """x + y, in place."""
+
+    def add_n(self, name: str | None = None) -> Variable:
+        """The sum of tensors of one shape."""
 
     def addmm(self, x: Any, y: Any, beta: float = 1.0, alpha: float = 1.0, name: str | None = None) -> Variable:
         """``beta input + alpha x y`` with matrices x and y."""
@@ -92,6 +95,9 @@ class VariableMethods(Arithmetic):
     def argsort(self, axis: int = -1, descending: bool = False, name: str | None = None) -> Variable:
         """The places of the elements in order along a dimension; equal ones stay in theirs."""
 
+    def as_strided(self, shape: Sequence[int], stride: Sequence[int], offset: int = 0, name: str | None = None) -> Variable:
+        """The elements that lie at equal distances in memory; one may be taken several times."""
+
     def asin(self, name: str | None = None) -> Variable:
         """The angle in [-pi/2, pi/2] whose sine is x."""
 
@@ -119,35 +125,62 @@ class VariableMethods(Arithmetic):
     def atanh_(self, name: str | None = None) -> Variable:
         """The inverse hyperbolic tangent, in place."""
 
+    @overload
+    def atleast_1d(self, *inputs: Variable, name: str | None=None) -> Variable:
+        """Tensors of at least 1 dimension; a list of several."""
+    @overload
+    def atleast_1d(self, *inputs: Sequence[Variable], name: str | None=None) -> list[Variable]:
+        """Tensors of at least 1 dimension; a list of several."""
+
+    @overload
+    def atleast_2d(self, *inputs: Variable, name: str | None=None) -> Variable:
+        """Tensors of at least 2 dimensions: vectors become rows; a list of several."""
+    @overload
+    def atleast_2d(self, *inputs: Sequence[Variable], name: str | None=None) -> list[Variable]:
+        """Tensors of at least 2 dimensions: vectors become rows; a list of several."""
+
+    @overload
+    def atleast_3d(self, *inputs: Variable, name: str | None=None) -> Variable:
+        """Tensors of at least 3 dimensions; a list of several."""
+    @overload
+    def atleast_3d(self, *inputs: Sequence[Variable], name: str | None=None) -> list[Variable]:
+        """Tensors of at least 3 dimensions; a list of several."""
+
     def bincount(self, weights: Variable | None = None, minlength: int = 0, name: str | None = None) -> Variable:
         """How often each number from 0 occurs."""
 
     def bitwise_and(self, y: Other, out: Variable | None = None, name: str | None = None) -> Variable:
         """The bits that are set in both of two integers; of truth values whether both are true."""
 
-    def bitwise_and_(self, y: Other, out: Variable | None = None, name: str | None = None) -> Variable:
+    def bitwise_and_(self, y: Other, name: str | None = None) -> Variable:
         """The bits that are set in both of two integers, in place; of truth values whether both are true."""
 
     def bitwise_not(self, out: Variable | None = None, name: str | None = None) -> Variable:
         """The bits that are not set in integers; of truth values the others."""
 
-    def bitwise_not_(self, out: Variable | None = None, name: str | None = None) -> Variable:
+    def bitwise_not_(self, name: str | None = None) -> Variable:
         """The bits that are not set in integers, in place; of truth values the others."""
 
     def bitwise_or(self, y: Other, out: Variable | None = None, name: str | None = None) -> Variable:
         """The bits that are set in one of two integers, or in both."""
 
-    def bitwise_or_(self, y: Other, out: Variable | None = None, name: str | None = None) -> Variable:
+    def bitwise_or_(self, y: Other, name: str | None = None) -> Variable:
         """The bits that are set in one of two integers, or in both, in place."""
 
     def bitwise_xor(self, y: Other, out: Variable | None = None, name: str | None = None) -> Variable:
         """The bits that are set in one of two integers and not in the other."""
 
-    def bitwise_xor_(self, y: Other, out: Variable | None = None, name: str | None = None) -> Variable:
+    def bitwise_xor_(self, y: Other, name: str | None = None) -> Variable:
         """The bits that are set in one of two integers and not in the other, in place."""
 
     def bmm(self, y: Any, transpose_x: bool = False, transpose_y: bool = False, name: str | None = None) -> Variable:
         """The product of matrices, of stacks of them, or of vectors."""
+
+    def broadcast_shape(self, y_shape: Sequence[int]) -> list[int]:
+        """The shape that two shapes broadcast to."""
+
+    def broadcast_tensors(self, name: str | None = None) -> list[Variable]:
+        """Tensors in the shape that they all broadcast to."""
 
     def broadcast_to(self, shape: Numbers, name: str | None = None) -> Variable:
         """x repeated along dimensions of size 1, and new ones in front."""
@@ -161,10 +194,16 @@ class VariableMethods(Arithmetic):
     def cast_(self, dtype: DTypeLike) -> Variable:
         """x in another element type, in place."""
 
+    def cauchy_(self, loc: float = 0, scale: float = 1, name: str | None = None) -> Variable:
+        """Random numbers in the shape of x, of Cauchy's distribution, in place."""
+
+    def cdist(self, y: Any, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary", name: str | None = None) -> Variable:
+        """The p-norms of the differences of all pairs of vectors."""
+
     def ceil(self, name: str | None = None) -> Variable:
         """The smallest integer that is not below x."""
 
-    def ceil_(self) -> Variable:
+    def ceil_(self, name: str | None = None) -> Variable:
         """The smallest integer that is not below x, in place."""
 
     def chunk(self, chunks: int, axis: int = 0, name: str | None = None) -> list[Variable]:
@@ -173,11 +212,17 @@ class VariableMethods(Arithmetic):
     def clip(self, min: Other | None = None, max: Other | None = None, name: str | None = None) -> Variable:
         """x, kept in [min, max]; no gradient flows where it is outside."""
 
-    def clip_(self, min: Other | None = None, max: Other | None = None) -> Variable:
+    def clip_(self, min: Other | None = None, max: Other | None = None, name: str | None = None) -> Variable:
         """x, kept in [min, max], in place; no gradient flows where it is outside."""
 
     def clone(self, name: str | None = None) -> Variable:
         """A copy of x that gradients flow through."""
+
+    def combinations(self, r: int = 2, with_replacement: bool = False, name: str | None = None) -> Variable:
+        """All choices of some elements of a vector, a row for each."""
+
+    def concat(self, axis: int = 0, name: str | None = None) -> Variable:
+        """Tensors, one behind the other along a dimension."""
 
     def contiguous(self) -> Any:
         """The tensor: how elements lie in memory does not show."""
@@ -185,7 +230,7 @@ class VariableMethods(Arithmetic):
     def cos(self, name: str | None = None) -> Variable:
         """The cosine of x."""
 
-    def cos_(self) -> Variable:
+    def cos_(self, name: str | None = None) -> Variable:
         """The cosine of x, in place."""
 
     def cosh(self, name: str | None = None) -> Variable:
@@ -221,6 +266,9 @@ class VariableMethods(Arithmetic):
     def cumsum_(self, axis: int | None = None, dtype: DTypeLike = None, name: str | None = None) -> Variable:
         """The sums of all elements up to each one, in place."""
 
+    def cumulative_trapezoid(self, x: Variable | None = None, dx: float | Variable | None = None, axis: int = -1, name: str | None = None) -> Variable:
+        """The areas under a curve up to each point but the first; arguments as of :func:`trapezoid`."""
+
     @property
     def data(self) -> Variable:
         """The same value, at which gradients stop."""
@@ -231,6 +279,9 @@ class VariableMethods(Arithmetic):
     def detach(self) -> Variable:
         """The same value, at which gradients stop."""
 
+    def diag(self, offset: int = 0, padding_value: float = 0, name: str | None = None) -> Variable:
+        """A matrix with a vector on a diagonal, or the diagonal of a matrix."""
+
     def diag_embed(self, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Variable:
         """Square matrices of zeros with the last dimension of a tensor on a diagonal."""
 
@@ -240,11 +291,17 @@ class VariableMethods(Arithmetic):
     def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1, name: str | None = None) -> Variable:
         """The elements on a diagonal of matrices, in the last dimension."""
 
+    def diagonal_scatter(self, y: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, name: str | None = None) -> Variable:
+        """x with other elements on a diagonal of its matrices."""
+
     def diff(self, n: int = 1, axis: int = -1, prepend: Variable | None = None, append: Variable | None = None, name: str | None = None) -> Variable:
         """What each element is more than the one before it."""
 
     def digamma(self, name: str | None = None) -> Variable:
         """The derivative of ``lgamma``; NaN at 0 and at negative integers."""
+
+    def digamma_(self, name: str | None = None) -> Variable:
+        """The derivative of ``lgamma``, in place; NaN at 0 and at negative integers."""
 
     def dim(self) -> int:
         """The number of dimensions."""
@@ -255,7 +312,7 @@ class VariableMethods(Arithmetic):
     def divide(self, y: Other, name: str | None = None) -> Variable:
         """x / y; integers make floats."""
 
-    def divide_(self, y: Other) -> Variable:
+    def divide_(self, y: Other, name: str | None = None) -> Variable:
         """x / y, in place; integers make floats."""
 
     def dot(self, y: Any, name: str | None = None) -> Variable:
@@ -282,10 +339,13 @@ class VariableMethods(Arithmetic):
     def erfinv(self, name: str | None = None) -> Variable:
         """The number whose ``erf`` is x; NaN outside of [-1, 1]."""
 
+    def erfinv_(self, name: str | None = None) -> Variable:
+        """The number whose ``erf`` is x, in place; NaN outside of [-1, 1]."""
+
     def exp(self, name: str | None = None) -> Variable:
         """e to the power of x."""
 
-    def exp_(self) -> Variable:
+    def exp_(self, name: str | None = None) -> Variable:
         """e to the power of x, in place."""
 
     def expand(self, shape: Numbers, name: str | None = None) -> Variable:
@@ -306,13 +366,19 @@ class VariableMethods(Arithmetic):
     def fill_(self, value: Any) -> Any:
         """Make all elements one number, in place."""
 
-    def fill_diagonal_(self, value: Any, offset: int = 0, wrap: bool = False) -> Any:
+    def fill_diagonal_(self, value: Any, offset: int = 0, wrap: bool = False, name: str | None = None) -> Any:
         """Make the elements on the diagonal of a matrix one number, in place."""
+
+    def fill_diagonal_tensor(self, y: Any, offset: int = 0, dim1: int = 0, dim2: int = 1, name: str | None = None) -> Variable:
+        """x with other elements on a diagonal; arguments as of :func:`diagonal_scatter`."""
+
+    def fill_diagonal_tensor_(self, y: Any, offset: int = 0, dim1: int = 0, dim2: int = 1, name: str | None = None) -> Variable:
+        """x with other elements on a diagonal, in place; arguments as of :func:`diagonal_scatter`."""
 
     def flatten(self, start_axis: int = 0, stop_axis: int = -1, name: str | None = None) -> Variable:
         """x with some dimensions, from the first to the last that is named, made one."""
 
-    def flatten_(self, start_axis: int = 0, stop_axis: int = -1) -> Variable:
+    def flatten_(self, start_axis: int = 0, stop_axis: int = -1, name: str | None = None) -> Variable:
         """x with some dimensions, from the first to the last that is named, made one, in place."""
 
     def flip(self, axis: Numbers, name: str | None = None) -> Variable:
@@ -321,13 +387,13 @@ class VariableMethods(Arithmetic):
     def floor(self, name: str | None = None) -> Variable:
         """The largest integer that is not above x."""
 
-    def floor_(self) -> Variable:
+    def floor_(self, name: str | None = None) -> Variable:
         """The largest integer that is not above x, in place."""
 
     def floor_divide(self, y: Other, name: str | None = None) -> Variable:
         """x / y, rounded down as by Python's ``//``."""
 
-    def floor_divide_(self, y: Other) -> Variable:
+    def floor_divide_(self, y: Other, name: str | None = None) -> Variable:
         """x / y, rounded down as by Python's ``//``, in place."""
 
     def floor_mod(self, y: Other, name: str | None = None) -> Variable:
@@ -348,11 +414,23 @@ class VariableMethods(Arithmetic):
     def frac_(self, name: str | None = None) -> Variable:
         """What is behind the point, with the sign of x, in place."""
 
+    def frexp(self, name: str | None = None) -> tuple[Variable, Variable]:
+        """Fractions in [0.5, 1), with the sign of x, and the powers of 2 that make x of them."""
+
     def gather(self, index: Any, axis: int = 0, name: str | None = None) -> Variable:
         """The slices of x along a dimension that an index names; those named twice add up backwards."""
 
     def gather_nd(self, index: Any, name: str | None = None) -> Variable:
         """What stands at places of x, whose numbers are in the last dimension of the index."""
+
+    def gcd(self, y: Any, name: str | None = None) -> Variable:
+        """The greatest divisor that two integers have in common."""
+
+    def gcd_(self, y: Any, name: str | None = None) -> Variable:
+        """The greatest divisor that two integers have in common, in place."""
+
+    def geometric_(self, probs: float | Variable, name: str | None = None) -> Variable:
+        """Random numbers in the shape of x, of the geometric distribution before it is rounded up, in place."""
 
     def greater_equal(self, y: Other, name: str | None = None) -> Variable:
         """x >= y, element by element, as truth values."""
@@ -366,6 +444,9 @@ class VariableMethods(Arithmetic):
     def greater_than_(self, y: Other, name: str | None = None) -> Variable:
         """x > y, element by element, as truth values, in place."""
 
+    def heaviside(self, y: Any, name: str | None = None) -> Variable:
+        """0 where x is negative, 1 where it is positive, and y where it is 0."""
+
     def histogram(self, bins: int = 100, min: float = 0, max: float = 0, name: str | None = None) -> Variable:
         """How many elements lie in each of some intervals of one length."""
 
@@ -378,6 +459,9 @@ class VariableMethods(Arithmetic):
     def i0(self, name: str | None = None) -> Variable:
         """Bessel's modified function of the first kind, of order 0."""
 
+    def i0_(self, name: str | None = None) -> Variable:
+        """Bessel's modified function of the first kind, of order 0, in place."""
+
     def i0e(self, name: str | None = None) -> Variable:
         """``i0(x)`` times ``e^-|x|``."""
 
@@ -386,6 +470,9 @@ class VariableMethods(Arithmetic):
 
     def i1e(self, name: str | None = None) -> Variable:
         """``i1(x)`` times ``e^-|x|``."""
+
+    def increment(self, value: float = 1.0, name: str | None = None) -> Variable:
+        """x + value, for x of one element."""
 
     def index_add(self, index: Any, axis: int, value: Any, name: str | None = None) -> Variable:
         """x with slices added at places along a dimension; what is named twice gets both."""
@@ -438,10 +525,22 @@ class VariableMethods(Arithmetic):
     def kthvalue(self, k: int, axis: int | None = None, keepdim: bool = False, name: str | None = None) -> tuple[Variable, Variable]:
         """The k-th smallest elements along a dimension, and their places."""
 
+    def lcm(self, y: Any, name: str | None = None) -> Variable:
+        """The least multiple that two integers have in common."""
+
+    def lcm_(self, y: Any, name: str | None = None) -> Variable:
+        """The least multiple that two integers have in common, in place."""
+
+    def ldexp(self, y: Any, name: str | None = None) -> Variable:
+        """x times 2 to the power of y."""
+
+    def ldexp_(self, y: Any, name: str | None = None) -> Variable:
+        """x times 2 to the power of y, in place."""
+
     def lerp(self, y: Any, weight: Other, name: str | None = None) -> Variable:
         """x + weight (y - x)."""
 
-    def lerp_(self, y: Any, weight: Other) -> Variable:
+    def lerp_(self, y: Any, weight: Other, name: str | None = None) -> Variable:
         """x + weight (y - x), in place."""
 
     def less_equal(self, y: Other, name: str | None = None) -> Variable:
@@ -458,6 +557,9 @@ class VariableMethods(Arithmetic):
 
     def lgamma(self, name: str | None = None) -> Variable:
         """The natural logarithm of the absolute value of the gamma function."""
+
+    def lgamma_(self, name: str | None = None) -> Variable:
+        """The natural logarithm of the absolute value of the gamma function, in place."""
 
     def log(self, name: str | None = None) -> Variable:
         """The natural logarithm of x."""
@@ -480,34 +582,37 @@ class VariableMethods(Arithmetic):
     def log2_(self, name: str | None = None) -> Variable:
         """The logarithm of x to the base 2, in place."""
 
-    def log_(self) -> Variable:
+    def log_(self, name: str | None = None) -> Variable:
         """The natural logarithm of x, in place."""
 
     def logaddexp(self, y: Any, name: str | None = None) -> Variable:
         """The logarithm of ``e^x + e^y``, without overflow."""
 
+    def logcumsumexp(self, axis: int | None = None, dtype: DTypeLike = None, name: str | None = None) -> Variable:
+        """The logarithms of the sums of e^x up to each element, without overflow."""
+
     def logical_and(self, y: Any, out: Variable | None = None, name: str | None = None) -> Variable:
         """Whether x and y are both true; what is not 0 is true."""
 
-    def logical_and_(self, y: Any, out: Variable | None = None, name: str | None = None) -> Variable:
+    def logical_and_(self, y: Any, name: str | None = None) -> Variable:
         """Whether x and y are both true, in place; what is not 0 is true."""
 
     def logical_not(self, out: Variable | None = None, name: str | None = None) -> Variable:
         """Whether x is not true; what is not 0 is true."""
 
-    def logical_not_(self, out: Variable | None = None, name: str | None = None) -> Variable:
+    def logical_not_(self, name: str | None = None) -> Variable:
         """Whether x is not true, in place; what is not 0 is true."""
 
     def logical_or(self, y: Any, out: Variable | None = None, name: str | None = None) -> Variable:
         """Whether x or y is true; what is not 0 is true."""
 
-    def logical_or_(self, y: Any, out: Variable | None = None, name: str | None = None) -> Variable:
+    def logical_or_(self, y: Any, name: str | None = None) -> Variable:
         """Whether x or y is true, in place; what is not 0 is true."""
 
     def logical_xor(self, y: Any, out: Variable | None = None, name: str | None = None) -> Variable:
         """Whether one of x and y is true and the other not; what is not 0 is true."""
 
-    def logical_xor_(self, y: Any, out: Variable | None = None, name: str | None = None) -> Variable:
+    def logical_xor_(self, y: Any, name: str | None = None) -> Variable:
         """Whether one of x and y is true and the other not, in place; what is not 0 is true."""
 
     def logit(self, eps: float | None = None, name: str | None = None) -> Variable:
@@ -522,7 +627,7 @@ class VariableMethods(Arithmetic):
     def masked_fill(self, mask: Any, value: Other, name: str | None = None) -> Variable:
         """x with a number, or a tensor of one element, where a mask holds."""
 
-    def masked_fill_(self, mask: Any, value: Other) -> Variable:
+    def masked_fill_(self, mask: Any, value: Other, name: str | None = None) -> Variable:
         """x with a number, or a tensor of one element, where a mask holds, in place."""
 
     def masked_select(self, mask: Any, name: str | None = None) -> Variable:
@@ -558,19 +663,28 @@ class VariableMethods(Arithmetic):
     def mod_(self, y: Other, name: str | None = None) -> Variable:
         """What x // y leaves, with the sign of y as by Python's ``%``, in place."""
 
+    def mode(self, axis: int = -1, keepdim: bool = False, name: str | None = None) -> tuple[Variable, Variable]:
+        """The elements that occur most often along a dimension, and where they stand last."""
+
     def moveaxis(self, source: Numbers, destination: Numbers, name: str | None = None) -> Variable:
         """x with some dimensions moved to other places."""
 
     def multigammaln(self, p: int, name: str | None = None) -> Variable:
         """The logarithm of the gamma function of symmetric positive matrices with p rows."""
 
+    def multigammaln_(self, p: int, name: str | None = None) -> Variable:
+        """The logarithm of the gamma function of symmetric positive matrices with p rows, in place."""
+
     def multinomial(self, num_samples: int = 1, replacement: bool = False, name: str | None = None) -> Variable:
         """Places that are drawn by their weights."""
+
+    def multiplex(self, index: Any, name: str | None = None) -> Variable:
+        """Each row from one of several tensors."""
 
     def multiply(self, y: Other, name: str | None = None) -> Variable:
         """x * y, element by element."""
 
-    def multiply_(self, y: Other) -> Variable:
+    def multiply_(self, y: Other, name: str | None = None) -> Variable:
         """x * y, element by element, in place."""
 
     def mv(self, y: Any, transpose_x: bool = False, transpose_y: bool = False, name: str | None = None) -> Variable:
@@ -585,14 +699,23 @@ class VariableMethods(Arithmetic):
     def nanmean(self, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> Variable:
         """The mean of what is no NaN; arguments as of ``mean``."""
 
+    def nanmedian(self, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> Variable:
+        """The median of what is no NaN: the element in the middle, or the mean of the two that are."""
+
+    def nanquantile(self, q: float | Sequence[float] | Variable, axis: Axes = None, keepdim: bool = False) -> Variable:
+        """The value below which a share of what is no NaN lies, interpolated between two, float64."""
+
     def nansum(self, axis: Axes = None, dtype: DTypeLike = None, keepdim: bool = False, name: str | None = None) -> Variable:
         """The sum of what is no NaN; arguments as of ``sum``."""
 
     def neg(self, name: str | None = None) -> Variable:
         """-x."""
 
-    def neg_(self) -> Variable:
+    def neg_(self, name: str | None = None) -> Variable:
         """-x, in place."""
+
+    def nextafter(self, y: Any, name: str | None = None) -> Variable:
+        """The next number after x towards y that its element type has."""
 
     @overload
     def nonzero(self, as_tuple: Literal[False]=False) -> Variable:
@@ -622,10 +745,13 @@ class VariableMethods(Arithmetic):
     def polygamma(self, n: int, name: str | None = None) -> Variable:
         """The n-th derivative of ``digamma``."""
 
+    def polygamma_(self, n: int, name: str | None = None) -> Variable:
+        """The n-th derivative of ``digamma``, in place."""
+
     def pow(self, y: Other, name: str | None = None) -> Variable:
         """x to the power of y."""
 
-    def pow_(self, y: Other) -> Variable:
+    def pow_(self, y: Other, name: str | None = None) -> Variable:
         """x to the power of y, in place."""
 
     def prod(self, axis: Axes = None, keepdim: bool = False, dtype: DTypeLike = None, name: str | None = None) -> Variable:
@@ -643,17 +769,26 @@ class VariableMethods(Arithmetic):
     def rad2deg(self, name: str | None = None) -> Variable:
         """Radians as degrees."""
 
+    def rank(self) -> Variable:
+        """The number of dimensions of a tensor."""
+
     def reciprocal(self, name: str | None = None) -> Variable:
         """1 / x."""
 
-    def reciprocal_(self) -> Variable:
+    def reciprocal_(self, name: str | None = None) -> Variable:
         """1 / x, in place."""
 
     def remainder(self, y: Other, name: str | None = None) -> Variable:
         """What x // y leaves, with the sign of y as by Python's ``%``."""
 
-    def remainder_(self, y: Other) -> Variable:
+    def remainder_(self, y: Other, name: str | None = None) -> Variable:
         """What x // y leaves, with the sign of y as by Python's ``%``, in place."""
+
+    def renorm(self, p: float, axis: int, max_norm: float, name: str | None = None) -> Variable:
+        """x with each slice along a dimension shrunk until its p-norm is at most a number."""
+
+    def renorm_(self, p: float, axis: int, max_norm: float, name: str | None = None) -> Variable:
+        """x with each slice along a dimension shrunk until its p-norm is at most a number, in place."""
 
     def repeat_interleave(self, repeats: int, axis: int | None = None, name: str | None = None) -> Variable:
         """x with each element repeated in its place, along a dimension, or flattened when None."""
@@ -664,6 +799,9 @@ class VariableMethods(Arithmetic):
     def reshape_(self, shape: Any, *more: Any) -> Any:
         """Change the shape in place."""
 
+    def reverse(self, axis: Numbers, name: str | None = None) -> Variable:
+        """x with its elements in reverse order along some dimensions; the same as ``flip``."""
+
     def roll(self, shifts: Numbers, axis: Numbers | None = None, name: str | None = None) -> Variable:
         """x with its elements moved, those that fall off one end coming back at the other."""
 
@@ -673,37 +811,46 @@ class VariableMethods(Arithmetic):
     def round(self, name: str | None = None) -> Variable:
         """The integer nearest to x; halves go away from zero."""
 
-    def round_(self) -> Variable:
+    def round_(self, name: str | None = None) -> Variable:
         """The integer nearest to x, in place; halves go away from zero."""
 
     def rsqrt(self, name: str | None = None) -> Variable:
         """1 over the square root of x."""
 
-    def rsqrt_(self) -> Variable:
+    def rsqrt_(self, name: str | None = None) -> Variable:
         """1 over the square root of x, in place."""
 
     def scale(self, scale: float | Variable = 1.0, bias: float = 0.0, bias_after_scale: bool = True, act: str | None = None, name: str | None = None) -> Variable:
         """scale x + bias, or scale (x + bias)."""
 
-    def scale_(self, scale: float | Variable = 1.0, bias: float = 0.0, bias_after_scale: bool = True) -> Variable:
+    def scale_(self, scale: float | Variable = 1.0, bias: float = 0.0, bias_after_scale: bool = True, act: str | None = None, name: str | None = None) -> Variable:
         """scale x + bias, or scale (x + bias), in place."""
 
     def scatter(self, index: Any, updates: Any, overwrite: bool = True, name: str | None = None) -> Variable:
         """x with some rows replaced."""
 
-    def scatter_(self, index: Any, updates: Any, overwrite: bool = True) -> Variable:
+    def scatter_(self, index: Any, updates: Any, overwrite: bool = True, name: str | None = None) -> Variable:
         """x with some rows replaced, in place."""
+
+    def scatter_nd(self, updates: Any, shape: Numbers, name: str | None = None) -> Variable:
+        """Zeros with updates added at places."""
 
     def scatter_nd_add(self, index: Any, updates: Any, name: str | None = None) -> Variable:
         """x with updates added at places, whose numbers are in the last dimension of the index."""
 
+    def select_scatter(self, values: Any, axis: int, index: int, name: str | None = None) -> Variable:
+        """x with other elements at one place along a dimension."""
+
     def sgn(self, name: str | None = None) -> Variable:
         """-1, 0 or 1."""
+
+    def shard_index(self, index_num: int, nshards: int, shard_id: int, ignore_value: int = -1) -> Variable:
+        """Indices counted within their shard, where that is a certain one."""
 
     def sigmoid(self, name: str | None = None) -> Variable:
         """1 / (1 + e^-x)."""
 
-    def sigmoid_(self) -> Variable:
+    def sigmoid_(self, name: str | None = None) -> Variable:
         """1 / (1 + e^-x), in place."""
 
     def sign(self, name: str | None = None) -> Variable:
@@ -712,7 +859,7 @@ class VariableMethods(Arithmetic):
     def sin(self, name: str | None = None) -> Variable:
         """The sine of x."""
 
-    def sin_(self) -> Variable:
+    def sin_(self, name: str | None = None) -> Variable:
         """The sine of x, in place."""
 
     def sinh(self, name: str | None = None) -> Variable:
@@ -725,6 +872,9 @@ class VariableMethods(Arithmetic):
     def size(self) -> Variable:
         """The number of elements."""
 
+    def slice(self, axes: Sequence[int], starts: Numbers, ends: Numbers, name: str | None = None) -> Variable:
+        """The elements from some places up to others."""
+
     def sort(self, axis: int = -1, descending: bool = False, name: str | None = None) -> Variable:
         """x with its elements in order along a dimension."""
 
@@ -734,20 +884,23 @@ class VariableMethods(Arithmetic):
     def sqrt(self, name: str | None = None) -> Variable:
         """The square root of x."""
 
-    def sqrt_(self) -> Variable:
+    def sqrt_(self, name: str | None = None) -> Variable:
         """The square root of x, in place."""
 
     def square(self, name: str | None = None) -> Variable:
         """x * x."""
 
-    def square_(self) -> Variable:
+    def square_(self, name: str | None = None) -> Variable:
         """x * x, in place."""
 
     def squeeze(self, axis: Numbers | None = None, name: str | None = None) -> Variable:
         """x without dimensions of size 1."""
 
-    def squeeze_(self, axis: Numbers | None = None) -> Variable:
+    def squeeze_(self, axis: Numbers | None = None, name: str | None = None) -> Variable:
         """x without dimensions of size 1, in place."""
+
+    def stack(self, axis: int = 0, name: str | None = None) -> Variable:
+        """Tensors of one shape, side by side along a new dimension."""
 
     def stanh(self, scale_a: float = 0.67, scale_b: float = 1.7159, name: str | None = None) -> Variable:
         """``scale_b tanh(scale_a x)``."""
@@ -755,10 +908,13 @@ class VariableMethods(Arithmetic):
     def std(self, axis: Axes = None, unbiased: bool = True, keepdim: bool = False, name: str | None = None) -> Variable:
         """The root of the mean square distance from the mean; see ``var``."""
 
+    def strided_slice(self, axes: Sequence[int], starts: Numbers, ends: Numbers, strides: Numbers, name: str | None = None) -> Variable:
+        """The elements from some places up to others, in steps."""
+
     def subtract(self, y: Other, name: str | None = None) -> Variable:
         """x - y."""
 
-    def subtract_(self, y: Other) -> Variable:
+    def subtract_(self, y: Other, name: str | None = None) -> Variable:
         """x - y, in place."""
 
     def sum(self, axis: Axes = None, dtype: DTypeLike = None, keepdim: bool = False, name: str | None = None) -> Variable:
@@ -788,7 +944,7 @@ class VariableMethods(Arithmetic):
     def tanh(self, name: str | None = None) -> Variable:
         """The hyperbolic tangent of x."""
 
-    def tanh_(self) -> Variable:
+    def tanh_(self, name: str | None = None) -> Variable:
         """The hyperbolic tangent of x, in place."""
 
     def tensordot(self, y: Any, axes: int | Sequence[int | Sequence[int]] = 2, name: str | None = None) -> Variable:
@@ -812,16 +968,19 @@ class VariableMethods(Arithmetic):
     def transpose_(self, perm: Numbers, name: str | None = None) -> Variable:
         """x with its dimensions in another order, in place."""
 
+    def trapezoid(self, x: Variable | None = None, dx: float | Variable | None = None, axis: int = -1, name: str | None = None) -> Variable:
+        """The area under a curve, whose points are joined by straight lines."""
+
     def tril(self, diagonal: int = 0, name: str | None = None) -> Variable:
         """x with zeros above a diagonal of its last two dimensions."""
 
-    def tril_(self, diagonal: int = 0) -> Variable:
+    def tril_(self, diagonal: int = 0, name: str | None = None) -> Variable:
         """x with zeros above a diagonal of its last two dimensions, in place."""
 
     def triu(self, diagonal: int = 0, name: str | None = None) -> Variable:
         """x with zeros below a diagonal of its last two dimensions."""
 
-    def triu_(self, diagonal: int = 0) -> Variable:
+    def triu_(self, diagonal: int = 0, name: str | None = None) -> Variable:
         """x with zeros below a diagonal of its last two dimensions, in place."""
 
     def trunc(self, name: str | None = None) -> Variable:
@@ -835,6 +994,9 @@ class VariableMethods(Arithmetic):
 
     def unflatten(self, axis: int, shape: Numbers, name: str | None = None) -> Variable:
         """One dimension as several."""
+
+    def unfold(self, axis: int, size: int, step: int, name: str | None = None) -> Variable:
+        """Windows that move along a dimension; the places within a window are the last dimension."""
 
     def uniform_(self, min: float = -1.0, max: float = 1.0, seed: int = 0) -> Variable:
         """Draw all elements anew in every run, equally likely in [min, max), in place."""
@@ -856,11 +1018,14 @@ class VariableMethods(Arithmetic):
     def unsqueeze(self, axis: Numbers, name: str | None = None) -> Variable:
         """x with further dimensions of size 1."""
 
-    def unsqueeze_(self, axis: Numbers) -> Variable:
+    def unsqueeze_(self, axis: Numbers, name: str | None = None) -> Variable:
         """x with further dimensions of size 1, in place."""
 
     def unstack(self, axis: int = 0, num: int | None = None) -> list[Variable]:
         """The slices of x along a dimension, which they do not have."""
+
+    def vander(self, n: int | None = None, increasing: bool = False, name: str | None = None) -> Variable:
+        """The powers of the elements of a vector, a row for each."""
 
     def var(self, axis: Axes = None, unbiased: bool = True, keepdim: bool = False, name: str | None = None) -> Variable:
         """The mean square distance from the mean."""

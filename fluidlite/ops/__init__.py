@@ -78,6 +78,7 @@ from . import (
     reduce,
     regions,
     regression_loss,
+    representation,
     rescale,
     retinanet,
     roi,

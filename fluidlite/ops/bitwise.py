@@ -1,4 +1,4 @@
-"""Operators on the bits of integers."""
+"""Operators on the bits and the divisors of integers."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from ..opdef.spec import Spec, broadcast, need_integer, same_dtype
 from .families import define
 
 
-class Bitwise(Op, abstract=True):
-    """An operator on the bits of pairs of integers; shapes spread over each other's."""
+class OfIntegers(Op, abstract=True):
+    """An operator on pairs of integers; shapes spread over each other's."""
 
     signature = "X, Y -> Out"
     grad = None
@@ -23,8 +23,10 @@ class Bitwise(Op, abstract=True):
 
 
 define(
-    Bitwise,
+    OfIntegers,
     bitwise_and=("Out has the bits that are set in both X and Y.", np.bitwise_and),
     bitwise_or=("Out has the bits that are set in X, in Y, or in both.", np.bitwise_or),
     bitwise_xor=("Out has the bits that are set in one of X and Y.", np.bitwise_xor),
+    gcd=("Out = the greatest divisor that X and Y have in common.", np.gcd),
+    lcm=("Out = the least multiple that X and Y have in common.", np.lcm),
 )

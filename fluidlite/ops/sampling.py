@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from ..errors import AttributeValueError, DTypeError, ShapeError
 from ..ground.dtypes import DType
-from ..opdef.annotations import Array, Arrays, Specs
+from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
 from ..opdef.attribute import REQUIRED, attr, need_least
 from ..opdef.definition import Detached, Op
 from ..opdef.spec import Shape, Spec, need_float, need_ndim, size_of, spec
@@ -246,3 +246,23 @@ class sampling_id(Op):
         drawn = self.min + drawn * (self.max - self.min)
         before = (xp.cumsum(X, axis=1, dtype="float64") <= drawn).sum(axis=1)
         return xp.minimum(before, X.shape[1] - 1).astype("int64")
+
+
+class poisson(Op):
+    """Out = how often something happens that happens X times on average, for each element.
+
+    X: floats from 0.
+    """
+
+    signature = "X -> Out"
+    random: ClassVar[bool] = True
+
+    def infer(self, X: Spec) -> Specs:
+        need_float(X=X)
+        return X
+
+    def run(self, xp: Any, rng: Any, X: Array) -> Arrays:
+        return xp.asarray(rng(0).poisson(X), X.dtype)
+
+    def grad(self, f: Any, dOut: Value) -> Rules:
+        return dict(X=lambda: f.fill_zeros_like(dOut))

@@ -107,6 +107,35 @@ class argsort(Op):
         return dict(X=lambda: f.add_along(Indices, dOut, axis=self.axis, size=size))
 
 
+class mode_place(Op):
+    """Out = where the element of X that occurs most often along ``axis`` stands last; the smallest
+    where several do.
+
+    axis: the dimension; may count from the end.
+    """
+
+    signature = "X -> Out"
+    axis: int = -1
+    grad = None
+
+    def infer(self, X: Spec) -> Specs:
+        need_numbers("X", X)
+        axis = normal_axis(self.axis, X.ndim)
+        return spec((*X.shape[:axis], *X.shape[axis + 1 :]), DType.INT64)
+
+    def run(self, xp: Any, X: Array) -> Array:
+        rows = xp.moveaxis(X, self.axis, -1)
+        order = xp.argsort(rows, axis=-1, kind="stable")
+        rows = xp.take_along_axis(rows, order, -1)
+        places = xp.broadcast_to(xp.arange(rows.shape[-1]), rows.shape)
+        differs = rows[..., 1:] != rows[..., :-1]
+        begins = xp.where(differs, places[..., 1:], 0)
+        begins = xp.maximum.accumulate(xp.concatenate([places[..., :1], begins], -1), axis=-1)
+        longest = xp.argmax(places - begins, axis=-1)
+        found = xp.take_along_axis(order, longest[..., None], -1)
+        return xp.asarray(found[..., 0], "int64")
+
+
 class where_index(DetachedValues):
     """The places where Condition holds, a row of indices for each.
 

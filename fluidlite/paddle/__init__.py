@@ -31,19 +31,26 @@ from ..functions.counting import (
     multinomial, quantile, searchsorted, take, unique_consecutive,
 )  # fmt: skip
 from ..functions.creation import (
-    bernoulli, diag, empty_like, float16, float32, float64, full_like, int16, int32, int64,
+    bernoulli, empty_like, float16, float32, float64, full_like, int16, int32, int64,
     int8, is_tensor, ones_like, seed, uint8, zeros_like,
 )  # fmt: skip
 from ..functions.diagonals import (
-    atleast_1d, atleast_2d, atleast_3d, diag_embed, diagflat, diagonal, rot90, trace, unflatten,
-    view, view_as, vsplit,
+    atleast_1d, atleast_2d, atleast_3d, diag, diag_embed, diagflat, diagonal, rot90, trace,
+    unflatten, view, view_as, vsplit,
 )  # fmt: skip
+from ..functions.distances import cdist, renorm
+from ..functions.draws import poisson, randint_like
 from ..functions.einsum import einsum
 from ..functions.elementary import (
     abs, acos, asin, atan, cast, ceil, clip, clone, cos, cosh, erf, exp, expm1, floor,
     increment, isfinite, isinf, isnan, log, log10, log1p, log2, neg, reciprocal, round, rsqrt,
     scale, sign, sin, sinh, sqrt, square, tan, tanh, trunc,
 )  # fmt: skip
+from ..functions.numeric import (
+    combinations, cumulative_trapezoid, frexp, gcd, heaviside, lcm, ldexp, logcumsumexp,
+    nextafter, trapezoid, vander,
+)  # fmt: skip
+from ..functions.quantiles import mode, nanmedian, nanquantile
 from ..functions.reduction import (
     all, amax, amin, any, argmax, argmin, count_nonzero, cumprod, cumsum, dist, logsumexp, max,
     mean, median, min, prod, std, sum, var,
@@ -57,6 +64,10 @@ from ..functions.shaping import (
     broadcast_shape, broadcast_tensors, broadcast_to, chunk, concat, expand, expand_as, flatten,
     flip, meshgrid, moveaxis, numel, rank, repeat_interleave, reshape, roll, split, squeeze,
     stack, t, tile, transpose, tril, triu, unbind, unsqueeze, unstack,
+)  # fmt: skip
+from ..functions.slices import (
+    as_strided, crop, diagonal_scatter, multiplex, reverse, select_scatter, shape, shard_index,
+    slice, strided_slice, unfold,
 )  # fmt: skip
 from ..functions.special import (
     digamma, erfinv, i0, i0e, i1, i1e, lgamma, multigammaln, polygamma,

@@ -16,19 +16,21 @@ from ..ir.variable import Variable
 
 _NAMES = [
     "abs_", "acos_", "addmm_", "atan_", "bitwise_and_", "bitwise_not_", "bitwise_or_",
-    "bitwise_xor_", "cast_", "cos_", "cumprod_", "cumsum_", "divide_", "equal_", "erf_",
-    "expm1_", "floor_divide_", "floor_mod_", "frac_", "greater_equal_", "greater_than_",
-    "hypot_", "index_add_", "index_fill_", "index_put_", "less_equal_", "less_than_", "log10_",
-    "log2_", "log_", "logical_and_", "logical_not_", "logical_or_", "logit_", "masked_fill_",
-    "mod_", "multiply_", "nan_to_num_", "neg_", "normal_", "pow_", "remainder_", "reshape_",
-    "scatter_", "sin_", "sinh_", "square_", "squeeze_", "t_", "tan_", "tanh_", "transpose_",
-    "tril_", "triu_", "trunc_", "unsqueeze_",
+    "bitwise_xor_", "cast_", "cauchy_", "cos_", "cumprod_", "cumsum_", "digamma_",
+    "divide_", "equal_", "erf_", "expm1_", "floor_divide_", "floor_mod_", "frac_", "gcd_",
+    "geometric_", "greater_equal_", "greater_than_", "hypot_", "i0_", "index_add_",
+    "index_fill_", "index_put_", "lcm_", "ldexp_", "less_equal_", "less_than_", "lgamma_",
+    "log10_", "log2_", "log_", "logical_and_", "logical_not_", "logical_or_", "logit_",
+    "masked_fill_", "mod_", "multigammaln_", "multiply_", "nan_to_num_", "neg_", "normal_",
+    "polygamma_", "pow_", "remainder_", "renorm_", "reshape_", "scatter_", "sin_", "sinh_",
+    "square_", "squeeze_", "t_", "tan_", "tanh_", "transpose_", "tril_", "triu_", "trunc_",
+    "unsqueeze_",
 ]  # fmt: skip
-__all__ = [*_NAMES]
+__all__ = [*_NAMES, "where_"]
 
 
 #: those that draw elements anew: without the underscore they take no tensor to write to
-_DRAWN = frozenset(["normal_"])
+_DRAWN = frozenset(["cauchy_", "geometric_", "normal_"])
 
 
 def _in_place(name: str) -> Callable[..., Any]:
@@ -45,6 +47,13 @@ def _in_place(name: str) -> Callable[..., Any]:
 
     written.__module__ = __name__
     return written
+
+
+def where_(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
+    """The elements of x where a condition holds, and those of y elsewhere, in the place of x."""
+    if isinstance(x, Variable):
+        return exports.where(condition, x, y)
+    return condition.where_(x, y)
 
 
 globals().update({name: _in_place(name) for name in _NAMES})

@@ -10,11 +10,15 @@ from operands.test_functions import texts_of
 
 HANDLES = "is for what writes in place"
 RANDOM = "draws random numbers: compared with the functions"
+SEVERAL = "takes a list of tensors: compared with the functions"
 OBJECT = "gives an object that is no tensor"
 
 LEFT_OUT = {
     **dict.fromkeys(["alias", "write", "write_shape", "write_type"], HANDLES),
     **dict.fromkeys(["uniform_", "normal_", "exponential_", "bernoulli_", "multinomial"], RANDOM),
+    **dict.fromkeys(["cauchy_", "geometric_"], RANDOM),
+    **dict.fromkeys(["add_n", "broadcast_tensors", "concat", "multiplex", "stack"], SEVERAL),
+    "broadcast_shape": "takes shapes",
     "device": OBJECT,
     "cuda": "there is one place",
 }

@@ -16,7 +16,11 @@ MORE = {
     "index_fill_": ([0], 0, 7.0),
     "index_put_": (([0], [1]), 5.0),
     "masked_fill_": ([[True, False], [False, True]], 3.0),
-    "normal_": (),
+    "gcd_": ([[4, 6], [9, 2]],),
+    "lcm_": ([[4, 6], [9, 2]],),
+    "multigammaln_": (1,),
+    "polygamma_": (1,),
+    "renorm_": (2.0, 0, 0.5),
     "reshape_": ([4],),
     "scatter_": ([1, 0], [[1.0, 2.0], [3.0, 4.0]]),
     "squeeze_": (),
@@ -24,13 +28,14 @@ MORE = {
     "unsqueeze_": (0,),
 }
 BINARY = (
-    "divide_", "equal_", "floor_mod_", "greater_equal_", "greater_than_", "hypot_",
+    "divide_", "equal_", "ldexp_", "floor_mod_", "greater_equal_", "greater_than_", "hypot_",
     "less_equal_", "less_than_", "logical_and_", "logical_or_", "mod_", "multiply_", "pow_",
     "remainder_",
 )  # fmt: skip
 MORE.update(dict.fromkeys(BINARY, ([[0.25, 0.5], [0.1, 0.3]],)))
 MORE["cumprod_"] = (0,)
-WHOLE = {"bitwise_and_", "bitwise_or_", "bitwise_xor_", "bitwise_not_"}
+WHOLE = {"bitwise_and_", "bitwise_or_", "bitwise_xor_", "bitwise_not_", "gcd_", "lcm_"}
+DRAWN = {"cauchy_", "geometric_", "normal_"}
 
 
 def operands(name):
@@ -38,12 +43,14 @@ def operands(name):
     x = paddle.to_tensor([[1, 2], [3, 4]] if whole else [[0.25, 0.75], [0.1, 0.9]])
     given = ([[1, 3], [2, 2]],) if whole and name != "bitwise_not_" else MORE.get(name, ())
     convert = lambda v: paddle.to_tensor(v) if isinstance(v, list) and name != "reshape_" else v
+    if name in ("renorm_", "multigammaln_", "polygamma_"):
+        return x, given
     if name == "index_put_":
         return x, (tuple(map(paddle.to_tensor, given[0])), paddle.to_tensor(given[1]))
     return x, tuple(v if name in ("transpose_",) else convert(v) for v in given)
 
 
-@pytest.mark.parametrize("name", [name for name in inplace.__all__ if name != "normal_"])
+@pytest.mark.parametrize("name", sorted({*inplace.__all__} - DRAWN - {"where_"}))
 def test_a_function_writes_what_the_one_without_underscore_gives(name):
     x, more = operands(name)
     expected = getattr(paddle, name[:-1])(x, *more)
@@ -90,3 +97,19 @@ def test_elements_of_a_variable_are_drawn_anew():
     feed = {"x": np.zeros([2, 3], "float32")}
     (value,) = paddle.static.Executor().run(feed=feed, fetch_list=[drawn])
     np.testing.assert_array_equal(value, np.full([2, 3], 5.0))
+
+
+def test_where_writes_to_its_second_argument():
+    condition = paddle.to_tensor([True, False])
+    x, y = paddle.to_tensor([1.0, 2.0]), paddle.to_tensor([3.0, 4.0])
+    assert paddle.where_(condition, x, y) is x
+    assert x.tolist() == [1.0, 4.0]
+    assert condition.where_(x, y * 2.0).tolist() == [1.0, 8.0]
+
+
+def test_elements_are_drawn_in_place_from_the_distribution_that_is_named():
+    x = paddle.zeros([20001])
+    assert abs(np.median(paddle.cauchy_(x, 3.0, 2.0).numpy()) - 3.0) < 0.1
+    low, high = np.quantile(x.numpy(), [0.25, 0.75])
+    assert abs(high - low - 4.0) < 0.2
+    assert abs(paddle.geometric_(x, 0.25).numpy().mean() - 1 / -np.log(0.75)) < 0.1

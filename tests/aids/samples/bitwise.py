@@ -1,9 +1,9 @@
-"""Samples of operators on bits."""
+"""Samples of operators on bits and divisors."""
 
 from .form import Sample, samples
 
 
-@samples("bitwise_and", "bitwise_or", "bitwise_xor")
+@samples("bitwise_and", "bitwise_or", "bitwise_xor", "gcd", "lcm")
 def bitwise(rng, type):
     X, Y = rng.integers(-99, 99, size=[2, 3]), rng.integers(-99, 99, size=[2, 3])
     yield Sample(dict(X=X, Y=Y), name="same")

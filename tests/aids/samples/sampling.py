@@ -55,3 +55,9 @@ def sampling_id(rng):
     shares = rng.uniform(size=[5, 3])
     why = dict(order=0, why="columns are integers", values_matter=False)
     yield Sample(dict(X=shares / shares.sum(1, keepdims=True)), **why)
+
+
+@samples("poisson")
+def poisson(rng):
+    why = dict(order=0, why="counts are integers", values_matter=False)
+    yield Sample(dict(X=rng.uniform(1, 9, size=[2, 3])), **why)

@@ -41,3 +41,10 @@ def shard_index(rng):
     yield Sample(dict(X=x), dict(index_num=13, nshards=3, shard_id=1))
     attrs = dict(index_num=13, nshards=3, shard_id=2, ignore_value=-7)
     yield Sample(dict(X=x.astype("int32")), attrs, "last")
+
+
+@samples("mode_place")
+def mode_place(rng):
+    x = rng.integers(0, 3, [4, 5, 6])
+    yield Sample(dict(X=x))
+    yield Sample(dict(X=x.astype("float64")), dict(axis=1), name="middle")

@@ -1,0 +1,159 @@
+"""How the elements of a tensor lie in memory, and what only other kinds of tensors have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import UnsupportedError
+from ..functions import selection
+from ..ground.dtypes import Kind
+from . import engine
+from .recording import TensorRecord
+from .sweep import described
+
+_SPARSE = "tensors are dense; nothing makes a sparse one of them"
+#: methods that only other kinds of tensors have, and why
+_OF_OTHERS = {
+    **dict.fromkeys(["nnz", "cols", "crows", "indices", "values", "coalesce"], _SPARSE),
+    **dict.fromkeys(["to_dense", "to_sparse_coo", "to_sparse_csr"], _SPARSE),
+    **dict.fromkeys(["rows", "get_selected_rows"], "it is a tensor, and no rows of one"),
+    **dict.fromkeys(["get_map_tensor", "set_vocab", "set_string_list"], "there are no strings"),
+    **dict.fromkeys(["create_parameter", "create_tensor"], "paddle.create_parameter makes one"),
+    "cuda": "there is one place, 'cpu'",
+    "pin_memory": "there is one place, 'cpu', which needs no pinned memory",
+    "top_p_sampling": "paddle 2.6 has no kernel of it for the CPU, either",
+}
+
+
+def _of_others(name: str, reason: str) -> Any:
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        raise engine.located(UnsupportedError, f"{described(self)} has no {name}(): {reason}")
+
+    method.__name__, method.__qualname__ = name, f"Storage.{name}"
+    method.__doc__ = f"Refused: {reason}."
+    return method
+
+
+class Storage(TensorRecord, results=False):
+    """Tensors that say how they lie in memory."""
+
+    #: what only tensors have that are divided among machines
+    num_shard: Any = None
+    placements: Any = None
+    process_mesh: Any = None
+    dist_attr: Any = None
+
+    @property
+    def strides(self) -> list[int]:
+        """How many elements lie between neighbours, for each dimension."""
+        size = self.array.dtype.itemsize
+        return [step // size for step in self.array.strides]
+
+    def get_strides(self) -> list[int]:
+        """How many elements lie between neighbours, for each dimension."""
+        return self.strides
+
+    @property
+    def offset(self) -> int:
+        """How many bytes lie before the first element."""
+        return 0
+
+    @property
+    def layout(self) -> str:
+        """The order of dimensions."""
+        return "NCHW"
+
+    @property
+    def type(self) -> Kind:
+        """What kind of variable it is."""
+        return Kind.LOD_TENSOR
+
+    def is_contiguous(self) -> bool:
+        """Whether the elements lie one behind the other, the last dimension first."""
+        return bool(self.array.flags.c_contiguous)
+
+    def data_ptr(self) -> int:
+        """The address of the first element."""
+        return int(self.array.__array_interface__["data"][0])
+
+    def get_tensor(self) -> Any:
+        """The tensor itself."""
+        return self
+
+    def value(self) -> Any:
+        """The tensor itself."""
+        return self
+
+    def is_tensor(self) -> bool:
+        """True."""
+        return True
+
+    def is_dense(self) -> bool:
+        """True: all elements are there."""
+        return True
+
+    def is_dist(self) -> bool:
+        """False: the tensor is not divided among machines."""
+        return False
+
+    def is_sparse(self) -> bool:
+        """False: all elements are there."""
+        return False
+
+    def is_sparse_coo(self) -> bool:
+        """False: all elements are there."""
+        return False
+
+    def is_sparse_csr(self) -> bool:
+        """False: all elements are there."""
+        return False
+
+    def is_selected_rows(self) -> bool:
+        """False: all rows are there."""
+        return False
+
+    def is_same_shape(self, y: Any) -> bool:
+        """Whether another tensor has the same shape."""
+        return bool(self.array.shape == y.array.shape)
+
+    def is_integer(self) -> bool:
+        """Whether the elements are integers."""
+        return bool(self.array.dtype.kind in "iu")
+
+    def is_complex(self) -> bool:
+        """Whether the elements are complex numbers."""
+        return bool(self.array.dtype.kind == "c")
+
+    def ndimension(self) -> int:
+        """The number of dimensions."""
+        return len(self.array.shape)
+
+    @property
+    def grad_(self) -> Any:
+        """The gradient; the same as ``grad``."""
+        tensor: Any = self
+        return tensor.grad
+
+    def where_(self, x: Any, y: Any, name: str | None = None) -> Any:
+        """What is x where this tensor holds, and y elsewhere, in the place of x."""
+        return x.write(lambda old: selection.where(self, old, y))
+
+    def copy_(self, other: Any, blocking: bool = True) -> Any:
+        """Take the elements of another tensor, in place.
+
+        Args:
+            other: a tensor of this one's shape.
+            blocking: accepted; there is one place.
+        """
+        tensor: Any = self
+        return tensor.set_value(other)
+
+    def reconstruct_from_(self, other: Any) -> Any:
+        """Become another tensor: its elements, its shape and its past."""
+        tensor: Any = self
+        tensor.array, tensor.origin, tensor.stop = other.array, other.origin, other.stop
+        return None
+
+
+for _name, _reason in _OF_OTHERS.items():
+    setattr(Storage, _name, _of_others(_name, _reason))

@@ -1,0 +1,50 @@
+"""How floating-point numbers are made of bits: their neighbours, fractions and exponents."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
+from ..opdef.definition import Op
+from ..opdef.spec import Spec, broadcast, need_float, same_float
+from .families import define
+
+
+class OfFloats(Op, abstract=True):
+    """An operator on pairs of floats; shapes spread over each other's."""
+
+    signature = "X, Y -> Out"
+    grad = None
+
+    def infer(self, X: Spec, Y: Spec) -> Specs:
+        same_float(X=X, Y=Y)
+        return X.with_shape(broadcast(X.shape, Y.shape))
+
+
+define(OfFloats, nextafter=("Out = the next number after X towards Y.", np.nextafter))
+
+
+class frexp(Op):
+    """X = Out times 2 to the power of Exponent, with Out in [0.5, 1) but for its sign.
+
+    Exponent: a whole number, of the type of X.
+    """
+
+    signature = "X -> Out, Exponent!"
+
+    def infer(self, X: Spec) -> tuple[Spec, Spec]:
+        need_float(X=X)
+        return X, X
+
+    def run(self, xp: Any, X: Array) -> Arrays:
+        fraction, exponent = xp.frexp(X)
+        return fraction, xp.asarray(exponent, X.dtype)
+
+    def grad(self, f: Any, X: Value, dOut: Value) -> Rules:
+        def slope():
+            exponent = f.frexp(X)[1]
+            return dOut / f.elementwise_pow(f.fill_any_like(exponent, value=2.0), exponent)
+
+        return dict(X=slope)
