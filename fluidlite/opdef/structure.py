@@ -40,6 +40,8 @@ class Structure:
         computed.
     ``is_update``
         a step of an optimizer: its outputs replace parameters and their moments.
+    ``updates_by_element``
+        such a step, where that of an element does not depend on the others.
     ``adds_all``
         Out is the sum of the list of inputs.
     ``condition_slot``
@@ -66,6 +68,7 @@ class Structure:
 
     is_view: ClassVar[bool] = False
     is_update: ClassVar[bool] = False
+    updates_by_element: ClassVar[bool] = False
     adds_all: ClassVar[bool] = False
     repeats: ClassVar[bool] = False
     is_monotone: ClassVar[bool] = False

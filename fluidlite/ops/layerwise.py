@@ -34,6 +34,7 @@ class lars_momentum(ParameterUpdate):
     lars_weight_decay: what Param counts in the gradient.
     """
 
+    updates_by_element: ClassVar[bool] = False
     signature = "Param, Grad, Velocity, LearningRate -> ParamOut, VelocityOut"
     mu: float = REQUIRED
     lars_coeff: float = 0.001
@@ -65,6 +66,7 @@ class lamb(ParameterUpdate):
     epsilon: keeps the division finite.
     """
 
+    updates_by_element: ClassVar[bool] = False
     signature = (
         "Param, Grad, LearningRate, Moment1, Moment2, Beta1Pow, Beta2Pow -> "
         "ParamOut, Moment1Out, Moment2Out"
@@ -124,6 +126,7 @@ class dpsgd(ParameterUpdate):
     seed: fixes the noise; with 0 it comes from the program's own stream.
     """
 
+    updates_by_element: ClassVar[bool] = False
     signature = "Param, Grad, LearningRate -> ParamOut"
     random: ClassVar[bool] = True
     clip: float = 10.0

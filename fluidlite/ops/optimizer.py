@@ -21,6 +21,7 @@ class ParameterUpdate(Detached, abstract=True):
     """
 
     is_update: ClassVar[bool] = True
+    updates_by_element: ClassVar[bool] = True
 
     def infer(self, *specs: Any) -> Specs:
         of_elements = dict(zip(self.input_slots, specs))

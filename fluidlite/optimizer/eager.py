@@ -21,12 +21,12 @@ from ..ir.variable import is_tensor
 from ..layers.decay import LearningRateDecay
 from ..opdef.definition import lookup
 from ..regularizer import with_decay
+from . import joint_steps
 from .eager_states import EagerStates, need_mapping
 from .groups import Pair, ParameterGroups
 
 if TYPE_CHECKING:
     from .optimizer import Optimizer
-    from .states import State
 
 #: keys of a state that are none of a parameter's: the first two as fluid 1.8 calls them, the last
 #: as paddle 2 does
@@ -129,34 +129,44 @@ class EagerSteps:
             (p, with_decay(p, g, optimizer.regularizer_of(p)))
             for p, g in self.groups.clipped(updated, clip)
         ]
-        rate, written = self._next_rate(), optimizer.written
-        for param, gradient in decayed:
-            self._step(param, gradient, rate, written)
+        rate = self._next_rate()
+        for some in joint_steps.groups(optimizer, self._updates(decayed, rate)):
+            param = some[0].param
+            run = getattr(param.layer(param.results, optimizer.type, None), optimizer.type)
+            outputs = run.all(**joint_steps.joined(optimizer, some), **some[0].attrs)
+            joint_steps.write(optimizer, some, optimizer.written, outputs)
         optimizer.finish_eagerly(self, [param for param, _ in decayed])
 
-    def _step(
-        self, param: Any, gradient: Any, rate: float, written: list[tuple[State, str]]
-    ) -> None:
-        optimizer = self._optimizer
-        run = param.layer(param.results, optimizer.type, None)
-        ins: dict[str, Any] = {"Param": param.array, "Grad": gradient.array}
-        more: dict[str, Any] = dict(optimizer.inputs(param))
-        ins.update({slot: tensor.array for slot, tensor in more.items()})
-        if "LearningRate" in lookup(optimizer.type).input_slots:
-            # fluid 1.8 holds it in a variable of single precision, paddle 2 as a number
-            held_rate = np.full([1], rate, "float64" if optimizer.by_paddle2 else "float32")
-            factor, decay = self._factor_of(param), optimizer.decay_of(param)
-            ratio = factor * optimizer.ratio_of(param)
-            ins["LearningRate"] = held_rate.astype(param.array.dtype) * ratio
-            if decay:
-                ins["Param"] = param.array * (1 - ins["LearningRate"] * decay)
-        for held in optimizer.states:
-            ins[held.slot] = self.states.of(held.name, param).array
-        outs = getattr(run, optimizer.type).all(**ins, **optimizer.attrs(param))
-        for held, slot in written:
-            self.states.of(held.name, param).array = outs[slot].array
-        param.array = outs["ParamOut"].array
-        param.version += 1
+    def _updates(self, pairs: Sequence[Pair], rate: float) -> list[joint_steps.ParameterStep]:
+        """What the steps of parameters read."""
+        optimizer, definition = self._optimizer, lookup(self._optimizer.type)
+        takes_rate = "LearningRate" in definition.input_slots
+        # fluid 1.8 holds it in a variable of single precision, paddle 2 as a number
+        held_rate = np.full([1], rate, "float64" if optimizer.by_paddle2 else "float32")
+        shared: dict[int, tuple[Mapping[str, Any], Mapping[str, Any]]] = {}
+        rates: dict[tuple[Any, float], Any] = {}
+        updates = []
+        for param, gradient in pairs:
+            owner = self.groups.options_of(param) if definition.updates_by_element else param
+            if id(owner) not in shared:
+                more = {slot: each.array for slot, each in dict(optimizer.inputs(param)).items()}
+                shared[id(owner)] = optimizer.attrs(param), more
+            attrs, more = shared[id(owner)]
+            array = param.array
+            inputs: dict[str, Any] = {"Param": array, "Grad": gradient.array, **more}
+            if takes_rate:
+                ratio = self._factor_of(param) * optimizer.ratio_of(param)
+                own_rate = rates.get((array.dtype, ratio))
+                if own_rate is None:
+                    own_rate = rates[array.dtype, ratio] = held_rate.astype(array.dtype) * ratio
+                inputs["LearningRate"] = own_rate
+                decay = optimizer.decay_of(param)
+                if decay:
+                    inputs["Param"] = array * (1 - own_rate * decay)
+            updates.append(
+                joint_steps.ParameterStep(param, self.states.all_of(param), inputs, attrs)
+            )
+        return updates
 
     def _factor_of(self, param: Any) -> float:
         """The factor of a parameter's learning rate: its group's, or its own."""

@@ -34,6 +34,8 @@ class EagerStates:
         self._parameters = parameters
         self._name = name
         self._made: dict[Place, Any] = {}
+        #: those of each parameter, in the order of the optimizer's states
+        self._by_parameter: dict[str, list[Any]] = {}
         #: what was loaded before there were such states
         self._waiting: dict[Place, Any] = {}
 
@@ -88,6 +90,14 @@ class EagerStates:
         if found is None:
             raise ArgumentError(f"{self._optimizer!r} keeps no {name!r} for {param.name!r}")
         return found
+
+    def all_of(self, param: Any) -> list[Any]:
+        """The states of a parameter, in the order of the optimizer's."""
+        states = self._by_parameter.get(param.name)
+        if states is None:
+            states = [self.of(state.name, param) for state in self._optimizer.states]
+            self._by_parameter[param.name] = states
+        return states
 
     def by_name(self) -> dict[str, dict[str, Any]]:
         """The states, by their names and those of parameters."""

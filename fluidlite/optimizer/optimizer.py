@@ -407,7 +407,9 @@ class Optimizer(Arguments, OldOptimizer, HasRate, HasOptions, Described):
         return 1.0
 
     def attrs(self, param: Variable) -> dict[str, Any]:
-        """The attributes of a parameter's step."""
+        """The attributes of a parameter's step; where that goes element by element, those of all
+        parameters of a group.
+        """
         options = self.options_of(param) or {}
         return {
             name: options[kept] if kept in options else getattr(self, kept)

@@ -1,0 +1,291 @@
+"""The first steps of an eager loop: calls, backward passes and optimizers' steps of ten small nets.
+
+    python benchmarks/eager.py                                  fluidlite, and torch where it is
+    python benchmarks/eager.py --python /opt/paddle/bin/python  and what another interpreter has
+    python benchmarks/eager.py --only lstm --rounds 9 --write   longer; in docs/performance.md, too
+
+Every library lives in a process of its own, with one thread; they take turns, net by net and round
+by round, each with the same arrays.  A figure is the median over the steps of a round, and of the
+rounds the least, in microseconds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import machine
+import numpy as np
+from page import PAGE, block, replace_part
+
+HERE = Path(__file__).resolve().parent
+LIBRARIES = {"fluidlite": "fluidlite.paddle", "paddle": "paddle", "torch": "torch"}
+PHASES = ("call", "backward", "step")
+THREADS = ("OMP", "OPENBLAS", "MKL", "FLUIDLITE")
+BATCH, CLASSES = 16, 10
+
+
+class Library:
+    """The words of paddle 2, spoken to it, to fluidlite, or to torch.
+
+    Args:
+        title: one of ``LIBRARIES``.
+    """
+
+    def __init__(self, title: str) -> None:
+        self.module = importlib.import_module(LIBRARIES[title])
+        self.nn = self.module.nn
+        self.is_torch = title == "torch"
+        if self.is_torch:
+            self.module.set_num_threads(1)
+
+    def layer(self, name: str, *arguments: Any, **options: Any) -> Any:
+        """A layer by paddle's name."""
+        if self.is_torch:
+            name = name.replace("1D", "1d").replace("2D", "2d")
+            if name in ("LSTM", "GRU", "TransformerEncoderLayer"):
+                options["batch_first"] = True
+        return getattr(self.nn, name)(*arguments, **options)
+
+    def chain(self, *layers: Any) -> Any:
+        """One layer after the other."""
+        return self.nn.Sequential(*layers)
+
+    def tensor(self, array: np.ndarray) -> Any:
+        """An array as a tensor without gradient."""
+        return self.module.from_numpy(array) if self.is_torch else self.module.to_tensor(array)
+
+    def adam(self, net: Any) -> Any:
+        """An optimizer of a net."""
+        if self.is_torch:
+            return self.module.optim.Adam(net.parameters(), lr=1e-3)
+        return self.module.optimizer.Adam(1e-3, parameters=net.parameters())
+
+    def clear(self, adam: Any) -> None:
+        """Take gradients away."""
+        (adam.zero_grad if self.is_torch else adam.clear_grad)()
+
+
+Step = tuple[Any, Callable[[], Any]]  # a net, and what computes its loss
+
+
+def _supervised(library: Library, net: Any, *shape: int, pick: Any = None) -> Step:
+    """A net that tells classes of numbers apart."""
+    rng = np.random.default_rng(7)
+    x = library.tensor(rng.standard_normal((BATCH, *shape)).astype("float32"))
+    label = library.tensor(rng.integers(0, CLASSES, BATCH))
+    criterion = library.nn.CrossEntropyLoss()
+    if pick is None:
+        return net, lambda: criterion(net(x), label)
+    return net, lambda: criterion(pick(net, x), label)
+
+
+def linear_regression(to: Library) -> Step:
+    return _supervised(to, to.layer("Linear", 13, CLASSES), 13)
+
+
+def perceptron(to: Library) -> Step:
+    layers = [to.layer("Linear", 64, 64), to.layer("ReLU"), to.layer("Linear", 64, CLASSES)]
+    return _supervised(to, to.chain(*layers), 64)
+
+
+def deep_perceptron(to: Library) -> Step:
+    layers = [part for _ in range(8) for part in (to.layer("Linear", 32, 32), to.layer("Tanh"))]
+    return _supervised(to, to.chain(*layers, to.layer("Linear", 32, CLASSES)), 32)
+
+
+def normalized_perceptron(to: Library) -> Step:
+    layers = [to.layer("Linear", 32, 64), to.layer("BatchNorm1D", 64), to.layer("ReLU")]
+    layers += [to.layer("LayerNorm", 64), to.layer("Linear", 64, CLASSES)]
+    return _supervised(to, to.chain(*layers), 32)
+
+
+def convolutions(to: Library) -> Step:
+    layers = [to.layer("Conv2D", 1, 6, 3), to.layer("ReLU"), to.layer("MaxPool2D", 2)]
+    layers += [to.layer("Flatten"), to.layer("Linear", 6 * 5 * 5, CLASSES)]
+    return _supervised(to, to.chain(*layers), 1, 12, 12)
+
+
+def residual_block(to: Library) -> Step:
+    def half() -> Any:
+        conv = to.layer("Conv2D", 8, 8, 3, padding=1)
+        return to.chain(conv, to.layer("BatchNorm2D", 8))
+
+    tail = to.chain(to.layer("Flatten"), to.layer("Linear", 8 * 8 * 8, CLASSES))
+    net = to.chain(half(), to.layer("ReLU"), half(), tail)
+
+    def call(net: Any, x: Any) -> Any:
+        return net[3](net[1](net[2](net[1](net[0](x))) + x))
+
+    return _supervised(to, net, 8, 8, 8, pick=call)
+
+
+def autoencoder(to: Library) -> Step:
+    layers = [to.layer("Linear", 64, 16), to.layer("Sigmoid"), to.layer("Linear", 16, 64)]
+    net = to.chain(*layers)
+    x = to.tensor(np.random.default_rng(7).random((BATCH, 64), "float32"))
+    return net, lambda: ((net(x) - x) ** 2).mean()
+
+
+def _recurrent(to: Library, kind: str) -> Step:
+    net = to.chain(to.layer(kind, 16, 32), to.layer("Linear", 32, CLASSES))
+    return _supervised(to, net, 10, 16, pick=lambda net, x: net[1](net[0](x)[0][:, -1]))
+
+
+def lstm(to: Library) -> Step:
+    return _recurrent(to, "LSTM")
+
+
+def gru(to: Library) -> Step:
+    return _recurrent(to, "GRU")
+
+
+def transformer(to: Library) -> Step:
+    layer = to.layer("TransformerEncoderLayer", 32, 4, 64, dropout=0.0)
+    net = to.chain(layer, to.layer("Linear", 32, CLASSES))
+    return _supervised(to, net, 8, 32, pick=lambda net, x: net[1](net[0](x).mean(1)))
+
+
+NETS: dict[str, Callable[[Library], Step]] = {
+    net.__name__: net
+    for net in (
+        *(linear_regression, perceptron, deep_perceptron, normalized_perceptron, convolutions),
+        *(residual_block, autoencoder, lstm, gru, transformer),
+    )
+}
+
+
+def timed(library: Library, net: Any, loss_of: Callable[[], Any], steps: int) -> Iterator[float]:
+    """Medians of the phases of some steps, in microseconds."""
+    adam, rows = library.adam(net), []
+    for _ in range(steps):
+        begin = time.perf_counter()
+        loss = loss_of()
+        called = time.perf_counter()
+        loss.backward()
+        reversed_ = time.perf_counter()
+        adam.step()
+        rows.append((called - begin, reversed_ - called, time.perf_counter() - reversed_))
+        library.clear(adam)
+    return (1e6 * statistics.median(column) for column in zip(*rows, strict=True))
+
+
+def work(title: str) -> None:
+    """Answer lines "net steps" with the figures of a library, each a list of JSON."""
+    try:
+        library = Library(title)
+    except Exception as error:  # of another package, which may fail in its own ways
+        print(json.dumps(f"{type(error).__name__}: {error}"), flush=True)
+        return
+    print(json.dumps(""), flush=True)
+    nets: dict[str, Step] = {}
+    for line in sys.stdin:
+        name, steps = line.split()
+        if name not in nets:
+            nets[name] = NETS[name](library)
+            list(timed(library, *nets[name], 3))
+        print(json.dumps(list(timed(library, *nets[name], int(steps)))), flush=True)
+
+
+class Player:
+    """A library in a process of its own."""
+
+    def __init__(self, title: str, python: str) -> None:
+        search = os.pathsep.join(filter(None, (str(HERE.parent), os.environ.get("PYTHONPATH"))))
+        environment = {**os.environ, **{f"{t}_NUM_THREADS": "1" for t in THREADS}}
+        self.title = title
+        self._process = subprocess.Popen(
+            [python, str(HERE / "eager.py"), "--work", title],
+            env={**environment, "PYTHONPATH": search},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        line = self._line()
+        self.missing: str = json.loads(line) if line else "the process ended"
+
+    def _line(self) -> str:
+        assert self._process.stdout is not None
+        return self._process.stdout.readline()
+
+    def ask(self, net: str, steps: int) -> list[float]:
+        """The figures of a round."""
+        assert self._process.stdin is not None
+        print(net, steps, file=self._process.stdin, flush=True)
+        figures: list[float] = json.loads(self._line())
+        return figures
+
+    def close(self) -> None:
+        """End the process."""
+        self._process.kill()
+        self._process.communicate()
+
+
+def start(pythons: list[str]) -> list[Player]:
+    """A process for each library that an interpreter has."""
+    players = []
+    for title in LIBRARIES:
+        for python in pythons:
+            player = Player(title, python)
+            if not player.missing:
+                players.append(player)
+                break
+            player.close()
+        else:
+            print(f"left out: {title}: {player.missing}", flush=True)
+    return players
+
+
+def table(figures: dict[str, dict[str, list[float]]]) -> list[str]:
+    """Lines: the phases of each net, and how often fluidlite's time the others take."""
+    titles = list(next(iter(figures.values())))
+    lines = [f"{'us':<24}" + "".join(f"{t:>33}" for t in titles) + "    ours / theirs"]
+    lines += [f"{'':<24}" + "".join(f"{p:>11}" for p in PHASES) * len(titles)]
+    for name, row in figures.items():
+        cells = "".join(f"{value:11.1f}" for values in row.values() for value in values)
+        ours = sum(row["fluidlite"])
+        ratios = [f"{t} {ours / sum(row[t]):.2f}" for t in titles if t != "fluidlite"]
+        lines.append(f"{name:<24}{cells}    {', '.join(ratios)}")
+    return lines
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--only", nargs="*", choices=NETS, default=list(NETS))
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--steps", type=int, default=50)
+    parser.add_argument("--python", action="append", default=[], help="one more interpreter")
+    parser.add_argument("--write", action="store_true", help="into docs/performance.md")
+    parser.add_argument("--work", choices=LIBRARIES, help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.work:
+        work(args.work)
+        return
+    players = start([sys.executable, *args.python])
+    figures: dict[str, dict[str, list[float]]] = {}
+    for name in args.only:
+        rounds = [[p.ask(name, args.steps) for p in players] for _ in range(args.rounds)]
+        figures[name] = {
+            player.title: [min(phase) for phase in zip(*own, strict=True)]
+            for player, own in zip(players, zip(*rounds, strict=True), strict=True)
+        }
+    for player in players:
+        player.close()
+    lines = [f"{machine.description()}; one thread", "", *table(figures)]
+    print("\n".join(lines))
+    if args.write:
+        replace_part(PAGE, "eager", block(lines))
+
+
+if __name__ == "__main__":
+    main()
