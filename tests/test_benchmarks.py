@@ -172,6 +172,11 @@ def test_the_overhead_of_eager_operators_is_measured():
     assert re.search(r"^tanh\(x\) +[\d.]+ +[\d.]+", said, re.M)
 
 
+def test_the_first_steps_of_an_eager_loop_are_measured():
+    said = run("eager.py", "--only", "perceptron", "gru", "--rounds", 1, "--steps", 1)
+    assert re.search(r"^gru +[\d.]+ +[\d.]+ +[\d.]+", said, re.M)
+
+
 def test_what_each_form_of_eager_dispatch_saves_is_measured():
     said = run("eager_forms.py", "--length", 3, "--repeat", 1)
     assert re.search(r"^tanh\(x\)( +[\d.]+){8}$", said, re.M)

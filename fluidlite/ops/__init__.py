@@ -74,6 +74,7 @@ from . import (
     ranking_loss,
     readers,
     rearrange,
+    recurrent_layer,
     recurrent_unit,
     reduce,
     regions,
