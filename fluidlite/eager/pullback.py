@@ -11,15 +11,17 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
+from ..backend import numpy_
 from ..errors import NoGradientError
 from ..ground.dtypes import as_dtype
 from ..ground.shaped import Shaped
 from ..opdef.arithmetic import Arithmetic
 from ..opdef.definition import Op, lookup
-from ..opdef.gradient import has_rule
+from ..opdef.gradient import has_rule, kernel_of_rule, replaces_rule
 from ..opdef.interpreter import Interpreter
 from ..opdef.rule import completed, gather
 from ..opdef.spec import Spec, size_of
+from .prepared import kernels
 
 #: NumPy 1 computes a single-precision number with one of Python's in double precision
 _SCALARS_WIDEN = (np.float32(1) + 1.0).dtype != np.float32
@@ -72,7 +74,7 @@ class Pullback:
     """
 
     __slots__ = (
-        "_cotangents", "_form", "_order", "_outputs", "_rule",
+        "_cotangents", "_form", "_kernel", "_order", "_outputs", "_rule",
         "forms", "ins", "keeps", "keeps_out", "op", "outs", "places", "single", "wanted",
     )  # fmt: skip
 
@@ -98,7 +100,15 @@ class Pullback:
         )
         arguments = definition.rule_arguments if has_rule(definition) else ()
         operands = dict(zip(op.input_slots, ins))
-        needed = _needed(op, operands, outs, tuple(slot for _, slot in self.wanted))
+        everything = frozenset(a.of for a in arguments if a.source != "cotangent")
+        if replaces_rule(definition):
+            needed = everything
+        else:
+            needed = _needed(op, operands, outs, tuple(slot for _, slot in self.wanted))
+        #: the kernel of the rule, where it reads nothing that the rule does not
+        self._kernel: Callable[..., dict[str, Any]] | None = (
+            kernel_of_rule(definition) if needed == everything else None
+        )
         taken = [a.of for a in arguments if a.source == "in"]
         places_in = list(op.input_slots)
         #: for each input that is read: its place, and its form where that is enough
@@ -176,7 +186,11 @@ class Pullback:
                 at_hand.append(outs.get(slot) if value is None else value)
             for slot, optional in self._cotangents:
                 at_hand.append(completed(cotangents.get(slot), outs.get(slot), optional, zeros))
-        parts = self._rule(f, *[at_hand[k] for k in self._order])
+        arguments = [at_hand[k] for k in self._order]
+        if self._kernel is not None and f is kernels:
+            parts = self._kernel(self.op, numpy_.xp, *arguments)
+        else:
+            parts = self._rule(f, *arguments)
         pairs = []
         for place, slot in self.wanted:
             if follow is None or follow[place]:

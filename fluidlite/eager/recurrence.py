@@ -12,7 +12,7 @@ from ..functions.arithmetic import matmul
 from ..functions.creation import full_like
 from ..functions.elementary import sigmoid, tanh
 from ..functions.items import get_item
-from ..functions.shaping import chunk, concat, fits, stack, tile, unbind
+from ..functions.shaping import chunk, concat, fits, stack, tile, transpose, unbind
 from .engine import located
 from .recording import eager
 
@@ -57,8 +57,8 @@ def _linear(x: Any, weight: Any, bias: Any) -> Any:
     return product if bias is None else product + bias
 
 
-def steps_of(net: object, inputs: Any, axis: int) -> list[Any]:
-    """The steps of sequences.
+def need_steps(net: object, inputs: Any, axis: int) -> None:
+    """Refuse sequences without steps, or with an unknown number of them.
 
     Args:
         net: runs along them.
@@ -73,7 +73,6 @@ def steps_of(net: object, inputs: Any, axis: int) -> list[Any]:
             f"{type(net).__name__}: expected a known number of steps in dimension {axis}, got "
             f"shape {list(inputs.array.shape)}; declare it, or use fluid.layers.rnn"
         )
-    return unbind(inputs, axis)
 
 
 def kept(here: Any, old: Any, new: Any) -> Any:
@@ -207,29 +206,66 @@ class StackedCells(RecurrentNet):
 
     def through(
         self,
-        steps: Sequence[Any],
+        inputs: Any,
+        axis: int,
         states: Any,
         between: Callable[[Any], Any] | None,
         lengths: Any = None,
-    ) -> tuple[Sequence[Any], tuple[Any, ...]]:
-        """The outputs of the last layer in each step, and the last states of all cells.
+    ) -> tuple[Any, tuple[Any, ...]]:
+        """The outputs of the last layer, and the last states of all cells.
 
         Args:
-            steps: the inputs, [N, I] each.
+            inputs: [T, N, I] or [N, T, I].
+            axis: the dimension of steps, which is that of the outputs, too.
             states: to begin with, [layers x directions, N, H] each; zeros when None.
-            between, lengths: as of :func:`along`.
+            between: what happens to that which goes from layer to layer.
+            lengths: [N], steps of each row, behind which outputs are 0 and states stay; all when
+                None.
 
         Raises:
             ArgumentError: ``states`` are more or fewer.
             ShapeError: one has another shape.
         """
-        given = None if states is None else self._by_cell(states, steps[0].array.shape[0])
+        shape = inputs.array.shape
+        given = None if states is None else self._by_cell(states, shape[1 - axis])
 
         def start(x: Any, number: int) -> State:
             return self.zeros(x) if given is None else given[number]
 
-        outs, finals = along(self.kind, steps, self._cells, self.weights, start, between, lengths)
+        if inputs.appends is not None or self.proj_size:
+            steps = unbind(inputs, axis)
+            found = along(self.kind, steps, self._cells, self.weights, start, between, lengths)
+            outs, finals = stack(list(found[0]), axis), found[1]
+        else:
+            first = transpose(inputs, [1, 0, 2]) if axis else inputs
+            outs, finals = self._at_once(first, start, between, lengths)
+            outs = transpose(outs, [1, 0, 2]) if axis else outs
         return outs, tuple(stack(list(each)) for each in zip(*finals))
+
+    def _at_once(
+        self,
+        x: Any,
+        start: Callable[[Any, int], State],
+        between: Callable[[Any], Any] | None,
+        lengths: Any,
+    ) -> tuple[Any, list[State]]:
+        """The same of tensors, [T, N, I], each direction of a layer as one operator."""
+        finals: list[State] = []
+        for number, layer in enumerate(self._cells):
+            if number and between is not None:
+                x = between(x)
+            sides = []
+            for cell in layer:
+                h, *c = start(get_item(x, 0), len(finals))
+                weights = (*self.weights(cell), None, None)[:4]
+                back = cell.endswith("_reverse")
+                out, *state = eager.recurrent_layer(
+                    x, h, c[0] if c else None, *weights, lengths, mode=self.kind, is_reverse=back
+                )
+                sides.append(out)
+                finals.append(tuple(state[: len(c) + 1]))
+            x = sides[0] if len(sides) == 1 else concat(sides, -1)
+        return x, finals
 
     def _by_cell(self, states: Any, rows: int) -> list[State]:
         parts = tuple(states) if isinstance(states, (list, tuple)) else (states,)

@@ -12,10 +12,9 @@ from ..eager.recurrence import (
     RecurrentNet,
     StackedCells,
     alone_or_all,
+    need_steps,
     next_state,
-    steps_of,
 )
-from ..functions.shaping import stack
 from ..ground.docstrings import Family
 from ..ground.fields import from_fields
 from ..initializer import Uniform
@@ -220,9 +219,10 @@ class _Along(StackedCells, LayerList, _Recurrent):
         def drop(x: Any) -> Any:
             return F.dropout(x, self.dropout, training=self.training)
 
-        steps, between = steps_of(self, inputs, axis), drop if self.dropout else None
-        outs, states = self.through(steps, initial_states, between, sequence_length)
-        return stack(list(outs), axis), alone_or_all(states)
+        need_steps(self, inputs, axis)
+        between = drop if self.dropout else None
+        outs, states = self.through(inputs, axis, initial_states, between, sequence_length)
+        return outs, alone_or_all(states)
 
     def _also(self) -> str:
         told = {"num_layers": 1, "time_major": False, "dropout": 0}

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from ..eager.recurrence import kept, steps_of
+from ..eager.recurrence import kept, need_steps
 from ..errors import UnsupportedError
 from ..functions.creation import full
-from ..functions.shaping import concat, stack
+from ..functions.shaping import concat, stack, unbind
 from ..layers.structure import Sizes, Structure, mapped_leaves
 from .layer import Layer
 
@@ -114,7 +114,8 @@ class RNN(Layer):
             ShapeError: the number of steps is unknown.
         """
         axis = 0 if self.time_major else 1
-        steps = steps_of(self, inputs, axis)
+        need_steps(self, inputs, axis)
+        steps = unbind(inputs, axis)
         states = initial_states
         if states is None:
             states = self.cell.get_initial_states(inputs, batch_dim_idx=1 - axis)

@@ -185,7 +185,22 @@ def differentiated_as(kernel: Callable[..., Any]) -> Callable[..., dict[str, Cal
     def grad(self: Op, f: Interpreter, *values: Any, **named: Any) -> dict[str, Any]:
         return differentiated(f, self, dict(zip(names, values)) | named)
 
+    grad.kernel = kernel  # type: ignore[attr-defined]
     return grad
+
+
+def kernel_of_rule(definition: type[Op]) -> Callable[..., dict[str, Any]] | None:
+    """The kernel of the first gradient where it has the rule's parameters; None elsewhere."""
+    kernel = definition.grad_numpy
+    if kernel is None or not has_rule(definition):
+        return None
+    names = tuple([read.parameter for read in definition.rule_arguments])
+    return kernel if parameter_names(kernel) == names else None
+
+
+def replaces_rule(definition: type[Op]) -> bool:
+    """Whether the rule is that of the composition, which recomputes what the kernel reads."""
+    return getattr(definition.grad, "kernel", None) is not None
 
 
 def differentiated(

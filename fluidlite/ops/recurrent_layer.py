@@ -110,7 +110,7 @@ class recurrent_layer(Op):
             mask = f.sequence_mask(Lengths, maxlen=steps, out_dtype=Input.dtype)
             here = [f.slice(mask, axes=[1], starts=[t], ends=[t + 1]) for t in range(steps)]
         h, c = InitH, InitC
-        made: list[Any] = [None] * steps
+        behind: list[Any] = [None] * steps
         for t in self.order(steps):
             cut = f.slice(Input, axes=[0], starts=[t], ends=[t + 1])
             x = f.reshape(cut, shape=list(Input.shape[1:]))
@@ -123,9 +123,9 @@ class recurrent_layer(Op):
                 new_c = None if c is None else c + (new_c - c) * here[t]
                 memory = memory if c is None else new_c
             h, c = new_h, new_c
-            made[t] = out, gates, memory
+            behind[t] = out, gates, memory
         out, gates, memory = (
-            None if values[0] is None else f.stack(list(values), axis=0) for values in zip(*made)
+            None if values[0] is None else f.stack(list(values), axis=0) for values in zip(*behind)
         )
         return out, h, c, gates, memory
 

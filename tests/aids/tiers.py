@@ -61,7 +61,7 @@ OTHERWISE = frozenset([
     "conv3d_transpose", "data_norm", "deformable_conv", "deformable_conv_v1",
     "depthwise_conv2d", "depthwise_conv2d_transpose", "elementwise_mod", "elementwise_pow",
     "grid_sampler", "gru_unit", "lstm_layers", "margin_rank_loss", "neighbours", "pow",
-    "remainder", "rmsprop", "row_conv", "sigmoid_focal_loss",
+    "recurrent_layer", "remainder", "rmsprop", "row_conv", "sigmoid_focal_loss",
 ])  # fmt: skip
 #: what those are fed beside the usual
 ORDINARY = ("0 in", "-0 in")

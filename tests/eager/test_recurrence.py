@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import fluidlite as fluid
-from fluidlite import errors, flow
+from fluidlite import errors, flow, paddle
 
 
 @pytest.mark.parametrize(
@@ -67,3 +67,22 @@ def test_states_to_begin_with_are_zeros_whatever_the_inputs_hold():
 def test_states_that_do_not_fit_are_refused(call, says):
     with pytest.raises(errors.FluidError, match=says):
         call()
+
+
+@pytest.mark.parametrize("kind", ["LSTM", "GRU", "SimpleRNN"])
+def test_second_derivatives_of_recurrent_layers_are_those_of_differences(kind):
+    net = getattr(paddle.nn, kind)(2, 3, direction="bidirect").astype("float64")
+    x = paddle.to_tensor(np.random.default_rng(5).normal(size=[2, 4, 2]), stop_gradient=False)
+    lengths = paddle.to_tensor(np.array([4, 2]))
+
+    def slope(at):
+        (found,) = paddle.grad([net(at, None, lengths)[0].square().sum()], [at], create_graph=True)
+        return found
+
+    (exact,) = paddle.grad([slope(x).square().sum()], [x])
+    away = np.random.default_rng(6).normal(size=[2, 4, 2])
+    sides = []
+    for sign in (1, -1):
+        moved = paddle.to_tensor(x.numpy() + sign * 1e-6 * away, stop_gradient=False)
+        sides.append(float(slope(moved).square().sum()))
+    np.testing.assert_allclose(np.sum(exact.numpy() * away), (sides[0] - sides[1]) / 2e-6, 1e-6)

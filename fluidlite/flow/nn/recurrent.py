@@ -10,7 +10,7 @@ from ...errors import ArgumentError, ShapeError
 from ...ground.docstrings import Family
 from ...ground.fields import from_fields
 from ...symbolic import in_program
-from ..shapes import squeeze, stack, unbind, unsqueeze
+from ..shapes import squeeze, unsqueeze
 from . import functional as F
 from .dense import near_zero, uniform_parameter
 from .module import Module
@@ -210,11 +210,11 @@ class _Along(StackedCells, _Recurrent):
         self._need_input(input, 2, 3)
         alone = len(input.array.shape) == 2
         time = 1 if self.batch_first and not alone else 0
-        steps = [unsqueeze(x, 0) if alone else x for x in unbind(input, time)]
+        rows = unsqueeze(input, 1) if alone else input
         if alone and hx is not None:
             hx = [unsqueeze(s, 1) for s in (hx if isinstance(hx, (list, tuple)) else [hx])]
-        shown, states = self.through(steps, hx, self._drop if self.dropout else None)
-        out = stack([squeeze(x, 0) for x in shown] if alone else shown, time)
+        out, states = self.through(rows, time, hx, self._drop if self.dropout else None)
+        out = squeeze(out, 1) if alone else out
         return out, alone_or_all(tuple(squeeze(s, 1) if alone else s for s in states))
 
     def _packed(self, input: PackedSequence, hx: Any) -> Any:
@@ -225,9 +225,9 @@ class _Along(StackedCells, _Recurrent):
         rows = input.padded()
         self._need_input(rows, 2, 3)
         drop, lengths = self._drop if self.dropout else None, rows.results(input.lengths)
-        shown, after = self.through(unbind(rows, 0), states, drop, lengths)
+        out, after = self.through(rows, 0, states, drop, lengths)
         after = tuple(input.unsorted(state) for state in after)
-        return input.like(stack(shown)), alone_or_all(after)
+        return input.like(out), alone_or_all(after)
 
     def _drop(self, x: Any) -> Any:
         return F.dropout(x, self.dropout, self.training)
