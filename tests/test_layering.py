@@ -470,6 +470,9 @@ SPELLINGS = {
     "optimizer": ("optimizer.lr",),
     "paddle": (
         "paddle.device",
+        "paddle.distributed.datasets",
+        "paddle.distributed.groups",
+        "paddle.distributed.parallel",
         "paddle.incubate.autograd",
         "paddle.io",
         "paddle.inference",

@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -69,10 +70,11 @@ class MpiGroup:
     Args:
         mpi: the module ``mpi4py.MPI``.
         timeouts: how long it waits for others.
+        members: the communicator of those that belong to it; all processes when None.
     """
 
-    def __init__(self, mpi: Any, timeouts: Timeouts) -> None:
-        world = mpi.COMM_WORLD
+    def __init__(self, mpi: Any, timeouts: Timeouts, members: Any = None) -> None:
+        world = mpi.COMM_WORLD if members is None else members
         self._mpi, self._world = mpi, world
         self._ops = {"sum": mpi.SUM, "prod": mpi.PROD, "max": mpi.MAX, "min": mpi.MIN}
         self.size: int = world.Get_size()
@@ -206,6 +208,71 @@ class MpiGroup:
         """Rewrite a program that has gradients, so that they are summed over all processes."""
         if any(is_loss_gradient(op) for block in program.blocks for op in block.ops):
             data_parallel(program, Program())
+
+    # -- what programs of paddle 2 call ------------------------------------------------------------
+
+    def subgroup(self, ranks: Sequence[int]) -> MpiGroup | None:
+        """The group of some of these processes, which all of them ask for.
+
+        Args:
+            ranks: their numbers, in the order of those that they have in the group.
+
+        Returns:
+            the group; None where this process does not belong to it.
+        """
+        self._wait_for(self._world.Ibarrier(), "all processes to make a group")
+        belongs = self.rank in ranks
+        place = list(ranks).index(self.rank) if belongs else 0
+        members = self._world.Split(0 if belongs else self._mpi.UNDEFINED, place)
+        return MpiGroup(self._mpi, self.timeouts, members) if belongs else None
+
+    def begin_send(self, x: Any, to: int) -> Any:
+        """Begin to send an array to one process; gives what :meth:`finish` takes.
+
+        Args:
+            x: the array.
+            to: the number of the process.
+        """
+        sent = _copied(x)
+        request = self._ring(0).Isend(_bytes_of(sent), to)
+        return self._begun(request, f"process {to} to take {_named(sent)}", lambda: sent, sent)
+
+    def begin_receive(self, like: Any, sender: int) -> Any:
+        """Begin to wait for an array of one process; gives what :meth:`finish` takes.
+
+        Args:
+            like: an array of the same shape and element type.
+            sender: the number of the process.
+        """
+        received = np.empty(like.shape, like.dtype)
+        request = self._ring(0).Irecv(_bytes_of(received), sender)
+        what = f"{_named(received)} from process {sender}"
+        return self._begun(request, what, lambda: received, received)
+
+    def finish(self, begun: Any) -> Any:
+        """The result of what :meth:`begin_send` or :meth:`begin_receive` began."""
+        return self._finish(begun)
+
+    def exchange(self, parts: Sequence[Any]) -> list[Any]:
+        """What each process has for this one.
+
+        Args:
+            parts: bytes for each process, in their order.
+        """
+        counts = [len(each) for each in parts]
+        table = self._gathered(np.array([counts], "int64"), 0)
+        sizes = [int(n) for n in table[:, self.rank]]
+        sent = np.frombuffer(b"".join(parts), "uint8")
+        received = np.empty(sum(sizes), "uint8")
+        byte = self._mpi.BYTE
+        request = self._ring(0).Ialltoallv(
+            [sent, counts, None, byte], [received, sizes, None, byte]
+        )
+        whole = self._finish(
+            self._begun(request, "the parts of all processes", received.tobytes, (sent, received))
+        )
+        ends = np.cumsum([0, *sizes])
+        return [whole[a:b] for a, b in pairwise(ends)]
 
     # -- runs that are repeated --------------------------------------------------------------------
 

@@ -8,7 +8,6 @@ The functions, layers and optimizers are those of the package; here stand their 
 
 from __future__ import annotations
 
-from ..dygraph.parallel import DataParallel
 from ..eager.engine import grad
 from ..eager.mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from ..eager.parameter import LazyGuard
@@ -81,8 +80,8 @@ from ..inspect.layers import summary
 from ..io import batch
 from ..model import Model
 from . import (
-    autograd, base, device, framework, hub, incubate, inference, inplace, io, jit, metric, nn,
-    optimizer, reader, regularizer, static, sysconfig, utils, version,
+    autograd, base, device, distributed, framework, hub, incubate, inference, inplace, io, jit,
+    metric, nn, optimizer, reader, regularizer, static, sysconfig, utils, version,
 )  # fmt: skip
 from .creation import (
     arange, assign, create_parameter, empty, eye, full, linspace, logspace, normal, ones, rand,
@@ -94,6 +93,7 @@ from .device import (
     is_compiled_with_custom_device, is_compiled_with_distribute, is_compiled_with_ipu,
     is_compiled_with_rocm, is_compiled_with_xpu, set_device,
 )  # fmt: skip
+from .distributed.parallel import DataParallel
 from .element_types import bool, dtype, finfo, iinfo, is_complex, is_floating_point, is_integer
 from .files import load, save
 from .param_attr import ParamAttr

@@ -1,0 +1,87 @@
+"""Which rows of a table of parameters are kept, as ``sparse_embedding`` is told.
+
+Servers of parameters read this, which there are not: it can be said, and is without effect.
+"""
+
+from __future__ import annotations
+
+from ...errors import ArgumentError
+from ...ground.public_names import list_public_names
+from ...ground.reprs import Described
+from ...ground.tracebacks import api_boundaries
+
+
+class EntryAttr(Described):
+    """What all of them are."""
+
+    def _to_attr(self) -> str:
+        """The text in which operators keep it."""
+        raise NotImplementedError
+
+
+class CountFilterEntry(EntryAttr):
+    """Rows are kept that were asked for often enough.
+
+    Args:
+        count_filter: how often, 0 or more.
+
+    Raises:
+        ArgumentError: it is something else.
+    """
+
+    def __init__(self, count_filter: int) -> None:
+        if type(count_filter) is not int or count_filter < 0:
+            raise ArgumentError(
+                f"expected count_filter to be a whole number, 0 or more, got {count_filter!r:.60}"
+            )
+        self._count_filter = count_filter
+
+    def _to_attr(self) -> str:
+        return f"count_filter_entry:{self._count_filter}"
+
+
+class ProbabilityEntry(EntryAttr):
+    """Rows are kept with a probability.
+
+    Args:
+        probability: between 0 and 1.
+
+    Raises:
+        ArgumentError: it is something else.
+    """
+
+    def __init__(self, probability: float) -> None:
+        if not isinstance(probability, float) or not 0 < probability < 1:
+            raise ArgumentError(
+                f"expected probability to be a fraction between 0 and 1, got {probability!r:.60}"
+            )
+        self._probability = probability
+
+    def _to_attr(self) -> str:
+        return f"probability_entry:{self._probability}"
+
+
+class ShowClickEntry(EntryAttr):
+    """Rows are kept by how often they were shown and clicked.
+
+    Args:
+        show_name: the name of the variable that says how often rows were shown.
+        click_name: the name of that which says how often they were clicked.
+
+    Raises:
+        ArgumentError: a name is no text.
+    """
+
+    def __init__(self, show_name: str, click_name: str) -> None:
+        if not isinstance(show_name, str) or not isinstance(click_name, str):
+            raise ArgumentError(
+                f"expected names of variables, got {show_name!r:.60} and {click_name!r:.60}"
+            )
+        self._show_name, self._click_name = show_name, click_name
+
+    def _to_attr(self) -> str:
+        return f"show_click_entry:{self._show_name}:{self._click_name}"
+
+
+list_public_names(globals())
+api_boundaries(globals())
