@@ -15,6 +15,7 @@ from ..backend import numpy_
 from ..errors import NoGradientError
 from ..ground.dtypes import as_dtype
 from ..ground.shaped import Shaped
+from ..ground.values import SelectedRows
 from ..opdef.arithmetic import Arithmetic
 from ..opdef.definition import Op, lookup
 from ..opdef.gradient import has_rule, kernel_of_rule, replaces_rule
@@ -100,15 +101,12 @@ class Pullback:
         )
         arguments = definition.rule_arguments if has_rule(definition) else ()
         operands = dict(zip(op.input_slots, ins))
-        everything = frozenset(a.of for a in arguments if a.source != "cotangent")
         if replaces_rule(definition):
-            needed = everything
+            needed = frozenset(a.of for a in arguments if a.source != "cotangent")
         else:
             needed = _needed(op, operands, outs, tuple(slot for _, slot in self.wanted))
-        #: the kernel of the rule, where it reads nothing that the rule does not
-        self._kernel: Callable[..., dict[str, Any]] | None = (
-            kernel_of_rule(definition) if needed == everything else None
-        )
+        #: the kernel of the rule, which reads no more than the rule does
+        self._kernel: Callable[..., dict[str, Any]] | None = kernel_of_rule(definition)
         taken = [a.of for a in arguments if a.source == "in"]
         places_in = list(op.input_slots)
         #: for each input that is read: its place, and its form where that is enough
@@ -187,7 +185,7 @@ class Pullback:
             for slot, optional in self._cotangents:
                 at_hand.append(completed(cotangents.get(slot), outs.get(slot), optional, zeros))
         arguments = [at_hand[k] for k in self._order]
-        if self._kernel is not None and f is kernels:
+        if self._kernel is not None and f is kernels and type(cotangents) is not SelectedRows:
             parts = self._kernel(self.op, numpy_.xp, *arguments)
         else:
             parts = self._rule(f, *arguments)

@@ -225,6 +225,18 @@ class matmul(UseMkldnn, UseQuantizer, Op):
         if self.head_number > 1:
             return self.by_heads(f, X, Y, dOut)
 
+        across, down = self.transpose_X, self.transpose_Y
+        if len(X.shape) == len(Y.shape) == 2:
+            scaled = functools.partial(f.matmul, alpha=self.alpha)
+            return dict(
+                X=(lambda: scaled(Y, dOut, transpose_X=down, transpose_Y=True))
+                if across
+                else lambda: scaled(dOut, Y, transpose_Y=not down),
+                Y=(lambda: scaled(dOut, X, transpose_X=True, transpose_Y=across))
+                if down
+                else lambda: scaled(X, dOut, transpose_X=not across),
+            )
+
         def operands():
             """X, Y and dOut as matrices, or as stacks of them."""
             x, y = row(X.shape), column(Y.shape)
@@ -239,15 +251,15 @@ class matmul(UseMkldnn, UseQuantizer, Op):
 
         def dX():
             x, y, g = operands()
-            if self.transpose_X:
-                return times(y, g, self.transpose_Y, True, x, X.shape)
-            return times(g, y, False, not self.transpose_Y, x, X.shape)
+            if across:
+                return times(y, g, down, True, x, X.shape)
+            return times(g, y, False, not down, x, X.shape)
 
         def dY():
             x, y, g = operands()
-            if self.transpose_Y:
-                return times(g, x, True, self.transpose_X, y, Y.shape)
-            return times(x, g, not self.transpose_X, False, y, Y.shape)
+            if down:
+                return times(g, x, True, across, y, Y.shape)
+            return times(x, g, not across, False, y, Y.shape)
 
         return dict(X=dX, Y=dY)
 
