@@ -67,6 +67,7 @@ from .ir.abstract import APPENDER as _APPENDER
 from .ir.device import device_guard
 from .ir.display_hooks import VIEWS as _VIEWS
 from .ir.encoding import ENCODING as _ENCODING
+from .ir.kept_values import KEPT_VALUES as _KEPT_VALUES
 from .ir.name_scope import name_scope
 from .ir.program import Program, default_main_program, default_startup_program, program_guard
 from .ir.variable import Variable
@@ -88,6 +89,7 @@ _APPENDER.provide(partial(import_module, f"{__name__}.symbolic"))
 _FILLER.provide(partial(import_module, f"{__name__}.eager.parameter"))
 _VIEWS.provide(partial(import_module, f"{__name__}.inspect.views"))
 _ENCODING.provide(partial(import_module, f"{__name__}.proto.program"))
+_KEPT_VALUES.provide(partial(import_module, f"{__name__}.io.program_states"))
 _PREDICTORS.provide(partial(import_module, f"{__name__}.inference.analysis"))
 _TENSOR_FILES.provide(partial(import_module, f"{__name__}.io.streams"))
 _FEEDER.provide(lambda: import_module(f"{__name__}.readers.feeder").ProgramFeeder)

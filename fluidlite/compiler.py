@@ -72,19 +72,29 @@ class BuildStrategy:
 
     ReduceStrategy: ClassVar[type[_ReduceStrategy]] = _ReduceStrategy
     GradientScaleStrategy: ClassVar[type[_Scales]] = GradientScaleStrategy
+    allow_cuda_graph_capture: bool = False
     async_mode: bool = False
+    bkcl_comm_num: int = 1
+    build_cinn_pass: bool = False
     cache_runtime_context: bool = False
     debug_graphviz_path: str = ""
+    enable_addto: bool = False
     enable_auto_fusion: bool = False
     enable_backward_optimizer_op_deps: bool = True
     enable_inplace: bool = True
     enable_sequential_execution: bool = False
+    fix_op_run_order: bool = False
+    fuse_adamw: bool = False
     fuse_all_optimizer_ops: bool = False
     fuse_all_reduce_ops: bool = True
     fuse_bn_act_ops: bool = False
+    fuse_bn_add_act_ops: bool = True
     fuse_broadcast_ops: bool = True
     fuse_elewise_add_act_ops: bool = False
+    fuse_gemm_epilogue: bool = False
     fuse_relu_depthwise_conv: bool = False
+    fused_attention: bool = False
+    fused_feedforward: bool = False
     gradient_scale_strategy: Enum = GradientScaleStrategy.CoeffNumDevice
     hierarchical_allreduce_inter_nranks: int = 0
     is_distribution: bool = False
@@ -94,6 +104,7 @@ class BuildStrategy:
     num_trainers: int = 1
     reduce_strategy: _ReduceStrategy = _ReduceStrategy.AllReduce
     remove_unnecessary_lock: bool = True
+    sequential_run: bool = False
     sync_batch_norm: bool = False
     trainer_id: int = 0
     trainers_endpoints: list[str] = field(default_factory=list)

@@ -86,7 +86,7 @@ class FeedTypeError(FeedError, TypeError, RuntimeError):
     """What was fed is no dictionary of arrays."""
 
 
-class FetchError(FluidError, ValueError, LookupError):
+class FetchError(FluidError, ValueError, LookupError, RuntimeError):
     """A variable to fetch is not there."""
 
 
@@ -134,7 +134,7 @@ class UnsupportedError(FluidError, NotImplementedError):
     """There is no such computation here."""
 
 
-class NoDeviceError(UnsupportedError, ValueError, TypeError, RuntimeError):
+class NoDeviceError(UnsupportedError, ValueError, TypeError, RuntimeError, AssertionError):
     """A device is named that is not there: programs run on the CPU."""
 
 

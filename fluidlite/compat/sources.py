@@ -57,7 +57,7 @@ SOURCES: dict[str, str] = {
     "paddle.fluid.contrib": "contrib",
     "paddle.fluid.contrib.decoder": "",
     "paddle.fluid.contrib.extend_optimizer": "contrib.extend_optimizer compat.modules.decoupled",
-    "paddle.fluid.contrib.layers": "contrib.layers compat.modules.clicks",
+    "paddle.fluid.contrib.layers": "contrib.layers contrib.clicks",
     "paddle.fluid.contrib.memory_usage_calc": "compat.modules.usage",
     "paddle.fluid.contrib.mixed_precision": "contrib.mixed_precision",
     "paddle.fluid.contrib.mixed_precision.decorator": (

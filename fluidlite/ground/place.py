@@ -63,13 +63,13 @@ class CUDAPinnedPlace(Place):
 Places = Place | Sequence[Place] | None
 
 
-def checked(place: Place | None) -> Place:
+def checked(place: Place | str | None) -> Place:
     """The place to run at; the CPU when None.
 
     Raises:
         ArgumentError: it is no place, or one that is not there.
     """
-    if place is None:
+    if place is None or place == "cpu":  # as paddle 2 spells it, too
         return CPUPlace()
     if not isinstance(place, Place):
         raise ArgumentError(f"expected a place such as CPUPlace(), got {place!r:.60}")

@@ -45,7 +45,8 @@ def device_guard(device: str | None = None) -> Iterator[None]:
     >>> y.op.attr("op_device")
     'cpu'
     """
-    if device not in (None, "", "cpu", "gpu"):
+    name = device.partition(":")[0] if isinstance(device, str) else device
+    if name not in (None, "", "cpu", "gpu", "xpu"):
         raise ArgumentError(
             f'device_guard: expected device to be "cpu", "gpu" or None, got {device!r:.60}'
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,7 @@ from .display_hooks import VIEWS
 from .encoding import ENCODING
 from .fluid_names import OldProgram
 from .foreign import allow_in, mark_text
+from .kept_values import KEPT_VALUES
 from .message_text import as_messages, program_message
 from .operator import Operator, OpRole
 from .parse import parse_into
@@ -33,8 +34,10 @@ from .variable import Parameter, Variable
 from .verify import verify as verify_program
 
 if TYPE_CHECKING:
+    from ..ground.values import LoDTensor
     from ..inspect.diff import Difference
     from ..inspect.summary import Summary
+    from ..scope import Scope
 
 
 class Program(OldProgram):
@@ -146,6 +149,36 @@ class Program(OldProgram):
         default_main_program().random_seed = seed
         default_startup_program().random_seed = seed
         _seed_of_all.switch(default_main_program().random_seed)
+
+    def state_dict(self, mode: str = "all", scope: Scope | None = None) -> dict[str, LoDTensor]:
+        """The values of the variables that stay between runs.
+
+        Args:
+            mode: "param" for parameters, "opt" for what optimizers keep, "all" for both.
+            scope: where they are; the global scope when None.
+
+        Returns:
+            name -> tensor, which shows what the scope holds.
+
+        Raises:
+            ArgumentError: there is no such mode.
+            NotInitializedError: a variable has no value; run the startup program first.
+        """
+        found: dict[str, LoDTensor] = KEPT_VALUES.get().state_dict(self, mode, scope)
+        return found
+
+    def set_state_dict(self, state_dict: Mapping[str, Any], scope: Scope | None = None) -> None:
+        """Give variables values; a warning names those that are not there, or do not fit.
+
+        Args:
+            state_dict: name -> tensor or array.
+            scope: where they are; the global scope when None.
+
+        Raises:
+            ArgumentError: this is no dictionary.
+            UnknownVariableError: the scope has no variable of a name.
+        """
+        KEPT_VALUES.get().set_state_dict(self, state_dict, scope)
 
     def list_vars(self) -> Iterator[Variable]:
         """All variables, block by block."""

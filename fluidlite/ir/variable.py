@@ -21,13 +21,17 @@ from ..opdef.spec import RANK_TABLE, Shape, Spec
 from .abstract import APPENDER, AbstractArray
 from .descriptions import VarDesc
 from .display_hooks import VIEWS
+from .kept_values import KEPT_VALUES
 from .message_text import as_messages, variable_message
 
 if TYPE_CHECKING:
     from ..clip import ErrorClipBase
+    from ..functions.arguments import ArrayLike
     from ..functions.mixing import Promotion
     from ..ground.dtypes import DTypeLike
+    from ..ground.values import LoDTensor
     from ..opdef.definition import Op
+    from ..scope import Scope
     from .block import Block
     from .operator import Operator
     from .program import Program
@@ -252,6 +256,31 @@ class Variable(VariableMethods, Operand):
         return self.name + "@GRAD"
 
     @api_boundary
+    def get_value(self, scope: Scope | None = None) -> LoDTensor:
+        """What a scope holds, as a tensor that shows it.
+
+        Args:
+            scope: the global scope when None.
+
+        Raises:
+            UnknownVariableError: it has no value there.
+        """
+        found: LoDTensor = KEPT_VALUES.get().get_value(self, scope)
+        return found
+
+    def set_value(self, value: ArrayLike, scope: Scope | None = None) -> None:
+        """Have a scope hold another value.
+
+        Args:
+            value: a tensor or an array.
+            scope: the global scope when None.
+
+        Raises:
+            UnknownVariableError: the variable has no value there.
+            ShapeError: that one has another shape.
+        """
+        KEPT_VALUES.get().set_value(self, value, scope)
+
     def astype(self, dtype: DTypeLike) -> Variable:
         """The variable cast to another element type, by a ``cast`` operator."""
         f = self._builder()

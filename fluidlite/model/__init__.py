@@ -6,9 +6,9 @@ from ..ground.missing_names import answer
 from ..ground.public_names import list_public_names
 from ..ground.tracebacks import api_boundaries
 from . import callbacks, metric
-from .batches import InputSpec
 from .history import FitHistory
 from .model import Model
+from .specification import InputSpec
 
 __all__ = ["FitHistory", "InputSpec", "Model", "callbacks", "metric"]
 

@@ -48,18 +48,6 @@ def loss_of(loss: Callable[..., Any], outputs: Sequence[Any], labels: Sequence[A
         ) from error
 
 
-class InputSpec(NamedTuple):
-    """What an input or a label of a model looks like.
-
-    >>> InputSpec([None, 4])
-    InputSpec(shape=[None, 4], dtype='float32', name=None)
-    """
-
-    shape: Sequence[int | None]  #: sizes; None where they differ from batch to batch
-    dtype: Any = "float32"
-    name: str | None = None
-
-
 #: what a model is trained and tested on
 Data = np.ndarray[Any, Any] | TensorRecord | Samples | Callable[[], Iterable[Any]] | Iterable[Any]
 

@@ -15,7 +15,8 @@ from ..ir.program import Program, default_startup_program, program_guard
 from ..layers import mean
 from ..runtime.executor import Executor
 from ..scope import Scope, scope_guard
-from .batches import Batch, InputSpec, loss_of
+from .batches import Batch, loss_of
+from .specification import InputSpec
 
 
 class InProgram:

@@ -13,11 +13,12 @@ from ..errors import ArgumentError
 from ..ground.files import Path, usable_path
 from ..inspect.layers import summary
 from .at_once import AtOnce, runs_at_once
-from .batches import Batch, Data, DataBatches, InputSpec
+from .batches import Batch, Data, DataBatches
 from .callbacks import Callback, Callbacks, ModelCheckpoint, ProgBarLogger
 from .history import FitHistory
 from .in_program import InProgram
 from .metric import Metric
+from .specification import InputSpec
 
 if TYPE_CHECKING:
     from ..functions.arguments import ArrayLike, DTypeLike
@@ -389,7 +390,7 @@ class Model:
         if not self._at_once:
             return self.program.summary() if self.program is not None else None
         if input_size is None and self._inputs is not None:
-            input_size = [tuple(1 if n is None else n for n in spec.shape) for spec in self._inputs]
+            input_size = [tuple(1 if n < 0 else n for n in spec.shape) for spec in self._inputs]
             dtype = dtype or [spec.dtype for spec in self._inputs]
         return summary(self.network, input_size, dtype)
 

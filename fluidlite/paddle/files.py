@@ -17,6 +17,7 @@ from ..eager.tensor import Tensor
 from ..ground.files import Path
 from ..ground.public_names import list_public_names
 from ..ground.tracebacks import api_boundaries
+from ..ground.values import LoDTensor
 from ..io.states import load_state, write_tensors
 from ..ir.program import Program
 from ..proto.state import NAME_TABLE, checked_path
@@ -70,6 +71,8 @@ def load(path: Path, **configs: Any) -> Any:
 
 
 def _arrays(value: Any, name: Any = None) -> Any:
+    if isinstance(value, LoDTensor):
+        return np.array(value)
     if isinstance(value, TensorRecord):
         return value if isinstance(name, str) else np.array(value.array)
     if isinstance(value, Mapping):

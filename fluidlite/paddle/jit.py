@@ -200,7 +200,7 @@ def _built(layer: Any, spec: Sequence[Any]) -> Built:
 
 def _declared(value: Any) -> Any:
     if isinstance(value, InputSpec):
-        return Declared(*value)
+        return Declared(value.shape, value.dtype, value.name, value.stop_gradient)
     if isinstance(value, (TensorRecord, np.ndarray)):
         array: Any = getattr(value, "array", value)
         return Declared([-1, *array.shape[1:]] if array.ndim else [], array.dtype)

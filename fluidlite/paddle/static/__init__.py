@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
-from ...backward import append_backward, gradients
+from ...backward import gradients
 from ...compiler import BuildStrategy, CompiledProgram, ExecutionStrategy
+from ...contrib.clicks import ctr_metric_bundle
 from ...framework import device_guard
-from ...ground.place import cpu_places, cuda_places
+from ...ground.place import cpu_places
 from ...ground.public_names import list_public_names
-from ...io import load, load_program_state, save, set_program_state
+from ...io import is_persistable, load_program_state, load_vars, save_vars, set_program_state
 from ...ir.name_scope import name_scope
+from ...ir.operator import Operator
 from ...ir.program import (
     Program,
     default_main_program,
     default_startup_program,
     program_guard,
 )
-from ...ir.variable import Variable
-from ...layers import Print, accuracy, auc, create_global_var, create_parameter, py_func
+from ...ir.variable import Parameter, Variable
+from ...layers import accuracy, create_global_var, create_parameter, py_func
 from ...model import InputSpec
 from ...optimizer import ExponentialMovingAverage
 from ...runtime.executor import Executor
-from ...scope import global_scope, scope_guard
+from ...scope import Scope, global_scope, scope_guard
 from ..param_attr import WeightNormParamAttr
-from . import nn
+from . import io, nn
+from .building import Print, append_backward, auc, load, save
 from .data import data
+from .machines import (
+    cuda_places,
+    xpu_places,
+)
 from .models import (
     deserialize_persistables,
     deserialize_program,
@@ -38,14 +45,16 @@ from .models import (
 
 __all__ = [
     "BuildStrategy", "CompiledProgram", "ExecutionStrategy", "Executor",
-    "ExponentialMovingAverage", "InputSpec", "Print", "Program", "Variable",
-    "WeightNormParamAttr", "accuracy", "append_backward", "auc", "cpu_places",
-    "create_global_var", "create_parameter", "cuda_places", "data", "default_main_program",
-    "default_startup_program", "deserialize_persistables", "deserialize_program",
-    "device_guard", "global_scope", "gradients", "load", "load_from_file",
-    "load_inference_model", "load_program_state", "name_scope", "nn", "normalize_program",
-    "program_guard", "py_func", "save", "save_inference_model", "save_to_file", "scope_guard",
+    "ExponentialMovingAverage", "InputSpec", "Operator",
+    "Parameter", "Print", "Program", "Scope", "Variable", "WeightNormParamAttr", "accuracy",
+    "append_backward", "auc", "cpu_places", "create_global_var", "create_parameter",
+    "ctr_metric_bundle", "cuda_places", "data", "default_main_program", "default_startup_program",
+    "deserialize_persistables", "deserialize_program", "device_guard", "global_scope", "gradients",
+    "io", "is_persistable", "load", "load_from_file", "load_inference_model",
+    "load_program_state", "load_vars", "name_scope", "nn", "normalize_program", "program_guard",
+    "py_func", "save", "save_inference_model", "save_to_file", "save_vars", "scope_guard",
     "serialize_persistables", "serialize_program", "set_program_state",
+    "xpu_places",
 ]  # fmt: skip
 
 list_public_names(globals())

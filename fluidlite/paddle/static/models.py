@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ... import io
+from ...errors import ArgumentError
 from ...ground.files import Path, Transaction, read_bytes
 from ...ground.public_names import list_public_names
 from ...ground.tracebacks import api_boundaries
@@ -40,11 +41,13 @@ def save_inference_model(
         FileError: a file cannot be written; says which, and why.
         NotInitializedError: a parameter has no value; run the startup program first.
     """
+    if not isinstance(path_prefix, (str, os.PathLike)):
+        raise ArgumentError(f"expected path_prefix to be a path, got {path_prefix!r:.60}")
     folder, stem = os.path.split(checked_path(path_prefix))
     io.save_inference_model(
         folder or ".",
-        [var.name for var in _listed(feed_vars)],
-        _listed(fetch_vars),
+        [var.name for var in _listed(feed_vars, "feed_vars")],
+        _listed(fetch_vars, "fetch_vars"),
         executor,
         kwargs.get("program"),
         f"{stem}.pdmodel",
@@ -66,6 +69,12 @@ def load_inference_model(path_prefix: Path | None, executor: Executor, **kwargs:
     Raises:
         FileError: a file cannot be read; says which, and why.
     """
+    unknown = {*kwargs} - {"model_filename", "params_filename"}
+    if unknown:
+        raise ArgumentError(
+            f"load_inference_model takes model_filename and params_filename, got "
+            f"{min(unknown)!r:.60}"
+        )
     names = {name: kwargs.get(name) for name in ("model_filename", "params_filename")}
     return io.load_inference_model(path_prefix, executor, **names)
 
@@ -119,8 +128,8 @@ def _written(
     with tempfile.TemporaryDirectory() as folder:
         io.save_inference_model(
             folder,
-            [var.name for var in _listed(feed_vars)],
-            _listed(fetch_vars),
+            [var.name for var in _listed(feed_vars, "feed_vars")],
+            _listed(fetch_vars, "fetch_vars"),
             executor,
             default_main_program() if program is None else program,
             "model",
@@ -162,6 +171,8 @@ def save_to_file(path: Path, content: bytes) -> None:
     Raises:
         FileError: the file cannot be written; says why.
     """
+    if not isinstance(content, bytes):
+        raise ArgumentError(f"expected bytes to write, got {type(content).__name__}")
     with Transaction() as files:
         files.write(path, content)
 
@@ -178,8 +189,12 @@ def load_from_file(path: Path) -> bytes:
     return read_bytes(path)
 
 
-def _listed(variables: Variables) -> list[Variable]:
-    return list(variables) if isinstance(variables, (list, tuple)) else [variables]  # type: ignore[list-item]
+def _listed(variables: Variables, what: str) -> list[Variable]:
+    listed: Any = variables if isinstance(variables, (list, tuple)) else [variables]
+    for each in listed:
+        if not isinstance(each, Variable):
+            raise ArgumentError(f"expected {what} to be variables, got {each!r:.60}")
+    return list(listed)
 
 
 list_public_names(globals())

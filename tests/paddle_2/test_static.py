@@ -1,0 +1,225 @@
+"""``paddle.static``: what stands around programs, in paddle 2.6's words."""
+
+import numpy as np
+import pytest
+
+from fluidlite import errors, paddle
+
+static = paddle.static
+
+
+@pytest.fixture(autouse=True)
+def in_static_mode():
+    paddle.enable_static()
+
+
+def trained():
+    """A program with an optimizer that has been started, its output, and an executor."""
+    main, startup = static.Program(), static.Program()
+    with static.program_guard(main, startup):
+        x = static.data("x", [None, 3])
+        y = static.nn.fc(x, 2)
+        paddle.optimizer.Adam().minimize(paddle.mean(y))
+    executor = static.Executor("cpu")
+    executor.run(startup)
+    return main, y, executor
+
+
+def test_the_state_of_a_program_is_its_values_by_kind():
+    main, _, _ = trained()
+    assert sorted(main.state_dict("param")) == ["fc_0.b_0", "fc_0.w_0"]
+    kept = main.state_dict("opt")
+    assert "fc_0.w_0" not in kept and any("moment1" in name for name in kept)
+    assert set(main.state_dict()) == {*main.state_dict("param"), *kept}
+    with pytest.raises(ValueError, match="expected mode to be one of"):
+        main.state_dict("all of it")
+    with pytest.raises(ValueError, match="no value"):
+        main.state_dict("param", static.Scope())
+
+
+def test_a_state_is_set_as_far_as_it_fits():
+    main, _, _ = trained()
+    tensor = main.state_dict()["fc_0.w_0"]
+    bias = np.array(main.state_dict()["fc_0.b_0"])
+    state = {"fc_0.w_0": np.ones([3, 2], "float32"), "fc_0.b_0": np.ones([5], "float32")}
+    with pytest.warns(errors.FluidWarning, match=r"'fc_0.b_0' stays as it is"):
+        main.set_state_dict(state)
+    assert np.array(tensor).tolist() == [[1, 1]] * 3  # it shows what the scope holds
+    np.testing.assert_array_equal(main.state_dict()["fc_0.b_0"], bias)
+    with pytest.warns(errors.FluidWarning, match="no such variable"):
+        main.set_state_dict({"q": bias})
+    with pytest.raises(TypeError, match="expected a dictionary"):
+        main.set_state_dict(3)
+    with pytest.raises(ValueError, match="run the startup program"):
+        main.set_state_dict({"fc_0.b_0": bias}, static.Scope())
+
+
+def test_a_parameter_gives_and_takes_its_value():
+    main, _, _ = trained()
+    weight = main.global_block().var("fc_0.w_0")
+    weight.set_value(np.zeros([3, 2]))
+    assert np.array(weight.get_value()).dtype == np.float32
+    assert not np.array(weight.get_value()).any()
+    with pytest.raises(ValueError, match=r"expected shape \[3, 2\], got \[4, 2\]"):
+        weight.set_value(np.zeros([4, 2]))
+    with pytest.raises(ValueError, match="the scope has no value"):
+        weight.get_value(static.Scope())
+
+
+def test_values_of_programs_are_saved(tmp_path):
+    main, _, _ = trained()
+    paddle.save(main.state_dict("param"), str(tmp_path / "net.pdparams"))
+    loaded = paddle.load(str(tmp_path / "net.pdparams"), return_numpy=True)
+    np.testing.assert_array_equal(loaded["fc_0.w_0"], main.state_dict()["fc_0.w_0"])
+    static.save(main, str(tmp_path / "net"), protocol=2)
+    before = np.array(main.state_dict()["fc_0.w_0"])
+    main.global_block().var("fc_0.w_0").set_value(np.zeros([3, 2]))
+    static.load(main, str(tmp_path / "net"))
+    np.testing.assert_array_equal(main.state_dict()["fc_0.w_0"], before)
+    with pytest.raises(ValueError, match="expected protocol"):
+        static.save(main, str(tmp_path / "net"), protocol=9)
+
+
+def test_variables_are_saved_one_by_one(tmp_path):
+    main, _, executor = trained()
+    parameters = main.all_parameters()
+    static.io.save_vars(executor, str(tmp_path), main, parameters, filename="some")
+    before = np.array(main.state_dict()["fc_0.w_0"])
+    parameters[0].set_value(np.zeros([3, 2]))
+    static.io.load_vars(executor, str(tmp_path), main, parameters, filename="some")
+    np.testing.assert_array_equal(main.state_dict()["fc_0.w_0"], before)
+    assert parameters[0] in static.io.get_program_persistable_vars(main)
+
+
+def test_sums_of_clicks_are_those_of_paddle_2():
+    """Paddle 2.6.2 gave these numbers."""
+    rng = np.random.RandomState(0)
+    batches = []
+    for _ in range(3):
+        rates = rng.rand(6, 2).astype("float32")
+        rates /= rates.sum(1, keepdims=True)
+        batches.append((rates[:, 1:], rng.randint(0, 2, (6, 1)).astype("float32")))
+    for weights, last in (
+        (None, [4.615877, 8.368837, 8.622601, 11.094501, 12, 18]),
+        ([0, 1], [4.615877, 8.368837, 8.622601, 0, 12, 0]),
+        ([0.5, 1], [4.615877, 8.368837, 8.622601, 5.547251, 12, 9]),
+    ):
+        main, startup = static.Program(), static.Program()
+        with static.program_guard(main, startup):
+            rate, click = static.data("rate", [-1, 1]), static.data("click", [-1, 1])
+            weight = None if weights is None else static.data("weight", [-1, 1])
+            sums = static.ctr_metric_bundle(rate, click, weight)
+        executor = static.Executor()
+        executor.run(startup)
+        for rates, clicks in batches:
+            feed = {"rate": rates, "click": clicks}
+            if weights:
+                feed["weight"] = np.array(weights, "float32").reshape(-1, 1)
+            got = executor.run(main, feed, list(sums))
+        np.testing.assert_allclose([float(each.reshape(-1)[0]) for each in got], last, rtol=1e-5)
+
+
+def test_the_area_under_a_curve_is_that_of_paddle_2():
+    rng = np.random.RandomState(0)
+    main, startup = static.Program(), static.Program()
+    with static.program_guard(main, startup):
+        rates, label = static.data("rates", [-1, 2]), static.data("label", [-1, 1], "int64")
+        total, lately, _ = static.auc(rates, label, ins_tag_weight=static.data("weight", [-1, 1]))
+    executor = static.Executor()
+    executor.run(startup)
+    for expected in ([0.625, 0.625], [0.571429, 0.555556], [0.638889, 0.6]):
+        both = rng.rand(6, 2).astype("float32")
+        both /= both.sum(1, keepdims=True)
+        feed = {"rates": both, "label": rng.randint(0, 2, (6, 1))}
+        got = executor.run(main, {**feed, "weight": np.zeros([6, 1], "float32")}, [total, lately])
+        np.testing.assert_allclose([float(each.reshape(-1)[0]) for each in got], expected, 1e-5)
+
+
+def test_an_input_is_specified_in_several_ways():
+    spec = static.InputSpec([None, 3], "float32", "x")
+    assert repr(spec) == (
+        "InputSpec(shape=(-1, 3), dtype=paddle.float32, name=x, stop_gradient=False)"
+    )
+    assert static.InputSpec([3]).batch(4).shape == (4, 3)
+    assert static.InputSpec([3]).batch([-1]).unbatch() == static.InputSpec([3])
+    assert hash(static.InputSpec([3])) == hash(static.InputSpec((3,)))
+    assert static.InputSpec([3], name="x") != static.InputSpec([3], name="y") != 3
+    assert static.InputSpec.from_numpy(np.ones([2, 2])).dtype == paddle.float64
+    paddle.disable_static()
+    made = static.InputSpec.from_tensor(paddle.ones([2, 2]), "x")
+    assert (made.shape, made.dtype, made.name) == ((2, 2), paddle.float32, "x")
+    for kind, wrong in (
+        (TypeError, lambda: static.InputSpec(3)),
+        (ValueError, lambda: static.InputSpec([3.5])),
+        (TypeError, lambda: static.InputSpec([3], "floatx")),
+        (ValueError, lambda: static.InputSpec.from_tensor(np.ones(2))),
+        (TypeError, lambda: static.InputSpec([3]).batch(3.5)),
+        (ValueError, lambda: static.InputSpec([3]).batch([4, 3])),
+        (ValueError, lambda: static.InputSpec([]).unbatch()),
+    ):
+        with pytest.raises(kind):
+            wrong()
+
+
+def test_strategies_have_the_switches_of_paddle_2():
+    strategy = static.BuildStrategy()
+    assert strategy.fuse_bn_add_act_ops and not strategy.fuse_gemm_epilogue
+    strategy.build_cinn_pass = strategy.enable_addto = True
+    with pytest.raises(AttributeError):
+        strategy.fuse_everything = True
+    main, y, executor = trained()
+    compiled = static.CompiledProgram(main, strategy)
+    (got,) = executor.run(compiled, {"x": np.ones([1, 3], "float32")}, [y])
+    assert got.shape == (1, 2)
+
+
+@pytest.mark.parametrize(
+    "kind, use",
+    [
+        (AssertionError, lambda: static.xpu_places()),
+        (AssertionError, lambda: static.cuda_places()),
+    ],
+)
+def test_what_needs_another_machine_is_refused_by_name(kind, use):
+    with pytest.raises(kind, match=r"paddle.static.\w+: there is no \w+ here"):
+        use()
+
+
+@pytest.mark.parametrize(
+    "kind, use",
+    [
+        (ValueError, lambda x, y, exe: static.save_inference_model("net", "x", y, exe)),
+        (ValueError, lambda x, y, exe: static.save_inference_model("net", x, "y", exe)),
+        (ValueError, lambda x, y, exe: static.save_inference_model(3, x, y, exe)),
+        (ValueError, lambda x, y, exe: static.load_inference_model("net", exe, folder="net")),
+        (TypeError, lambda x, y, exe: static.normalize_program(x.program, ["x"], [y])),
+        (ValueError, lambda x, y, exe: static.serialize_program("x", [y])),
+        (ValueError, lambda x, y, exe: static.save_to_file("net", "content")),
+        (ValueError, lambda x, y, exe: static.Executor("abacus")),
+        (RuntimeError, lambda x, y, exe: exe.run(x.program, {"x": ROW}, ["none"])),
+    ],
+)
+def test_an_error_has_the_class_of_paddle_2(kind, use, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    main, y, executor = trained()
+    with static.program_guard(main), pytest.raises(kind) as error:
+        use(main.global_block().var("x"), y, executor)
+    assert isinstance(error.value, errors.FluidError)
+
+
+ROW = np.ones([1, 3], "float32")
+
+
+def test_a_variable_is_printed_without_its_layout(capsys):
+    main = static.Program()
+    with static.program_guard(main):
+        shown = static.Print(
+            paddle.full([2], 0.5), message="look", print_tensor_layout=False, print_phase="forward"
+        )
+    static.Executor().run(main, fetch_list=[shown])
+    assert capsys.readouterr().out.startswith("look")
+
+
+def test_devices_have_numbers():
+    with static.program_guard(static.Program()), static.device_guard("gpu:1"):
+        assert paddle.full([1], 1.0).op.attr("op_device") == "gpu:1"
