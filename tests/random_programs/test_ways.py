@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
+from shares import share
 
 import fluidlite as fluid
 from fluidlite.backend.native.compiler import Compiler
@@ -19,7 +20,7 @@ from .program import build, recipe
 from .real import PYTHON, unexplained
 from .shrinking import shrunk
 
-PROGRAMS = 200
+PROGRAMS = share(200)
 WERE_WRONG = (9178, 9213)  #: seeds of programs whose generated kernels were wrong once
 needs_library = pytest.mark.skipif(
     description() is None, reason="oneDNN is not installed: pip install onednn-cpu-gomp"

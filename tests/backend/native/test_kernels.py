@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pytest
 from elementwise_graphs import Recording, findings, is_rounding, results
+from shares import share
 
 import fluidlite as fluid
 from fluidlite import layers
@@ -15,7 +16,7 @@ from fluidlite.backend.native.library import prepared
 from fluidlite.backend.native.source import kernel_source
 from fluidlite.backend.native.symbols import XP, ArraySymbol, Expression
 
-GRAPHS = 300
+GRAPHS = share(300)
 
 
 def compiled(compiler, function, *arrays, team=None):
