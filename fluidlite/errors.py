@@ -70,6 +70,10 @@ class DuplicateVariableError(FluidError, ValueError):
     """A variable of that name exists with another shape, dtype or kind."""
 
 
+class DeviceError(ArgumentError, RuntimeError):
+    """A place where no tensors are."""
+
+
 class UsageError(ArgumentError):
     """The words behind the command ``fluidlite`` are not such as it takes."""
 

@@ -50,7 +50,7 @@ class Conversion(TensorRecord, results=False):
             ArgumentError: another device than the CPU, or something else.
 
         >>> fluid.flow.tensor([1, 2]).to("cpu", fluid.flow.float32).dtype
-        VarType.FP32
+        oneflow.float32
         """
         for target in args:
             if isinstance(target, Operand):

@@ -25,7 +25,7 @@ def made(lenient: Tensor, device: DeviceLike = None, requires_grad: bool = False
     need_cpu(device)
     if lenient.appends is not None:
         return lenient
-    found = Tensor(lenient.array)
+    found = Tensor.results(lenient.array)
     if requires_grad:
         found.requires_grad = True
     return found

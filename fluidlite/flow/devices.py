@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from ..eager import engine
-from ..errors import ArgumentError
+from ..errors import DeviceError
 
 
 class device:
     """A place for tensors.
 
     Args:
-        type: "cpu" or "cpu:0", or a device.
-        index: 0, or None.
+        type: "cpu", "cuda", or one of them with a number, as "cpu:0"; or a device.
+        index: the number, or None.
 
     Raises:
-        ArgumentError: another place, as "cuda": tensors are on the CPU.
+        DeviceError: another place.
 
-    >>> fluid.flow.device("cpu:0").type, str(fluid.flow.device("cpu"))
-    ('cpu', 'cpu')
+    >>> fluid.flow.device("cpu").type, str(fluid.flow.device("cpu"))
+    ('cpu', 'cpu:0')
     """
 
     __slots__ = ("index", "type")
@@ -25,27 +25,28 @@ class device:
     def __init__(self, type: DeviceLike = "cpu", index: int | None = None) -> None:
         given = str(type) if isinstance(type, (str, device)) else ""
         name, _, number = given.partition(":")
-        if name != "cpu" or number not in ("", "0") or index not in (None, 0):
+        if name not in ("cpu", "cuda") or not (number or "0").isdigit():
             raise engine.located(
-                ArgumentError,
-                f"expected the device 'cpu', where all tensors are, got {type!r:.60}"
-                f"{'' if index is None else f' with index {index!r}'}",
+                DeviceError, f"expected a device as 'cpu' or 'cpu:0', got {type!r:.60}"
             )
-        self.type: str = "cpu"
-        self.index = 0 if number or index == 0 else None
+        if number and index is not None and not isinstance(type, device):
+            raise engine.located(
+                DeviceError, f"expected one number of a device, got {type!r:.60} and {index}"
+            )
+        self.type: str = name
+        self.index: int = int(number or index or 0)
 
     def __str__(self) -> str:
-        return "cpu" if self.index is None else "cpu:0"
+        return f"{self.type}:{self.index}"
 
     def __repr__(self) -> str:
-        more = "" if self.index is None else ", index=0"
-        return f"device(type='cpu'{more})"
+        return f"device(type={self.type!r}, index={self.index})"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, device)  # there is one
+        return isinstance(other, device) and str(self) == str(other)
 
     def __hash__(self) -> int:
-        return hash(self.type)
+        return hash(str(self))
 
 
 #: what users write for a place; None for the only one
@@ -59,7 +60,9 @@ def need_cpu(given: DeviceLike) -> None:
         given: what a user passed as ``device``: None, a text or a device.
 
     Raises:
-        ArgumentError: it is not the CPU.
+        DeviceError: it is not the CPU.
     """
-    if given is not None:
-        device(given)
+    if given is not None and device(given).type != "cpu":
+        raise engine.located(
+            DeviceError, f"expected the device 'cpu', where all tensors are, got {str(given)!r:.60}"
+        )

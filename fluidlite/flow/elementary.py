@@ -87,7 +87,7 @@ exp2: Function = _smooth(
     """2 to the power of x.
 
     >>> fluid.flow.exp2(fluid.flow.tensor([3.0]))
-    tensor([8.], dtype=float32)
+    tensor([8.], dtype=oneflow.float32)
     """,
 )
 log10: Function = ONEFLOW(elementary.log10)

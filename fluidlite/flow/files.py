@@ -28,7 +28,7 @@ def save(obj: Any, path: str | PathLike[str]) -> None:
     >>> file = os.path.join(tempfile.mkdtemp(), "state")
     >>> fluid.flow.save({"w": fluid.flow.ones(2), "step": 3}, file)
     >>> fluid.flow.load(file)
-    {'w': tensor([1., 1.], dtype=float32), 'step': 3}
+    {'w': tensor([1., 1.], dtype=oneflow.float32), 'step': 3}
     """
     io.save({"saved": _arrays(obj)}, path)
 
@@ -56,7 +56,7 @@ def _arrays(value: Any) -> Any:
 
 def _tensors(value: Any) -> Any:
     if isinstance(value, (TensorRecord, np.ndarray)):
-        return Tensor(np.array(getattr(value, "array", value)))
+        return Tensor.results(np.array(getattr(value, "array", value)))
     if isinstance(value, Mapping):
         return {name: _tensors(each) for name, each in value.items()}
     if isinstance(value, (list, tuple)):

@@ -117,7 +117,7 @@ def max(input: Tensor, dim: int | Tensor | None = None, keepdim: bool = False) -
         keepdim: the dimension stays, with size 1.
 
     >>> fluid.flow.max(fluid.flow.tensor([[1.0, 3.0], [5.0, 2.0]]), dim=1)
-    (tensor([3., 5.], dtype=float32), tensor([1, 0], dtype=int64))
+    (tensor([3., 5.], dtype=oneflow.float32), tensor([1, 0], dtype=oneflow.int64))
     """
     if isinstance(dim, Operand):
         return arithmetic.maximum(input, dim)

@@ -37,7 +37,7 @@ def vector_norm(
         DTypeError: the elements are integers or truth values.
 
     >>> fluid.flow.linalg.vector_norm(fluid.flow.tensor([[3.0, 4.0], [0.0, 1.0]]), 1, dim=1)
-    tensor([7., 1.], dtype=float32)
+    tensor([7., 1.], dtype=oneflow.float32)
     """
     x = _fractions(input, dtype)
     dims = dims_of(x, dim)

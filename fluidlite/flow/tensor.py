@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, overload
 import numpy as np
 
 from ..eager import engine
-from ..eager.printing import elements_text
+from ..eager.recording import eager
 from ..eager.sweep import BackwardPass, described
 from ..eager.tensor_core import TensorCore, need_differentiable
 from ..errors import ArgumentError, GradientShapeError, GradientStateError
 from ..functions.creation import array_of
-from ..functions.mixing import DIMENSIONS_FIRST, Promotion
+from ..functions.mixing import DIMENSIONS_FIRST, Promotion, default_float
+from ..opdef.operand import Operand
 from .elementary import acosh, add, asinh, atanh, clamp, div, erfc, exp2, logsigmoid, mul, sub
 from .functions import (
     all, amax, amin, any, argmax, argmin, log_softmax, logsumexp, max, mean, min, prod, relu,
@@ -24,9 +25,10 @@ from .shapes import (
     masked_select, permute, repeat, reshape, roll, sort, split, squeeze, t, topk, transpose, tril,
     triu, unbind, unsqueeze,
 )  # fmt: skip
-from . import devices
+from . import devices, printing
 from .conversion import Conversion
 from .inplace import InPlace
+from .kinds import Size, dtype_of
 from .methods import OF_VARIABLES, MoreMethods
 from .norms import norm
 from .views import Viewing
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
     from threading import Lock
 
     from ..functions.arguments import ArrayLike, DTypeLike
-    from ..functions.sizes import TensorShape
+    from ..ground.dtypes import DType
     from .devices import DeviceLike
     from .spelling import Function
 
@@ -47,18 +49,36 @@ class Tensor(Conversion, Viewing, MoreMethods, InPlace, TensorCore):
 
     What is differentiated has one element or is given a gradient, wants a gradient, and has not
     been released; gradients want gradients themselves only with ``create_graph``; those that
-    ``retain_grad`` keeps add up as those of leaves do.  Make one with :func:`tensor`.
+    ``retain_grad`` keeps add up as those of leaves do.  Make one with :func:`tensor`, or, of the
+    default element type, with this class.
 
     Args:
-        array: the value; not copied, and not to be written to any more.
-        origin: where it came from; None for a leaf or a constant.
-        stop: whether no gradient flows through it.
+        data: sizes, of which it is made without saying what is in it; or one list, array or number
+            that it holds; or a tensor, whose element type it keeps.
+        device: the CPU, or None.
+
+    Raises:
+        ArgumentError: NumPy makes no array of numbers of it.
 
     >>> x = fluid.flow.tensor([1.0, 2.0], requires_grad=True)
     >>> (x * x).sum().backward()
     >>> x.grad
-    tensor([2., 4.], dtype=float32)
+    tensor([2., 4.], dtype=oneflow.float32)
+    >>> fluid.flow.Tensor(2, 3).shape, fluid.flow.Tensor([2, 3])
+    (oneflow.Size([2, 3]), tensor([2., 3.], dtype=oneflow.float32))
     """
+
+    def __init_subclass__(cls, results: bool = False, **more: Any) -> None:
+        super().__init_subclass__(results=results, **more)
+
+    def __init__(self, *data: Any, device: DeviceLike = None) -> None:
+        devices.need_cpu(device)
+        first = data[0] if data else ()
+        if len(data) == 1 and isinstance(first, TensorCore):
+            source = first if first.stop else eager.assign(first)
+            super().__init__(source.array, source.origin, source.stop)
+        else:
+            super().__init__(filled(data, default_float()))
 
     accumulates: ClassVar[bool] = True
     accumulates_kept: ClassVar[bool] = True
@@ -208,10 +228,10 @@ class Tensor(Conversion, Viewing, MoreMethods, InPlace, TensorCore):
         self.retain_grads()
 
     @overload
-    def size(self, dim: None = None) -> TensorShape: ...
+    def size(self, dim: None = None) -> Size: ...
     @overload
     def size(self, dim: int) -> int: ...
-    def size(self, dim: int | None = None) -> TensorShape | int:
+    def size(self, dim: int | None = None) -> Size | int:
         """The sizes, or one of them.
 
         Args:
@@ -223,9 +243,52 @@ class Tensor(Conversion, Viewing, MoreMethods, InPlace, TensorCore):
         """The number of elements."""
         return int(self.array.size)
 
+    @property
+    def shape(self) -> Size:
+        """The sizes."""
+        return Size(self.array.shape)
+
+    @property
+    def dtype(self) -> DType:
+        """The element type."""
+        return dtype_of(self.array)
+
     def __repr__(self) -> str:
-        wants = "" if self.stop else ", requires_grad=True"
-        return f"tensor({elements_text(self.numpy())}, dtype={self.array.dtype.name}{wants})"
+        notes = [f"dtype={self.dtype}"]
+        if not self.stop:
+            flows = self.origin is None
+            notes.append("requires_grad=True" if flows else printing.operator_note(self.origin))
+        return printing.tensor_text(self.numpy(), notes)
+
+
+class _Result(Tensor):
+    """What the engine makes tensors with: an array, its origin and whether gradients stop."""
+
+    def __new__(cls, array: Any, origin: Any = None, stop: bool = True) -> Any:
+        made: Any = _new(Tensor)
+        made.array, made.origin, made.stop, made.version = array, origin, stop, 0
+        return made
+
+
+_new = object.__new__
+Tensor.results = _Result
+
+
+def filled(data: tuple[Any, ...], dtype: Any) -> np.ndarray[Any, Any]:
+    """An array of what constructors of tensors are given.
+
+    Args:
+        data: sizes; or one list, array, number or tensor.
+        dtype: the element type.
+
+    Raises:
+        ArgumentError: NumPy makes no array of numbers of it.
+    """
+    first = data[0] if data else ()
+    of_elements = len(data) == 1 and not isinstance(first, (Size, int)) or not data
+    if of_elements or isinstance(first, bool):
+        return array_of(first, None).astype(dtype)
+    return np.zeros([*first] if isinstance(first, Size) else data, dtype)
 
 
 def tensor(
@@ -249,10 +312,10 @@ def tensor(
         GradientTypeError: a gradient of integers or truth values is wanted.
 
     >>> fluid.flow.tensor([1.0, 2.0], requires_grad=True)
-    tensor([1., 2.], dtype=float32, requires_grad=True)
+    tensor([1., 2.], dtype=oneflow.float32, requires_grad=True)
     """
     devices.need_cpu(device)
-    result = Tensor(array_of(data, dtype))
+    result = Tensor.results(array_of(data, dtype))
     if not isinstance(requires_grad, (bool, np.bool_)):
         raise engine.located(
             ArgumentError, f"expected requires_grad to be a bool, got {requires_grad!r:.60}"

@@ -48,7 +48,7 @@ def backward(
     >>> x = fluid.flow.tensor([1.0, 2.0], requires_grad=True)
     >>> fluid.flow.autograd.backward([(x * x).sum(), x], [None, fluid.flow.tensor([1.0, 10.0])])
     >>> x.grad
-    tensor([3. , 14.], dtype=float32)
+    tensor([ 3., 14.], dtype=oneflow.float32)
     """
     listed = engine.tensors_in("tensors", tensors)
     seeds = engine.seeds_in("grad_tensors", grad_tensors, len(listed))
@@ -143,7 +143,7 @@ class Function(PyLayer):
     >>> x = fluid.flow.tensor([1.0, 2.0], requires_grad=True)
     >>> Scaled.apply(x, 3.0).sum().backward()
     >>> x.grad
-    tensor([3., 3.], dtype=float32)
+    tensor([3., 3.], dtype=oneflow.float32)
     """
 
     writes_arguments: ClassVar[bool] = False

@@ -49,7 +49,7 @@ def jacobian(
     >>> x = fluid.flow.tensor([1.0, 2.0])
     >>> fluid.flow.autograd.functional.jacobian(lambda x: x * x, x)
     tensor([[2., 0.],
-            [0., 4.]], dtype=float32)
+            [0., 4.]], dtype=oneflow.float32)
     """
     check_bools(create_graph=create_graph, strict=strict, vectorize=vectorize)
     _need_strategy(strategy)

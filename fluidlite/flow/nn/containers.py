@@ -17,7 +17,7 @@ class Sequential(HeldInOrder, Module):
 
     >>> net = fluid.flow.nn.Sequential(fluid.flow.nn.Linear(2, 3), fluid.flow.nn.ReLU())
     >>> net(fluid.flow.ones(4, 2)).shape, len(net)
-    ([4, 3], 2)
+    (oneflow.Size([4, 3]), 2)
     """
 
     _holds, _adds = "own_modules", "add_module"

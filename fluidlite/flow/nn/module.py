@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ...eager.engine import located
 from ...eager.hooks import HookHandle
+from ...eager.tensor_core import TensorCore
 from ...errors import ArgumentError, ShapeError, StateDictError, suggestion
 from ...ground.fields import from_fields
 from ...ground.tracebacks import cut, is_boundary
@@ -19,8 +20,6 @@ from . import functional as F
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-    from ...eager.tensor_core import TensorCore
 
 
 T = TypeVar("T")
@@ -40,11 +39,8 @@ class Parameter(Tensor, results=False):
     persistable = True
 
     def __init__(self, data: TensorCore, requires_grad: bool = True) -> None:
-        super().__init__(data.array)
+        TensorCore.__init__(self, data.array)
         self.requires_grad = requires_grad
-
-    def __repr__(self) -> str:
-        return "Parameter containing:\n" + super().__repr__()
 
 
 class LoadedKeys(NamedTuple):
@@ -68,7 +64,7 @@ class Module(CommonModule):
     ...         return self.out(self.hidden(x).relu())
     >>> net = Net()
     >>> net(fluid.flow.ones(2, 4)).shape, [name for name, _ in net.named_parameters()]
-    ([2, 1], ['hidden.weight', 'hidden.bias', 'out.weight', 'out.bias'])
+    (oneflow.Size([2, 1]), ['hidden.weight', 'hidden.bias', 'out.weight', 'out.bias'])
     """
 
     own_parameters: dict[str, Any]

@@ -72,7 +72,7 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tens
     """x, kept in [min_val, max_val].
 
     >>> fluid.flow.nn.functional.hardtanh(fluid.flow.tensor([-3.0, 1.5]), 0.0, 1.0)
-    tensor([0., 1.], dtype=float32)
+    tensor([0., 1.], dtype=oneflow.float32)
     """
     if not min_val < max_val:
         raise located(ArgumentError, f"expected min_val below max_val, got {min_val}, {max_val}")

@@ -38,7 +38,7 @@ def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
 
     >>> layer = fluid.flow.nn.utils.weight_norm(fluid.flow.nn.Linear(2, 3))
     >>> [name for name, _ in layer.named_parameters()], layer.weight_g.shape
-    (['bias', 'weight_g', 'weight_v'], [3, 1])
+    (['bias', 'weight_g', 'weight_v'], oneflow.Size([3, 1]))
     """
     weight = weight_to_remake(module, name, Parameter)
     axis = None if dim is None else dim % len(weight.array.shape)

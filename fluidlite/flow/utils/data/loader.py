@@ -43,8 +43,8 @@ class DataLoader(BatchMaker):
     >>> rows = fluid.flow.utils.data.TensorDataset(fluid.flow.ones(3, 2), fluid.flow.arange(3))
     >>> for x, label in fluid.flow.utils.data.DataLoader(rows, batch_size=2):
     ...     print(list(x.shape), label)
-    [2, 2] tensor([0, 1], dtype=int64)
-    [1, 2] tensor([2], dtype=int64)
+    [2, 2] tensor([0, 1], dtype=oneflow.int64)
+    [1, 2] tensor([2], dtype=oneflow.int64)
     """
 
     def __init__(

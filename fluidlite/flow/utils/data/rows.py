@@ -21,7 +21,7 @@ class TensorDataset(datasets.TensorDataset):
 
     >>> rows = fluid.flow.utils.data.TensorDataset(fluid.flow.ones(3, 2), fluid.flow.arange(3))
     >>> len(rows), rows[1]
-    (3, (tensor([1., 1.], dtype=float32), tensor(1, dtype=int64)))
+    (3, (tensor([1., 1.], dtype=oneflow.float32), tensor(1, dtype=oneflow.int64)))
     """
 
     def __init__(self, *tensors: Tensor) -> None:

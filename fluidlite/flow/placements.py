@@ -1,0 +1,198 @@
+"""Tensors that lie with several processes, of which there is one, in OneFlow's spelling."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..eager.engine import located
+from ..eager.recording import TensorRecord
+from ..errors import ArgumentError, DeviceError
+from . import devices
+from .sbp import sbp as Sbp
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+#: what users write for the way in which parts lie
+SbpLike = Sbp | Sequence[Sbp] | None
+
+
+class placement:
+    """The processes that have a tensor: the only one.
+
+    Args:
+        type: "cpu".
+        ranks: their numbers, as [0].
+
+    Raises:
+        DeviceError: another device, or another process.
+
+    >>> fluid.flow.placement("cpu", ranks=[0])
+    oneflow.placement(type="cpu", ranks=[0])
+    """
+
+    def __init__(self, type: str, ranks: Sequence[int]) -> None:
+        devices.need_cpu(type)
+        self.type: str = type
+        self.ranks: np.ndarray[Any, Any] = np.array(ranks)
+        if set(self.ranks.reshape(-1).tolist()) != {0}:
+            raise located(
+                DeviceError, f"expected the only process, [0], got {self.ranks.tolist()}"
+            )
+
+    @property
+    def device_type(self) -> str:
+        """"cpu"."""
+        return self.type
+
+    @property
+    def hierarchy(self) -> tuple[int, ...]:
+        """The shape in which the numbers were given."""
+        return self.ranks.shape
+
+    @staticmethod
+    def all(device_type: str) -> placement:
+        """All processes that there are.
+
+        Args:
+            device_type: "cpu".
+        """
+        return placement(device_type, [0])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, placement) and self.ranks.tolist() == other.ranks.tolist()
+
+    def __hash__(self) -> int:
+        return hash((self.type, self.ranks.tobytes()))
+
+    def __repr__(self) -> str:
+        return f'oneflow.placement(type="{self.type}", ranks={self.ranks.tolist()})'
+
+
+def check_placed(where: placement | None, how: SbpLike) -> tuple[placement, tuple[Sbp, ...]] | None:
+    """What a tensor remembers of its place; None where none is given.
+
+    Args:
+        where: the processes.
+        how: the way in which parts lie, or one for each dimension of the processes.
+
+    Raises:
+        ArgumentError: one is there without the other, or something else.
+    """
+    if where is None and how is None:
+        return None
+    ways = tuple(how) if isinstance(how, (list, tuple)) else (how,)
+    if not isinstance(where, placement) or not all(isinstance(each, Sbp) for each in ways):
+        raise located(
+            ArgumentError, f"expected a placement and sbp, got {where!r:.60} and {how!r:.60}"
+        )
+    return where, ways
+
+
+class Placed(TensorRecord, results=False):
+    """Tensors that may lie with several processes."""
+
+    _placed: tuple[placement, tuple[Sbp, ...]] | None = None
+
+    def to_global(
+        self,
+        placement: placement | None = None,
+        sbp: SbpLike = None,
+        *,
+        grad_sbp: SbpLike = None,
+        check_meta: bool = True,
+        copy: bool = False,
+    ) -> Self:
+        """The tensor, which lies with all processes: the only one.
+
+        Args:
+            placement: the processes.
+            sbp: the way in which the parts lie.
+            grad_sbp: accepted: gradients are whole.
+            check_meta: accepted: there is no other process to compare with.
+            copy: accepted: elements are never written to where they lie.
+
+        Raises:
+            ArgumentError: the tensor has no place yet, and none is given.
+        """
+        had = self._placed or (None, None)
+        made: Any = self.alias()  # type: ignore[attr-defined]
+        made._placed = check_placed(
+            had[0] if placement is None else placement, had[1] if sbp is None else sbp
+        )
+        if made._placed is None:
+            raise located(ArgumentError, "expected a placement and sbp, got neither")
+        if self.origin is None and not self.stop:
+            made.origin = None
+        return made
+
+    local_to_global = to_global
+    global_to_global = to_global
+
+    def to_local(self, *, copy: bool = False) -> Self:
+        """The part of the tensor that this process has: all of it.
+
+        Args:
+            copy: accepted: elements are never written to where they lie.
+        """
+        made: Any = self.alias() if self._placed else self  # type: ignore[attr-defined]
+        return made
+
+    @property
+    def is_global(self) -> bool:
+        """Whether the tensor was made for several processes."""
+        return self._placed is not None
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the tensor was made for this process alone."""
+        return self._placed is None
+
+    @property
+    def is_eager(self) -> bool:
+        """True: the elements are there."""
+        return True
+
+    @property
+    def is_lazy(self) -> bool:
+        """False: the elements are there."""
+        return False
+
+    @property
+    def placement(self) -> placement:
+        """The processes that have a global tensor.
+
+        Raises:
+            DeviceError: the tensor is local.
+        """
+        return self._place()[0]
+
+    @property
+    def sbp(self) -> tuple[Sbp, ...]:
+        """How the parts of a global tensor lie.
+
+        Raises:
+            DeviceError: the tensor is local.
+        """
+        return self._place()[1]
+
+    def _place(self) -> Any:
+        if self._placed is None:
+            raise located(
+                DeviceError, "a local tensor has no placement and no sbp; see to_global()"
+            )
+        return self._placed
+
+    def check_meta_consistency(self) -> None:
+        """Nothing: there is no other process whose tensor could differ."""
+
+    def is_pinned(self) -> bool:
+        """False: memory of the CPU is not pinned for another device."""
+        return False
+
+    def pin_memory(self) -> Self:
+        """The tensor itself: there is no other device to copy it to faster."""
+        return self

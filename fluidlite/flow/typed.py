@@ -1,0 +1,104 @@
+"""Constructors of tensors of one element type, in OneFlow's spelling."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ..functions import arithmetic
+from ..ground.dtypes import DType
+from . import devices, kinds
+from .tensor import Tensor, filled
+
+if TYPE_CHECKING:
+    from .devices import DeviceLike
+
+
+class TypedTensor:
+    """What makes tensors of one element type; what it makes is a :class:`Tensor`."""
+
+    dtype: ClassVar[DType]
+
+    def __new__(cls, *data: Any, device: DeviceLike = None) -> Any:
+        """A tensor of the element type.
+
+        Args:
+            data: sizes, or one list, array, number or tensor that it holds.
+            device: the CPU, or None.
+
+        >>> fluid.flow.IntTensor([1.5, 2]), fluid.flow.DoubleTensor(2, 3).dtype
+        (tensor([1, 2], dtype=oneflow.int32), oneflow.float64)
+        """
+        devices.need_cpu(device)
+        return Tensor.results(filled(data, cls.dtype.dtype))
+
+
+class FloatTensor(TypedTensor):
+    """Makes tensors of float32."""
+
+    dtype = kinds.float32
+
+
+class DoubleTensor(TypedTensor):
+    """Makes tensors of float64."""
+
+    dtype = kinds.float64
+
+
+class HalfTensor(TypedTensor):
+    """Makes tensors of float16."""
+
+    dtype = kinds.float16
+
+
+class ByteTensor(TypedTensor):
+    """Makes tensors of uint8."""
+
+    dtype = kinds.uint8
+
+
+class CharTensor(TypedTensor):
+    """Makes tensors of int8."""
+
+    dtype = kinds.int8
+
+
+class IntTensor(TypedTensor):
+    """Makes tensors of int32."""
+
+    dtype = kinds.int32
+
+
+class LongTensor(TypedTensor):
+    """Makes tensors of int64."""
+
+    dtype = kinds.int64
+
+
+class BoolTensor(TypedTensor):
+    """Makes tensors of truth values."""
+
+    dtype = kinds.bool
+
+
+def set_default_tensor_type(tensor_type: type[TypedTensor] | str) -> None:
+    """Say which element type fractions have that are given without one.
+
+    Args:
+        tensor_type: what makes tensors of it, or the name, as "oneflow.DoubleTensor".
+
+    Raises:
+        TypeError: something else, or a type of integers.
+
+    >>> fluid.flow.set_default_tensor_type(fluid.flow.DoubleTensor)
+    >>> fluid.flow.Tensor([1.0])
+    tensor([1.], dtype=oneflow.float64)
+    >>> fluid.flow.set_default_tensor_type("oneflow.FloatTensor")
+    """
+    given: Any = tensor_type
+    if isinstance(given, str):
+        given = globals().get(given.removeprefix("oneflow."), given)
+    if not (isinstance(given, type) and issubclass(given, TypedTensor)):
+        raise TypeError(f"expected a type as oneflow.FloatTensor, got {tensor_type!r:.60}")
+    if not given.dtype.is_float:
+        raise TypeError(f"expected a type of fractions, got {given.__name__}")
+    arithmetic.set_default_dtype(given.dtype)
