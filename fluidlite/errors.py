@@ -42,6 +42,10 @@ class ShapeError(FluidError, ValueError, AssertionError):
     """Shapes do not fit together."""
 
 
+class TruthError(ShapeError, RuntimeError):
+    """Several elements are no truth value."""
+
+
 class LoDError(ShapeError, RuntimeError):
     """Sequences do not fit: none where they are needed, or levels and lengths that do not agree."""
 

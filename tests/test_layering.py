@@ -464,7 +464,10 @@ OF_THE_INTERFACE = {
 # The packages that have the names of another library: a class that one of them exports is compared
 # with its own ones only, a class that it does not export with all.
 SPELLINGS = {
-    "flow": ("flow", "flow.nn", "flow.optim", "flow.optim.lr_scheduler", "flow.utils.data"),
+    "flow": (
+        *("flow", "flow.distributions", "flow.nn", "flow.optim", "flow.optim.lr_scheduler"),
+        "flow.utils.data",
+    ),
     "inference": ("inference.kinds",),
     "nn": ("nn", "nn.initializer"),
     "optimizer": ("optimizer.lr",),

@@ -12,6 +12,7 @@ from ..functions.arithmetic import atan2 as atan2
 from ..functions.arithmetic import dot as dot
 from ..functions.arithmetic import floor_divide as floor_divide
 from ..functions.arithmetic import greater_equal as greater_equal
+from ..functions.arithmetic import greater_than as greater
 from ..functions.arithmetic import greater_than as greater_than
 from ..functions.arithmetic import less_equal as less_equal
 from ..functions.arithmetic import less_than as less_than
@@ -66,6 +67,15 @@ from ..ground.missing_names import answer
 from ..ground.public_names import list_given_names
 from ..ground.tracebacks import api_boundaries
 from . import autograd as autograd
+from .activations import gelu as gelu
+from .activations import mish as mish
+from .activations import quick_gelu as quick_gelu
+from .activations import selu as selu
+from .activations import silu as silu
+from .activations import softplus as softplus
+from .activations import softshrink as softshrink
+from .activations import softsign as softsign
+from .activations import threshold as threshold
 from .algebra import addcdiv as addcdiv
 from .algebra import addcmul as addcmul
 from .algebra import addmm as addmm
@@ -85,6 +95,17 @@ from .algebra import outer as outer
 from .algebra import rsub as rsub
 from .algebra import tensordot as tensordot
 from .algebra import trace as trace
+from .amp import autocast as autocast
+from .amp import autocast_decorator as autocast_decorator
+from .amp import clear_autocast_cache as clear_autocast_cache
+from .amp import get_autocast_cpu_dtype as get_autocast_cpu_dtype
+from .amp import get_autocast_gpu_dtype as get_autocast_gpu_dtype
+from .amp import is_autocast_cache_enabled as is_autocast_cache_enabled
+from .amp import is_autocast_enabled as is_autocast_enabled
+from .amp import set_autocast_cache_enabled as set_autocast_cache_enabled
+from .amp import set_autocast_cpu_dtype as set_autocast_cpu_dtype
+from .amp import set_autocast_enabled as set_autocast_enabled
+from .amp import set_autocast_gpu_dtype as set_autocast_gpu_dtype
 from .arranging import argwhere as argwhere
 from .arranging import bincount as bincount
 from .arranging import broadcast_tensors as broadcast_tensors
@@ -104,6 +125,7 @@ from .arranging import movedim as movedim
 from .arranging import narrow as narrow
 from .arranging import quantile as quantile
 from .arranging import repeat_interleave as repeat_interleave
+from .arranging import row_stack as row_stack
 from .arranging import scatter as scatter
 from .arranging import scatter_add as scatter_add
 from .arranging import searchsorted as searchsorted
@@ -134,6 +156,7 @@ from .creation import empty_like as empty_like
 from .creation import eye as eye
 from .creation import full as full
 from .creation import full_like as full_like
+from .creation import hann_window as hann_window
 from .creation import linspace as linspace
 from .creation import logspace as logspace
 from .creation import ones as ones
@@ -187,21 +210,54 @@ from .functions import softmax as softmax
 from .functions import std as std
 from .functions import sum as sum
 from .functions import var as var
+from .generators import Generator as Generator
+from .generators import default_generator as default_generator
+from .generators import get_rng_state as get_rng_state
+from .generators import initial_seed as initial_seed
+from .generators import manual_seed as manual_seed
+from .generators import seed as seed
+from .generators import set_rng_state as set_rng_state
 from .kinds import Size as Size
 from .kinds import bool as bool
+from .kinds import convert_oneflow_dtype_to_numpy_dtype as convert_oneflow_dtype_to_numpy_dtype
 from .kinds import double as double
+from .kinds import dtype as dtype
+from .kinds import dtypes as dtypes
+from .kinds import finfo as finfo
 from .kinds import float as float
 from .kinds import float16 as float16
 from .kinds import float32 as float32
 from .kinds import float64 as float64
 from .kinds import half as half
+from .kinds import iinfo as iinfo
 from .kinds import int as int
 from .kinds import int8 as int8
 from .kinds import int32 as int32
 from .kinds import int64 as int64
 from .kinds import long as long
 from .kinds import uint8 as uint8
+from .nn.functional import adaptive_avg_pool1d as adaptive_avg_pool1d
+from .nn.functional import adaptive_avg_pool2d as adaptive_avg_pool2d
+from .nn.functional import adaptive_avg_pool3d as adaptive_avg_pool3d
+from .nn.functional import deform_conv2d as deform_conv2d
+from .nn.functional import pad as pad
 from .norms import norm as norm
+from .placements import placement as placement
+from .placing import as_strided as as_strided
+from .placing import batch_gather as batch_gather
+from .placing import broadcast_like as broadcast_like
+from .placing import erfinv as erfinv
+from .placing import gather_nd as gather_nd
+from .placing import in_top_k as in_top_k
+from .placing import lgamma as lgamma
+from .placing import nansum as nansum
+from .placing import nms as nms
+from .placing import roc_auc_score as roc_auc_score
+from .placing import scatter_nd as scatter_nd
+from .placing import slice as slice
+from .placing import slice_update as slice_update
+from .placing import tensor_scatter_nd_update as tensor_scatter_nd_update
+from .printing import set_printoptions as set_printoptions
 from .sampling import as_tensor as as_tensor
 from .sampling import bernoulli as bernoulli
 from .sampling import from_numpy as from_numpy
@@ -209,7 +265,6 @@ from .sampling import get_default_dtype as get_default_dtype
 from .sampling import is_floating_point as is_floating_point
 from .sampling import is_nonzero as is_nonzero
 from .sampling import is_tensor as is_tensor
-from .sampling import manual_seed as manual_seed
 from .sampling import multinomial as multinomial
 from .sampling import normal as normal
 from .sampling import numel as numel
@@ -219,6 +274,7 @@ from .sampling import randint_like as randint_like
 from .sampling import randn_like as randn_like
 from .sampling import set_default_dtype as set_default_dtype
 from .shapes import argsort as argsort
+from .shapes import broadcast_shapes as broadcast_shapes
 from .shapes import cat as cat
 from .shapes import chunk as chunk
 from .shapes import concat as concat
@@ -231,6 +287,7 @@ from .shapes import index_select as index_select
 from .shapes import masked_fill as masked_fill
 from .shapes import masked_select as masked_select
 from .shapes import permute as permute
+from .shapes import repeat as repeat
 from .shapes import reshape as reshape
 from .shapes import roll as roll
 from .shapes import sort as sort
@@ -247,18 +304,52 @@ from .shapes import unsqueeze as unsqueeze
 from .shapes import view as view
 from .tensor import Tensor as Tensor
 from .tensor import tensor as tensor
+from .typed import BoolTensor as BoolTensor
+from .typed import ByteTensor as ByteTensor
+from .typed import CharTensor as CharTensor
+from .typed import DoubleTensor as DoubleTensor
+from .typed import FloatTensor as FloatTensor
+from .typed import HalfTensor as HalfTensor
+from .typed import IntTensor as IntTensor
+from .typed import LongTensor as LongTensor
+from .typed import set_default_tensor_type as set_default_tensor_type
 from .version import __version__ as __version__
+from .written import clamp_ as clamp_
+from .written import clamp_max_ as clamp_max_
+from .written import clamp_min_ as clamp_min_
+from .written import clip_ as clip_
+from .written import contiguous as contiguous
+from .written import div_ as div_
+from .written import erfinv_ as erfinv_
+from .written import floor_ as floor_
+from .written import index_add_ as index_add_
+from .written import masked_fill_ as masked_fill_
+from .written import new_empty as new_empty
+from .written import new_full as new_full
+from .written import new_ones as new_ones
+from .written import new_zeros as new_zeros
+from .written import sin_ as sin_
+from .written import zero_ as zero_
 
 if TYPE_CHECKING:  # these come when they are first asked for
+    from . import amp as amp
+    from . import comm as comm
     from . import cuda as cuda
+    from . import distributions as distributions
     from . import env as env
     from . import linalg as linalg
     from . import nn as nn
     from . import optim as optim
+    from . import profiler as profiler
+    from . import sbp as sbp
+    from . import sysconfig as sysconfig
     from . import utils as utils
     from . import version as version
 
-_LATER = ("cuda", "env", "linalg", "nn", "optim", "utils", "version")
+_LATER = (
+    "amp", "comm", "cuda", "distributions", "env", "linalg", "nn", "optim", "profiler", "sbp",
+    "sysconfig", "utils", "version",
+)  # fmt: skip
 list_given_names(globals(), "autograd", *_LATER)
 api_boundaries(globals(), quick=True, but=("Tensor",))
 answer(globals(), *_LATER)

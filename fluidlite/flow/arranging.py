@@ -11,15 +11,24 @@ import numpy as np
 from ..eager import engine
 from ..eager.recording import eager
 from ..errors import ShapeError
-from ..functions import arithmetic, counting, creation, diagonals, reduction, selection, shaping
+from ..functions import (
+    arithmetic,
+    counting,
+    creation,
+    diagonals,
+    elementary,
+    reduction,
+    selection,
+    shaping,
+)
 from ..functions.items import get_item, set_item
 from ..opdef.operand import Operand, appends
 from .shapes import cat, numbers, split, transpose
-from .spelling import ONEFLOW, found
+from .spelling import ONEFLOW, found_by
 from .views import repeating, viewing
 
 if TYPE_CHECKING:
-    from ..functions.arguments import Numbers
+    from ..functions.arguments import DTypeLike, Numbers
     from .spelling import Found, Function, Picking, Several
     from .tensor import Tensor
 
@@ -31,7 +40,6 @@ broadcast_to: Function = repeating(ONEFLOW(shaping.broadcast_to))
 tile: Function = ONEFLOW(shaping.tile, order="input, *dims", repeat_times="dims")
 _movedim: Function = ONEFLOW(shaping.moveaxis, "movedim")
 unflatten: Function = viewing(ONEFLOW(diagonals.unflatten, shape="sizes"))
-argwhere: Function = ONEFLOW(selection.nonzero, "argwhere", fixed={"as_tuple": False})
 take: Function = ONEFLOW(counting.take, fixed={"mode": "raise"})
 index_fill: Function = ONEFLOW(counting.index_fill, order="input, dim, index, value")
 cumprod: Function = ONEFLOW(reduction.cumprod, fixed={"dtype": None}, defaults={"dim": ...})
@@ -40,7 +48,7 @@ searchsorted: Function = ONEFLOW(
     counting.searchsorted, order="sorted_sequence, values, *, out_int32, right"
 )
 bincount: Function = ONEFLOW(counting.bincount)
-kthvalue: Picking = ONEFLOW(counting.kthvalue, then=found, defaults={"dim": -1})
+kthvalue: Picking = ONEFLOW(counting.kthvalue, then=found_by("kthvalue"), defaults={"dim": -1})
 quantile: Function = ONEFLOW(counting.quantile)
 
 
@@ -57,6 +65,16 @@ def broadcast_tensors(*tensors: Tensor | Tensors) -> tuple[Tensor, ...]:
     if appends(made) is not None:
         return tuple(made)
     return tuple(broadcast_to(x, list(made[0].array.shape)) for x in numbers(tensors))
+
+
+def argwhere(input: Tensor, dtype: DTypeLike = "int32") -> Tensor:
+    """The places of the elements that are not 0, one a row.
+
+    Args:
+        input: a tensor.
+        dtype: the element type of the places.
+    """
+    return elementary.cast(selection.nonzero(input), dtype)
 
 
 def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
@@ -90,6 +108,9 @@ def hstack(tensors: Tensors) -> Tensor:
 def vstack(tensors: Tensors) -> Tensor:
     """Tensors one below the other; vectors count as rows."""
     return cat(_widened(2, tensors), 0)
+
+
+row_stack = vstack
 
 
 def dstack(tensors: Tensors) -> Tensor:
@@ -156,8 +177,21 @@ def meshgrid(*tensors: Tensor | Tensors, indexing: str = "ij") -> tuple[Tensor, 
     return tuple(shaping.meshgrid(*listed))
 
 
-def repeat_interleave(input: Tensor, repeats: int | Tensor, dim: int | None = None) -> Tensor:
-    """Each slice along a dimension repeated; of all elements when None."""
+def repeat_interleave(
+    input: Tensor,
+    repeats: int | Tensor,
+    dim: int | None = None,
+    *,
+    output_size: int | None = None,
+) -> Tensor:
+    """Each slice along a dimension repeated; of all elements when None.
+
+    Args:
+        input: a tensor.
+        repeats: how often: a number, or one for each slice.
+        dim: the dimension.
+        output_size: accepted: how many there are then, which is found out in any case.
+    """
     if not isinstance(repeats, Operand):
         return shaping.repeat_interleave(input, repeats, dim)
     x = shaping.reshape(input, [-1]) if dim is None else input
@@ -202,6 +236,8 @@ def unique(
     return_inverse: Literal[False] = False,
     return_counts: Literal[False] = False,
     dim: int | None = None,
+    *,
+    dtype: DTypeLike = "int32",
 ) -> Tensor: ...
 @overload
 def unique(
@@ -210,6 +246,8 @@ def unique(
     return_inverse: bool = False,
     return_counts: bool = False,
     dim: int | None = None,
+    *,
+    dtype: DTypeLike = "int32",
 ) -> Tensor | tuple[Tensor, ...]: ...
 def unique(
     input: Tensor,
@@ -217,6 +255,8 @@ def unique(
     return_inverse: bool = False,
     return_counts: bool = False,
     dim: int | None = None,
+    *,
+    dtype: DTypeLike = "int32",
 ) -> Tensor | tuple[Tensor, ...]:
     """The different elements, in order.
 
@@ -226,8 +266,10 @@ def unique(
         return_inverse: give for each element its place among them, too.
         return_counts: give how often each one occurs, too.
         dim: the different slices along a dimension.
+        dtype: the element type of places and numbers.
     """
-    values, inverse, counts = selection.unique(input, False, True, True, dim)
+    values, *numbers = selection.unique(input, False, True, True, dim)
+    inverse, counts = (elementary.cast(each, dtype) for each in numbers)
     if dim is None:
         inverse = shaping.reshape(inverse, list(input.array.shape))
     given = [values, *[inverse] * return_inverse, *[counts] * return_counts]
@@ -314,4 +356,7 @@ def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tens
     if dim is None:
         flat = shaping.reshape(input, [-1])
         return kthvalue(flat, (flat.array.shape[0] + 1) // 2, 0)[0]
-    return kthvalue(input, (input.array.shape[dim] + 1) // 2, dim, keepdim)
+    return _median(kthvalue(input, (input.array.shape[dim] + 1) // 2, dim, keepdim))
+
+
+_median = found_by("median")

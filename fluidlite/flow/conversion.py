@@ -68,6 +68,8 @@ class Conversion(TensorRecord, results=False):
         """The tensor itself: elements lie behind each other always."""
         return self
 
+    contiguous_ = contiguous
+
     def bool(self) -> Tensor:
         """The tensor as truth values."""
         return _cast(self, "bool")
@@ -91,8 +93,10 @@ class Conversion(TensorRecord, results=False):
     def type(self, dtype: DTypeLike = None) -> Any:
         """The tensor in another element type; the name of its own one when None."""
         if dtype is None:
-            return f"flow.{_KINDS.get(self.array.dtype.name, self.array.dtype.name)}Tensor"
-        return self.to(dtype=dtype)
+            return f"oneflow.{_KINDS.get(self.array.dtype.name, self.array.dtype.name)}Tensor"
+        named = dtype.removeprefix("oneflow.") if isinstance(dtype, str) else ""
+        kind = _OF_NAMES.get(named, getattr(dtype, "dtype", dtype))
+        return self.to(dtype=kind)
 
     def get_device(self) -> Any:
         """-1: tensors are on the CPU."""
@@ -122,6 +126,9 @@ class Conversion(TensorRecord, results=False):
 
 _KINDS = {"float32": "Float", "float64": "Double", "float16": "Half", "int64": "Long"}
 _KINDS |= {"int32": "Int", "int8": "Char", "uint8": "Byte", "bool": "Bool"}
+
+
+_OF_NAMES = {f"{kind}Tensor": name for name, kind in _KINDS.items()}
 
 
 def _cast(tensor: Any, dtype: Any) -> Any:

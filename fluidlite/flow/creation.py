@@ -4,31 +4,50 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ..functions import creation
+from ..functions.mixing import default_float
 from .devices import need_cpu
+from .generators import Generator, drawing_from
+from .placements import SbpLike, check_placed, placement
 from .spelling import ONEFLOW
 from .tensor import Tensor
 
 if TYPE_CHECKING:
+    from ..functions.arguments import DTypeLike, Numbers
     from .devices import DeviceLike
     from .spelling import Function
 
 
-def made(lenient: Tensor, device: DeviceLike = None, requires_grad: bool = False) -> Tensor:
+def made(
+    lenient: Tensor,
+    device: DeviceLike = None,
+    requires_grad: bool = False,
+    placement: placement | None = None,
+    sbp: SbpLike = None,
+    pin_memory: bool = False,
+) -> Tensor:
     """The tensor of this spelling for one of another.
 
     Args:
         lenient: a new tensor.
         device: the CPU, or None.
         requires_grad: whether gradients with respect to it are wanted.
+        placement: the processes that have it, of which there is one.
+        sbp: how its parts lie with them.
+        pin_memory: accepted: there is no other device to copy it to.
     """
+    placed = check_placed(placement, sbp)
     need_cpu(device)
     if lenient.appends is not None:
         return lenient
-    found = Tensor.results(lenient.array)
+    tensor = Tensor.results(lenient.array)
     if requires_grad:
-        found.requires_grad = True
-    return found
+        tensor.requires_grad = True
+    if placed:
+        tensor._placed = placed
+    return tensor
 
 
 zeros: Function = ONEFLOW(
@@ -49,8 +68,28 @@ zeros: Function = ONEFLOW(
 )
 ones: Function = ONEFLOW(creation.ones, order="*size, dtype", then=made, shape="size")
 empty: Function = ONEFLOW(creation.empty, order="*size, dtype", then=made, shape="size")
-rand: Function = ONEFLOW(creation.rand, order="*size, dtype", then=made, shape="size")
-randn: Function = ONEFLOW(creation.randn, order="*size, dtype", then=made, shape="size")
+
+
+def _rand(shape: Numbers, dtype: DTypeLike = None, generator: Generator | None = None) -> Tensor:
+    """Random numbers, equally likely everywhere in [0, 1)."""
+    with drawing_from(generator):
+        return creation.rand(shape, dtype)
+
+
+def _randn(shape: Numbers, dtype: DTypeLike = None, generator: Generator | None = None) -> Tensor:
+    """Random numbers of a normal distribution of mean 0 and deviation 1."""
+    with drawing_from(generator):
+        return creation.randn(shape, dtype)
+
+
+def _randperm(n: int, generator: Generator | None = None, dtype: DTypeLike = "int64") -> Tensor:
+    """The numbers below n in random order."""
+    with drawing_from(generator):
+        return creation.randperm(n, dtype)
+
+
+rand: Function = ONEFLOW(_rand, "rand", order="*size, dtype, generator", then=made, shape="size")
+randn: Function = ONEFLOW(_randn, "randn", order="*size, dtype, generator", then=made, shape="size")
 full: Function = ONEFLOW(
     creation.full,
     order="size, fill_value, dtype, device, requires_grad",
@@ -81,4 +120,24 @@ zeros_like: Function = ONEFLOW(creation.zeros_like, order="input, *, dtype", the
 ones_like: Function = ONEFLOW(creation.ones_like, order="input, *, dtype", then=made)
 empty_like: Function = ONEFLOW(creation.empty_like, order="input, *, dtype", then=made)
 full_like: Function = ONEFLOW(creation.full_like, order="input, fill_value, *, dtype", then=made)
-randperm: Function = ONEFLOW(creation.randperm, order="n, *, dtype", then=made)
+randperm: Function = ONEFLOW(_randperm, "randperm", order="n, *, generator, dtype", then=made)
+
+
+def hann_window(
+    window_length: int, periodic: bool = True, *, dtype: DTypeLike = None, device: DeviceLike = None
+) -> Tensor:
+    """A window that begins and ends at 0: half of 1 - cos.
+
+    Args:
+        window_length: how many elements.
+        periodic: leave out the last zero, for windows that follow each other.
+        dtype: the element type.
+        device: the CPU, or None.
+
+    >>> fluid.flow.hann_window(4).tolist()
+    [0.0, 0.5, 1.0, 0.5]
+    """
+    count = max(window_length - (not periodic), 1)
+    values = 0.5 - 0.5 * np.cos(2 * np.pi / count * np.arange(window_length))
+    kind = default_float() if dtype is None else dtype
+    return made(creation.to_tensor(values, kind), device)

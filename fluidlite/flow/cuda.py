@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from ..eager.engine import located
+from ..errors import DeviceError
 from ..ground.public_names import list_public_names
+from .devices import DeviceLike
 
 
 def is_available() -> bool:
@@ -29,6 +32,55 @@ def manual_seed_all(seed: int) -> None:
     Args:
         seed: accepted.
     """
+
+
+def current_device() -> int:
+    """An error: there is no device.
+
+    Raises:
+        DeviceError: always.
+    """
+    raise _none()
+
+
+def set_device(device: DeviceLike | int) -> None:
+    """An error: there is no device.
+
+    Raises:
+        DeviceError: always.
+    """
+    raise _none()
+
+
+def get_device_name(device: DeviceLike | int = None) -> str:
+    """An error: there is no device.
+
+    Raises:
+        DeviceError: always.
+    """
+    raise _none()
+
+
+def get_device_properties(device: DeviceLike | int) -> object:
+    """An error: there is no device.
+
+    Raises:
+        DeviceError: always.
+    """
+    raise _none()
+
+
+def get_device_capability(device: DeviceLike | int = None) -> tuple[int, int]:
+    """An error: there is no device.
+
+    Raises:
+        DeviceError: always.
+    """
+    raise _none()
+
+
+def _none() -> DeviceError:
+    return located(DeviceError, "expected a graphics processor, got none: tensors are on the CPU")
 
 
 def synchronize(device: object | None = None) -> None:

@@ -149,18 +149,44 @@ clamp_max: Function = ONEFLOW(
 )
 
 
-def add(input: Tensor, other: Other, *, alpha: float = 1) -> Tensor:
-    """input + alpha * other."""
-    return arithmetic.add(input, _times(other, alpha))
+def add(input: Tensor, other: Other = 0, *more: Other, alpha: float = 1) -> Tensor:
+    """input + alpha * other.
+
+    Args:
+        input: a tensor or a number; or a list of tensors, which are summed up.
+        other: a tensor or a number.
+        more: further ones, which are added as they are.
+        alpha: a factor of ``other``.
+
+    Raises:
+        ArgumentError: alpha is a fraction, and both tensors hold integers.
+
+    >>> x = fluid.flow.ones(2)
+    >>> fluid.flow.add(x, x, alpha=3), fluid.flow.add(x, x, x)
+    (tensor([4., 4.], dtype=oneflow.float32), tensor([3., 3.], dtype=oneflow.float32))
+    """
+    if isinstance(input, (list, tuple)):
+        return composed.add_n(list(input))
+    total = arithmetic.add(input, _times(input, other, alpha))
+    for each in more:
+        total = arithmetic.add(total, each)
+    return total
 
 
 def sub(input: Tensor, other: Other, *, alpha: float = 1) -> Tensor:
     """input - alpha * other."""
-    return arithmetic.subtract(input, _times(other, alpha))
+    return arithmetic.subtract(input, _times(input, other, alpha))
 
 
-def _times(other: Any, alpha: float) -> Any:
-    return other if alpha == 1 else other * alpha
+def _times(input: Any, other: Any, alpha: float) -> Any:
+    if alpha == 1:
+        return other
+    kinds = [each.array.dtype.kind for each in (input, other) if isinstance(each, Operand)]
+    if isinstance(alpha, float) and "f" not in kinds and isinstance(other, Operand):
+        raise engine.located(
+            ArgumentError, f"expected alpha to be an integer for tensors of integers, got {alpha!r}"
+        )
+    return other * alpha
 
 
 def div(input: Tensor, other: Other, *, rounding_mode: str | None = None) -> Tensor:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..ground.job_environment import launched
 from ..ground.public_names import list_public_names
+from .placements import placement
 
 
 def get_rank() -> int:
@@ -32,6 +33,18 @@ def get_node_size() -> int:
     (1, 0)
     """
     return -(-launched().size // launched().on_machine)
+
+
+def all_device_placement(device_type: str) -> placement:
+    """The placement of all processes.
+
+    Args:
+        device_type: "cpu".
+
+    >>> fluid.flow.env.all_device_placement("cpu")
+    oneflow.placement(type="cpu", ranks=[0])
+    """
+    return placement.all(device_type)
 
 
 def rdma_is_initialized() -> bool:

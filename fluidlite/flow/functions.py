@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, overload
 from ..eager.recording import eager
 from ..functions import arithmetic, elementary, reduction, selection, shaping
 from ..opdef.operand import Operand
-from .spelling import ONEFLOW, Found
+from .spelling import ONEFLOW, Found, found_by
 
 if TYPE_CHECKING:
     from ..functions.arguments import Axes, DTypeLike
@@ -117,11 +117,17 @@ def max(input: Tensor, dim: int | Tensor | None = None, keepdim: bool = False) -
         keepdim: the dimension stays, with size 1.
 
     >>> fluid.flow.max(fluid.flow.tensor([[1.0, 3.0], [5.0, 2.0]]), dim=1)
-    (tensor([3., 5.], dtype=oneflow.float32), tensor([1, 0], dtype=oneflow.int64))
+    oneflow.return_types.max(
+    values=tensor([3., 5.], dtype=oneflow.float32),
+    indices=tensor([1, 0], dtype=oneflow.int64))
     """
     if isinstance(dim, Operand):
         return arithmetic.maximum(input, dim)
-    return amax(input) if dim is None else _picked(input, argmax(input, dim, True), dim, keepdim)
+    return (
+        amax(input)
+        if dim is None
+        else _largest(_picked(input, argmax(input, dim, True), dim, keepdim))
+    )
 
 
 @overload
@@ -132,14 +138,21 @@ def min(input: Tensor, dim: int | Tensor | None = None, keepdim: bool = False) -
     """The smallest element; or those along a dimension, and their places; see :func:`max`."""
     if isinstance(dim, Operand):
         return arithmetic.minimum(input, dim)
-    return amin(input) if dim is None else _picked(input, argmin(input, dim, True), dim, keepdim)
+    return (
+        amin(input)
+        if dim is None
+        else _smallest(_picked(input, argmin(input, dim, True), dim, keepdim))
+    )
 
 
-def _picked(input: Tensor, places: Tensor, dim: int, keepdim: bool) -> Found:
+_largest, _smallest = found_by("max"), found_by("min")
+
+
+def _picked(input: Tensor, places: Tensor, dim: int, keepdim: bool) -> tuple[Tensor, Tensor]:
     values = selection.take_along_axis(input, places, dim)
     if keepdim:
-        return Found(values, places)
-    return Found(shaping.squeeze(values, dim), shaping.squeeze(places, dim))
+        return values, places
+    return shaping.squeeze(values, dim), shaping.squeeze(places, dim)
 
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:

@@ -12,9 +12,10 @@ from ..errors import InplaceError
 from ..functions import arithmetic, shaping
 from ..functions.elementary import cast
 from ..ground.spellings import Spelling
-from . import algebra, arranging, elementary, functions, shapes
+from . import algebra, arranging, elementary, functions, placing, shapes
 
 if TYPE_CHECKING:
+    from ..functions.arguments import Other
     from .tensor import Tensor
 
 
@@ -38,6 +39,11 @@ def _replaced(x: Any, change: Callable[[Any], Any]) -> Any:
     return x.write(checked)
 
 
+def _added(input: Tensor, other: Other, *, alpha: float = 1) -> Tensor:
+    """input + alpha * other."""
+    return elementary.add(input, other, alpha=alpha)
+
+
 _NAMES = {"x": "self", "input": "self", "y": "other"}
 WRITTEN = Spelling(_NAMES, ["name"], writes="write")
 RESHAPED = Spelling(_NAMES, ["name"], writes="write_shape")
@@ -54,7 +60,7 @@ class InPlace(Writing, results=False):
     __ipow__: ClassVar[Callable[..., Any]] = REPLACED(arithmetic.pow, "__ipow__")
     __ifloordiv__: ClassVar[Callable[..., Any]] = REPLACED(arithmetic.floor_divide, "__ifloordiv__")
     __imod__: ClassVar[Callable[..., Any]] = REPLACED(arithmetic.remainder, "__imod__")
-    add_: ClassVar[Callable[..., Any]] = REPLACED(elementary.add)
+    add_: ClassVar[Callable[..., Any]] = REPLACED(_added, "add_")
     sub_: ClassVar[Callable[..., Any]] = REPLACED(elementary.sub)
     mul_: ClassVar[Callable[..., Any]] = REPLACED(elementary.mul)
     div_: ClassVar[Callable[..., Any]] = REPLACED(elementary.div, fixed={"rounding_mode": None})
@@ -69,6 +75,8 @@ class InPlace(Writing, results=False):
     index_add_: ClassVar[Callable[..., Any]] = WRITTEN(arranging.index_add)
     index_fill_: ClassVar[Callable[..., Any]] = WRITTEN(arranging.index_fill)
     cumsum_: ClassVar[Callable[..., Any]] = WRITTEN(shapes.cumsum)
+    clip_: ClassVar[Callable[..., Any]] = WRITTEN(elementary.clip, "clip_")
+    erfinv_: ClassVar[Callable[..., Any]] = WRITTEN(placing.erfinv, "erfinv_")
     transpose_: ClassVar[Callable[..., Any]] = RESHAPED(shapes.transpose)
     t_: ClassVar[Callable[..., Any]] = RESHAPED(shaping.t)
 

@@ -16,7 +16,7 @@ __all__ = [
     "long", "uint8",
 ]  # fmt: skip
 
-_Whole, _Truth = int, bool
+_Whole, _Truth, _Fraction = int, bool, float
 
 
 class Size(TensorShape):
@@ -153,11 +153,10 @@ class _Limits:
 
     def __repr__(self) -> str:
         parts = {name: getattr(self, name) for name in self._shown if name != "bits"}
-        said = [f"{n}={v:.6g}" if isinstance(v, _Fraction) else f"{n}={v}" for n, v in parts.items()]
+        said = [
+            f"{n}={v:.6g}" if isinstance(v, _Fraction) else f"{n}={v}" for n, v in parts.items()
+        ]
         return f"{type(self).__name__}({', '.join(said)}, dtype={self.dtype}, bits={self.bits})"
-
-
-_Fraction = type(0.5)
 
 
 class finfo(_Limits):

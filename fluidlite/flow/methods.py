@@ -3,18 +3,20 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from ..eager.engine import located
-from ..eager.prepared import generator
+from ..eager.prepared import generator as streams
 from ..eager.writing import Writing
 from ..errors import ArgumentError
 from ..functions import creation, elementary, noise
 from ..ground.dtypes import as_dtype
 from ..opdef.operand import Operand
 from ..functions.elementary import abs, acos, asin, atan, neg
+from .activations import gelu, mish, selu, silu, softplus, softsign
 from .algebra import (
     addcdiv, addcmul, addmm, baddbmm, bmm, cross, diag, diagonal, fmod, inner, lerp, mm, mv,
     outer, rsub, trace,
@@ -26,9 +28,14 @@ from .arranging import (
     unique, vsplit,
 )  # fmt: skip
 from .shapes import transpose as transpose_
+from .filling import (
+    kaiming_normal_, kaiming_uniform_, orthogonal_, trunc_normal_, xavier_normal_,
+    xavier_uniform_,
+)  # fmt: skip
+from .placing import as_strided, erfinv, lgamma, nansum, nms
 from .comparing import allclose, eq, equal, ge, gt, isclose, le, lt, ne
 from .elementary import acosh, asinh, atanh, clamp_max, clamp_min
-from . import devices, shapes
+from . import devices, placing, shapes
 from . import elementary as own
 from .shapes import numbers
 
@@ -37,6 +44,7 @@ if TYPE_CHECKING:
 
     from ..functions.arguments import ArrayLike, DTypeLike, Numbers, Other
     from .devices import DeviceLike
+    from .generators import Generator
     from .tensor import Tensor
 
 
@@ -98,6 +106,24 @@ class MoreMethods(Writing, results=False):
     bincount = bincount
     broadcast_to = broadcast_to
 
+    as_strided = as_strided
+    nansum = nansum
+    erfinv = erfinv
+    lgamma = lgamma
+    nms = nms
+    gelu = gelu
+    mish = mish
+    selu = selu
+    silu = silu
+    softplus = softplus
+    softsign = softsign
+    kaiming_normal_ = kaiming_normal_
+    kaiming_uniform_ = kaiming_uniform_
+    orthogonal_ = orthogonal_
+    trunc_normal_ = trunc_normal_
+    xavier_normal_ = xavier_normal_
+    xavier_uniform_ = xavier_uniform_
+
     clamp_min = clamp_min
     clamp_max = clamp_max
     negative = neg
@@ -108,6 +134,20 @@ class MoreMethods(Writing, results=False):
     arccosh = acosh
     arcsinh = asinh
     arctanh = atanh
+
+    def in_top_k(self, predictions: Tensor, k: int) -> Tensor:
+        """Whether the tensor's number of each row is among its k largest predictions."""
+        return placing.in_top_k(self, predictions, k)
+
+    def bernoulli(self, p: float | None = None, *, generator: Generator | None = None) -> Tensor:
+        """Ones with the probabilities that the tensor holds, or with one for all; zeros else."""
+        chances = self if p is None else creation.full_like(self, p)
+        with nullcontext() if generator is None else streams.guard(generator.stream):
+            return creation.bernoulli(chances)
+
+    def to_numpy(self) -> np.ndarray[Any, Any]:
+        """A copy of the elements, as an array."""
+        return self.numpy()
 
     @property
     def data(self) -> Tensor:
@@ -220,11 +260,11 @@ class MoreMethods(Writing, results=False):
 
     def uniform_(self, a: float = 0.0, b: float = 1.0) -> Tensor:  # type: ignore[override]
         """Draw all elements anew, equally likely in [a, b), in place."""
-        return _again(self, generator.get()().random(self.array.shape) * (b - a) + a)
+        return _again(self, streams.get()().random(self.array.shape) * (b - a) + a)
 
     def bernoulli_(self, p: float = 0.5) -> Tensor:
         """Make all elements 1 with a probability and 0 else, in place."""
-        return _again(self, generator.get()().random(self.array.shape) < p)
+        return _again(self, streams.get()().random(self.array.shape) < p)
 
 
 def _new(x: Any, lenient: Any, dtype: Any, device: Any, requires_grad: bool) -> Any:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..eager.engine import located
-from ..eager.recording import TensorRecord
+from ..eager.recording import TensorRecord, eager
 from ..errors import ArgumentError, DeviceError
 from . import devices
 from .sbp import sbp as Sbp
@@ -39,13 +39,11 @@ class placement:
         self.type: str = type
         self.ranks: np.ndarray[Any, Any] = np.array(ranks)
         if set(self.ranks.reshape(-1).tolist()) != {0}:
-            raise located(
-                DeviceError, f"expected the only process, [0], got {self.ranks.tolist()}"
-            )
+            raise located(DeviceError, f"expected the only process, [0], got {self.ranks.tolist()}")
 
     @property
     def device_type(self) -> str:
-        """"cpu"."""
+        """ "cpu"."""
         return self.type
 
     @property
@@ -119,15 +117,13 @@ class Placed(TensorRecord, results=False):
             ArgumentError: the tensor has no place yet, and none is given.
         """
         had = self._placed or (None, None)
-        made: Any = self.alias()  # type: ignore[attr-defined]
-        made._placed = check_placed(
+        tensor: Any = self.alias() if self.stop else eager.assign(self)  # type: ignore[attr-defined]
+        tensor._placed = check_placed(
             had[0] if placement is None else placement, had[1] if sbp is None else sbp
         )
-        if made._placed is None:
+        if tensor._placed is None:
             raise located(ArgumentError, "expected a placement and sbp, got neither")
-        if self.origin is None and not self.stop:
-            made.origin = None
-        return made
+        return tensor
 
     local_to_global = to_global
     global_to_global = to_global
@@ -185,6 +181,12 @@ class Placed(TensorRecord, results=False):
                 DeviceError, "a local tensor has no placement and no sbp; see to_global()"
             )
         return self._placed
+
+    def _placing(self) -> list[str]:
+        """What the tensor's text says of its place."""
+        if self._placed is None:
+            return []
+        return [f"placement={self._placed[0]!r}", f"sbp={self._placed[1]!r}"]
 
     def check_meta_consistency(self) -> None:
         """Nothing: there is no other process whose tensor could differ."""

@@ -55,15 +55,11 @@ def set_printoptions(
 
     >>> fluid.flow.set_printoptions(precision=2)
     >>> fluid.flow.tensor([1.5, 2.0])
-    EXC fluidlite.flow.printing fluidlite.flow.printing.set_printoptions fluid.flow.set_printoptions(precision=2)
-     module 'fluidlite.flow' has no attribute 'set_printoptions'; fluid.set_printoptions is there
-    tensor([1.5000, 2.0000], dtype=oneflow.float32)
+    tensor([1.50, 2.00], dtype=oneflow.float32)
     >>> fluid.flow.set_printoptions(profile="default")
     """
     begin = _options.get() if profile is None else _PROFILES[profile]
-    given = dict(
-        precision=precision, threshold=threshold, edgeitems=edgeitems, linewidth=linewidth
-    )
+    given = dict(precision=precision, threshold=threshold, edgeitems=edgeitems, linewidth=linewidth)
     said: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     _options.switch(replace(begin, **said, sci_mode=sci_mode))
 

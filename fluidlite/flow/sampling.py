@@ -13,6 +13,9 @@ from ..functions import arithmetic, counting, creation, elementary, noise
 from ..ground.dtypes import DType, as_dtype
 from ..opdef.operand import appends
 from .creation import made
+from .generators import Generator, drawing_from
+from .kinds import dtype_of
+from .placements import SbpLike, placement
 from .shapes import numbers
 from .spelling import ONEFLOW
 from .tensor import Tensor, tensor
@@ -22,8 +25,24 @@ if TYPE_CHECKING:
     from .devices import DeviceLike
     from .spelling import Function
 
-manual_seed: Callable[[int], None] = creation.seed
-multinomial: Function = ONEFLOW(counting.multinomial, defaults={"num_samples": ...})
+
+def multinomial(
+    input: Tensor,
+    num_samples: int,
+    replacement: bool = False,
+    *,
+    generator: Generator | None = None,
+) -> Tensor:
+    """Numbers that are drawn as often as weights say.
+
+    Args:
+        input: the weights, [classes] or [rows, classes].
+        num_samples: how many.
+        replacement: whether one may come again.
+        generator: draws them; the one that there is when None.
+    """
+    with drawing_from(generator):
+        return counting.multinomial(input, num_samples, replacement)
 
 
 def _alike(
@@ -63,8 +82,11 @@ def randint(
     size: Sequence[int] | None = None,
     *,
     dtype: DTypeLike = "int64",
+    generator: Generator | None = None,
     device: DeviceLike = None,
     requires_grad: bool = False,
+    placement: placement | None = None,
+    sbp: SbpLike = None,
 ) -> Tensor:
     """Random integers from one number up to, without, another one.
 
@@ -82,8 +104,9 @@ def randint(
     sizes: Any = high if isinstance(high, (list, tuple)) else size
     if high is None or sizes is high:
         low, high = 0, low
-    drawn = creation.randint(low, cast("int", high), list(sizes), dtype)
-    return made(drawn, device, requires_grad)
+    with drawing_from(generator):
+        drawn = creation.randint(low, cast("int", high), list(sizes), dtype)
+    return made(drawn, device, requires_grad, placement, sbp)
 
 
 def randint_like(
@@ -92,6 +115,7 @@ def randint_like(
     high: int | None = None,
     *,
     dtype: DTypeLike = None,
+    generator: Generator | None = None,
     device: DeviceLike = None,
 ) -> Tensor:
     """Random integers in the shape of a tensor; see :func:`randint`."""
@@ -100,7 +124,9 @@ def randint_like(
     def in_run(x: Tensor) -> Tensor:
         return elementary.floor(noise.uniform_like(elementary.cast(x, "float64"), first, end))
 
-    return made(_alike(input, partial(creation.randint, first, end), in_run, dtype), device)
+    with drawing_from(generator):
+        drawn = _alike(input, partial(creation.randint, first, end), in_run, dtype)
+    return made(drawn, device)
 
 
 def normal(
@@ -109,8 +135,11 @@ def normal(
     *args: int | Sequence[int],
     size: Sequence[int] | None = None,
     dtype: DTypeLike = None,
+    generator: Generator | None = None,
     device: DeviceLike = None,
     requires_grad: bool = False,
+    placement: placement | None = None,
+    sbp: SbpLike = None,
 ) -> Tensor:
     """Random numbers of a normal distribution.
 
@@ -119,8 +148,11 @@ def normal(
         args: the shape where both are numbers.
         size: the same, by its name.
         dtype: element type; the default one when None.
+        generator: draws them; the one that there is when None.
         device: the CPU, or None.
         requires_grad: whether gradients with respect to it are wanted.
+        placement: the processes that have it, of which there is one.
+        sbp: how its parts lie with them.
     """
     like = next((each for each in (mean, std) if appends([each]) is not None), None)
     if like is not None:
@@ -131,14 +163,18 @@ def normal(
     given = size if size is not None and not args else numbers(args)
     shape = list(given) or list(np.broadcast_shapes(parts[0].shape, parts[1].shape))
     kind = dtype or next((as_dtype(p.dtype) for p in parts if p.ndim), None)
-    drawn = creation.randn(shape, kind)
+    with drawing_from(generator):
+        drawn = creation.randn(shape, kind)
     array = np.asarray(drawn.array * parts[1] + parts[0], drawn.array.dtype)
-    return made(drawn.results(array), device, requires_grad)
+    return made(drawn.results(array), device, requires_grad, placement, sbp)
 
 
-def bernoulli(input: Tensor, p: float | None = None) -> Tensor:
+def bernoulli(
+    input: Tensor, p: float | None = None, *, generator: Generator | None = None
+) -> Tensor:
     """Ones with the probabilities that a tensor holds, or with one for all, and zeros else."""
-    return creation.bernoulli(input if p is None else creation.full_like(input, p))
+    with drawing_from(generator):
+        return creation.bernoulli(input if p is None else creation.full_like(input, p))
 
 
 def as_tensor(data: ArrayLike, dtype: DTypeLike = None, device: DeviceLike = None) -> Tensor:
@@ -175,7 +211,7 @@ def numel(input: Tensor) -> int:
 
 def get_default_dtype() -> DType:
     """The element type of fractions that are given without one."""
-    return as_dtype(arithmetic.get_default_dtype())
+    return dtype_of(np.empty(0, arithmetic.get_default_dtype()))
 
 
 def set_default_dtype(dtype: DTypeLike) -> None:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+import numpy as np
+
 from ..eager import engine
 from ..eager.recording import eager
 from ..errors import ArgumentError, ShapeError
-from ..functions import reduction, selection, shaping
-from .spelling import ONEFLOW, Found, found
+from ..functions import elementary, reduction, selection, shaping
+from .kinds import Size
+from .spelling import ONEFLOW, Found, found_by
 from .views import parts, repeating, viewing
 
 T = TypeVar("T")
@@ -17,6 +20,12 @@ T = TypeVar("T")
 if TYPE_CHECKING:
     from .spelling import Function, Picking
     from .tensor import Tensor
+
+
+def _as_places(y: Tensor) -> Tensor:
+    """Places in the element type that OneFlow has them in."""
+    return elementary.cast(y, "int32")
+
 
 cat: Function = ONEFLOW(shaping.concat, "cat", x="tensors")
 concat: Function = cat
@@ -74,16 +83,40 @@ index_select: Function = ONEFLOW(
 )
 masked_fill: Function = ONEFLOW(selection.masked_fill)
 masked_select: Function = ONEFLOW(selection.masked_select)
-argsort: Function = ONEFLOW(selection.argsort)
-topk: Picking = ONEFLOW(selection.topk, then=found, defaults={"dim": -1})
+argsort: Function = ONEFLOW(selection.argsort, then=_as_places)
+topk: Picking = ONEFLOW(selection.topk, then=found_by("topk"), defaults={"dim": -1})
 cumsum: Function = ONEFLOW(reduction.cumsum, fixed={"dtype": None}, defaults={"dim": ...})
 tril: Function = ONEFLOW(shaping.tril)
 triu: Function = ONEFLOW(shaping.triu)
 
 
+def broadcast_shapes(*shapes: Sequence[int]) -> Size:
+    """The shape that shapes broadcast to.
+
+    Args:
+        shapes: any number of them.
+
+    Raises:
+        ShapeError: they do not fit together.
+
+    >>> fluid.flow.broadcast_shapes((2, 1), (1, 3))
+    oneflow.Size([2, 3])
+    """
+    try:
+        return Size(np.broadcast_shapes(*[tuple(shape) for shape in shapes]))
+    except ValueError:
+        raise engine.located(
+            ShapeError, f"expected shapes that fit together, got {[list(s) for s in shapes]}"
+        ) from None
+
+
 def sort(input: Tensor, dim: int = -1, descending: bool = False) -> Found:
     """The tensor with its elements in order along a dimension, and their places before."""
-    return Found(*eager.argsort(input, axis=dim, descending=descending))
+    values, places = eager.argsort(input, axis=dim, descending=descending)
+    return _sorted((values, elementary.cast(places, "int32")))
+
+
+_sorted = found_by("sort")
 
 
 def repeat(input: Tensor, *sizes: int | Sequence[int]) -> Tensor:

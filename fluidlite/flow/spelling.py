@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..ground.spellings import Spelling
 
@@ -28,12 +28,23 @@ class Found(NamedTuple):
     indices: Tensor
 
     def __repr__(self) -> str:
-        return f"({self.values!r}, {self.indices!r})"
+        name = type(self).__name__
+        return f"oneflow.return_types.{name}(\nvalues={self.values!r},\nindices={self.indices!r})"
 
 
-def found(pair: tuple[Tensor, Tensor]) -> Found:
-    """Elements and their places, by their names."""
-    return Found(*pair)
+def found_by(name: str) -> Callable[[tuple[Tensor, Tensor]], Found]:
+    """What makes the result of a function of elements and their places.
+
+    Args:
+        name: the function's, which the result says.
+    """
+    kind: Any = type(name, (Found,), {"__slots__": (), "__module__": __name__})
+
+    def found(pair: tuple[Tensor, Tensor]) -> Found:
+        """Elements and their places, by their names."""
+        return kind(*pair)
+
+    return found
 
 
 def truth(value: Tensor) -> bool | Tensor:

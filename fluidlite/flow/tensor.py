@@ -11,10 +11,10 @@ from ..eager import engine
 from ..eager.recording import eager
 from ..eager.sweep import BackwardPass, described
 from ..eager.tensor_core import TensorCore, need_differentiable
-from ..errors import ArgumentError, GradientShapeError, GradientStateError
+from ..errors import ArgumentError, GradientShapeError, GradientStateError, TruthError
+from ..functions.arithmetic import logical_and, logical_not, logical_or, logical_xor
 from ..functions.creation import array_of
 from ..functions.mixing import DIMENSIONS_FIRST, Promotion, default_float
-from ..opdef.operand import Operand
 from .elementary import acosh, add, asinh, atanh, clamp, div, erfc, exp2, logsigmoid, mul, sub
 from .functions import (
     all, amax, amin, any, argmax, argmin, log_softmax, logsumexp, max, mean, min, prod, relu,
@@ -31,6 +31,7 @@ from .inplace import InPlace
 from .kinds import Size, dtype_of
 from .methods import OF_VARIABLES, MoreMethods
 from .norms import norm
+from .placements import Placed, SbpLike, check_placed, placement
 from .views import Viewing
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     Gradient = np.ndarray[Any, Any] | TensorCore
 
 
-class Tensor(Conversion, Viewing, MoreMethods, InPlace, TensorCore):
+class Tensor(Conversion, Placed, Viewing, MoreMethods, InPlace, TensorCore):
     """An array that remembers how it was made, under strict rules.
 
     What is differentiated has one element or is given a gradient, wants a gradient, and has not
@@ -71,9 +72,9 @@ class Tensor(Conversion, Viewing, MoreMethods, InPlace, TensorCore):
     def __init_subclass__(cls, results: bool = False, **more: Any) -> None:
         super().__init_subclass__(results=results, **more)
 
-    def __init__(self, *data: Any, device: DeviceLike = None) -> None:
+    def __init__(self, *data: ArrayLike, device: DeviceLike = None) -> None:
         devices.need_cpu(device)
-        first = data[0] if data else ()
+        first: Any = data[0] if data else ()
         if len(data) == 1 and isinstance(first, TensorCore):
             source = first if first.stop else eager.assign(first)
             super().__init__(source.array, source.origin, source.stop)
@@ -253,8 +254,36 @@ class Tensor(Conversion, Viewing, MoreMethods, InPlace, TensorCore):
         """The element type."""
         return dtype_of(self.array)
 
+    def __format__(self, spec: str) -> str:
+        return format(self.item(), spec) if not self.array.shape else super().__format__(spec)
+
+    def __and__(self, other: Any) -> Tensor:
+        return logical_and(self, other)
+
+    def __or__(self, other: Any) -> Tensor:
+        return logical_or(self, other)
+
+    def __xor__(self, other: Any) -> Tensor:
+        return logical_xor(self, other)
+
+    __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
+
+    def __invert__(self) -> Tensor:
+        if self.array.dtype.kind != "b":
+            raise engine.located(
+                TruthError, f"expected truth values to invert, got {described(self)}"
+            )
+        return logical_not(self)
+
+    def __bool__(self) -> bool:
+        if self.array.size != 1:
+            raise engine.located(
+                TruthError, f"expected one element, got shape {list(self.array.shape)}"
+            )
+        return bool(self.array.item())
+
     def __repr__(self) -> str:
-        notes = [f"dtype={self.dtype}"]
+        notes = [*self._placing(), f"dtype={self.dtype}"]
         if not self.stop:
             flows = self.origin is None
             notes.append("requires_grad=True" if flows else printing.operator_note(self.origin))
@@ -285,7 +314,7 @@ def filled(data: tuple[Any, ...], dtype: Any) -> np.ndarray[Any, Any]:
         ArgumentError: NumPy makes no array of numbers of it.
     """
     first = data[0] if data else ()
-    of_elements = len(data) == 1 and not isinstance(first, (Size, int)) or not data
+    of_elements = (len(data) == 1 and not isinstance(first, (Size, int))) or not data
     if of_elements or isinstance(first, bool):
         return array_of(first, None).astype(dtype)
     return np.zeros([*first] if isinstance(first, Size) else data, dtype)
@@ -297,6 +326,9 @@ def tensor(
     dtype: DTypeLike = None,
     device: DeviceLike = None,
     requires_grad: bool = False,
+    placement: placement | None = None,
+    sbp: SbpLike = None,
+    pin_memory: bool = False,
 ) -> Tensor:
     """A tensor with a copy of some values.
 
@@ -306,6 +338,9 @@ def tensor(
             values, and the default type for fractions.
         device: the CPU, or None.
         requires_grad: whether gradients with respect to it are wanted.
+        placement: the processes that have it, of which there is one.
+        sbp: how its parts lie with them.
+        pin_memory: accepted: there is no other device to copy it to.
 
     Raises:
         ArgumentError: NumPy makes no array of numbers of it.
@@ -316,6 +351,8 @@ def tensor(
     """
     devices.need_cpu(device)
     result = Tensor.results(array_of(data, dtype))
+    if placed := check_placed(placement, sbp):
+        result._placed = placed
     if not isinstance(requires_grad, (bool, np.bool_)):
         raise engine.located(
             ArgumentError, f"expected requires_grad to be a bool, got {requires_grad!r:.60}"

@@ -94,11 +94,11 @@ def set_default_tensor_type(tensor_type: type[TypedTensor] | str) -> None:
     tensor([1.], dtype=oneflow.float64)
     >>> fluid.flow.set_default_tensor_type("oneflow.FloatTensor")
     """
-    given: Any = tensor_type
-    if isinstance(given, str):
-        given = globals().get(given.removeprefix("oneflow."), given)
-    if not (isinstance(given, type) and issubclass(given, TypedTensor)):
+    kind: Any = tensor_type
+    if isinstance(kind, str):
+        kind = globals().get(kind.removeprefix("oneflow."), kind)
+    if not (isinstance(kind, type) and issubclass(kind, TypedTensor)):
         raise TypeError(f"expected a type as oneflow.FloatTensor, got {tensor_type!r:.60}")
-    if not given.dtype.is_float:
-        raise TypeError(f"expected a type of fractions, got {given.__name__}")
-    arithmetic.set_default_dtype(given.dtype)
+    if not kind.dtype.is_float:
+        raise TypeError(f"expected a type of fractions, got {kind.__name__}")
+    arithmetic.set_default_dtype(kind.dtype)

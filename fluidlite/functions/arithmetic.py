@@ -283,6 +283,8 @@ greater_equal: _OfTwo = of_operator(
 
 def truths(x: Any) -> Any:
     """A tensor as truth values: what is not 0 is true."""
+    if isinstance(x, (bool, int, float)):
+        return np.asarray(bool(x))
     dtype = _dtype(x)
     return x if dtype == _BOOL else cast_to(x, _BOOL)
 

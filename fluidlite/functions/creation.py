@@ -111,7 +111,7 @@ def _sizes(shape: Any) -> tuple[int, ...]:
 
 def _type(dtype: Any, default: Any = None) -> np.dtype[Any]:
     if dtype is not None:
-        if isinstance(dtype, (int, np.integer)) and not isinstance(dtype, DType):
+        if type(dtype) is int or isinstance(dtype, np.integer):
             raise located(
                 ArgumentError,
                 f"expected dtype to be an element type, such as 'float32', got {dtype!r}; "

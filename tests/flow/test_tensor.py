@@ -135,8 +135,8 @@ def test_results_of_functions_are_tensors_of_the_same_kind(x):
 
 
 def test_text(x):
-    assert repr(x) == "tensor([1., 2.], dtype=float32, requires_grad=True)"
-    assert repr(x.detach()) == "tensor([1., 2.], dtype=float32)"
+    assert repr(x) == "tensor([1., 2.], dtype=oneflow.float32, requires_grad=True)"
+    assert repr(x.detach()) == "tensor([1., 2.], dtype=oneflow.float32)"
 
 
 def test_layers_take_them(x):

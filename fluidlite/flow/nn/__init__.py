@@ -22,6 +22,7 @@ from .activation import LogSigmoid as LogSigmoid
 from .activation import LogSoftmax as LogSoftmax
 from .activation import Mish as Mish
 from .activation import PReLU as PReLU
+from .activation import QuickGELU as QuickGELU
 from .activation import ReLU as ReLU
 from .activation import ReLU6 as ReLU6
 from .activation import Sigmoid as Sigmoid
@@ -55,8 +56,10 @@ from .dense import Identity as Identity
 from .dense import Linear as Linear
 from .loss import BCELoss as BCELoss
 from .loss import BCEWithLogitsLoss as BCEWithLogitsLoss
+from .loss import CombinedMarginLoss as CombinedMarginLoss
 from .loss import CosineEmbeddingLoss as CosineEmbeddingLoss
 from .loss import CrossEntropyLoss as CrossEntropyLoss
+from .loss import CTCLoss as CTCLoss
 from .loss import HingeEmbeddingLoss as HingeEmbeddingLoss
 from .loss import HuberLoss as HuberLoss
 from .loss import KLDivLoss as KLDivLoss
@@ -64,6 +67,7 @@ from .loss import L1Loss as L1Loss
 from .loss import MarginRankingLoss as MarginRankingLoss
 from .loss import MSELoss as MSELoss
 from .loss import NLLLoss as NLLLoss
+from .loss import PairwiseDistance as PairwiseDistance
 from .loss import SmoothL1Loss as SmoothL1Loss
 from .loss import SoftMarginLoss as SoftMarginLoss
 from .loss import TripletMarginLoss as TripletMarginLoss
@@ -77,6 +81,8 @@ from .norm import InstanceNorm1d as InstanceNorm1d
 from .norm import InstanceNorm2d as InstanceNorm2d
 from .norm import InstanceNorm3d as InstanceNorm3d
 from .norm import LayerNorm as LayerNorm
+from .norm import RMSLayerNorm as RMSLayerNorm
+from .norm import RMSNorm as RMSNorm
 from .pooling import AdaptiveAvgPool1d as AdaptiveAvgPool1d
 from .pooling import AdaptiveAvgPool2d as AdaptiveAvgPool2d
 from .pooling import AdaptiveAvgPool3d as AdaptiveAvgPool3d

@@ -71,8 +71,14 @@ class CELU(FunctionModule):
 
 
 class GELU(FunctionModule):
+    shows = ()
+
     @options_of(F.gelu)
     def __init__(self) -> None: ...
+
+
+class QuickGELU(FunctionModule):
+    function: ClassVar[Callable[..., Any]] = staticmethod(F.quick_gelu)
 
 
 class SiLU(_InPlace):
@@ -124,6 +130,7 @@ class Softshrink(FunctionModule):
 
 @from_fields
 class Threshold(FunctionModule):
+    shows = ()
     threshold: float
     value: float
     inplace: bool = False
@@ -131,6 +138,8 @@ class Threshold(FunctionModule):
 
 
 class GLU(FunctionModule):
+    shows = ()
+
     @options_of(F.glu)
     def __init__(self) -> None: ...
 
@@ -167,3 +176,6 @@ class PReLU(Module):
     def forward(self, input: Tensor) -> Tensor:
         """The activated input."""
         return F.prelu(input, self.weight)
+
+    def extra_repr(self) -> str:
+        return f"num_parameters={self.weight.array.size}"

@@ -98,6 +98,14 @@ class ModuleDict(HeldByName, Module):
         return self.own_modules.pop(name)
 
 
+def _parameters_text(module: Module) -> str:
+    """What a module that holds parameters says of them."""
+    return "\n".join(
+        f"  ({name}): Parameter containing: [{type(each)} of size {'x'.join(map(str, each.shape))}]"
+        for name, each in module.own_parameters.items()
+    )
+
+
 class ParameterList(HeldInOrder, Module):
     """A list of parameters.
 
@@ -116,6 +124,9 @@ class ParameterList(HeldInOrder, Module):
         self.register_parameter(str(len(self)), parameter)
         return self
 
+    def extra_repr(self) -> str:
+        return _parameters_text(self)
+
 
 class ParameterDict(HeldByName, Module):
     """Parameters by name.
@@ -129,3 +140,6 @@ class ParameterDict(HeldByName, Module):
     def __init__(self, parameters: Mapping[str, Parameter] | None = None) -> None:
         super().__init__()
         self.hold(parameters or {})
+
+    def extra_repr(self) -> str:
+        return _parameters_text(self)

@@ -177,7 +177,8 @@ class Embedding(Module):
         return F.embedding(input, self.weight, self.padding_idx, *self._options)
 
     def extra_repr(self) -> str:
-        return "{}, {}".format(*self.weight.shape)
+        sizes = "{}, {}".format(*self.weight.shape)
+        return sizes if self.padding_idx is None else f"{sizes}, padding_idx={self.padding_idx}"
 
 
 class Identity(FunctionModule):

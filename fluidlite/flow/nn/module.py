@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 from ...eager.engine import located
 from ...eager.hooks import HookHandle
@@ -15,6 +16,8 @@ from ...modules.calling import FunctionCaller
 from ...modules.module import Module as CommonModule
 from ...modules.owning import Kept, remembers
 from ...symbolic import appending, in_program
+from ..devices import DeviceLike, need_cpu
+from ..placements import SbpLike, check_placed, placement
 from ..tensor import Tensor
 from . import functional as F
 
@@ -48,6 +51,12 @@ class LoadedKeys(NamedTuple):
 
     missing_keys: list[str]
     unexpected_keys: list[str]
+
+    def __repr__(self) -> str:
+        said = f"missing_keys={self.missing_keys}, unexpected_keys={self.unexpected_keys}"
+        return f"LoadedKeys({said})" if any(self) else "<All keys matched successfully>"
+
+    __str__ = __repr__
 
 
 class Module(CommonModule):
@@ -178,15 +187,26 @@ class Module(CommonModule):
 
     # -- states ------------------------------------------------------------------------------------
 
-    def state_dict(self, prefix: str = "") -> dict[str, Any]:
-        """The parameters and persistent buffers by where they are found, cut off from the graph."""
-        state = {}
+    def state_dict(
+        self,
+        destination: dict[str, Any] | None = None,
+        prefix: str = "",
+        keep_vars: bool = False,
+    ) -> dict[str, Any]:
+        """The parameters and persistent buffers by where they are found.
+
+        Args:
+            destination: what they are put into; an ordered dictionary when None.
+            prefix: what names begin with.
+            keep_vars: give the parameters themselves, not tensors that are cut off from the graph.
+        """
+        state: dict[str, Any] = OrderedDict() if destination is None else destination
         for place, module in self.named_modules():
             start = prefix + (f"{place}." if place else "")
             kept = {**module.own_parameters, **module.own_buffers}
             for name, value in kept.items():
                 if value is not None and name not in module._fleeting:
-                    state[start + name] = value.detach()
+                    state[start + name] = value if keep_vars else value.detach()
         return state
 
     def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True) -> LoadedKeys:
@@ -275,6 +295,31 @@ class Module(CommonModule):
         """The module itself, which is there already."""
         return self
 
+    def cuda(self, device: DeviceLike = None) -> Self:
+        """An error: there are no tensors on other devices.
+
+        Raises:
+            DeviceError: always.
+        """
+        need_cpu("cuda" if device is None else device)
+        return self
+
+    def to_global(self, placement: placement | None = None, sbp: SbpLike = None) -> Self:
+        """Let parameters and buffers lie with all processes: the only one.  Returns the module.
+
+        Args:
+            placement: the processes.
+            sbp: how the parts of all tensors lie.
+        """
+        placed = check_placed(placement, sbp)
+        for tensor in (*self.parameters(), *self.buffers()):
+            tensor._placed = placed
+        return self
+
+    def to_local(self) -> Self:
+        """Let parameters and buffers lie with this process.  Returns the module."""
+        return self.to_global()
+
 
 remembers(
     Module,
@@ -320,5 +365,10 @@ class FunctionModule(FunctionCaller, Module):
             return inputs[0].write(lambda old: type(self).function(old, **self._options))
         return type(self).function(*inputs, **self._options)
 
+    #: the options that ``repr`` shows; None for all
+    shows: ClassVar[tuple[str, ...] | None] = None
+
     def extra_repr(self) -> str:
-        return ", ".join(filter(None, [super().extra_repr(), "inplace=True" * self._inplace]))
+        names = self._options if self.shows is None else self.shows
+        shown = [f"{name}={self._options[name]!r}" for name in names]
+        return ", ".join([*shown, *["inplace=True"] * self._inplace])

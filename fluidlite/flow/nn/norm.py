@@ -10,7 +10,7 @@ from ...errors import ShapeError
 from ...functions import creation
 from ...functions.arguments import DTypeLike, Integers
 from ...functions.arithmetic import divide
-from ...functions.elementary import cast
+from ...functions.elementary import cast, rsqrt
 from ...functions.shaping import numbers_in
 from ...ground.fields import from_fields
 from ..creation import ones, zeros
@@ -98,12 +98,63 @@ class GroupNorm(_Affine):
     def begin(self, given: dict[str, Any]) -> None:
         """Make the parameters."""
         Module.__init__(self)
-        self.num_groups, channels, self.eps, affine, *placed = given.values()
-        self._make([channels], affine, affine, *placed)
+        self.num_groups, self.num_channels, self.eps, affine, *placed = given.values()
+        self._make([self.num_channels], affine, affine, *placed)
 
     def forward(self, input: Tensor) -> Tensor:
         """The normalised input."""
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
+
+    def extra_repr(self) -> str:
+        sizes = f"{self.num_groups}, {self.num_channels}"
+        return f"{sizes}, eps={self.eps}, affine={self.weight is not None}"
+
+
+@NORMS
+class RMSNorm(_Affine):
+    """Division of each sample by the root of the mean square of its last dimensions."""
+
+    def __init__(
+        self,
+        normalized_shape: Integers,
+        eps: float = 1e-5,
+        elementwise_affine: bool = True,
+        device: DeviceLike = None,
+        dtype: DTypeLike = None,
+    ) -> None:
+        super().__init__()
+        self.normalized_shape = list(numbers_in("normalized_shape", normalized_shape))
+        self.eps = eps
+        self._make(self.normalized_shape, elementwise_affine, False, device, dtype)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The scaled input."""
+        axes = [*range(-len(self.normalized_shape), 0)]
+        scaled = input * rsqrt((input * input).mean(axes, keepdim=True) + self.eps)
+        return scaled if self.weight is None else scaled * self.weight
+
+    def extra_repr(self) -> str:
+        sizes = tuple(self.normalized_shape)
+        return f"{sizes}, eps={self.eps}, elementwise_affine={self.weight is not None}"
+
+
+class RMSLayerNorm(Module):
+    """Division of each sample by the root of its mean square, with a scale.
+
+    Args:
+        hidden_size: the size of the last dimension.
+        eps: keeps the root away from 0.
+    """
+
+    def __init__(self, hidden_size: int, eps: float = 1e-6) -> None:
+        super().__init__()
+        self.weight: Parameter = Parameter(creation.ones([hidden_size]))
+        self.variance_epsilon = eps
+
+    def forward(self, hidden_states: Tensor) -> Tensor:
+        """The scaled input."""
+        squares = (hidden_states * hidden_states).mean(-1, keepdim=True)
+        return self.weight * (hidden_states * rsqrt(squares + self.variance_epsilon))
 
 
 @from_fields

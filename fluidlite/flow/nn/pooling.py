@@ -4,64 +4,92 @@ from __future__ import annotations
 
 from ...ground.fields import options_of
 from . import functional as F
+from .functional.windows import each
 from .module import FunctionModule
 
 
-class MaxPool1d(FunctionModule):
+class _Windows(FunctionModule):
+    """What is computed of windows."""
+
+    def extra_repr(self) -> str:
+        options = self._options
+        dimensions = int(type(self).__name__[-2])
+        stride = options["kernel_size"] if options["stride"] is None else options["stride"]
+        shown = {**options, "stride": stride}
+        names = [name for name in ("kernel_size", "stride", "padding") if name in shown]
+        names += ["dilation"] * ("dilation" in shown and dimensions > 1)
+        parts = [f"{name}={each(name, shown[name], dimensions)}" for name in names]
+        ceil = [] if "dilation" in shown else [f"ceil_mode={shown['ceil_mode']}"]
+        return ", ".join([*parts, *ceil])
+
+
+class MaxPool1d(_Windows):
     @options_of(F.max_pool1d)
     def __init__(self) -> None: ...
 
 
-class MaxPool2d(FunctionModule):
+class MaxPool2d(_Windows):
     @options_of(F.max_pool2d)
     def __init__(self) -> None: ...
 
 
-class MaxPool3d(FunctionModule):
+class MaxPool3d(_Windows):
     @options_of(F.max_pool3d)
     def __init__(self) -> None: ...
 
 
-class AvgPool1d(FunctionModule):
+class AvgPool1d(_Windows):
     @options_of(F.avg_pool1d)
     def __init__(self) -> None: ...
 
 
-class AvgPool2d(FunctionModule):
+class AvgPool2d(_Windows):
     @options_of(F.avg_pool2d)
     def __init__(self) -> None: ...
 
 
-class AvgPool3d(FunctionModule):
+class AvgPool3d(_Windows):
     @options_of(F.avg_pool3d)
     def __init__(self) -> None: ...
 
 
 class AdaptiveAvgPool1d(FunctionModule):
+    shows = ()
+
     @options_of(F.adaptive_avg_pool1d)
     def __init__(self) -> None: ...
 
 
 class AdaptiveMaxPool1d(FunctionModule):
+    shows = ("output_size",)
+
     @options_of(F.adaptive_max_pool1d)
     def __init__(self) -> None: ...
 
 
 class AdaptiveAvgPool2d(FunctionModule):
+    shows = ()
+
     @options_of(F.adaptive_avg_pool2d)
     def __init__(self) -> None: ...
 
 
 class AdaptiveMaxPool2d(FunctionModule):
+    shows = ("output_size",)
+
     @options_of(F.adaptive_max_pool2d)
     def __init__(self) -> None: ...
 
 
 class AdaptiveAvgPool3d(FunctionModule):
+    shows = ()
+
     @options_of(F.adaptive_avg_pool3d)
     def __init__(self) -> None: ...
 
 
 class AdaptiveMaxPool3d(FunctionModule):
+    shows = ("output_size",)
+
     @options_of(F.adaptive_max_pool3d)
     def __init__(self) -> None: ...

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from ...eager.engine import located
+from ...errors import ArgumentError, ShapeError
 from ...ground.fields import from_fields, options_of
 from . import functional as F
 from .functional.windows import each
@@ -15,8 +17,17 @@ if TYPE_CHECKING:
     from ..tensor import Tensor
 
 
+class _Resized(FunctionModule):
+    """Images of another size."""
+
+    def extra_repr(self) -> str:
+        factor = self._options["scale_factor"]
+        shown = f"size={self._options['size']}" if factor is None else f"scale_factor={factor}"
+        return f"{shown}, mode={self._options['mode']}"
+
+
 @from_fields
-class Upsample(FunctionModule):
+class Upsample(_Resized):
     size: Numbers | None = None
     scale_factor: float | Sequence[float] | None = None
     mode: str = "nearest"
@@ -25,7 +36,7 @@ class Upsample(FunctionModule):
 
 
 @from_fields
-class UpsamplingNearest2d(FunctionModule):
+class UpsamplingNearest2d(_Resized):
     """Images of another size, each element the nearest one."""
 
     size: Numbers | None = None
@@ -37,7 +48,7 @@ class UpsamplingNearest2d(FunctionModule):
 
 
 @from_fields
-class UpsamplingBilinear2d(FunctionModule):
+class UpsamplingBilinear2d(_Resized):
     """Images of another size, whose outermost elements stay where they are."""
 
     size: Numbers | None = None
@@ -58,9 +69,45 @@ class Fold(FunctionModule):
     def __init__(self) -> None: ...
 
 
-class PixelShuffle(FunctionModule):
-    @options_of(F.pixel_shuffle)
-    def __init__(self) -> None: ...
+class PixelShuffle(Module):
+    """Channels laid out as rectangles of pixels.
+
+    Args:
+        upscale_factor: the side of squares; or, by their names, the sides of rectangles.
+        h_upscale_factor, w_upscale_factor: the height and the width of rectangles.
+
+    Raises:
+        ArgumentError: neither the side of squares nor both of rectangles are given.
+
+    >>> fluid.flow.nn.PixelShuffle(2)(fluid.flow.ones(1, 8, 2, 2)).shape
+    oneflow.Size([1, 2, 4, 4])
+    """
+
+    def __init__(
+        self,
+        upscale_factor: int | None = None,
+        h_upscale_factor: int | None = None,
+        w_upscale_factor: int | None = None,
+    ) -> None:
+        super().__init__()
+        sides = (h_upscale_factor or upscale_factor, w_upscale_factor or upscale_factor)
+        if not all(isinstance(side, int) and side > 0 for side in sides):
+            raise located(ArgumentError, f"expected factors from 1 on, got {sides}")
+        self.h_upscale_factor, self.w_upscale_factor = sides
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The channels laid out."""
+        high, wide = self.h_upscale_factor, self.w_upscale_factor
+        n, channels, rows, columns = input.shape
+        if channels % (high * wide):
+            raise located(
+                ShapeError, f"expected channels in groups of {high * wide}, got {channels}"
+            )
+        parts = input.reshape(n, channels // (high * wide), high, wide, rows, columns)
+        return parts.permute(0, 1, 4, 2, 5, 3).reshape(n, -1, rows * high, columns * wide)
+
+    def extra_repr(self) -> str:
+        return f"w_upscale_factor={self.w_upscale_factor}, h_upscale_factor={self.h_upscale_factor}"
 
 
 class _Unpool(Module):
@@ -118,6 +165,9 @@ class _Padding(FunctionModule):
     function: ClassVar[Callable[..., Any]] = staticmethod(F.pad)
     dimensions: ClassVar[int] = 2
     mode: ClassVar[str] = "constant"
+
+    def extra_repr(self) -> str:
+        return "" if self.mode == "constant" else str(self._options["pad"])
 
     def begin(self, given: dict[str, Any]) -> None:
         sides = each("padding", given.pop("padding"), 2 * self.dimensions)

@@ -70,6 +70,20 @@ def smooth_l1_loss(
     return reduced(chosen(less_than(away, beta), near, subtract(away, 0.5 * beta)), reduction)
 
 
+def sparse_softmax_cross_entropy(labels: Tensor, logits: Tensor) -> Tensor:
+    """The cross entropy of each sample.
+
+    Args:
+        labels: [N], classes.
+        logits: [N, C].
+
+    >>> logits = fluid.flow.zeros(1, 2)
+    >>> fluid.flow.nn.functional.sparse_softmax_cross_entropy(fluid.flow.tensor([1]), logits)
+    tensor([0.6931], dtype=oneflow.float32)
+    """
+    return cross_entropy(logits, labels, reduction="none")
+
+
 def huber_loss(
     input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0
 ) -> Tensor:

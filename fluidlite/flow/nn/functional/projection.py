@@ -11,7 +11,7 @@ import numpy as np
 from ....eager.engine import located
 from ....eager.flat import kinked
 from ....eager.mode import no_grad
-from ....eager.prepared import generator
+from ....eager.prepared import generator as streams
 from ....eager.recording import eager
 from ....errors import ArgumentError, ShapeError
 from ....functions.arithmetic import add, divide, equal, matmul, multiply, not_equal
@@ -20,6 +20,8 @@ from ....functions.selection import gather, unique
 from ....functions.shaping import reshape, swapaxes, unsqueeze
 from ....nn.functional import projection as lenient
 from ....nn.functional.windows import of_rank
+from ...elementary import where
+from ...generators import Generator, drawing_from
 
 if TYPE_CHECKING:
     from ...tensor import Tensor
@@ -90,13 +92,18 @@ def _shorten(table: Tensor, numbers: Any, most: float, norm_type: float) -> None
         table.write(lambda old: old.results(array))
 
 
-def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
+def one_hot(
+    input: Tensor, num_classes: int = -1, on_value: float = 1, off_value: float = 0
+) -> Tensor:
     """Zeros, and a 1 where a number says, as integers.
 
     Args:
         input: integers from 0 on.
         num_classes: the size of the new last dimension; -1 for the largest number and 1.
+        on_value, off_value: what stands in the place of 1 and 0.
     """
+    if (on_value, off_value) != (1, 0):
+        return where(cast(one_hot(input, num_classes), "bool"), on_value, off_value)
     classes = int(input.array.max()) + 1 if num_classes == -1 else int(num_classes)
     if input.appends is not None:
         return cast(equal(unsqueeze(input, -1), np.arange(classes)), "int64")
@@ -105,7 +112,15 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
     return input.results(np.eye(classes, dtype="int64")[input.array])
 
 
-def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+def dropout(
+    input: Tensor,
+    p: float = 0.5,
+    training: bool = True,
+    inplace: bool = False,
+    *,
+    generator: Generator | None = None,
+    addend: Tensor | None = None,
+) -> Tensor:
     """x with each element set to 0 with probability p, and divided by 1 - p elsewhere.
 
     Args:
@@ -113,8 +128,12 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
         p: the probability.
         training: False: x itself.
         inplace: write the result to ``input``.
+        generator: draws what is set to 0; the one that there is when None.
+        addend: a tensor that is added to the result, or None.
     """
-    return _dropped(input, None, p, training, inplace)
+    with drawing_from(generator):
+        dropped = _dropped(input, None, p, training, inplace)
+    return dropped if addend is None else add(dropped, addend)
 
 
 def _dropped(x: Tensor, axes: list[int] | None, p: float, training: bool, inplace: bool) -> Tensor:
@@ -127,13 +146,19 @@ def _dropped(x: Tensor, axes: list[int] | None, p: float, training: bool, inplac
     if not training or p == 0:
         return x
     shape = [n if axes is None or d in axes else 1 for d, n in enumerate(x.array.shape)]
-    kept = (generator.get()().random(shape) >= p).astype(x.array.dtype)
+    kept = (streams.get()().random(shape) >= p).astype(x.array.dtype)
     factors = x.results(kept / np.asarray(1 - p, kept.dtype) if p < 1 else kept)
     return x.write(lambda old: multiply(old, factors)) if inplace else multiply(x, factors)
 
 
 def _dropout_of_channels(
-    rank: int, input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
+    rank: int,
+    input: Tensor,
+    p: float = 0.5,
+    training: bool = True,
+    inplace: bool = False,
+    *,
+    generator: Generator | None = None,
 ) -> Tensor:
     """The same for whole channels of [N, C, H, W]; see :func:`dropout`."""
     if input.array.ndim not in (rank + 1, rank + 2):
@@ -141,7 +166,8 @@ def _dropout_of_channels(
             ShapeError,
             f"expected {rank + 2} dimensions, [N, C, ...], got {list(input.array.shape)}",
         )
-    return _dropped(input, [*range(input.array.ndim - rank)], p, training, inplace)
+    with drawing_from(generator):
+        return _dropped(input, [*range(input.array.ndim - rank)], p, training, inplace)
 
 
 dropout1d: Final = of_rank(1, _dropout_of_channels, "dropout1d")

@@ -207,6 +207,37 @@ max_unpool2d: Final = of_rank(2, _max_unpool, "max_unpool2d")
 max_unpool3d: Final = of_rank(3, _max_unpool, "max_unpool3d")
 
 
+def ctc_greedy_decoder(
+    log_probs: Tensor, input_lengths: Tensor, merge_repeated: bool = True
+) -> tuple[Tensor, Tensor]:
+    """The labels of the most probable class of each step, without blanks, the class 0.
+
+    Args:
+        log_probs: [T, N, C].
+        input_lengths: [N], how many steps count.
+        merge_repeated: labels that repeat the one before are left out, too.
+
+    Returns:
+        the labels, [N, T], 0 behind the last one; and the sums of the largest elements with their
+        sign changed, [N, 1].
+
+    >>> steps = fluid.flow.tensor([[[0.1, 0.7]], [[0.2, 0.5]], [[0.9, 0.3]]])
+    >>> fluid.flow.nn.functional.ctc_greedy_decoder(steps, fluid.flow.tensor([3]))[0].tolist()
+    [[1, 0, 0]]
+    """
+    steps, lengths = np.asarray(log_probs.array), np.asarray(input_lengths.array)
+    labels = np.zeros((steps.shape[1], steps.shape[0]), "int64")
+    scores = np.zeros((steps.shape[1], 1), steps.dtype)
+    for n, length in enumerate(lengths):
+        best = steps[:length, n].argmax(-1)
+        scores[n] = -steps[:length, n].max(-1).sum()
+        shown = best != 0
+        if merge_repeated:
+            shown[1:] &= best[1:] != best[:-1]
+        labels[n, : shown.sum()] = best[shown]
+    return log_probs.results(labels), log_probs.results(scores)
+
+
 def ctc_loss(
     log_probs: Tensor,
     targets: Tensor,

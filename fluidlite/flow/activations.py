@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ....eager.engine import located
-from ....eager.recording import eager
-from ....errors import ArgumentError, ShapeError
-from ....functions import arithmetic, elementary, shaping
-from ....functions.selection import chosen
-from ....nn.functional import activation
-from ...elementary import logsigmoid
-from ...functions import log_softmax, relu, softmax
-from ...spelling import ONEFLOW
+from ..eager.engine import located
+from ..eager.recording import eager
+from ..errors import ArgumentError, ShapeError
+from ..functions import arithmetic, elementary, shaping
+from ..functions.selection import chosen
+from ..nn.functional import activation, randomized
+from .elementary import logsigmoid
+from .functions import log_softmax, relu, softmax
+from .spelling import ONEFLOW
 
 if TYPE_CHECKING:
-    from ...spelling import Function
-    from ...tensor import Tensor
+    from .spelling import Function
+    from .tensor import Tensor
 
 __all__ = [
-    "celu", "elu", "gelu", "glu", "hardshrink", "hardsigmoid", "hardswish", "hardtanh",
-    "leaky_relu", "log_softmax", "logsigmoid", "mish", "prelu", "relu", "relu6", "selu", "sigmoid",
-    "silu", "softmax", "softplus", "softshrink", "softsign", "tanh", "threshold",
+    "celu", "elu", "gelu", "glu", "gumbel_softmax", "hardshrink", "hardsigmoid", "hardswish",
+    "hardtanh", "leaky_relu", "log_softmax", "logsigmoid", "mish", "prelu", "quick_gelu", "relu",
+    "relu6", "selu", "sigmoid", "silu", "softmax", "softplus", "softshrink", "softsign", "tanh",
+    "threshold",
 ]  # fmt: skip
 
 sigmoid: Function = elementary.sigmoid
@@ -49,6 +50,18 @@ selu: Function = ONEFLOW(
 hardshrink: Function = ONEFLOW(activation.hardshrink, threshold="lambd")
 softshrink: Function = ONEFLOW(activation.softshrink, threshold="lambd")
 softplus: Function = ONEFLOW(activation.softplus)
+gumbel_softmax: Function = ONEFLOW(
+    randomized.gumbel_softmax, order="input, tau, hard, dim", temperature="tau"
+)
+
+
+def quick_gelu(x: Tensor) -> Tensor:
+    """x times the sigmoid of 1.702 x: nearly a gelu.
+
+    >>> fluid.flow.nn.functional.quick_gelu(fluid.flow.tensor([0.0, 1.0]))
+    tensor([0.0000, 0.8458], dtype=oneflow.float32)
+    """
+    return arithmetic.multiply(x, elementary.sigmoid(arithmetic.multiply(x, 1.702)))
 
 
 def gelu(input: Tensor, approximate: str = "none") -> Tensor:
