@@ -1,4 +1,5 @@
-"""Writes ``coverage.md``: which operators and public names of fluid 1.8 there are.
+"""Writes ``coverage.md``: which operators of fluid 1.8 and which public names of it and of paddle 2
+there are.
 
     python docs/coverage.py
 
@@ -179,12 +180,17 @@ def tables_of_forms():
     return found
 
 
-def tested_types():
-    """The operators with samples that tests write and run: by family."""
+def aid(name):
+    """A module that tests share."""
     if str(TESTS / "aids") not in sys.path:
         sys.path.insert(0, str(TESTS / "aids"))
-    generators = importlib.import_module("samples.form").GENERATORS
-    importlib.import_module("samples")  # fills it
+    return importlib.import_module(name)
+
+
+def tested_types():
+    """The operators with samples that tests write and run: by family."""
+    generators = aid("samples.form").GENERATORS
+    aid("samples")  # fills it
     families = {}
     for op in registered():
         if op.type in generators and op.type not in ("feed", "fetch") and not op.random:
@@ -245,7 +251,7 @@ def page():
         modules.setdefault(title(name), []).append(here)
     return "\n\n".join(
         [
-            "# Coverage of fluid 1.8",
+            "# Coverage of fluid 1.8 and paddle 2",
             "Written by `python docs/coverage.py`; a test fails where it is out of date.",
             "## Operators",
             f"{len(there)} of {len(types)} operators are there, each with its gradients of every "
@@ -286,9 +292,46 @@ def page():
             left_out(missing, lambda name: why(NAMES, name)).replace("`..", "`"),
             "## Examples of its documents",
             examples(),
+            "## Public names of paddle 2",
+            names_of_paddle_2(),
             "",
         ]
     ).removesuffix("\n")
+
+
+def names_of_paddle_2():
+    """How many of the names of paddle 2.6.2 there are, by module, and which are not."""
+    paddle = aid("paddle_names")
+    states = paddle.states()
+    modules = {}
+    for name, state in states.items():
+        modules.setdefault(name.rpartition(".")[0], []).append(state)
+    kinds = [kind for kind in ("served", "refused", "later", "not yet") if kind in states.values()]
+    heads = {"served": "there", "refused": "left out", "later": "to come", "not yet": "missing"}
+    listed = {kind: [name for name in states if states[name] == kind] for kind in kinds}
+    told = (
+        f"{len(listed['served'])} of {len(states)} names of paddle 2.6.2 are there. Their "
+        "parameters are paddle's; where they differ is listed with reasons in "
+        "`tests/aids/paddle_names.py`. Names to come are of what paddle 2 computes with."
+    )
+    whys = paddle.why_left_out()
+    return "\n\n".join(
+        [
+            told,
+            table(
+                ["module", *(heads[kind] for kind in kinds), "of"],
+                [
+                    [f"`{module}`", *(each.count(kind) for kind in kinds), len(each)]
+                    for module, each in modules.items()
+                ],
+            ),
+            "### Left out of paddle 2",
+            left_out(listed["refused"], whys.get),
+            "### To come of paddle 2",
+            left_out(listed["later"], paddle.why_later),
+            *([] if "not yet" not in kinds else [f"Missing: {quoted(listed['not yet'])}"]),
+        ]
+    )
 
 
 def examples():

@@ -17,7 +17,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from fluidlite import paddle
-from fluidlite.ground.missing_names import left_out_of_paddle_2
+from fluidlite.ground.missing_names import LEFT_OUT_OF_PADDLE_2, left_out_of_paddle_2
 
 DATA = Path(__file__).parents[1] / "data"
 NOT_YET = DATA / "paddle26_not_yet.txt"
@@ -91,6 +91,11 @@ def why_later(name):
     if of_tensors and any(last in listed()[module] for module in _ONCE_MORE):
         return "linear algebra"
     return None
+
+
+def why_left_out():
+    """Whole name -> why it is left out."""
+    return {f"paddle.{name}": why for why, names in LEFT_OUT_OF_PADDLE_2.items() for name in names}
 
 
 def state(name):
