@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from .errors import ArgumentError
 from .ground import state as slots
@@ -40,6 +40,17 @@ SORTED_BY = {
 }
 
 clock: Callable[[], int] = time.perf_counter_ns
+
+
+class Span(NamedTuple):
+    """Something that took time: between two moments of the clock, in a thread."""
+
+    name: str
+    kind: str
+    begin: int
+    end: int
+    thread: int
+    about: dict[str, Any]
 
 
 @dataclass
@@ -94,7 +105,7 @@ class Profile:
         """Forget what was measured."""
         with self._lock:
             self._rows: dict[tuple[str, str], Row] = {}
-            self._events: list[tuple[str, str, int, int, int, dict[str, Any]]] = []
+            self._events: list[Span] = []
             self._dropped = 0
             self._threads: dict[int, int] = {}
             #: how many programs ran; microseconds of that, and of making plans
@@ -148,6 +159,17 @@ class Profile:
                 self.run_time += (end - begin) / 1e3
                 self._note(name, "run", begin, end, {})
 
+    def span(self, name: str, kind: str, begin: int, end: int) -> None:
+        """Note something else that took time, by the clock's begin and end."""
+        with self._lock:
+            self._note(name, kind, begin, end, {})
+
+    @property
+    def spans(self) -> list[Span]:
+        """What took time, one by one."""
+        with self._lock:
+            return list(self._events)
+
     def _row(self, type: str, line: str) -> Row:
         found = self._rows.get((type, line))
         if found is None:
@@ -159,7 +181,7 @@ class Profile:
             self._dropped += 1
             return
         thread = self._threads.setdefault(threading.get_ident(), len(self._threads))
-        self._events.append((name, kind, begin, end, thread, about))
+        self._events.append(Span(name, kind, begin, end, thread, about))
 
     # -- what the user gets ------------------------------------------------------------------------
 
@@ -227,9 +249,11 @@ class Profile:
             trace_events.append(
                 {"name": "thread_name", "ph": "M", "pid": pid, "tid": number, "args": about}
             )
-        start = min((event[2] for event in events), default=0)
+        start = min((event.begin for event in events), default=0)
         # what contains others comes before them
-        for name, kind, begin, end, thread, about in sorted(events, key=lambda e: (e[2], -e[3])):
+        for name, kind, begin, end, thread, about in sorted(
+            events, key=lambda e: (e.begin, -e.end)
+        ):
             trace_events.append(
                 {
                     "name": name,

@@ -133,7 +133,7 @@ def config() -> Config:
         served=() if library is None or wanted == "numpy" else tuple(onednn.served()),
         native=native.description(),
         threads=threads.count(),
-        flags=dict(state.flags.get()),
+        flags=dict(state.flag_values.get()),
         warnings=tuple(warnings),
     )
 

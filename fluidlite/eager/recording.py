@@ -9,13 +9,14 @@ output, to a :class:`NodeOutput` of one with several, or to a leaf: the tensor i
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from ..backend import numpy_
 from ..errors import ArgumentError, FluidError, OpError, OutOfRangeError, with_context
+from ..ground import state
 from ..ground.values import LoDTensorArray, SelectedRows
 from ..opdef.definition import Op, lookup
 from ..opdef.gradient import has_rule, is_constant
@@ -172,6 +173,11 @@ def _listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
+#: what is given the type of an operator and its kernel, and gives a kernel that measures it
+Measuring = Callable[[str, Any], Any]
+_measuring: state.StateSlot[Measuring | None] = state.slot("eager calls measured", lambda: None)
+
+
 class EagerCall(PreparedCall):
     """An operator type on eager tensors.
 
@@ -306,7 +312,7 @@ class EagerCall(PreparedCall):
         if plan is None:
             self._check(prepared, arrays)
         try:
-            out = thread.run(prepared.one if plan is None else plan.kernel, *arrays)
+            out = thread.run(self._measured(prepared.one) if plan is None else plan.kernel, *arrays)
         except Exception as error:
             out = self._again(error, prepared, arrays)
         if type(out) is not _ndarray:
@@ -363,7 +369,7 @@ class EagerCall(PreparedCall):
         if plan is None:
             self._check(prepared, arrays)
         try:
-            outs: dict[str, Any] = thread.run(prepared.every, *arrays)
+            outs: dict[str, Any] = thread.run(self._measured(prepared.every), *arrays)
         except Exception as error:
             again = self._again(error, prepared, arrays)
             outs = {self.definition.outputs[0].name: again} if self._single else again
@@ -398,6 +404,17 @@ class EagerCall(PreparedCall):
                 outputs[slot][k] = cls(outputs[slot][k], NodeOutput(node, index), False)
         return {slot: _wrapped(cls, value) for slot, value in outputs.items()}
 
+    def _measured(self, kernel: Any) -> Any:
+        """The kernel, or while calls are measured what measures it."""
+        measuring = _measuring.get()
+        return kernel if measuring is None else measuring(self.definition.type, kernel)
+
+    def _forget_plans(self) -> None:
+        """Look at the next calls as if they were the first of their shapes."""
+        for prepared in (self._made, *self.variants.values()):
+            if prepared is not None:
+                prepared.plans.clear()
+
     def _check(self, prepared: BoundOperator, arrays: Sequence[Any]) -> None:
         """Refuse inputs that do not fit."""
         if not self._checks:
@@ -418,7 +435,8 @@ class EagerCall(PreparedCall):
     ) -> Specialization:
         kernel = shaped_kernel(prepared.op, arrays) if prepared.has_one else None
         forms = [shape_dtype_of(a) for a in arrays]
-        plan = Specialization(prepared.op, forms, outs, kernel or prepared.one)
+        kernel = self._measured(kernel or prepared.one)
+        plan = Specialization(prepared.op, forms, outs, kernel)
         if not self.definition.host or self._single:  # shapes of outputs may depend on values
             if len(prepared.plans) >= MOST_PLANS:
                 prepared.plans.clear()
@@ -539,6 +557,20 @@ class Eager(Interpreter):
 
 
 eager: Eager = Eager(checks=True)
+
+
+def measure(measuring: Measuring | None) -> None:
+    """Have the kernels of eager calls measured from here on.
+
+    Args:
+        measuring: is given the type of an operator and its kernel; None for no more.
+    """
+    _measuring.switch(measuring)
+    for call in list(vars(eager).values()):
+        if isinstance(call, EagerCall):
+            call._forget_plans()
+
+
 rules: Eager = Eager(checks=False)  #: for gradient rules, which may go beyond what users may
 forgets_redefined(eager)
 forgets_redefined(rules)

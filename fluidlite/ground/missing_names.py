@@ -48,6 +48,11 @@ LEFT_OUT_OF_PADDLE_2: dict[str, dict[str, str]] = {
         "static.ipu_shard_guard": "no guard: programs run on the CPU",
         "static.set_ipu_shard": "the layer as it is: programs run on the CPU",
     },
+    "files of one profiler's own form": {
+        "profiler.export_protobuf": "fluid.profiler.export_chrome_tracing",
+        "profiler.load_profiler_result": "fluid.profiler.export_chrome_tracing, whose files are "
+        "JSON",
+    },
     "headers and libraries of C++": dict.fromkeys(
         [
             "sysconfig.get_include",

@@ -242,15 +242,15 @@ def _plain(said: str) -> object:
     return said
 
 
-flags: StateSlot[dict[str, object]] = slot("flags", default_flags)
+flag_values: StateSlot[dict[str, object]] = slot("flags", default_flags)
 
 
 @api_boundary
-def set_flags(changes: dict[str, object]) -> None:
+def set_flags(flags: dict[str, object]) -> None:
     """Set process-wide flags.
 
     Args:
-        changes: flag -> value.  ``FLAGS_check_nan_inf``: look for values that are not finite in
+        flags: flag -> value.  ``FLAGS_check_nan_inf``: look for values that are not finite in
             what is fetched, in gradients of parameters and in their new values, and say which
             operator they come from. Flags that steered devices or memory are accepted and ignored.
 
@@ -259,21 +259,21 @@ def set_flags(changes: dict[str, object]) -> None:
 
     >>> set_flags({"FLAGS_check_nan_inf": False})
     """
-    if not isinstance(changes, dict):
+    if not isinstance(flags, dict):
         raise ArgumentError(
-            f"expected a dictionary of flags and values, got {changes!r:.60} of type "
-            f"{type(changes).__name__}"
+            f"expected a dictionary of flags and values, got {flags!r:.60} of type "
+            f"{type(flags).__name__}"
         )
-    current = flags.get()
-    for name in changes.keys() - current.keys():
+    current = flag_values.get()
+    for name in flags.keys() - current.keys():
         if meant := difflib.get_close_matches(name, ["FLAGS_check_nan_inf"], cutoff=0.8):
             raise ArgumentError(f"there is no flag {name!r}; did you mean {meant[0]!r}?")
-    current.update(changes)
+    current.update(flags)
 
 
 @api_boundary
-def get_flags(names: str | list[str]) -> dict[str, object]:
+def get_flags(flags: str | list[str]) -> dict[str, object]:
     """The values of flags, by name."""
-    asked = [names] if isinstance(names, str) else list(names)
-    current = flags.get()
+    asked = [flags] if isinstance(flags, str) else list(flags)
+    current = flag_values.get()
     return {name: current.get(name) for name in asked}

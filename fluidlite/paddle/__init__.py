@@ -81,7 +81,7 @@ from ..io import batch
 from ..model import Model
 from . import (
     autograd, base, device, distributed, framework, hub, incubate, inference, inplace, io, jit,
-    metric, nn, optimizer, reader, regularizer, static, sysconfig, utils, version,
+    metric, nn, optimizer, profiler, reader, regularizer, static, sysconfig, utils, version,
 )  # fmt: skip
 from .creation import (
     arange, assign, create_parameter, empty, eye, full, linspace, logspace, normal, ones, rand,

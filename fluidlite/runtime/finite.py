@@ -70,4 +70,4 @@ def _holds_nan(value: Any) -> bool:
 
 def checks_nan_inf() -> bool:
     """Whether the flag says that runs look for values that are not finite."""
-    return bool(state.flags.get().get("FLAGS_check_nan_inf"))
+    return bool(state.flag_values.get().get("FLAGS_check_nan_inf"))

@@ -23,14 +23,7 @@ DATA = Path(__file__).parents[1] / "data"
 NOT_YET = DATA / "paddle26_not_yet.txt"
 UNLIKE = DATA / "paddle26_unlike.txt"
 #: patterns of names whose parameters are others on purpose -> why
-DIFFERENCES = {
-    "paddle.*.view": "takes the sizes as several numbers, too",
-    "paddle.view": "takes the sizes as several numbers, too",
-    "paddle.reshape*": "takes the sizes as several numbers, too",
-    "paddle.Tensor.reshape*": "takes the sizes as several numbers, too",
-    "paddle.transpose": "takes the dimensions as several numbers, too",
-    "paddle.Tensor.transpose": "takes the dimensions as several numbers, too",
-}
+DIFFERENCES: dict[str, str] = {}
 #: modules, and names elsewhere, of what paddle 2 computes with: why they are one task -> patterns
 LATER = {
     "linear algebra": "paddle.linalg.* paddle.*.inverse paddle.cdist paddle.Tensor.cdist",
@@ -52,7 +45,8 @@ LATER = {
 }
 #: modules whose functions ``paddle`` and tensors have once more
 _ONCE_MORE = ("paddle.linalg", "paddle.fft", "paddle.signal")
-_ABSENT = object()
+_REFUSED = "Refused: "
+ABSENT = object()
 
 
 @functools.cache
@@ -72,13 +66,17 @@ def unlike():
 
 
 def found(name):
-    """What stands behind a whole name here; ``None`` where nothing does."""
+    """What stands behind a whole name here; ``ABSENT`` where nothing does."""
     value = paddle
     for part in name.split(".")[1:]:
-        value = getattr(value, part, _ABSENT)
-        if value is _ABSENT:
-            return None
+        value = getattr(value, part, ABSENT)
     return value
+
+
+def refusal(value):
+    """Why a function does nothing but refuse, as its docstring says; None where it does more."""
+    doc = getattr(value, "__doc__", None) or ""
+    return doc.partition(".")[0].removeprefix(_REFUSED) if doc.startswith(_REFUSED) else None
 
 
 def why_later(name):
@@ -100,8 +98,9 @@ def why_left_out():
 
 def state(name):
     """One of "served", "refused", "later", "not yet"."""
-    if found(name) is not None:
-        return "served"
+    value = found(name)
+    if value is not ABSENT:
+        return "refused" if refusal(value) else "served"
     if name in left_out_of_paddle_2():
         return "refused"
     return "later" if why_later(name) else "not yet"
@@ -113,7 +112,11 @@ def states():
 
 
 #: what is said of the parameters of what is written in C++, or only passes them on
-_UNKNOWN = ("(*args, **kwargs)", "(self, /, *args, **kwargs)", "(self, *args, **kwargs)")
+_UNKNOWN = tuple(
+    f"({first}*args, **{rest})"
+    for first in ("", "self, /, ", "self, ")
+    for rest in ("kwargs", "kwds")
+)
 
 
 class Unreadable:
@@ -173,7 +176,10 @@ def _alike(one, other):
 
 
 def difference(name):
-    """How the parameters of a served name differ from those of paddle 2.6; None where not."""
+    """How the parameters of a served name differ from those of paddle 2.6; None where not.
+
+    Others may follow, and have defaults where there are none in paddle.
+    """
     module, _, last = name.rpartition(".")
     kind, text, *_ = listed()[module][last]
     value = found(name)
@@ -188,11 +194,13 @@ def difference(name):
         del there[0]
     if kind == "method":
         del here[:1], there[:1]
-    if [n for n, _ in here] != [n for n, _ in there] or stars != stars_there:
-        shown = [n for n, _ in here] + stars, [n for n, _ in there] + stars_there
+    names = [n for n, _ in here]
+    more = [n for n, default in here[len(there) :] if default is inspect.Parameter.empty]
+    if names[: len(there)] != [n for n, _ in there] or more or not {*stars} >= {*stars_there}:
+        shown = names + stars, [n for n, _ in there] + stars_there
         return f"({', '.join(shown[0])}) here, ({', '.join(shown[1])}) there"
     for (parameter, one), (_, other) in zip(here, there):
-        if not _alike(other, one):
+        if other is not inspect.Parameter.empty and not _alike(other, one):
             return f"{parameter}={one!r} here, {other!r} there"
     return None
 
@@ -201,7 +209,7 @@ def shrink():
     """Take out of the lists what is done; what is new in ``unlike`` is left to the test."""
     left = [name for name in not_yet() if state(name) == "not yet"]
     NOT_YET.write_text("".join(f"{name}\n" for name in left), encoding="utf-8")
-    apart = [name for name in unlike() if found(name) is not None and difference(name)]
+    apart = [name for name in unlike() if state(name) == "served" and difference(name)]
     UNLIKE.write_text("".join(f"{name}\n" for name in apart), encoding="utf-8")
     print(f"{len(left)} names are to come, {len(apart)} have other parameters")
 

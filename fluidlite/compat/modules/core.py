@@ -81,21 +81,21 @@ class GlobalVarGetterSetterRegistry:
     """
 
     def __getitem__(self, name: str) -> object:
-        return state.flags.get()[name]
+        return state.flag_values.get()[name]
 
     def __setitem__(self, name: str, value: object) -> None:
         state.set_flags({name: value})
 
     def __contains__(self, name: str) -> bool:
-        return name in state.flags.get()
+        return name in state.flag_values.get()
 
     def get(self, name: str, default: object = None) -> object:
         """A flag's value, or a default."""
-        return state.flags.get().get(name, default)
+        return state.flag_values.get().get(name, default)
 
     def keys(self) -> set[str]:
         """The names of the flags."""
-        return set(state.flags.get())
+        return set(state.flag_values.get())
 
     def is_public(self, name: str) -> bool:
         """Whether there is a flag of that name."""

@@ -1,0 +1,20 @@
+"""``paddle.profiler`` of paddle 2.6: what steps, events and operators take."""
+
+from __future__ import annotations
+
+from ...ground.public_names import list_public_names
+from .recording import (
+    Profiler,
+    RecordEvent,
+    TracerEventType,
+    export_chrome_tracing,
+)
+from .schedule import ProfilerState, ProfilerTarget, make_scheduler
+from .summary import SortedKeys, SummaryView
+
+__all__ = [
+    "Profiler", "ProfilerState", "ProfilerTarget", "RecordEvent", "SortedKeys", "SummaryView",
+    "TracerEventType", "export_chrome_tracing", "make_scheduler",
+]  # fmt: skip
+
+list_public_names(globals())
