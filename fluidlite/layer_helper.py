@@ -37,14 +37,20 @@ class ObjectHelper(Described):
     Args:
         name: the layer's name, which parameters and results are named after.
         layer_type: what kind of layer it is; the name when None.
+        tensors: the class of its tensors, where it runs at once; that of the guard when None.
     """
 
     _shown = "name=name"
 
-    def __init__(self, name: str, layer_type: str | None = None) -> None:
+    def __init__(self, name: str, layer_type: str | None = None, tensors: Any = None) -> None:
+        self._tensors = tensors
         self.name = name
         self.layer_type: str = layer_type or name
         self.kwargs: dict[str, Any] = {"name": name}
+
+    def _eager(self) -> Any:
+        """The class of tensors, where layers run at once."""
+        return self._tensors or state.eager.get()
 
     @property
     def main_program(self) -> Program:
@@ -84,7 +90,7 @@ class ObjectHelper(Described):
             dtype: element type.
             stop_gradient: whether gradients stop at it.
         """
-        kind = state.eager.get()
+        kind = self._eager()
         if kind:
             made = kind.layer(kind, self.layer_type, self.name)
             return made.new_variable(dtype, stop_gradient)
@@ -94,7 +100,7 @@ class ObjectHelper(Described):
         """A variable of the current block: arguments as of ``Block.create_var``; a blank tensor at
         once.
         """
-        if state.eager.get():
+        if self._eager():
             return self._blank(**kwargs)
         return self.main_program.current_block().create_var(*args, **kwargs)
 
@@ -105,7 +111,7 @@ class ObjectHelper(Described):
             persistable: whether it keeps its value between runs.
             args, kwargs: as of ``Block.create_var``.
         """
-        if state.eager.get():
+        if self._eager():
             return self._blank(persistable=persistable, **kwargs)
         block = self.main_program.global_block()
         return block.create_var(*args, **{"persistable": persistable, **kwargs})
@@ -166,7 +172,7 @@ class ObjectHelper(Described):
         Raises:
             ArgumentError: outside of it.
         """
-        kind = state.eager.get()
+        kind = self._eager()
         if not kind:
             raise ArgumentError("to_variable makes tensors: call it within fluid.dygraph.guard()")
         if isinstance(value, kind):
@@ -213,7 +219,7 @@ class ObjectHelper(Described):
                 f"{self.name}: a parameter of {kind} needs an initializer, give default_initializer"
             )
         suffix = "b" if is_bias else "w"
-        eager = state.eager.get()
+        eager = self._eager()
         if eager:
             named = copy.copy(param_attr)
             named.name = param_attr.name or unique_name.generate(f"{self.name}.{suffix}")

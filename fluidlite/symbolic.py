@@ -423,6 +423,11 @@ def in_program(value: Any) -> Any:
     return _kept(value, call.program) if call and isinstance(value, TensorRecord) else value
 
 
+def calls_append() -> bool:
+    """Whether a module is called with variables now."""
+    return _module.get() is not None
+
+
 # -- methods of variables --------------------------------------------------------------------------
 
 

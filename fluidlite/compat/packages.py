@@ -11,6 +11,7 @@ from importlib import import_module
 from importlib.machinery import PathFinder
 from types import ModuleType
 
+from ..ground.module_tables import TabledModule
 from . import children
 
 _ROOT = __name__.partition(".")[0]
@@ -27,7 +28,7 @@ def package_of(module: str) -> str:
 def module_behind(name: str) -> ModuleType | None:
     """The module of ours that stands behind one of a served package; None where there is none.
 
-    Only modules that the one above gives as a public name are served.
+    Only modules that the one above gives as a public name, or by a table, are served.
 
     Args:
         name: its whole name.
@@ -37,7 +38,10 @@ def module_behind(name: str) -> ModuleType | None:
         return None
     module = import_module(PACKAGES[package])
     for part in below:
-        value = getattr(module, part) if part in module.__all__ else None
+        inner = vars(module).get(part)
+        value = inner if isinstance(inner, TabledModule) else None
+        if part in module.__all__:
+            value = getattr(module, part)
         if not isinstance(value, ModuleType):
             return None
         module = value

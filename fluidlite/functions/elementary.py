@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..eager.recording import eager
+from ..errors import ShapeError
 from ..ground.dtypes import as_dtype
 from ..ground.spellings import of_operator
 from ..opdef.operand import Operand
@@ -149,9 +150,25 @@ def scale(
 
 
 def increment(x: Tensor, value: float = 1.0, name: str | None = None) -> Tensor:
-    """x + value, for x of one element."""
-    kind = number_type(x.array.dtype, value)
-    return eager.elementwise_add(x, np.asarray(value, kind).astype(x.array.dtype))
+    """x, which becomes x + value.
+
+    Args:
+        x: of one element.
+        value: a number.
+
+    Raises:
+        ShapeError: x has several elements.
+
+    >>> x = fluid.to_tensor([1.0])
+    >>> fluid.increment(x) is x, x.tolist()
+    (True, [2.0])
+    """
+    shape = x.array.shape
+    if any(+n > 1 for n in shape):
+        raise ShapeError(f"expected x of one element, got shape {list(shape)}")
+    number = np.asarray(value, number_type(x.array.dtype, value)).astype(x.array.dtype)
+    written: Tensor = x.write(lambda old: eager.elementwise_add(old, number))
+    return written
 
 
 def cast(x: Tensor, dtype: DTypeLike) -> Tensor:

@@ -37,12 +37,6 @@ LEFT_OUT: dict[str, dict[str, str]] = {
 #: the same of names of paddle 2, ``MODULE.NAME`` below ``paddle``
 LEFT_OUT_OF_PADDLE_2: dict[str, dict[str, str]] = {
     "kernels of one kind of machine, or for models in many processes": {
-        "nn.RNNTLoss": "fluid.nn.CTCLoss",
-        "nn.SyncBatchNorm": "fluid.nn.BatchNorm2D, whose statistics are those of each process",
-        "nn.functional.class_center_sample": "all classes",
-        "nn.functional.margin_cross_entropy": "fluid.nn.functional.cross_entropy of scaled cosines",
-        "nn.functional.rnnt_loss": "fluid.nn.functional.ctc_loss",
-        "nn.functional.sparse_attention": "fluid.nn.functional.scaled_dot_product_attention",
         "static.IpuCompiledProgram": "fluid.CompiledProgram",
         "static.IpuStrategy": "fluid.ExecutionStrategy",
         "static.ipu_shard_guard": "no guard: programs run on the CPU",

@@ -109,6 +109,7 @@ class BeamSearchDecoder(Decoder):
         self.end_token = end_token
         self.beam_size = beam_size
         self._batch: Any = None
+        self._first: Any = None
         self._end: Any = None
 
     @staticmethod
@@ -147,14 +148,17 @@ class BeamSearchDecoder(Decoder):
                 raise ArgumentError(
                     f"expected the first states of a beam search to be variables, got {each!r:.60}"
                 )
-        self._batch = shape(states[0])[0]
-        self._batch.stop_gradient = True
-        start = fill_constant([1], "int64", self.start_token)
-        self._end = fill_constant([1], "int64", self.end_token)
+        self._first = states[0]
+        if isinstance(self._first, Variable):
+            self._batch = shape(self._first)[0]
+            self._batch.stop_gradient = True
+        else:
+            self._batch = len(self._first.array)
+        start, self._end = self._token(self.start_token), self._token(self.end_token)
         cells = mapped_leaves(self._tiled, initial_cell_states)
         tokens = self._tiled(expand(start, [self._batch]))
         first = [[0.0] + [_NEVER] * (self.beam_size - 1)]
-        log_probs = expand(_constant(first, states[0].dtype), [self._batch, 1])
+        log_probs = expand(self._constant(first, states[0].dtype), [self._batch, 1])
         finished = fill_constant_batch_size_like(
             states[0], [-1, self.beam_size], "bool", False, force_cpu=True
         )
@@ -192,10 +196,10 @@ class BeamSearchDecoder(Decoder):
     def _chosen(self, scores: Any, cells: Any, states: Any) -> tuple[Any, Any]:
         """The paths that go on, and their states."""
         beam, many = self.beam_size, self._checked_tokens(scores)
-        count = fill_constant([1], "int64", many)
+        count = self._token(many)
         only_end = [_NEVER] * many
         only_end[self.end_token] = 0.0
-        ending = _constant(only_end, scores.dtype)
+        ending = self._constant(only_end, scores.dtype)
         steps = self._masked(log(softmax(scores)), states.finished, ending)
         total = elementwise_add(steps, states.log_probs, axis=0)
         best, where = topk(reshape(total, [-1, beam * many]), k=beam)
@@ -236,10 +240,30 @@ class BeamSearchDecoder(Decoder):
 
     def _gathered(self, x: Any, index: Any) -> Any:
         """For each of the batch the elements of its row of ``x`` at ``index``."""
-        rows = unsqueeze(range(0, self._batch, 1, index.dtype), [1])
+        rows = unsqueeze(self._rows(index.dtype), [1])
         places = stack([expand(rows, [1, self.beam_size]), index], axis=2)
         places.stop_gradient = True
         return gather_nd(x, places)
+
+    def _token(self, number: int) -> Any:
+        if isinstance(self._first, Variable):
+            return fill_constant([1], "int64", number)
+        return self._first.results(np.array([number]))
+
+    def _rows(self, dtype: DType) -> Any:
+        """The numbers of the rows of the batch."""
+        if isinstance(self._first, Variable):
+            return range(0, self._batch, 1, dtype)
+        return self._first.results(np.arange(self._batch, dtype=dtype.dtype))
+
+    def _constant(self, numbers: Any, dtype: DType) -> Any:
+        """Numbers in the element type of a model's floats; in programs they are written as single
+        ones.
+        """
+        if not isinstance(self._first, Variable):
+            return self._first.results(np.array(numbers, dtype.dtype))
+        constant = assign(np.array(numbers, "float32"))
+        return constant if dtype is DType.FP32 or not dtype.is_float else cast(constant, dtype)
 
     def _tiled(self, x: Any) -> Any:
         """[batch, ...] as [batch, beam, ...]."""
@@ -267,9 +291,3 @@ class BeamSearchDecoder(Decoder):
 def _merged(x: Any) -> Any:
     """[batch, beam, ...] as [batch * beam, ...]."""
     return reshape(x, [-1, *x.shape[2:]])
-
-
-def _constant(numbers: Any, dtype: DType) -> Any:
-    """Numbers in the element type of a model's floats; they are written as single ones."""
-    constant = assign(np.array(numbers, "float32"))
-    return constant if dtype is DType.FP32 or not dtype.is_float else cast(constant, dtype)

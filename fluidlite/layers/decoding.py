@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from .. import unique_name
 from ..errors import ArgumentError
 from ..ground.dtypes import DType, Kind, as_dtype
@@ -14,6 +16,7 @@ from .array import array_read, array_write, tensor_array_to_tensor
 from .compare import less_equal, logical_and, logical_not, logical_or
 from .creation import assign, fill_constant, zeros_like
 from .elementwise import elementwise_add, elementwise_mul
+from .joining import stack
 from .layer import is_variable
 from .loop import While
 from .math import cast
@@ -125,7 +128,11 @@ def dynamic_decode(
             f"expected max_step_num to be a whole number from 0, or None, got {max_step_num!r:.60}"
         )
     inputs, states, finished = decoder.initialize(inits)
-    for leaf in leaves((inputs, states, finished)):
+    begins = leaves((inputs, states, finished))
+    if not any(isinstance(leaf, Variable) for leaf in begins) and all(map(is_variable, begins)):
+        options = (max_step_num, output_time_major, impute_finished, return_length)
+        return _decoded_at_once(decoder, (inputs, states, finished), *options, **kwargs)
+    for leaf in begins:
         if not isinstance(leaf, Variable):
             raise ArgumentError(f"expected a decoder to begin with variables, got {leaf!r:.60}")
     finished.stop_gradient = True
@@ -146,11 +153,8 @@ def dynamic_decode(
             step, inputs, states, **kwargs
         )
         check_states(states, next_states)
-        next_finished = logical_or(next_finished, finished)
-        more = cast(logical_not(finished), lengths.dtype)
-        next_lengths = elementwise_add(lengths, more)
-        if impute_finished:
-            next_states = mapped_leaves(lambda a, b: _imputed(a, b, finished), states, next_states)
+        told = (states, next_states, finished, next_finished, lengths)
+        next_states, next_finished, next_lengths = _went_on(decoder, *told, impute_finished)
         arrays = mapped_leaves(_outer_array, outputs)
         mapped_leaves(lambda x, array: array_write(x, step, array), outputs, arrays)
         increment(step, value=1, in_place=True)
@@ -161,14 +165,65 @@ def dynamic_decode(
     outputs = mapped_leaves(
         lambda array: tensor_array_to_tensor(array, axis=0, use_stack=True)[0], arrays
     )
-    states = carried.last_states()
+    found = (outputs, carried.last_states(), lengths)
+    return _finished(decoder, *found, output_time_major, return_length)
+
+
+def _went_on(
+    decoder: Any,
+    states: Any,
+    next_states: Any,
+    finished: Any,
+    next_finished: Any,
+    lengths: Any,
+    impute_finished: bool,
+) -> tuple[Any, Any, Any]:
+    """The states after a step, which sequences are finished, and how long they are.
+
+    A decoder that ``tracks_own_finished`` says the last two itself.
+    """
+    if getattr(decoder, "tracks_own_finished", False):
+        return next_states, next_finished, getattr(next_states, "lengths", lengths)
+    more = cast(logical_not(finished), lengths.dtype)
+    if impute_finished:
+        next_states = mapped_leaves(lambda a, b: _imputed(a, b, finished), states, next_states)
+    return next_states, logical_or(next_finished, finished), elementwise_add(lengths, more)
+
+
+def _finished(
+    decoder: Any, outputs: Any, states: Any, lengths: Any, time_major: bool, with_lengths: bool
+) -> tuple[Any, ...]:
+    """What is returned, of the outputs of all steps."""
     try:
         outputs, states = decoder.finalize(outputs, states, lengths)
     except NotImplementedError:
         pass
-    if not output_time_major:
+    if not time_major:
         outputs = mapped_leaves(flipped, outputs)
-    return (outputs, states, lengths) if return_length else (outputs, states)
+    return (outputs, states, lengths) if with_lengths else (outputs, states)
+
+
+def _decoded_at_once(
+    decoder: Any,
+    begin: tuple[Any, Any, Any],
+    max_step_num: int | None,
+    time_major: bool,
+    impute_finished: bool,
+    with_lengths: bool,
+    **kwargs: Any,
+) -> tuple[Any, ...]:
+    """The same of tensors, step by step."""
+    inputs, states, finished = begin
+    lengths: Any = cast(zeros_like(finished), "int64")
+    steps: list[Any] = []
+    while not finished.array.all() and (max_step_num is None or len(steps) <= max_step_num):
+        time = finished.results(np.array([len(steps)]))
+        output, next_states, inputs, next_finished = decoder.step(time, inputs, states, **kwargs)
+        told = (states, next_states, finished, next_finished, lengths)
+        states, finished, lengths = _went_on(decoder, *told, impute_finished)
+        steps.append(output)
+    outputs = mapped_leaves(lambda *each: stack(list(each), 0), *steps)
+    return _finished(decoder, outputs, states, lengths, time_major, with_lengths)
 
 
 class _Carried:

@@ -39,6 +39,7 @@ from .activation import (
 )
 from .containers import LayerDict, LayerList, ParameterList, Sequential
 from .conv import Conv1D, Conv1DTranspose, Conv2D, Conv2DTranspose, Conv3D, Conv3DTranspose
+from .decoding import BeamSearchDecoder, dynamic_decode
 from .dense import (
     AlphaDropout,
     Bilinear,
@@ -72,12 +73,14 @@ from .loss import (
     MultiMarginLoss,
     NLLLoss,
     PoissonNLLLoss,
+    RNNTLoss,
     SmoothL1Loss,
     SoftMarginLoss,
     TripletMarginLoss,
     TripletMarginWithDistanceLoss,
 )
 from .norm import (
+    BatchNorm,
     BatchNorm1D,
     BatchNorm2D,
     BatchNorm3D,
@@ -87,6 +90,7 @@ from .norm import (
     InstanceNorm3D,
     LayerNorm,
     LocalResponseNorm,
+    SyncBatchNorm,
 )
 from .padding import Pad1D, Pad2D, Pad3D, ZeroPad2D
 from .pooling import (
@@ -129,28 +133,30 @@ from .transformer import (
 )
 
 __all__ = [
-    "functional", "initializer", "utils", "ClipGradByGlobalNorm", "ClipGradByNorm",
-    "ClipGradByValue", "AdaptiveAvgPool1D", "AdaptiveAvgPool2D", "AdaptiveAvgPool3D",
-    "AdaptiveMaxPool1D", "AdaptiveMaxPool2D", "AdaptiveMaxPool3D", "AlphaDropout", "AvgPool1D",
-    "AvgPool2D", "AvgPool3D", "BCELoss", "BCEWithLogitsLoss", "BatchNorm1D", "BatchNorm2D",
-    "BatchNorm3D", "BiRNN", "Bilinear", "CELU", "CTCLoss", "ChannelShuffle", "Conv1D",
-    "Conv1DTranspose", "Conv2D", "Conv2DTranspose", "Conv3D", "Conv3DTranspose",
-    "CosineEmbeddingLoss", "CosineSimilarity", "CrossEntropyLoss", "Dropout", "Dropout2D",
-    "Dropout3D", "ELU", "Embedding", "Flatten", "Fold", "GELU", "GLU", "GRU", "GRUCell",
-    "GaussianNLLLoss", "GroupNorm", "HSigmoidLoss", "Hardshrink", "Hardsigmoid", "Hardswish",
-    "Hardtanh", "HingeEmbeddingLoss", "Identity", "InstanceNorm1D", "InstanceNorm2D",
-    "InstanceNorm3D", "KLDivLoss", "L1Loss", "LSTM", "LSTMCell", "Layer", "LayerDict", "LayerList",
-    "LayerNorm", "LeakyReLU", "Linear", "LocalResponseNorm", "LogSigmoid", "LogSoftmax", "MSELoss",
-    "MarginRankingLoss", "MaxPool1D", "MaxPool2D", "MaxPool3D", "MaxUnPool1D", "MaxUnPool2D",
-    "MaxUnPool3D", "Maxout", "Mish", "MultiHeadAttention", "MultiLabelSoftMarginLoss",
-    "MultiMarginLoss", "NLLLoss", "PReLU", "Pad1D", "Pad2D", "Pad3D", "PairwiseDistance",
-    "ParameterList", "PixelShuffle", "PixelUnshuffle", "PoissonNLLLoss", "RNN", "RNNCellBase",
-    "RReLU", "ReLU", "ReLU6", "SELU", "Sequential", "Sigmoid", "Silu", "SimpleRNN", "SimpleRNNCell",
-    "SmoothL1Loss", "SoftMarginLoss", "Softmax", "Softmax2D", "Softplus", "Softshrink", "Softsign",
-    "SpectralNorm", "Swish", "Tanh", "Tanhshrink", "ThresholdedReLU", "Transformer",
-    "TransformerDecoder", "TransformerDecoderLayer", "TransformerEncoder",
-    "TransformerEncoderLayer", "TripletMarginLoss", "TripletMarginWithDistanceLoss", "Unflatten",
-    "Unfold", "Upsample", "UpsamplingBilinear2D", "UpsamplingNearest2D", "ZeroPad2D",
+    "functional", "initializer", "utils", "dynamic_decode", "ClipGradByGlobalNorm",
+    "ClipGradByNorm", "ClipGradByValue", "AdaptiveAvgPool1D", "AdaptiveAvgPool2D",
+    "AdaptiveAvgPool3D", "AdaptiveMaxPool1D", "AdaptiveMaxPool2D", "AdaptiveMaxPool3D",
+    "AlphaDropout", "AvgPool1D", "AvgPool2D", "AvgPool3D", "BCELoss", "BCEWithLogitsLoss",
+    "BatchNorm", "BatchNorm1D", "BatchNorm2D", "BatchNorm3D", "BeamSearchDecoder", "BiRNN",
+    "Bilinear", "CELU", "CTCLoss", "ChannelShuffle", "Conv1D", "Conv1DTranspose", "Conv2D",
+    "Conv2DTranspose", "Conv3D", "Conv3DTranspose", "CosineEmbeddingLoss", "CosineSimilarity",
+    "CrossEntropyLoss", "Dropout", "Dropout2D", "Dropout3D", "ELU", "Embedding", "Flatten",
+    "Fold", "GELU", "GLU", "GRU", "GRUCell", "GaussianNLLLoss", "GroupNorm", "HSigmoidLoss",
+    "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh", "HingeEmbeddingLoss", "Identity",
+    "InstanceNorm1D", "InstanceNorm2D", "InstanceNorm3D", "KLDivLoss", "L1Loss", "LSTM",
+    "LSTMCell", "Layer", "LayerDict", "LayerList", "LayerNorm", "LeakyReLU", "Linear",
+    "LocalResponseNorm", "LogSigmoid", "LogSoftmax", "MSELoss", "MarginRankingLoss",
+    "MaxPool1D", "MaxPool2D", "MaxPool3D", "MaxUnPool1D", "MaxUnPool2D", "MaxUnPool3D",
+    "Maxout", "Mish", "MultiHeadAttention", "MultiLabelSoftMarginLoss", "MultiMarginLoss",
+    "NLLLoss", "PReLU", "Pad1D", "Pad2D", "Pad3D", "PairwiseDistance", "ParameterList",
+    "PixelShuffle", "PixelUnshuffle", "PoissonNLLLoss", "RNN", "RNNCellBase", "RNNTLoss",
+    "RReLU", "ReLU", "ReLU6", "SELU", "Sequential", "Sigmoid", "Silu", "SimpleRNN",
+    "SimpleRNNCell", "SmoothL1Loss", "SoftMarginLoss", "Softmax", "Softmax2D", "Softplus",
+    "Softshrink", "Softsign", "SpectralNorm", "Swish", "SyncBatchNorm", "Tanh", "Tanhshrink",
+    "ThresholdedReLU", "Transformer", "TransformerDecoder", "TransformerDecoderLayer",
+    "TransformerEncoder", "TransformerEncoderLayer", "TripletMarginLoss",
+    "TripletMarginWithDistanceLoss", "Unflatten", "Unfold", "Upsample", "UpsamplingBilinear2D",
+    "UpsamplingNearest2D", "ZeroPad2D",
 ]  # fmt: skip
 
 list_public_names(globals())

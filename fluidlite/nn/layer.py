@@ -16,8 +16,11 @@ from ..functions.arithmetic import get_default_dtype
 from ..ground import state
 from ..ground.dtypes import DType, as_dtype
 from ..ground.tracebacks import cut, is_boundary
+from ..initializer import Initializer
 from ..ir.variable import Variable
-from ..symbolic import appending, in_program
+from ..layer_helper import ObjectHelper
+from ..param_attr import Attr
+from ..symbolic import appending, calls_append, in_program
 from .casting import CastLayer
 
 T = TypeVar("T", Tensor, Variable)
@@ -34,7 +37,7 @@ class Layer(CastLayer):
 
     Args:
         name_scope: the stem of the layer's name; made of the class's name when None.
-        dtype: the element type of its parameters; the default one when None.
+        dtype: the element type of :meth:`create_tensor`; that of parameters is the default one.
 
     >>> class Net(fluid.nn.Layer):
     ...     def __init__(self):
@@ -52,8 +55,13 @@ class Layer(CastLayer):
     tensor_kind: ClassVar[Any] = Tensor
     _continues: ClassVar[bool] = True
 
-    def __init__(self, name_scope: str | None = None, dtype: DTypeLike = None) -> None:
-        super().__init__(name_scope, get_default_dtype() if dtype is None else dtype)
+    def __init__(self, name_scope: str | None = None, dtype: DTypeLike = "float32") -> None:
+        super().__init__(name_scope, dtype)
+
+    @property
+    def _helper(self) -> ObjectHelper:
+        """What old scripts append operators with in ``forward``."""
+        return ObjectHelper(self._full_name, None, None if calls_append() else self.tensor_kind)
 
     @is_boundary
     def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
@@ -113,6 +121,37 @@ class Layer(CastLayer):
 
     create_variable = create_tensor  # type: ignore[assignment]
 
+    def create_parameter(
+        self,
+        shape: Sequence[int],
+        attr: Attr = None,
+        dtype: DTypeLike = None,
+        is_bias: bool = False,
+        default_initializer: Initializer | None = None,
+    ) -> Any:
+        """A parameter called ``<layer>.w_<n>``, or ``<layer>.b_<n>``; None when ``attr`` is False.
+
+        Assign it to an attribute of the layer.
+
+        Args:
+            shape: sizes.
+            attr: what the user said about it: a ParamAttr, a name, an initializer, False for no
+                parameter.
+            dtype: element type; the default one when None.
+            is_bias: name it and start it as a bias.
+            default_initializer: gives the value where ``attr`` does not; Xavier's, or 0 for a bias,
+                when None.
+
+        Raises:
+            ArgumentError: a size is unknown, or ``attr`` is something else.
+        """
+        kind = self._parameter_type() if dtype is None else dtype
+        return super().create_parameter(shape, attr, kind, is_bias, default_initializer)
+
+    def _parameter_type(self) -> DType:
+        """The element type of parameters of which nothing is said."""
+        return as_dtype(get_default_dtype())
+
     def _parameter(self, attr: Any, shape: Any, dtype: DType, suffix: str, start: Any) -> Any:
         start = first_values.get()[suffix == "b"] or start
         return self._tensor(parameter_of, attr, shape, dtype, suffix, start)
@@ -127,8 +166,11 @@ class TensorLayer(Layer):
     """
 
     def __init__(self, name: str | None = None, dtype: DTypeLike = None) -> None:
-        super().__init__(dtype=dtype)
+        super().__init__(dtype=get_default_dtype() if dtype is None else dtype)
         self._said_name = name
+
+    def _parameter_type(self) -> DType:
+        return self._dtype
 
     def _called(self) -> str:
         """The end of ``repr``: the user's name, where there is one."""

@@ -95,9 +95,16 @@ class CosineEmbeddingLoss(LossLayer):
     def __init__(self) -> None: ...
 
 
+@from_fields
 class TripletMarginLoss(LossLayer):
-    @options_of(F.triplet_margin_loss, 3)
-    def __init__(self) -> None: ...
+    margin: float = 1.0
+    p: float = 2.0
+    epsilon: float = 1e-6
+    swap: bool = False
+    reduction: str = "mean"
+    name: str | None = None
+    function: ClassVar[Callable[..., Any]] = staticmethod(F.triplet_margin_loss)
+    _inputs: ClassVar[tuple[str, ...]] = ("input", "positive", "negative")
 
 
 class TripletMarginWithDistanceLoss(LossLayer):
@@ -155,6 +162,22 @@ class CTCLoss(Layer):
         lengths = (input_lengths, label_lengths)
         options: tuple[Any, ...] = (self.blank, self.reduction, norm_by_times)
         return F.ctc_loss(log_probs, labels, *lengths, *options)
+
+
+@from_fields
+class RNNTLoss(LossLayer):
+    """The loss of a transducer: :func:`~fluidlite.nn.functional.rnnt_loss`.
+
+    >>> fluid.nn.RNNTLoss(reduction="sum")
+    RNNTLoss()
+    """
+
+    blank: int = 0
+    fastemit_lambda: float = 0.001
+    reduction: str = "mean"
+    name: str | None = None
+    function: ClassVar[Callable[..., Any]] = staticmethod(F.rnnt_loss)
+    _inputs: ClassVar[tuple[str, ...]] = ("input", "label", "input_lengths", "label_lengths")
 
 
 @from_fields

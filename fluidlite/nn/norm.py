@@ -7,7 +7,7 @@ from math import prod
 from typing import Any, ClassVar
 
 from ..eager.tensor import Tensor
-from ..functions.arguments import Integers
+from ..functions.arguments import DTypeLike, Integers
 from ..functions.shaping import numbers_in
 from ..ground.docstrings import Family
 from ..ground.fields import from_fields, options_of
@@ -56,6 +56,11 @@ class _Scaled(TensorLayer):
         self.bias: Any = self.create_parameter(shape, bias_attr, is_bias=True)
         self._options = given
 
+    def _statistic(self, name: str | None, channels: int, value: float) -> Any:
+        """A running statistic."""
+        attr = ParamAttr(name=name, initializer=Constant(value), trainable=False)
+        return self.create_parameter([channels], attr)
+
 
 @from_fields
 class _BatchNorm(_Scaled):
@@ -75,8 +80,7 @@ class _BatchNorm(_Scaled):
         self._make(given, [channels])
         for what, value in (("mean", 0.0), ("variance", 1.0)):
             name = None if self._said_name is None else f"{self._said_name}_{what}"
-            attr = ParamAttr(name=name, initializer=Constant(value), trainable=False)
-            setattr(self, f"_{what}", self.create_parameter([channels], attr))
+            setattr(self, f"_{what}", self._statistic(name, channels, value))
 
     def forward(self, input: Tensor) -> Tensor:
         """The normalised input."""
@@ -125,6 +129,121 @@ class BatchNorm3D(_BatchNorm):
 
     data_format: str = "NCDHW"
     _formats: ClassVar[Sequence[str]] = ("NCDHW", "NDHWC")
+
+
+@NORMS
+class SyncBatchNorm(_BatchNorm):
+    """Normalisation of each channel over the batches of all processes.  There is one process: it is
+    a :class:`BatchNorm2D`, of inputs of any rank.
+
+    >>> fluid.nn.SyncBatchNorm(3)(fluid.randn([4, 3, 2])).shape
+    [4, 3, 2]
+    """
+
+    _formats = ("NCHW", "NHWC", "NCL", "NLC", "NC", "NCDHW", "NDHWC")
+
+    def __init__(
+        self,
+        num_features: int,
+        momentum: float = 0.9,
+        epsilon: float = 1e-5,
+        weight_attr: Attr = None,
+        bias_attr: Attr = None,
+        data_format: str = "NCHW",
+        name: str | None = None,
+    ) -> None:
+        super().__init__(
+            num_features, momentum, epsilon, weight_attr, bias_attr, data_format, None, name
+        )
+
+    @classmethod
+    def convert_sync_batchnorm(cls, layer: Any) -> Any:
+        """The layer, with those of its normalisations over batches made such ones.
+
+        Args:
+            layer: any layer; what lies within is replaced there.
+
+        >>> net = fluid.nn.Sequential(fluid.nn.Linear(2, 3), fluid.nn.BatchNorm1D(3))
+        >>> fluid.nn.SyncBatchNorm.convert_sync_batchnorm(net)[1]
+        SyncBatchNorm(num_features=3, momentum=0.9, epsilon=1e-05, data_format=NCL)
+        """
+        for name, inner in layer.own_sublayers.items():
+            layer.own_sublayers[name] = cls.convert_sync_batchnorm(inner)
+        if not isinstance(layer, _BatchNorm) or isinstance(layer, cls):
+            return layer
+        options = {name: layer._options[name] for name in ("momentum", "epsilon", "data_format")}
+        made: Any = cls(layer._mean.shape[0], **options)
+        made._said_name, made.training = layer._said_name, layer.training
+        made.own_parameters.update(layer.own_parameters)
+        return made
+
+
+@from_fields
+class BatchNorm(_Scaled):
+    """Normalisation of each channel over a batch, by an activation; running statistics are used in
+    tests.
+
+    Args:
+        num_channels: the number of channels.
+        act: the activation: the name of a function; none when None.
+        is_test: accepted; ``eval()`` says it.
+        momentum: the share of the old running statistics in the new ones.
+        epsilon: keeps the square root away from 0.
+        param_attr: of the scale, which starts at 1; False for none.
+        bias_attr: of the shift; False for none.
+        dtype: the element type of the parameters.
+        data_layout: ends in C where the channels come last.
+        in_place: accepted.
+        moving_mean_name, moving_variance_name: names of the running statistics.
+        do_model_average_for_mean_and_var: accepted.
+        use_global_stats: use the running statistics.
+        trainable_statistics: use those of the batch in tests, too.
+
+    >>> norm = fluid.nn.BatchNorm(2, act="relu")
+    >>> norm(fluid.to_tensor([[1.0, 2.0], [3.0, 4.0]])).numpy().round(2).tolist()
+    [[0.0, 0.0], [1.0, 1.0]]
+    """
+
+    num_channels: int
+    act: str | None = None
+    is_test: bool = False
+    momentum: float = 0.9
+    epsilon: float = 1e-5
+    param_attr: Attr = None
+    bias_attr: Attr = None
+    dtype: DTypeLike = "float32"
+    data_layout: str = "NCHW"
+    in_place: bool = False
+    moving_mean_name: str | None = None
+    moving_variance_name: str | None = None
+    do_model_average_for_mean_and_var: bool = True
+    use_global_stats: bool = False
+    trainable_statistics: bool = False
+
+    def begin(self, given: dict[str, Any]) -> None:
+        TensorLayer.__init__(self, dtype=given["dtype"])
+        channels, first = [given["num_channels"]], Constant(1.0)
+        attr = given["param_attr"]
+        self.weight = self.create_parameter(channels, attr, default_initializer=first)
+        self.bias: Any = self.create_parameter(channels, given["bias_attr"], is_bias=True)
+        for what, value in (("mean", 0.0), ("variance", 1.0)):
+            name = given[f"moving_{what}_name"]
+            setattr(self, f"_{what}", self._statistic(name, channels[0], value))
+        self._act: Any = given["act"] and getattr(F, given["act"])
+        self._always = given["trainable_statistics"]
+        self._options = {
+            "momentum": given["momentum"],
+            "epsilon": given["epsilon"],
+            "data_format": given["data_layout"],
+            "use_global_stats": given["use_global_stats"],
+        }
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The normalised input."""
+        training = (self.training or self._always) and not self._options["use_global_stats"]
+        statistics = (self._mean, self._variance, self.weight, self.bias)
+        out = F.batch_norm(input, *statistics, training, **self._options)
+        return self._act(out) if self._act else out
 
 
 @NORMS

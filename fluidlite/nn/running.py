@@ -166,6 +166,44 @@ class BiRNN(Layer):
         return mapped_leaves(lambda *parts: concat(parts, -1), *outs), tuple(last)
 
 
+def rnn(
+    cell: Layer,
+    inputs: Structure,
+    initial_states: Structure | None = None,
+    sequence_length: Tensor | None = None,
+    time_major: bool = False,
+    is_reverse: bool = False,
+    **kwargs: Any,
+) -> tuple[Any, Any]:
+    """What :class:`RNN` gives, in one call.
+
+    Args:
+        cell, time_major, is_reverse: as of the class.
+        inputs, initial_states, sequence_length, kwargs: as of its calls.
+    """
+    runner = RNN(cell, is_reverse, time_major)
+    return runner(inputs, initial_states, sequence_length, **kwargs)  # type: ignore[no-any-return]
+
+
+def birnn(
+    cell_fw: Layer,
+    cell_bw: Layer,
+    inputs: Structure,
+    initial_states: Structure | None = None,
+    sequence_length: Tensor | None = None,
+    time_major: bool = False,
+    **kwargs: Any,
+) -> tuple[Any, Any]:
+    """What :class:`BiRNN` gives, in one call.
+
+    Args:
+        cell_fw, cell_bw, time_major: as of the class.
+        inputs, initial_states, sequence_length, kwargs: as of its calls.
+    """
+    runner = BiRNN(cell_fw, cell_bw, time_major)
+    return runner(inputs, initial_states, sequence_length, **kwargs)  # type: ignore[no-any-return]
+
+
 def _shaped(shape: Any, made: Callable[[list[int]], Any]) -> Any:
     """What is made of each list of sizes, nested as they are."""
     if isinstance(shape, int):

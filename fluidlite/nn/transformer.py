@@ -49,7 +49,6 @@ LAYERS = Family(
         "normalize_before": "normalise what goes into each part, not what comes out.",
         "weight_attr": "of the linear layers.",
         "bias_attr": "of the linear layers; False for none.",
-        "layer_norm_eps": "added to variances.",
         "custom_encoder": "used in the place of the one that would be made.",
         "custom_decoder": "used in the place of the one that would be made.",
         "encoder_layer": "the first; the others are made like it.",
@@ -243,14 +242,13 @@ class _Block(TensorLayer):
         normalize_before: bool = False,
         weight_attr: Attr = None,
         bias_attr: Attr = None,
-        layer_norm_eps: float = 1e-5,
     ) -> None:
         super().__init__()
         checked("activation", activation, "relu", "gelu")
         #: how to make another one
         self.config: tuple[Any, ...] = (
             *(d_model, nhead, dim_feedforward, dropout, activation, attn_dropout, act_dropout),
-            *(normalize_before, weight_attr, bias_attr, layer_norm_eps),
+            *(normalize_before, weight_attr, bias_attr),
         )
         self.normalize_before = normalize_before
         self._activation = getattr(F, activation)
@@ -269,7 +267,7 @@ class _Block(TensorLayer):
         self.linear2: Linear = Linear(dim_feedforward, d_model, *attrs)
         parts = range(1, self._norms + 1)
         for k in parts:
-            setattr(self, f"norm{k}", LayerNorm(d_model, layer_norm_eps))
+            setattr(self, f"norm{k}", LayerNorm(d_model))
         for k in parts:
             setattr(self, f"dropout{k}", Dropout(dropout))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from ..errors import ShapeError
@@ -32,11 +33,13 @@ class cvm(Op):
         same_float(X=X, CVM=CVM)
         need_ndim(2, X=X)
         need_shape("CVM", CVM, (X.shape[0], 2))
-        if -1 < X.shape[1] < 3:
-            raise ShapeError(f"expected X to have at least 3 columns, got shape {list(X.shape)}")
+        if not self.use_cvm and -1 < X.shape[1] < 3:
+            raise _too_few(X.shape)
         return X if self.use_cvm or X.shape[1] == -1 else X.with_dim(1, X.shape[1] - 2)
 
     def run(self, xp: Any, X: Array, CVM: Array) -> Array:
+        if X.shape[1] < 3:
+            raise _too_few(X.shape)
         if not self.use_cvm:
             return X[:, 2:]
         shows = xp.log(X[:, :1] + 1)
@@ -51,6 +54,10 @@ class cvm(Op):
             return f.concat([CVM, rest], axis=1)
 
         return dict(X=dx)
+
+
+def _too_few(shape: Iterable[int]) -> ShapeError:
+    return ShapeError(f"expected X to have at least 3 columns, got shape {list(shape)}")
 
 
 class hash(ShapeAtRuntime, Op):

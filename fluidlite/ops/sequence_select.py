@@ -63,7 +63,7 @@ class sequence_slice(ValueShaped):
     def infer(self, X: Spec, Offset: Spec, Length: Spec) -> Spec:
         need_integer(Offset=Offset, Length=Length)
         for name, given in (("Offset", Offset), ("Length", Length)):
-            if size_of(given.shape[1:]) not in (-1, 1):
+            if len(given.shape) != 2 and size_of(given.shape[1:]) not in (-1, 1):
                 raise ShapeError(f"expected {name} of shape [n, 1], got {list(given.shape)}")
         return X.with_dim(0, -1)._replace(lod_level=0)
 

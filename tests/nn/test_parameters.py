@@ -252,9 +252,3 @@ def test_attention_sees_what_a_mask_of_truth_values_shows():
     np.testing.assert_allclose(found.numpy(), k.numpy()[:, :1].repeat(3, 1), atol=1e-6)
     with pytest.raises(ArgumentError, match="attn_mask or is_causal"):
         nn.functional.scaled_dot_product_attention(q, k, k, seen, is_causal=True)
-
-
-@pytest.mark.parametrize("name", ["RNNTLoss", "SyncBatchNorm"])
-def test_what_is_left_out_says_what_to_use(name):
-    with pytest.raises(AttributeError, match="it is left out .*; use fluid.nn"):
-        getattr(nn, name)

@@ -36,7 +36,9 @@ def test_cvm_refuses_other_shapes():
     with pytest.raises(ShapeError, match=r"CVM of shape \[3, 2\], got \[3, 3\]"):
         infer("cvm", X=([3, 4], "float32"), CVM=([3, 3], "float32"))
     with pytest.raises(ShapeError, match="at least 3 columns"):
-        infer("cvm", X=([3, 2], "float32"), CVM=([3, 2], "float32"))
+        infer("cvm", X=([3, 2], "float32"), CVM=([3, 2], "float32"), attrs=dict(use_cvm=False))
+    with pytest.raises(ShapeError, match="at least 3 columns"):
+        f.cvm(X[:, :2], COUNTS)
 
 
 MASK = 2**64 - 1

@@ -93,3 +93,47 @@ def test_lists_and_dictionaries_of_layers_change():
         nn.Sequential(("a", nn.ReLU()))["q"]
     with pytest.raises(KeyError):
         nn.ReLU().add_parameter("a.b", None)
+
+
+def test_a_helper_of_a_layer_runs_operators_at_once():
+    class Doubled(nn.Layer):
+        def forward(self, x):
+            out = self._helper.create_variable_for_type_inference("float32")
+            self._helper.append_op("scale", {"X": x}, {"Out": out}, {"scale": 2.0})
+            return out
+
+    assert Doubled()(paddle.ones([2])).tolist() == [2.0, 2.0]
+    assert Doubled()(fluid.data("x", [None, 3], "float32")).shape == (-1, 3)
+
+
+def test_normalisations_over_batches_become_those_of_all_processes():
+    net = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1D(3), nn.Sequential(nn.BatchNorm2D(4)))
+    weight = net[1].weight
+    net = nn.SyncBatchNorm.convert_sync_batchnorm(net)
+    assert isinstance(net[2][0], nn.SyncBatchNorm) and net[1].weight is weight
+    x = np.random.RandomState(0).randn(4, 3).astype("float32")
+    wanted = nn.BatchNorm1D(3)(paddle.to_tensor(x)).numpy()
+    np.testing.assert_allclose(net[1](paddle.to_tensor(x)).numpy(), wanted, rtol=1e-6)
+    old = nn.BatchNorm(3, act="relu", moving_mean_name="of_mean")
+    np.testing.assert_allclose(old(paddle.to_tensor(x)).numpy(), wanted.clip(0), rtol=1e-6)
+    assert old._mean.name == "of_mean" and len(old.parameters()) == 4
+
+
+def test_modules_below_hold_the_names_of_their_files():
+    from fluidlite.paddle.nn.functional.loss import cross_entropy
+    from fluidlite.paddle.nn.layer.rnn import rnn
+
+    assert nn.loss.NLLLoss is nn.layer.loss.NLLLoss is nn.NLLLoss
+    assert cross_entropy is nn.functional.cross_entropy
+    assert "loss" not in nn.functional.__all__
+    cell, x = nn.GRUCell(2, 3), paddle.ones([1, 4, 2])
+    np.testing.assert_array_equal(rnn(cell, x)[0].numpy(), nn.RNN(cell)(x)[0].numpy())
+    stub = nn.quant.Stub()
+    assert stub(x) is x
+
+
+def test_increment_writes_in_place():
+    x = paddle.to_tensor([1.0])
+    assert paddle.increment(x, 2.0) is x and x.tolist() == [3.0]
+    with pytest.raises(ValueError):
+        paddle.increment(paddle.ones([2]))

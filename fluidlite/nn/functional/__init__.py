@@ -32,8 +32,12 @@ from .activation import swish as swish
 from .activation import tanh as tanh
 from .activation import tanhshrink as tanhshrink
 from .activation import thresholded_relu as thresholded_relu
+from .angular import class_center_sample as class_center_sample
+from .angular import margin_cross_entropy as margin_cross_entropy
+from .attention import flash_attention as flash_attention
 from .attention import scaled_dot_product_attention as scaled_dot_product_attention
 from .attention import sequence_mask as sequence_mask
+from .attention import sparse_attention as sparse_attention
 from .convolutions import conv1d as conv1d
 from .convolutions import conv1d_transpose as conv1d_transpose
 from .convolutions import conv2d as conv2d
@@ -87,6 +91,7 @@ from .normalization import local_response_norm as local_response_norm
 from .normalization import normalize as normalize
 from .padding import pad as pad
 from .padding import zeropad2d as zeropad2d
+from .paths import gather_tree as gather_tree
 from .pooling import adaptive_avg_pool1d as adaptive_avg_pool1d
 from .pooling import adaptive_avg_pool2d as adaptive_avg_pool2d
 from .pooling import adaptive_avg_pool3d as adaptive_avg_pool3d
@@ -116,6 +121,7 @@ from .rearranging import temporal_shift as temporal_shift
 from .rearranging import unfold as unfold
 from .resizing import interpolate as interpolate
 from .resizing import upsample as upsample
+from .transducer import rnnt_loss as rnnt_loss
 from .unpooling import max_unpool1d as max_unpool1d
 from .unpooling import max_unpool2d as max_unpool2d
 from .unpooling import max_unpool3d as max_unpool3d

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +11,7 @@ import numpy as np
 
 from ...eager.recording import eager
 from ...eager.tensor import Tensor
-from ...errors import ArgumentError
+from ...errors import ArgumentError, UnsupportedError
 from ...functions.arithmetic import add, matmul, multiply
 from ...functions.elementary import cast
 from ...functions.shaping import transpose
@@ -55,6 +57,19 @@ def scaled_dot_product_attention(
     """
     if attn_mask is not None and is_causal:
         raise ArgumentError("expected attn_mask or is_causal, and not both")
+    return _attended(query, key, value, attn_mask, dropout_p, is_causal, training)[0]
+
+
+def _attended(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None,
+    dropout_p: float,
+    is_causal: bool,
+    training: bool,
+) -> tuple[Tensor, Tensor]:
+    """What the queries find, and the weights."""
     q, k, v = (transpose(each, [0, 2, 1, 3]) for each in (query, key, value))
     scores = matmul(multiply(q, 1 / sqrt(+query.array.shape[-1])), k, transpose_y=True)
     if is_causal:
@@ -66,7 +81,113 @@ def scaled_dot_product_attention(
     weights = softmax(scores)
     if dropout_p:
         weights = dropout(weights, dropout_p, training=training)
-    return transpose(matmul(weights, v), [0, 2, 1, 3])
+    return transpose(matmul(weights, v), [0, 2, 1, 3]), weights
+
+
+def flash_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    dropout: float = 0.0,
+    causal: bool = False,
+    return_softmax: bool = False,
+    *,
+    fixed_seed_offset: object = None,
+    rng_name: str = "",
+    training: bool = True,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor | None]:
+    """:func:`scaled_dot_product_attention`, and the weights where they are asked for.
+
+    Args:
+        query: [N, T, heads, D].
+        key, value: [N, S, heads, D].
+        dropout: of the weights, in training.
+        causal: a query sees no key behind its place.
+        return_softmax: give the weights, too, [N, heads, T, S].
+        fixed_seed_offset, rng_name: accepted.
+        training: False: nothing is dropped.
+
+    >>> x = fluid.ones([2, 5, 2, 4])
+    >>> out, weights = fluid.nn.functional.flash_attention(x, x, x, return_softmax=True)
+    >>> out.shape, weights.shape
+    ([2, 5, 2, 4], [2, 2, 5, 5])
+    """
+    out, weights = _attended(query, key, value, None, dropout, causal, training)
+    return out, weights if return_softmax else None
+
+
+def flash_attn_unpadded(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    cu_seqlens_q: Tensor,
+    cu_seqlens_k: Tensor,
+    max_seqlen_q: int,
+    max_seqlen_k: int,
+    scale: float,
+    dropout: float = 0.0,
+    causal: bool = False,
+    return_softmax: bool = False,
+    fixed_seed_offset: object = None,
+    rng_name: str = "",
+    training: bool = True,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor | None]:
+    """Not there: paddle 2 has it on GPUs alone.
+
+    Args:
+        query, key, value: [rows, heads, D].
+        cu_seqlens_q, cu_seqlens_k: where sequences begin.
+        max_seqlen_q, max_seqlen_k: the longest ones.
+        scale: of scores.
+        dropout, causal, return_softmax, fixed_seed_offset, rng_name, training: as of
+            :func:`flash_attention`.
+
+    Raises:
+        UnsupportedError: always.
+    """
+    raise UnsupportedError(
+        "flash_attn_unpadded has a kernel for GPUs alone; pad the sequences, and use "
+        "scaled_dot_product_attention with a mask"
+    )
+
+
+@contextmanager
+def sdp_kernel(
+    enable_math: bool = False, enable_flash: bool = True, enable_mem_efficient: bool = True
+) -> Iterator[None]:
+    """Accepted: there is one way to compute attention.
+
+    Args:
+        enable_math, enable_flash, enable_mem_efficient: which ways may be taken on a GPU.
+    """
+    yield
+
+
+def sparse_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    sparse_csr_offset: Tensor,
+    sparse_csr_columns: Tensor,
+    key_padding_mask: Tensor | None = None,
+    attn_mask: Tensor | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """Not there: paddle 2 has it on GPUs alone.
+
+    Args:
+        query, key, value: [N, heads, T, D].
+        sparse_csr_offset, sparse_csr_columns: which keys each query sees.
+        key_padding_mask, attn_mask: what is hidden further.
+
+    Raises:
+        UnsupportedError: always.
+    """
+    raise UnsupportedError(
+        "sparse_attention has a kernel for GPUs alone; use scaled_dot_product_attention with a mask"
+    )
 
 
 def added_mask(mask: Tensor, scores: Tensor) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...ground.module_tables import make_modules
 from ...ground.public_names import list_public_names
 from ...nn import (
     CELU,
@@ -22,11 +23,13 @@ from ...nn import (
     AvgPool1D,
     AvgPool2D,
     AvgPool3D,
+    BatchNorm,
     BatchNorm1D,
     BatchNorm2D,
     BatchNorm3D,
     BCELoss,
     BCEWithLogitsLoss,
+    BeamSearchDecoder,
     Bilinear,
     BiRNN,
     ChannelShuffle,
@@ -100,6 +103,7 @@ from ...nn import (
     ReLU,
     ReLU6,
     RNNCellBase,
+    RNNTLoss,
     RReLU,
     Sequential,
     Sigmoid,
@@ -115,6 +119,7 @@ from ...nn import (
     Softsign,
     SpectralNorm,
     Swish,
+    SyncBatchNorm,
     Tanh,
     Tanhshrink,
     ThresholdedReLU,
@@ -131,33 +136,37 @@ from ...nn import (
     UpsamplingBilinear2D,
     UpsamplingNearest2D,
     ZeroPad2D,
+    dynamic_decode,
 )  # fmt: skip
-from . import clip, functional, initializer, utils
+from . import clip, functional, initializer, quant, utils
+from .corners import LAYERS
 
 __all__ = [
     "AdaptiveAvgPool1D", "AdaptiveAvgPool2D", "AdaptiveAvgPool3D", "AdaptiveMaxPool1D",
     "AdaptiveMaxPool2D", "AdaptiveMaxPool3D", "AlphaDropout", "AvgPool1D", "AvgPool2D",
-    "AvgPool3D", "BCELoss", "BCEWithLogitsLoss", "BatchNorm1D", "BatchNorm2D", "BatchNorm3D",
-    "BiRNN", "Bilinear", "CELU", "CTCLoss", "ChannelShuffle", "ClipGradByGlobalNorm",
-    "ClipGradByNorm", "ClipGradByValue", "Conv1D", "Conv1DTranspose", "Conv2D",
-    "Conv2DTranspose", "Conv3D", "Conv3DTranspose", "CosineEmbeddingLoss", "CosineSimilarity",
-    "CrossEntropyLoss", "Dropout", "Dropout2D", "Dropout3D", "ELU", "Embedding", "Flatten",
-    "Fold", "GELU", "GLU", "GRU", "GRUCell", "GaussianNLLLoss", "GroupNorm", "HSigmoidLoss",
-    "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh", "HingeEmbeddingLoss", "Identity",
-    "InstanceNorm1D", "InstanceNorm2D", "InstanceNorm3D", "KLDivLoss", "L1Loss", "LSTM",
-    "LSTMCell", "Layer", "LayerDict", "LayerList", "LayerNorm", "LeakyReLU", "Linear",
-    "LocalResponseNorm", "LogSigmoid", "LogSoftmax", "MSELoss", "MarginRankingLoss",
-    "MaxPool1D", "MaxPool2D", "MaxPool3D", "MaxUnPool1D", "MaxUnPool2D", "MaxUnPool3D",
-    "Maxout", "Mish", "MultiHeadAttention", "MultiLabelSoftMarginLoss", "MultiMarginLoss",
-    "NLLLoss", "PReLU", "Pad1D", "Pad2D", "Pad3D", "PairwiseDistance", "ParameterList",
-    "PixelShuffle", "PixelUnshuffle", "PoissonNLLLoss", "RNN", "RNNCellBase", "RReLU", "ReLU",
-    "ReLU6", "SELU", "Sequential", "Sigmoid", "Silu", "SimpleRNN", "SimpleRNNCell",
-    "SmoothL1Loss", "SoftMarginLoss", "Softmax", "Softmax2D", "Softplus", "Softshrink",
-    "Softsign", "SpectralNorm", "Swish", "Tanh", "Tanhshrink", "ThresholdedReLU", "Transformer",
-    "TransformerDecoder", "TransformerDecoderLayer", "TransformerEncoder",
+    "AvgPool3D", "BCELoss", "BCEWithLogitsLoss", "BatchNorm", "BatchNorm1D", "BatchNorm2D",
+    "BatchNorm3D", "BeamSearchDecoder", "BiRNN", "Bilinear", "CELU", "CTCLoss",
+    "ChannelShuffle", "ClipGradByGlobalNorm", "ClipGradByNorm", "ClipGradByValue", "Conv1D",
+    "Conv1DTranspose", "Conv2D", "Conv2DTranspose", "Conv3D", "Conv3DTranspose",
+    "CosineEmbeddingLoss", "CosineSimilarity", "CrossEntropyLoss", "Dropout", "Dropout2D",
+    "Dropout3D", "ELU", "Embedding", "Flatten", "Fold", "GELU", "GLU", "GRU", "GRUCell",
+    "GaussianNLLLoss", "GroupNorm", "HSigmoidLoss", "Hardshrink", "Hardsigmoid", "Hardswish",
+    "Hardtanh", "HingeEmbeddingLoss", "Identity", "InstanceNorm1D", "InstanceNorm2D",
+    "InstanceNorm3D", "KLDivLoss", "L1Loss", "LSTM", "LSTMCell", "Layer", "LayerDict",
+    "LayerList", "LayerNorm", "LeakyReLU", "Linear", "LocalResponseNorm", "LogSigmoid",
+    "LogSoftmax", "MSELoss", "MarginRankingLoss", "MaxPool1D", "MaxPool2D", "MaxPool3D",
+    "MaxUnPool1D", "MaxUnPool2D", "MaxUnPool3D", "Maxout", "Mish", "MultiHeadAttention",
+    "MultiLabelSoftMarginLoss", "MultiMarginLoss", "NLLLoss", "PReLU", "Pad1D", "Pad2D",
+    "Pad3D", "PairwiseDistance", "ParameterList", "PixelShuffle", "PixelUnshuffle",
+    "PoissonNLLLoss", "RNN", "RNNCellBase", "RNNTLoss", "RReLU", "ReLU", "ReLU6", "SELU",
+    "Sequential", "Sigmoid", "Silu", "SimpleRNN", "SimpleRNNCell", "SmoothL1Loss",
+    "SoftMarginLoss", "Softmax", "Softmax2D", "Softplus", "Softshrink", "Softsign",
+    "SpectralNorm", "Swish", "SyncBatchNorm", "Tanh", "Tanhshrink", "ThresholdedReLU",
+    "Transformer", "TransformerDecoder", "TransformerDecoderLayer", "TransformerEncoder",
     "TransformerEncoderLayer", "TripletMarginLoss", "TripletMarginWithDistanceLoss",
     "Unflatten", "Unfold", "Upsample", "UpsamplingBilinear2D", "UpsamplingNearest2D",
-    "ZeroPad2D", "clip", "functional", "initializer", "utils",
+    "ZeroPad2D", "clip", "dynamic_decode", "functional", "initializer", "quant", "utils",
 ]  # fmt: skip
 
 list_public_names(globals())
+globals().update(make_modules(__name__, LAYERS))

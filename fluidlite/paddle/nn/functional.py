@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...ground.module_tables import make_modules
 from ...ground.public_names import list_public_names
 from ...nn.functional import (
     adaptive_avg_pool1d,
@@ -21,6 +22,7 @@ from ...nn.functional import (
     binary_cross_entropy_with_logits,
     celu,
     channel_shuffle,
+    class_center_sample,
     conv1d,
     conv1d_transpose,
     conv2d,
@@ -39,6 +41,7 @@ from ...nn.functional import (
     elu_,
     embedding,
     fold,
+    gather_tree,
     gaussian_nll_loss,
     gelu,
     glu,
@@ -64,6 +67,7 @@ from ...nn.functional import (
     log_loss,
     log_sigmoid,
     log_softmax,
+    margin_cross_entropy,
     margin_ranking_loss,
     max_pool1d,
     max_pool2d,
@@ -89,6 +93,7 @@ from ...nn.functional import (
     relu,
     relu6,
     relu_,
+    rnnt_loss,
     rrelu,
     scaled_dot_product_attention,
     selu,
@@ -104,6 +109,7 @@ from ...nn.functional import (
     softplus,
     softshrink,
     softsign,
+    sparse_attention,
     square_error_cost,
     swish,
     tanh,
@@ -118,29 +124,33 @@ from ...nn.functional import (
     upsample,
     zeropad2d,
 )  # fmt: skip
+from .corners import FUNCTIONS
 
 __all__ = [
     "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "adaptive_max_pool1d",
     "adaptive_max_pool2d", "adaptive_max_pool3d", "affine_grid", "alpha_dropout", "avg_pool1d",
     "avg_pool2d", "avg_pool3d", "batch_norm", "bilinear", "binary_cross_entropy",
-    "binary_cross_entropy_with_logits", "celu", "channel_shuffle", "conv1d", "conv1d_transpose",
-    "conv2d", "conv2d_transpose", "conv3d", "conv3d_transpose", "cosine_embedding_loss",
-    "cosine_similarity", "cross_entropy", "ctc_loss", "dice_loss", "dropout", "dropout2d",
-    "dropout3d", "elu", "elu_", "embedding", "fold", "gaussian_nll_loss", "gelu", "glu",
-    "grid_sample", "gumbel_softmax", "hardshrink", "hardsigmoid", "hardswish", "hardtanh",
-    "hardtanh_", "hinge_embedding_loss", "hsigmoid_loss", "instance_norm", "interpolate",
-    "kl_div", "l1_loss", "label_smooth", "layer_norm", "leaky_relu", "leaky_relu_", "linear",
-    "local_response_norm", "log_loss", "log_sigmoid", "log_softmax", "margin_ranking_loss",
-    "max_pool1d", "max_pool2d", "max_pool3d", "max_unpool1d", "max_unpool2d", "max_unpool3d",
-    "maxout", "mish", "mse_loss", "multi_label_soft_margin_loss", "multi_margin_loss",
-    "nll_loss", "normalize", "npair_loss", "one_hot", "pad", "pairwise_distance",
-    "pixel_shuffle", "pixel_unshuffle", "poisson_nll_loss", "prelu", "relu", "relu6", "relu_",
+    "binary_cross_entropy_with_logits", "celu", "channel_shuffle", "class_center_sample",
+    "conv1d", "conv1d_transpose", "conv2d", "conv2d_transpose", "conv3d", "conv3d_transpose",
+    "cosine_embedding_loss", "cosine_similarity", "cross_entropy", "ctc_loss", "dice_loss",
+    "dropout", "dropout2d", "dropout3d", "elu", "elu_", "embedding", "fold",
+    "gaussian_nll_loss", "gather_tree", "gelu", "glu", "grid_sample", "gumbel_softmax",
+    "hardshrink", "hardsigmoid", "hardswish", "hardtanh", "hardtanh_", "hinge_embedding_loss",
+    "hsigmoid_loss", "instance_norm", "interpolate", "kl_div", "l1_loss", "label_smooth",
+    "layer_norm", "leaky_relu", "leaky_relu_", "linear", "local_response_norm", "log_loss",
+    "log_sigmoid", "log_softmax", "margin_cross_entropy", "margin_ranking_loss", "max_pool1d",
+    "max_pool2d", "max_pool3d", "max_unpool1d", "max_unpool2d", "max_unpool3d", "maxout",
+    "mish", "mse_loss", "multi_label_soft_margin_loss", "multi_margin_loss", "nll_loss",
+    "normalize", "npair_loss", "one_hot", "pad", "pairwise_distance", "pixel_shuffle",
+    "pixel_unshuffle", "poisson_nll_loss", "prelu", "relu", "relu6", "relu_", "rnnt_loss",
     "rrelu", "scaled_dot_product_attention", "selu", "sequence_mask", "sigmoid",
     "sigmoid_focal_loss", "silu", "smooth_l1_loss", "soft_margin_loss", "softmax", "softmax_",
-    "softmax_with_cross_entropy", "softplus", "softshrink", "softsign", "square_error_cost",
-    "swish", "tanh", "tanh_", "tanhshrink", "temporal_shift", "thresholded_relu",
-    "thresholded_relu_", "triplet_margin_loss", "triplet_margin_with_distance_loss", "unfold",
-    "upsample", "zeropad2d",
+    "softmax_with_cross_entropy", "softplus", "softshrink", "softsign", "sparse_attention",
+    "square_error_cost", "swish", "tanh", "tanh_", "tanhshrink", "temporal_shift",
+    "thresholded_relu", "thresholded_relu_", "triplet_margin_loss",
+    "triplet_margin_with_distance_loss", "unfold", "upsample", "zeropad2d",
 ]  # fmt: skip
 
 list_public_names(globals())
+__path__: list[str] = []
+globals().update(make_modules(__name__, FUNCTIONS))

@@ -6,6 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ... import layers
+from ...errors import UnsupportedError
+from ...ground.missing_names import PARAMETER_SERVERS
+from ...ground.module_tables import give_names, make_modules
 from ...ground.public_names import list_public_names
 from ...ground.tracebacks import api_boundaries
 from ...input import embedding
@@ -44,15 +47,18 @@ from ...layers import (
     switch_case,
     while_loop,
 )  # fmt: skip
+from .custom_gradients import static_pylayer
+from .nn_corners import MODULES
 
 __all__ = [
     "batch_norm", "bilinear_tensor_product", "case", "cond", "conv2d", "conv2d_transpose",
-    "conv3d", "conv3d_transpose", "data_norm", "embedding", "fc", "group_norm", "instance_norm",
-    "layer_norm", "nce", "prelu", "py_func", "row_conv", "sequence_concat", "sequence_conv",
-    "sequence_enumerate", "sequence_expand", "sequence_expand_as", "sequence_first_step",
-    "sequence_last_step", "sequence_pad", "sequence_pool", "sequence_reshape",
-    "sequence_reverse", "sequence_scatter", "sequence_slice", "sequence_softmax",
-    "sequence_unpad", "spectral_norm", "switch_case", "while_loop",
+    "conv3d", "conv3d_transpose", "data_norm", "deform_conv2d", "embedding", "fc", "group_norm",
+    "instance_norm", "layer_norm", "nce", "prelu", "py_func", "row_conv", "sequence_concat",
+    "sequence_conv", "sequence_enumerate", "sequence_expand", "sequence_expand_as",
+    "sequence_first_step", "sequence_last_step", "sequence_pad", "sequence_pool",
+    "sequence_reshape", "sequence_reverse", "sequence_scatter", "sequence_slice",
+    "sequence_softmax", "sequence_unpad", "sparse_embedding", "spectral_norm", "static_pylayer",
+    "switch_case", "while_loop",
 ]  # fmt: skip
 
 
@@ -108,6 +114,82 @@ def prelu(
     return layers.prelu(x, mode, param_attr, name)
 
 
+def deform_conv2d(
+    x: Variable,
+    offset: Variable,
+    mask: Variable | None,
+    num_filters: int,
+    filter_size: int | Sequence[int],
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    groups: int = 1,
+    deformable_groups: int = 1,
+    im2col_step: int = 1,
+    weight_attr: Any = None,
+    bias_attr: Any = None,
+    name: str | None = None,
+) -> Variable:
+    """A convolution whose filters' elements are moved, and weighted, at each position.
+
+    Args:
+        x: images, [N, C, H, W].
+        offset: how far each element is moved, down and across: [N, 2 * deformable_groups * height *
+            width, H', W'].
+        mask: the weights, [N, deformable_groups * height * width, H', W']; None without.
+        num_filters, filter_size: of the filters.
+        stride, padding, dilation, groups: as of :func:`conv2d`.
+        deformable_groups: so many parts of the channels have offsets of their own.
+        im2col_step: accepted.
+        weight_attr, bias_attr: options of the parameters; False for no bias.
+        name: of the layer.
+    """
+    return layers.deformable_conv(
+        x,
+        offset,
+        mask,
+        num_filters,
+        filter_size,
+        stride,
+        padding,
+        dilation,
+        groups,
+        deformable_groups,
+        im2col_step,
+        weight_attr,
+        bias_attr,
+        modulated=mask is not None,
+        name=name,
+    )
+
+
+def sparse_embedding(
+    input: Variable,
+    size: Sequence[int],
+    padding_idx: int | None = None,
+    is_test: bool = False,
+    entry: object = None,
+    table_class: str = "MemorySparseTable",
+    param_attr: Any = None,
+    dtype: str = "float32",
+    slot: object = None,
+) -> Variable:
+    """Not there: its table lies in processes that keep parameters.
+
+    Args:
+        input: numbers of rows.
+        size: rows, and their width.
+        padding_idx, is_test, entry, table_class, param_attr, dtype, slot: of the table.
+
+    Raises:
+        UnsupportedError: always.
+    """
+    raise UnsupportedError(
+        f"sparse_embedding: no process keeps parameters; use paddle.static.nn.embedding with "
+        f"is_sparse=True, or {PARAMETER_SERVERS}"
+    )
+
+
 def cond(
     pred: Variable,
     true_fn: Callable[[], Any] | None = None,
@@ -127,4 +209,7 @@ def cond(
 
 
 list_public_names(globals())
+__path__: list[str] = []
+globals().update(make_modules(__name__, MODULES))
+give_names(globals(), {"layers": "~continuous_value_model"})
 api_boundaries(globals())

@@ -1,0 +1,36 @@
+"""Decoding with cells of ``fluid.nn``, on tensors and in programs."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from .. import layers
+from ..layers import dynamic_decode
+
+__all__ = ["BeamSearchDecoder", "dynamic_decode"]
+
+
+class BeamSearchDecoder(layers.BeamSearchDecoder):
+    """A beam search: at each step the ``beam_size`` paths with the largest probability go on.
+
+    Whether a path is finished, and how long it is, goes with it where it takes another place.
+
+    Args:
+        cell: an RNNCellBase, or a function of inputs and states that gives an output and next
+            states.
+        start_token: the token that paths begin with.
+        end_token: the token that finishes a path.
+        beam_size: how many paths are followed for each of the batch.
+        embedding_fn: makes inputs of tokens, [batch, beam]; tokens are the inputs when None.
+        output_fn: makes scores of tokens of the cell's outputs, [batch, beam, ...]; these are the
+            scores when None.
+
+    >>> nn = fluid.nn
+    >>> cell, words, scores = nn.GRUCell(4, 5), nn.Embedding(6, 4), nn.Linear(5, 6)
+    >>> decoder = nn.BeamSearchDecoder(cell, 0, 1, 3, words, scores)
+    >>> ids, last = nn.dynamic_decode(decoder, fluid.zeros([2, 5]), max_step_num=4)
+    >>> ids.shape[0], last.log_probs.shape
+    (2, [2, 3])
+    """
+
+    tracks_own_finished: ClassVar[bool] = True
