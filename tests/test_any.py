@@ -66,6 +66,7 @@ REASONS = {
     },
     "a variable in a program, a tensor, a list of such or a number where layers run at once": {
         "Layer.create_parameter": "return",
+        "nn.Layer.create_parameter": "return",
         "Layer.create_variable": "return",
         "dygraph.LinearLrWarmup.__call__": "return",
         "dygraph.ReduceLROnPlateau.__call__": "return",

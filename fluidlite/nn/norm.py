@@ -15,7 +15,7 @@ from ..initializer import Constant
 from ..param_attr import Attr, ParamAttr
 from . import functional as F
 from .activation import FunctionLayer
-from .layer import TensorLayer, format_of
+from .layer import Layer, TensorLayer, format_of
 
 NORMS = Family(
     {
@@ -157,7 +157,7 @@ class SyncBatchNorm(_BatchNorm):
         )
 
     @classmethod
-    def convert_sync_batchnorm(cls, layer: Any) -> Any:
+    def convert_sync_batchnorm(cls, layer: Layer) -> Layer:
         """The layer, with those of its normalisations over batches made such ones.
 
         Args:

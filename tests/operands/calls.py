@@ -138,7 +138,7 @@ PADDLE = {
     "index_fill": ["X, IDS, 0, 2.0", "X, IDS, 1, 2.0"],
     "index_put": ["X, [IDS], 2.0", "X, [IDS, ONEHOT], BIAS", "X, [IDS], 2.0, True"],
     "index_sample": "X, FEW",
-    "increment": ["HALF", "HALF, 2.0"],
+    "increment": ["HALF * 1.0", "HALF * 1.0, 2.0"],
     "kthvalue": ["X, 2", "X, 1, 0", "X, 2, 1, True"],
     "is_empty": "X",
     "lerp": ["X, Y, 0.25", "X, Y, W"],
@@ -248,6 +248,7 @@ PADDLE = {
     "polygamma": ["X, 0", "X, 1", "SIGNED, 2"],
 }
 
+_TRANSDUCED = "IMAGE[:, :, :3], TEXTS, fluid.cast(SHORT, 'int32'), fluid.cast(SHORT, 'int32')"
 #: paddle 2's functions of nn.functional
 FUNCTIONAL = {
     "adaptive_avg_pool1d": "LINE, 3",
@@ -289,6 +290,10 @@ FUNCTIONAL = {
         "IMAGE, NUMBERS.abs()[:, :, None].tile([1, 2, 6]) % 4, axis=1",
     ],
     "ctc_loss": "LINES, TEXTS, LONG, SHORT",
+    "flash_attention": "HEADS, HEADS * 0.5, HEADS, return_softmax=True",
+    "gather_tree": "fluid.unsqueeze(NUMBERS, 0), fluid.unsqueeze(PLACES, 0)",
+    "margin_cross_entropy": "X, ONEHOT, 1.0, 0.2, 0.1, 4.0",
+    "rnnt_loss": _TRANSDUCED,
     "dice_loss": "X, COLUMN",
     "embedding": ["PLACES, SQUARE", "PLACES, SQUARE, 1"],
     "fold": "LINE.tile([1, 1, 1])[:, :, :4], 3, 2",
@@ -553,12 +558,15 @@ LAYERS = {
     "AvgPool3D": ("2", "BLOCK"),
     "BCELoss": ("", "X, TRUTHS"),
     "BCEWithLogitsLoss": ("", "X, TRUTHS"),
+    "BatchNorm": ("4, dtype=fluid.get_default_dtype()", "IMAGE"),
     "BatchNorm1D": ("4", "LINE"),
     "BatchNorm2D": ("4", "IMAGE"),
     "BatchNorm3D": ("2", "BLOCK"),
     "BiRNN": ("nn.GRUCell(4, 2), nn.GRUCell(4, 2)", "STACKS"),
     "Bilinear": ("3, 3, 2", "X, Y"),
     "CTCLoss": ("", "LINES, TEXTS, LONG, SHORT"),
+    "RNNTLoss": ("", _TRANSDUCED),
+    "SyncBatchNorm": ("4", "IMAGE"),
     "ChannelShuffle": ("2", "IMAGE"),
     "Conv1D": [("4, 3, 2", "LINE"), ("4, 3, 2, padding=1, padding_mode='reflect'", "LINE")],
     "Conv1DTranspose": ("4, 3, 2", "LINE"),

@@ -77,7 +77,10 @@ SPELLINGS = {
         functions_of(fluid.nn.functional),
         calls.FUNCTIONAL,
         tensor,
-        {"gumbel_softmax": RANDOM},
+        {
+            **dict.fromkeys(["gumbel_softmax", "class_center_sample"], RANDOM),
+            "sparse_attention": "is refused",
+        },
     ),
     "flow": Spelling(
         functions_of(flow), calls.PADDLE | calls.FLOW, strict_tensor, LEFT_OUT_OF_FLOW

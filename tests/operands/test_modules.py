@@ -28,6 +28,7 @@ LEFT_OUT = {
     **dict.fromkeys(["LayerDict", "LayerList", "ParameterList"], HOLDS),
     **dict.fromkeys(["ModuleDict", "ModuleList", "ParameterDict", "Parameter"], HOLDS),
     **dict.fromkeys(["Layer", "Module", "RNNCellBase"], BASE),
+    "BeamSearchDecoder": "is driven by dynamic_decode",
     **dict.fromkeys(
         ["ClipGradByGlobalNorm", "ClipGradByNorm", "ClipGradByValue"],
         ARRAYS_ONLY,

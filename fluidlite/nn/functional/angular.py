@@ -31,7 +31,7 @@ def margin_cross_entropy(
     group: object = None,
     return_softmax: bool = False,
     reduction: str | None = "mean",
-) -> Any:
+) -> Tensor | tuple[Tensor, Tensor]:
     """The cross entropy of scaled cosines, that of the right class made smaller by margins:
     ``cos(margin1 angle + margin2) - margin3`` (Deng et al. 2019, "ArcFace").
 

@@ -44,15 +44,15 @@ def static_pylayer(
             raise ArgumentError(f"expected {what} to be a function, got {function!r:.60}")
     if not isinstance(inputs, (list, tuple)):
         raise ArgumentError(f"expected inputs to be a list of variables, got {inputs!r:.60}")
-    found = forward_fn(*inputs)
-    values = leaves(found)
+    results = forward_fn(*inputs)
+    values = leaves(results)
     for each in values:
         each.stop_gradient = True
     if backward_fn is None:
-        return found
+        return results
     block = default_main_program().current_block()
     outs = [block.create_var(dtype=v.dtype, shape=v.shape) for v in values]
-    given = [*inputs, *values]
+    operands = [*inputs, *values]
 
     def taken(*arrays: Any) -> Any:
         kept = [np.array(each) for each in arrays[len(inputs) :]]
@@ -68,6 +68,6 @@ def static_pylayer(
             )
         return [*(None if s is None else s.numpy() for s in listed), *[None] * len(values)]
 
-    layers.py_func(taken, given, outs, gradients, [*given, *outs])
+    layers.py_func(taken, operands, outs, gradients, [*operands, *outs])
     named = iter(outs)
-    return mapped_leaves(lambda value: next(named), found)
+    return mapped_leaves(lambda value: next(named), results)
