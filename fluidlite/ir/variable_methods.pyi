@@ -472,7 +472,7 @@ class VariableMethods(Arithmetic):
         """``i1(x)`` times ``e^-|x|``."""
 
     def increment(self, value: float = 1.0, name: str | None = None) -> Variable:
-        """x + value, for x of one element."""
+        """x, which becomes x + value."""
 
     def index_add(self, index: Any, axis: int, value: Any, name: str | None = None) -> Variable:
         """x with slices added at places along a dimension; what is named twice gets both."""
