@@ -15,13 +15,14 @@ import inspect
 import os
 import sys
 from collections.abc import Collection, Iterator
-from types import CodeType, FunctionType, TracebackType
+from types import CodeType, FrameType, FunctionType, TracebackType
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
 
-from ..errors import EOFException, FluidError
+from ..errors import ArgumentError, EOFException, FluidError
+from .arguments import refused, said
 
 T = TypeVar("T")
 
@@ -46,31 +47,80 @@ _LIBRARIES = (_STANDARD, os.path.dirname(np.__file__) + os.sep, "<frozen ")
 UNDO = "(undo)"
 
 
-def cut(error: BaseException) -> None:
+def cut(error: BaseException) -> ArgumentError | None:
     """Take the frames of fluidlite, and the causes within it, out of an error's traceback.
 
     Called where the error leaves a boundary, with ``raise`` behind it.
 
     Args:
         error: what is being handled; stays as it is where its traceback is a fault's.
+
+    Returns:
+        the error to raise in its place, where an argument lacks what a tensor has.
     """
     undo = sys._getframe(1).f_locals.get(UNDO)
     if undo is not None:
         undo()
     if os.environ.get(SWITCH) == "full":
-        return
+        return None
     head = error.__traceback__
     frames = list(_frames(head))
     shown = _users(frames)
     if not isinstance(error, (FluidError, EOFException)):
         called_wrongly = isinstance(error, TypeError) and all(map(_only_calls, frames))
         if not called_wrongly and frames[-1:] != shown[-1:]:
-            return
+            return _of_wrong_argument(error, frames)
     _quiet_causes(error, set())
     made = _chained(shown)
     if head is not None:
         head.tb_next = made  # Python 3.10 raises the old one again: the boundary's line stays
     error.__traceback__ = made
+    return None
+
+
+def _of_wrong_argument(error: BaseException, frames: list[TracebackType]) -> ArgumentError | None:
+    """The error that a user's argument is of another kind: where its class lacks an attribute, or
+    Python or NumPy names its class.
+    """
+    if not isinstance(error, (AttributeError, TypeError, ValueError)):
+        return None
+    ours = (f.tb_frame for f in frames if f.tb_frame.f_code.co_filename.startswith(_PACKAGE))
+    called = next((f for f in ours if f.f_code.co_filename not in BOUNDARIES), None)
+    if called is None:
+        return None
+    function, text = called.f_code.co_name, str(error)
+    for name, value in _arguments(called):
+        for operand in (value, *(value if isinstance(value, (list, tuple)) else ())):
+            kind = type(operand)
+            if _is_ours(kind):
+                continue
+            what = name if operand is value else f"all of {name}"
+            if isinstance(error, AttributeError):
+                if error.obj is operand:
+                    lacks = f"something with {error.name!r}"
+                    wanted = "a tensor or a variable" if error.name in _OF_TENSORS else lacks
+                    return refused(function, what, wanted, operand)
+            elif kind not in _USUAL and (kind.__name__ in text or repr(operand) in text):
+                return ArgumentError(f"{function}: {what} is {said(operand)}, and {text}")
+    return None
+
+
+def _arguments(frame: FrameType) -> Iterator[tuple[str, Any]]:
+    """The arguments of a call, as they are by now."""
+    code = frame.f_code
+    count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & inspect.CO_VARARGS)
+    for name in code.co_varnames[:count]:
+        if name in frame.f_locals:
+            yield name, frame.f_locals[name]
+
+
+#: kinds that functions take, so that something else is wrong
+_USUAL = frozenset([bool, int, float, list, tuple, np.ndarray])
+#: attributes that what is no tensor lacks
+_OF_TENSORS = frozenset(
+    ["appends", "array", "block", "dtype", "program", "shape", "stop_gradient", "type"]
+    + ["write", "write_shape", "write_type"]
+)
 
 
 def api_boundary(target: T, *, quick: bool = False) -> T:
@@ -198,8 +248,10 @@ def _plain_boundary(function: Any) -> Any:
             try:
                 return (yield from function(*args, **kwargs))
             except Exception as error:
-                cut(error)
-                raise
+                better = cut(error)
+                if better is None:
+                    raise
+            raise better
 
         return generating
 
@@ -207,8 +259,10 @@ def _plain_boundary(function: Any) -> Any:
         try:
             return function(*args, **kwargs)
         except Exception as error:
-            cut(error)
-            raise
+            better = cut(error)
+            if better is None:
+                raise
+        raise better
 
     return boundary
 
@@ -262,8 +316,10 @@ def _make(_behind_it, _cut):
         try:
             return _behind_it({})
         except Exception as _error:
-            _cut(_error)
-            raise
+            _better = _cut(_error)
+            if _better is None:
+                raise
+        raise _better
     return boundary
 """
 
