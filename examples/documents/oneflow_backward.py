@@ -14,7 +14,7 @@ print(x.grad)
 x.grad = None
 z = x * x * x
 z.backward(gradient=flow.ones(2, 2), create_graph=True)
-print(x.grad)
+print(x.grad.detach())
 
 (second,) = flow.autograd.grad((x * x * x).sum(), x, create_graph=True)
 second.sum().backward()
