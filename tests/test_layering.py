@@ -472,6 +472,7 @@ SPELLINGS = {
     "nn": ("nn", "nn.initializer"),
     "optimizer": ("optimizer.lr",),
     "paddle": (
+        "paddle.base.loading",
         "paddle.device",
         "paddle.distributed.datasets",
         "paddle.distributed.groups",

@@ -183,6 +183,11 @@ class Variable(VariableMethods, Operand):
         return self.block.program
 
     @property
+    def is_parameter(self) -> bool:
+        """Whether optimizers update it."""
+        return isinstance(self, Parameter)
+
+    @property
     def takes_gradient(self) -> bool:
         """Whether backward computes a gradient of the variable unless it is told not to."""
         return not self.stop_gradient and self.dtype.is_float

@@ -9,6 +9,7 @@ import subprocess
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
+from datetime import datetime
 from functools import partial
 from typing import IO, Any, NoReturn
 
@@ -255,15 +256,21 @@ class InMemoryDataset(PageViews, DatasetBase):
         self._loaded: list[Row] | None = None
         self._preloading: Ahead[list[Row]] | None = None
         self._evaluates = False
+        self._pass = 0
 
-    def load_into_memory(self) -> None:
+    def load_into_memory(self, is_shuffle: bool = False) -> None:
         """Read the files.
+
+        Args:
+            is_shuffle: put the lines in another order, too.
 
         Raises:
             FluidError: as :meth:`feeds` does.
         """
         self._check()
         self._loaded = list(self._stated())
+        if is_shuffle:
+            self.local_shuffle()
 
     def _stated(self) -> Iterator[Row]:
         """The lines as they are kept."""
@@ -398,6 +405,35 @@ class InMemoryDataset(PageViews, DatasetBase):
                 f"memory"
             )
         return self._loaded
+
+    def set_date(self, date: str) -> None:
+        """Nothing: no process keeps parameters by the days of their training.
+
+        Args:
+            date: a day, as in ``"20261126"``.
+
+        Raises:
+            ArgumentError: it is none.
+        """
+        try:
+            datetime.strptime(date, "%Y%m%d")
+        except (TypeError, ValueError):
+            raise ArgumentError(
+                f"{type(self).__name__}: expected date to be a day such as '20261126', got "
+                f"{date!r:.60}"
+            ) from None
+
+    def set_pass_id(self, pass_id: int) -> None:
+        """Number the pass over the data.
+
+        Args:
+            pass_id: the number.
+        """
+        self._pass = pass_id
+
+    def get_pass_id(self) -> int:
+        """The number of the pass over the data; 0 where none was given."""
+        return self._pass
 
     def set_queue_num(self, queue_num: int) -> None:
         """Nothing: lines are in one list.

@@ -63,6 +63,7 @@ class GeneratorLoader(Described):
         use_multiprocess: run the generator in a process.
         drop_last: with several places, whether to leave out a last round in which not each gets a
             batch.
+        tensors: give lists of tensors, to no program.
 
     Raises:
         ArgumentError: the capacity is not positive, or there is no ``feed_list`` though the program
@@ -81,11 +82,12 @@ class GeneratorLoader(Described):
         return_list: bool = False,
         use_multiprocess: bool = False,
         drop_last: bool = True,
+        tensors: bool = False,
     ) -> None:
         self._site = caller()
         self._what = f"{self._called} made at {self._site}"
         self._capacity = capacity_of(self._called, capacity)
-        eager = state.in_dygraph_mode()
+        eager = tensors or state.in_dygraph_mode()
         if feed_list is None and not eager:
             raise ArgumentError(
                 f"{self._called}: expected feed_list, the variables of the program that it feeds"
@@ -96,7 +98,8 @@ class GeneratorLoader(Described):
         self._use_multiprocess, self._drop_last = use_multiprocess, drop_last
         self._variables = None if eager else _variables(self._called, feed_list)
         self._slots = Slots(self._variables, self._what)
-        self._delivery = Delivery(self._called, self._variables, return_list)
+        lists = return_list and not tensors
+        self._delivery = Delivery(self._called, self._variables, lists, tensors)
         self._source: Batches | None = None
         self._places = 1
         self._turn, self._told = 0, False
@@ -327,6 +330,7 @@ class PyReader(GeneratorLoader):
         use_double_buffer: put the operator of a double buffer into the program.
         iterable: whether it is looped over; else it is part of the program.
         return_list: give lists in the place of dictionaries.
+        tensors: give lists of tensors, to no program.
 
     Raises:
         ArgumentError: the capacity is not positive, or there is no ``feed_list``.
@@ -347,8 +351,11 @@ class PyReader(GeneratorLoader):
         use_double_buffer: bool = True,
         iterable: bool = True,
         return_list: bool = False,
+        tensors: bool = False,
     ) -> None:
-        super().__init__(feed_list, capacity, use_double_buffer, iterable, return_list)
+        super().__init__(
+            feed_list, capacity, use_double_buffer, iterable, return_list, tensors=tensors
+        )
 
     def decorate_sample_generator(
         self,

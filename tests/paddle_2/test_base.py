@@ -116,6 +116,57 @@ def test_arrays_of_tensors_are_variables_in_static_mode():
     assert [each.tolist() for each in found] == [[2], [1.0, 1.0]]
 
 
+def batches():
+    """A pass of two batches: a tensor of float32, and one of int64."""
+    for number in range(2):
+        yield np.full([2, 3], number, "float32"), np.array([number, 1])
+
+
+def test_loaders_of_generators_give_tensors_in_dynamic_mode():
+    loader = paddle.base.io.DataLoader.from_generator(capacity=2, return_list=False)
+    loader.set_batch_generator(batches)
+    found = [[(type(x), x.dtype, x.tolist()[0]) for x in batch] for batch in loader()]
+    tensor = paddle.Tensor
+    assert found[1] == [(tensor, paddle.float32, [1.0] * 3), (tensor, paddle.int64, 1)]
+    reader = paddle.base.io.PyReader(capacity=2)
+    reader.decorate_sample_generator(lambda: iter([(np.ones(3), 1)] * 3), batch_size=2)
+    assert [[x.shape for x in batch] for batch in reader()] == [[[2, 3], [2]]]
+
+
+def test_loaders_of_generators_feed_programs_in_static_mode():
+    paddle.enable_static()
+    with pytest.raises(ArgumentError, match="feed_list"):
+        paddle.base.io.DataLoader.from_generator(capacity=2)
+    x, y = paddle.static.data("x", [None, 3]), paddle.static.data("y", [2], "int64")
+    for make in (paddle.base.io.DataLoader.from_generator, paddle.base.io.PyReader):
+        reader = make([x, y], capacity=2)
+        reader.set_batch_generator(batches)
+        assert [sorted(step) for (step,) in reader()] == [["x", "y"]] * 2
+
+
+def test_variables_say_whether_they_are_parameters():
+    paddle.enable_static()
+    assert paddle.static.create_parameter([2], "float32").is_parameter
+    assert not paddle.static.data("x", [2]).is_parameter
+
+
+def test_files_in_memory_have_days_passes_and_another_order(tmp_path):
+    (tmp_path / "a").write_text("".join(f"1 {n}\n" for n in range(20)))
+    paddle.enable_static()
+    files = paddle.base.DatasetFactory().create_dataset("InMemoryDataset")
+    files.set_use_var([paddle.static.data("x", [None, 1], "int64")])
+    files.set_filelist([str(tmp_path / "a")])
+    assert files.get_pass_id() == 0
+    files.set_pass_id(3)
+    assert files.get_pass_id() == 3
+    files.set_date("20261126")
+    with pytest.raises(ValueError, match="a day such as"):
+        files.set_date("yesterday")
+    files.load_into_memory(is_shuffle=True)
+    numbers = [int(np.array(feed["x"])[0, 0]) for feed in files.feeds()]
+    assert sorted(numbers) == list(range(20)) != numbers
+
+
 def test_random_numbers_go_back_to_a_state():
     paddle.seed(3)
     state = paddle.get_rng_state()

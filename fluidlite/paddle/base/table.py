@@ -131,7 +131,11 @@ MODULES: Table = {
         "paddle.base": "core unique_name",
     },
     "initializer": {"nn.initializer": "set_global_initializer"},
-    "io": {"fluid.io": "DataLoader PyReader", "fluid.log_helper": "get_logger"},
+    "io": {
+        "paddle.io": "DataLoader",
+        "paddle.base.loading": "PyReader",
+        "fluid.log_helper": "get_logger",
+    },
     "layer_helper": {
         "layer_helper": "LayerHelper",
         "fluid.layer_helper_base": "LayerHelperBase",
@@ -152,7 +156,8 @@ MODULES: Table = {
     "log_helper": {"fluid.log_helper": "get_logger"},
     "param_attr": {"paddle.param_attr": "ParamAttr WeightNormParamAttr"},
     "reader": {
-        "fluid.reader": "DataLoader PyReader keep_data_loader_order",
+        "paddle.base.io": "DataLoader PyReader",
+        "fluid.reader": "keep_data_loader_order",
         "data_feeder": "DataFeeder",
         "framework": f"Program {_PROGRAMS}",
         "scope": "global_scope",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from ...readers.batches import BatchMaker
 from ...readers.collation import Single
 from ...readers.datasets import IterableDataset, Samples
 from ...readers.delivery import place_count
+from ...readers.generator import GeneratorLoader
 from ..modes import in_dynamic_mode
 from .collation import as_arrays, collated
 from .samplers import BatchSampler
@@ -146,7 +148,12 @@ class DataLoader(BatchMaker):
             )
         return {name: _value(field) for name, field in zip(names, fields)}
 
-    from_generator = staticmethod(loader.DataLoader.from_generator)
+    @staticmethod
+    @functools.wraps(loader.DataLoader.from_generator)
+    def from_generator(*args: Any, **kwargs: Any) -> GeneratorLoader:
+        return GeneratorLoader(*args, **kwargs, tensors=in_dynamic_mode())
+
+    from_dataset = staticmethod(loader.DataLoader.from_dataset)
 
 
 def _mapped(batch: Any, function: Callable[[Any], Any]) -> Any:
