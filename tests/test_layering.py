@@ -31,6 +31,8 @@ PASSING = {"each", "found", "given", "kept", "made"}  # names for the next line 
 LIFE = 3  # how many lines a local of such a name may live
 #: users of paddle 2 and OneFlow import these
 IMPORTED_SO = {
+    "paddle/distributed/fleet/base",
+    "paddle/distributed/fleet/utils",
     *("nn/utils.py", "flow/nn/utils", "flow/utils"),
     *("paddle/base", "paddle/nn/utils.py", "paddle/utils"),
 }
@@ -475,6 +477,9 @@ SPELLINGS = {
         "paddle.base.loading",
         "paddle.device",
         "paddle.distributed.datasets",
+        "paddle.distributed.fleet.roles",
+        "paddle.distributed.fleet.strategies",
+        "paddle.distributed.fleet.training",
         "paddle.distributed.groups",
         "paddle.distributed.parallel",
         "paddle.incubate.autograd",

@@ -9,13 +9,14 @@ from typing import Any
 
 from ..errors import ArgumentError, UnsupportedError
 from ..ground.protected import answers_protected
+from ..ground.reprs import Described
 
 #: pairs of a slot's name and its values
 Sample = Sequence[tuple[str, Sequence[Any]]]
 
 
 @answers_protected
-class DataGenerator:
+class DataGenerator(Described):
     """The base of generators: a subclass defines ``generate_sample``."""
 
     def __init__(self) -> None:

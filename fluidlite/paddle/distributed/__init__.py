@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from ...ground.public_names import list_given_names
-from . import communication
+from . import communication, fleet
 from .communication import stream
 from .collectives import (
     P2POp, all_gather, all_gather_object, all_reduce, alltoall, alltoall_single,
@@ -21,4 +21,4 @@ from .groups import (
 from .parallel import DataParallel
 from .spawning import launch, spawn, split
 
-list_given_names(globals(), "communication", "stream")
+list_given_names(globals(), "communication", "fleet", "stream")

@@ -1,0 +1,209 @@
+"""How a program or a layer is trained in several processes: switches, and their settings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ....compiler import BuildStrategy, ExecutionStrategy
+from ....errors import ArgumentError, FileFormatError, UnsupportedError
+from ....ground.callsite import warn
+from ....ground.files import Path
+from ....ground.missing_names import PARAMETER_SERVERS
+from ....ground.public_names import list_public_names
+from ....ground.tracebacks import api_boundaries
+from .switches import SETTINGS, SWITCHES, strategy_message
+
+__all__ = ["DistributedStrategy"]
+
+#: a switch -> its name in files, where that is another
+_KEPT_AS = {"is_with_coordinator": "with_coordinator"}
+#: objects with settings -> their classes
+_OBJECTS: dict[str, Any] = {
+    "build_strategy": BuildStrategy, "execution_strategy": ExecutionStrategy,
+}  # fmt: skip
+
+
+class DistributedStrategy:
+    """How a program or a layer is trained in several processes.
+
+    Each switch is an attribute, and its settings are a dictionary that is said in parts.  What no
+    program here can do is refused when it is used, by ``distributed_optimizer``.
+
+    >>> from fluidlite import paddle
+    >>> strategy = paddle.distributed.fleet.DistributedStrategy()
+    >>> strategy.gradient_merge = True
+    >>> strategy.gradient_merge_configs = {"k_steps": 4}
+    >>> strategy.gradient_merge_configs
+    {'k_steps': 4, 'avg': True}
+    """
+
+    def __init__(self) -> None:
+        self._message = strategy_message()()
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not name.startswith("_") and not hasattr(type(self), name):
+            raise ArgumentError(f"DistributedStrategy has no switch {name!r}")
+        super().__setattr__(name, value)
+
+    def save_to_prototxt(self, output: Path) -> None:
+        """Write what is not as by default, as a text.
+
+        Args:
+            output: the file.
+        """
+        with open(output, "w", encoding="utf-8") as file:
+            file.write(str(self))
+
+    def load_from_prototxt(self, pb_file: Path) -> None:
+        """Read what ``save_to_prototxt`` has written.
+
+        Args:
+            pb_file: the file.
+
+        Raises:
+            FileFormatError: it is no such text.
+        """
+        from google.protobuf import text_format
+
+        with open(pb_file, encoding="utf-8") as file:
+            text = file.read()
+        try:
+            self._message = text_format.Parse(text, strategy_message()())
+        except text_format.ParseError as error:
+            raise FileFormatError(f"{pb_file} is no strategy: {error}") from None
+
+    def __str__(self) -> str:
+        return str(self._message)
+
+    def __repr__(self) -> str:
+        told = ", ".join(field.name for field, _ in self._message.ListFields())
+        return f"<DistributedStrategy: {told or 'as by default'}>"
+
+    @property
+    def sparse_table_configs(self) -> list[Any]:
+        """Nothing: tables are those of servers of parameters, which there are not."""
+        return []
+
+    @sparse_table_configs.setter
+    def sparse_table_configs(self, configs: object) -> None:
+        _refuse_tables("sparse_table_configs")
+
+    @property
+    def fleet_desc_configs(self) -> list[Any]:
+        """Nothing: tables are those of servers of parameters, which there are not."""
+        return []
+
+    @fleet_desc_configs.setter
+    def fleet_desc_configs(self, configs: object) -> None:
+        _refuse_tables("fleet_desc_configs")
+
+
+def _refuse_tables(name: str) -> None:
+    raise UnsupportedError(f"{name}: no process keeps parameters; use {PARAMETER_SERVERS}")
+
+
+def _switch(name: str, default: Any) -> property:
+    """A switch or a number."""
+    written = _KEPT_AS.get(name, name)
+    kinds = (int, float) if type(default) is float else type(default)
+
+    def get(self: DistributedStrategy) -> Any:
+        return getattr(self._message, written)
+
+    def put(self: DistributedStrategy, value: Any) -> None:
+        if not isinstance(value, kinds) or (
+            isinstance(value, bool) is not isinstance(default, bool)
+        ):
+            if name == "a_sync":
+                raise ArgumentError(f"expected a_sync to be True or False, got {value!r:.60}")
+            warn(
+                f"DistributedStrategy.{name}: expected {type(default).__name__}, got "
+                f"{value!r:.60}; it stays {get(self)}",
+                None,
+            )
+            return
+        if name == "last_comm_group_size_MB" and value <= 0:
+            raise ArgumentError(f"expected {name} to be more than 0, got {value}")
+        setattr(self._message, written, value)
+        if name == "a_sync":
+            self.a_sync_configs = {"k_steps": 0}  # type: ignore[attr-defined]
+
+    return property(get, put, doc=f"{default!r} by default.")
+
+
+def _plain(message: Any, defaults: dict[str, Any]) -> dict[str, Any]:
+    """A message as a dictionary."""
+    plain: dict[str, Any] = {}
+    for name, default in defaults.items():
+        value = getattr(message, name)
+        if isinstance(default, dict):
+            value = _plain(value, default)
+        plain[name] = list(value) if isinstance(default, list) else value
+    return plain
+
+
+def _tell(message: Any, configs: dict[str, Any], defaults: dict[str, Any], what: str) -> None:
+    """Take what a dictionary says; lists are added to those that are there, as in paddle 2."""
+    for name, value in configs.items():
+        if name not in defaults:
+            raise ArgumentError(f"{what}: there is no {name!r}, there are {', '.join(defaults)}")
+        try:
+            if isinstance(defaults[name], dict):
+                _tell(getattr(message, name), value, defaults[name], f"{what}[{name!r}]")
+            elif isinstance(defaults[name], list):
+                getattr(message, name).extend(value)
+            else:
+                setattr(message, name, value)
+        except (TypeError, ValueError) as error:
+            if isinstance(error, ArgumentError):
+                raise
+            raise ArgumentError(f"{what}[{name!r}]: {error}") from None
+
+
+def _settings(name: str) -> property:
+    """The settings of a switch, as a dictionary."""
+
+    def get(self: DistributedStrategy) -> dict[str, Any]:
+        return _plain(getattr(self._message, name), SETTINGS[name])
+
+    def put(self: DistributedStrategy, configs: Any) -> None:
+        if not isinstance(configs, dict):
+            raise ArgumentError(f"expected {name} to be a dictionary, got {configs!r:.60}")
+        changed = type(self._message)()
+        changed.CopyFrom(self._message)
+        _tell(getattr(changed, name), configs, SETTINGS[name], name)
+        self._message = changed
+
+    return property(get, put, doc="A dictionary; what it is given is said anew, the rest stays.")
+
+
+def _object(name: str) -> property:
+    """An object that has settings as attributes; what it has besides is not kept in files."""
+    kind = _OBJECTS[name]
+
+    def get(self: DistributedStrategy) -> Any:
+        strategy = kind()
+        for attribute, default in SETTINGS[name].items():
+            if isinstance(getattr(strategy, attribute, None), type(default)):
+                setattr(strategy, attribute, getattr(getattr(self._message, name), attribute))
+        return strategy
+
+    def put(self: DistributedStrategy, strategy: Any) -> None:
+        if not isinstance(strategy, kind):
+            raise ArgumentError(f"expected a {kind.__name__}, got {strategy!r:.60}")
+        for attribute, default in SETTINGS[name].items():
+            value = getattr(strategy, attribute, None)
+            if isinstance(value, type(default)):
+                setattr(getattr(self._message, name), attribute, value)
+
+    return property(get, put, doc=f"A ``{kind.__name__}``.")
+
+
+for _name, _default in SWITCHES.items():
+    _shown = {kept: shown for shown, kept in _KEPT_AS.items()}.get(_name, _name)
+    setattr(DistributedStrategy, _shown, _switch(_shown, _default))
+for _name in SETTINGS:
+    setattr(DistributedStrategy, _name, (_object if _name in _OBJECTS else _settings)(_name))
+
+list_public_names(globals())
+api_boundaries(globals())

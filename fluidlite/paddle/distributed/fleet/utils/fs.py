@@ -1,0 +1,430 @@
+"""Files of this machine and of Hadoop, under one interface."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping
+from typing import NoReturn
+
+from .....errors import ArgumentError, FileError, UnsupportedError
+from .....ground.public_names import list_public_names
+from .....ground.reprs import Described
+from .....ground.tracebacks import api_boundaries
+
+__all__ = [
+    "ExecuteError", "FS", "FSFileExistsError", "FSFileNotExistsError", "FSShellCmdAborted",
+    "FSTimeOut", "HDFSClient", "LocalFS",
+]  # fmt: skip
+
+
+class ExecuteError(FileError):
+    """A command failed."""
+
+
+class FSFileExistsError(FileError):
+    """There is a file already."""
+
+
+class FSFileNotExistsError(FileError):
+    """There is no such file."""
+
+
+class FSTimeOut(FileError):
+    """A command took too long."""
+
+
+class FSShellCmdAborted(ExecuteError):
+    """A command was ended."""
+
+
+class FS(Described):
+    """What both are."""
+
+
+class LocalFS(FS):
+    """Files of this machine.
+
+    >>> from fluidlite.paddle.distributed.fleet import utils
+    >>> utils.LocalFS().is_exist("nowhere")
+    False
+    """
+
+    def ls_dir(self, fs_path: str) -> tuple[list[str], list[str]]:
+        """The folders and the files in a folder; none where there is no such folder.
+
+        Args:
+            fs_path: the folder.
+        """
+        if not self.is_exist(fs_path):
+            return [], []
+        names = os.listdir(fs_path)
+        folders = [name for name in names if os.path.isdir(os.path.join(fs_path, name))]
+        return folders, [name for name in names if name not in folders]
+
+    def list_dirs(self, fs_path: str) -> list[str]:
+        """The folders in a folder.
+
+        Args:
+            fs_path: the folder.
+        """
+        return self.ls_dir(fs_path)[0]
+
+    def mkdirs(self, fs_path: str) -> None:
+        """Make a folder, and those above it.
+
+        Args:
+            fs_path: the folder.
+
+        Raises:
+            ArgumentError: there is a file of that name.
+        """
+        if os.path.isfile(fs_path):
+            raise ArgumentError(f"there is a file {fs_path}, expected a folder")
+        os.makedirs(fs_path, exist_ok=True)
+
+    def rename(self, fs_src_path: str, fs_dst_path: str) -> None:
+        """Give a file or folder another name.
+
+        Args:
+            fs_src_path: it.
+            fs_dst_path: the name.
+        """
+        os.rename(fs_src_path, fs_dst_path)
+
+    def mv(
+        self, src_path: str, dst_path: str, overwrite: bool = False, test_exists: bool = False
+    ) -> None:
+        """Move a file or folder.
+
+        Args:
+            src_path: it.
+            dst_path: where to.
+            overwrite: whether it may take the place of another one.
+            test_exists: accepted: it is looked at in any case.
+
+        Raises:
+            FSFileNotExistsError: it is not there.
+            FSFileExistsError: there is another one.
+        """
+        if not self.is_exist(src_path):
+            raise FSFileNotExistsError(f"there is no {src_path}")
+        if overwrite and self.is_exist(dst_path):
+            self.delete(dst_path)
+        if self.is_exist(dst_path):
+            raise FSFileExistsError(f"there is {dst_path} already; overwrite=True replaces it")
+        self.rename(src_path, dst_path)
+
+    def delete(self, fs_path: str) -> None:
+        """Remove a file, or a folder with all that is in it; nothing where it is not there.
+
+        Args:
+            fs_path: it.
+        """
+        if os.path.isdir(fs_path) and not os.path.islink(fs_path):
+            shutil.rmtree(fs_path)
+        elif os.path.lexists(fs_path):
+            os.remove(fs_path)
+
+    def touch(self, fs_path: str, exist_ok: bool = True) -> None:
+        """Make an empty file.
+
+        Args:
+            fs_path: the file.
+            exist_ok: whether it may be there already.
+
+        Raises:
+            FSFileExistsError: it is.
+        """
+        if self.is_exist(fs_path):
+            if exist_ok:
+                return
+            raise FSFileExistsError(f"there is {fs_path} already")
+        with open(fs_path, "ab"):
+            pass
+
+    def is_file(self, fs_path: str) -> bool:
+        """Whether there is a file of that name.
+
+        Args:
+            fs_path: the name.
+        """
+        return os.path.isfile(fs_path)
+
+    def is_dir(self, fs_path: str) -> bool:
+        """Whether there is a folder of that name.
+
+        Args:
+            fs_path: the name.
+        """
+        return os.path.isdir(fs_path)
+
+    def is_exist(self, fs_path: str) -> bool:
+        """Whether there is a file or a folder of that name.
+
+        Args:
+            fs_path: the name.
+        """
+        return os.path.exists(fs_path)
+
+    def need_upload_download(self) -> bool:
+        """False: files are here."""
+        return False
+
+    def upload(self, local_path: str, fs_path: str) -> NoReturn:
+        """Nothing, with an error: files are here.
+
+        Args:
+            local_path, fs_path: not read.
+
+        Raises:
+            UnsupportedError: always.
+        """
+        raise UnsupportedError("files of this machine are neither sent nor fetched; use mv")
+
+    download = upload_dir = upload
+
+    def cat(self, fs_path: str | None = None) -> NoReturn:
+        """Nothing, with an error: ``open`` reads files.
+
+        Args:
+            fs_path: not read.
+
+        Raises:
+            UnsupportedError: always.
+        """
+        raise UnsupportedError(f"cat: open({fs_path!r}) reads files of this machine")
+
+
+class HDFSClient(FS):
+    """Files of Hadoop, by its command ``hadoop fs``.
+
+    Args:
+        hadoop_home: the folder of Hadoop on this machine.
+        configs: its settings, such as ``fs.default.name``.
+        time_out: milliseconds that a command may take.
+        sleep_inter: accepted: a command that fails is not tried again.
+
+    >>> from fluidlite.paddle.distributed.fleet import utils
+    >>> client = utils.HDFSClient("/nowhere", {"fs.default.name": "hdfs://here:54310"})
+    >>> client.is_exist("hdfs:/data")
+    False
+    """
+
+    def __init__(
+        self,
+        hadoop_home: str,
+        configs: Mapping[str, str] | None = None,
+        time_out: int = 5 * 60 * 1000,
+        sleep_inter: int = 1000,
+    ) -> None:
+        self._hadoop_home = hadoop_home
+        self._configs = dict(configs or {})
+        self._time_out = time_out
+
+    def _run(self, *words: str) -> tuple[int, str]:
+        """The status of a command, and what it wrote."""
+        settings = [f"-D{name}={value}" for name, value in self._configs.items()]
+        command = [os.path.join(self._hadoop_home, "bin", "hadoop"), "fs", *settings, *words]
+        try:
+            done = subprocess.run(
+                command, capture_output=True, text=True, timeout=self._time_out / 1000, check=False
+            )
+        except OSError:
+            return 127, ""
+        except subprocess.TimeoutExpired:
+            raise FSTimeOut(f"hadoop fs {' '.join(words)} took too long") from None
+        return done.returncode, done.stdout
+
+    def _do(self, *words: str) -> str:
+        status, text = self._run(*words)
+        if status:
+            raise ExecuteError(
+                f"hadoop fs {' '.join(words)} failed with status {status}; is Hadoop in "
+                f"{self._hadoop_home}?"
+            )
+        return text
+
+    def ls_dir(self, fs_path: str) -> tuple[list[str], list[str]]:
+        """The folders and the files in a folder; none where there is no such folder.
+
+        Args:
+            fs_path: the folder.
+        """
+        folders, files = [], []
+        if self.is_exist(fs_path):
+            for line in self._do("-ls", fs_path).splitlines():
+                parts = line.split()
+                if len(parts) == 8:
+                    name = os.path.basename(parts[7])
+                    (folders if parts[0].startswith("d") else files).append(name)
+        return folders, files
+
+    def list_dirs(self, fs_path: str) -> list[str]:
+        """The folders in a folder.
+
+        Args:
+            fs_path: the folder.
+        """
+        return self.ls_dir(fs_path)[0]
+
+    def is_exist(self, fs_path: str) -> bool:
+        """Whether there is a file or a folder of that name.
+
+        Args:
+            fs_path: the name.
+        """
+        return self._run("-test", "-e", fs_path)[0] == 0
+
+    def is_dir(self, fs_path: str) -> bool:
+        """Whether there is a folder of that name.
+
+        Args:
+            fs_path: the name.
+        """
+        return self._run("-test", "-d", fs_path)[0] == 0
+
+    def is_file(self, fs_path: str) -> bool:
+        """Whether there is a file of that name.
+
+        Args:
+            fs_path: the name.
+        """
+        return self.is_exist(fs_path) and not self.is_dir(fs_path)
+
+    def cat(self, fs_path: str | None = None) -> str:
+        """The text of a file; an empty one where there is none.
+
+        Args:
+            fs_path: the file.
+        """
+        return self._do("-cat", fs_path) if fs_path and self.is_file(fs_path) else ""
+
+    def upload(
+        self, local_path: str, fs_path: str, multi_processes: int = 5, overwrite: bool = False
+    ) -> None:
+        """Send a file of this machine.
+
+        Args:
+            local_path: the file.
+            fs_path: where to.
+            multi_processes: accepted: files are sent one by one.
+            overwrite: whether it may take the place of another one.
+
+        Raises:
+            FSFileNotExistsError: it is not there.
+            ExecuteError: the command fails.
+        """
+        if not os.path.exists(local_path):
+            raise FSFileNotExistsError(f"there is no {local_path}")
+        self._do("-put", *(["-f"] if overwrite else []), local_path, fs_path)
+
+    def upload_dir(self, local_dir: str, dest_dir: str, overwrite: bool = False) -> None:
+        """Send a folder of this machine.
+
+        Args:
+            local_dir: the folder.
+            dest_dir: where to.
+            overwrite: whether it may take the place of another one.
+        """
+        self.upload(local_dir, dest_dir, overwrite=overwrite)
+
+    def download(
+        self, fs_path: str, local_path: str, multi_processes: int = 5, overwrite: bool = False
+    ) -> None:
+        """Fetch a file.
+
+        Args:
+            fs_path: the file.
+            local_path: where to.
+            multi_processes: accepted: files are fetched one by one.
+            overwrite: whether it may take the place of another one.
+
+        Raises:
+            FSFileNotExistsError: it is not there.
+            ExecuteError: the command fails.
+        """
+        if not self.is_exist(fs_path):
+            raise FSFileNotExistsError(f"there is no {fs_path}")
+        self._do("-get", *(["-f"] if overwrite else []), fs_path, local_path)
+
+    def mkdirs(self, fs_path: str) -> None:
+        """Make a folder, and those above it.
+
+        Args:
+            fs_path: the folder.
+
+        Raises:
+            ExecuteError: the command fails.
+        """
+        if not self.is_exist(fs_path):
+            self._do("-mkdir", "-p", fs_path)
+
+    def mv(
+        self,
+        fs_src_path: str,
+        fs_dst_path: str,
+        overwrite: bool = False,
+        test_exists: bool = True,
+    ) -> None:
+        """Move a file or folder.
+
+        Args:
+            fs_src_path: it.
+            fs_dst_path: where to.
+            overwrite: whether it may take the place of another one.
+            test_exists: whether to look first.
+
+        Raises:
+            FSFileNotExistsError: it is not there.
+            FSFileExistsError: there is another one.
+            ExecuteError: the command fails.
+        """
+        if overwrite and self.is_exist(fs_dst_path):
+            self.delete(fs_dst_path)
+        if test_exists:
+            if not self.is_exist(fs_src_path):
+                raise FSFileNotExistsError(f"there is no {fs_src_path}")
+            if self.is_exist(fs_dst_path):
+                raise FSFileExistsError(f"there is {fs_dst_path} already")
+        self._do("-mv", fs_src_path, fs_dst_path)
+
+    rename = mv
+
+    def delete(self, fs_path: str) -> None:
+        """Remove a file, or a folder with all that is in it; nothing where it is not there.
+
+        Args:
+            fs_path: it.
+
+        Raises:
+            ExecuteError: the command fails.
+        """
+        if self.is_exist(fs_path):
+            self._do("-rm", "-r", fs_path)
+
+    def touch(self, fs_path: str, exist_ok: bool = True) -> None:
+        """Make an empty file.
+
+        Args:
+            fs_path: the file.
+            exist_ok: whether it may be there already.
+
+        Raises:
+            FSFileExistsError: it is.
+            ExecuteError: the command fails.
+        """
+        if self.is_exist(fs_path):
+            if exist_ok:
+                return
+            raise FSFileExistsError(f"there is {fs_path} already")
+        self._do("-touchz", fs_path)
+
+    def need_upload_download(self) -> bool:
+        """True: files are elsewhere."""
+        return True
+
+
+list_public_names(globals())
+api_boundaries(globals())
