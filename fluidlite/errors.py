@@ -78,6 +78,10 @@ class DeviceError(ArgumentError, RuntimeError):
     """A place where no tensors are."""
 
 
+class BuildError(FluidError, RuntimeError, AssertionError):
+    """A graph is built, or called, in a way in which it cannot be."""
+
+
 class UsageError(ArgumentError):
     """The words behind the command ``fluidlite`` are not such as it takes."""
 

@@ -35,6 +35,7 @@ from .filling import (
 from .placing import as_strided, erfinv, lgamma, nansum, nms
 from .comparing import allclose, eq, equal, ge, gt, isclose, le, lt, ne
 from .elementary import acosh, asinh, atanh, clamp_max, clamp_min
+from .losses import begin_backward
 from . import devices, placing, shapes
 from . import elementary as own
 from .shapes import numbers
@@ -301,6 +302,9 @@ def _bernoulli_(x: Any, p: float = 0.5) -> Any:
 
 #: methods of variables where those of tensors do more than a program needs
 OF_VARIABLES: dict[str, Any] = {
+    "backward": begin_backward,
+    "is_eager": property(lambda x: False),
+    "is_lazy": property(lambda x: True),
     "requires_grad": property(lambda x: not x.stop_gradient),
     "requires_grad_": _set_wanting,
     "uniform_": _uniform_,

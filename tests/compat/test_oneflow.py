@@ -11,8 +11,10 @@ from fluidlite import compat, flow
 from fluidlite.compat.check import check
 
 MODULES = [
-    "autograd", "autograd.functional", "cuda", "env", "linalg", "nn", "nn.functional", "nn.init",
-    "nn.utils", "nn.utils.rnn", "optim", "optim.lr_scheduler", "utils", "utils.data", "version",
+    "amp", "autograd", "autograd.functional", "comm", "cuda", "distributions", "env", "linalg",
+    "nn", "nn.functional", "nn.graph", "nn.init",
+    "nn.utils", "nn.utils.rnn", "optim", "optim.lr_scheduler", "profiler", "sbp", "sysconfig",
+    "utils", "utils.data", "version",
 ]  # fmt: skip
 SCRIPT = """
 import oneflow as flow

@@ -6,6 +6,7 @@ from ...ground.missing_names import answer
 from ...ground.public_names import list_given_names
 from ...ground.tracebacks import api_boundaries
 from . import functional as functional
+from . import graph as graph
 from . import init as init
 from . import utils as utils
 from .activation import CELU as CELU
@@ -54,6 +55,7 @@ from .dense import Embedding as Embedding
 from .dense import Flatten as Flatten
 from .dense import Identity as Identity
 from .dense import Linear as Linear
+from .graph import Graph as Graph
 from .loss import BCELoss as BCELoss
 from .loss import BCEWithLogitsLoss as BCEWithLogitsLoss
 from .loss import CombinedMarginLoss as CombinedMarginLoss
@@ -119,6 +121,6 @@ from .resampling import UpsamplingBilinear2d as UpsamplingBilinear2d
 from .resampling import UpsamplingNearest2d as UpsamplingNearest2d
 from .resampling import ZeroPad2d as ZeroPad2d
 
-list_given_names(globals(), "functional", "init", "utils")
+list_given_names(globals(), "functional", "graph", "init", "utils")
 api_boundaries(globals())
 answer(globals())

@@ -13,7 +13,7 @@ from ...eager.mode import no_grad
 from ...eager.recording import TensorRecord
 from ...errors import ArgumentError, StateDictError
 from ...ground.docstrings import Family
-from ..nn.utils import clip_grad_norm_
+from ...nn.gradient_clips import clip_grad_norm_
 
 T = TypeVar("T")
 Array = np.ndarray[Any, Any]
