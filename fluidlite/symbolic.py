@@ -93,8 +93,9 @@ def item(x: Variable, index: Any) -> Variable:
     entries = index if isinstance(index, tuple) else (index,)
     if not all(map(_is_plain, entries)):
         return get_item(x, index)
-    made: Variable = x.block.program.current_block().builder("tmp").item(x, index)
-    return made
+    part: Variable = x.block.program.current_block().builder("tmp").item(x, index)
+    whole = state.builds.get() and part.shape == (1,) and _count(entries) == len(x.shape)
+    return _builder(part).reshape2(part, shape=()) if whole else part
 
 
 def put_item(x: Variable, index: Any, value: Any) -> None:
@@ -106,6 +107,11 @@ def put_item(x: Variable, index: Any, value: Any) -> None:
         value: a variable, an array or a number.
     """
     _write(x, lambda old: set_item(old, index, value))
+
+
+def _count(entries: tuple[Any, ...]) -> int:
+    """How many dimensions an index takes away."""
+    return sum(not isinstance(each, (slice, type(...))) for each in entries)
 
 
 def _is_plain(entry: Any) -> bool:
@@ -139,12 +145,15 @@ def constant(array: Any, program: Program) -> Variable:
 
 
 def _in_programs(op: Op) -> Op:
-    """An operator as programs have it: no results without dimensions, and fluid's types."""
+    """An operator as programs have it: fluid's types; results without dimensions in paddle 2's mode
+    alone.
+    """
     attrs = op.attr_values()
-    if attrs.get("zero_d"):
-        attrs["zero_d"] = False
-    if op.type in ("reshape", "reshape2") and not tuple(attrs.get("shape") or ()):
-        attrs["shape"] = (1,)
+    if not state.builds.get():
+        if attrs.get("zero_d"):
+            attrs["zero_d"] = False
+        if op.type in ("reshape", "reshape2") and not tuple(attrs.get("shape") or ()):
+            attrs["shape"] = (1,)
     definition = lookup(_IN_PROGRAMS.get(op.type, op.type))
     known = {name: value for name, value in attrs.items() if name in definition.attributes}
     return definition(known)
@@ -239,7 +248,7 @@ def _kept(tensor: Any, program: Program) -> Variable:
                 f"of them another name"
             )
         return existing
-    array = np.atleast_1d(tensor.array)
+    array = tensor.array if state.builds.get() else np.atleast_1d(tensor.array)
     variable = declared(block, tensor, tensor.name, array.shape)
     variable._set_info(_OWNER, weakref.ref(tensor))
     there = default_startup_program().global_block()
@@ -296,7 +305,7 @@ def free_name(block: Block, name: str) -> str:
 
 def _constant(array: Any, f: Builder) -> Variable:
     """A variable with the elements of an array."""
-    made = _written(f, np.atleast_1d(array))
+    made = _written(f, np.asarray(array) if state.builds.get() else np.atleast_1d(array))
     made.stop_gradient = True
     return made
 

@@ -243,7 +243,7 @@ def logsumexp(
         if keepdim or not axes:
             return out
         whole = len(axes) == x.array.ndim
-        return eager.reshape(out, shape=(1,)) if whole else eager.squeeze(out, axes=axes)
+        return eager.reshape(out, shape=()) if whole else eager.squeeze(out, axes=axes)
     top = x.array.max(axis=axes, keepdims=True, initial=-np.inf)
     top = np.where(np.isfinite(top), top, np.zeros((), x.array.dtype))
     out = log(sum(exp(subtract(x, top)), axis, keepdim=keepdim))

@@ -11,6 +11,8 @@ import numpy as np
 
 from ..eager.recording import eager
 from ..errors import ArgumentError, ShapeError
+from ..ground import state
+from ..ground.dtypes import Kind
 from ..opdef.operand import Operand, appends
 from ..opdef.spec import normal_axis, resolved
 from .arithmetic import cast_to
@@ -241,6 +243,8 @@ def concat(x: Sequence[Tensor], axis: int = 0, name: str | None = None) -> Tenso
     [2, 3]
     """
     (along,) = numbers_in("axis", axis)
+    if _is_array(x):
+        return eager.tensor_array_to_tensor(x, axis=along)[0]
     return eager.concat(tensors_of("x", x), axis=along)
 
 
@@ -250,7 +254,14 @@ def stack(x: Sequence[Tensor], axis: int = 0, name: str | None = None) -> Tensor
     >>> fluid.stack([fluid.ones([3]), fluid.zeros([3])], axis=1).shape
     [3, 2]
     """
+    if _is_array(x):
+        return eager.tensor_array_to_tensor(x, axis=axis, use_stack=True)[0]
     return eager.stack(tensors_of("x", x), axis=axis)
+
+
+def _is_array(x: object) -> bool:
+    """Whether it is an array of tensors of a program."""
+    return getattr(x, "kind", None) is Kind.LOD_TENSOR_ARRAY
 
 
 def split(
@@ -465,7 +476,8 @@ def repeat_interleave(
 def numel(x: Tensor, name: str | None = None) -> Tensor:
     """The number of elements of x."""
     if -1 in x.array.shape:  # known in a run only
-        return eager.size(x)
+        count = eager.size(x)
+        return eager.reshape(count, shape=()) if state.builds.get() else count
     return x.results(np.asarray(x.array.size, "int64"))
 
 

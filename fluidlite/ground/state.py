@@ -160,6 +160,10 @@ eager: StateSlot[Any] = slot("eager", lambda: None)
 #: whether the layer that is running was told to train, not to be tested
 training: StateSlot[bool] = slot("training", lambda: True)
 
+#: whether functions of paddle 2 build programs: those without operands append, and results may have
+#: no dimensions
+builds: StateSlot[bool] = slot("paddle 2 builds programs", lambda: False)
+
 
 #: whether what is probably a mistake is an error, not a warning
 strictness: StateSlot[bool] = slot(

@@ -102,7 +102,8 @@ class Builder(Interpreter):
         return getattr(self, operator)(left, right, axis=axis)
 
     def _scalar(self, x: Variable, number: float) -> Variable:
-        return self.fill_constant(shape=[1], dtype=x.dtype, value=number)
+        shape = [] if x.has_shape and not x.shape else [1]
+        return self.fill_constant(shape=shape, dtype=x.dtype, value=number)
 
     def _filled_like(self, x: Variable, number: float) -> Variable:
         if -1 not in x.shape:

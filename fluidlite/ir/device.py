@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from ..errors import ArgumentError
@@ -45,10 +45,25 @@ def device_guard(device: str | None = None) -> Iterator[None]:
     >>> y.op.attr("op_device")
     'cpu'
     """
-    name = device.partition(":")[0] if isinstance(device, str) else device
-    if name not in (None, "", "cpu", "gpu", "xpu"):
+    with marked(device, ("cpu", "gpu")):
+        yield
+
+
+@contextmanager
+def marked(device: str | None, known: Sequence[str]) -> Iterator[None]:
+    """The same, where devices have other names.
+
+    Args:
+        device: one of them; None for whatever there is.
+        known: the names.
+
+    Raises:
+        ArgumentError: ``device`` is something else.
+    """
+    if device not in (None, "", *known):
+        listed = ", ".join(f'"{each}"' for each in known)
         raise ArgumentError(
-            f'device_guard: expected device to be "cpu", "gpu" or None, got {device!r:.60}'
+            f"device_guard: expected device to be {listed} or None, got {device!r:.60}"
         )
     with _current.guard(device or ""):
         yield

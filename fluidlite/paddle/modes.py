@@ -17,12 +17,10 @@ from ..ground.tracebacks import api_boundaries
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_static: state.StateSlot[bool] = state.slot("paddle 2 builds programs", lambda: False)
-
 
 def enable_static() -> None:
     """Have creation functions and parameters build programs from here on."""
-    _static.switch(True)
+    state.builds.switch(True)
 
 
 def disable_static(place: object = None) -> None:
@@ -31,13 +29,13 @@ def disable_static(place: object = None) -> None:
     Args:
         place: accepted; there is one place.
     """
-    _static.switch(False)
+    state.builds.switch(False)
 
 
 @contextmanager
 def dynamic_mode() -> Iterator[None]:
     """A guard under which they make tensors, in its thread alone."""
-    with _static.guard(False):
+    with state.builds.guard(False):
         yield
 
 
@@ -48,7 +46,7 @@ def in_dynamic_mode() -> bool:
     >>> paddle.in_dynamic_mode()
     True
     """
-    return not _static.get()
+    return not state.builds.get()
 
 
 def building(eager: F) -> Callable[[Callable[..., Any]], F]:
@@ -61,7 +59,7 @@ def building(eager: F) -> Callable[[Callable[..., Any]], F]:
     def decorate(append: Callable[..., Any]) -> F:
         @functools.wraps(eager)
         def either(*args: Any, **kwargs: Any) -> Any:
-            return (append if _static.get() else eager)(*args, **kwargs)
+            return (append if state.builds.get() else eager)(*args, **kwargs)
 
         either.__module__ = append.__module__
         either.__signature__ = inspect.signature(eager)  # type: ignore[attr-defined]

@@ -223,3 +223,82 @@ def test_a_variable_is_printed_without_its_layout(capsys):
 def test_devices_have_numbers():
     with static.program_guard(static.Program()), static.device_guard("gpu:1"):
         assert paddle.full([1], 1.0).op.attr("op_device") == "gpu:1"
+
+
+def ran(build, times=1):
+    """The shapes and the values of what a function makes of x, [[-2, -1, 0], [1, 2, 3]]."""
+    main, startup = static.Program(), static.Program()
+    with static.program_guard(main, startup):
+        x = static.data("x", [2, 3])
+        x.stop_gradient = False
+        made = build(x)
+    fetched = list(made) if isinstance(made, (list, tuple)) else [made]
+    executor = static.Executor()
+    executor.run(startup)
+    for _ in range(times):
+        values = executor.run(main, {"x": ROWS}, fetched)
+    for variable, value in zip(fetched, values):
+        assert variable.shape == value.shape
+    return [value.tolist() for value in values]
+
+
+ROWS = np.arange(6, dtype="float32").reshape(2, 3) - 2
+
+
+def test_whole_sums_have_no_dimensions_in_programs():
+    assert ran(lambda x: [x.sum(), x.mean(), x[0, 1], x.max(), x.argmax()]) == [3, 0.5, -1, 3, 5]
+    assert ran(lambda x: [paddle.numel(x), paddle.to_tensor(2.0), paddle.full([], 3.0)]) == [
+        6,
+        2,
+        3,
+    ]
+    total = ran(lambda x: [each(x.sum()) for each in (lambda s: s**2, lambda s: s > 1, abs)])
+    assert total == [9, True, 3]
+    assert ran(lambda x: [x.sum().reshape([1]), x.sum().unsqueeze(0)]) == [[3], [3]]
+
+
+def test_losses_without_dimensions_have_gradients():
+    def gradient(x):
+        return static.gradients([(x * x).sum() * x.max()], [x])
+
+    np.testing.assert_allclose(ran(gradient)[0], [[-12, -6, 0], [6, 12, 18 + 19]])
+
+    def trained_weight(x):
+        start = paddle.nn.initializer.Constant(0.5)
+        weight = static.create_parameter([3, 1], "float32", default_initializer=start)
+        loss = ((x @ weight) ** 2).mean()
+        paddle.optimizer.SGD(0.1).minimize(loss)
+        return loss, weight
+
+    loss, weight = ran(trained_weight, 2)
+    np.testing.assert_allclose([loss, *np.ravel(weight)], [2.0664, -0.0472, -0.188, -0.3288], 1e-3)
+
+
+def test_branches_and_loops_carry_values_without_dimensions():
+    assert ran(lambda x: static.nn.cond(x.sum() > 0, lambda: x.sum(), lambda: x.mean())) == [3]
+
+    def loop(x):
+        start = [paddle.full([], 0, "int64"), paddle.full([], 0.0)]
+        return static.nn.while_loop(lambda i, s: i < 3, lambda i, s: [i + 1, s + x.sum()], start)
+
+    assert ran(loop) == [3, 9]
+
+
+def test_shapes_without_dimensions_are_saved(tmp_path):
+    main = static.Program()
+    with static.program_guard(main):
+        x = static.data("x", [2, 3])
+        made = [x.sum(), x[0, 1]]
+    executor = static.Executor()
+    static.save_inference_model(str(tmp_path / "net"), x, made, executor, program=main)
+    program, _, outputs = static.load_inference_model(str(tmp_path / "net"), executor)
+    values = executor.run(program, {"x": ROWS}, outputs)
+    assert [(each.shape, float(each)) for each in values] == [((), 3), ((), -1)]
+
+
+def test_items_are_written_by_a_function():
+    def written(x):
+        y = static.setitem(x, 0, 5.0)
+        return static.setitem(y, (1, 2), 7), x
+
+    assert ran(written) == [[[5, 5, 5], [1, 2, 7]], ROWS.tolist()]

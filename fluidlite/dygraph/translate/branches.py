@@ -21,6 +21,7 @@ from .merging import (
     Maybe,
     as_variable,
     can_be_variable,
+    connected,
     dtype_of,
     is_array,
     is_static,
@@ -30,6 +31,7 @@ from .merging import (
     parts,
     refused,
     same,
+    shape_of_numbers,
     shared_cells,
     shown,
     truth,
@@ -169,10 +171,10 @@ class _Choice:
         blanks = [isinstance(each, _Blank) for each in (a, b)]
         like = [each.like if isinstance(each, _Blank) else each for each in (a, b)]
         dtype = joined_dtype(*like)
-        variables = []
+        variables, numbers = [], shape_of_numbers()
         for value in like:
             known = value.has_shape if isinstance(value, Variable) else True
-            shape = (value.shape if known else None) if isinstance(value, Variable) else (1,)
+            shape = (value.shape if known else None) if isinstance(value, Variable) else numbers
             variables.append(parent.create_var(dtype=dtype, shape=shape))
         for place, (value, blank) in enumerate(zip(like, blanks)):
             copies.append((place, (value, dtype, blank), variables[place]))
@@ -270,7 +272,7 @@ def _connected(operands: Sequence[Function], connect: Any, stops: bool) -> Any:
         result = operand()
         if is_static(result):
             result = truth(result)
-            static = result if static is None else connect(static, result)
+            static = result if static is None else connected(connect, static, result)
         elif bool(result) is stops:  # decides, whatever the rest is
             return result
     return result if static is None else static
@@ -295,7 +297,7 @@ def chain(left: Any, *rest: Any) -> Any:
         result = _OPERATORS[operator](left, right)
         left = right
         if is_static(result):
-            static = result if static is None else logical_and(static, result)
+            static = result if static is None else connected(logical_and, static, result)
         elif not result:
             return result
     return result if static is None else static

@@ -87,6 +87,7 @@ class Built:
         with (
             program_guard(self.main, self.startup),
             state.eager.guard(False),
+            state.builds.guard(True),
             captured_by(self.capture),
         ):
             given = mapped(args, self._fed), mapped(kwargs, self._fed)

@@ -99,11 +99,6 @@ def set_item(target: Any, place: Any, new: Any) -> Any:
     if is_array(target):
         array_write(as_variable(new), _place(target, place), target)
         return target
-    if is_static(target):
-        raise refused(
-            f"tensor {target.name!r} is written to by its parts: the variables of programs cannot "
-            f"be; use fluid.layers.scatter, or concat of the parts"
-        )
     target = _own(target)
     target[place] = new
     return target

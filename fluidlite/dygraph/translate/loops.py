@@ -20,6 +20,7 @@ from .cells import UNBOUND, Assigned, Cells
 from .items import source
 from .merging import (
     as_variable,
+    connected,
     is_array,
     is_number,
     is_static,
@@ -67,7 +68,7 @@ def _both(first: Any, then: Function) -> Any:
         return then() if first else first
     second = then()
     if is_static(second):
-        return logical_and(first, truth(second))
+        return connected(logical_and, first, truth(second))
     return first if second else second
 
 

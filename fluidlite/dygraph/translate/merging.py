@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import UnsupportedError
+from ...ground import state
 from ...ground.callsite import caller
 from ...ground.dtypes import DType, Kind, as_dtype
 from ...ir.block import Block
@@ -105,6 +106,11 @@ def dtype_of(found: Any) -> DType:
     return DType.INT64 if isinstance(found, int) else DType.FP32
 
 
+def shape_of_numbers() -> tuple[int, ...]:
+    """The shape of a number as a variable."""
+    return () if state.builds.get() else (1,)
+
+
 def as_variable(found: Any, dtype: DType | None = None) -> Variable:
     """A number, an array or a tensor as a variable.
 
@@ -115,7 +121,10 @@ def as_variable(found: Any, dtype: DType | None = None) -> Variable:
     found = value(found)
     wanted = dtype_of(found) if dtype is None else dtype
     if is_number(found):
-        return fill_constant([1], wanted, found.item() if isinstance(found, np.generic) else found)
+        shape = list(shape_of_numbers())
+        return fill_constant(
+            shape, wanted, found.item() if isinstance(found, np.generic) else found
+        )
     made = found if isinstance(found, Variable) else assign(np.asarray(found))
     return made if made.dtype == wanted or is_array(made) else cast(made, wanted)
 
@@ -123,6 +132,17 @@ def as_variable(found: Any, dtype: DType | None = None) -> Variable:
 def truth(found: Variable) -> Variable:
     """A condition as a truth."""
     return found if found.dtype is DType.BOOL else cast(found, "bool")
+
+
+def connected(connect: Any, first: Variable, second: Variable) -> Variable:
+    """What a layer makes of two truths, of which one may have no dimensions.
+
+    Args:
+        connect: the layer.
+        first, second: the truths.
+    """
+    result: Variable = connect(*sorted((first, second), key=lambda each: -each.ndim))
+    return result
 
 
 def as_array(found: list[Any]) -> Variable:
@@ -204,7 +224,8 @@ def joined_shape(a: Any, b: Any) -> tuple[int, ...] | None:
     """The sizes that two values share; None where even their number differs."""
     if not (isinstance(a, Variable) and isinstance(b, Variable)):
         one = a if isinstance(a, Variable) else b
-        return (1,) if not isinstance(one, Variable) or one.shape == (1,) else None
+        shape = shape_of_numbers()
+        return shape if not isinstance(one, Variable) or one.shape == shape else None
     if not (a.has_shape and b.has_shape) or a.ndim != b.ndim:
         return None
     return tuple(m if m == n else -1 for m, n in zip(a.shape, b.shape))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from ...backward import gradients
 from ...compiler import BuildStrategy, CompiledProgram, ExecutionStrategy
 from ...contrib.clicks import ctr_metric_bundle
-from ...framework import device_guard
 from ...ground.place import cpu_places
 from ...ground.public_names import list_public_names
 from ...io import is_persistable, load_program_state, load_vars, save_vars, set_program_state
@@ -18,17 +17,18 @@ from ...ir.program import (
     program_guard,
 )
 from ...ir.variable import Parameter, Variable
-from ...layers import accuracy, create_global_var, create_parameter, py_func
+from ...layers import create_global_var, create_parameter, py_func
 from ...model import InputSpec
 from ...optimizer import ExponentialMovingAverage
 from ...runtime.executor import Executor
 from ...scope import Scope, global_scope, scope_guard
 from ..param_attr import WeightNormParamAttr
 from . import io, nn
-from .building import Print, append_backward, auc, load, save
+from .building import Print, accuracy, append_backward, auc, load, save, setitem
 from .data import data
 from .machines import (
     cuda_places,
+    device_guard,
     xpu_places,
 )
 from .models import (
@@ -53,7 +53,7 @@ __all__ = [
     "io", "is_persistable", "load", "load_from_file", "load_inference_model",
     "load_program_state", "load_vars", "name_scope", "nn", "normalize_program", "program_guard",
     "py_func", "save", "save_inference_model", "save_to_file", "save_vars", "scope_guard",
-    "serialize_persistables", "serialize_program", "set_program_state",
+    "serialize_persistables", "serialize_program", "set_program_state", "setitem",
     "xpu_places",
 ]  # fmt: skip
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from ... import backward, io, layers
 from ...errors import ArgumentError
+from ...functions.items import set_item
+from ...functions.shaping import reshape
 from ...ground.files import Path
 from ...ground.public_names import list_public_names
 from ...ground.tracebacks import api_boundaries
@@ -94,7 +96,49 @@ def auc(
         input, label, curve, num_thresholds, topk, slide_steps: as of ``fluid.layers.auc``.
         ins_tag_weight: accepted; paddle 2.6 computes the same with it.
     """
-    return layers.auc(input, label, curve, num_thresholds, topk, slide_steps)
+    total, lately, counts = layers.auc(input, label, curve, num_thresholds, topk, slide_steps)
+    return reshape(total, []), reshape(lately, []), counts
+
+
+def accuracy(
+    input: Variable,
+    label: Variable,
+    k: int = 1,
+    correct: Variable | None = None,
+    total: Variable | None = None,
+) -> Variable:
+    """The share of rows whose label is among the highest scores, without dimensions.
+
+    Args:
+        input, label, k, correct, total: as of ``fluid.layers.accuracy``.
+
+    >>> from fluidlite import paddle
+    >>> paddle.enable_static()
+    >>> scores = paddle.static.data("scores", [None, 4])
+    >>> label = paddle.static.data("label", [None, 1], "int64")
+    >>> paddle.static.accuracy(scores, label).shape
+    ()
+    """
+    return reshape(layers.accuracy(input, label, k, correct, total), [])
+
+
+def setitem(x: Variable, index: Any, value: Any) -> Variable:
+    """A variable like another one but for values at an index.
+
+    Args:
+        x: the variable.
+        index: numbers, slices, lists, variables, ``...`` and None, or a tuple of them.
+        value: a variable, an array or a number; broadcasts to what the index takes.
+
+    >>> from fluidlite import paddle
+    >>> paddle.enable_static()
+    >>> x = paddle.full([2], 1.0)
+    >>> y = paddle.static.setitem(x, 0, 5.0)
+    >>> paddle.static.Executor().run(fetch_list=[y])
+    [array([5., 1.], dtype=float32)]
+    """
+    result: Variable = set_item(x, index, value)
+    return result
 
 
 def save(program: Program, model_path: Path, protocol: int = 4, **configs: Any) -> None:
