@@ -234,7 +234,8 @@ def ran(build, times=1):
         made = build(x)
     fetched = list(made) if isinstance(made, (list, tuple)) else [made]
     executor = static.Executor()
-    executor.run(startup)
+    if startup.global_block().ops:
+        executor.run(startup)
     for _ in range(times):
         values = executor.run(main, {"x": ROWS}, fetched)
     for variable, value in zip(fetched, values):
@@ -270,8 +271,13 @@ def test_losses_without_dimensions_have_gradients():
         paddle.optimizer.SGD(0.1).minimize(loss)
         return loss, weight
 
+    expected = np.full([3, 1], 0.5)
+    for _ in range(2):
+        found = ROWS @ expected
+        expected = expected - 0.1 * ROWS.T @ found
     loss, weight = ran(trained_weight, 2)
-    np.testing.assert_allclose([loss, *np.ravel(weight)], [2.0664, -0.0472, -0.188, -0.3288], 1e-3)
+    np.testing.assert_allclose(loss, (found**2).mean(), rtol=1e-5)
+    np.testing.assert_allclose(weight, expected, rtol=1e-5)
 
 
 def test_branches_and_loops_carry_values_without_dimensions():
@@ -285,11 +291,13 @@ def test_branches_and_loops_carry_values_without_dimensions():
 
 
 def test_shapes_without_dimensions_are_saved(tmp_path):
-    main = static.Program()
-    with static.program_guard(main):
+    main, startup = static.Program(), static.Program()
+    with static.program_guard(main, startup):
         x = static.data("x", [2, 3])
-        made = [x.sum(), x[0, 1]]
+        scale = static.create_global_var([1], 1.0, "float32", persistable=True)
+        made = [(x * scale).sum(), x[0, 1]]
     executor = static.Executor()
+    executor.run(startup)
     static.save_inference_model(str(tmp_path / "net"), x, made, executor, program=main)
     program, _, outputs = static.load_inference_model(str(tmp_path / "net"), executor)
     values = executor.run(program, {"x": ROWS}, outputs)
