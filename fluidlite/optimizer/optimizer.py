@@ -7,6 +7,7 @@ of a program the steps are appended to it; with eager parameters they are made a
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -30,7 +31,7 @@ from ..ir.program import (
     program_guard,
 )
 from ..ir.rollback import all_or_nothing
-from ..ir.variable import Parameter, Variable
+from ..ir.variable import Parameter, Variable, is_tensor
 from ..layers.decay import LearningRateDecay
 from ..opdef.arithmetic import Arithmetic
 from ..opdef.definition import lookup
@@ -135,6 +136,8 @@ class Optimizer(Arguments, OldOptimizer, HasRate, HasOptions, Described):
         self._states = States(self._kind, name)
         #: program -> the name of the learning rate's variable
         self._rates: WeakTable[Program, str] = WeakTable()
+        #: what makes the steps of eager parameters in programs, once there are such
+        self._twin: Optimizer | None = None
         #: what makes steps on eager parameters; None for an optimizer of programs
         self._eager: EagerSteps | None = None
         if eager is not None:
@@ -202,6 +205,8 @@ class Optimizer(Arguments, OldOptimizer, HasRate, HasOptions, Described):
             loss, startup_program: as of :meth:`minimize`.
             given: its other arguments.
         """
+        if self._is_of_program(loss):
+            return self._in_programs().step_of(loss, startup_program, *given)
         if self._eager is not None:
             pairs = self.backward(loss, None, *given)
             self._eager.apply(pairs)
@@ -242,6 +247,8 @@ class Optimizer(Arguments, OldOptimizer, HasRate, HasOptions, Described):
             given: its other arguments.
         """
         parameter_list, no_grad_set, callbacks = given
+        if self._is_of_program(loss):
+            return self._in_programs().gradients_of(loss, startup_program, *given)
         if self._eager is not None:
             return self._eager.pairs_for(
                 loss, self._checked_parameters(parameter_list), no_grad_set
@@ -257,6 +264,23 @@ class Optimizer(Arguments, OldOptimizer, HasRate, HasOptions, Described):
             pairs = loss_gradients(loss, listed, stops, callbacks, self._checkpoints)
             return reached(pairs, self._kind, loss, listed)
 
+    def _is_of_program(self, value: object) -> bool:
+        """Whether an optimizer of eager parameters is given a variable of a program."""
+        return self._eager is not None and isinstance(value, Variable) and not is_tensor(value)
+
+    def _in_programs(self) -> Optimizer:
+        """This optimizer for the programs to which layers with its parameters were appended: there
+        the parameters have the same names.
+        """
+        if self._twin is None:
+            assert self._eager is not None
+            twin = copy.copy(self)
+            twin._eager = None
+            twin._parameter_list = [each.name for each in self._eager.parameters]
+            twin._states, twin._rates = States(self._kind, self._name), WeakTable()
+            self._twin = twin
+        return self._twin
+
     def apply_gradients(self, params_grads: Iterable[Pair]) -> list[Operator]:
         """Append clipping, regularization and one step: the second half of :meth:`minimize`.
 
@@ -271,8 +295,11 @@ class Optimizer(Arguments, OldOptimizer, HasRate, HasOptions, Described):
         Raises:
             ArgumentError: an argument is of another kind.
         """
+        params_grads = list(params_grads)
+        if params_grads and self._is_of_program(params_grads[0][0]):
+            return self._in_programs().apply_gradients(params_grads)
         if self._eager is not None:
-            self._eager.apply(list(params_grads))
+            self._eager.apply(params_grads)
             return []
         pairs = checked_pairs(params_grads)
         main = pairs[0][0].program if pairs else default_main_program()
@@ -288,6 +315,8 @@ class Optimizer(Arguments, OldOptimizer, HasRate, HasOptions, Described):
             startup_program: as of :meth:`minimize`.
             params_grads: pairs of a parameter and its gradient.
         """
+        if self._is_of_program(loss):
+            return self._in_programs().apply_optimize(loss, startup_program, params_grads)
         if self._eager is not None:
             return self.apply_gradients(params_grads)
         return self._apply(checked_pairs(params_grads), *programs_of(loss, startup_program))
@@ -480,6 +509,8 @@ class Optimizer(Arguments, OldOptimizer, HasRate, HasOptions, Described):
         [[0.0], [0.0], [0.0]]
         >>> momentum.set_dict(kept, fluid.global_scope())
         """
+        if scope is not None and self._twin is not None:
+            return Optimizer.state_dict(self._twin, scope)
         if self._eager is not None:
             return self._eager.state_dict()
         if scope is None:
@@ -522,6 +553,9 @@ class Optimizer(Arguments, OldOptimizer, HasRate, HasOptions, Described):
         >>> again.state_of("velocity", v).numpy()
         array([1.9, 1.9], dtype=float32)
         """
+        if scope is not None and self._twin is not None:
+            Optimizer.set_dict(self._twin, state_dict, scope, by_position)
+            return
         if self._eager is not None:
             self._eager.set_dict(state_dict, by_position)
             return

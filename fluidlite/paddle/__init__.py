@@ -76,12 +76,11 @@ from ..ground.place import CPUPlace, CUDAPinnedPlace, CUDAPlace
 from ..ground.public_names import list_public_names
 from ..ground.tracebacks import api_boundaries
 from ..ground.state import get_flags, set_flags
-from ..inspect.layers import summary
 from ..io import batch
-from ..model import Model
 from . import (
-    autograd, base, device, distributed, framework, hub, incubate, inference, inplace, io, jit,
-    metric, nn, optimizer, profiler, reader, regularizer, static, sysconfig, utils, version,
+    autograd, base, callbacks, device, distributed, framework, hapi, hub, incubate, inference,
+    inplace, io, jit, metric, nn, onnx, optimizer, profiler, reader, regularizer, static, sysconfig,
+    utils, version,
 )  # fmt: skip
 from .creation import (
     arange, assign, create_parameter, empty, eye, full, linspace, logspace, normal, ones, rand,
@@ -96,6 +95,7 @@ from .device import (
 from .distributed.parallel import DataParallel
 from .element_types import bool, dtype, finfo, iinfo, is_complex, is_floating_point, is_integer
 from .files import load, save
+from .hapi import Model, flops, summary
 from .param_attr import ParamAttr
 from .modes import disable_static, enable_static, in_dynamic_mode
 from .random_states import (
