@@ -22,7 +22,10 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = "fluidlite"
 
 # Packages that cost more than they are used: imported inside the functions that use them.
-HEAVY = {"google", "jax", "matplotlib", "mpi4py", "networkx", "onnx", "rich", "tensorboardX"}
+HEAVY = {
+    *("google", "jax", "matplotlib", "mpi4py", "networkx", "onnx", "rich", "tensorboardX"),
+    *("visualdl", "wandb"),
+}
 HEAVY |= {"threadpoolctl", "tqdm"}
 # Also allowed inside functions: a module of the standard library that few programs need.
 LIGHT = {"concurrent", "ctypes", "difflib", "hashlib", "json", "random", "tempfile"}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from importlib import import_module
 from typing import Any
 
 from ...errors import FluidError
@@ -14,14 +13,11 @@ class MissingPackageError(FluidError, ImportError):
     """A package that a callback needs is not installed."""
 
 
-def _package(name: str, what: str) -> Any:
-    try:
-        return import_module(name)
-    except ImportError:
-        raise MissingPackageError(
-            f"{what} writes with the package {name}, which is not installed: pip install {name}; "
-            f"fluidlite.model.callbacks.TensorBoard writes files for TensorBoard"
-        ) from None
+def _missing(name: str, what: str) -> MissingPackageError:
+    return MissingPackageError(
+        f"{what} writes with the package {name}, which is not installed: pip install {name}; "
+        f"fluidlite.model.callbacks.TensorBoard writes files for TensorBoard"
+    )
 
 
 class _Board(Callback):
@@ -69,13 +65,20 @@ class VisualDL(_Board):
         self._writer: Any = None
 
     def _write(self, name: str, value: float, step: int) -> None:
-        if self._writer is None:
-            self._writer = _package("visualdl", "VisualDL").LogWriter(os.fspath(self.log_dir))
-        self._writer.add_scalar(tag=name, step=step, value=value)
+        if self._writer is not None:
+            self._writer.add_scalar(tag=name, step=step, value=value)
 
     def on_train_begin(self, logs: dict[str, Any] | None = None) -> None:
-        """Look whether the package is there."""
-        _package("visualdl", "VisualDL")
+        """Open the file.
+
+        Raises:
+            MissingPackageError: the package is not installed.
+        """
+        try:
+            from visualdl import LogWriter
+        except ImportError:
+            raise _missing("visualdl", "VisualDL") from None
+        self._writer = LogWriter(os.fspath(self.log_dir))
 
     def on_train_end(self, logs: dict[str, Any] | None = None) -> None:
         """Close the file."""
@@ -106,12 +109,16 @@ class WandbCallback(_Board):
         **kwargs: Any,
     ) -> None:
         super().__init__()
-        self.wandb = _package("wandb", "WandbCallback")
-        given = {
+        try:
+            import wandb
+        except ImportError:
+            raise _missing("wandb", "WandbCallback") from None
+        self.wandb: Any = wandb
+        options = {
             "project": project, "entity": entity, "name": name, "dir": dir, "mode": mode,
             "job_type": job_type,
         }  # fmt: skip
-        self.wandb_args = {key: value for key, value in given.items() if value is not None}
+        self.wandb_args = {key: value for key, value in options.items() if value is not None}
         self.wandb_args.update(kwargs)
         self._run: Any = None
 

@@ -15,9 +15,24 @@ from ...functions.creation import to_tensor
 from ...ground.public_names import list_public_names
 from ...ir.program import Program
 from ...nn import (
-    AdaptiveAvgPool1D, AdaptiveAvgPool2D, AdaptiveAvgPool3D, AvgPool1D, AvgPool2D, AvgPool3D,
-    BatchNorm2D, Conv1D, Conv1DTranspose, Conv2D, Conv2DTranspose, Conv3D, Conv3DTranspose, Dropout,
-    LeakyReLU, Linear, ReLU, ReLU6,
+    AdaptiveAvgPool1D,
+    AdaptiveAvgPool2D,
+    AdaptiveAvgPool3D,
+    AvgPool1D,
+    AvgPool2D,
+    AvgPool3D,
+    BatchNorm2D,
+    Conv1D,
+    Conv1DTranspose,
+    Conv2D,
+    Conv2DTranspose,
+    Conv3D,
+    Conv3DTranspose,
+    Dropout,
+    LeakyReLU,
+    Linear,
+    ReLU,
+    ReLU6,
 )  # fmt: skip
 from ...nn.layer import Layer
 from .located import calls_of, net_in_tests, own_parameters
@@ -134,11 +149,11 @@ def flops(
     rows = []
     for layer in leaves:
         if id(layer) in calls:
-            given, output = calls[id(layer)]
+            taken, output = calls[id(layer)]
             one = output[0] if isinstance(output, (list, tuple)) else output
             size = sum(int(each.array.size) for each in own_parameters(layer))
             name = str(layer.full_name())
-            rows.append((name, _shape(given[0]), _shape(one), size, totals[id(layer)]))
+            rows.append((name, _shape(taken[0]), _shape(one), size, totals[id(layer)]))
     return _told(rows, print_detail)
 
 

@@ -26,7 +26,7 @@ from ..metric import Metric
 from ..modes import in_dynamic_mode
 from .callbacks import EarlyStopping, config_callbacks
 from .model_summary import Shape, summary
-from .ways import AtOnce, Found, InProgram, Trained, listed
+from .ways import BatchResult, DynamicWay, StaticWay, Trained, listed
 
 if TYPE_CHECKING:
     from ...functions.arguments import ArrayLike, DTypeLike
@@ -82,7 +82,7 @@ class Model:
         self.optimizer: Any = None
         self._loss: Callable[..., Any] | None = None
         self._metrics: list[Metric] = []
-        self._way: AtOnce | InProgram | None = None
+        self._way: DynamicWay | StaticWay | None = None
         self._is_prepared = False
         self._shapes: list[list[int]] | None = None  # of the last inputs
         #: set by callbacks to end training behind this epoch
@@ -128,13 +128,13 @@ class Model:
         """The optimizer's learning rate: a number or a scheduler; None without an optimizer."""
         return getattr(self.optimizer, "_learning_rate", None)
 
-    def _prepared(self) -> AtOnce | InProgram:
+    def _prepared(self) -> DynamicWay | StaticWay:
         if self._way is None:
             trained = Trained(self.network, self._loss, self.optimizer, self._metrics)
             if in_dynamic_mode():
-                self._way = AtOnce(trained)
+                self._way = DynamicWay(trained)
             else:
-                self._way = InProgram(trained, self._inputs or [], self._labels or [])
+                self._way = StaticWay(trained, self._inputs or [], self._labels or [])
         return self._way
 
     # -- single batches ----------------------------------------------------------------------------
@@ -191,7 +191,7 @@ class Model:
         self._shapes = [_sizes(each) for each in given]
         return given
 
-    def _told(self, found: Found) -> Any:
+    def _told(self, found: BatchResult) -> Any:
         pairs = zip(self._metrics, found.counted)
         numbers = [metric.update(*arrays) for metric, arrays in pairs]
         if not self._metrics:
@@ -466,18 +466,18 @@ class Model:
         path = path.removesuffix(".pdparams").removesuffix(".pdopt")
         if not os.path.isfile(path + ".pdparams"):
             raise ArgumentError(f"load: there is no file {path}.pdparams")
-        given = load(path + ".pdparams", return_numpy=True)
-        kept = {}
+        values = load(path + ".pdparams", return_numpy=True)
+        chosen = {}
         for name, tensor in self.network.state_dict().items():
-            why = _misfit(name, tensor, given)
+            why = _misfit(name, tensor, values)
             if why is None:
-                kept[name] = given[name]
+                chosen[name] = values[name]
             elif not skip_mismatch:
                 raise ArgumentError(f"load: {why}")
             else:
                 warn(f"load passes over it: {why}", None)
-                kept[name] = tensor
-        self.network.set_state_dict(kept)
+                chosen[name] = tensor
+        self.network.set_state_dict(chosen)
         if reset_optimizer or self.optimizer is None or not os.path.isfile(path + ".pdopt"):
             return
         self._prepared().load_optimizer(load(path + ".pdopt", return_numpy=True))

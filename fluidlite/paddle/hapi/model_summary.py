@@ -80,12 +80,12 @@ def summary(
     with net_in_tests(net), no_grad():
         calls = calls_of(net, inputs)
     rows = []
-    for layer, given, output in calls:
+    for layer, taken, output in calls:
         own = own_parameters(layer)
         rows.append(
             _Row(
                 f"{type(layer).__name__}-{number_of(layer) + 1}",
-                [None if each is None else _shape(each) for each in given],
+                [None if each is None else _shape(each) for each in taken],
                 _shape(output),
                 sum(_count(each) for each in own),
                 sum(_count(each) for each in own if not each.stop_gradient),

@@ -10,8 +10,8 @@ import numpy as np
 from ...eager.mode import no_grad
 from ...eager.recording import TensorRecord
 from ...errors import ArgumentError, StateDictError
-from ...functions.creation import to_tensor
 from ...functions.composed import add_n
+from ...functions.creation import to_tensor
 from ...ir.program import Program, program_guard
 from ...optimizer.optimizer import Optimizer
 from ...runtime.executor import Executor
@@ -37,7 +37,7 @@ class Trained(NamedTuple):
         return [listed(metric.compute(*outputs, *labels)) for metric in self.metrics]
 
 
-class Found(NamedTuple):
+class BatchResult(NamedTuple):
     """What a batch gave."""
 
     losses: list[Any]  #: arrays
@@ -45,7 +45,7 @@ class Found(NamedTuple):
     outputs: list[Any]  #: arrays
 
 
-class AtOnce:
+class DynamicWay:
     """Runs layers at once.
 
     Args:
@@ -55,7 +55,7 @@ class AtOnce:
     def __init__(self, trained: Trained) -> None:
         self._trained = trained
 
-    def train(self, inputs: Sequence[Any], labels: Sequence[Any], update: bool) -> Found:
+    def train(self, inputs: Sequence[Any], labels: Sequence[Any], update: bool) -> BatchResult:
         """Find gradients, and make a step with them where ``update`` says so."""
         trained = self._trained
         trained.network.train()
@@ -69,7 +69,7 @@ class AtOnce:
         with no_grad():
             return self._found(losses, outputs, known)
 
-    def test(self, inputs: Sequence[Any], labels: Sequence[Any]) -> Found:
+    def test(self, inputs: Sequence[Any], labels: Sequence[Any]) -> BatchResult:
         """Losses, metrics and outputs of a batch."""
         self._trained.network.eval()
         with no_grad():
@@ -99,16 +99,18 @@ class AtOnce:
     def _outputs(self, inputs: Sequence[Any]) -> list[Any]:
         return listed(self._trained.network(*map(_tensor, inputs)))
 
-    def _found(self, losses: Sequence[Any], outputs: Sequence[Any], labels: Sequence[Any]) -> Found:
+    def _found(
+        self, losses: Sequence[Any], outputs: Sequence[Any], labels: Sequence[Any]
+    ) -> BatchResult:
         counted = self._trained.counted(outputs, labels)
-        return Found(
+        return BatchResult(
             [each.numpy() for each in losses],
             [[*map(_array, each)] for each in counted],
             [each.numpy() for each in outputs],
         )
 
 
-class InProgram:
+class StaticWay:
     """Runs programs of layers, in static mode.  The layers' tensors have the values of the scope
     behind each step, and the scope has theirs where they were given others.
 
@@ -141,7 +143,7 @@ class InProgram:
         self._known: dict[str, Any] = {}  # by name: the array that both sides have
         self._pull()
 
-    def train(self, inputs: Sequence[Any], labels: Sequence[Any], update: bool) -> Found:
+    def train(self, inputs: Sequence[Any], labels: Sequence[Any], update: bool) -> BatchResult:
         """Make a step.
 
         Raises:
@@ -155,7 +157,7 @@ class InProgram:
         self._pull()
         return found
 
-    def test(self, inputs: Sequence[Any], labels: Sequence[Any]) -> Found:
+    def test(self, inputs: Sequence[Any], labels: Sequence[Any]) -> BatchResult:
         """Losses, metrics and outputs of a batch."""
         return self._run(self._testing, inputs, labels)
 
@@ -172,7 +174,7 @@ class InProgram:
         """Go on from what the optimizer kept."""
         Optimizer.set_dict(self._trained.optimizer, state, self._scope)
 
-    def _run(self, program: Program, inputs: Sequence[Any], labels: Sequence[Any]) -> Found:
+    def _run(self, program: Program, inputs: Sequence[Any], labels: Sequence[Any]) -> BatchResult:
         self._push()
         feed = self._feed([*self._ins, *self._labels], [*inputs, *labels])
         flat = [each for several in self._counted for each in several]
@@ -180,7 +182,7 @@ class InProgram:
         arrays = iter(self._fetched(program, feed, wanted))
         losses = [np.array(next(arrays)).reshape(()) for _ in self._losses]
         counted = [[next(arrays) for _ in several] for several in self._counted]
-        return Found(losses, counted, list(arrays))
+        return BatchResult(losses, counted, list(arrays))
 
     def _fetched(self, program: Program, feed: Any, wanted: list[Any]) -> list[Any]:
         return list(self._executor.run(program, feed=feed, fetch_list=wanted, scope=self._scope))
@@ -231,4 +233,4 @@ def _array(value: Any) -> Any:
     return value.numpy() if isinstance(value, TensorRecord) else np.asarray(value)  # type: ignore[attr-defined]
 
 
-__all__ = ["AtOnce", "Found", "InProgram", "Trained", "listed"]
+__all__ = ["BatchResult", "DynamicWay", "StaticWay", "Trained", "listed"]
