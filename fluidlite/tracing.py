@@ -7,17 +7,14 @@ whatever tensors hold it.
 
 from __future__ import annotations
 
-import functools
 import inspect
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .eager.recording import EagerCall, TensorRecord
-from .eager.sweep import BackwardPass
+from .eager.listening import Listener, heard_by, listener
+from .eager.recording import TensorRecord
 from .eager.tensor import Tensor
 from .errors import ArgumentError
 from .ground import state
@@ -104,13 +101,13 @@ def trace(
     """
     if not callable(function):
         raise ArgumentError(f"expected a function to trace, got {function!r:.60}")
-    if getattr(_thread, "tracer", None) is not None:
+    if isinstance(listener(), _Tracer):
         raise ArgumentError("a function that is being traced cannot trace another one")
     tracer = _Tracer()
     kind: Any = state.eager.get() or Tensor
     names = _names_of(function, len(specs))
     given = [tracer.fed(n, _example(n, spec, kind)) for n, spec in zip(names, specs)]
-    with state.eager.guard(kind), _watched(tracer):
+    with state.eager.guard(kind), heard_by(tracer):
         outputs = function(*given)
     results = list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
     if not results or not all(isinstance(each, TensorRecord) for each in results):
@@ -153,13 +150,12 @@ def _names_of(function: Callable[..., Any], count: int) -> list[str]:
     return named[:count] + [f"{rest}_{k}" for k in range(count - len(named))]
 
 
-class _Tracer:
+class _Tracer(Listener):
     """Writes what runs into a program."""
 
     def __init__(self) -> None:
         self.program = Program()
         self.block = self.program.global_block()
-        self.inside = False  #: an operator that is being run may run others
         self._known: dict[int, Variable] = {}  # by the array's id
         self._held: list[Any] = []  # the arrays, so that no id is used again
         self._values: dict[str, Any] = {}
@@ -179,7 +175,7 @@ class _Tracer:
         self._note(array, variable)
         return tensor
 
-    def add(self, op: Op, ins: Sequence[Any], outs: dict[str, Any]) -> None:
+    def ran(self, op: Op, ins: Sequence[Any], outs: dict[str, Any]) -> None:
         """Append an operator that was run.
 
         Args:
@@ -213,6 +209,14 @@ class _Tracer:
         self.block.add_op(op, read, written)
         for array, variable in arrays:
             self._note(array, variable)
+
+    def sweeps(self, recording: bool) -> None:
+        """Refuse gradients that operators do not make."""
+        if not recording:
+            raise ArgumentError(
+                "a traced function asks for gradients, which are not made by operators; use "
+                "fluid.grad(..., create_graph=True), or differentiate the traced program"
+            )
 
     def variable(self, value: Any) -> Variable:
         """The variable of a tensor or an array; a parameter or a constant where nobody made it."""
@@ -263,71 +267,6 @@ class _Tracer:
 
 def _array(value: Any) -> Any:
     return value.array if isinstance(value, TensorRecord) else value
-
-
-# -- listening to what runs ------------------------------------------------------------------------
-
-_thread = threading.local()  # .tracer: of the trace that runs in the thread
-_lock = threading.Lock()
-_running = 0  # traces, in all threads
-_METHODS = {name: getattr(EagerCall, name) for name in ("sole", "pair", "one", "every")}
-_RUN = BackwardPass.run
-
-
-@contextmanager
-def _watched(tracer: _Tracer) -> Iterator[None]:
-    """A guard under which the calls of this thread's operators tell a tracer.
-
-    The methods that run operators are other ones meanwhile, so that they do without a test whether
-    somebody listens.
-    """
-    _switch(1)
-    _thread.tracer = tracer
-    try:
-        yield
-    finally:
-        _thread.tracer = None
-        _switch(-1)
-
-
-def _switch(change: int) -> None:
-    global _running
-    with _lock:
-        _running += change
-        for name, method in _METHODS.items():
-            setattr(EagerCall, name, _telling(name, method) if _running else method)
-        BackwardPass.run = _checked_run if _running else _RUN  # type: ignore[method-assign]
-
-
-def _telling(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
-    """A method of an operator's call that tells the thread's tracer what it did."""
-
-    @functools.wraps(method)
-    def told(self: EagerCall, *given: Any) -> Any:
-        tracer = getattr(_thread, "tracer", None)
-        if tracer is None or tracer.inside:
-            return method(self, *given)
-        tracer.inside = True
-        try:
-            out = method(self, *given)
-        finally:
-            tracer.inside = False
-        prepared, ins = (self.plain, given) if name in ("sole", "pair") else given
-        op = prepared.op
-        tracer.add(op, ins, out if name == "every" else {op.outputs[0].name: out})
-        return out
-
-    return told
-
-
-def _checked_run(self: BackwardPass) -> None:
-    """Refuse gradients that operators do not make."""
-    if getattr(_thread, "tracer", None) is not None and not self.recording:
-        raise ArgumentError(
-            "a traced function asks for gradients, which are not made by operators; use "
-            "fluid.grad(..., create_graph=True), or differentiate the traced program"
-        )
-    _RUN(self)
 
 
 api_boundaries(globals())

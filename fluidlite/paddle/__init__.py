@@ -78,9 +78,9 @@ from ..ground.tracebacks import api_boundaries
 from ..ground.state import get_flags, set_flags
 from ..io import batch
 from . import (
-    autograd, base, callbacks, device, distributed, framework, hapi, hub, incubate, inference,
-    inplace, io, jit, metric, nn, onnx, optimizer, profiler, reader, regularizer, static, sysconfig,
-    utils, version,
+    amp, autograd, base, callbacks, device, distributed, framework, hapi, hub, incubate,
+    inference, inplace, io, jit, metric, nn, onnx, optimizer, profiler, reader, regularizer,
+    static, sysconfig, utils, version,
 )  # fmt: skip
 from .creation import (
     arange, assign, create_parameter, empty, eye, full, linspace, logspace, normal, ones, rand,

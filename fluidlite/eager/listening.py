@@ -1,0 +1,139 @@
+"""Listening to the operators that a thread runs on tensors, and to their gradients.
+
+The methods that run them are other ones while somebody listens, so that they do without a test
+whether that is so.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ..opdef.definition import Op
+from .recording import EagerCall
+from .sweep import BackwardPass
+
+_thread = threading.local()  # .listener: who listens in the thread
+_lock = threading.Lock()
+_listening = 0  # in all threads
+_CALLS = {name: getattr(EagerCall, name) for name in ("sole", "pair", "one", "every")}
+_RUN, _PULL = BackwardPass.run, BackwardPass.pull
+
+
+class Listener:
+    """What is told of operators; each method may be written anew."""
+
+    inside: bool = False  #: an operator that is being run may run others
+
+    def ran(self, op: Op, ins: Any, outs: dict[str, Any]) -> None:
+        """An operator has run.
+
+        Args:
+            op: the operator.
+            ins: what it was given.
+            outs: tensors by the names of its outputs.
+        """
+
+    def sweeps(self, recording: bool) -> None:
+        """Gradients are about to be made.
+
+        Args:
+            recording: whether they are made by operators.
+        """
+
+    def pulled(self, kind: str, flows: list[Any]) -> None:
+        """The gradients of an operator's inputs are there.
+
+        Args:
+            kind: the type of the operator.
+            flows: they.
+        """
+
+
+def listener() -> Listener | None:
+    """Who listens in this thread."""
+    found: Listener | None = getattr(_thread, "listener", None)
+    return found
+
+
+@contextmanager
+def heard_by(new: Listener) -> Iterator[None]:
+    """A guard under which the thread's operators tell somebody, and nobody else.
+
+    Args:
+        new: who is told.
+    """
+    before = start(new)
+    try:
+        yield
+    finally:
+        stop(before)
+
+
+def start(new: Listener) -> Listener | None:
+    """Let the thread's operators tell somebody from here on; who listened before."""
+    before = listener()
+    _switch(1)
+    _thread.listener = new
+    return before
+
+
+def stop(before: Listener | None) -> None:
+    """End what :func:`start` began.
+
+    Args:
+        before: who listens again.
+    """
+    _thread.listener = before
+    _switch(-1)
+
+
+def _switch(change: int) -> None:
+    global _listening
+    with _lock:
+        _listening += change
+        for name, method in _CALLS.items():
+            setattr(EagerCall, name, _telling(name, method) if _listening else method)
+        BackwardPass.run = _told_run if _listening else _RUN  # type: ignore[method-assign]
+        BackwardPass.pull = _told_pull if _listening else _PULL  # type: ignore[method-assign]
+
+
+def _telling(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method of an operator's call that tells the thread's listener what it did."""
+
+    @functools.wraps(method)
+    def told(self: EagerCall, *given: Any) -> Any:
+        heard = listener()
+        if heard is None or heard.inside:
+            return method(self, *given)
+        heard.inside = True
+        try:
+            out = method(self, *given)
+        finally:
+            heard.inside = False
+        prepared, ins = (self.plain, given) if name in ("sole", "pair") else given
+        op = prepared.op
+        heard.ran(op, ins, out if name == "every" else {op.outputs[0].name: out})
+        return out
+
+    return told
+
+
+def _told_run(self: BackwardPass) -> None:
+    heard = listener()
+    if heard is not None:
+        heard.sweeps(self.recording)
+    _RUN(self)
+
+
+def _told_pull(self: BackwardPass, node: Any, cotangent: Any, take: Any) -> Any:
+    pairs = _PULL(self, node, cotangent, take)
+    heard = listener()
+    if heard is None:
+        return pairs
+    pairs = list(pairs)
+    heard.pulled(node.type, [flow for _, flow in pairs])
+    return pairs
