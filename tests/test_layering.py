@@ -477,6 +477,7 @@ SPELLINGS = {
     "nn": ("nn", "nn.initializer"),
     "optimizer": ("optimizer.lr",),
     "paddle": (
+        "paddle.amp",
         "paddle.base.loading",
         "paddle.device",
         "paddle.distributed.datasets",
