@@ -167,20 +167,20 @@ class FusedFeedForward(TensorLayer):
             setattr(self, f"_linear{k}_bias", bias)
         self._norm = "ln1" if given["normalize_before"] else "ln2"
         _make_norm(self, f"_{self._norm}", outer, given[f"{self._norm}_scale_attr"],
-                   given[f"{self._norm}_bias_attr"])  # fmt: skip
-        self._options = given
+                   options[f"{self._norm}_bias_attr"])  # fmt: skip
+        self._options = options
 
     def forward(self, src: Tensor, cache: None = None) -> Tensor:
         """The output; ``cache`` has no meaning here."""
-        given, norm = self._options, self._norm
+        options, norm = self._options, self._norm
         parts = {f"{norm}_{what}": getattr(self, f"_{norm}_{what}") for what in ("scale", "bias")}
         weights = (self._linear1_weight, self._linear2_weight)
         biases = (self._linear1_bias, self._linear2_bias)
         return F.fused_feedforward(
             src, *weights, *biases, **parts,
-            dropout1_rate=given["act_dropout_rate"], dropout2_rate=given["dropout_rate"],
-            activation=given["activation"], ln1_epsilon=given["epsilon"],
-            ln2_epsilon=given["epsilon"], pre_layer_norm=given["normalize_before"],
+            dropout1_rate=options["act_dropout_rate"], dropout2_rate=options["dropout_rate"],
+            activation=options["activation"], ln1_epsilon=options["epsilon"],
+            ln2_epsilon=options["epsilon"], pre_layer_norm=options["normalize_before"],
             training=self.training,
         )  # fmt: skip
 
@@ -274,15 +274,15 @@ class FusedMultiHeadAttention(TensorLayer):
             key, value: the query, or None.
             attn_mask, cache: as of the function.
         """
-        given = self._options
+        options = self._options
         norms = {f"{self._norm}_{w}": getattr(self, f"{self._norm}_{w}") for w in ("scale", "bias")}
         return attention.fused_multi_head_attention(
-            query, self.qkv_weight, self.linear_weight, given["normalize_before"], **norms,
-            pre_ln_epsilon=given["epsilon"], qkv_bias=self.qkv_bias, linear_bias=self.linear_bias,
-            cache_kv=cache, attn_mask=attn_mask, dropout_rate=given["dropout_rate"],
-            attn_dropout_rate=given["attn_dropout_rate"], ln_epsilon=given["epsilon"],
-            training=self.training, num_heads=given["num_heads"],
-            transpose_qkv_wb=given["transpose_qkv_wb"],
+            query, self.qkv_weight, self.linear_weight, options["normalize_before"], **norms,
+            pre_ln_epsilon=options["epsilon"], qkv_bias=self.qkv_bias, linear_bias=self.linear_bias,
+            cache_kv=cache, attn_mask=attn_mask, dropout_rate=options["dropout_rate"],
+            attn_dropout_rate=options["attn_dropout_rate"], ln_epsilon=options["epsilon"],
+            training=self.training, num_heads=options["num_heads"],
+            transpose_qkv_wb=options["transpose_qkv_wb"],
         )  # fmt: skip
 
     def extra_repr(self) -> str:
