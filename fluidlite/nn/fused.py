@@ -167,8 +167,8 @@ class FusedFeedForward(TensorLayer):
             setattr(self, f"_linear{k}_bias", bias)
         self._norm = "ln1" if given["normalize_before"] else "ln2"
         _make_norm(self, f"_{self._norm}", outer, given[f"{self._norm}_scale_attr"],
-                   options[f"{self._norm}_bias_attr"])  # fmt: skip
-        self._options = options
+                   given[f"{self._norm}_bias_attr"])  # fmt: skip
+        self._options = given
 
     def forward(self, src: Tensor, cache: None = None) -> Tensor:
         """The output; ``cache`` has no meaning here."""
