@@ -10,6 +10,7 @@ import os
 
 from ..errors import ArgumentError
 from ..ground import state
+from ..ir.message_text import ProgramTexts, texts
 from . import children
 from .names import is_listed
 from .packages import PADDLE, module_behind, package_of
@@ -45,6 +46,11 @@ def edition() -> str | None:
     return _decided.get()
 
 
+def texts_of(which: str | None) -> ProgramTexts:
+    """In which text an edition gives programs; that of 1.8 where nothing is decided."""
+    return ProgramTexts.READABLE if which == "2.6" else ProgramTexts.MESSAGES
+
+
 def decide(which: str, chosen: bool = False) -> None:
     """Mean an edition from here on, in processes that are started from here on, too.
 
@@ -53,6 +59,8 @@ def decide(which: str, chosen: bool = False) -> None:
         chosen: whether the user has said so.
     """
     _decided.switch(which)
+    if texts.get() is not ProgramTexts.OWN:
+        texts.switch(texts_of(which))
     if chosen:
         _chosen.switch(True)
     children.tell_edition(which)

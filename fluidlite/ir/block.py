@@ -30,10 +30,11 @@ from .display_hooks import VIEWS
 from .eager_append import blank_at_once, run_at_once, runner_at_once
 from .fluid_names import OldBlock
 from .foreign import mark_in
-from .message_text import as_messages, block_message
+from .message_text import ProgramTexts, block_message, texts
 from .name_scope import current_name_scope
 from .operator import FRAMEWORK_ATTRIBUTES, Operator
 from .operator_arguments import attributes_given, names_by_slot
+from .readable_text import readable_block
 from .rebuilding import building_site
 from .shape_inference import declare_outputs
 from .text import block_text
@@ -506,11 +507,13 @@ class Block(OldBlock):
         return Builder(self, stem)
 
     def __str__(self) -> str:
-        return block_message(self) if as_messages.get() else block_text(self)
+        if texts.get() is ProgramTexts.READABLE:
+            return readable_block(self)
+        return block_message(self) if texts.get() is ProgramTexts.MESSAGES else block_text(self)
 
     def to_string(self, throw_on_error: bool = True, with_details: bool = False) -> str:
         """The block's text; under the alias that of its message, as in fluid 1.8."""
-        if as_messages.get():
+        if texts.get() is not ProgramTexts.OWN:
             return block_message(self, with_details)
         return block_text(self, detail=with_details)
 

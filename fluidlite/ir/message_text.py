@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from ..ground import state
@@ -15,8 +16,17 @@ if TYPE_CHECKING:
     from .program import Program
     from .variable import Variable
 
-#: whether ``str`` and ``to_string`` give that text: under the alias
-as_messages: state.StateSlot[bool] = state.slot("texts of messages", lambda: False)
+
+class ProgramTexts(Enum):
+    """In which text ``str`` gives programs and their parts."""
+
+    OWN = "this package's"
+    MESSAGES = "that of messages, as in fluid 1.8"
+    READABLE = "paddle 2's, while to_string gives messages"
+
+
+#: under the alias, those of the edition that the process means
+texts: state.StateSlot[ProgramTexts] = state.slot("texts of programs", lambda: ProgramTexts.OWN)
 #: of fluid 1.8.5, in its programs
 VERSION = 1008005
 #: kind of variable -> the field that holds its tensor
@@ -69,10 +79,17 @@ def _group(name: str, lines: Iterable[str]) -> list[str]:
 def _block(block: Block, detail: bool) -> Iterator[str]:
     yield f"idx: {block.idx}"
     yield f"parent_idx: {block.parent_idx}"
-    for variable in block.vars.values():
+    for variable in _in_order(block):
         yield from _group("vars", [*_variable(variable), *(_said(variable) if detail else ())])
     for op in block.ops:
         yield from _group("ops", _operator(op))
+
+
+def _in_order(block: Block) -> Iterable[Variable]:
+    """The variables of a block, as its message has them: in paddle 2 by their names."""
+    if texts.get() is ProgramTexts.READABLE:
+        return [variable for _, variable in sorted(block.vars.items())]
+    return block.vars.values()
 
 
 def _variable(variable: Variable) -> Iterator[str]:
@@ -94,6 +111,10 @@ def _variable(variable: Variable) -> Iterator[str]:
         yield f"persistable: {str(variable.persistable).lower()}"
     if variable.need_check_feed:
         yield "need_check_feed: true"
+    if texts.get() is ProgramTexts.READABLE:
+        if variable.is_parameter:
+            yield "is_parameter: true"
+        yield f"stop_gradient: {str(variable.stop_gradient).lower()}"
 
 
 def _shares(op: Operator, name: str) -> bool:
@@ -108,7 +129,9 @@ def _shares(op: Operator, name: str) -> bool:
 
 def _said(variable: Variable) -> Iterator[str]:
     """What a variable says beside its message."""
-    names = ["error_clip", "stop_gradient"]
+    names = (
+        ["error_clip"] if texts.get() is ProgramTexts.READABLE else ["error_clip", "stop_gradient"]
+    )
     if hasattr(variable, "trainable"):
         names += ["trainable", "optimize_attr", "regularizer", "do_model_average"]
     for name in names:

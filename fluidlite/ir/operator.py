@@ -16,8 +16,9 @@ from .display_hooks import VIEWS
 from .fluid_names import OldOperator
 from .foreign import OWN, ForeignAttributes, Mark, has_effect, mark_of, with_mark
 from .literal import wire_type
-from .message_text import as_messages, operator_message
+from .message_text import ProgramTexts, operator_message, texts
 from .operator_arguments import Names, undeclared_value
+from .readable_text import readable_operator
 from .text import operator_text
 
 if TYPE_CHECKING:
@@ -426,13 +427,17 @@ class Operator(OldOperator):
         return self.block.find_var_recursive(name)
 
     def __str__(self) -> str:
-        return operator_text(self)
+        return (
+            readable_operator(self) if texts.get() is ProgramTexts.READABLE else operator_text(self)
+        )
 
     def to_string(self, throw_on_error: bool = True) -> str:
         """The operator in one line; under the alias the text of its message, as in fluid 1.8."""
-        return operator_message(self) if as_messages.get() else operator_text(self)
+        return operator_text(self) if texts.get() is ProgramTexts.OWN else operator_message(self)
 
     def __repr__(self) -> str:
+        if texts.get() is ProgramTexts.READABLE:
+            return readable_operator(self)
         where = f" at {self.callsite}" if self.callsite else ""
         return f"<Operator {operator_text(self)}{where}>"
 

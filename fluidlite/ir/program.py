@@ -24,11 +24,12 @@ from .encoding import ENCODING
 from .fluid_names import OldProgram
 from .foreign import allow_in, mark_text
 from .kept_values import KEPT_VALUES
-from .message_text import as_messages, program_message
+from .message_text import ProgramTexts, program_message, texts
 from .operator import Operator, OpRole
 from .parse import parse_into
 from .passes import prune
 from .pruning import Dropped, only_for_test, switch_to_test
+from .readable_text import readable_program
 from .text import program_text
 from .variable import Parameter, Variable
 from .verify import verify as verify_program
@@ -363,7 +364,9 @@ class Program(OldProgram):
         return desc.program
 
     def __str__(self) -> str:
-        return program_message(self) if as_messages.get() else program_text(self)
+        if texts.get() is ProgramTexts.READABLE:
+            return readable_program(self)
+        return program_message(self) if texts.get() is ProgramTexts.MESSAGES else program_text(self)
 
     def to_string(self, throw_on_error: bool = True, with_details: bool = False) -> str:
         """The program in the text format; under the alias that of its message, as in fluid 1.8.
@@ -372,7 +375,7 @@ class Program(OldProgram):
             throw_on_error: accepted for old scripts.
             with_details: print attributes at their default and full call sites too.
         """
-        if as_messages.get():
+        if texts.get() is not ProgramTexts.OWN:
             return program_message(self, with_details)
         return program_text(self, detail=with_details)
 

@@ -22,7 +22,8 @@ from .abstract import APPENDER, AbstractArray
 from .descriptions import VarDesc
 from .display_hooks import VIEWS
 from .kept_values import KEPT_VALUES
-from .message_text import as_messages, variable_message
+from .message_text import ProgramTexts, texts, variable_message
+from .readable_text import readable_variable
 
 if TYPE_CHECKING:
     from ..clip import ErrorClipBase
@@ -316,6 +317,8 @@ class Variable(VariableMethods, Operand):
         return sorted({*object.__dir__(self), *APPENDER.get().methods()})
 
     def __repr__(self) -> str:
+        if texts.get() is ProgramTexts.READABLE:
+            return readable_variable(self)
         shape = "?" if self._shape is None else list(self._shape)
         marks = [
             mark for mark in ("persistable", "stop_gradient", "is_data") if getattr(self, mark)
@@ -332,10 +335,12 @@ class Variable(VariableMethods, Operand):
 
     def to_string(self, throw_on_error: bool = True, with_details: bool = False) -> str:
         """The variable in one line; under the alias the text of its message, as in fluid 1.8."""
-        return variable_message(self, with_details) if as_messages.get() else repr(self)
+        return (
+            repr(self) if texts.get() is ProgramTexts.OWN else variable_message(self, with_details)
+        )
 
     def __str__(self) -> str:
-        return variable_message(self) if as_messages.get() else repr(self)
+        return variable_message(self) if texts.get() is ProgramTexts.MESSAGES else repr(self)
 
     def _builder(self) -> Any:
         """The interpreter that appends to the current block; names results ``tmp_<n>``."""
