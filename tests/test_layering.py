@@ -485,6 +485,7 @@ SPELLINGS = {
         "paddle.distributed.fleet.strategies",
         "paddle.distributed.fleet.training",
         "paddle.distributed.groups",
+        "paddle.distributed.meshes",
         "paddle.distributed.parallel",
         "paddle.incubate.autograd",
         "paddle.callbacks",
