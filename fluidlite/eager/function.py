@@ -47,6 +47,8 @@ class PyLayerContext(Described):
         self._materialize = True
         self._constant: set[int] = set()
         self._node: Any = None
+        #: for each argument of the forward function, whether it is a tensor that wants a gradient
+        self.needs_input_grad: tuple[bool, ...] = ()
 
     def save_for_backward(self, *tensors: object) -> None:
         """Keep tensors for the backward function, in the place of those kept before.
@@ -262,10 +264,12 @@ class PyLayer(Described):
         Raises:
             ArgumentError: it returns no tensors.
         """
-        context = PyLayerContext()
+        context, given = PyLayerContext(), (*args, *kwargs.values())
+        context.needs_input_grad = tuple(
+            isinstance(each, TensorRecord) and not each.stop for each in given
+        )
         with RecordingGuard(False):
             outputs = cls.forward(context, *args, **kwargs)
-        given = (*args, *kwargs.values())
         backward = cls.of_tensors(given)
         return recorded(cls.__name__, backward, context, given, outputs, cls.writes_arguments)
 

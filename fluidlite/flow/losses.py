@@ -31,6 +31,7 @@ def begin_backward(
     gradient: object | None = None,
     retain_graph: bool = False,
     create_graph: bool = False,
+    inputs: object | None = None,
 ) -> None:
     """Have a loss differentiated when all is built.
 
@@ -38,6 +39,7 @@ def begin_backward(
         x: a variable of one element.
         gradient: None.
         retain_graph, create_graph: accepted: a program can be run again.
+        inputs: None: the parameters of the optimizers get gradients.
 
     Raises:
         BuildError: no graph is being built, or the loss has several elements.
@@ -45,7 +47,7 @@ def begin_backward(
     losses = _losses.get()
     if losses is None:
         raise located(BuildError, "backward of a variable belongs into build() of an nn.Graph")
-    if gradient is not None or int(np.prod(x.shape)) != 1:
+    if gradient is not None or inputs is not None or int(np.prod(x.shape)) != 1:
         raise located(
             BuildError,
             f"expected a loss of one element and no gradient, got shape {list(x.shape)}",

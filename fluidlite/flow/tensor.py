@@ -35,6 +35,7 @@ from .placements import Placed, SbpLike, check_placed, placement
 from .views import Viewing
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from threading import Lock
 
     from ..functions.arguments import ArrayLike, DTypeLike
@@ -187,6 +188,7 @@ class Tensor(Conversion, Placed, Viewing, MoreMethods, InPlace, TensorCore):
         gradient: TensorCore | None = None,
         retain_graph: bool | None = False,
         create_graph: bool = False,
+        inputs: TensorCore | Sequence[TensorCore] | None = None,
     ) -> None:
         """Add the gradients of this tensor to ``.grad`` of the leaves that it depends on.
 
@@ -196,6 +198,7 @@ class Tensor(Conversion, Placed, Viewing, MoreMethods, InPlace, TensorCore):
             retain_graph: keep the graph, so that this can be done again.
             create_graph: record the gradients, so that they can be differentiated; keeps the graph,
                 too.
+            inputs: the tensors that get a gradient, and no others; all leaves when None.
 
         Raises:
             GradientStateError: the tensor wants no gradient.
@@ -212,7 +215,10 @@ class Tensor(Conversion, Placed, Viewing, MoreMethods, InPlace, TensorCore):
         seeds = engine.seeds_in("gradient", gradient, 1)
         engine.check_bools(retain_graph=retain_graph, create_graph=create_graph)
         need_start(self, seeds[0])
-        engine.sweep_back([self], seeds, retain_graph=retain_graph, create_graph=create_graph)
+        wanted = None if inputs is None else engine.tensors_in("inputs", inputs)
+        engine.sweep_back(
+            [self], seeds, retain_graph=retain_graph, create_graph=create_graph, inputs=wanted
+        )
 
     def retain_grad(self) -> None:
         """Keep the gradient of a tensor that is no leaf; that of leaves is kept anyway.

@@ -11,7 +11,8 @@ from fluidlite import compat, flow
 from fluidlite.compat.check import check
 
 MODULES = [
-    "amp", "autograd", "autograd.functional", "comm", "cuda", "distributions", "env", "linalg",
+    "amp", "autograd", "autograd.functional", "autograd.graph", "comm", "cuda", "distributions",
+    "distributions.categorical", "distributions.distribution", "env", "linalg",
     "nn", "nn.functional", "nn.graph", "nn.init",
     "nn.utils", "nn.utils.rnn", "optim", "optim.lr_scheduler", "profiler", "sbp", "sysconfig",
     "utils", "utils.data", "version",

@@ -6,6 +6,7 @@ import fluidlite as fluid
 from fluidlite import flow
 from fluidlite.errors import (
     ArgumentError,
+    GradientCheckError,
     GradientShapeError,
     GradientStateError,
     ReleasedError,
@@ -135,3 +136,85 @@ def test_retain_graph_may_be_none():
     assert x.grad.item() == w.grad.item() == 4
     with pytest.raises(ReleasedError):
         z.backward()
+
+
+def test_several_cotangents_are_pulled_back_at_once():
+    x = flow.tensor([1.0, 2.0], requires_grad=True)
+    y = x * x
+    seeds = flow.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    (found,) = flow.autograd.grad(y, x, seeds, is_grads_batched=True)
+    assert found.tolist() == [[2.0, 0.0], [0.0, 4.0], [2.0, 4.0]]
+    with pytest.raises(GradientShapeError):
+        flow.autograd.grad(x * x, x, flow.tensor(1.0), is_grads_batched=True)
+
+
+def test_inputs_that_take_no_part_may_have_zeros():
+    x, other = flow.ones(2, requires_grad=True), flow.ones(3, requires_grad=True)
+    found = flow.autograd.grad((x * 2).sum(), [x, other], materialize_grads=True)
+    assert [each.tolist() for each in found] == [[2.0, 2.0], [0.0, 0.0, 0.0]]
+
+
+def test_backward_may_be_told_which_inputs_get_gradients():
+    x, y = flow.ones(2, requires_grad=True), flow.ones(2, requires_grad=True)
+    (x * y).sum().backward(inputs=x)
+    assert x.grad.tolist() == [1.0, 1.0] and y.grad is None
+    flow.autograd.backward([(x * y).sum()], inputs=[y])
+    assert x.grad.tolist() == y.grad.tolist() == [1.0, 1.0]
+
+
+def test_functions_know_which_arguments_want_gradients():
+    seen = []
+
+    class Scaled(flow.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, factor, other):
+            seen.append(ctx.needs_input_grad)
+            ctx.save_for_backward(other)
+            return x * factor
+
+        @staticmethod
+        def backward(ctx, gradient):
+            seen.append(ctx.needs_input_grad)
+            return gradient * 2, None, None
+
+    Scaled.apply(flow.ones(2, requires_grad=True), 2.0, flow.ones(2)).sum().backward()
+    assert seen == [(True, False, False)] * 2
+
+
+def test_gradients_are_compared_with_differences():
+    x = flow.tensor([[0.5, 2.0]], dtype=flow.float64, requires_grad=True)
+    n = flow.tensor([3.0, 4.0], dtype=flow.float64)
+    assert flow.autograd.gradcheck(lambda x, n: ((x * n).sin(), x.exp()), (x, n))
+    assert flow.autograd.gradgradcheck(lambda x: (x * x).sin(), [x])
+    assert flow.autograd.gradgradcheck(lambda x: x**3, x, flow.ones(1, 2).double())
+
+    class Wrong(flow.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * x
+
+        @staticmethod
+        def backward(ctx, gradient):
+            return gradient * 3
+
+    with pytest.raises(GradientCheckError, match="output 0 with respect to input 0"):
+        flow.autograd.gradcheck(Wrong.apply, x)
+    assert not flow.autograd.gradcheck(Wrong.apply, x, raise_exception=False)
+    with pytest.raises(ArgumentError, match="wants a gradient"):
+        flow.autograd.gradcheck(Wrong.apply, n)
+
+
+def test_what_is_kept_for_gradients_may_be_packed():
+    packed = []
+
+    def pack(tensor):
+        packed.append(tensor.shape)
+        return tensor.numpy()
+
+    x = flow.tensor([1.0, 2.0], requires_grad=True)
+    with flow.autograd.graph.saved_tensors_hooks(pack, flow.tensor):
+        y = (x * x).sum()
+    y.backward()
+    assert packed and x.grad.tolist() == [2.0, 4.0]
+    with flow.autograd.detect_anomaly():
+        (x * 2).sum().backward()
