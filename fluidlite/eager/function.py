@@ -264,14 +264,14 @@ class PyLayer(Described):
         Raises:
             ArgumentError: it returns no tensors.
         """
-        context, given = PyLayerContext(), (*args, *kwargs.values())
+        context, arguments = PyLayerContext(), (*args, *kwargs.values())
         context.needs_input_grad = tuple(
-            isinstance(each, TensorRecord) and not each.stop for each in given
+            isinstance(each, TensorRecord) and not each.stop for each in arguments
         )
         with RecordingGuard(False):
             outputs = cls.forward(context, *args, **kwargs)
-        backward = cls.of_tensors(given)
-        return recorded(cls.__name__, backward, context, given, outputs, cls.writes_arguments)
+        backward = cls.of_tensors(arguments)
+        return recorded(cls.__name__, backward, context, arguments, outputs, cls.writes_arguments)
 
     @classmethod
     def of_tensors(cls, given: Sequence[Any]) -> Callable[..., Any]:

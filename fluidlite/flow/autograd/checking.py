@@ -41,19 +41,19 @@ def gradcheck(
     >>> fluid.flow.autograd.gradcheck(lambda x: (x * x).sin(), x)
     True
     """
-    given = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
-    wanted = [each for each in given if isinstance(each, Tensor) and not each.stop]
+    arguments = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
+    wanted = [each for each in arguments if isinstance(each, Tensor) and not each.stop]
     if not wanted:
         raise engine.located(ArgumentError, "expected an input that wants a gradient")
-    outputs = _listed(func(*given))
+    outputs = _listed(func(*arguments))
     for k, output in enumerate(outputs):
         for tensor, slopes in zip(wanted, _slopes_of(output, wanted)):
-            quotients = _quotients(func, given, tensor, k, output.array.size, eps)
+            quotients = _quotients(func, arguments, tensor, k, output.array.size, eps)
             if not np.allclose(slopes, quotients, rtol, atol):
                 if not raise_exception:
                     return False
                 far = np.abs(slopes - quotients).max()
-                place = next(i for i, each in enumerate(given) if each is tensor)
+                place = next(i for i, each in enumerate(arguments) if each is tensor)
                 raise engine.located(
                     GradientCheckError,
                     f"expected the gradients of output {k} with respect to input {place} to be "
@@ -82,12 +82,12 @@ def gradgradcheck(
     >>> fluid.flow.autograd.gradgradcheck(lambda x: x * x * x, x)
     True
     """
-    given = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
+    arguments = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
     if grad_outputs is None:
         draw = np.random.default_rng(0).standard_normal
         seeds = [
             Tensor.results(np.asarray(draw(each.array.shape), each.array.dtype))
-            for each in _listed(func(*given))
+            for each in _listed(func(*arguments))
         ]
     else:
         seeds = _listed(grad_outputs)
@@ -98,7 +98,7 @@ def gradgradcheck(
         found = engine.gradients_of(outputs, wanted, seeds, retain_graph=True, create_graph=True)
         return tuple(each for each in found if each is not None and not each.stop)
 
-    return gradcheck(slopes, given, eps, atol, rtol, raise_exception)
+    return gradcheck(slopes, arguments, eps, atol, rtol, raise_exception)
 
 
 def _listed(outputs: Any) -> list[Any]:
@@ -123,7 +123,7 @@ def _slopes_of(output: Any, inputs: Sequence[Any]) -> list[np.ndarray[Any, Any]]
 
 
 def _quotients(
-    func: Callable[..., Any], given: Sequence[Any], tensor: Any, k: int, size: int, eps: float
+    func: Callable[..., Any], arguments: Sequence[Any], tensor: Any, k: int, size: int, eps: float
 ) -> np.ndarray[Any, Any]:
     """How output k changes with each element of an input."""
     quotients = np.zeros((size, tensor.array.size))
@@ -133,8 +133,8 @@ def _quotients(
             array = np.array(tensor.array).reshape(-1)
             array[place] += step
             moved = tensor.results(array.reshape(tensor.array.shape), None, False)
-            arguments = [moved if each is tensor else each for each in given]
-            ends.append(_value(func, arguments, k))
+            moved_ones = [moved if each is tensor else each for each in arguments]
+            ends.append(_value(func, moved_ones, k))
         quotients[:, place] = (ends[0] - ends[1]) / (2 * eps)
     return quotients
 
