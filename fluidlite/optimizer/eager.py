@@ -252,7 +252,7 @@ class EagerSteps:
                 rate.set_dict(given[_RATE])
             elif _STEPS in given and rate.counts_steps:
                 rate.set_dict({"step_num": int(_number(given[_STEPS]))})
-        self.states.load(values)
+        self.states.load(values, len(values) < len(entries))
         if values and self._optimizer.has_two_formulas and not self._optimizer.of_paddle2:
             formula = 2 if self._optimizer.by_paddle2 else 1
             _warn_of_another_formula(self._optimizer, formula, given.get(_FORMULA))

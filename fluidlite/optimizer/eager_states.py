@@ -38,6 +38,8 @@ class EagerStates:
         self._by_parameter: dict[str, list[Any]] = {}
         #: what was loaded before there were such states
         self._waiting: dict[Place, Any] = {}
+        #: whether states of other parameters were loaded, too
+        self._has_others = False
 
     def _stem(self, kept: State, param: Any) -> str:
         """The name of a state, without its number."""
@@ -55,9 +57,9 @@ class EagerStates:
         """
         places = [(kept, p) for kept in self._optimizer.states for p in params]
         new = [(kept, p) for kept, p in places if (kept.name, p.name) not in self._made]
-        if self._waiting:
+        if self._waiting or self._has_others:
             lacking = [self._stem(k, p) for k, p in new if (k.name, p.name) not in self._waiting]
-            if lacking and not self._optimizer.of_paddle2:
+            if lacking:
                 raise StateDictError(
                     f"{self._optimizer!r} goes on from states that were loaded, and they have "
                     f"nothing for {listing(lacking)}; add zeros by these names to begin anew"
@@ -188,8 +190,14 @@ class EagerStates:
                     lacking = made.name if made is not None else self._stem(states[name], param)
                     raise StateDictError(f"the states lack {lacking!r}{suggestion(lacking, given)}")
 
-    def load(self, values: Mapping[Place, Any]) -> None:
-        """Take over what :meth:`checked` gave; what is not there yet waits for the first step."""
+    def load(self, values: Mapping[Place, Any], has_others: bool = False) -> None:
+        """Take over what :meth:`checked` gave; what is not there yet waits for the first step.
+
+        Args:
+            values: these.
+            has_others: whether there were states of other parameters among them.
+        """
+        self._has_others = has_others
         for place, made in self._made.items():
             made.set_value(values[place])
         self._waiting = {place: v for place, v in values.items() if place not in self._made}

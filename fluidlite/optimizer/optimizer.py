@@ -266,7 +266,8 @@ class Optimizer(Arguments, OldOptimizer, HasRate, HasOptions, Described):
 
     def _is_of_program(self, value: object) -> bool:
         """Whether an optimizer of eager parameters is given a variable of a program."""
-        return self._eager is not None and isinstance(value, Variable) and not is_tensor(value)
+        given = isinstance(value, Variable) and not is_tensor(value)
+        return given and self.of_paddle2 and self._eager is not None
 
     def _in_programs(self) -> Optimizer:
         """This optimizer for the programs to which layers with its parameters were appended: there

@@ -11,24 +11,38 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
+from .. import unique_name
 from ..ground import state
 from ..ground.public_names import list_public_names
 from ..ground.tracebacks import api_boundaries
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+#: counts the names of programs while tensors are made
+_names: state.StateSlot[unique_name.NameGenerator | None] = state.slot(
+    "names of programs", lambda: None
+)
+
 
 def enable_static() -> None:
-    """Have creation functions and parameters build programs from here on."""
+    """Have creation functions and parameters build programs from here on.
+
+    Names are counted as they were when programs were built last.
+    """
+    if in_dynamic_mode():
+        unique_name.switch(_names.get())
     state.builds.switch(True)
 
 
 def disable_static(place: object = None) -> None:
-    """Have them make tensors again, as at the start.
+    """Have them make tensors again, as at the start: names are counted from 0 again, too.
 
     Args:
         place: accepted; there is one place.
     """
+    if not in_dynamic_mode():
+        before, _ = unique_name.switch()
+        _names.switch(before)
     state.builds.switch(False)
 
 

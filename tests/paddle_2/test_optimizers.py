@@ -114,6 +114,9 @@ def test_states_of_other_names_are_passed_over_and_kept_ones_are_missed(weight):
     momentum = paddle.optimizer.Momentum(0.1, parameters=[weight])
     momentum.set_state_dict({"another": np.ones(3)})
     (weight * 2.0).sum().backward()
+    with pytest.raises(AssertionError, match="nothing for '.*velocity'"):
+        momentum.step()
+    momentum.set_state_dict({})
     momentum.step()
     with pytest.raises(AssertionError, match="lack '.*velocity_0'"):
         momentum.set_state_dict({"another": np.ones(3)})

@@ -256,12 +256,12 @@ def nll_loss(
 
     Args:
         input: logarithms of probabilities, [N, C, ...].
-        label: classes, [N, ...].
+        label: classes, [N, ...]; [N, 1] for an input of two dimensions.
         weight: of the classes.
         ignore_index: where the label is this, the loss is 0, and does not count in the mean.
         reduction: mean, sum or none.
     """
-    places = unsqueeze(label, 1)
+    places = label if len(input.shape) == len(label.shape) == 2 else unsqueeze(label, 1)
     picked = eager.pick_label(input, places, axis=1, ignore_index=ignore_index)
     loss = multiply(picked, -1.0)
     count: Any = _kept(places, ignore_index, input)
