@@ -488,6 +488,7 @@ SPELLINGS = {
         "paddle.distributed.meshes",
         "paddle.distributed.parallel",
         "paddle.incubate.autograd",
+        "paddle.incubate.optimizer",
         "paddle.callbacks",
         "paddle.hapi",
         "paddle.io",

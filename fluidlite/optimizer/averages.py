@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -232,8 +232,10 @@ class ModelAverage(_Averages):
     )
 
     #: the order in which fluid makes them
-    _sums = tuple(State(f"in_sum_{k}", f"sum_{k}", out=f"out_sum_{k}") for k in (1, 2, 3))
-    _counts = tuple(
+    sums: ClassVar[tuple[State, ...]] = tuple(
+        State(f"in_sum_{k}", f"sum_{k}", out=f"out_sum_{k}") for k in (1, 2, 3)
+    )
+    counts: ClassVar[tuple[State, ...]] = tuple(
         State(f"in_{name}", name, 0.0, True, f"out_{name}", DType.INT64)
         for name in ("num_accumulates", "old_num_accumulates", "num_updates")
     )
@@ -265,7 +267,7 @@ class ModelAverage(_Averages):
         """Append the operator that adds a parameter to its sums."""
         ins: dict[str, Variable] = {"param": param}
         outs: dict[str, Variable] = {}
-        for state in (*self._sums, *self._counts):
+        for state in (*self.sums, *self.counts):
             made = self._states.make(self._main, self._startup, state, param)
             ins[state.slot] = outs[str(state.out)] = made
         self._main.global_block().append_op("average_accumulates", ins, outs, self._attrs)
@@ -277,8 +279,8 @@ class ModelAverage(_Averages):
             for param, kept in self._averaged:
                 there = _twin(param, block)
                 assign(there, _twin(kept, block))
-                sums = [_twin(self._states.of(s, param), block) for s in self._sums]
-                counts = [_twin(self._states.of(s, param), block) for s in self._counts]
+                sums = [_twin(self._states.of(s, param), block) for s in self.sums]
+                counts = [_twin(self._states.of(s, param), block) for s in self.counts]
                 count, total = sum(counts[:2]), sum(sums)
                 count, total = cast(count, param.dtype), cast(total, param.dtype)
                 block.append_op("elementwise_div", {"X": total, "Y": count}, {"Out": there})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from ..errors import ArgumentError
 from ..ground.arguments import integer
@@ -48,6 +48,9 @@ class LookaheadOptimizer(Described):
     (3, 1)
     """
 
+    #: whether the slow parameters begin behind the first step, as in paddle 2
+    begins_late: ClassVar[bool] = False
+
     def __init__(self, inner_optimizer: Optimizer, alpha: float = 0.5, k: int = 5) -> None:
         self.inner_optimizer: Optimizer = an_optimizer("LookaheadOptimizer", inner_optimizer)
         self.k: int = integer(self, "k", k)
@@ -92,6 +95,11 @@ class LookaheadOptimizer(Described):
         one = fill_constant([1], "float32", 1.0)
         over = elementwise_mod(step, k)
         equal: Any = over == zero  # a variable, in two operators
+        if self.begins_late:
+            begins: Any = step == fill_constant([1], "int32", 1)
+            with Switch() as switch, switch.case(begins):
+                for fast, slow in parameters:
+                    assign(fast, slow)
         with Switch() as switch:
             with switch.case(equal):
                 for fast, slow in parameters:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ...ground.public_names import list_public_names
-from . import autograd, nn
+from . import autograd, nn, optimizer
+from .optimizer import LookAhead, ModelAverage
 
-__all__ = ["autograd", "nn"]
+__all__ = ["LookAhead", "ModelAverage", "autograd", "nn", "optimizer"]
 
 list_public_names(globals())

@@ -1,0 +1,120 @@
+"""Lookahead in both modes: fast parameters that return to slow ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ....ground.arguments import integer, refused
+from ....ground.docstrings import Family
+from ....ground.tracebacks import api_boundaries
+from ....ir.program import Program
+from ....ir.variable import Variable
+from ....optimizer import LookaheadOptimizer
+from ....optimizer.arguments import Pairs
+from ....optimizer.wrapped import WrappedOptimizer, an_optimizer
+from ...optimizer import Optimizer
+
+
+def _share(alpha: float) -> float:
+    if not isinstance(alpha, (int, float)) or not 0 <= alpha <= 1:
+        raise refused("LookAhead", "alpha", "a number in [0, 1]", alpha)
+    return float(alpha)
+
+
+class _Late(LookaheadOptimizer):
+    begins_late = True
+
+
+@Family().like(LookaheadOptimizer)
+class LookAhead(WrappedOptimizer, Optimizer):
+    """
+    >>> from fluidlite import paddle
+    >>> layer = paddle.nn.Linear(2, 1)
+    >>> sgd = paddle.optimizer.SGD(0.1, layer.parameters())
+    >>> lookahead = paddle.incubate.LookAhead(sgd, alpha=0.2, k=5)
+    >>> layer(paddle.ones([1, 2])).sum().backward()
+    >>> lookahead.step()
+    >>> lookahead.clear_grad()
+    """
+
+    def __init__(
+        self, inner_optimizer: Optimizer, alpha: float = 0.5, k: int = 5, name: str | None = None
+    ) -> None:
+        super().__init__(an_optimizer("LookAhead", inner_optimizer))
+        self.inner_optimizer: Optimizer = inner_optimizer
+        self.alpha: float = _share(alpha)
+        self.k: int = integer("LookAhead", "k", k)
+        self._programs = _Late(inner_optimizer, alpha, k)
+        self.name: str | None = name
+        self._steps = 0
+        self._slow: dict[str, Any] = {}  #: arrays, by the names of parameters
+
+    def get_lr(self) -> float:
+        """How much of the way stays."""
+        return self.alpha
+
+    def step(self) -> None:
+        """Let the inner optimizer make its step; every ``k`` of them, go back."""
+        self.inner_optimizer.step()
+        self._go_back()
+
+    def minimize(
+        self,
+        loss: Variable,
+        startup_program: Program | None = None,
+        parameters: Iterable[Any] | None = None,
+        no_grad_set: Iterable[Any] | None = None,
+    ) -> tuple[list[Any], Pairs]:
+        """Make a step, or append gradients of a loss, a step and the way back to its program.
+
+        Args:
+            loss, startup_program, parameters, no_grad_set: as of :meth:`Optimizer.minimize`; in
+                programs all trainable parameters are updated.
+
+        Returns:
+            what the inner optimizer's ``minimize`` returns.
+        """
+        if isinstance(loss, Variable):
+            return self._programs.minimize(loss, startup_program)
+        found = self.inner_optimizer.minimize(loss, startup_program, parameters, no_grad_set)
+        self._go_back()
+        return found
+
+    def state_dict(self) -> dict[str, Any]:
+        """The slow parameters, by their names."""
+        self._need_eager("state_dict")
+        return {
+            f"{p.name}_slow_0": p.results(self._slow[p.name])
+            for p in self._need_eager("state_dict").parameters
+            if p.name in self._slow
+        }
+
+    def set_state_dict(self, state_dict: Any) -> None:
+        """Go on from what :meth:`state_dict` gave.
+
+        Args:
+            state_dict: it; the count of steps begins anew behind the first one.
+        """
+        for p in self._need_eager("set_state_dict").parameters:
+            value = state_dict.get(f"{p.name}_slow_0")
+            if value is not None:
+                self._slow[p.name] = np.array(getattr(value, "array", value))
+                self._steps = max(self._steps, 1)
+
+    def _go_back(self) -> None:
+        self._steps += 1
+        for p in self._need_eager("step").parameters:
+            if p.raw_gradient is None:
+                continue
+            slow = p.array if self._steps == 1 else self._slow.get(p.name, p.array)
+            if self._steps % self.k == 0:
+                alpha = np.asarray(self.alpha, p.array.dtype)
+                slow = alpha * p.array + (1 - alpha) * slow
+                p.set_value(slow)
+            self._slow[p.name] = slow
+
+
+api_boundaries(globals())
