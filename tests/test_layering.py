@@ -494,6 +494,7 @@ SPELLINGS = {
         "paddle.io",
         "paddle.metric",
         "paddle.inference",
+        "paddle.jit.api",
         "paddle.optimizer",
         "paddle.param_attr",
         "paddle.regularizer",

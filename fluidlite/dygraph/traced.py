@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from ..compiler import BuildStrategy, ExecutionStrategy
@@ -64,8 +65,8 @@ class TracedLayer(Described):
         """The program."""
         return self._program
 
-    @staticmethod
-    def trace(layer: Layer, inputs: Sequence[Any]) -> tuple[Any, TracedLayer]:
+    @classmethod
+    def trace(cls, layer: Layer, inputs: Sequence[Any]) -> tuple[Any, TracedLayer]:
         """Call a layer, and make a program of it.
 
         Args:
@@ -102,7 +103,7 @@ class TracedLayer(Described):
         for each in fetches:
             if not isinstance(each, Variable):
                 raise ArgumentError(f"expected the layer to give tensors, got {each!r:.60}")
-        return outputs, TracedLayer(program, capture.scope(), [v.name for v in fed], fetches)
+        return outputs, cls(program, capture.scope(), [v.name for v in fed], fetches)
 
     def __call__(self, inputs: Sequence[Any]) -> list[Any]:
         """Run the program.
@@ -151,10 +152,25 @@ class TracedLayer(Described):
             ArgumentError: a number is none.
             OutOfRangeError: there is no such input or output.
         """
+        write = partial(save_inference_model, dirname, main_program=self.program)
+        self.write_by(write, feed, fetch)
+
+    def write_by(
+        self,
+        write: Callable[..., Any],
+        feed: Sequence[int] | None,
+        fetch: Sequence[int] | None,
+    ) -> None:
+        """Have a function write the program, where its parameters are those of the layer.
+
+        Args:
+            write: takes the names of inputs, the outputs, and an executor.
+            feed, fetch: as of ``save_inference_model``.
+        """
         feeds = _chosen(self._feeds, feed, "feed")
         fetches = _chosen(self.outputs, fetch, "fetch")
         with scope_guard(self._scope):
-            save_inference_model(dirname, feeds, fetches, self._executor, self.program)
+            write(feeds, fetches, self._executor)
 
 
 def _tensors(inputs: Any) -> list[Any]:

@@ -8,7 +8,7 @@ import pytest
 from fluidlite import paddle
 from fluidlite.errors import ArgumentError, ForeignEffectError
 from fluidlite.ir.foreign import mark_all
-from fluidlite.paddle.jit import TranslatedLayer, _Loaded
+from fluidlite.paddle.jit.models import TranslatedLayer, _Loaded
 from fluidlite.scope import Scope
 
 X = np.linspace(-1, 1, 12).reshape(4, 3).astype("float32")
@@ -111,7 +111,7 @@ def test_what_is_called_with_must_be_known(net, tmp_path):
 
 @pytest.mark.parametrize("chosen", [[5], ["y"], [-1]])
 def test_an_output_that_is_not_there_is_refused(net, tmp_path, chosen):
-    with pytest.raises(ArgumentError, match="expected output_spec to be numbers below 1, got"):
+    with pytest.raises(ArgumentError, match="to be numbers below 1, or outputs, got"):
         paddle.jit.save(net, tmp_path / "net", SPEC, output_spec=chosen)
     assert not list(tmp_path.iterdir())
 

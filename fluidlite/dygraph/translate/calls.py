@@ -29,6 +29,8 @@ from .merging import as_variable, is_static, refused
 _OTHERS = frozenset({"fluidlite", "oneflow", "paddle", "numpy", *sys.stdlib_module_names})
 
 
+#: a method of classes of objects that stand for functions: gives the function
+AS_FUNCTION = "__as_function__"
 #: set at functions that run as they are
 AS_IT_IS = "__runs_as_it_is__"
 
@@ -40,6 +42,10 @@ def is_users(function: Any) -> bool:
     module = getattr(function, "__module__", None) or "__main__"
     root = module.partition(".")[0]
     return root == "__main__" or root not in _OTHERS
+
+
+def _itself(function: Any) -> Any:
+    return function
 
 
 class Caller:
@@ -62,6 +68,7 @@ class Caller:
         return found if capturing() is None else functools.partial(_with_variables, found)
 
     def _found(self, function: Any) -> Any:
+        function = getattr(type(function), AS_FUNCTION, _itself)(function)
         try:
             known = _REPLACED.get(getattr(function, "__wrapped__", function))
         except TypeError:  # it has no hash

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...eager.recording import TensorRecord
-from ...errors import ArgumentError
+from ...errors import ArgumentError, UnsupportedError
 from ...ground import state
 from ...ground.docstrings import Family
 from ...ground.protected import answers_protected
@@ -47,6 +47,7 @@ class ProgramCache:
 
     def __init__(self) -> None:
         self._kept: OrderedDict[Any, list[tuple[Built, Runner]]] = OrderedDict()
+        self._refused: OrderedDict[Any, None] = OrderedDict()  #: what no program could be made of
         self._last: Built | None = None
 
     def __len__(self) -> int:
@@ -61,6 +62,18 @@ class ProgramCache:
         if self._last is None:
             raise ArgumentError("no function has been made a program of yet; call one first")
         return self._last
+
+    def known_or_new(
+        self, function: Any, translated: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[Built, Runner]:
+        """The same as :meth:`of`, without another try where there could be none.
+
+        Raises:
+            UnsupportedError: there could be none.
+        """
+        if (function, key_of(args), key_of(kwargs)) in self._refused:
+            raise UnsupportedError("no program could be made of this call")
+        return self.of(function, translated, args, kwargs)
 
     def of(
         self, function: Any, translated: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -84,6 +97,9 @@ class ProgramCache:
         except BaseException:
             if not ways:
                 del self._kept[key]
+            self._refused[key] = None
+            while len(self._refused) > PROGRAMS_KEPT:
+                self._refused.popitem(last=False)
             raise
         ways.append((built, Runner(built)))
         while len(self._kept) > PROGRAMS_KEPT:
@@ -145,15 +161,40 @@ class ProgramTranslator(Described):
         Returns:
             what the function gives, with tensors.
         """
+        return self.output_or(None, dygraph_func, args, kwargs)[0]
+
+    def output_or(
+        self,
+        otherwise: Callable[..., Any] | None,
+        dygraph_func: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> tuple[Any, Built | None]:
+        """What the program of a function computes, or what another function gives.
+
+        Args:
+            otherwise: takes the same arguments, and is called where no program can be made; None
+                where that is an error.
+            dygraph_func, args, kwargs: as of :meth:`get_output`.
+
+        Returns:
+            what the function gives, and the program; None where there is none.
+        """
         function, args = _checked(dygraph_func, "get_output", args)
         if not self.enabled:
-            return function(*args, **kwargs)
+            return function(*args, **kwargs), None
         translated = self.functions.translated(function)
         if capturing() is not None or _is_building(args, kwargs):
-            return translated(*args, **kwargs)
+            return translated(*args, **kwargs), None
         args, kwargs = _named(function, args, kwargs)
-        _, runner = self._cache.of(function, translated, args, kwargs)
-        return runner(_fed(args, kwargs))
+        if otherwise is None:
+            built, runner = self._cache.of(function, translated, args, kwargs)
+        else:
+            try:
+                built, runner = self._cache.known_or_new(function, translated, args, kwargs)
+            except Exception:  # whatever a function does to what has no value yet
+                return otherwise(*args, **kwargs), None
+        return runner(_fed(args, kwargs)), built
 
     @FUNCTIONS
     def get_func(self, dygraph_func: Callable[..., Any]) -> Callable[..., Any]:

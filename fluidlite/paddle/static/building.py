@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from ... import backward, io, layers
 from ...errors import ArgumentError
 from ...functions.items import set_item
-from ...functions.shaping import reshape
 from ...ground.files import Path
 from ...ground.public_names import list_public_names
 from ...ground.tracebacks import api_boundaries
@@ -97,7 +96,7 @@ def auc(
         ins_tag_weight: accepted; paddle 2.6 computes the same with it.
     """
     total, lately, counts = layers.auc(input, label, curve, num_thresholds, topk, slide_steps)
-    return reshape(total, []), reshape(lately, []), counts
+    return total.reshape([]), lately.reshape([]), counts
 
 
 def accuracy(
@@ -119,7 +118,7 @@ def accuracy(
     >>> paddle.static.accuracy(scores, label).shape
     ()
     """
-    return reshape(layers.accuracy(input, label, k, correct, total), [])
+    return layers.accuracy(input, label, k, correct, total).reshape([])
 
 
 def setitem(x: Variable, index: Any, value: Any) -> Variable:
