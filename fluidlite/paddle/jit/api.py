@@ -34,7 +34,7 @@ class TracedLayer(traced.TracedLayer):
     (2, 4)
     """
 
-    def save_inference_model(
+    def save_inference_model(  # type: ignore[override]
         self,
         path: Path,
         feed: Sequence[int] | None = None,

@@ -103,7 +103,7 @@ def _targets(
     return targets
 
 
-def _static(function: Any, owner: Layer | None = None) -> StaticFunction:
+def _static(function: Any, owner: Any = None) -> StaticFunction:
     if isinstance(function, StaticFunction):
         return function
     if isinstance(function, functools.partial):

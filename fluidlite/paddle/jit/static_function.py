@@ -57,14 +57,15 @@ class StaticFunction:
         function: Callable[..., Any],
         input_spec: Spec | None = None,
         full_graph: bool = False,
-        owner: Layer | None = None,
+        owner: Any = None,
     ) -> None:
+        self.__name__: str = getattr(function, "__name__", "function")
         functools.update_wrapper(self, function)
         setattr(self, DECORATED, function)
         self.dygraph_function: Callable[..., Any] = function
         self.input_spec: Spec | None = input_spec
         self._whole = full_graph
-        self._owner = owner
+        self._owner: Any = owner
         self._of_owners: WeakKeyDictionary[Any, StaticFunction] = WeakKeyDictionary()
         self._last: Built | None = None
         self._declared: Built | None = None
@@ -231,7 +232,7 @@ class StaticForward(StaticFunction):
         return ProgramTranslator().get_code(self._plain)
 
 
-def _need_places(function: Any, owner: Layer | None, spec: Spec | None) -> None:
+def _need_places(function: Any, owner: Any, spec: Spec | None) -> None:
     """Refuse a specification of more arguments than a function has."""
     plain = bare(getattr(function, "__func__", function))
     if spec is None or not isinstance(plain, types.FunctionType):
@@ -257,7 +258,7 @@ def concrete(built: Built) -> ConcreteProgram:
     return ConcreteProgram(built.inputs, built.outputs, parameters, built.main, built.startup)
 
 
-def built(function: Any, owner: Layer | None, spec: Spec) -> Built:
+def built(function: Any, owner: Any, spec: Spec) -> Built:
     """The program of a function for arguments that are declared.
 
     Args:

@@ -78,7 +78,8 @@ def to_static(
         raise ArgumentError(f"expected a function or a layer, got {function!r:.60}")
     if isinstance(function, types.MethodType):
         plain: Any = bare(function.__func__)
-        return StaticFunction(plain, input_spec, whole, function.__self__)
+        owner: Any = function.__self__
+        return StaticFunction(plain, input_spec, whole, owner)
     return StaticFunction(bare(function), input_spec, whole)
 
 
@@ -91,7 +92,7 @@ def _layer(layer: Layer, input_spec: Sequence[Any] | None, whole: bool) -> Layer
     declarative(layer)
     call: Any = layer.forward
     made = StaticForward(call.__func__, layer, forward, input_spec, whole)
-    layer.forward = made  # type: ignore[assignment]
+    layer.forward = made  # type: ignore[method-assign]
     return layer
 
 
