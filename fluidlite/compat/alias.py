@@ -16,7 +16,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from ..errors import suggestion
-from ..ground.missing_names import left_out_of_paddle_2
+from ..ground.missing_names import left_out_of_oneflow, left_out_of_paddle_2
 from ..ground.module_tables import TabledModule
 from ..ground.public_names import is_given
 from . import editions
@@ -39,10 +39,10 @@ class AliasModule(ModuleType):
         entry = entry_of(module, name)
         newer = _of_ours(self, name)
         if entry is None and newer is _ABSENT:
+            reason = left_out_of_oneflow().get(f"{module}.{name}")
+            more = suggestion(name, dir(self)) if reason is None else f": {reason}"
             raise AttributeError(
-                f"module {module!r} has no attribute {name!r}{suggestion(name, dir(self))}",
-                name=name,
-                obj=self,
+                f"module {module!r} has no attribute {name!r}{more}", name=name, obj=self
             )
         if entry is None:
             editions.uses("2.6", module)

@@ -217,6 +217,8 @@ from .generators import initial_seed as initial_seed
 from .generators import manual_seed as manual_seed
 from .generators import seed as seed
 from .generators import set_rng_state as set_rng_state
+from .jit import ignore as ignore
+from .jit import script as script
 from .kinds import Size as Size
 from .kinds import bool as bool
 from .kinds import convert_oneflow_dtype_to_numpy_dtype as convert_oneflow_dtype_to_numpy_dtype
@@ -260,6 +262,7 @@ from .placing import tensor_scatter_nd_update as tensor_scatter_nd_update
 from .printing import set_printoptions as set_printoptions
 from .sampling import as_tensor as as_tensor
 from .sampling import bernoulli as bernoulli
+from .sampling import from_dlpack as from_dlpack
 from .sampling import from_numpy as from_numpy
 from .sampling import get_default_dtype as get_default_dtype
 from .sampling import is_floating_point as is_floating_point
@@ -273,6 +276,8 @@ from .sampling import randint as randint
 from .sampling import randint_like as randint_like
 from .sampling import randn_like as randn_like
 from .sampling import set_default_dtype as set_default_dtype
+from .sampling import set_num_threads as set_num_threads
+from .sampling import to_dlpack as to_dlpack
 from .shapes import argsort as argsort
 from .shapes import broadcast_shapes as broadcast_shapes
 from .shapes import cat as cat
@@ -322,13 +327,17 @@ from .written import contiguous as contiguous
 from .written import div_ as div_
 from .written import erfinv_ as erfinv_
 from .written import floor_ as floor_
+from .written import global_to_global as global_to_global
 from .written import index_add_ as index_add_
+from .written import local_to_global as local_to_global
 from .written import masked_fill_ as masked_fill_
 from .written import new_empty as new_empty
 from .written import new_full as new_full
 from .written import new_ones as new_ones
 from .written import new_zeros as new_zeros
 from .written import sin_ as sin_
+from .written import to_global as to_global
+from .written import to_local as to_local
 from .written import zero_ as zero_
 
 if TYPE_CHECKING:  # these come when they are first asked for
@@ -337,6 +346,7 @@ if TYPE_CHECKING:  # these come when they are first asked for
     from . import cuda as cuda
     from . import distributions as distributions
     from . import env as env
+    from . import jit as jit
     from . import linalg as linalg
     from . import nn as nn
     from . import optim as optim
@@ -347,8 +357,8 @@ if TYPE_CHECKING:  # these come when they are first asked for
     from . import version as version
 
 _LATER = (
-    "amp", "comm", "cuda", "distributions", "env", "linalg", "nn", "optim", "profiler", "sbp",
-    "sysconfig", "utils", "version",
+    "amp", "comm", "cuda", "distributions", "env", "jit", "linalg", "nn", "optim", "profiler",
+    "sbp", "sysconfig", "utils", "version",
 )  # fmt: skip
 list_given_names(globals(), "autograd", *_LATER)
 api_boundaries(globals(), quick=True, but=("Tensor",))

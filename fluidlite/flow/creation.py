@@ -60,7 +60,7 @@ zeros: Function = ONEFLOW(
         dtype: the element type; the default one when None.
 
     >>> fluid.flow.zeros(2, 3).shape
-    [2, 3]
+    oneflow.Size([2, 3])
     """,
     order="*size, dtype",
     then=made,
@@ -105,7 +105,7 @@ arange: Function = ONEFLOW(
     """start, start + step, ... as long as they lie before end, which is the only one given else.
 
     >>> fluid.flow.arange(3)
-    tensor([0, 1, 2], dtype=int64)
+    tensor([0, 1, 2], dtype=oneflow.int64)
     """,
     order="start, end, step, dtype, device, requires_grad",
     then=made,

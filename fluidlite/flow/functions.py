@@ -27,7 +27,7 @@ sum: Function = ONEFLOW(
 
     >>> x = fluid.flow.tensor([[1.0, 2.0], [3.0, 4.0]])
     >>> fluid.flow.sum(x, dim=0)
-    tensor([4., 6.], dtype=float32)
+    tensor([4., 6.], dtype=oneflow.float32)
     """,
     order="input, dim, keepdim, *, dtype",
 )

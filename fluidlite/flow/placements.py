@@ -36,10 +36,20 @@ class placement:
 
     def __init__(self, type: str, ranks: Sequence[int]) -> None:
         devices.need_cpu(type)
-        self.type: str = type
-        self.ranks: np.ndarray[Any, Any] = np.array(ranks)
+        self._type = type
+        self._ranks = np.array(ranks)
         if set(self.ranks.reshape(-1).tolist()) != {0}:
             raise located(DeviceError, f"expected the only process, [0], got {self.ranks.tolist()}")
+
+    @property
+    def type(self) -> str:
+        """ "cpu"."""
+        return self._type
+
+    @property
+    def ranks(self) -> np.ndarray[Any, Any]:
+        """The numbers of the processes."""
+        return self._ranks
 
     @property
     def device_type(self) -> str:

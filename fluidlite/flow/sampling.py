@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
+from ..eager.engine import located
 from ..eager.recording import TensorRecord
+from ..errors import ArgumentError
 from ..functions import arithmetic, counting, creation, elementary, noise
 from ..ground.dtypes import DType, as_dtype
 from ..opdef.operand import appends
@@ -187,6 +189,50 @@ def as_tensor(data: ArrayLike, dtype: DTypeLike = None, device: DeviceLike = Non
 def from_numpy(ndarray: np.ndarray[Any, Any]) -> Tensor:
     """A tensor with a copy of an array."""
     return tensor(np.asarray(ndarray))
+
+
+def to_dlpack(tensor: Tensor) -> object:
+    """The elements of a tensor, for another library that reads DLPack."""
+    return tensor.numpy().__dlpack__()
+
+
+class _Capsule(NamedTuple):
+    """What NumPy takes where it is given a capsule of elements."""
+
+    capsule: Any
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.capsule
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0
+
+
+def from_dlpack(ext_tensor: object) -> Tensor:
+    """A tensor with a copy of the elements of another library's.
+
+    Args:
+        ext_tensor: what has them for DLPack, or what :func:`to_dlpack` gives.
+
+    >>> fluid.flow.from_dlpack(fluid.flow.to_dlpack(fluid.flow.ones(2))).tolist()
+    [1.0, 1.0]
+    """
+    given: Any = ext_tensor
+    source = given if hasattr(given, "__dlpack__") else _Capsule(given)
+    return tensor(np.array(np.from_dlpack(source)))
+
+
+def set_num_threads(num: int) -> None:
+    """Accepted: ``FLUIDLITE_NUM_THREADS`` says how many threads there are.
+
+    Args:
+        num: a number from 1 on.
+
+    Raises:
+        ArgumentError: it is none.
+    """
+    if not isinstance(num, int) or num < 1:
+        raise located(ArgumentError, f"expected a number from 1 on, got {num!r:.60}")
 
 
 def is_tensor(obj: object) -> bool:

@@ -41,7 +41,7 @@ _transpose: Function = ONEFLOW(
     """Two dimensions exchanged.
 
     >>> fluid.flow.transpose(fluid.flow.tensor([[1.0, 2.0]]), 0, 1).shape
-    [2, 1]
+    oneflow.Size([2, 1])
     """,
     axis0="dim0",
     axis1="dim1",
@@ -63,7 +63,7 @@ _expand: Function = ONEFLOW(
     """The tensor repeated along dimensions of size 1, and along new ones in front.
 
     >>> fluid.flow.tensor([[1.0], [2.0]]).expand(2, 3).shape
-    [2, 3]
+    oneflow.Size([2, 3])
     """,
     order="input, *sizes",
     shape="sizes",

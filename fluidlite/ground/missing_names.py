@@ -62,6 +62,111 @@ LEFT_OUT_OF_PADDLE_2: dict[str, dict[str, str]] = {
         "fluidlite.custom_op, an operator written in Python",
     ),
 }
+#: the same of names of OneFlow, ``MODULE.NAME`` below ``flow``
+LEFT_OUT_OF_ONEFLOW: dict[str, dict[str, str]] = {
+    "files and decoders of OneFlow's own": dict.fromkeys(
+        [
+            *(".decode_onerec", ".record", "nn.COCOReader", "nn.CropMirrorNormalize"),
+            *("nn.CoinFlip", "nn.GPTIndexedBinDataReader", "nn.OneRecReader", "nn.RawReader"),
+            *(
+                f"nn.{name}"
+                for name in (
+                    *("OFRecordBytesDecoder", "OFRecordImageDecoder", "OFRecordRawDecoder"),
+                    *("OFRecordImageDecoderRandomCrop", "OFRecordReader", "OfrecordReader"),
+                    *("OFRecordImageGpuDecoderRandomCropResize", "OfrecordRawDecoder"),
+                )
+            ),
+        ],
+        "flow.utils.data.DataLoader",
+    ),
+    "tensors of tensors of different shapes": dict.fromkeys(
+        [
+            *(".gen_tensor_buffer", ".tensor_buffer", ".tensor_buffer_to_list_of_tensors"),
+            *(".tensor_buffer_to_tensor", ".tensor_to_tensor_buffer"),
+        ],
+        "a list of tensors",
+    ),
+    "kernels of one kind of machine, or for models in many processes": {
+        ".distributed_partial_fc_sample": "all classes",
+        ".one_embedding": "flow.nn.Embedding",
+        ".roi_align": "fluid.layers.roi_align",
+        ".boxing": "one process, which has its tensors whole",
+        ".backends": "the CPU: no kernels are chosen",
+        ".asyncs": "threading.Thread",
+        "cuda.type_tensor": "flow.FloatTensor and its kin",
+        **{
+            f"cuda.{name}Tensor": f"flow.{name}Tensor"
+            for name in (*("Bool", "Byte", "Char", "Double", "Float", "Half", "Int", "Long"),)
+        },
+        "env.destory_rdma": "no call: processes reach each other by MPI",
+        "env.init_rdma": "no call: processes reach each other by MPI",
+        "nn.AllReduce": "flow.comm.all_reduce",
+        "nn.DistributedPariticalFCSample": "all classes",
+        "nn.SyncBatchNorm": "flow.nn.BatchNorm2d, whose statistics are those of each process",
+    },
+    "programs and models that come from elsewhere": {
+        ".hub": "flow.load, and the class of the model",
+        ".mock_torch": "import oneflow as torch",
+        "utils.load_library": "fluidlite.custom_op, an operator written in Python",
+        "utils.tensor": "numpy(), and flow.from_numpy",
+    },
+    "classes that only others derive from": {
+        "nn.RNNBase": "flow.nn.RNN, LSTM or GRU",
+        "nn.RNNCellBase": "flow.nn.RNNCell, LSTMCell or GRUCell",
+        "utils.data.IterDataPipe": "flow.utils.data.IterableDataset",
+    },
+    "decorators of data pipes": dict.fromkeys(
+        [
+            f"utils.data.{name}"
+            for name in (
+                *("decorator", "functional_datapipe", "guaranteed_datapipes_determinism"),
+                "non_deterministic",
+            )
+        ],
+        "flow.utils.data.IterableDataset",
+    ),
+    "functions of OneFlow's older interface": {
+        ".FunctionConfig": "flow.nn.Graph, and its config",
+        ".function_config": "flow.nn.Graph, and its config",
+        ".is_deprecated": "no call",
+        ".oneflow_deprecate": "warnings.warn",
+        ".stateful_op": "the function itself",
+        "Tensor.is_consistent": "is_global",
+        "Tensor.to_consistent": "to_global",
+        "nn.Module.to_consistent": "to_global",
+    },
+    "measurements in OneFlow's own form": dict.fromkeys(
+        ["profiler.profile", "profiler.profiler_start", "profiler.profiler_stop"],
+        "fluid.profiler.profiler",
+    ),
+    "headers and libraries of C++": dict.fromkeys(
+        [
+            *("sysconfig.get_compile_flags", "sysconfig.get_include", "sysconfig.get_lib"),
+            *("sysconfig.get_liboneflow_link_flags", "sysconfig.get_link_flags"),
+        ],
+        "fluidlite.custom_op, an operator written in Python",
+    ),
+    "inner workings of OneFlow that mean nothing here": dict.fromkeys(
+        [
+            *(".core", ".docstr", ".env_util", ".framework", ".multiprocessing"),
+            *(".oneflow_internal_path", ".oneflow_python_base_dir", ".ops", ".support"),
+            *(".register_class_method_util", ".scope_util", ".session_ctx", ".distributed"),
+            *("Tensor.global_id", "amp.autocast_mode", "amp.grad_scaler", "dtype.get"),
+            *("autograd.autograd", "autograd.autograd_function", "autograd.autograd_mode"),
+            *("comm.comm_ops", "distributions.utils", "nn.common_types", "nn.image"),
+            *("nn.module", "nn.modules", "nn.optimizer", "nn.parameter", "nn.qat"),
+            *("nn.functional.functional_batch_norm", "nn.functional.functional_deform_conv"),
+            *("nn.functional.functional_maxpool", "nn.functional.functional_pad"),
+            *(f"nn.graph.{n}" for n in ("GraphTensor", "Proxy", "graph", "graph_block")),
+            *(f"nn.graph.{n}" for n in ("graph_config", "optimizer", "proxy", "util")),
+            *("nn.init.dtype_util", "nn.parallel.distributed", "nn.utils.clip_grad"),
+            *("nn.utils.container", "nn.utils.rnn.bind", "nn.utils.rnn.invert_permutation"),
+            *("nn.utils.rnn.reverse", "optim.optimizer", "profiler.events"),
+            *("profiler.profiler", "profiler.util"),
+        ],
+        "the names of oneflow, oneflow.nn, oneflow.optim and oneflow.utils.data",
+    ),
+}
 #: modules of fluid 1.8, and of paddle 2, that are not here -> what to use instead
 MODULES: dict[str, str] = {
     "static": "fluid itself: fluid.Program, fluid.Executor, fluid.data",
@@ -157,6 +262,16 @@ def _say_what_is_left_out(namespace: dict[str, Any], home: str) -> None:
     namespace["__getattr__"] = api_boundary(__getattr__)
 
 
+@cache
+def left_out_of_oneflow() -> dict[str, str]:
+    """Names of OneFlow that are left out, as in ``oneflow.nn.RNNBase`` -> why, and what to use."""
+    return {
+        f"oneflow{'' if name[0] == '.' else '.'}{name}": f"it is left out ({reason}); use {use}"
+        for reason, names in LEFT_OUT_OF_ONEFLOW.items()
+        for name, use in names.items()
+    }
+
+
 def absent(module: str, name: str) -> AttributeError:
     """The error that a module has not a name.
 
@@ -183,6 +298,9 @@ def explained(module: str, name: str) -> str:
     begin = f"module {module!r} has no attribute {name!r}"
     if f"{place}.{name}" in left_out_of_paddle_2():
         return f"{begin}: {left_out_of_paddle_2()[f'{place}.{name}']}"
+    of_oneflow = left_out_of_oneflow().get(f"one{place}.{name}")
+    if of_oneflow is not None:
+        return f"{begin}: {of_oneflow}"
     for reason, names in (*LEFT_OUT.items(), *LEFT_OUT_OF_PADDLE_2.items()):
         use = names.get(f"{place}.{name}")
         if use is not None:

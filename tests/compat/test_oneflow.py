@@ -12,10 +12,12 @@ from fluidlite.compat.check import check
 
 MODULES = [
     "amp", "autograd", "autograd.functional", "autograd.graph", "comm", "cuda", "distributions",
-    "distributions.categorical", "distributions.distribution", "env", "linalg",
+    "distributions.categorical", "distributions.distribution", "env", "jit", "linalg",
     "nn", "nn.functional", "nn.graph", "nn.init",
-    "nn.utils", "nn.utils.rnn", "optim", "optim.lr_scheduler", "profiler", "sbp", "sysconfig",
-    "utils", "utils.data", "version",
+    "nn.parallel", "nn.utils", "nn.utils.rnn", "optim", "optim.lr_scheduler", "profiler",
+    "sbp", "sysconfig",
+    "utils", "utils.checkpoint", "utils.data", "utils.data.dataloader", "utils.data.dataset",
+    "utils.data.distributed", "utils.data.sampler", "utils.global_view", "version",
 ]  # fmt: skip
 SCRIPT = """
 import oneflow as flow

@@ -155,7 +155,7 @@ def test_data_sets_are_joined_and_split():
         (lambda: data.DataLoader([1], None, drop_last=True), "batch_size=None excludes drop_last"),
         (lambda: data.DataLoader(Three(), shuffle=True), "in order excludes shuffle"),
         (lambda: data.DataLoader([1], prefetch_factor=3), "num_workers=0 excludes prefetch"),
-        (lambda: data.DataLoader([1], generator=3), "expected generator=None, got 3"),
+        (lambda: data.DataLoader([1], generator=3), "a Generator or None, got 3"),
         (lambda: data.DataLoader([1], multiprocessing_context="fork"), "context=None, got 'fork'"),
         (lambda: data.DataLoader([1], 0), "positive integer, got 0"),
         (lambda: data.RandomSampler("ab", num_samples=2), "with replacement=True"),
@@ -176,3 +176,29 @@ def test_what_does_not_fit_is_refused(ask, message):
 def test_arrays_of_different_sizes_make_no_batch():
     with pytest.raises(errors.ShapeError, match=r"got \[2\], \[3\]"):
         list(data.DataLoader([np.ones(2), np.ones(3)], batch_size=2))
+
+
+def test_generators_draw_orders_and_parts():
+    make = flow.utils.data
+
+    def seeded():
+        return flow.Generator().manual_seed(3)
+
+    orders = [list(make.RandomSampler(range(9), generator=seeded())) for _ in range(2)]
+    assert orders[0] == orders[1] and sorted(orders[0]) == [*range(9)]
+    parts = [make.random_split(range(9), [4, 5], generator=seeded()) for _ in range(2)]
+    assert list(parts[0][0]) == list(parts[1][0]) and len(parts[0][1]) == 5
+    loader = make.DataLoader(range(9), shuffle=True, generator=seeded(), batch_size=9)
+    assert next(iter(loader)).tolist() == orders[0]
+    assert list(make.SubsetRandomSampler([4], generator=seeded())) == [4]
+    with pytest.raises(errors.ArgumentError, match="a Generator or None"):
+        list(make.RandomSampler(range(3), generator=3))
+    with pytest.raises(errors.ArgumentError, match="add up to 9"):
+        make.random_split(range(9), [1])
+
+
+def test_data_sets_that_are_read_in_order_are_chained():
+    chained = flow.utils.data.ChainDataset([range(2), "ab"])
+    assert list(chained) == [0, 1, "a", "b"] and len(chained) == 4
+    assert flow.utils.data.dataset.ChainDataset is flow.utils.data.ChainDataset
+    assert flow.utils.data.get_worker_info() is None

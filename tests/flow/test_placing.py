@@ -117,3 +117,36 @@ def test_modules_print_as_oneflow_s():
     assert {repr(module) for module in texts.values()} == {*texts}
     keys = nn.Linear(2, 3).load_state_dict(nn.Linear(2, 3).state_dict())
     assert repr(keys) == "<All keys matched successfully>"
+
+
+def test_few_bits_are_observed_and_imitated():
+    nn = flow.nn
+    scale, zero = nn.MinMaxObserver(quantization_scheme="affine")(X - 3)
+    assert scale.item() == pytest.approx(11 / 255) and zero.tolist() == [70.0]
+    rounded = nn.FakeQuantization(quantization_scheme="affine")(X - 3, scale, zero)
+    assert rounded.numpy()[0] == pytest.approx([-3.0196, -1.9843, -0.9922, 0.0], abs=1e-4)
+    numbers = nn.Quantization(quantization_scheme="affine")(X - 3, scale, zero)
+    assert numbers.tolist()[0] == [0.0, 24.0, 47.0, 70.0]
+    powers = nn.MinMaxObserver(quantization_formula="cambricon")(X - 3)
+    assert [part.tolist() for part in powers] == [[-3.0], [0.0]]
+    rows = nn.MinMaxObserver(per_layer_quantization=False)(X)[0]
+    assert rows.numpy() == pytest.approx([0.0236, 0.0551, 0.0866], abs=1e-4)
+    conv = nn.QatConv2d(1, 1, 2)
+    nn.init.constant_(conv.weight, 0.3)
+    nn.init.zeros_(conv.bias)
+    out = conv(X[None, None])
+    assert out.detach().numpy()[0, 0, 0] == pytest.approx([3.0142, 4.2094, 5.4047], abs=1e-4)
+    out.sum().backward()
+    assert conv.weight.grad.shape == conv.weight.shape
+    with pytest.raises(ArgumentError):
+        nn.Quantization("foo")
+
+
+def test_modules_of_several_functions():
+    nn = flow.nn
+    net = nn.FusedMLP(4, (3, 5), 2, skip_final_activation=True)
+    assert [*net.state_dict()][::2] == ["weight_0", "weight_1", "weight_2"]
+    assert net(X).shape == (3, 2) and nn.FusedMLP(4, (3,), 2)(X).min() >= 0
+    fused = nn.FusedBatchNorm1d(4)(X, X).detach().numpy()
+    assert fused[2] == pytest.approx([9.2247, 10.2247, 11.2247, 12.2247], abs=1e-4)
+    assert nn.parallel.DistributedDataParallel(net) is net

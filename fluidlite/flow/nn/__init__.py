@@ -8,6 +8,7 @@ from ...ground.tracebacks import api_boundaries
 from . import functional as functional
 from . import graph as graph
 from . import init as init
+from . import parallel as parallel
 from . import utils as utils
 from .activation import CELU as CELU
 from .activation import ELU as ELU
@@ -55,6 +56,10 @@ from .dense import Embedding as Embedding
 from .dense import Flatten as Flatten
 from .dense import Identity as Identity
 from .dense import Linear as Linear
+from .fused import FusedBatchNorm1d as FusedBatchNorm1d
+from .fused import FusedBatchNorm2d as FusedBatchNorm2d
+from .fused import FusedBatchNorm3d as FusedBatchNorm3d
+from .fused import FusedMLP as FusedMLP
 from .graph import Graph as Graph
 from .loss import BCELoss as BCELoss
 from .loss import BCEWithLogitsLoss as BCEWithLogitsLoss
@@ -97,6 +102,13 @@ from .pooling import AvgPool3d as AvgPool3d
 from .pooling import MaxPool1d as MaxPool1d
 from .pooling import MaxPool2d as MaxPool2d
 from .pooling import MaxPool3d as MaxPool3d
+from .quantized import FakeQuantization as FakeQuantization
+from .quantized import MinMaxObserver as MinMaxObserver
+from .quantized import MovingAverageMinMaxObserver as MovingAverageMinMaxObserver
+from .quantized import QatConv1d as QatConv1d
+from .quantized import QatConv2d as QatConv2d
+from .quantized import QatConv3d as QatConv3d
+from .quantized import Quantization as Quantization
 from .recurrent import GRU as GRU
 from .recurrent import LSTM as LSTM
 from .recurrent import RNN as RNN
@@ -121,6 +133,6 @@ from .resampling import UpsamplingBilinear2d as UpsamplingBilinear2d
 from .resampling import UpsamplingNearest2d as UpsamplingNearest2d
 from .resampling import ZeroPad2d as ZeroPad2d
 
-list_given_names(globals(), "functional", "graph", "init", "utils")
+list_given_names(globals(), "functional", "graph", "init", "parallel", "utils")
 api_boundaries(globals())
 answer(globals())

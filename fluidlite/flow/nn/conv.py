@@ -115,7 +115,7 @@ class Conv1d(_Convolution):
     """Sequences convolved with filters, plus a bias.
 
     >>> fluid.flow.nn.Conv1d(3, 8, 5, padding="same")(fluid.flow.ones(2, 3, 10)).shape
-    [2, 8, 10]
+    oneflow.Size([2, 8, 10])
     """
 
     dimensions = 1

@@ -79,7 +79,7 @@ class Linear(Learned):
         out_features: the last size of the output.
 
     >>> fluid.flow.nn.Linear(4, 3).weight.shape
-    [3, 4]
+    oneflow.Size([3, 4])
     """
 
     def __init__(

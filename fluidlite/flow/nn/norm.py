@@ -221,7 +221,7 @@ class BatchNorm1d(_Tracked):
 
     >>> norm = fluid.flow.nn.BatchNorm1d(3)
     >>> norm(fluid.flow.ones(4, 3)).shape, [name for name, _ in norm.named_buffers()]
-    ([4, 3], ['running_mean', 'running_var', 'num_batches_tracked'])
+    (oneflow.Size([4, 3]), ['running_mean', 'running_var', 'num_batches_tracked'])
     """
 
     ranks: ClassVar[tuple[int, ...]] = (2, 3)

@@ -136,7 +136,7 @@ class LSTMCell(_Cell, _Placing, _Bias, _Sizes):
 
     >>> h, c = fluid.flow.nn.LSTMCell(3, 4)(fluid.flow.ones(2, 3))
     >>> h.shape, c.shape
-    ([2, 4], [2, 4])
+    (oneflow.Size([2, 4]), oneflow.Size([2, 4]))
     """
 
     kind = "LSTM"
@@ -248,7 +248,7 @@ class LSTM(_Along, _Placing, _Projection, _Ways, _Layers):
 
     >>> out, (h, c) = fluid.flow.nn.LSTM(3, 4, num_layers=2)(fluid.flow.ones(5, 2, 3))
     >>> out.shape, h.shape
-    ([5, 2, 4], [2, 2, 4])
+    (oneflow.Size([5, 2, 4]), oneflow.Size([2, 2, 4]))
     """
 
     kind = "LSTM"

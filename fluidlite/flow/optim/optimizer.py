@@ -84,6 +84,11 @@ class Optimizer:
         """
         Optimizer.__init__(self, given.pop("params"), given)
 
+    @property
+    def support_sparse(self) -> bool:
+        """True: gradients of all kinds are taken."""
+        return True
+
     def add_param_group(self, param_group: Mapping[str, Any]) -> None:
         """Update further parameters, by options of their own.
 

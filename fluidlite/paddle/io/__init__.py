@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...ground.public_names import list_public_names
 from ...ground.tracebacks import api_boundaries
 from ...readers.datasets import Dataset, IterableDataset, Sampler, SequenceSampler, Subset
+from ...readers.worker_info import get_worker_info
 from .datasets import ChainDataset, ComposeDataset, ConcatDataset, TensorDataset, random_split
 from .loader import DataLoader
 from .samplers import (
@@ -14,7 +15,6 @@ from .samplers import (
     SubsetRandomSampler,
     WeightedRandomSampler,
 )
-from .worker_info import get_worker_info
 
 __all__ = [
     "BatchSampler", "ChainDataset", "ComposeDataset", "ConcatDataset", "DataLoader", "Dataset",

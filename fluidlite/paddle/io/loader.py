@@ -19,10 +19,10 @@ from ...readers.collation import Single
 from ...readers.datasets import IterableDataset, Samples
 from ...readers.delivery import place_count
 from ...readers.generator import GeneratorLoader
+from ...readers.worker_info import Introduced
 from ..modes import in_dynamic_mode
 from .collation import as_arrays, collated
 from .samplers import BatchSampler
-from .worker_info import Introduced
 
 if TYPE_CHECKING:
     from ...ir.variable import Variable

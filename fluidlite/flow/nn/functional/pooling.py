@@ -226,7 +226,7 @@ _PLACES = """>>> out, places = fluid.flow.nn.functional.{name}(
 ...     fluid.flow.ones(1, 1{2}), 2, return_indices=True
 ... )
 >>> out.shape, int(places.sum())
-([1, 1{1}], 0)"""
+(oneflow.Size([1, 1{1}]), 0)"""
 
 max_pool1d: Callable[..., Any] = of_rank(1, _max_pool, "max_pool1d", _PLACES)
 max_pool2d: Callable[..., Any] = of_rank(2, _max_pool, "max_pool2d", _PLACES)

@@ -143,7 +143,7 @@ def _transposed_convolution(
 
 _SAME = """>>> x, w = fluid.flow.ones(1, 1{5}), fluid.flow.ones(2, 1{3})
 >>> fluid.flow.nn.functional.{name}(x, w, padding="same").shape
-[1, 2{5}]"""
+oneflow.Size([1, 2{5}])"""
 
 conv1d: Final = of_rank(1, _convolution, "conv1d", _SAME)
 conv2d: Final = of_rank(2, _convolution, "conv2d", _SAME)

@@ -11,17 +11,26 @@ from ....readers.datasets import (
     IterableDataset,
     Sampler,
     Subset,
-    random_split,
 )  # fmt: skip
 from ....readers.datasets import SequenceSampler as SequentialSampler
+from ....readers.worker_info import get_worker_info
+from . import dataloader, dataset, distributed, sampler
 from .loader import DataLoader
 from .rows import TensorDataset
-from .samplers import BatchSampler, DistributedSampler, RandomSampler, SubsetRandomSampler
+from .samplers import (
+    BatchSampler,
+    ChainDataset,
+    DistributedSampler,
+    RandomSampler,
+    SubsetRandomSampler,
+    random_split,
+)  # fmt: skip
 
 __all__ = [
-    "BatchSampler", "ConcatDataset", "DataLoader", "Dataset", "DistributedSampler",
+    "BatchSampler", "ChainDataset", "ConcatDataset", "DataLoader", "Dataset", "DistributedSampler",
     "IterableDataset", "RandomSampler", "Sampler", "SequentialSampler", "Subset",
-    "SubsetRandomSampler", "TensorDataset", "random_split",
+    "SubsetRandomSampler", "TensorDataset", "dataloader", "dataset", "distributed",
+    "get_worker_info", "random_split", "sampler",
 ]  # fmt: skip
 
 list_public_names(globals())

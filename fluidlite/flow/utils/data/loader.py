@@ -9,8 +9,10 @@ from ....errors import ArgumentError
 from ....readers.batches import BatchMaker
 from ....readers.collation import Single
 from ....readers.datasets import IterableDataset, Samples, SequenceSampler
+from ....readers.worker_info import Introduced
+from ...generators import Generator
 from .collation import collated, converted
-from .samplers import BatchSampler, RandomSampler, need_no_generator
+from .samplers import BatchSampler, RandomSampler, need_generator
 
 
 class DataLoader(BatchMaker):
@@ -33,7 +35,7 @@ class DataLoader(BatchMaker):
         worker_init_fn: called in each process first, with its number.
         multiprocessing_context: accepted, as None: processes are started as the program says by
             ``multiprocessing.set_start_method``.
-        generator: accepted, as None.
+        generator: draws the order where ``shuffle`` is said; as shuffling does when None.
         prefetch_factor: with processes: accepted; each has two batches at most.
         persistent_workers: with processes: accepted; each pass has its own.
 
@@ -61,12 +63,12 @@ class DataLoader(BatchMaker):
         timeout: float = 0,
         worker_init_fn: Callable[[int], Any] | None = None,
         multiprocessing_context: None = None,
-        generator: None = None,
+        generator: Generator | None = None,
         *,
         prefetch_factor: int = 2,
         persistent_workers: bool = False,
     ) -> None:
-        need_no_generator("DataLoader", generator)
+        need_generator(generator)
         if multiprocessing_context is not None:
             raise ArgumentError(
                 f"DataLoader: expected multiprocessing_context=None, got "
@@ -88,7 +90,9 @@ class DataLoader(BatchMaker):
             }
         )
         if sampler is None and not in_order:
-            sampler = (RandomSampler if shuffle else SequenceSampler)(cast("Sized", dataset))
+            samples = cast("Sized", dataset)
+            random = RandomSampler(samples, generator=generator) if shuffle else None
+            sampler = random or SequenceSampler(samples)
         size = 1 if batch_size is None else batch_size
         numbers = batch_sampler
         if sampler is not None and batch_sampler is None:
@@ -105,7 +109,9 @@ class DataLoader(BatchMaker):
             num_workers=num_workers,
             use_buffer_reader=False,
             timeout=timeout,
-            worker_init_fn=worker_init_fn,
+            worker_init_fn=Introduced(dataset, num_workers, worker_init_fn)
+            if num_workers
+            else worker_init_fn,
         )
         self.sampler = sampler
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence, Sized
+from itertools import accumulate, chain, pairwise
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +12,8 @@ from ....errors import ArgumentError
 from ....ground.arguments import integer, truth
 from ....ground.job_environment import launched
 from ....ground.seeding import shuffled
-from ....readers.datasets import Groups, Sampler
+from ....readers.datasets import Groups, IterableDataset, Sampler, Samples, Subset
+from ...generators import Generator
 
 
 class RandomSampler(Sampler):
@@ -20,7 +23,7 @@ class RandomSampler(Sampler):
         data_source: the samples; their number is asked for.
         replacement: whether a sample may come several times.
         num_samples: with ``replacement``: how many are drawn; as many as there are when None.
-        generator: accepted, as None.
+        generator: draws the order; as shuffling does when None.
 
     Raises:
         ArgumentError: an argument is of another kind, or ``num_samples`` is given without
@@ -37,11 +40,10 @@ class RandomSampler(Sampler):
         data_source: Sized,
         replacement: bool = False,
         num_samples: int | None = None,
-        generator: None = None,
+        generator: Generator | None = None,
     ) -> None:
         super().__init__(data_source)
         truth("RandomSampler", "replacement", replacement)
-        need_no_generator("RandomSampler", generator)
         if num_samples is not None:
             integer(self, "num_samples", num_samples)
             if not replacement:
@@ -51,6 +53,8 @@ class RandomSampler(Sampler):
                 )
         self.replacement = replacement
         self._drawn = num_samples
+        need_generator(generator)
+        self.generator = generator
 
     @property
     def num_samples(self) -> int:
@@ -60,8 +64,8 @@ class RandomSampler(Sampler):
     def __iter__(self) -> Iterator[int]:
         count = len(self.data_source)
         if not self.replacement:
-            return iter(shuffled(range(count)))
-        return (shuffled(range(count))[0] for _ in range(self.num_samples))
+            return iter(drawn_order(count, self.generator))
+        return (drawn_order(count, self.generator)[0] for _ in range(self.num_samples))
 
     def __len__(self) -> int:
         return self.num_samples
@@ -72,19 +76,21 @@ class SubsetRandomSampler(Sampler):
 
     Args:
         indices: they.
-        generator: accepted, as None.
+        generator: draws the order; as shuffling does when None.
 
     >>> sorted(fluid.flow.utils.data.SubsetRandomSampler([4, 7]))
     [4, 7]
     """
 
-    def __init__(self, indices: Sequence[int], generator: None = None) -> None:
+    def __init__(self, indices: Sequence[int], generator: Generator | None = None) -> None:
         super().__init__(indices)
-        need_no_generator("SubsetRandomSampler", generator)
+        need_generator(generator)
+        self.generator = generator
         self.indices = indices
 
     def __iter__(self) -> Iterator[int]:
-        return iter(shuffled(self.indices))
+        order = drawn_order(len(self.indices), self.generator)
+        return iter([self.indices[place] for place in order])
 
 
 class BatchSampler(Groups):
@@ -168,17 +174,71 @@ class DistributedSampler(Sampler):
         return count // self.num_replicas if self.drop_last else -(-count // self.num_replicas)
 
 
-def need_no_generator(what: str, generator: object) -> None:
-    """Refuse a generator of random numbers.
-
-    Args:
-        what: the class, for the message.
-        generator: what was given.
+def need_generator(generator: object) -> None:
+    """Refuse what draws no orders.
 
     Raises:
-        ArgumentError: there is one.
+        ArgumentError: it is neither a generator nor None.
     """
-    if generator is not None:
+    if not isinstance(generator, (Generator, type(None))):
+        raise ArgumentError(f"expected a Generator or None, got {generator!r:.60}")
+
+
+def drawn_order(count: int, generator: Generator | None) -> list[int]:
+    """The numbers below a count in random order.
+
+    Args:
+        count: how many.
+        generator: draws it; the order that shuffling has when None.
+
+    Raises:
+        ArgumentError: it is no generator.
+    """
+    if generator is None:
+        return list(shuffled(range(count)))
+    need_generator(generator)
+    return [int(number) for number in generator.stream.numpy.permutation(count)]
+
+
+def random_split(
+    dataset: Samples, lengths: Sequence[int], generator: Generator | None = None
+) -> list[Subset]:
+    """Parts of a data set whose samples are drawn.
+
+    Args:
+        dataset: the data set.
+        lengths: how many samples each part has; together all.
+        generator: draws them; as shuffling does when None.
+
+    Raises:
+        ArgumentError: the lengths are not those of the data set.
+
+    >>> [len(part) for part in fluid.flow.utils.data.random_split(range(5), [3, 2])]
+    [3, 2]
+    """
+    if sum(lengths) != len(dataset):
         raise ArgumentError(
-            f"{what}: expected generator=None, got {generator!r:.60}; call flow.manual_seed"
+            f"random_split: expected lengths that add up to {len(dataset)}, got {list(lengths)}"
         )
+    order, ends = drawn_order(len(dataset), generator), [0, *accumulate(lengths)]
+    return [Subset(dataset, order[begin:end]) for begin, end in pairwise(ends)]
+
+
+class ChainDataset(IterableDataset):
+    """The samples of data sets that are read in order, one after the other.
+
+    Args:
+        datasets: they.
+
+    >>> list(fluid.flow.utils.data.ChainDataset([range(2), "ab"]))
+    [0, 1, 'a', 'b']
+    """
+
+    def __init__(self, datasets: Iterable[Iterable[Any]]) -> None:
+        self.datasets: list[Any] = list(datasets)
+
+    def __iter__(self) -> Iterator[Any]:
+        return chain.from_iterable(self.datasets)
+
+    def __len__(self) -> int:
+        return sum(map(len, self.datasets))

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...ground import state
+from ..ground import state
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ _own: state.StateSlot[WorkerInfo | None] = state.slot("worker of a loader", lamb
 def get_worker_info() -> WorkerInfo | None:
     """Which process of a :class:`DataLoader` calls this; None in one that makes no batches.
 
-    >>> fluid.paddle.io.get_worker_info() is None
+    >>> fluid.flow.utils.data.get_worker_info() is None
     True
     """
     return _own.get()
