@@ -317,3 +317,14 @@ def test_an_optimizer_of_layers_trains_their_program():
     exe.run(paddle.static.default_startup_program())
     run = [exe.run(feed={"x": X[:, :2]}, fetch_list=[loss])[0].item() for _ in range(3)]
     assert run[0] > run[1] > run[2]
+
+
+def test_a_parallel_network_of_one_process_is_trained():
+    parallel = paddle.DataParallel(network())
+    assert isinstance(parallel, paddle.nn.Layer)
+    made, noted = paddle.Model(parallel), Stopping()
+    sgd = paddle.optimizer.SGD(0.1, parameters=made.parameters())
+    made.prepare(sgd, paddle.nn.CrossEntropyLoss())
+    made.fit(Rows(8), Rows(4), 4, verbose=0, shuffle=False, callbacks=noted)
+    assert noted.epochs == 1
+    np.testing.assert_allclose(made.evaluate(Rows(4), 4, verbose=0)["loss"], [0.6443087], rtol=1e-6)

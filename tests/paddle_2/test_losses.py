@@ -112,3 +112,11 @@ def test_attention_by_other_names():
     for refused in (F.sparse_attention, flash.flash_attn_unpadded):
         with pytest.raises(errors.UnsupportedError, match="GPUs alone"):
             refused(*[x] * (5 if refused is F.sparse_attention else 8))
+
+
+def test_labels_of_nll_may_be_columns():
+    scores = paddle.to_tensor(np.log(np.float32([[0.2, 0.8], [0.5, 0.5]])))
+    column = F.nll_loss(scores, paddle.to_tensor([[1], [0]]), reduction="none")
+    np.testing.assert_allclose(column.numpy(), -np.log([0.8, 0.5]), rtol=1e-6)
+    with pytest.raises(ValueError):
+        F.nll_loss(scores, paddle.to_tensor([[[1]], [[0]]]))

@@ -96,3 +96,30 @@ def test_a_wrong_size_has_the_class_of_the_real_error(call, kind):
 
 def test_what_is_no_layer_has_no_operations():
     assert paddle.flops(3, (3, 4)) == -1
+
+
+def test_operators_of_programs_are_counted(capsys):
+    paddle.enable_static()
+    made = paddle.static.nn
+    x = paddle.static.data("x", [2, 4, 8, 8])
+    hidden = made.batch_norm(made.conv2d(x, 8, 3, groups=2, bias_attr=False))
+    pooled = nn.functional.max_pool2d(hidden, 2)
+    made.fc(nn.functional.adaptive_avg_pool2d(pooled, 1), 3, activation="relu")
+    assert paddle.flops(paddle.static.default_main_program(), (2, 4, 8, 8), print_detail=True) == (
+        5184 + 576 + 360 + 80 + 24 + 3
+    )
+    assert (
+        capsys.readouterr().out
+        == """\
++-----------------+--------------+-------+
+|     OP Type     |  Param name  | Flops |
++-----------------+--------------+-------+
+|      conv2d     | conv2d_0.w_0 |  5184 |
+|    batch_norm   |              |  576  |
+|      pool2d     |              |  360  |
+|      pool2d     |              |   80  |
+|       mul       |   fc_0.w_0   |   24  |
+| elementwise_add |              |   3   |
++-----------------+--------------+-------+
+"""
+    )

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from typing import TypeVar
 
 from ...dygraph import parallel
-from ...dygraph.layer import Layer
 from ...ground.process_group import groups
 from ...ground.public_names import list_public_names
 from ...ground.tracebacks import api_boundaries
 from ...ground.values import SelectedRows
+from ...nn.layer import Layer
 from ...opdef.operand import Operand
 from .groups import Group
 
@@ -20,7 +20,7 @@ __all__ = ["DataParallel"]
 T = TypeVar("T")
 
 
-class DataParallel(parallel.DataParallel):
+class DataParallel(parallel.DataParallel, Layer):
     """A layer whose gradients become the means of those of all processes while ``backward`` runs.
 
     All processes begin with the parameters of process 0.

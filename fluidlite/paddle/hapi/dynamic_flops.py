@@ -10,7 +10,6 @@ import numpy as np
 
 from ...eager.mode import no_grad
 from ...eager.recording import TensorRecord
-from ...errors import UnsupportedError
 from ...functions.creation import to_tensor
 from ...ground.public_names import list_public_names
 from ...ir.program import Program
@@ -35,7 +34,8 @@ from ...nn import (
     ReLU6,
 )  # fmt: skip
 from ...nn.layer import Layer
-from .located import calls_of, net_in_tests, own_parameters
+from .located import bordered, calls_of, net_in_tests, own_parameters
+from .static_flops import static_flops
 
 __all__ = ["flops"]
 
@@ -103,7 +103,7 @@ def flops(
     """How many multiplications and additions the layers within a layer take.
 
     Args:
-        net: a layer that runs at once.
+        net: a layer that runs at once; or a program, whose operators are counted.
         input_size: the shape of its input.
         custom_ops: a class of layers -> a function of a layer, of the tuple of what it is given,
             and of what it gives; it adds to the layer's ``total_ops``.
@@ -112,9 +112,6 @@ def flops(
     Returns:
         their number; -1 where ``net`` is no layer.
 
-    Raises:
-        UnsupportedError: it is a program.
-
     >>> net = fluid.paddle.nn.Sequential(fluid.paddle.nn.Linear(4, 2))
     >>> fluid.paddle.flops(net, (3, 4))
     <class 'paddle.nn.layer.common.Linear'>'s flops has been counted
@@ -122,9 +119,7 @@ def flops(
     24
     """
     if isinstance(net, Program):
-        raise UnsupportedError(
-            "flops counts those of layers; fluidlite.inspect.costs counts those of programs"
-        )
+        return static_flops(net, print_detail)
     if not isinstance(net, Layer):
         return -1
     leaves = [layer for layer in net.sublayers() if not list(layer.children())]
@@ -201,24 +196,9 @@ def _told(rows: Sequence[tuple[str, Any, Any, int, int]], print_detail: bool) ->
     """Print the table and the sums; the number of operations."""
     total = sum(row[-1] for row in rows)
     if print_detail:
-        print(_table(("Layer Name", "Input Shape", "Output Shape", "Params", "Flops"), rows))
+        print(bordered(("Layer Name", "Input Shape", "Output Shape", "Params", "Flops"), rows))
     print(f"Total Flops: {total}     Total Params: {sum(row[-2] for row in rows)}")
     return total
-
-
-def _table(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    cells = [list(heads), *([str(cell) for cell in row] for row in rows)]
-    widths = [max(len(line[k]) for line in cells) for k in range(len(heads))]
-    rule = "+" + "+".join("-" * (width + 2) for width in widths) + "+"
-    lines = ["|" + "|".join(map(_centered, line, widths)) + "|" for line in cells]
-    return "\n".join([rule, lines[0], rule, *lines[1:], rule])
-
-
-def _centered(cell: str, width: int) -> str:
-    """A cell in the middle; what is left over stands in front of texts of even length."""
-    left, odd = divmod(width - len(cell), 2)
-    left += odd if len(cell) % 2 == 0 else 0
-    return " " + (" " * left + cell).ljust(width) + " "
 
 
 def _size(value: Any) -> int:

@@ -86,4 +86,25 @@ def net_in_tests(net: Layer) -> Iterator[None]:
             each.training = mode
 
 
-__all__ = ["calls_of", "net_in_tests", "number_of", "own_parameters", "within"]
+def bordered(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """Rows in a table with borders.
+
+    Args:
+        heads: what stands above the columns.
+        rows: the cells.
+    """
+    cells = [list(heads), *([str(cell) for cell in row] for row in rows)]
+    widths = [max(len(line[k]) for line in cells) for k in range(len(heads))]
+    rule = "+" + "+".join("-" * (width + 2) for width in widths) + "+"
+    lines = ["|" + "|".join(map(_centered, line, widths)) + "|" for line in cells]
+    return "\n".join([rule, lines[0], rule, *lines[1:], rule])
+
+
+def _centered(cell: str, width: int) -> str:
+    """A cell in the middle; what is left over stands in front of texts of even length."""
+    left, odd = divmod(width - len(cell), 2)
+    left += odd if len(cell) % 2 == 0 else 0
+    return " " + (" " * left + cell).ljust(width) + " "
+
+
+__all__ = ["bordered", "calls_of", "net_in_tests", "number_of", "own_parameters", "within"]

@@ -329,7 +329,7 @@ class Model:
         for step, batch in enumerate(loader):
             told.call("on_predict_batch_begin", step, logs)
             fields = listed(batch)
-            inputs = fields[: self._input_count()]
+            inputs = fields[: self._input_count(len(fields))]
             outputs.append(self.predict_batch(inputs))
             logs.update(step=step, batch_size=_rows(inputs))
             told.call("on_predict_batch_end", step, logs)
@@ -349,10 +349,11 @@ class Model:
         if not self._is_prepared:
             raise ArgumentError("expected a loss or metrics: model.prepare(optimizer, loss)")
         logs: dict[str, Any] = {}
-        count, steps = self._input_count(), _length(loader)
+        steps = _length(loader)
         for step, batch in enumerate(loader):
             told.call(f"on_{mode}_batch_begin", step, logs)
             fields = listed(batch)
+            count = self._input_count(len(fields))
             inputs, labels = fields[:count], fields[count:]
             if mode == "train":
                 ends = (step + 1) % parts == 0 or step + 1 == steps
@@ -385,11 +386,15 @@ class Model:
         names = [] if self._loss is None else ["loss"]
         return names + [name for metric in self._metrics for name in listed(metric.name())]
 
-    def _input_count(self) -> int:
-        """How many fields of a batch are inputs."""
+    def _input_count(self, fields: int) -> int:
+        """How many fields of a batch are inputs; all but the last one where the network takes any
+        number.
+        """
         if self._inputs is not None:
             return len(self._inputs)
         parameters = inspect.signature(self.network.forward).parameters.values()
+        if any(p.kind is p.VAR_POSITIONAL for p in parameters):
+            return max(fields - 1, 1)
         return sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)
 
     # -- what it consists of -----------------------------------------------------------------------
