@@ -24,9 +24,9 @@ from ..ground.public_names import list_public_names
 from ..ground.reprs import Described
 from ..ground.tracebacks import api_boundaries
 from ..layers import metric as layers
-from ..opdef.operand import Operand
 
 if TYPE_CHECKING:
+    from ..eager.tensor import Tensor
     from ..functions.arguments import ArrayLike
 
 __all__ = ["Accuracy", "Auc", "Metric", "Precision", "Recall", "accuracy"]
@@ -88,7 +88,7 @@ class Accuracy(Metric):
         self._name = [f"{stem}_top{k}" for k in self.topk] if several else [stem]
         self.reset()
 
-    def compute(self, pred: Operand, label: Operand, *args: object) -> Any:
+    def compute(self, pred: Tensor, label: Tensor, *args: object) -> Any:
         """Whether each of the largest outputs is that of the label: 1 or 0, the largest first.
 
         Args:
@@ -301,11 +301,11 @@ class Auc(Metric):
 
 
 def accuracy(
-    input: Operand,
-    label: Operand,
+    input: Tensor,
+    label: Tensor,
     k: int = 1,
-    correct: Operand | None = None,
-    total: Operand | None = None,
+    correct: Tensor | None = None,
+    total: Tensor | None = None,
     name: str | None = None,
 ) -> Any:
     """The share of rows whose label is among the ``k`` classes with the largest scores.
@@ -325,7 +325,8 @@ def accuracy(
     >>> float(fluid.paddle.metric.accuracy(scores, fluid.paddle.to_tensor([[0], [1]])))
     0.5
     """
-    return reshape(layers.accuracy(input, cast(label, "int64"), k, correct, total), [])
+    share: Any = layers.accuracy
+    return reshape(share(input, cast(label, "int64"), k, correct, total), [])
 
 
 def _array(what: str, name: str, value: Any) -> Any:

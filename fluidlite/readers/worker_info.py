@@ -42,7 +42,8 @@ class Introduced(NamedTuple):
 
     def __call__(self, number: int) -> None:
         """Called in the process with its number."""
-        seed = int(np.random.get_state()[1][0])  # which the process was begun with
+        drawn: Any = np.random.get_state()
+        seed = int(drawn[1][0])  # which the process was begun with
         _own.switch(WorkerInfo(number, self.num_workers, self.dataset, seed))
         if self.function is not None:
             self.function(number)

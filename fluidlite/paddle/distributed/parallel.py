@@ -20,7 +20,7 @@ __all__ = ["DataParallel"]
 T = TypeVar("T")
 
 
-class DataParallel(parallel.DataParallel, Layer):
+class DataParallel(parallel.DataParallel, Layer):  # type: ignore[misc]
     """A layer whose gradients become the means of those of all processes while ``backward`` runs.
 
     All processes begin with the parameters of process 0.

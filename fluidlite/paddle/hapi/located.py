@@ -21,7 +21,7 @@ def own_parameters(layer: Any) -> list[Any]:
     Args:
         layer: the layer.
     """
-    if isinstance(layer, StackedCells):
+    if _is_recurrent(layer):
         return list(layer.parameters())
     own = [each for each in layer.own_parameters.values() if each is not None]
     return own + [each for name, each in layer.named_buffers() if name in _STATISTICS]
@@ -39,7 +39,7 @@ def within(layer: Layer) -> Iterator[Layer]:
     Args:
         layer: where to look.
     """
-    if isinstance(layer, StackedCells):
+    if _is_recurrent(layer):
         return
     for each in layer.children():
         yield from within(each)
@@ -70,7 +70,11 @@ def calls_of(net: Layer, inputs: Sequence[Any]) -> list[tuple[Layer, Any, Any]]:
 
 
 def _only_holds(layer: Layer) -> bool:
-    return isinstance(layer, (Sequential, LayerList)) and not isinstance(layer, StackedCells)
+    return isinstance(layer, (Sequential, LayerList)) and not _is_recurrent(layer)
+
+
+def _is_recurrent(layer: Any) -> bool:
+    return isinstance(layer, StackedCells)
 
 
 @contextmanager

@@ -98,11 +98,11 @@ def _shown(value: Any) -> str:
 
 
 def _one(value: Any) -> str:
-    if isinstance(value, np.ndarray) and value.size == 1:
-        value = value.item()
-    if isinstance(value, (float, np.floating)):
-        return f"{value:.4f}" if abs(value) > 1e-3 or value != value else f"{value:.4e}"
-    return str(value)
+    single = value.item() if isinstance(value, np.ndarray) and value.size == 1 else value
+    if not isinstance(single, (float, np.floating)):
+        return str(single)
+    number = float(single)
+    return f"{number:.4e}" if abs(number) <= 1e-3 else f"{number:.4f}"
 
 
 def _duration(seconds: float) -> str:

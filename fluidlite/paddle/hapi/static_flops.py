@@ -23,13 +23,13 @@ def static_flops(program: Program, print_detail: bool = False) -> int:
         print_detail: print a table of the operators.
     """
     block = program.global_block()
-    rows = []
+    rows: list[tuple[str, str, int]] = []
     for op in block.ops:
         count = _COUNTS.get(op.type)
         if count is not None:
             names = [n for n in op.input_arg_names if isinstance(block.var(n), Parameter)]
-            weights = names if op.type in _WITH_WEIGHTS else []
-            rows.append((op.type, *(weights or [""]), count(op, block)))
+            weight = names[0] if op.type in _WITH_WEIGHTS and names else ""
+            rows.append((op.type, weight, count(op, block)))
     if print_detail:
         print(bordered(("OP Type", "Param name", "Flops"), rows))
     return sum(row[-1] for row in rows)
@@ -50,11 +50,11 @@ def _product(op: Operator, block: Block) -> int:
 
 
 def _pooling(op: Operator, block: Block) -> int:
-    taken, made = _shape(op, block, "X"), _shape(op, block, "Out", True)
+    taken, pooled = _shape(op, block, "X"), _shape(op, block, "Out", True)
     window = list(op.attr("ksize"))
     if op.attr("adaptive") or op.attr("global_pooling"):
-        window = [n // m for n, m in zip(taken[2:], made[2:])]
-    return prod(made[1:]) * (prod(window) + 1)
+        window = [n // m for n, m in zip(taken[2:], pooled[2:])]
+    return prod(pooled[1:]) * (prod(window) + 1)
 
 
 def _normalization(op: Operator, block: Block) -> int:

@@ -87,24 +87,28 @@ class DataLoader(BatchMaker):
         in_order = isinstance(dataset, IterableDataset) or not hasattr(dataset, "__getitem__")
         alone = batch_size is None and batch_sampler is None
         numbers, size = batch_sampler, 1 if batch_size is None else batch_size
+        source: Any = dataset
         if numbers is None and not in_order:
             numbers = BatchSampler(
-                dataset, shuffle=bool(shuffle), batch_size=size, drop_last=bool(drop_last)
+                source, shuffle=bool(shuffle), batch_size=size, drop_last=bool(drop_last)
             )
             size, shuffle, drop_last = 1, False, False
-        one_by_one = collate_fn or as_arrays
+        collate: Any = Single(collate_fn or as_arrays) if alone else collate_fn or collated
+        begins: Any = worker_init_fn
+        if num_workers:
+            begins = Introduced(dataset, num_workers, worker_init_fn)
         super().__init__(
             dataset,
             numbers,
             size,
             shuffle,
             drop_last,
-            Single(one_by_one) if alone else collate_fn or collated,
+            collate,
             num_workers,
             use_buffer_reader,
             use_shared_memory,
             timeout,
-            Introduced(dataset, num_workers, worker_init_fn) if num_workers else worker_init_fn,
+            begins,
             prefetch_factor,
             persistent_workers,
             shares_streams=True,
@@ -138,7 +142,7 @@ class DataLoader(BatchMaker):
         """A batch as values of static mode."""
         if self.return_list or self.feed_list is None:
             return _mapped(batch, _value)
-        names = [getattr(each, "name", each) for each in self.feed_list]
+        names = [str(getattr(each, "name", each)) for each in self.feed_list]
         fields = list(batch.values()) if isinstance(batch, Mapping) else batch
         fields = list(fields) if isinstance(fields, (list, tuple)) else [fields]
         if len(fields) != len(names):
@@ -151,7 +155,7 @@ class DataLoader(BatchMaker):
     @staticmethod
     @functools.wraps(loader.DataLoader.from_generator)
     def from_generator(*args: Any, **kwargs: Any) -> GeneratorLoader:
-        return GeneratorLoader(*args, **kwargs, tensors=in_dynamic_mode())
+        return GeneratorLoader(*args, **{**kwargs, "tensors": in_dynamic_mode()})
 
     from_dataset = staticmethod(loader.DataLoader.from_dataset)
 
