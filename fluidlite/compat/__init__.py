@@ -16,7 +16,6 @@ from collections.abc import Sequence
 from ..errors import FluidError
 from ..ground.public_names import list_public_names
 from ..ir.foreign import OWN, allowed, checked_kinds
-from ..ir.message_text import ProgramTexts, texts
 from . import children, dropped, editions, served, six
 from .alias import AliasFinder, forget
 from .packages import PACKAGES, PADDLE, another, package_of
@@ -86,7 +85,7 @@ def install(
         sys.meta_path.append(six.SixFinder())
         served.forget_notices()
     served.synthetic_data.switch(synthetic_data)
-    texts.switch(editions.texts_of(editions.edition()))
+    editions.print_as(editions.edition())
     allowed.switch(kinds)
     if dropped_names:
         dropped.install()
@@ -104,7 +103,7 @@ def uninstall() -> None:
     children.withdraw()
     dropped.uninstall()
     served.synthetic_data.switch(False)
-    texts.switch(ProgramTexts.OWN)
+    editions.print_as_before()
     allowed.switch(OWN)
     for finder in [f for f in sys.meta_path if isinstance(f, (AliasFinder, six.SixFinder))]:
         sys.meta_path.remove(finder)

@@ -10,6 +10,7 @@ import os
 
 from ..errors import ArgumentError
 from ..ground import state
+from ..ground.dtypes import type_prefix
 from ..ir.message_text import ProgramTexts, texts
 from . import children
 from .names import is_listed
@@ -46,9 +47,21 @@ def edition() -> str | None:
     return _decided.get()
 
 
-def texts_of(which: str | None) -> ProgramTexts:
-    """In which text an edition gives programs; that of 1.8 where nothing is decided."""
-    return ProgramTexts.READABLE if which == "2.6" else ProgramTexts.MESSAGES
+def print_as(which: str | None) -> None:
+    """Print programs and element types as an edition does.
+
+    Args:
+        which: the edition; as 1.8 does when None, and nothing is decided.
+    """
+    newer = which == "2.6"
+    texts.switch(ProgramTexts.READABLE if newer else ProgramTexts.MESSAGES)
+    type_prefix.switch("paddle." if newer else "")
+
+
+def print_as_before() -> None:
+    """Print them as this package does."""
+    texts.switch(ProgramTexts.OWN)
+    type_prefix.switch("")
 
 
 def decide(which: str, chosen: bool = False) -> None:
@@ -60,7 +73,7 @@ def decide(which: str, chosen: bool = False) -> None:
     """
     _decided.switch(which)
     if texts.get() is not ProgramTexts.OWN:
-        texts.switch(texts_of(which))
+        print_as(which)
     if chosen:
         _chosen.switch(True)
     children.tell_edition(which)

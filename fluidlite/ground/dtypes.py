@@ -8,6 +8,11 @@ from typing import Any
 import numpy as np
 
 from ..errors import DTypeError, suggestion
+from . import state
+
+#: what the names of element types begin with where they are printed: "paddle." under the alias, for
+#: programs of paddle 2
+type_prefix: state.StateSlot[str] = state.slot("prefix of element types", lambda: "")
 
 
 class DType(IntEnum):
@@ -33,8 +38,13 @@ class DType(IntEnum):
         """Whether values of this type can be differentiated."""
         return self in _FLOATS
 
-    def __str__(self) -> str:
+    @property
+    def plain(self) -> str:
+        """Its name as NumPy has it."""
         return _NUMPY[self].name
+
+    def __str__(self) -> str:
+        return type_prefix.get() + _NUMPY[self].name
 
     def __repr__(self) -> str:
         return f"VarType.{self.name}"
@@ -110,7 +120,7 @@ def as_dtype(value: Any) -> DType:
 
 def unknown_dtype(value: Any) -> DTypeError:
     """The error that lists the element types there are."""
-    names = [str(member) for member in DType]
+    names = [member.plain for member in DType]
     return DTypeError(
         f"expected an element type, one of {', '.join(names)}; got {value!r}"
         + (suggestion(value, names) if isinstance(value, str) else "")

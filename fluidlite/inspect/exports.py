@@ -55,7 +55,7 @@ def to_networkx(program: Program) -> networkx.MultiDiGraph[Any]:
             kind="variable",
             name=variable.name,
             shape=variable.shape if variable.has_shape else None,
-            dtype=str(variable.dtype) if variable.has_dtype else None,
+            dtype=variable.dtype.plain if variable.has_dtype else None,
             persistable=variable.persistable,
             is_data=variable.is_data,
             is_parameter=use.is_parameter,

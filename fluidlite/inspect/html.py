@@ -209,7 +209,7 @@ def _variable(variable: Variable) -> dict[str, Any]:
 def short_type(variable: Variable) -> str:
     """Element type and shape, as in ``float32[-1, 3]``; a float32 shows its shape alone."""
     shape = f"[{', '.join(map(str, variable.shape))}]" if variable.has_shape else "[?]"
-    dtype = str(variable.dtype) if variable.has_dtype else "?"
+    dtype = variable.dtype.plain if variable.has_dtype else "?"
     return shape if dtype == "float32" else dtype + shape
 
 

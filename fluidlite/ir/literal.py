@@ -29,7 +29,7 @@ TYPE_WORDS = {
     "strings": "STRINGS",
 }
 #: the name of an element type -> the type
-ELEMENT_TYPES = {str(member): member for member in DType}
+ELEMENT_TYPES = {member.plain: member for member in DType}
 #: words that are values; a variable of such a name is written in quotes
 WORDS = frozenset({"true", "false", "nan", "inf", *TYPE_WORDS, *ELEMENT_TYPES})
 
@@ -121,7 +121,7 @@ def value_text(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, DType):
-        return str(value)
+        return value.plain
     if isinstance(value, float):
         return float_text(value)
     if isinstance(value, str):

@@ -33,7 +33,7 @@ def readable_variable(variable: Variable) -> str:
     if variable.kind not in _SHAPED:
         return f"{begin})"
     shape = tuple(variable.shape) if variable.has_shape else ()
-    dtype = str(variable.dtype) if variable.has_dtype else "bool"
+    dtype = variable.dtype.plain if variable.has_dtype else "bool"
     return f"{begin}.shape{shape}.dtype({dtype}).stop_gradient({variable.stop_gradient})"
 
 

@@ -133,7 +133,7 @@ def _type_text(variable: Variable) -> str:
     kind = "" if variable.kind is Kind.LOD_TENSOR else variable.kind.name.lower()
     if kind and not variable.has_shape and not variable.has_dtype:
         return kind
-    dtype = str(variable.dtype) if variable.has_dtype else "?"
+    dtype = variable.dtype.plain if variable.has_dtype else "?"
     shape = ", ".join(map(str, variable.shape)) if variable.has_shape else "?"
     return f"{kind} {dtype}[{shape}]".lstrip()
 

@@ -96,7 +96,7 @@ class Print(Op, type="print"):
             return " ".join([*words, f"array of {len(value)} tensors"])
         data = value.data if isinstance(value, LoDTensor) else value
         if self.print_tensor_type:
-            words.append(str(as_dtype(data.dtype)))
+            words.append(as_dtype(data.dtype).plain)
         if self.print_tensor_shape:
             words.append(str(list(data.shape)))
         if self.print_tensor_lod and isinstance(value, LoDTensor):
@@ -135,7 +135,7 @@ class Assert(Detached, type="assert"):
         for data in run.names("inputs", "Data"):
             value = np.asarray(run.value(data))
             found = elements(value, self.summarize)
-            lines.append(f"  {data} {as_dtype(value.dtype)}{list(value.shape)}: {found}")
+            lines.append(f"  {data} {as_dtype(value.dtype).plain}{list(value.shape)}: {found}")
         raise OpError("\n".join(lines))
 
 

@@ -122,7 +122,7 @@ def check(variable: Any, value: Any) -> None:
     if variable.has_dtype and as_dtype(data.dtype) != variable.dtype:
         raise FeedError(
             f"{what} {variable.dtype}, its reader gives {data.dtype}; convert it there: "
-            f"array.astype({str(variable.dtype)!r})"
+            f"array.astype({variable.dtype.plain!r})"
         )
     if variable.has_shape:
         shape = variable.shape

@@ -156,7 +156,7 @@ def misfit(variable: Variable, data: Any) -> str | None:
     if variable.has_dtype and dtype != variable.dtype:
         message = f"variable {variable.name!r} is declared {variable.dtype} and was fed {dtype}"
         if strict:
-            raise FeedError(f"{message}; convert it: array.astype({str(variable.dtype)!r})")
+            raise FeedError(f"{message}; convert it: array.astype({variable.dtype.plain!r})")
         return f"{message}; operators compute with what was fed"
     declared = variable.shape
     if not variable.has_shape or _agree(data.shape, declared):

@@ -54,6 +54,15 @@ def test_a_program_is_its_blocks_with_a_line_for_each_operator(paddle):
     assert str(main) == "".join(f"{each}\n" for each in main.blocks)
 
 
+def test_element_types_are_printed_with_the_name_of_the_package(paddle):
+    x = paddle.static.data("x", [2], "int64")
+    assert str(x.dtype) == f"{x.dtype}" == "paddle.int64"
+    assert ".dtype(int64)." in str(x)
+    paddle.disable_static()
+    assert f"{paddle.ones([1]).dtype}" == "paddle.float32"
+    assert repr(paddle.nn.Linear(2, 3)) == "Linear(in_features=2, out_features=3, dtype=float32)"
+
+
 def test_messages_of_paddle_2_say_what_is_a_parameter_and_stops_gradients(paddle):
     w = paddle.static.create_parameter([3], "float32", name="w")
     a = paddle.static.data("a", [2])
@@ -71,6 +80,7 @@ def test_what_1_8_prints_stays_messages():
     try:
         fluid = importlib.import_module("paddle.fluid")
         x = fluid.data("x", [2], "float32")
+        assert str(x.dtype) == "float32"
         assert str(x).startswith('name: "x"\n') and "stop_gradient" not in str(x)
         assert str(fluid.default_main_program()).startswith("blocks {")
     finally:
