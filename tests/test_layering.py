@@ -498,6 +498,7 @@ SPELLINGS = {
         "paddle.optimizer",
         "paddle.param_attr",
         "paddle.regularizer",
+        "paddle.static.amp",
     ),
 }
 

@@ -156,15 +156,8 @@ class Assign(of_fluid.NumpyArrayInitializer):
         """The values of a parameter that is made at once.
 
         Args:
-            var: has its shape.
-
-        Raises:
-            ShapeError: the values have another one.
+            var: accepted: it takes the shape of the values, as in paddle 2.
         """
-        if self.value.shape != tuple(var.shape):
-            raise ShapeError(
-                f"Assign: expected values of shape {list(var.shape)}, got {list(self.value.shape)}"
-            )
         return self.value
 
 

@@ -45,6 +45,12 @@ class DebugMode(Enum):
 
 _NAMES = {"float16": "fp16", "float32": "fp32", "float64": "fp64"}
 _LARGEST = 65504.0  # of float16
+#: types of operators whose names in 2.6 are others
+_CALLED = {
+    **{name: f"{name}2" for name in ("reshape", "squeeze", "transpose", "unsqueeze")},
+    **{f"{name}_v2": name for name in ("adadelta", "adam", "lamb")},
+    "matmul": "matmul_v2",
+}
 _HEADS = (
     "<--------------- Op Name ---------------- | -- FP16 Calls --- | -- BF16 Calls --- | "
     "--- FP32 Calls--- | -- Other Calls -->"
@@ -205,8 +211,12 @@ class _Counts(Listener):
     def ran(self, op: Op, ins: Any, outs: Mapping[str, Any]) -> None:
         firsts = (v[0] if isinstance(v, (list, tuple)) and v else v for v in outs.values())
         dtype = next((str(v.array.dtype) for v in firsts if hasattr(v, "array")), "")
-        column = {"float16": 0, "bfloat16": 1, "float32": 2}.get(dtype, 3)
-        self.calls.setdefault(op.type, [0, 0, 0, 0])[column] += 1
+        self.calls.setdefault(op.type, [0, 0, 0, 0])[column_of(dtype)] += 1
+
+
+def column_of(dtype: str) -> int:
+    """Where the table of :func:`print_stats` has an element type."""
+    return {"float16": 0, "bfloat16": 1, "float32": 2}.get(dtype, 3)
 
 
 class _Switched:
@@ -296,8 +306,9 @@ def print_stats(calls: Mapping[str, Iterable[int]]) -> None:
     """
     say("<{:-^120}>".format(" op list "))
     say(_HEADS)
-    for kind in sorted(calls):
-        say(f"  {kind:<40}|" + "|".join(f"  {n:<17}" for n in calls[kind]))
+    named = {_CALLED.get(kind, kind): numbers for kind, numbers in calls.items()}
+    for kind in sorted(named):
+        say(f"  {kind:<40}|" + "|".join(f"  {n:<17}" for n in named[kind]))
     say("<{:-^120}>\n".format(f" op count: {len(calls)} "))
 
 

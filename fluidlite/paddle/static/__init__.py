@@ -23,7 +23,7 @@ from ...optimizer import ExponentialMovingAverage
 from ...runtime.executor import Executor
 from ...scope import Scope, global_scope, scope_guard
 from ..param_attr import WeightNormParamAttr
-from . import io, nn
+from . import amp, io, nn
 from .building import Print, accuracy, append_backward, auc, load, save, setitem
 from .data import data
 from .machines import (
@@ -46,7 +46,7 @@ from .models import (
 __all__ = [
     "BuildStrategy", "CompiledProgram", "ExecutionStrategy", "Executor",
     "ExponentialMovingAverage", "InputSpec", "Operator",
-    "Parameter", "Print", "Program", "Scope", "Variable", "WeightNormParamAttr", "accuracy",
+    "Parameter", "Print", "Program", "Scope", "Variable", "WeightNormParamAttr", "accuracy", "amp",
     "append_backward", "auc", "cpu_places", "create_global_var", "create_parameter",
     "ctr_metric_bundle", "cuda_places", "data", "default_main_program", "default_startup_program",
     "deserialize_persistables", "deserialize_program", "device_guard", "global_scope", "gradients",

@@ -1,0 +1,23 @@
+"""``paddle.static.amp`` of paddle 2.6: on a CPU losses are scaled, and nothing is cast."""
+
+from __future__ import annotations
+
+from ....ground.public_names import list_public_names
+from ....ground.tracebacks import api_boundaries
+from . import bf16, debugging
+from .decorating import (
+    AutoMixedPrecisionLists,
+    CustomOpLists,
+    cast_model_to_fp16,
+    cast_parameters_to_fp16,
+    decorate,
+    fp16_guard,
+)  # fmt: skip
+
+__all__ = [
+    "AutoMixedPrecisionLists", "CustomOpLists", "bf16", "cast_model_to_fp16",
+    "cast_parameters_to_fp16", "debugging", "decorate", "fp16_guard",
+]  # fmt: skip
+
+list_public_names(globals())
+api_boundaries(globals())

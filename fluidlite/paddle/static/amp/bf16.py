@@ -1,0 +1,39 @@
+"""``paddle.static.amp.bf16`` of paddle 2.6: bfloat16, which is not there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ....errors import UnsupportedError
+from ....ground.public_names import list_public_names
+from ....optimizer import Optimizer
+
+__all__ = ["bf16_guard", "decorate_bf16"]
+
+
+@contextmanager
+def bf16_guard() -> Iterator[None]:
+    """A guard whose operators work in bfloat16 where :func:`decorate_bf16` says so."""
+    yield
+
+
+def decorate_bf16(
+    optimizer: Optimizer,
+    amp_lists: Any = None,
+    use_pure_bf16: bool = False,
+    use_bf16_guard: bool | None = None,
+) -> Optimizer:
+    """Not there.
+
+    Args:
+        optimizer, amp_lists, use_pure_bf16, use_bf16_guard: accepted.
+
+    Raises:
+        UnsupportedError: always.
+    """
+    raise UnsupportedError("decorate_bf16: there are no operators in bfloat16; use float32")
+
+
+list_public_names(globals())
