@@ -70,6 +70,7 @@ IMPORTERS = {"__import__", "import_module"}
 NAMED_BY_THE_CALLER = {
     "fluidlite.ground.moved_modules": "users import modules by their old names",
     "fluidlite.ground.missing_names": "modules name themselves; all names may be suggested",
+    "fluidlite.ground.module_tables": "tables say what modules give",
     "fluidlite.distributed.mesh": "names of JAX",
     "fluidlite.paddle.utils.checks": "scripts say what they try to import",
 }

@@ -36,6 +36,8 @@ class AliasModule(ModuleType):
         module = self.__name__
         if name == "__all__":
             return _public(module)
+        if name == "__path__":  # the import asks for it before it sets it
+            raise AttributeError(name)
         entry = entry_of(module, name)
         newer = _of_ours(self, name)
         if entry is None and newer is _ABSENT:
@@ -169,10 +171,13 @@ class AliasFinder:
         """The specification of a module that is served; None for any other."""
         if package_of(fullname) not in self.packages:
             return None
-        newer = module_behind(fullname)
-        if newer is None and not is_listed(fullname):
+        is_whole = fullname in PACKAGES  # ours is loaded when a name of it is asked for
+        newer = None if is_whole else module_behind(fullname)
+        if newer is None and not is_whole and not is_listed(fullname):
             return None
-        has_more = hasattr(newer, "__path__") or (is_listed(fullname) and is_package(fullname))
+        has_more = (
+            is_whole or hasattr(newer, "__path__") or (is_listed(fullname) and is_package(fullname))
+        )
         # Not derived from importlib.abc.Loader: importing that takes long.
         loader: Any = self
         return ModuleSpec(fullname, loader, origin="fluidlite", is_package=has_more)

@@ -135,5 +135,5 @@ def begins(name: str) -> None:
     Args:
         name: its whole name.
     """
-    if is_listed(name) != (module_behind(name) is not None):
+    if name != PADDLE and is_listed(name) != (module_behind(name) is not None):
         uses("1.8" if is_listed(name) else "2.6", name)

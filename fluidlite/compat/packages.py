@@ -16,6 +16,7 @@ from . import children
 
 _ROOT = __name__.partition(".")[0]
 PADDLE = "paddle"
+_OLD = "fluid"  #: the package below paddle that only 1.8 has
 #: a package that is served -> ours
 PACKAGES = {PADDLE: f"{_ROOT}.paddle", "oneflow": f"{_ROOT}.flow"}
 
@@ -34,7 +35,7 @@ def module_behind(name: str) -> ModuleType | None:
         name: its whole name.
     """
     package, *below = name.split(".")
-    if package not in PACKAGES:
+    if package not in PACKAGES or below[:1] == [_OLD]:
         return None
     module = import_module(PACKAGES[package])
     for part in below:

@@ -237,19 +237,14 @@ def left_out_of_paddle_2() -> dict[str, str]:
     }
 
 
-def answer_of_paddle_2(package: str) -> None:
-    """Have the modules of a package say why they have not what is left out of paddle 2.
+def answer_of_paddle_2(namespace: dict[str, Any]) -> None:
+    """Have a module of paddle 2 say why it has not what is left out.
 
     Args:
-        package: the whole name of what stands for ``paddle``.
+        namespace: of the module: what ``globals()`` gives at its end.
     """
-    outside = package.rpartition(".")[0]
-    for home in {name.rpartition(".")[0] for name in left_out_of_paddle_2()}:
-        _say_what_is_left_out(vars(import_module(f"{outside}.{home}")), home)
-
-
-def _say_what_is_left_out(namespace: dict[str, Any], home: str) -> None:
     module, before = namespace["__name__"], namespace.get("__getattr__")
+    home = module.partition(".")[2]
 
     def __getattr__(name: str) -> Any:
         if f"{home}.{name}" in left_out_of_paddle_2():

@@ -15,6 +15,7 @@ from typing import Any
 
 from ..errors import suggestion
 from .fluid_paths import FLUID
+from .missing_names import answer_of_paddle_2
 from .public_names import list_public_names
 from .tracebacks import api_boundary
 
@@ -49,7 +50,8 @@ def give_names(namespace: dict[str, Any], homes: Homes, below: Iterable[str] = (
     Args:
         namespace: of the module: what ``globals()`` gives at its end.
         homes: the names.
-        below: names of modules below it, which are public, too.
+        below: names of modules below it, which are public, too, and are loaded when they are
+            first asked for.
     """
     module = namespace["__name__"]
     held, public = {}, [*namespace.get("__all__", ())]
@@ -60,7 +62,11 @@ def give_names(namespace: dict[str, Any], homes: Homes, below: Iterable[str] = (
             public += [name] * (word[0] not in "~_")
     namespace["__all__"] = [*dict.fromkeys([*public, *below])]
 
+    modules = frozenset(below)
+
     def __getattr__(name: str) -> Any:
+        if name in modules:
+            return import_module(f"{module}.{name}")
         if name not in held:
             known = suggestion(name, namespace["__all__"])
             raise AttributeError(f"module {module!r} has no attribute {name!r}{known}", name=name)
@@ -68,6 +74,7 @@ def give_names(namespace: dict[str, Any], homes: Homes, below: Iterable[str] = (
         return namespace[name]
 
     namespace["__getattr__"] = api_boundary(__getattr__)
+    answer_of_paddle_2(namespace)
     list_public_names(namespace)
 
 

@@ -8,6 +8,8 @@ The functions, layers and optimizers are those of the package; here stand their 
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ..eager.engine import grad
 from ..eager.mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from ..eager.parameter import LazyGuard
@@ -71,16 +73,12 @@ from ..functions.slices import (
 from ..functions.special import (
     digamma, erfinv, i0, i0e, i1, i1e, lgamma, multigammaln, polygamma,
 )  # fmt: skip
-from ..ground.missing_names import answer_of_paddle_2
+from ..ground.module_tables import give_names
 from ..ground.place import CPUPlace, CUDAPinnedPlace, CUDAPlace
-from ..ground.public_names import list_public_names
 from ..ground.tracebacks import api_boundaries
 from ..ground.state import get_flags, set_flags
-from ..io import batch
 from . import (
-    amp, autograd, base, callbacks, device, distributed, framework, hapi, hub, incubate,
-    inference, inplace, io, jit, metric, nn, onnx, optimizer, profiler, reader, regularizer,
-    static, sysconfig, utils, version,
+    autograd, device, framework, inplace, nn, optimizer, reader, regularizer, version,
 )  # fmt: skip
 from .creation import (
     arange, assign, create_parameter, empty, eye, full, linspace, logspace, normal, ones, rand,
@@ -92,27 +90,44 @@ from .device import (
     is_compiled_with_custom_device, is_compiled_with_distribute, is_compiled_with_ipu,
     is_compiled_with_rocm, is_compiled_with_xpu, set_device,
 )  # fmt: skip
-from .distributed.parallel import DataParallel
 from .element_types import bool, dtype, finfo, iinfo, is_complex, is_floating_point, is_integer
-from .files import load, save
-from .hapi import Model, flops, summary
 from .param_attr import ParamAttr
 from .modes import disable_static, enable_static, in_dynamic_mode
 from .random_states import (
     get_cuda_rng_state, get_rng_state, set_cuda_rng_state, set_rng_state,
 )  # fmt: skip
-from .utils.checks import disable_signal_handler
 
 __version__ = version.full_version
 globals().update({name: getattr(inplace, name) for name in inplace.__all__})
 from . import tensor  # noqa: E402 (it gives names that stand above)
 
 _INNER = (
-    "annotations", "answer_of_paddle_2", "api_boundaries", "arrays", "creation",
-    "element_types", "files", "inplace", "list_public_names", "modes", "param_attr",
-    "random_states",
+    "TYPE_CHECKING", "annotations", "api_boundaries", "arrays", "creation",
+    "element_types", "files", "give_names", "inplace", "modes", "param_attr", "random_states",
 )  # fmt: skip
+if TYPE_CHECKING:
+    from ..io import batch
+    from . import (
+        amp, base, callbacks, distributed, hapi, hub, incubate, inference, io, jit, metric, onnx,
+        profiler, static, sysconfig, utils,
+    )  # fmt: skip
+    from .distributed.parallel import DataParallel
+    from .files import load, save
+    from .hapi import Model, flops, summary
+    from .utils.checks import disable_signal_handler
 __all__ = [name for name in globals() if name[0] != "_" and name not in _INNER]
-list_public_names(globals())
-answer_of_paddle_2(__name__)
+give_names(
+    globals(),
+    {
+        "io": "batch",
+        "paddle.files": "load save",
+        "paddle.hapi": "Model flops summary",
+        "paddle.distributed.parallel": "DataParallel",
+        "paddle.utils.checks": "disable_signal_handler",
+    },
+    below=(
+        *("amp", "base", "callbacks", "distributed", "hapi", "hub", "incubate", "inference", "io"),
+        *("jit", "metric", "onnx", "profiler", "static", "sysconfig", "utils"),
+    ),
+)
 api_boundaries(globals(), quick=True, imported=True, but=("Tensor",))

@@ -9,8 +9,7 @@ from ...clip import (
     error_clip_callback,
     set_gradient_clip,
 )  # fmt: skip
-from ...ground.public_names import list_public_names
-from ...layers import clip_by_norm, get_tensor_from_selected_rows, merge_selected_rows
+from ...ground.module_tables import give_names
 from ...nn import ClipGradByGlobalNorm, ClipGradByNorm, ClipGradByValue
 
 ClipGradBase = GradientClipBase
@@ -21,8 +20,7 @@ GradientClipByValue = ClipGradByValue
 __all__ = [
     "ClipGradBase", "ClipGradByGlobalNorm", "ClipGradByNorm", "ClipGradByValue",
     "ErrorClipByValue", "GradientClipBase", "GradientClipByGlobalNorm", "GradientClipByNorm",
-    "GradientClipByValue", "append_gradient_clip_ops", "clip_by_norm", "error_clip_callback",
-    "get_tensor_from_selected_rows", "merge_selected_rows", "set_gradient_clip",
+    "GradientClipByValue", "append_gradient_clip_ops", "error_clip_callback",
+    "set_gradient_clip",
 ]  # fmt: skip
-
-list_public_names(globals())
+give_names(globals(), {"layers": "clip_by_norm get_tensor_from_selected_rows merge_selected_rows"})
