@@ -328,3 +328,17 @@ def test_a_parallel_network_of_one_process_is_trained():
     made.fit(Rows(8), Rows(4), 4, verbose=0, shuffle=False, callbacks=noted)
     assert noted.epochs == 1
     np.testing.assert_allclose(made.evaluate(Rows(4), 4, verbose=0)["loss"], [0.6443087], rtol=1e-6)
+
+
+class Stream(paddle.io.IterableDataset):
+    def __iter__(self):
+        return iter(zip(X[:10], Y[:10]))
+
+
+def test_data_of_unknown_length_is_printed_as_it_comes(capsys):
+    loader = paddle.io.DataLoader(Stream(), batch_size=3)
+    model(paddle.metric.Accuracy()).fit(loader, loader, epochs=1, log_freq=2)
+    assert re.sub("[0-9.]{6}", "N", printed(capsys)) == (
+        f"{HEAD}Epoch 1/1\nstep   2 - loss: N - acc: N - T\nstep   4 - loss: N - acc: N - T\n"
+        "Eval begin...\nstep   2 - loss: N - acc: N - T\nstep   4 - loss: N - acc: N - T\n"
+    )

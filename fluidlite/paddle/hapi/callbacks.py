@@ -146,10 +146,9 @@ class ProgBarLogger(Callback):
             self._eval.write(logs or {})
 
     def on_eval_end(self, logs: dict[str, Any] | None = None) -> None:
-        """Print the last numbers, and how many samples there were."""
-        if self.verbose:
-            if self._eval.steps is not None or self._eval.step % self.log_freq:
-                self._eval.write(logs or {})
+        """Print the last numbers, and how many samples there were, where their number was known."""
+        if self.verbose and self._eval.steps is not None:
+            self._eval.write(logs or {})
             print(f"Eval samples: {self._eval.samples}")
 
     def on_predict_begin(self, logs: dict[str, Any] | None = None) -> None:
