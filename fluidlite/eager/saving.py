@@ -78,8 +78,8 @@ class saved_tensors_hooks(Described):
     Of what gradients need only the shape of, nothing is kept, and nothing packed.
 
     Args:
-        pack: takes a tensor, gives anything: a file's name, a smaller copy.
-        unpack: takes that, gives a tensor of the same shape and type; called in ``backward``.
+        pack_hook: takes a tensor, gives anything: a file's name, a smaller copy.
+        unpack_hook: takes that, gives a tensor of the same shape and type; called in ``backward``.
 
     >>> x = fluid.to_tensor([1.0, 2.0], stop_gradient=False)
     >>> with fluid.autograd.saved_tensors_hooks(lambda t: t.tolist(), fluid.to_tensor):
@@ -88,11 +88,11 @@ class saved_tensors_hooks(Described):
     [2.0, 4.0]
     """
 
-    def __init__(self, pack: Callable[[Any], Any], unpack: Callable[[Any], Any]) -> None:
-        for name, function in (("pack", pack), ("unpack", unpack)):
+    def __init__(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
+        for name, function in (("pack_hook", pack_hook), ("unpack_hook", unpack_hook)):
             if not callable(function):
                 raise ArgumentError(f"expected {name} to be a function, got {function!r:.60}")
-        self._pack, self._unpack = pack, unpack
+        self._pack_hook, self._unpack_hook = pack_hook, unpack_hook
         self._before: list[Any] = []
 
     def __enter__(self) -> saved_tensors_hooks:
@@ -117,7 +117,7 @@ class saved_tensors_hooks(Described):
             array = value.array if isinstance(value, TensorRecord) else value
             if type(array) is not np.ndarray:
                 return value
-            return Packed(array, kind, self._pack, self._unpack)
+            return Packed(array, kind, self._pack_hook, self._unpack_hook)
 
         with _Unhooked():
             node.saved = [

@@ -42,6 +42,17 @@ LEFT_OUT_OF_PADDLE_2: dict[str, dict[str, str]] = {
         "static.ipu_shard_guard": "no guard: programs run on the CPU",
         "static.set_ipu_shard": "the layer as it is: programs run on the CPU",
     },
+    "kernels that only one kind of machine has": {
+        "incubate.layers.bilateral_slice": "fluid.nn.functional.grid_sample",
+        "incubate.layers.fused_bn_add_act": "fluid.nn.BatchNorm2D, a sum and an activation",
+        "incubate.layers.fused_seqpool_cvm": "fluid.static.nn.sequence_pool",
+        "incubate.layers.pow2_decay_with_linear_warmup": "fluid.optimizer.lr.PolynomialDecay in "
+        "fluid.optimizer.lr.LinearWarmup",
+    },
+    "inner workings of paddle that mean nothing here": {
+        "decomposition": "gradients as they are: rules are made of operators, of every order",
+        "pir": "fluid.static.Program, whose blocks of operators can be read and rewritten",
+    },
     "files of one profiler's own form": {
         "profiler.export_protobuf": "fluid.profiler.export_chrome_tracing",
         "profiler.load_profiler_result": "fluid.profiler.export_chrome_tracing, whose files are "

@@ -105,5 +105,5 @@ def test_what_does_not_come_back_is_refused():
         y = x * x
     with pytest.raises(ShapeError, match=r"give back float64\[1\], got float32\[2\]"):
         y.backward()
-    with pytest.raises(ArgumentError, match="expected pack to be a function, got 3"):
+    with pytest.raises(ArgumentError, match="expected pack_hook to be a function, got 3"):
         hooks(3, 4)

@@ -1,0 +1,78 @@
+"""Losses as they are, and softmax of what a mask leaves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...errors import ArgumentError, DTypeError
+from ...functions.creation import assign, to_tensor
+from ...functions.reduction import mean, sum
+from ...ground.public_names import list_public_names
+from ...ground.tracebacks import api_boundaries
+from ...nn.functional import softmax
+from ...opdef.operand import Operand
+
+__all__ = ["identity_loss", "softmax_mask_fuse", "softmax_mask_fuse_upper_triangle"]
+
+_REDUCTIONS: dict[Any, Any] = {"sum": sum, "mean": mean, "none": assign, 0: sum, 1: mean, 2: assign}
+
+
+def identity_loss(x: Operand, reduction: str | int = "none") -> Any:
+    """A loss as it is, or put together; its gradient begins there.
+
+    Args:
+        x: a loss of fractions, of any shape.
+        reduction: "none" or 2; "sum" or 0; "mean" or 1.
+
+    Raises:
+        ArgumentError: it is something else.
+
+    >>> from fluidlite import paddle
+    >>> paddle.incubate.identity_loss(paddle.to_tensor([1.0, 3.0]), "mean").item()
+    2.0
+    """
+    if not isinstance(x, Operand):
+        raise ArgumentError(f"identity_loss: expected a tensor, got {x!r:.60}")
+    if not isinstance(reduction, (str, int)) or reduction not in _REDUCTIONS:
+        raise ArgumentError(f"expected reduction to be none, sum or mean, got {reduction!r:.60}")
+    if np.dtype(x.array.dtype).kind != "f":
+        raise DTypeError(f"identity_loss: expected fractions, got {x.array.dtype}")
+    return _REDUCTIONS[reduction](x)
+
+
+def softmax_mask_fuse(x: Operand, mask: Operand, name: str | None = None) -> Any:
+    """The softmax of a sum.
+
+    Args:
+        x: [B, heads, N, M].
+        mask: [B, 1, N, M]: a large negative number where nothing is to stay.
+        name: accepted.
+
+    >>> from fluidlite import paddle
+    >>> x = paddle.zeros([1, 1, 1, 2])
+    >>> mask = paddle.to_tensor([[[[0.0, -1e9]]]])
+    >>> paddle.incubate.softmax_mask_fuse(x, mask).tolist()
+    [[[[1.0, 0.0]]]]
+    """
+    return softmax(x + mask, axis=-1)  # type: ignore[operator]
+
+
+def softmax_mask_fuse_upper_triangle(x: Operand) -> Any:
+    """The softmax of what is not above the diagonal.
+
+    Args:
+        x: [B, heads, N, N].
+
+    >>> from fluidlite import paddle
+    >>> paddle.incubate.softmax_mask_fuse_upper_triangle(paddle.zeros([1, 1, 2, 2])).tolist()
+    [[[[1.0, 0.0], [0.5, 0.5]]]]
+    """
+    size = x.shape[-1]
+    above = np.triu(np.full((size, size), -10000.0, x.array.dtype), 1)
+    return softmax(x + to_tensor(above), axis=-1)  # type: ignore[operator]
+
+
+list_public_names(globals())
+api_boundaries(globals())
