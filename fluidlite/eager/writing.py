@@ -207,7 +207,8 @@ class Writing(TensorRecord, results=False):
         """Make all elements one number, in place."""
 
         def filled(old: Any) -> Any:
-            return old.results(np.full(old.array.shape, value, old.array.dtype))
+            sizes = [+n for n in old.array.shape]
+            return old.results(np.full(sizes, value, old.array.dtype))
 
         return self.write(filled)
 

@@ -300,11 +300,19 @@ def _bernoulli_(x: Any, p: float = 0.5) -> Any:
     return x.write(lambda old: elementary.cast(noise.uniform_like(old) < p, old.dtype))
 
 
+def _same(x: Any, *places: Any, **more: Any) -> Any:
+    """The variable, which lies with the only process."""
+    return x
+
+
 #: methods of variables where those of tensors do more than a program needs
 OF_VARIABLES: dict[str, Any] = {
     "backward": begin_backward,
+    **dict.fromkeys(["global_to_global", "local_to_global", "to_global", "to_local"], _same),
     "is_eager": property(lambda x: False),
+    "is_global": property(lambda x: False),
     "is_lazy": property(lambda x: True),
+    "is_local": property(lambda x: True),
     "requires_grad": property(lambda x: not x.stop_gradient),
     "requires_grad_": _set_wanting,
     "uniform_": _uniform_,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -91,11 +92,9 @@ def as_strided(
         raise located(ShapeError, f"expected a stride for each of {list(size)}, got {list(stride)}")
     steps = np.array([*stride, 0], "int64")[:-1]
     places = np.tensordot(steps, np.indices(tuple(size)), 1) + storage_offset
-    flat = shaping.reshape(input, [-1])
-    if places.size and not 0 <= places.min() <= places.max() < flat.array.shape[0]:
-        raise located(
-            ShapeError, f"expected places within {flat.array.shape[0]} elements, got {places.max()}"
-        )
+    flat, count = shaping.reshape(input, [-1]), prod(+n for n in input.array.shape)
+    if places.size and not 0 <= places.min() <= places.max() < count:
+        raise located(ShapeError, f"expected places within {count} elements, got {places.max()}")
     return get_item(flat, np.asarray(places, "int64"))
 
 
@@ -117,7 +116,7 @@ def batch_gather(input: Tensor, indices: Tensor) -> Tensor:
             f"expected indices for each of {list(input.array.shape)}, got "
             f"{list(indices.array.shape)}",
         )
-    places = list(np.indices(tuple(indices.array.shape)))[:-1]
+    places = list(np.indices([+n for n in indices.array.shape]))[:-1]
     return get_item(input, (*places, indices))
 
 
@@ -148,7 +147,7 @@ def broadcast_like(x: Tensor, like_tensor: Tensor, broadcast_axes: Sequence[int]
     """
     if broadcast_axes and len(x.array.shape) < len(like_tensor.array.shape):
         x = shaping.unsqueeze(x, list(broadcast_axes))
-    return shaping.broadcast_to(x, list(like_tensor.array.shape))
+    return shaping.broadcast_to(x, [+n for n in like_tensor.array.shape])
 
 
 def roc_auc_score(label: Tensor, pred: Tensor) -> Tensor:

@@ -19,6 +19,8 @@ RANDOM = "draws random numbers: compared below"
 GRADIENTS = "fluid.gradients differentiates programs"
 FILES = "is about files"
 PYTHON = "gives what Python decides by"
+PROCESSES = "says which processes have a tensor"
+AT_ONCE = "reads elements at once"
 
 #: what is decided by a size of 1 that nobody knows: a dimension that goes, one that is stretched
 AMBIGUOUS = {
@@ -53,7 +55,21 @@ LEFT_OUT = {
 LEFT_OUT_OF_FLOW = {
     **{k: v for k, v in LEFT_OUT.items() if hasattr(flow, k)},
     **dict.fromkeys(["as_tensor", "from_numpy", "tensor"], NOTHING),
-    **dict.fromkeys(["inference_mode", "manual_seed"], STATE),
+    **dict.fromkeys(
+        ["autocast_decorator", "broadcast_shapes", "convert_oneflow_dtype_to_numpy_dtype", "dtypes"]
+        + ["from_dlpack", "hann_window", "ignore", "to_dlpack"],
+        NOTHING,
+    ),
+    **dict.fromkeys(
+        ["clear_autocast_cache", "get_autocast_cpu_dtype", "get_autocast_gpu_dtype"]
+        + ["get_rng_state", "inference_mode", "initial_seed", "is_autocast_cache_enabled"]
+        + ["is_autocast_enabled", "manual_seed", "set_autocast_cache_enabled"]
+        + ["set_autocast_cpu_dtype", "set_autocast_enabled", "set_autocast_gpu_dtype"]
+        + ["set_default_tensor_type", "set_num_threads", "set_rng_state"],
+        STATE,
+    ),
+    **dict.fromkeys(["global_to_global", "local_to_global", "to_global", "to_local"], PROCESSES),
+    **dict.fromkeys(["nms", "roc_auc_score"], AT_ONCE),
     **dict.fromkeys(["rand_like", "randn_like", "randint_like"], RANDOM),
     **dict.fromkeys(["load", "save"], FILES),
     "is_nonzero": PYTHON,
@@ -89,7 +105,7 @@ SPELLINGS = {
         functions_of(flow.nn.functional),
         calls.FUNCTIONAL | calls.FLOW_FUNCTIONAL,
         strict_tensor,
-        {},
+        {"ctc_greedy_decoder": AT_ONCE, "gumbel_softmax": RANDOM},
     ),
 }
 CASES = [

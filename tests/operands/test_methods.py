@@ -11,6 +11,7 @@ from operands.test_functions import texts_of
 HANDLES = "is for what writes in place"
 RANDOM = "draws random numbers: compared with the functions"
 SEVERAL = "takes a list of tensors: compared with the functions"
+PROCESSES = "says which processes have a tensor"
 OBJECT = "gives an object that is no tensor"
 
 LEFT_OUT = {
@@ -19,7 +20,9 @@ LEFT_OUT = {
     **dict.fromkeys(["cauchy_", "geometric_"], RANDOM),
     **dict.fromkeys(["add_n", "broadcast_tensors", "concat", "multiplex", "stack"], SEVERAL),
     "broadcast_shape": "takes shapes",
-    "device": OBJECT,
+    **dict.fromkeys(["device", "is_eager", "is_global", "is_lazy", "is_local"], OBJECT),
+    **dict.fromkeys(["global_to_global", "local_to_global", "to_global", "to_local"], PROCESSES),
+    "backward": "is for the losses of a graph",
     "cuda": "there is one place",
 }
 

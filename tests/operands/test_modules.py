@@ -5,6 +5,7 @@ import pytest
 
 import fluidlite as fluid
 from fluidlite import flow
+from fluidlite.errors import ArgumentError
 from fluidlite.ground.public_names import public_names
 from operands import calls
 from operands.comparing import (
@@ -27,12 +28,17 @@ ARRAYS_ONLY = "changes gradients, not operands"
 LEFT_OUT = {
     **dict.fromkeys(["LayerDict", "LayerList", "ParameterList"], HOLDS),
     **dict.fromkeys(["ModuleDict", "ModuleList", "ParameterDict", "Parameter"], HOLDS),
-    **dict.fromkeys(["Layer", "Module", "RNNCellBase"], BASE),
+    **dict.fromkeys(["Layer", "Module", "RNNCellBase", "Graph"], BASE),
     "BeamSearchDecoder": "is driven by dynamic_decode",
     **dict.fromkeys(
         ["ClipGradByGlobalNorm", "ClipGradByNorm", "ClipGradByValue"],
         ARRAYS_ONLY,
     ),
+}
+#: what reads elements, which variables have none of
+AT_ONCE = {
+    *("FakeQuantization", "MinMaxObserver", "MovingAverageMinMaxObserver", "Quantization"),
+    *("QatConv1d", "QatConv2d", "QatConv3d"),
 }
 LIBRARIES = {
     "nn": (fluid.nn, calls.LAYERS, tensor),
@@ -42,7 +48,7 @@ CASES = [
     (library, name)
     for library, (module, *_) in LIBRARIES.items()
     for name in sorted(public_names(vars(module)))
-    if isinstance(getattr(module, name), type) and name not in LEFT_OUT
+    if isinstance(getattr(module, name), type) and name not in {*LEFT_OUT, *AT_ONCE}
 ]
 
 
@@ -124,3 +130,14 @@ def test_what_is_left_out_is_not_called(library, name):
     kind = getattr(LIBRARIES[library][0], name)
     bases = fluid.nn.Layer.forward, flow.nn.Module.forward
     assert getattr(kind, "forward", bases[0]) in bases
+
+
+def test_what_reads_elements_refuses_variables():
+    x = fluid.data("x", [2, 3], "float32")
+    for name in AT_ONCE - {"FakeQuantization", "Quantization"}:
+        arguments = (3, 2, 1) if name.startswith("Qat") else ()
+        with pytest.raises(ArgumentError, match="not in programs"):
+            getattr(flow.nn, name)(*arguments)(x, *[x] * name.startswith("Moving"))
+    for name in ("FakeQuantization", "Quantization"):
+        with pytest.raises(ArgumentError, match="not in programs"):
+            getattr(flow.nn, name)()(x, flow.ones(1), flow.zeros(1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...functions.arithmetic import add, multiply, subtract
 from ...functions.elementary import acos, cos
 from ...ground.fields import options_of
 from ..elementary import where
@@ -115,4 +116,5 @@ class CombinedMarginLoss(Module):
         """The cosines with their margins: [N, C], for labels [N]."""
         right = F.one_hot(label, x.array.shape[1]).bool()
         inner = x.clamp(-1.0, 1.0)
-        return where(right, cos(acos(inner) * self.m1 + self.m2) - self.m3, x)
+        angle = add(multiply(acos(inner), self.m1), self.m2)
+        return where(right, subtract(cos(angle), self.m3), x)

@@ -9,7 +9,7 @@ from ...eager.engine import located
 from ...errors import ShapeError
 from ...functions import creation
 from ...functions.arguments import DTypeLike, Integers
-from ...functions.arithmetic import divide
+from ...functions.arithmetic import add, divide
 from ...functions.elementary import cast, rsqrt
 from ...functions.shaping import numbers_in
 from ...ground.fields import from_fields
@@ -130,7 +130,8 @@ class RMSNorm(_Affine):
     def forward(self, input: Tensor) -> Tensor:
         """The scaled input."""
         axes = [*range(-len(self.normalized_shape), 0)]
-        scaled = input * rsqrt((input * input).mean(axes, keepdim=True) + self.eps)
+        squares = (input * input).mean(axes, keepdim=True)
+        scaled = input * rsqrt(add(squares, self.eps))
         return scaled if self.weight is None else scaled * self.weight
 
     def extra_repr(self) -> str:
@@ -154,7 +155,7 @@ class RMSLayerNorm(Module):
     def forward(self, hidden_states: Tensor) -> Tensor:
         """The scaled input."""
         squares = (hidden_states * hidden_states).mean(-1, keepdim=True)
-        return self.weight * (hidden_states * rsqrt(squares + self.variance_epsilon))
+        return self.weight * (hidden_states * rsqrt(add(squares, self.variance_epsilon)))
 
 
 @from_fields

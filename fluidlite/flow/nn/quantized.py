@@ -11,6 +11,7 @@ from ...eager.function import PyLayer
 from ...errors import ArgumentError
 from ...functions.arguments import Integers
 from ...ground.docstrings import Family
+from ...opdef.operand import appends
 from ..creation import zeros
 from ..kinds import int64
 from .conv import CONVOLUTIONS, Conv1d, Conv2d, Conv3d
@@ -31,6 +32,19 @@ QUANTIZED = Family(
     },
     raises="ArgumentError: there is no such formula or scheme.",
 )
+
+
+def need_elements(*operands: Any) -> None:
+    """Refuse variables of programs, which have no elements to be observed.
+
+    Args:
+        operands: tensors.
+
+    Raises:
+        ArgumentError: one is a variable.
+    """
+    if appends(operands) is not None:
+        raise located(ArgumentError, "few bits are observed of tensors, not in programs")
 
 
 class _Bits(Module):
@@ -78,8 +92,8 @@ class MinMaxObserver(_Bits):
     """The step and the number of 0 that the elements of a tensor need.
 
     >>> observer = fluid.flow.nn.MinMaxObserver(quantization_scheme="affine")
-    >>> [part.tolist() for part in observer(fluid.flow.tensor([0.0, 255.0]))]
-    [[1.0], [0.0]]
+    >>> [part.tolist() for part in observer(fluid.flow.tensor([-1.0, 254.0]))]
+    [[1.0], [1.0]]
     """
 
     def __init__(
@@ -95,6 +109,7 @@ class MinMaxObserver(_Bits):
 
     def forward(self, input: Tensor) -> tuple[Tensor, Tensor]:
         """The step, or its exponent for the formula of cambricon, and the number of 0."""
+        need_elements(input)
         rows = input.array.reshape(1 if self.per_layer_quantization else len(input.array), -1)
         scale, zero = self._steps(rows.min(1), rows.max(1))
         return input.results(scale.astype(rows.dtype)), input.results(zero.astype(rows.dtype))
@@ -135,6 +150,7 @@ class MovingAverageMinMaxObserver(_Bits):
             input: a tensor.
             current_train_step: the number of the step, from 0.
         """
+        need_elements(input)
         high, low = self.moving_max, self.moving_min
         step = int(current_train_step.array.reshape(-1)[0])
         if self.training and step <= self.stop_update_after_iters:
@@ -174,6 +190,7 @@ class Quantization(_Bits):
             scale: the step, or one for each slice.
             zero_point: the number of 0, or one for each slice.
         """
+        need_elements(input, scale, zero_point)
         numbers = self._numbers(input.array, scale.array, zero_point.array)[0]
         return input.results(numbers.astype(input.array.dtype))
 
@@ -188,6 +205,7 @@ class FakeQuantization(Quantization):
 
     def forward(self, input: Tensor, scale: Tensor, zero_point: Tensor) -> Tensor:
         """The elements; arguments as of :class:`Quantization`."""
+        need_elements(input, scale, zero_point)
         numbers, step, zero = self._numbers(input.array, scale.array, zero_point.array)
         rounded: Tensor = _Passing.apply(input, ((numbers - zero) * step).astype(input.array.dtype))
         return rounded
