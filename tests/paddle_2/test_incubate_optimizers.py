@@ -192,3 +192,64 @@ def test_curvature_needs_a_function_that_gives_the_loss():
         lbfgs.step()
     with pytest.raises(ValueError, match="a function"):
         lbfgs.step(3.0)
+
+
+def rosenbrock(x):
+    return 100 * (x[1] - x[0] ** 2) ** 2 + (1 - x[0]) ** 2
+
+
+def quartic(x):
+    return ((x - 1.0) ** 4).sum()
+
+
+#: function, start, steps -> the position, and the value there
+FOUND = {
+    (rosenbrock, (-1.2, 1.0), 1): ([-1.0298468880142106, 1.0694502497901182], 4.128138340789158),
+    (rosenbrock, (-1.2, 1.0), 2): ([-0.9291773053247494, 0.8280509043220166], 3.8464722101253543),
+    (rosenbrock, (-1.2, 1.0), 5): ([-0.5807936511061186, 0.3422727168023856], 2.5013602547089757),
+    (quartic, (0.0, 3.0, 5.0), 5): (
+        [0.8558272308848119, 1.0123147153760848, 0.2419231676721097],
+        0.3306897303141239,
+    ),
+}
+
+
+@pytest.mark.parametrize("function, start, steps", FOUND)
+@pytest.mark.parametrize("dtype, digits", [("float32", 2e-5), ("float64", 1e-12)])
+def test_the_search_for_a_least_value_goes_as_in_2_6(function, start, steps, dtype, digits):
+    found = paddle.incubate.optimizer.functional.minimize_lbfgs(
+        function, paddle.to_tensor(start, dtype), max_iters=steps, dtype=dtype
+    )
+    position, value = FOUND[function, start, steps]
+    np.testing.assert_allclose(found[2].numpy(), position, rtol=digits, atol=digits)
+    np.testing.assert_allclose(float(found[3]), value, rtol=digits)
+    assert [each.shape for each in found[:2]] == [[1], [1]]
+    assert found[0].tolist() == [False]
+    assert found[2].dtype == getattr(paddle, dtype)
+
+
+@pytest.mark.parametrize("name", ["minimize_bfgs", "minimize_lbfgs"])
+def test_the_least_value_is_found(name):
+    minimize = getattr(paddle.incubate.optimizer.functional, name)
+    start = paddle.to_tensor([-1.2, 1.0], "float64")
+    found = minimize(rosenbrock, start, dtype="float64", max_iters=100)
+    assert found[0].tolist() == [True]
+    np.testing.assert_allclose(found[2].numpy(), [1.0, 1.0], atol=1e-7)
+    if name == "minimize_bfgs":  # the inverse of the second derivatives there
+        np.testing.assert_allclose(found[5].numpy(), [[0.5, 1.0], [1.0, 2.005]], rtol=0.02)
+    matrix = paddle.to_tensor([[2.0, 0.5], [0.5, 1.0]])
+    found = minimize(quartic, paddle.to_tensor([0.0, 3.0]), initial_inverse_hessian_estimate=matrix)
+    np.testing.assert_allclose(found[2].numpy(), [1.0, 1.0], atol=0.02)
+
+
+@pytest.mark.parametrize("name", ["minimize_bfgs", "minimize_lbfgs"])
+def test_searches_that_mean_nothing_are_refused(name):
+    minimize = getattr(paddle.incubate.optimizer.functional, name)
+    start = paddle.to_tensor([0.0, 3.0])
+    with pytest.raises(NotImplementedError, match="strong_wolfe"):
+        minimize(quartic, start, line_search_fn="armijo")
+    with pytest.raises(ValueError, match="float32 or float64"):
+        minimize(quartic, start, dtype="int32")
+    for wrong in ([[1.0, 2.0], [0.0, 1.0]], [[-1.0, 0.0], [0.0, 1.0]]):
+        with pytest.raises(ValueError, match="symmetric and positive definite"):
+            minimize(quartic, start, initial_inverse_hessian_estimate=paddle.to_tensor(wrong))
