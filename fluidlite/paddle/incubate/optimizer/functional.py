@@ -176,15 +176,15 @@ class _Minimum:
             return Point(step, value, gradient, float(gradient @ direction))
 
         search = _Search(at, Point(0.0, self.value, before, float(before @ direction)), most)
-        found = search.run(length)
-        moved = origin.dtype.type(found.step) * direction
-        self.position, self.value, self.gradient = origin + moved, found.value, found.gradient
+        reached = search.run(length)
+        moved = origin.dtype.type(reached.step) * direction
+        self.position, self.value, self.gradient = origin + moved, reached.value, reached.gradient
         change = self.gradient - before
         if moved @ change:
             estimate.learn(moved, change)
         small = abs(self.gradient).max(initial=0) < self.tolerance_grad
         self.converged = bool(small or 0 < abs(moved).max(initial=0) < self.tolerance_change)
-        return bool(found.step)
+        return bool(reached.step)
 
     def _evaluated(self, position: Array) -> tuple[float, Array]:
         self.calls += 1
