@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..errors import UnsupportedError
+from ..errors import ExplainedError, UnsupportedError
 from ..functions import selection
 from ..ground.dtypes import Kind
 from . import engine
@@ -34,6 +34,10 @@ def _of_others(name: str, reason: str) -> Any:
     return method
 
 
+def _has_no_block(tensor: Any) -> str:
+    return f"{described(tensor)} has no block: tensors belong to no program"
+
+
 class Storage(TensorRecord, results=False):
     """Tensors that say how they lie in memory."""
 
@@ -42,6 +46,11 @@ class Storage(TensorRecord, results=False):
     placements: Any = None
     process_mesh: Any = None
     dist_attr: Any = None
+
+    @property
+    def block(self) -> Any:
+        """Refused: tensors belong to no program."""
+        raise ExplainedError(_has_no_block, self, name="block")
 
     @property
     def strides(self) -> list[int]:

@@ -52,6 +52,7 @@ LEFT_OUT_OF_PADDLE_2: dict[str, dict[str, str]] = {
     "inner workings of paddle that mean nothing here": {
         "decomposition": "gradients as they are: rules are made of operators, of every order",
         "pir": "fluid.static.Program, whose blocks of operators can be read and rewritten",
+        "inference._get_phi_kernel_name": "the type of the operator",
     },
     "files of one profiler's own form": {
         "profiler.export_protobuf": "fluid.profiler.export_chrome_tracing",
@@ -259,7 +260,7 @@ def answer_of_paddle_2(namespace: dict[str, Any]) -> None:
 
     def __getattr__(name: str) -> Any:
         if f"{home}.{name}" in left_out_of_paddle_2():
-            raise absent(module, name)
+            raise AbsentNameError(explained, module, name, name=name)
         if before is not None:
             return before(name)
         known = suggestion(name, namespace["__all__"])

@@ -102,8 +102,9 @@ globals().update({name: getattr(inplace, name) for name in inplace.__all__})
 from . import tensor  # noqa: E402 (it gives names that stand above)
 
 _INNER = (
-    "TYPE_CHECKING", "annotations", "api_boundaries", "arrays", "creation",
-    "element_types", "files", "give_names", "inplace", "modes", "param_attr", "random_states",
+    "TYPE_CHECKING", "annotations", "answer_of_paddle_2", "api_boundaries", "arrays",
+    "creation", "element_types", "files", "give_names", "inplace", "list_public_names", "modes",
+    "param_attr", "random_states",
 )  # fmt: skip
 if TYPE_CHECKING:
     from ..io import batch
@@ -114,6 +115,7 @@ if TYPE_CHECKING:
     from .distributed.parallel import DataParallel
     from .files import load, save
     from .hapi import Model, flops, summary
+    from .shapes import check_shape, tolist
     from .utils.checks import disable_signal_handler
 __all__ = [name for name in globals() if name[0] != "_" and name not in _INNER]
 give_names(
@@ -123,6 +125,7 @@ give_names(
         "paddle.files": "load save",
         "paddle.hapi": "Model flops summary",
         "paddle.distributed.parallel": "DataParallel",
+        "paddle.shapes": "check_shape tolist",
         "paddle.utils.checks": "disable_signal_handler",
     },
     below=(

@@ -55,7 +55,8 @@ class finfo(_Limits):
     def __init__(self, dtype: Any) -> None:
         names = "min", "max", "eps", "resolution", "smallest_normal", "tiny", "bits"
         super().__init__(np.finfo(_need_kind("fc", dtype)), *names)
-        self.resolution = float(f"{self.resolution:.3g}")  # a power of ten in any type
+        # a power of ten in any type
+        self.resolution: float = float(f"{vars(self)['resolution']:.3g}")
 
 
 class iinfo(_Limits):

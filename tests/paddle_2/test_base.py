@@ -259,6 +259,23 @@ def test_modules_are_tried_and_functions_are_left_as_they_are():
     assert paddle.disable_signal_handler() is None
 
 
+def test_shapes_are_checked_in_static_mode_only():
+    paddle.check_shape(3, "reshape")
+    paddle.enable_static()
+    sizes, rates = paddle.full([2], 1, "int64"), paddle.full([2], 1.0, "float32")
+    for right in ([2, -1], (2, 3), [], sizes, [sizes, 2]):
+        paddle.base.data_feeder.check_shape(right, "reshape")
+    for wrong in ([2.0], 3, "a", [None], np.array([2]), rates, [rates]):
+        with pytest.raises(TypeError, match=r"^reshape: expected "):
+            paddle.check_shape(wrong, "reshape")
+
+
+def test_elements_are_lists():
+    assert paddle.tolist(paddle.to_tensor(3)) == 3
+    with pytest.raises(ArgumentError):
+        paddle.tolist([1])
+
+
 def test_tensors_go_through_capsules():
     x = paddle.to_tensor([[1, 2], [3, 4]], "int64")
     again = paddle.utils.dlpack.from_dlpack(paddle.utils.dlpack.to_dlpack(x))

@@ -77,6 +77,7 @@ MODULES: Table = {
         "data_feeder": "DataFeeder",
         "framework": "Variable default_main_program",
         "fluid.data_feeder": _CHECKS,
+        "paddle.shapes": "check_shape",
         "paddle.base": "core",
         **_MODES,
     },

@@ -17,7 +17,7 @@ _NESTS = (
 _MODULES: Table = {
     "cpp_extension": {},
     "install_check": {"fluid.install_check": "run_check"},
-    "layers_utils": {"fluid.layers.utils": _NESTS},
+    "layers_utils": {"fluid.layers.utils": _NESTS, "fluid.data_feeder": "check_dtype"},
     "lazy_import": {"paddle.utils.checks": "try_import"},
     "unique_name": {"fluid.unique_name": "generate guard switch"},
 }

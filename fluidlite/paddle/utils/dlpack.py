@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ...eager.tensor import Tensor
@@ -61,7 +63,8 @@ def from_dlpack(dlpack: object) -> Tensor:
     """
     if not isinstance(dlpack, _CAPSULE):
         raise ArgumentError(f"from_dlpack: expected a capsule, got {type(dlpack).__name__}")
-    return Tensor(np.array(np.from_dlpack(_Exchanged(dlpack))))
+    exchanged: Any = _Exchanged(dlpack)  # NumPy's stubs know a capsule's type from Python 3.13 on
+    return Tensor(np.array(np.from_dlpack(exchanged)))
 
 
 list_public_names(globals())
