@@ -306,8 +306,8 @@ def names_of_paddle_2():
     modules = {}
     for name, state in states.items():
         modules.setdefault(name.rpartition(".")[0], []).append(state)
-    kinds = [kind for kind in ("served", "refused", "later", "not yet") if kind in states.values()]
-    heads = {"served": "there", "refused": "left out", "later": "to come", "not yet": "missing"}
+    kinds = ["served", "refused", "later"]
+    heads = {"served": "there", "refused": "left out", "later": "to come"}
     listed = {kind: [name for name in states if states[name] == kind] for kind in kinds}
     told = (
         f"{len(listed['served'])} of {len(states)} names of paddle 2.6.2 are there. Their "
@@ -329,7 +329,6 @@ def names_of_paddle_2():
             left_out(listed["refused"], whys.get),
             "### To come of paddle 2",
             left_out(listed["later"], paddle.why_later),
-            *([] if "not yet" not in kinds else [f"Missing: {quoted(listed['not yet'])}"]),
         ]
     )
 

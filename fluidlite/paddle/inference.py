@@ -10,6 +10,7 @@ import numpy as np
 from ..eager.recording import TensorRecord
 from ..eager.tensor import Tensor as EagerTensor
 from ..errors import ArgumentError, UnsupportedError
+from ..ground.missing_names import answer_of_paddle_2
 from ..ground.public_names import list_public_names
 from ..ground.tracebacks import api_boundaries
 from ..inference.configuration import Location
@@ -373,5 +374,6 @@ def get_trt_compile_version() -> tuple[int, int, int]:
 
 get_trt_runtime_version = get_trt_compile_version
 
+answer_of_paddle_2(globals())
 list_public_names(globals())
 api_boundaries(globals())

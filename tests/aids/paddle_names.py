@@ -1,10 +1,10 @@
 """The public names of paddle 2.6.2, and what stands behind each here.
 
 ``LATER`` are those of what paddle 2 computes with: modules of mathematics and of data that are not
-here yet.  Two lists only shrink: ``not_yet`` of names that are to come, and ``unlike`` of those
-whose parameters are to become paddle 2's; ``DIFFERENCES`` are those that stay.
+here yet.  The list ``unlike`` of names whose parameters are to become paddle 2's only shrinks;
+``DIFFERENCES`` are those that stay.
 
-    python tests/aids/paddle_names.py    # takes out of both lists what is done
+    python tests/aids/paddle_names.py    # takes out of the list what is done
 """
 
 import ast
@@ -20,7 +20,6 @@ from fluidlite import paddle
 from fluidlite.ground.missing_names import LEFT_OUT_OF_PADDLE_2, left_out_of_paddle_2
 
 DATA = Path(__file__).parents[1] / "data"
-NOT_YET = DATA / "paddle26_not_yet.txt"
 UNLIKE = DATA / "paddle26_unlike.txt"
 #: patterns of names whose parameters are others on purpose -> why
 DIFFERENCES: dict[str, str] = {}
@@ -53,11 +52,6 @@ ABSENT = object()
 def listed():
     """Module -> name -> kind, signature, and of classes the names of methods."""
     return json.loads(gzip.decompress((DATA / "names_of_paddle26.json.gz").read_bytes()))
-
-
-def not_yet():
-    """The names that are to come: a list that only shrinks."""
-    return NOT_YET.read_text(encoding="utf-8").split()
 
 
 def unlike():
@@ -97,13 +91,13 @@ def why_left_out():
 
 
 def state(name):
-    """One of "served", "refused", "later", "not yet"."""
+    """One of "served", "refused", "later"; "missing" where nobody has thought of it."""
     value = found(name)
     if value is not ABSENT:
         return "refused" if refusal(value) else "served"
     if name in left_out_of_paddle_2():
         return "refused"
-    return "later" if why_later(name) else "not yet"
+    return "later" if why_later(name) else "missing"
 
 
 def states():
@@ -206,12 +200,10 @@ def difference(name):
 
 
 def shrink():
-    """Take out of the lists what is done; what is new in ``unlike`` is left to the test."""
-    left = [name for name in not_yet() if state(name) == "not yet"]
-    NOT_YET.write_text("".join(f"{name}\n" for name in left), encoding="utf-8")
+    """Take out of the list what is done; what is new is left to the test."""
     apart = [name for name in unlike() if state(name) == "served" and difference(name)]
     UNLIKE.write_text("".join(f"{name}\n" for name in apart), encoding="utf-8")
-    print(f"{len(left)} names are to come, {len(apart)} have other parameters")
+    print(f"{len(apart)} names have other parameters")
 
 
 if __name__ == "__main__":
