@@ -152,8 +152,10 @@ class EagerSteps:
                 more = {slot: each.array for slot, each in dict(optimizer.inputs(param)).items()}
                 shared[id(owner)] = optimizer.attrs(param), more
             attrs, more = shared[id(owner)]
-            array = param.array
-            inputs: dict[str, Any] = {"Param": array, "Grad": gradient.array, **more}
+            master, array, gradients = self.states.master_of(param), param.array, gradient.array
+            if master is not None:
+                array, gradients = master.array, gradients.astype("float32")
+            inputs: dict[str, Any] = {"Param": array, "Grad": gradients, **more}
             if takes_rate:
                 ratio = self._factor_of(param) * optimizer.ratio_of(param)
                 own_rate = rates.get((array.dtype, ratio))
@@ -164,7 +166,7 @@ class EagerSteps:
                 if decay:
                     inputs["Param"] = array * (1 - own_rate * decay)
             updates.append(
-                joint_steps.ParameterStep(param, self.states.all_of(param), inputs, attrs)
+                joint_steps.ParameterStep(param, self.states.all_of(param), inputs, attrs, master)
             )
         return updates
 
@@ -224,6 +226,8 @@ class EagerSteps:
         two = self._optimizer.has_two_formulas and not self._optimizer.of_paddle2
         if states and two and self._optimizer.by_paddle2:
             states[_FORMULA] = make(np.array([2], "int32"))
+        if self.states.masters:
+            states[_MASTERS] = dict(self.states.masters)
         rate = self.rate
         if isinstance(rate, LearningRateDecay):
             states[_RATE] = rate.state_dict()
@@ -253,6 +257,7 @@ class EagerSteps:
             elif _STEPS in given and rate.counts_steps:
                 rate.set_dict({"step_num": int(_number(given[_STEPS]))})
         self.states.load(values, len(values) < len(entries))
+        self.states.load_masters(given.get(_MASTERS) or {})
         if values and self._optimizer.has_two_formulas and not self._optimizer.of_paddle2:
             formula = 2 if self._optimizer.by_paddle2 else 1
             _warn_of_another_formula(self._optimizer, formula, given.get(_FORMULA))

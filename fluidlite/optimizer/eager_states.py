@@ -36,6 +36,8 @@ class EagerStates:
         self._made: dict[Place, Any] = {}
         #: those of each parameter, in the order of the optimizer's states
         self._by_parameter: dict[str, list[Any]] = {}
+        #: tensors in float32, by the names of parameters of float16
+        self.masters: dict[str, Any] = {}
         #: what was loaded before there were such states
         self._waiting: dict[Place, Any] = {}
         #: whether states of other parameters were loaded, too
@@ -69,7 +71,8 @@ class EagerStates:
 
     def _make(self, kept: State, param: Any) -> Any:
         run = param.layer(param.results, self._optimizer.type, None)
-        dtype = param.dtype if kept.dtype is None else kept.dtype
+        own = param if self.master_of(param) is None else self.master_of(param)
+        dtype = own.dtype if kept.dtype is None else kept.dtype
         value = self._optimizer.first_value(kept, param)
         exact = repr(float(value)) if self._optimizer.by_paddle2 else ""  # 1.8 has C's floats
         attrs = dict(shape=list(_shape(kept, param)), dtype=dtype, value=value, str_value=exact)
@@ -81,6 +84,32 @@ class EagerStates:
             tensor.set_value(waiting)
         self._made[kept.name, param.name] = tensor
         return tensor
+
+    def master_of(self, param: Any) -> Any:
+        """A tensor with a parameter of float16 in float32, where the optimizer keeps one; else
+        None.
+        """
+        if not self._optimizer.keeps_masters or param.array.dtype != np.float16:
+            return None
+        if param.name not in self.masters:
+            self._keep_master(param, param.array)
+        return self.masters[param.name]
+
+    def _keep_master(self, param: Any, array: Any) -> None:
+        master = param.results(np.asarray(array, "float32"))
+        master.name = unique_name.generate(f"{param.name}_fp32_master")
+        master.persistable = True
+        self.masters[param.name] = master
+
+    def load_masters(self, given: Mapping[str, Any]) -> None:
+        """Take over the tensors of :meth:`master_of`.
+
+        Args:
+            given: values by the names of parameters.
+        """
+        for param in self._parameters:
+            if param.name in given and self.master_of(param) is not None:
+                self._keep_master(param, _array(given[param.name]))
 
     def of(self, name: str, param: Any) -> Any:
         """A state by its name.

@@ -25,6 +25,15 @@ class ParameterStep(NamedTuple):
     states: Sequence[Any]  #: tensors, in the order of the optimizer's states
     inputs: dict[str, Any]  #: arrays by slot, without states
     attrs: Mapping[str, Any]
+    master: Any = None  #: a tensor with the parameter in float32, where it is one of float16
+
+    def take(self, array: Any) -> None:
+        """Give the parameter its new elements."""
+        if self.master is not None:
+            self.master.array = array
+            array = array.astype(self.param.array.dtype)
+        self.param.array = array
+        self.param.version += 1
 
 
 def groups(optimizer: Optimizer, updates: Sequence[ParameterStep]) -> list[list[ParameterStep]]:
@@ -102,16 +111,13 @@ def write(
         (update,) = updates
         for k, array in places:
             update.states[k].array = array
-        update.param.array = whole
-        update.param.version += 1
+        update.take(whole)
         return
     begin = 0
     for update in updates:
-        param = update.param
-        shape, end = param.array.shape, begin + param.array.size
+        shape, end = update.param.array.shape, begin + update.param.array.size
         for k, array in places:
             is_number = optimizer.states[k].one_number
             update.states[k].array = array.copy() if is_number else array[begin:end].reshape(shape)
-        param.array = whole[begin:end].reshape(shape)
-        param.version += 1
+        update.take(whole[begin:end].reshape(shape))
         begin = end

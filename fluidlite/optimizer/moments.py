@@ -92,7 +92,6 @@ class AdamW(Adam):
         lr_ratio: a function of a parameter that gives a factor of its learning rate; None for 1.
         apply_decay_param_fun: a function of a parameter's name that says whether it shrinks; all do
             when None.
-        multi_precision: accepted; states are in the parameter's element type.
 
     >>> w = fluid.create_parameter([2], "float32")
     >>> adamw = fluid.optimizer.AdamW(0.1, parameters=[w], weight_decay=0.5)

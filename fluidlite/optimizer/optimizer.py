@@ -296,11 +296,11 @@ class Optimizer(Arguments, OldOptimizer, HasRate, HasOptions, Described):
         Raises:
             ArgumentError: an argument is of another kind.
         """
-        params_grads = list(params_grads)
-        if params_grads and self._is_of_program(params_grads[0][0]):
-            return self._in_programs().apply_gradients(params_grads)
         if self._eager is not None:
-            self._eager.apply(params_grads)
+            given = list(params_grads)
+            if given and self._is_of_program(given[0][0]):
+                return self._in_programs().apply_gradients(given)
+            self._eager.apply(given)
             return []
         pairs = checked_pairs(params_grads)
         main = pairs[0][0].program if pairs else default_main_program()

@@ -61,6 +61,11 @@ class HasOptions:
         """Whether paddle 2's steps are others than fluid 1.8's."""
         return bool(self.type_of_paddle2)
 
+    @property
+    def keeps_masters(self) -> bool:
+        """Whether parameters of float16 are kept in float32 besides."""
+        return bool(getattr(self, "_multi_precision", False))
+
     def group_options(self, group: Mapping[str, Any]) -> dict[str, Any]:
         """What holds for a group of parameters, by the attributes that it stands for.
 

@@ -178,3 +178,32 @@ def test_gradients_that_need_no_clip_neither_change_nor_count():
     for clip in (paddle.nn.ClipGradByGlobalNorm(1.0), paddle.nn.ClipGradByNorm(1.0)):
         assert [g.tolist() for _, g in clip(pairs)] == [[1.0], [4.0]]
     assert [g.tolist() for _, g in paddle.nn.ClipGradByValue(0.5)(pairs)] == [[0.5], [4.0]]
+
+
+@pytest.mark.parametrize("kind", ["SGD", "Momentum", "Adam", "AdamW", "Lamb"])
+def test_parameters_of_float16_are_kept_in_float32_besides(kind):
+    def trained(dtype, **options):
+        w = paddle.create_parameter(
+            [2], dtype, name="w", default_initializer=fluid.nn.initializer.Constant(1.0)
+        )
+        optimizer = getattr(paddle.optimizer, kind)(1e-4, parameters=[w], **options)
+        for _ in range(8):
+            (w * 2.0).sum().backward()
+            optimizer.step()
+            optimizer.clear_grad()
+        return w, optimizer
+
+    whole, _ = trained("float32")
+    half, optimizer = trained("float16", multi_precision=True)
+    states = optimizer.state_dict()
+    master = states["master_weights"]["w"]
+    assert {str(s.dtype) for n, s in states.items() if n != "master_weights"} <= {str(master.dtype)}
+    assert str(master.dtype) == str(whole.dtype)
+    np.testing.assert_allclose(master.numpy(), whole.numpy(), rtol=1e-6)
+    np.testing.assert_array_equal(half.numpy(), master.numpy().astype("float16"))
+    rough, _ = trained("float16")
+    assert (rough.numpy() != half.numpy()).all() or kind == "Lamb"
+    again = getattr(paddle.optimizer, kind)(1e-4, parameters=[half], multi_precision=True)
+    states["master_weights"] = {"w": np.float32([3.0, 4.0])}
+    again.set_state_dict(states)
+    assert again.state_dict()["master_weights"]["w"].tolist() == [3.0, 4.0]

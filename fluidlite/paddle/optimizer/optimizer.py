@@ -34,8 +34,6 @@ OPTIMIZERS = Family(
         "weight_decay": "a regularizer, or a number, the coefficient of ``L2Decay``, for the "
         "parameters that have no regularizer of their own.",
         "grad_clip": "how gradients are clipped, before they are regularized; None for not.",
-        "multi_precision": "keep parameters of float16 in float32 besides, and what the optimizer "
-        "keeps of them, too.",
     },
     raises="ArgumentError: an argument is of another kind, or out of range.",
 )
