@@ -22,6 +22,7 @@ class Packed:
         kind: the class of tensors that the functions get and give.
         pack: makes something else of a tensor.
         unpack: makes the tensor of that again.
+        stops: whether the tensor stops gradients.
     """
 
     __slots__ = ("_form", "_unpack", "_what")
@@ -32,10 +33,11 @@ class Packed:
         kind: type[TensorRecord],
         pack: Callable[..., Any],
         unpack: Callable[..., Any],
+        stops: bool = False,
     ) -> None:
         self._form = ShapeDtype(array.shape, array.dtype)
         self._unpack = unpack
-        self._what = pack(kind(array))
+        self._what = pack(kind(array, None, stops))
 
     def tensor(self) -> TensorRecord:
         """The value.
@@ -117,7 +119,8 @@ class saved_tensors_hooks(Described):
             array = value.array if isinstance(value, TensorRecord) else value
             if type(array) is not np.ndarray:
                 return value
-            return Packed(array, kind, self._pack_hook, self._unpack_hook)
+            stops = isinstance(value, TensorRecord) and value.stop
+            return Packed(array, kind, self._pack_hook, self._unpack_hook, stops)
 
         with _Unhooked():
             node.saved = [

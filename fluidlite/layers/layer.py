@@ -424,12 +424,12 @@ class Undo:
     def __call__(self) -> None:
         """Undo."""
         for block, variables, ops, first in self._marks:
+            front = len(block.ops)
+            if first is not None:
+                front = next((k for k, op in enumerate(block.ops) if op is first), -1)
+            if front < 0:  # what was there before has been taken out, too
+                continue
             block.set_vars(list(block.vars.values())[:variables])
-            front = 0
-            while first is not None and block.ops[front] is not first:
-                front += 1
-            if first is None:
-                front = len(block.ops)
             block.set_ops(block.ops[front : front + ops])
 
 

@@ -173,7 +173,9 @@ class Jacobian:
         with enable_grad():
             rows = stack([self._row(number) for number in chosen], axis=place)
             listed[place] = slice(None) if isinstance(which, slice) else 0
-            return rows[tuple(listed)]
+            found = rows[tuple(listed)]
+        is_constant = isinstance(found, TensorRecord) and found.stop
+        return found.results(found.array, None, False) if is_constant else found
 
     def __getattr__(self, name: str) -> Any:
         """What a tensor of all derivatives has by that name."""

@@ -8,7 +8,7 @@ import pytest
 import fluidlite as fluid
 from fluidlite import layers
 from fluidlite.errors import ArgumentError, ShapeError
-from fluidlite.layers.layer import layer, stopped, variables_of
+from fluidlite.layers.layer import Undo, layer, stopped, variables_of
 
 from building import data, declared, refused, started, written
 
@@ -186,3 +186,15 @@ def test_several_variables_are_a_list_and_one_is_too():
     assert [v.name for v in variables_of((x, y), "input")] == ["x", "y"]
     with pytest.raises(ArgumentError, match="expected input to be a variable or a list of them"):
         variables_of([x, 3], "input")
+
+
+def test_what_is_undone_from_outside_first_is_undone_once():
+    x = data()
+    block = x.block
+    outer = Undo(block)
+    layers.relu(x)
+    inner = Undo(block)
+    layers.relu(x)
+    outer()
+    inner()  # what it goes by has been taken out: a layer within that fails comes second
+    assert [op.type for op in block.ops] == [] and "relu_0.tmp_0" not in block.vars

@@ -126,6 +126,23 @@ def test_hooks_pack_what_a_layer_saves():
     assert seen == [("pack", [0.25, 0.5]), ("unpack", [0.25, 0.5])]
 
 
+def test_hooks_see_whether_a_tensor_stops_gradients():
+    seen = []
+
+    def pack(tensor):
+        seen.append(tensor.stop_gradient)
+        return tensor
+
+    x, y = leaf(2), paddle.ones([2], "float64")
+    with paddle.autograd.saved_tensors_hooks(pack, lambda tensor: tensor):
+        z = x * y
+    z.sum().backward()
+    assert seen == [True] and x.grad.tolist() == [1.0, 1.0]  # of y alone: x is not read
+    with paddle.autograd.saved_tensors_hooks(pack, lambda tensor: tensor):
+        x * x
+    assert not any(seen[1:])
+
+
 def test_grad_keeps_the_graph_whatever_it_is_told():
     x = paddle.to_tensor([2.0], stop_gradient=False)
     y = paddle.sin(paddle.exp(x) * x)

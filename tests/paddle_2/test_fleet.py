@@ -321,3 +321,20 @@ def test_layers_in_a_row_are_computed_again_in_segments():
         recomputing.recompute_hybrid({"mp_group": None}, net, x)
     y = recomputing.recompute_hybrid({"mp_group": 1}, net, x, preserve_rng_state=True)
     assert y.tolist() == plain.tolist()
+
+
+def test_layers_of_a_model_in_several_processes_are_whole_in_one():
+    parallel = fleet.meta_parallel
+    column = parallel.ColumnParallelLinear(4, 6, gather_output=False, has_bias=True)
+    row = parallel.RowParallelLinear(6, 4, input_is_parallel=True, has_bias=False)
+    table = parallel.VocabParallelEmbedding(5, 4)
+    x = table(paddle.to_tensor([[1, 2], [3, 4]]))
+    wanted = (x.numpy() @ column.weight.numpy() + column.bias.numpy()) @ row.weight.numpy()
+    out = row(column(x))
+    np.testing.assert_allclose(out.numpy(), wanted, 1e-5, 1e-6)
+    assert row.bias is None
+    label = paddle.to_tensor([[[0], [1]], [[2], [-100]]])
+    loss = parallel.ParallelCrossEntropy()(out, label)
+    logits = wanted - np.log(np.exp(wanted).sum(-1, keepdims=True))
+    assert loss.shape == [2, 2, 1] and loss[1, 1].item() == 0.0
+    np.testing.assert_allclose(loss[0, 1].item(), -logits[0, 1, 1], 1e-5)

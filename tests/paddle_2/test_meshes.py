@@ -154,6 +154,27 @@ def test_states_are_written_and_read_as_a_folder(tmp_path):
         dist.save_state_dict({"a": 3}, path)
 
 
+def test_parts_of_arrays_are_cut_in_another_way():
+    converter = dist.auto_parallel.static.converter.Converter
+    whole = np.arange(24).reshape(4, 6)
+    rows = {"process_shape": [2], "process_group": [0, 1], "dims_mapping": [0, -1]}
+    both = {"process_shape": [2, 2], "process_group": [0, 1, 2, 3], "dims_mapping": [1, 0]}
+    for plan, parts in (
+        (rows, [whole[:2], whole[2:]]),
+        (both, [whole[:2, :3], whole[2:, :3], whole[:2, 3:], whole[2:, 3:]]),
+    ):
+        np.testing.assert_array_equal(converter.merge_with_dist_attr(parts, plan), whole)
+        np.testing.assert_array_equal(converter.slice_with_dist_attr(whole, plan), parts[0])
+    made = converter({"w": [whole[:2], whole[2:]]}, {"w": rows}, {"w": both}).convert()
+    np.testing.assert_array_equal(made["w"], whole[:2, :3])
+    pieces = converter.split(np.arange(6).reshape(1, 1, 6), [[], [], [2, 4]], 3)
+    assert [each.tolist() for each in pieces] == [[[[0, 1]]], [[[2, 3]]], [[[4, 5]]]]
+    with pytest.raises(ValueError, match="v is not said both before and now"):
+        converter({"w": [whole]}, {"w": rows}, {"v": rows}).convert()
+    with pytest.raises(ValueError, match="expected tensors_dict to be a dictionary"):
+        converter({}, {"w": rows}, {"w": rows})
+
+
 def test_a_strategy_of_plans_is_told_in_parts():
     strategy = dist.Strategy({"sharding": {"enable": True, "stage": 2}, "seed": 3})
     assert (strategy.sharding.stage, strategy.sharding.degree, strategy.seed) == (2, 8, 3)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...contrib import layers as library
 from ...contrib.layers import (
     fused_embedding_seq_pool,
     multiclass_nms2,
     partial_concat,
     partial_sum,
-    rank_attention,
     search_pyramid_hash,
     shuffle_batch,
     tdm_child,
@@ -69,6 +69,27 @@ def batch_fc(
     weight = helper.create_parameter(attr=param_attr, shape=list(param_size), dtype=dtype)
     bias = helper.create_parameter(attr=bias_attr, shape=list(bias_size), dtype=dtype)
     return helper.append_activation(matmul(input, weight) + unsqueeze(bias, 1))
+
+
+def rank_attention(
+    input: Variable,
+    rank_offset: Variable,
+    rank_param_shape: Sequence[int],
+    rank_param_attr: ParamAttr | str | None,
+    max_rank: int = 3,
+    max_size: int = 0,
+) -> Any:
+    """The same as ``fluid.contrib.layers.rank_attention``.
+
+    Args:
+        input: [rows, size].
+        rank_offset: [rows, 2 * max_rank + 1], int32.
+        rank_param_shape: of the weight.
+        rank_param_attr: of the weight.
+        max_rank: the largest rank.
+        max_size: accepted.
+    """
+    return library.rank_attention(input, rank_offset, rank_param_shape, rank_param_attr, max_rank)
 
 
 def correlation(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ....ground.public_names import list_public_names
 from ..meshes import ProcessMesh
+from . import static
 
-__all__ = ["ProcessMesh"]
+__all__ = ["ProcessMesh", "static"]
 
 list_public_names(globals())
