@@ -169,6 +169,7 @@ COMMANDS = {
 #: parameters that are paths; functions that take them and need no call here, and why
 _NAMES = re.compile(r"(model_)?path|dirname|.*_?file(name)?|.*file_?list|.*_dir|file_path|.*_path")
 EXCUSED = {
+    "set_printoptions": "its profile is a name of options",
     "show": "its file is open",
     "cuda_profiler": "reads nothing of it",
     "BuildStrategy": "reads nothing of it",
