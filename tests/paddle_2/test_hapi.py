@@ -1,6 +1,8 @@
 """``paddle.Model``: what it prints and gives is what paddle 2.6.2 printed and gave."""
 
 import re
+import sys
+import types
 
 import numpy as np
 import pytest
@@ -342,3 +344,52 @@ def test_data_of_unknown_length_is_printed_as_it_comes(capsys):
         f"{HEAD}Epoch 1/1\nstep   2 - loss: N - acc: N - T\nstep   4 - loss: N - acc: N - T\n"
         "Eval begin...\nstep   2 - loss: N - acc: N - T\nstep   4 - loss: N - acc: N - T\n"
     )
+
+
+class Recording:
+    """Notes the calls of its methods."""
+
+    run = None
+
+    def __init__(self, *args, **options):
+        self.calls = [(args, options)]
+
+    def __getattr__(self, name):
+        return lambda *args, **options: self.calls.append((name, args, options))
+
+
+def test_numbers_go_to_visualdl(monkeypatch):
+    written = []
+    package = types.SimpleNamespace(
+        LogWriter=lambda *args: written.append(Recording(*args)) or written[-1]
+    )
+    monkeypatch.setitem(sys.modules, "visualdl", package)
+    callback = paddle.callbacks.VisualDL("log")
+    trained = model(paddle.metric.Accuracy())
+    trained.fit(Rows(8), Rows(4), 4, 2, verbose=0, shuffle=False, callbacks=callback)
+    trained.evaluate(Rows(4), 4, verbose=0, callbacks=callback)
+    names = [
+        [(name, options.get("tag"), options.get("step")) for name, _, options in writer.calls[1:]]
+        for writer in written
+    ]
+    both = [[("add_scalar", f"train/{n}", k) for n in ("loss", "acc")] for k in (1, 2, 3, 4)]
+    tests = [[("add_scalar", f"eval/{n}", k) for n in ("loss", "acc")] for k in (0, 1)]
+    closed = ("close", None, None)
+    assert names[0] == [*both[0], *both[1], *tests[0], *both[2], *both[3], *tests[1], closed]
+    assert names[1] == [*tests[1], closed]
+
+
+def test_numbers_go_to_weights_and_biases(monkeypatch):
+    runs = []
+    package = types.SimpleNamespace(
+        run=None, init=lambda **options: runs.append(Recording(**options)) or runs[-1]
+    )
+    monkeypatch.setitem(sys.modules, "wandb", package)
+    callback = paddle.callbacks.WandbCallback(project="p", config={"a": 1})
+    trained = model(paddle.metric.Accuracy())
+    trained.fit(Rows(4), Rows(4), 4, verbose=0, shuffle=False, callbacks=callback)
+    (calls,) = [run.calls for run in runs]
+    assert calls[0][1]["project"] == "p"
+    assert [name for name, *_ in calls[1:]] == [*["define_metric"] * 4, "log", "log", "finish"]
+    assert list(calls[5][1][0]) == ["train/step", "train/loss", "train/acc"]
+    assert list(calls[6][1][0]) == ["epoch", "eval/loss", "eval/acc"]

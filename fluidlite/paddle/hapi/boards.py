@@ -21,21 +21,38 @@ def _missing(name: str, what: str) -> MissingPackageError:
 
 
 class _Board(Callback):
-    """Hands on the numbers of every epoch, and of every evaluation."""
+    """Hands on the numbers of every batch of training, and of every evaluation."""
 
     def __init__(self) -> None:
         self.epoch = 0
-        self._steps = {"train": 0, "eval": 0}
+        self._step = 0
+        self._trains = False
 
-    def _write(self, name: str, value: float, step: int) -> None:
+    def _write(self, mode: str, numbers: dict[str, float], step: int) -> None:
+        """Write numbers by name.
+
+        Args:
+            mode: "train" or "eval".
+            numbers: losses and metrics.
+            step: the batch; of an evaluation the epoch.
+        """
         raise NotImplementedError
 
-    def _hand_on(self, logs: dict[str, Any] | None, mode: str) -> None:
-        for name in self.params.get("metrics", ()):
-            value = (logs or {}).get(name)
-            if value is not None:
-                number = value[0] if isinstance(value, (list, tuple)) else value
-                self._write(f"{mode}/{name}", float(number), self._steps[mode])
+    def _end(self) -> None:
+        """Close what was opened."""
+        raise NotImplementedError
+
+    def _numbers(self, logs: dict[str, Any] | None) -> dict[str, float]:
+        values = [(name, (logs or {}).get(name)) for name in self.params.get("metrics", ())]
+        return {
+            name: float(value[0] if isinstance(value, (list, tuple)) else value)
+            for name, value in values
+            if value is not None
+        }
+
+    def on_train_begin(self, logs: dict[str, Any] | None = None) -> None:
+        """Begin anew."""
+        self._trains, self._step = True, 0
 
     def on_epoch_begin(self, epoch: int | None = None, logs: dict[str, Any] | None = None) -> None:
         """Note which epoch it is."""
@@ -43,13 +60,19 @@ class _Board(Callback):
 
     def on_train_batch_end(self, step: int, logs: dict[str, Any] | None = None) -> None:
         """Hand on the numbers of a batch."""
-        self._steps["train"] += 1
-        self._hand_on(logs, "train")
+        self._step += 1
+        self._write("train", self._numbers(logs), self._step)
 
     def on_eval_end(self, logs: dict[str, Any] | None = None) -> None:
         """Hand on the numbers of an evaluation."""
-        self._steps["eval"] += 1
-        self._hand_on(logs, "eval")
+        self._write("eval", self._numbers(logs), self.epoch)
+        if not self._trains:
+            self._end()
+
+    def on_train_end(self, logs: dict[str, Any] | None = None) -> None:
+        """Close what was opened."""
+        self._trains = False
+        self._end()
 
 
 class VisualDL(_Board):
@@ -64,9 +87,28 @@ class VisualDL(_Board):
         self.log_dir = log_dir
         self._writer: Any = None
 
-    def _write(self, name: str, value: float, step: int) -> None:
+    def _open(self) -> None:
+        """Open the file.
+
+        Raises:
+            MissingPackageError: the package is not installed.
+        """
+        if self._writer is None:
+            try:
+                from visualdl import LogWriter
+            except ImportError:
+                raise _missing("visualdl", "VisualDL") from None
+            self._writer = LogWriter(os.fspath(self.log_dir))
+
+    def _write(self, mode: str, numbers: dict[str, float], step: int) -> None:
+        self._open()
+        for name, value in numbers.items():
+            self._writer.add_scalar(tag=f"{mode}/{name}", step=step, value=value)
+
+    def _end(self) -> None:
         if self._writer is not None:
-            self._writer.add_scalar(tag=name, step=step, value=value)
+            self._writer.close()
+            self._writer = None
 
     def on_train_begin(self, logs: dict[str, Any] | None = None) -> None:
         """Open the file.
@@ -74,17 +116,8 @@ class VisualDL(_Board):
         Raises:
             MissingPackageError: the package is not installed.
         """
-        try:
-            from visualdl import LogWriter
-        except ImportError:
-            raise _missing("visualdl", "VisualDL") from None
-        self._writer = LogWriter(os.fspath(self.log_dir))
-
-    def on_train_end(self, logs: dict[str, Any] | None = None) -> None:
-        """Close the file."""
-        if self._writer is not None:
-            self._writer.close()
-            self._writer = None
+        super().on_train_begin(logs)
+        self._open()
 
 
 class WandbCallback(_Board):
@@ -114,12 +147,10 @@ class WandbCallback(_Board):
         except ImportError:
             raise _missing("wandb", "WandbCallback") from None
         self.wandb: Any = wandb
-        options = {
-            "project": project, "entity": entity, "name": name, "dir": dir, "mode": mode,
-            "job_type": job_type,
+        self.wandb_args: dict[str, Any] = {
+            "project": project, "name": name, "entity": entity, "dir": dir, "mode": mode,
+            "job_type": job_type, **kwargs,
         }  # fmt: skip
-        self.wandb_args = {key: value for key, value in options.items() if value is not None}
-        self.wandb_args.update(kwargs)
         self._run: Any = None
 
     @property
@@ -129,17 +160,21 @@ class WandbCallback(_Board):
             self._run = self.wandb.run or self.wandb.init(**self.wandb_args)
         return self._run
 
-    def _write(self, name: str, value: float, step: int) -> None:
-        self.run.log({name: value, "epoch": self.epoch})
+    def _write(self, mode: str, numbers: dict[str, float], step: int) -> None:
+        counter = "train/step" if mode == "train" else "epoch"
+        self.run.log({counter: step, **{f"{mode}/{name}": each for name, each in numbers.items()}})
+
+    def _end(self) -> None:
+        if self._run is not None:
+            self._run.finish()
+            self._run = None
 
     def on_train_begin(self, logs: dict[str, Any] | None = None) -> None:
         """Begin a run."""
-        self.run.config.update({"batch_size": self.params.get("batch_size")})
-
-    def on_train_end(self, logs: dict[str, Any] | None = None) -> None:
-        """End the run."""
-        self.run.finish()
-        self._run = None
+        super().on_train_begin(logs)
+        for counter, names in (("train/step", "train/*"), ("epoch", "eval/*")):
+            self.run.define_metric(counter)
+            self.run.define_metric(names, step_metric=counter)
 
 
 __all__ = ["MissingPackageError", "VisualDL", "WandbCallback"]
