@@ -1,43 +1,48 @@
-"""``paddle.save`` and ``paddle.load``: tensors, and plain data of them, in pickles.
-
-Those of dictionaries are as paddle 2 has them; other objects stand in a dictionary of one entry.
+"""``paddle.save`` and ``paddle.load``: tensors, and plain data of them, in pickles as paddle 2 has
+them.
 
 They are read by a reader that makes plain data and arrays only, so a file cannot act.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
+from io import BytesIO
 from typing import Any
 
 import numpy as np
 
 from ..eager.recording import TensorRecord
 from ..eager.tensor import Tensor
-from ..ground.files import Path
+from ..errors import ArgumentError
+from ..ground.files import Path, Source, Transaction, read_bytes
 from ..ground.public_names import list_public_names
 from ..ground.tracebacks import api_boundaries
 from ..ground.values import LoDTensor
-from ..io.states import load_state, write_tensors
 from ..ir.program import Program
-from ..proto.state import NAME_TABLE, checked_path
-from .static.models import save_to_file
+from ..proto.pickling import write_pickle
+from ..proto.state import MODEL, NAME_TABLE, checked_path, stored_in
 
-#: what stands for an object that is no dictionary, in a file that holds one
-_WHOLE = "paddle.save"
+#: words that paddle 2.6 takes
+_OF_SAVE = ("use_binary_format", "pickle_protocol")
+_OF_LOAD = ("model_filename", "params_filename", "keep_name_table", "return_numpy")
+_PICKLE = b"\x80"  #: what pickles begin with
+_PLAIN = (str, int, float, type(None), np.ndarray, np.generic)
 
 
-def save(obj: Any, path: Path, protocol: int = 4, **configs: Any) -> None:
+def save(obj: Any, path: Path | BytesIO, protocol: int = 4, **configs: Any) -> None:
     """Write tensors, numbers and texts, and dictionaries and lists of them, to a file.
 
     Args:
         obj: what is written: the state of a layer or of an optimizer, a tensor, nested data; or a
             program.
-        path: the file.
-        protocol: accepted; files are pickles of protocol 2, which every Python reads.
-        configs: accepted.
+        path: the file, or a buffer in memory.
+        protocol: from 2 to 4; files are pickles of protocol 2, which every Python reads.
+        configs: ``use_binary_format`` and ``pickle_protocol`` are accepted.
 
     Raises:
+        ArgumentError: a file has no room for ``obj``, or an option is unknown.
         FileError: the file cannot be written; says why.
 
     >>> import os, tempfile
@@ -47,47 +52,103 @@ def save(obj: Any, path: Path, protocol: int = 4, **configs: Any) -> None:
     >>> sorted(paddle.load(file))
     ['bias', 'weight']
     """
+    _refuse_others("save", configs, _OF_SAVE)
+    if not isinstance(protocol, int) or not 1 < protocol < 5:
+        raise ArgumentError(f"expected protocol to be 2, 3 or 4, got {protocol!r:.60}")
+    if not isinstance(path, (str, os.PathLike, BytesIO)):
+        raise ArgumentError(f"expected a path or a BytesIO, got {path!r:.60}")
+    content = BytesIO()
     if isinstance(obj, Program):
-        save_to_file(path, obj.serialize_to_string())
+        content.write(obj.serialize_to_string())
+    else:
+        write_pickle(content, _state(obj) if isinstance(obj, Mapping) else _stored(obj))
+    if isinstance(path, BytesIO):
+        path.write(content.getbuffer())
         return
-    state = obj if isinstance(obj, Mapping) else {_WHOLE: obj}
-    write_tensors({name: _arrays(each, name) for name, each in state.items()}, checked_path(path))
+    with Transaction() as files:
+        files.write(checked_path(path), content.getvalue())
 
 
-def load(path: Path, **configs: Any) -> Any:
+def load(path: Path | BytesIO, **configs: Any) -> Any:
     """What ``save`` wrote.
 
     Args:
-        path: the file.
-        configs: ``return_numpy=True`` gives arrays in the place of tensors; others are accepted.
+        path: the file, or a buffer in memory.
+        configs: ``return_numpy=True`` gives arrays in the place of tensors,
+            ``keep_name_table=True`` the names of the tensors of a state, too.
 
     Raises:
+        ArgumentError: an option is unknown.
         FileError: there is no such file.
         FileFormatError: it is not what it should be; says where.
     """
-    state = load_state(path)
-    whole = state[_WHOLE] if set(state) == {_WHOLE} else state
-    return _tensors(whole, bool(configs.get("return_numpy", False)))
+    _refuse_others("load", configs, _OF_LOAD)
+    if isinstance(path, BytesIO):
+        name, data = "the buffer", path.read()
+    else:
+        name = checked_path(path)
+        data = read_bytes(name)
+    if data[:1] != _PICKLE and name.endswith(MODEL):
+        return Program.parse_from_string(data)
+    value = stored_in(Source.of(data, name))
+    if isinstance(value, dict) and not configs.get("keep_name_table"):
+        value.pop(NAME_TABLE, None)
+    return _tensors(value, bool(configs.get("return_numpy", False)))
 
 
-def _arrays(value: Any, name: Any = None) -> Any:
+def _refuse_others(function: str, configs: Mapping[str, Any], known: Sequence[str]) -> None:
+    unknown = [name for name in configs if name not in known]
+    if unknown:
+        raise ArgumentError(f"paddle.{function} takes {', '.join(known)}; got {unknown[0]!r:.60}")
+
+
+def _state(state: Mapping[Any, Any]) -> dict[Any, Any]:
+    """A dictionary as paddle 2 stores it: of a state with names, the arrays, and the tensors' names
+    beside them; of another one pairs.
+    """
+    stored: dict[Any, Any] = _stored(state)
+    tensors = {key: each for key, each in state.items() if isinstance(each, TensorRecord)}
+    names = {key: getattr(each, "name", "") for key, each in tensors.items()}
+    nested = any(isinstance(value, (list, tuple)) for value in state.values())
+    if not names or nested or not all(isinstance(key, str) for key in state):
+        return stored
+    arrays = {key: stored[key][1] for key in names}
+    return {**stored, **arrays, NAME_TABLE: names}
+
+
+def _stored(value: Any) -> Any:
+    """Nested data as paddle 2 stores it: a tensor as a pair of its name and an array.
+
+    Raises:
+        ArgumentError: it holds something that a reader would have to run.
+    """
     if isinstance(value, LoDTensor):
         return np.array(value)
     if isinstance(value, TensorRecord):
-        return value if isinstance(name, str) else np.array(value.array)
+        return getattr(value, "name", ""), np.array(value.array)
     if isinstance(value, Mapping):
-        return {key: _arrays(each) for key, each in value.items()}
+        for key in value:
+            if not isinstance(key, (str, int, float)):
+                raise ArgumentError(f"expected texts or numbers as keys to save, got {key!r:.60}")
+        return {key: _stored(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
-        return type(value)(_arrays(each) for each in value)
+        return (list if isinstance(value, list) else tuple)(map(_stored, value))
+    if not isinstance(value, _PLAIN):
+        raise ArgumentError(
+            f"expected tensors, numbers, texts, lists and dictionaries to save, got "
+            f"{type(value).__name__}; save the state_dict() of a layer"
+        )
     return value
 
 
 def _tensors(value: Any, plain: bool) -> Any:
-    if isinstance(value, (TensorRecord, np.ndarray)):
-        array = np.array(getattr(value, "array", value))
-        return array if plain else Tensor(array)
+    """Nested data with tensors, or arrays, in the place of what stands for them."""
+    if isinstance(value, tuple) and list(map(type, value)) == [str, np.ndarray]:
+        return _tensors(value[1], plain)
+    if isinstance(value, np.ndarray):
+        return value if plain else Tensor(value)
     if isinstance(value, Mapping):
-        return {key: _tensors(each, plain) for key, each in value.items() if key != NAME_TABLE}
+        return {key: _tensors(each, plain) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
         return type(value)(_tensors(each, plain) for each in value)
     return value

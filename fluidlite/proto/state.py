@@ -62,7 +62,19 @@ def state_of(source: Source) -> dict[str, Any]:
     for key in state:
         if not isinstance(key, str):
             source.fail("texts as keys of a dictionary of arrays", excerpt(key), 0)
-    state = {name: _as_stored(value) for name, value in state.items()}
+    return _whole(state, source)
+
+
+def stored_in(source: Source) -> Any:
+    """What a pickle holds; errors as of :func:`read_state`.  A dictionary of arrays is whole."""
+    value = read_pickle(source)
+    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+        return _whole(value, source)
+    return value
+
+
+def _whole(stored: dict[str, Any], source: Source) -> dict[str, Any]:
+    state = {name: _as_stored(value) for name, value in stored.items()}
     if _SPLIT in state:
         _join(state, source)
     return state

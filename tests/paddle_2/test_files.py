@@ -1,5 +1,7 @@
 """``paddle.save`` and ``paddle.load``, and models in paddle 2's files."""
 
+import io
+
 import numpy as np
 import pytest
 
@@ -38,6 +40,71 @@ def test_tensors_come_back_wherever_they_stand(tmp_path):
     assert isinstance(arrays["a"][0], np.ndarray)
     paddle.save(x, tmp_path / "x")
     assert paddle.load(tmp_path / "x").tolist() == [1.0, 2.0]
+
+
+#: what paddle 2.6.2 writes for {"a": [tensor([1.0, 2.0]), None], 1: 2} and for tensor([1.0])
+NESTED, BARE = (
+    bytes.fromhex(each)
+    for each in (
+        "80027d71002858010000006171015d710228635f5f6275696c74696e5f5f0a7475706c650a71"
+        "03581200000067656e6572617465645f74656e736f725f307104636e756d70792e636f72652e"
+        "6d756c746961727261790a5f7265636f6e7374727563740a7105636e756d70790a6e64617272"
+        "61790a71064b00857107635f636f646563730a656e636f64650a710858010000006271095806"
+        "0000006c6174696e31710a86710b52710c87710d52710e284b014b0285710f636e756d70790a"
+        "64747970650a71105802000000663471118988877112527113284b0358010000003c71144e4e"
+        "4e4affffffff4affffffff4b007471156289680858090000000000c2803f000000407116680a"
+        "8671175271187471196286711a85711b52711c4e654b014b02752e",
+        "8002635f5f6275696c74696e5f5f0a7475706c650a7100581200000067656e6572617465645f"
+        "74656e736f725f317101636e756d70792e636f72652e6d756c746961727261790a5f7265636f"
+        "6e7374727563740a7102636e756d70790a6e6461727261790a71034b00857104635f636f6465"
+        "63730a656e636f64650a7105580100000062710658060000006c6174696e3171078671085271"
+        "0987710a52710b284b014b0185710c636e756d70790a64747970650a710d5802000000663471"
+        "0e898887710f527110284b0358010000003c71114e4e4e4affffffff4affffffff4b00747112"
+        "6289680558050000000000c2803f71136807867114527115747116628671178571185271192e",
+    )
+)
+
+
+def test_files_of_paddle_2_are_read():
+    found = paddle.load(io.BytesIO(NESTED))
+    assert found["a"][0].tolist() == [1.0, 2.0] and found["a"][1] is None and found[1] == 2
+    bare = paddle.load(io.BytesIO(BARE))
+    assert isinstance(bare, paddle.Tensor) and bare.tolist() == [1.0]
+
+
+def test_data_goes_through_memory():
+    buffer = io.BytesIO()
+    x = paddle.to_tensor([[1.0, 2.0]])
+    paddle.save({"x": x, "y": x}, buffer)
+    buffer.seek(0)
+    found = paddle.load(buffer, keep_name_table=True)
+    assert found["y"].tolist() == [[1.0, 2.0]]
+    assert found["StructuredToParameterName@@"] == {"x": x.name, "y": x.name}
+
+
+def test_nothing_and_numbers_are_keys_and_values(tmp_path):
+    for data in (None, True, {1: 2.5}, ("a", None)):
+        paddle.save(data, tmp_path / "data")
+        assert paddle.load(tmp_path / "data") == data
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        lambda file: paddle.save(1, file, protocol=5),
+        lambda file: paddle.save(1, file, protocol="a"),
+        lambda file: paddle.save(1, file, compression=3),
+        lambda file: paddle.load(file, compression=3),
+        lambda file: paddle.save(1, 3),
+        lambda file: paddle.save({1, 2}, file),
+        lambda file: paddle.save({(1, 2): 3}, file),
+        lambda file: paddle.save(paddle.nn.Linear(2, 2), file),
+    ],
+)
+def test_what_files_have_no_room_for_is_refused(tmp_path, fault):
+    with pytest.raises(ValueError):
+        fault(tmp_path / "data")
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path):
