@@ -46,11 +46,15 @@ class TruthError(ShapeError, RuntimeError):
     """Several elements are no truth value."""
 
 
+class AxisError(ShapeError, IndexError):
+    """There is no such dimension."""
+
+
 class LoDError(ShapeError, RuntimeError):
     """Sequences do not fit: none where they are needed, or levels and lengths that do not agree."""
 
 
-class DTypeError(FluidError, TypeError, ValueError):
+class DTypeError(FluidError, TypeError, ValueError, RuntimeError):
     """Element types do not fit together, or an operator does not take one."""
 
 

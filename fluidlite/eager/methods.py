@@ -38,7 +38,7 @@ from ..functions.numeric import (
 )  # fmt: skip
 from ..functions.quantiles import mode, nanmedian, nanquantile
 from ..functions.reduction import (
-    all, any, argmax, argmin, count_nonzero, cumprod, cumsum, dist, logsumexp,
+    all, amax, amin, any, argmax, argmin, count_nonzero, cumprod, cumsum, dist, logsumexp,
     max, mean, median, min, norm, prod, std, sum, var,
 )  # fmt: skip
 from ..functions.selection import (
@@ -208,8 +208,8 @@ class Methods(SharedMethods):
     mean = mean
     max = max
     min = min
-    amax = max
-    amin = min
+    amax = amax
+    amin = amin
     prod = prod
     all = all
     any = any

@@ -67,18 +67,26 @@ def tensor_text(array: Any, stop_gradient: bool, kind: str = "Tensor") -> str:
     """
     return (
         f"{kind}(shape={list(array.shape)}, dtype={array.dtype.name}, place=Place(cpu), "
-        f"stop_gradient={stop_gradient},\n{' ' * _INDENT}{elements_text(np.asarray(array))})"
+        f"stop_gradient={stop_gradient},\n{' ' * _INDENT}{elements_text(np.asarray(array), True)})"
     )
 
 
-def elements_text(array: np.ndarray[Any, Any]) -> str:
-    """The elements of an array, whole numbers written without digits behind the point."""
+def elements_text(array: np.ndarray[Any, Any], signed: bool = False) -> str:
+    """The elements of an array, whole numbers written without digits behind the point.
+
+    Args:
+        array: the elements.
+        signed: whether others make room for the sign of negative ones, and infinities have a point,
+            as in paddle 2.
+    """
     options = _options.get()
     if array.ndim == 0:
-        return _number_text(array[()], options)
+        return _number_text(array[()], options, signed)
     large = array.size > options.threshold
     shown = _ends(array, options.edgeitems) if large else array
-    width = max((len(_number_text(v, options)) for v in shown.reshape(-1)), default=0)
+    texts = [_number_text(v, options, signed) for v in shown.reshape(-1)]
+    width = max(map(len, texts), default=0)
+    room = signed and any(text[0] == "-" for text in texts)
     return np.array2string(
         array,
         separator=", ",
@@ -86,8 +94,13 @@ def elements_text(array: np.ndarray[Any, Any]) -> str:
         threshold=options.threshold,
         edgeitems=options.edgeitems,
         max_line_width=options.linewidth,
-        formatter={"all": lambda v: _number_text(v, options).ljust(width)},
+        formatter={"all": lambda v: _in_column(_number_text(v, options, signed), width, room)},
     )
+
+
+def _in_column(text: str, width: int, room: bool) -> str:
+    """A number in a column, with a blank where others have a sign."""
+    return (" " + text if room and text[0] != "-" and len(text) < width else text).ljust(width)
 
 
 def _ends(array: Any, count: int) -> Any:
@@ -98,11 +111,11 @@ def _ends(array: Any, count: int) -> Any:
     return array
 
 
-def _number_text(value: Any, options: PrintOptions) -> str:
+def _number_text(value: Any, options: PrintOptions, pointed: bool = False) -> str:
     if not isinstance(value, (float, np.floating)):
         return str(value)
     if not np.isfinite(value):
-        return str(float(value))
+        return str(float(value)) + "." * (pointed and bool(np.isinf(value)))
     if options.sci_mode:
         return f"{value:.{options.precision}e}"
     if value == np.floor(value):

@@ -11,6 +11,7 @@ import numpy as np
 from .. import unique_name
 from ..errors import (
     ArgumentError,
+    AxisError,
     GradientShapeError,
     GradientStateError,
     GradientTypeError,
@@ -240,7 +241,12 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
             raise engine.located(
                 ShapeError, f"expected one element, got shape {list(self.array.shape)}"
             )
-        return self.array.item(*place)
+        try:
+            return self.array.item(*place)
+        except IndexError as error:
+            raise engine.located(
+                AxisError, f"{described(self)} has no element at {list(place)}: {error}"
+            ) from None
 
     def tolist(self) -> Any:
         """The elements as lists of Python numbers."""

@@ -177,7 +177,7 @@ class Writing(TensorRecord, results=False):
     def fill_diagonal_(
         self, value: Any, offset: int = 0, wrap: bool = False, name: str | None = None
     ) -> Any:
-        """Make the elements on the diagonal of a matrix one number, in place.
+        """Make the elements on the diagonal of a matrix, or of a cube, one number, in place.
 
         Args:
             value: the number.
@@ -186,6 +186,8 @@ class Writing(TensorRecord, results=False):
         """
 
         def filled(old: Any) -> Any:
+            if old.array.ndim > 2 and len({*old.array.shape}) == 1:  # the diagonal of a cube
+                return set_item(old, (np.arange(old.array.shape[0]),) * old.array.ndim, value)
             rows, columns = old.array.shape
             high = rows if wrap else min(rows, columns + max(-offset, 0))
             there = np.arange(high)

@@ -62,7 +62,6 @@ from ..functions.elementary import square as square
 from ..functions.elementary import tan as tan
 from ..functions.elementary import tanh as tanh
 from ..functions.elementary import trunc as trunc
-from ..functions.selection import nonzero as nonzero
 from ..ground.missing_names import answer
 from ..ground.public_names import list_given_names
 from ..ground.tracebacks import api_boundaries
@@ -123,6 +122,7 @@ from .arranging import median as median
 from .arranging import meshgrid as meshgrid
 from .arranging import movedim as movedim
 from .arranging import narrow as narrow
+from .arranging import nonzero as nonzero
 from .arranging import quantile as quantile
 from .arranging import repeat_interleave as repeat_interleave
 from .arranging import row_stack as row_stack

@@ -77,6 +77,19 @@ def argwhere(input: Tensor, dtype: DTypeLike = "int32") -> Tensor:
     return elementary.cast(selection.nonzero(input), dtype)
 
 
+def nonzero(input: Tensor, as_tuple: bool = False) -> Tensor | tuple[Tensor, ...]:
+    """The places of the elements that are not 0.
+
+    Args:
+        input: a tensor.
+        as_tuple: give a vector for each dimension instead of a row for each place.
+
+    >>> fluid.flow.nonzero(fluid.flow.tensor([0, 1])).tolist()
+    [[1]]
+    """
+    return selection.indices_of(input) if as_tuple else selection.nonzero(input)
+
+
 def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
     """So many elements along a dimension, from a place on.
 

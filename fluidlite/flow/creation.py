@@ -91,7 +91,8 @@ def _randperm(n: int, generator: Generator | None = None, dtype: DTypeLike = "in
 rand: Function = ONEFLOW(_rand, "rand", order="*size, dtype, generator", then=made, shape="size")
 randn: Function = ONEFLOW(_randn, "randn", order="*size, dtype, generator", then=made, shape="size")
 full: Function = ONEFLOW(
-    creation.full,
+    creation.filled,
+    "full",
     order="size, fill_value, dtype, device, requires_grad",
     then=made,
     shape="size",

@@ -226,7 +226,7 @@ def where(
     [1.0, 2.0]
     """
     if x is None and y is None:
-        return selection.nonzero(condition, as_tuple=True)
+        return selection.indices_of(condition)
     if not isinstance(x, Operand) and not isinstance(y, Operand):
         kinds = "f" if any(isinstance(each, float) for each in (x, y)) else "i"
         kind = mixing.default_float() if kinds == "f" else np.dtype("int64")

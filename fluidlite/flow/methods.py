@@ -23,7 +23,7 @@ from .algebra import (
 )  # fmt: skip
 from .arranging import (
     argwhere, bincount, broadcast_to, count_nonzero, cumprod, hsplit, index_add, index_fill,
-    kthvalue, median, movedim, narrow, quantile, repeat_interleave, scatter, scatter_add,
+    kthvalue, median, movedim, narrow, nonzero, quantile, repeat_interleave, scatter, scatter_add,
     select, take, take_along_dim, tensor_split, tile, unflatten, unfold,
     unique, vsplit,
 )  # fmt: skip
@@ -101,6 +101,7 @@ class MoreMethods(Writing, results=False):
     index_fill = index_fill
     cumprod = cumprod
     count_nonzero = count_nonzero
+    nonzero = nonzero
     median = median
     kthvalue = kthvalue
     quantile = quantile
@@ -220,7 +221,7 @@ class MoreMethods(Writing, results=False):
         requires_grad: bool = False,
     ) -> Tensor:
         """One number in the tensor's type; see :meth:`new_zeros`."""
-        made = creation.full(list(cast("Sequence[int]", size)), fill_value)
+        made = creation.filled(list(cast("Sequence[int]", size)), fill_value)
         return _new(self, made, dtype, device, requires_grad)
 
     def new_tensor(

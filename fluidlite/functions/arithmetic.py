@@ -130,6 +130,14 @@ def _of_two_numbers(x: Other, y: Other, name: str | None = None) -> Tensor:
     return cast_to(eager.operator(cast_to(x, _BYTE), cast_to(y, _BYTE)), _BOOL)
 
 
+def _of_two_fractions(x: Other, y: Other, name: str | None = None) -> Tensor:
+    """An operator on two fractions; integers are float64."""
+    x, y = operands(x, y, "function")
+    if _dtype(x).kind in "iu":
+        x, y = (cast_to(each, np.dtype("float64")) for each in (x, y))
+    return eager.operator(x, y)
+
+
 add: _OfTwo = of_operator(_of_two_numbers, "add", "x + y.", "elementwise_add")
 subtract: _OfTwo = of_operator(_of_two_numbers, "subtract", "x - y.", "elementwise_sub")
 multiply: _OfTwo = of_operator(
@@ -166,7 +174,7 @@ minimum: _OfTwo = of_operator(
     "The smaller of x and y, element by element; where they are equal, both share the gradient.",
 )
 atan2: _OfTwo = of_operator(
-    _of_two, "atan2", "The angle of the point (y, x) seen from the origin.", "arctan2"
+    _of_two_fractions, "atan2", "The angle of the point (y, x) seen from the origin.", "arctan2"
 )
 
 
@@ -179,6 +187,8 @@ def divide(x: Other, y: Other, name: str | None = None) -> Tensor:
 
 
 def _dtype(x: Any) -> np.dtype[Any]:
+    if not isinstance(x, (Operand, np.ndarray, np.generic)):
+        raise ArgumentError(f"expected a tensor, got {x!r:.60} of type {type(x).__name__}")
     return (x.array if isinstance(x, Operand) else x).dtype
 
 
@@ -234,9 +244,13 @@ def matmul(
         if isinstance(each, (bool, int, float, np.generic)):
             raise ArgumentError(f"matmul: expected two tensors, got {each!r}; multiply with x * y")
     x, y = operands(x, y, "matmul")
+    whole = _dtype(x)
+    if whole.kind in "iu":  # float64 has all integers up to 2^53
+        x, y = (cast_to(each, np.dtype("float64")) for each in (x, y))
     transpose_x, transpose_y = transpose_x and _ndim(x) > 1, transpose_y and _ndim(y) > 1
     out = eager.matmul(x, y, transpose_X=transpose_x, transpose_Y=transpose_y)
-    return eager.reshape(out, shape=()) if _ndim(x) == _ndim(y) == 1 else out
+    out = eager.reshape(out, shape=()) if _ndim(x) == _ndim(y) == 1 else out
+    return cast_to(out, whole) if whole.kind in "iu" else out
 
 
 def _ndim(x: Any) -> int:

@@ -27,7 +27,7 @@ from .arithmetic import (
     subtract,
 )
 from .elementary import abs as size
-from .elementary import cast, clip, exp, isnan, log, log1p, sign, sqrt, square, trunc
+from .elementary import cast, clip, exp, floats, isnan, log, log1p, sign, sqrt, square, trunc
 from .items import get_item
 from .reduction import sum as total
 from .selection import chosen
@@ -110,6 +110,7 @@ def logaddexp(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     >>> fluid.logaddexp(x, x).numpy().round(3).tolist()
     [1000.6929931640625]
     """
+    x, y = floats(x), floats(y)
     apart = size(subtract(x, y))
     return add(maximum(x, y), log1p(exp(multiply(apart, -1.0))))
 
@@ -143,6 +144,8 @@ def nan_to_num(
         nan: in the place of NaN.
         posinf, neginf: in the place of infinities; the largest and smallest numbers when None.
     """
+    if x.array.dtype.kind != "f":
+        raise ArgumentError(f"nan_to_num: expected fractions, got {x.array.dtype}")
     limits = np.finfo(x.array.dtype)
     high = float(limits.max) if posinf is None else posinf
     low = float(limits.min) if neginf is None else neginf
@@ -163,7 +166,8 @@ def nansum(
     >>> float(fluid.nansum(fluid.to_tensor([1.0, float("nan"), 2.0])))
     3.0
     """
-    return total(chosen(isnan(x), 0.0, x), axis, dtype, keepdim)
+    whole = x.array.dtype.kind != "f"
+    return total(x if whole else chosen(isnan(x), 0.0, x), axis, dtype, keepdim)
 
 
 def nanmean(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> Tensor:
@@ -339,6 +343,8 @@ def bitwise_not(x: Tensor, out: Tensor | None = None, name: str | None = None) -
 def _of_bits(type: str, x: Any, y: Any, out: Any) -> Any:
     if not isinstance(x, Operand):
         x, y = y, x
+    if not isinstance(x, Operand):
+        raise ArgumentError(f"{type}: expected a tensor, got {x!r:.60}")
     dtype = x.array.dtype
     if not isinstance(y, Operand):
         y = x.results(np.asarray(y, dtype))

@@ -26,12 +26,12 @@ from .arithmetic import (
     remainder,
     subtract,
 )
-from .elementary import cast, log
+from .elementary import cast, isnan, log
 from .items import get_item, set_item
 from .noise import uniform_like
-from .reduction import argmax, of_number
+from .reduction import argmax, of_number, one_axis
 from .reduction import sum as total
-from .selection import chosen, nonzero, of_ranks, runs, scatter_nd_add, sort, topk
+from .selection import chosen, indices_of, of_ranks, runs, scatter_nd_add, sort, topk
 from .shaping import (
     broadcast_tensors,
     moveaxis,
@@ -64,6 +64,11 @@ def bincount(
     >>> fluid.bincount(fluid.to_tensor([1, 2, 2])).tolist()
     [0, 1, 2]
     """
+    if x.array.dtype.kind not in "iu" or x.array.ndim > 1:
+        raise ArgumentError(
+            f"bincount: expected a vector of integers, got shape {list(x.array.shape)} of "
+            f"{x.array.dtype}"
+        )
     if x.appends is not None:
         most = add(eager.reduce_max(x, reduce_all=True), 1)
         numbers = eager.range(
@@ -278,7 +283,7 @@ def _extreme_so_far(better: Any, x: Any, axis: int | None, dtype: Any) -> Any:
     x = reshape(x, [-1]) if axis is None else x
     if not x.array.ndim:
         return of_number(lambda row, at: _extreme_so_far(better, row, at, dtype), x, axis)
-    along = 0 if axis is None else normal_axis(axis, x.array.ndim)
+    along = 0 if axis is None else one_axis(x, axis)
     if x.appends is not None:
         return _unrolled_extreme(better, x, along, dtype)
     array = np.moveaxis(x.array, along, 0)
@@ -286,7 +291,7 @@ def _extreme_so_far(better: Any, x: Any, axis: int | None, dtype: Any) -> Any:
     if len(array):
         best = array[0]
         for k in range(1, len(array)):
-            here = better(array[k], best)
+            here = better(array[k], best) | ((array[k] != array[k]) & (best == best))
             best = np.where(here, array[k], best)
             places[k] = np.where(here, k, places[k - 1])
     found: Any = x.results(np.ascontiguousarray(np.moveaxis(places, 0, along)))
@@ -336,7 +341,9 @@ def quantile(
     rest = [a for a in range(rank) if a not in axes]
     kept = [x.array.shape[a] for a in rest]
     row = transpose(x, [*rest, *axes])
-    row = sort(row if len(axes) == 1 else reshape(row, [*kept, -1]), -1)
+    row = row if len(axes) == 1 else reshape(row, [*kept, -1])
+    lost = _sum_of_nan(row)
+    row = sort(row, -1)
     count = row.array.shape[-1]
     quantiles = []
     for share in shares:
@@ -345,10 +352,18 @@ def quantile(
         high, part = min(low + 1, count - 1), place - low
         ends = [total(get_item(row, (Ellipsis, slice(k, k + 1))), -1) for k in (low, high)]
         value = cast(add(multiply(ends[0], 1 - part), multiply(ends[1], part)), "float64")
+        value = value if lost is None else add(value, cast(lost, "float64"))
         if keepdim:
             value = reshape(value, [1 if a in axes else x.array.shape[a] for a in range(rank)])
         quantiles.append(value)
     return quantiles[0] if np.ndim(q) == 0 else stack(quantiles, 0)
+
+
+def _sum_of_nan(rows: Any) -> Any:
+    """NaN for rows that have one, 0 for others; None where there can be none."""
+    if rows.array.dtype.kind != "f":
+        return None
+    return total(chosen(isnan(rows), rows, 0.0), -1)
 
 
 def multinomial(
@@ -461,7 +476,7 @@ def index_put(
 def _as_numbers(places: tuple[Any, ...]) -> list[Any]:
     found: list[Any] = []
     for each in places:
-        found.extend(nonzero(each, True) if each.array.dtype.kind == "b" else [each])
+        found.extend(indices_of(each) if each.array.dtype.kind == "b" else [each])
     return found
 
 

@@ -143,11 +143,27 @@ def full(
     Args:
         shape: sizes.
         fill_value: a number, or a tensor of one element.
-        dtype: the element type; when None, bool or int64 for such values, else the default type.
+        dtype: the element type; the default type of fractions when None.
+
+    >>> fluid.full([2], 3).tolist()
+    [3.0, 3.0]
+    """
+    value = fill_value.array.item() if isinstance(fill_value, Operand) else fill_value
+    return Tensor(np.full(_sizes(shape), value, _type(dtype)))
+
+
+def filled(
+    shape: Numbers, fill_value: float | Tensor, dtype: DTypeLike = None, name: str | None = None
+) -> Tensor:
+    """A tensor of one number, which is bool or int64 where the number is of such a type.
+
+    Args:
+        shape, fill_value, name: see :func:`full`.
+        dtype: the element type; when None, that of the number.
     """
     value = fill_value.array.item() if isinstance(fill_value, Operand) else fill_value
     kind = {bool: np.dtype("bool"), int: np.dtype("int64")}.get(type(value))
-    return Tensor(np.full(_sizes(shape), value, _type(dtype, kind)))
+    return full(shape, value, _type(dtype, kind))
 
 
 def empty(shape: Numbers, dtype: DTypeLike = None, name: str | None = None) -> Tensor:
@@ -184,6 +200,9 @@ def eye(
     num_rows: int, num_columns: int | None = None, dtype: DTypeLike = None, name: str | None = None
 ) -> Tensor:
     """Ones where row and column are the same, zeros elsewhere."""
+    for count in (num_rows, num_columns):
+        if count is not None and (not isinstance(count, (int, np.integer)) or count < 0):
+            raise ArgumentError(f"eye: expected an integer from 0, got {count!r}")
     return Tensor(np.eye(num_rows, num_columns, dtype=_type(dtype)))
 
 
@@ -211,6 +230,8 @@ def arange(
     if appends(bounds) is not None:
         return _range_in_run(*bounds, dtype)
     start, end, step = (v.array.item() if isinstance(v, Operand) else v for v in bounds)
+    if not step:
+        raise ArgumentError("arange: expected a step other than 0")
     whole = all(isinstance(v, (int, np.integer)) for v in (start, end, step))
     kind = _type(dtype, np.dtype("int64") if whole else None)
     return Tensor(np.arange(start, end, step).astype(kind))
@@ -245,14 +266,21 @@ def assign(x: ArrayLike, output: Tensor | None = None) -> Tensor:
     """A copy of a tensor that gradients flow through, or a tensor of other values.
 
     Args:
-        x: a tensor, or what ``to_tensor`` takes.
+        x: a tensor, or what ``to_tensor`` takes; a number makes a vector of one, and an array of
+            float64 float32.
         output: a tensor to write to.
     """
-    made = eager.assign(x) if isinstance(x, Operand) else to_tensor(x)
+    made = eager.assign(x) if isinstance(x, Operand) else to_tensor(_assigned(x))
     if output is None:
         return made
     output.write(lambda old: made, reshaped=True)
     return output
+
+
+def _assigned(x: Any) -> Any:
+    if isinstance(x, (bool, int, float)):
+        return [x]
+    return x.astype("float32") if isinstance(x, np.ndarray) and x.dtype == "float64" else x
 
 
 # -- random numbers --------------------------------------------------------------------------------

@@ -52,6 +52,8 @@ def diag(x: Tensor, offset: int = 0, padding_value: float = 0, name: str | None 
     >>> fluid.diag(fluid.to_tensor([1.0, 2.0])).tolist()
     [[1.0, 0.0], [0.0, 2.0]]
     """
+    if not x.array.ndim:
+        x = reshape(x, [1])
     array: Any = x.array
     if array.ndim == 2:
         return eager.take_diagonal(x, offset=offset)
@@ -122,14 +124,17 @@ def view(
 
     Args:
         x: a tensor.
-        shape_or_dtype: sizes, one of which may be -1; or an element type as wide as x's.
+        shape_or_dtype: sizes, one of which may be -1; or an element type, with whose width the last
+            size changes.
     """
     if isinstance(shape_or_dtype, (int, list, tuple)):
         return reshape(x, shape_or_dtype, *more)
     wanted = as_dtype(shape_or_dtype).dtype
-    if wanted.itemsize != x.array.dtype.itemsize:
+    width, last = x.array.dtype.itemsize, [*x.array.shape, 1][-1 if not x.array.ndim else -2]
+    if (wanted.itemsize > width and not x.array.ndim) or last * width % wanted.itemsize:
         raise ArgumentError(
-            f"expected an element type as wide as {x.array.dtype}, got {shape_or_dtype!r}"
+            f"expected an element type that rows of {last} elements of {x.array.dtype} are made "
+            f"of, got {shape_or_dtype!r}"
         )
     made: Any = x.results(np.ascontiguousarray(x.array).view(wanted))
     return made

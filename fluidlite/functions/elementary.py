@@ -38,6 +38,12 @@ def of_any(x: Tensor, name: str | None = None) -> Tensor:
     return eager.operator(x)
 
 
+def _of_numbers(x: Tensor, name: str | None = None) -> Tensor:
+    """An operator on floats that makes whole numbers; integers stay integers."""
+    made = eager.operator(floats(x))
+    return made if x.array.dtype.kind not in "iu" else cast_to(made, x.array.dtype)
+
+
 exp: OfTensor = of_operator(of_floats, "exp", "e to the power of x.")
 expm1: OfTensor = of_operator(of_floats, "expm1", "e to the power of x, less 1; exact for small x.")
 log: OfTensor = of_operator(of_floats, "log", "The natural logarithm of x.")
@@ -48,7 +54,7 @@ log1p: OfTensor = of_operator(
 )
 sqrt: OfTensor = of_operator(of_floats, "sqrt", "The square root of x.")
 rsqrt: OfTensor = of_operator(of_floats, "rsqrt", "1 over the square root of x.")
-square: OfTensor = of_operator(of_floats, "square", "x * x.")
+square: OfTensor = of_operator(of_any, "square", "x * x.")
 reciprocal: OfTensor = of_operator(of_floats, "reciprocal", "1 / x.")
 sin: OfTensor = of_operator(of_floats, "sin", "The sine of x.")
 cos: OfTensor = of_operator(of_floats, "cos", "The cosine of x.")
@@ -68,8 +74,8 @@ ceil: OfTensor = of_operator(of_floats, "ceil", "The smallest integer that is no
 round: OfTensor = of_operator(
     of_floats, "round", "The integer nearest to x; halves go away from zero."
 )
-trunc: OfTensor = of_operator(of_floats, "trunc", "x without its fraction.")
-sign: OfTensor = of_operator(of_floats, "sign", "-1, 0 or 1, the sign of x.")
+trunc: OfTensor = of_operator(_of_numbers, "trunc", "x without its fraction.")
+sign: OfTensor = of_operator(_of_numbers, "sign", "-1, 0 or 1, the sign of x.")
 isfinite: OfTensor = of_operator(
     of_any, "isfinite", "Whether each element is a finite number.", "isfinite_v2"
 )

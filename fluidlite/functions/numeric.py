@@ -17,10 +17,10 @@ from .composed import diff, logaddexp
 from .elementary import cast, floats
 from .items import get_item
 from .mixing import default_float
-from .reduction import cumsum, of_number
+from .reduction import cumsum, of_number, up_to_each
 from .reduction import sum as total
 from .selection import chosen
-from .shaping import concat, reshape, stack
+from .shaping import reshape, stack
 
 if TYPE_CHECKING:
     from ..eager.tensor import Tensor
@@ -111,14 +111,7 @@ def logcumsumexp(
         x, axis = reshape(x, [-1]), 0
     if not x.array.ndim:
         return of_number(logcumsumexp, x, axis)
-    along = normal_axis(axis, x.array.ndim)
-    size, before = +x.array.shape[along], (slice(None),) * along
-    step = 1
-    while step < size:  # each one is the sum of twice as many elements as before
-        ends = [get_item(x, (*before, s)) for s in (slice(step, None), slice(None, -step))]
-        x = concat([get_item(x, (*before, slice(step))), logaddexp(*ends)], along)
-        step *= 2
-    return x
+    return up_to_each(logaddexp, x, axis)
 
 
 def trapezoid(

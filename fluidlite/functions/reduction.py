@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..eager.recording import eager
-from ..errors import ArgumentError, ShapeError
+from ..errors import ArgumentError, AxisError
 from ..ground.dtypes import as_dtype
 from ..opdef.operand import Operand
 from ..opdef.spec import normal_axis
 from .arithmetic import add, divide, multiply, subtract, truths
 from .elementary import cast, exp, floats, log, sqrt, square
+from .items import get_item
 
 if TYPE_CHECKING:
     from ..eager.tensor import Tensor
@@ -29,7 +30,7 @@ def dims_of(x: Any, axis: Axes) -> tuple[int, ...] | None:
     none.
 
     Raises:
-        ShapeError: there is no such dimension.
+        AxisError: there is no such dimension.
     """
     if axis is None:
         return None
@@ -44,7 +45,7 @@ def dims_of(x: Any, axis: Axes) -> tuple[int, ...] | None:
         if isinstance(dim, bool) or not isinstance(dim, (int, np.integer)):
             raise ArgumentError(f"expected axis to be an integer or a list of them, got {axis!r}")
         if not -builtins.max(ndim, 1) <= dim < builtins.max(ndim, 1):
-            raise ShapeError(
+            raise AxisError(
                 f"expected axis in [{-ndim}, {ndim}) for shape {list(x.array.shape)}, got {dim}"
             )
         dims.append(int(dim) % builtins.max(ndim, 1))
@@ -125,23 +126,35 @@ def mean(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | None =
 
 
 def max(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> Tensor:
-    """The largest element, over some dimensions or all; equal ones share the gradient.
+    """The largest element, over some dimensions or all; each of equal ones gets the gradient.
 
     >>> x = fluid.to_tensor([1.0, 3.0, 3.0], stop_gradient=False)
     >>> fluid.max(x).backward()
+    >>> x.grad.tolist()
+    [0.0, 1.0, 1.0]
+    """
+    return _reduced("reduce_max", x, axis, keepdim)
+
+
+def min(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> Tensor:
+    """The smallest element, over some dimensions or all; each of equal ones gets the gradient."""
+    return _reduced("reduce_min", x, axis, keepdim)
+
+
+def amax(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> Tensor:
+    """The largest element, over some dimensions or all; equal ones share the gradient.
+
+    >>> x = fluid.to_tensor([1.0, 3.0, 3.0], stop_gradient=False)
+    >>> fluid.amax(x).backward()
     >>> x.grad.tolist()
     [0.0, 0.5, 0.5]
     """
     return _reduced("amax", x, axis, keepdim)
 
 
-def min(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> Tensor:
+def amin(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> Tensor:
     """The smallest element, over some dimensions or all; equal ones share the gradient."""
     return _reduced("amin", x, axis, keepdim)
-
-
-amax = max
-amin = min
 
 
 def prod(
@@ -154,7 +167,7 @@ def prod(
     """The product of the elements, over some dimensions or all; its gradient is right at zeros."""
     if dtype is not None:
         x = cast(x, dtype)
-    elif isinstance(x, Operand) and x.array.dtype in _NARROW:
+    elif isinstance(x, Operand) and x.array.dtype == np.dtype("bool"):
         x = cast(x, "int64")
     return _reduced("reduce_prod", x, axis, keepdim)
 
@@ -275,9 +288,16 @@ def norm(
     if dims is None:
         out = eager.p_norm(eager.reshape(x, shape=(-1,)), porder=order, axis=0)
         return eager.reshape(out, shape=(1,) * x.array.ndim if keepdim else ())
-    if len(dims) > 1:
-        raise ArgumentError(f"expected axis to be one dimension for p={p!r}, got {list(dims)}")
-    return eager.p_norm(x, porder=order, axis=dims[0], keepdim=keepdim)
+    if len(dims) == 1:
+        return eager.p_norm(x, porder=order, axis=dims[0], keepdim=keepdim)
+    rest = [k for k in range(x.array.ndim) if k not in dims]
+    sizes = [x.array.shape[k] for k in rest]
+    rows = eager.reshape(eager.transpose(x, axis=(*rest, *dims)), shape=(*sizes, -1))
+    out = eager.p_norm(rows, porder=order, axis=len(rest))
+    if not keepdim:
+        return out
+    kept = [1 if k in dims else n for k, n in enumerate(x.array.shape)]
+    return eager.reshape(out, shape=tuple(kept))
 
 
 def dist(x: Tensor, y: Tensor, p: float = 2, name: str | None = None) -> Tensor:
@@ -323,11 +343,48 @@ def cumprod(
         x, dim = eager.reshape(x, shape=(-1,)), 0
     if not x.array.ndim:
         return of_number(cumprod, x, dim)
-    size = +x.array.shape[dim]
-    parts = eager.unstack(x, axis=dim, num=size) if size else []
-    for i in range(1, size):
-        parts[i] = multiply(parts[i - 1], parts[i])
-    return eager.stack(parts, axis=dim) if size else x
+    return up_to_each(multiply, x, dim)
+
+
+def one_axis(x: Any, axis: Any) -> int:
+    """A dimension, counted from the front.
+
+    Args:
+        x: a tensor.
+        axis: an integer, or a tensor of one.
+
+    Raises:
+        ArgumentError: the axis is no integer.
+        AxisError: there is no such dimension.
+    """
+    if isinstance(axis, Operand):
+        axis = axis.array.item()
+    if isinstance(axis, bool) or not isinstance(axis, (int, np.integer)):
+        raise ArgumentError(f"expected an axis that is an integer, got {axis!r:.60}")
+    return normal_axis(int(axis), x.array.ndim)
+
+
+def up_to_each(combine: Callable[[Any, Any], Any], x: Any, axis: int) -> Any:
+    """What an associative function makes of all elements up to each one, in a number of steps that
+    is the logarithm of theirs.
+
+    Args:
+        combine: the function of two tensors.
+        x: a tensor.
+        axis: the dimension, whose size is known.
+
+    Raises:
+        ArgumentError: the axis is no integer.
+        AxisError: there is no such dimension.
+    """
+    along = one_axis(x, axis)
+    size, before = +x.array.shape[along], (slice(None),) * along
+    step = 1
+    while step < size:  # each one is made of twice as many elements as before
+        ends = [get_item(x, (*before, part)) for part in (slice(step, None), slice(None, -step))]
+        x = eager.concat([get_item(x, (*before, slice(step))), combine(*ends)], axis=along)
+        step *= 2
+    return x
 
 
 def median(
@@ -355,8 +412,9 @@ def median(
     ordered, _ = eager.argsort(x, axis=dim)
     low, high = (size - 1) // 2, size // 2
     index = np.asarray([low, high])
-    middle = eager.index_select(ordered, index, dim=dim)
-    return mean(middle, dim, keepdim)
+    middle = mean(eager.index_select(ordered, index, dim=dim), dim, keepdim)
+    lost = eager.where(eager.isnan_v2(x), x, eager.fill_zeros_like(x))
+    return add(middle, sum(lost, dim, keepdim=keepdim))
 
 
 def argmax(

@@ -11,7 +11,18 @@ from ..errors import ArgumentError, ShapeError
 from ..ground.dtypes import as_dtype
 from ..opdef.operand import Operand
 from ..opdef.spec import normal_axis
-from .arithmetic import cast_to, not_equal, operands, truths
+from .arithmetic import (
+    add,
+    cast_to,
+    divide,
+    floor_divide,
+    maximum,
+    minimum,
+    multiply,
+    not_equal,
+    operands,
+    truths,
+)
 from .items import get_item, set_item
 from .reduction import of_number
 from .shaping import broadcast_to, numbers_in, spread_alike
@@ -83,17 +94,30 @@ def nonzero(x: Tensor, as_tuple: bool = False) -> Tensor | tuple[Tensor, ...]:
 
     Args:
         x: a tensor.
-        as_tuple: give a vector for each dimension instead of a row for each place.
+        as_tuple: give a column for each dimension instead of a row for each place.
 
     >>> fluid.nonzero(fluid.to_tensor([[0, 1], [2, 0]])).tolist()
     [[0, 1], [1, 0]]
     """
-    if x.array.ndim == 0:
-        places = x.results(np.argwhere(x.array).astype("int64"))
-    else:
-        places = eager.where_index(truths(x))
+    places = _places(x)
     if not as_tuple:
         return places
+    return tuple(get_item(places, (slice(None), slice(i, i + 1))) for i in range(x.array.ndim))
+
+
+def _places(x: Any) -> Any:
+    if x.array.ndim:
+        return eager.where_index(truths(x))
+    return x.results(np.argwhere(x.array).astype("int64"))
+
+
+def indices_of(x: Any) -> tuple[Any, ...]:
+    """The places of the elements that are not 0: a vector for each dimension, as indices are.
+
+    Args:
+        x: a tensor.
+    """
+    places = _places(x)
     return tuple(get_item(places, (slice(None), i)) for i in range(x.array.ndim))
 
 
@@ -136,21 +160,49 @@ def take_along_axis(arr: Tensor, indices: Tensor, axis: int, broadcast: bool = T
         arr: a tensor.
         indices: as many dimensions; of the same sizes, or 1, but along ``axis``.
         axis: the dimension.
-        broadcast: stretch sizes of 1.
+        broadcast: stretch sizes of 1; else the result has the shape of ``indices``.
+
+    Raises:
+        ShapeError: there are not as many dimensions.
     """
-    indices = _aligned(arr, indices, axis) if broadcast else indices
-    return eager.take_along(arr, indices, axis=axis)
+    along = _need_rank(arr, indices, axis)
+    if broadcast:
+        indices = _aligned(arr, indices, along)
+    else:
+        arr = get_item(arr, _within(indices, along))
+    return eager.take_along(arr, indices, axis=along)
 
 
-def _aligned(arr: Any, indices: Any, axis: int) -> Any:
+def _need_rank(arr: Any, indices: Any, axis: int) -> int:
+    rank = arr.array.ndim
+    if indices.array.ndim != rank:
+        raise ShapeError(
+            f"expected indices of as many dimensions as the tensor, got shapes "
+            f"{list(indices.array.shape)} and {list(arr.array.shape)}"
+        )
+    return normal_axis(axis, rank)
+
+
+def _within(indices: Any, along: int) -> tuple[slice, ...]:
+    """The part of a tensor whose sizes but one are those of indices."""
+    sizes = enumerate(indices.array.shape)
+    return tuple(slice(None) if k == along else slice(+size) for k, size in sizes)
+
+
+def _aligned(arr: Any, indices: Any, along: int) -> Any:
     shape = list(arr.array.shape)
-    along = normal_axis(axis, len(shape))
     shape[along] = indices.array.shape[along]
     return indices if list(indices.array.shape) == shape else broadcast_to(indices, shape)
 
 
 def put_along_axis(
-    arr: Tensor, indices: Tensor, values: float | Tensor, axis: int, reduce: str = "assign"
+    arr: Tensor,
+    indices: Tensor,
+    values: float | Tensor,
+    axis: int,
+    reduce: str = "assign",
+    include_self: bool = True,
+    broadcast: bool = True,
 ) -> Tensor:
     """A tensor with other elements at indices along a dimension.
 
@@ -159,23 +211,73 @@ def put_along_axis(
         indices: as many dimensions; of the same sizes, or 1, but along ``axis``.
         values: a number, or a tensor that broadcasts to the shape of ``indices``.
         axis: the dimension.
-        reduce: "assign", or "add" to what is there.
+        reduce: "assign", or what is made of the values that meet at a place and of what is there:
+            their sum ("add"), product ("mul" or "multiply"), "mean", "amin" or "amax".
+        include_self: whether what is there takes part.
+        broadcast: stretch sizes of 1 of ``indices``.
+
+    >>> x, index = fluid.to_tensor([[1.0, 2.0]]), fluid.to_tensor([[0, 0]])
+    >>> fluid.put_along_axis(x, index, fluid.to_tensor([[3.0, 4.0]]), 1, "mul").tolist()
+    [[12.0, 2.0]]
     """
-    indices = _aligned(arr, indices, axis)
+    along = _need_rank(arr, indices, axis)
+    if not broadcast:
+        part = _within(indices, along)
+        block = put_along_axis(get_item(arr, part), indices, values, axis, reduce, include_self)
+        return set_item(arr, part, block)
+    indices = _aligned(arr, indices, along)
     shape = tuple(+n for n in indices.array.shape)  # which have to be known
-    along = normal_axis(axis, arr.array.ndim)
     source: Any = values
     if not isinstance(values, Operand):
         source = arr.results(np.full(shape, values, arr.array.dtype))
     source = broadcast_to(source, shape)
-    if reduce == "add":
-        flow = eager.add_along(indices, source, axis=along, size=arr.array.shape[along])
-        return eager.elementwise_add(arr, flow)
-    if reduce != "assign":
-        raise ArgumentError(f"expected reduce to be 'assign' or 'add', got {reduce!r}")
+    if reduce not in ("assign", "add", "mul", "multiply", "mean", "amin", "amax"):
+        raise ArgumentError(
+            f"expected reduce to be assign, add, mul, multiply, mean, amin or amax, got {reduce!r}"
+        )
     places: list[Any] = list(np.indices(shape, sparse=True))
     places[along] = indices
-    return set_item(arr, tuple(places), source)
+    if reduce == "assign" or not include_self:
+        arr = set_item(arr, tuple(places), source if reduce == "assign" else _neutral(arr, reduce))
+    if reduce == "assign":
+        return arr
+    if reduce in ("add", "mean"):
+        return _summed(arr, indices, source, along, reduce == "mean", include_self)
+    return _met(arr, places, source, along, reduce)
+
+
+def _neutral(arr: Any, reduce: str) -> float:
+    """What changes nothing that it is combined with."""
+    if reduce not in ("amin", "amax"):
+        return float(reduce in ("mul", "multiply"))
+    dtype = arr.array.dtype
+    if dtype.kind == "f":
+        return np.inf if reduce == "amin" else -np.inf
+    return int(np.iinfo(dtype).max if reduce == "amin" else np.iinfo(dtype).min)
+
+
+def _summed(arr: Any, indices: Any, source: Any, along: int, mean: bool, include_self: bool) -> Any:
+    """Values added at indices, or their mean with what is there."""
+
+    def added(values: Any) -> Any:
+        return eager.add_along(indices, values, axis=along, size=arr.array.shape[along])
+
+    sums = eager.elementwise_add(arr, added(source))
+    if not mean:
+        return sums
+    counts = added(eager.fill_any_like(source, value=1.0))
+    whole = add(counts, 1) if include_self else maximum(counts, 1)
+    return (divide if arr.array.dtype.kind == "f" else floor_divide)(sums, whole)
+
+
+def _met(arr: Any, places: list[Any], source: Any, along: int, reduce: str) -> Any:
+    """The product, or an extreme, of values and of what is there, one value after another."""
+    combine = {"amin": minimum, "amax": maximum}.get(reduce, multiply)
+    for k in range(source.array.shape[along]):
+        part = (slice(None),) * along + (slice(k, k + 1),)
+        there = (*places[:along], get_item(places[along], part), *places[along + 1 :])
+        arr = set_item(arr, there, combine(get_item(arr, there), get_item(source, part)))
+    return arr
 
 
 def scatter(

@@ -410,6 +410,8 @@ def tile(x: Tensor, repeat_times: Numbers, name: str | None = None) -> Tensor:
 def flip(x: Tensor, axis: Numbers, name: str | None = None) -> Tensor:
     """x with its elements in reverse order along some dimensions."""
     dims = numbers_in("axis", axis)
+    if not dims:
+        return eager.assign(x)
     return eager.flip(x, dims=dims) if x.array.ndim else of_number(flip, x, dims)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import prod
 from typing import Any, NamedTuple
 
-from ..errors import DTypeError, ShapeError
+from ..errors import AxisError, DTypeError, ShapeError
 from ..ground.dtypes import DType, Kind, as_dtype
 
 Shape = tuple[int, ...]
@@ -174,10 +174,10 @@ def normal_axis(axis: int, ndim: int, what: str = "axis") -> int:
     """``axis`` counted from the front.
 
     Raises:
-        ShapeError: it is outside [-ndim, ndim).
+        AxisError: it is outside [-ndim, ndim).
     """
     if not -ndim <= axis < ndim:
-        raise ShapeError(f"expected {what} in [{-ndim}, {ndim}), got {axis}")
+        raise AxisError(f"expected {what} in [{-ndim}, {ndim}), got {axis}")
     return axis % ndim
 
 

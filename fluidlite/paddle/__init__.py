@@ -97,6 +97,8 @@ from .random_states import (
     get_cuda_rng_state, get_rng_state, set_cuda_rng_state, set_rng_state,
 )  # fmt: skip
 
+from .values import check_shape, tolist
+
 __version__ = version.full_version
 globals().update({name: getattr(inplace, name) for name in inplace.__all__})
 from . import tensor  # noqa: E402 (it gives names that stand above)
