@@ -26,10 +26,11 @@ _MODULES = (
 )  # fmt: skip
 #: those of them that are for other modules of the package
 _INNER = frozenset([
-    "array_of", "cast_to", "chosen", "clip", "common_type", "counted", "default_float", "dims_of",
-    "filled", "fits", "floats", "indices_of", "known_in_run", "number_type", "numbers_in", "of_any", "one_axis",
-    "of_floats", "of_number", "of_ranks", "operands", "python_and", "python_not", "python_or", "python_xor",
-    "rows_of", "runs", "spread_alike", "tensors_of", "trace", "truths", "up_to_each",
+    "array_of", "cast_to", "chosen", "clip", "common_type", "counted", "default_float",
+    "dims_of", "filled", "fits", "floats", "indices_of", "known_in_run", "number_type",
+    "numbers_in", "of_any", "of_floats", "of_number", "of_ranks", "one_axis", "operands",
+    "python_and", "python_not", "python_or", "python_xor", "rows_of", "runs",
+    "spread_alike", "tensors_of", "trace", "truths", "up_to_each",
 ])  # fmt: skip
 #: further names of functions
 _RENAMED = {"bmm": matmul, "mm": matmul, "mv": matmul, "floor_mod": remainder, "mod": remainder}

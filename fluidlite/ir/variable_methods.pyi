@@ -367,7 +367,7 @@ class VariableMethods(Arithmetic):
         """Make all elements one number, in place."""
 
     def fill_diagonal_(self, value: Any, offset: int = 0, wrap: bool = False, name: str | None = None) -> Any:
-        """Make the elements on the diagonal of a matrix one number, in place."""
+        """Make the elements on the diagonal of a matrix, or of a cube, one number, in place."""
 
     def fill_diagonal_tensor(self, y: Any, offset: int = 0, dim1: int = 0, dim2: int = 1, name: str | None = None) -> Variable:
         """x with other elements on a diagonal; arguments as of :func:`diagonal_scatter`."""
@@ -637,7 +637,7 @@ class VariableMethods(Arithmetic):
         """The product of matrices, of stacks of them, or of vectors."""
 
     def max(self, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> Variable:
-        """The largest element, over some dimensions or all; equal ones share the gradient."""
+        """The largest element, over some dimensions or all; each of equal ones gets the gradient."""
 
     def maximum(self, y: Other, name: str | None = None) -> Variable:
         """The larger of x and y, element by element; where they are equal, both share the gradient."""
@@ -649,7 +649,7 @@ class VariableMethods(Arithmetic):
         """The element in the middle of the order, or the mean of the two that are."""
 
     def min(self, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> Variable:
-        """The smallest element, over some dimensions or all; equal ones share the gradient."""
+        """The smallest element, over some dimensions or all; each of equal ones gets the gradient."""
 
     def minimum(self, y: Other, name: str | None = None) -> Variable:
         """The smaller of x and y, element by element; where they are equal, both share the gradient."""
@@ -757,10 +757,10 @@ class VariableMethods(Arithmetic):
     def prod(self, axis: Axes = None, keepdim: bool = False, dtype: DTypeLike = None, name: str | None = None) -> Variable:
         """The product of the elements, over some dimensions or all; its gradient is right at zeros."""
 
-    def put_along_axis(self, indices: Any, values: float | Variable, axis: int, reduce: str = "assign") -> Variable:
+    def put_along_axis(self, indices: Any, values: float | Variable, axis: int, reduce: str = "assign", include_self: bool = True, broadcast: bool = True) -> Variable:
         """A tensor with other elements at indices along a dimension."""
 
-    def put_along_axis_(self, indices: Any, values: float | Variable, axis: int, reduce: str = "assign") -> Variable:
+    def put_along_axis_(self, indices: Any, values: float | Variable, axis: int, reduce: str = "assign", include_self: bool = True, broadcast: bool = True) -> Variable:
         """A tensor with other elements at indices along a dimension, in place."""
 
     def quantile(self, q: float | Sequence[float] | Variable, axis: Axes = None, keepdim: bool = False) -> Variable:

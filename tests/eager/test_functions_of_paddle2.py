@@ -82,13 +82,14 @@ def test_what_is_drawn_follows_the_weights_and_the_seed():
 
 
 def test_a_tensor_is_asked_for_its_kind_and_given_another():
-    x = fluid.ones([2])
+    x, y = fluid.ones([2]), fluid.ones([3])
     assert x.element_size() == 4 and x.is_floating_point() and x.cpu() is x is x.contiguous()
     assert not x.to("int32").is_floating_point()
     assert str(x.to("cpu", dtype="float64").array.dtype) == "float64"
     assert str(x.to(fluid.zeros([1], "int64")).array.dtype) == "int64"
     assert x.view("int32").tolist() == [1065353216, 1065353216]
-    for wrong in (lambda: x.to("gpu:0"), lambda: x.to(kind="float32"), lambda: x.view("int64")):
+    assert x.view("int16").tolist() == [0, 16256, 0, 16256]
+    for wrong in (lambda: x.to("gpu:0"), lambda: x.to(kind="float32"), lambda: y.view("int64")):
         with pytest.raises(ArgumentError):
             wrong()
 

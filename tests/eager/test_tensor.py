@@ -244,7 +244,7 @@ def test_tensors_can_be_pickled():
         ([[1.0, 2.0], [3.0, 4.0]], "[[1., 2.],\n        [3., 4.]]"),
         ([1, 20], "[1 , 20]"),
         ([True, False], "[True , False]"),
-        ([-1.0, np.inf, np.nan], "[-1., inf, nan]"),
+        ([-1.0, np.inf, np.nan], "[-1. , inf.,  nan]"),
         (np.zeros([0, 3], "float32"), "[]"),
         (np.arange(2000), "[0   , 1   , 2   , ..., 1997, 1998, 1999]"),
     ],
