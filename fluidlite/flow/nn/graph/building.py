@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ....backward import gradients
+from ....backward import append_backward, gradients
 from ....eager.engine import located
 from ....eager.recording import TensorRecord
 from ....errors import BuildError, UnsupportedError
@@ -131,10 +131,15 @@ class GraphProgram:
         wanted = [each for each in trained if id(each) in names and not each.stop]
         block = self.program.global_block()
         inputs = [block.var(names[id(each)]) for each in wanted]
-        for tensor, found in zip(wanted, gradients(losses, inputs) if inputs else []):
-            if found is not None:
+        if len(losses) == 1:  # of one element: as a program of the other spellings
+            slopes = dict(append_backward(losses[0], inputs)) if inputs else {}
+            flows = [slopes.get(variable) for variable in inputs]
+        else:
+            flows = gradients(losses, inputs) if inputs else []
+        for tensor, flow in zip(wanted, flows):
+            if flow is not None:
                 self._trained.append(tensor)
-                self._gradients.append(found)
+                self._gradients.append(flow)
 
     def run(self, tensors: Sequence[Any]) -> tuple[Any, list[tuple[Any, Array]]]:
         """Run the program once for each part of the inputs.

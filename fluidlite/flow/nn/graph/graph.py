@@ -13,6 +13,7 @@ from ....eager.engine import located
 from ....eager.mode import no_grad
 from ....eager.recording import TensorRecord
 from ....errors import ArgumentError, BuildError, StateDictError
+from ....ir.program import Program
 from ...amp import GradScaler, StaticGradScaler
 from ...optim.lr_scheduler import LRScheduler
 from ...optim.optimizer import Optimizer
@@ -101,6 +102,17 @@ class Graph:
     def is_compiled(self) -> bool:
         """Whether the program is there."""
         return self._built is not None
+
+    @property
+    def program(self) -> Program:
+        """The program that the first call has built: it prints, is saved and changed as others.
+
+        Raises:
+            BuildError: there was no call.
+        """
+        if self._built is None:
+            raise located(BuildError, f"{self.name} has no program before its first call")
+        return self._built.program
 
     @property
     def training(self) -> bool:
