@@ -27,8 +27,8 @@ CONVOLUTIONS = Family(
         "output_padding": "as of the function.",
         "dilation": "as of the function.",
         "groups": "as of the function.",
-        "padding_mode": "zeros; or reflect or replicate, where ``padding`` is a number, or one for "
-        "every dimension.",
+        "padding_mode": "zeros; or reflect, replicate, circular, where ``padding`` is a number, or "
+        "one for every dimension.",
         "weight_attr": "of the filters.",
         "bias_attr": "of the bias; False for none.",
         "data_format": "ends in C where the channels come last.",
@@ -99,7 +99,9 @@ class _Convolution(_Filters):
     data_format: str = "NCHW"
 
     def begin(self, given: dict[str, Any]) -> None:
-        mode = checked("padding_mode", given.pop("padding_mode"), "zeros", "reflect", "replicate")
+        mode = checked(
+            "padding_mode", given.pop("padding_mode"), "zeros", "reflect", "replicate", "circular"
+        )
         padding = given["padding"]
         around = taken_around(given, mode, each, len(self._formats[0]) - 2)
         super().begin(given)

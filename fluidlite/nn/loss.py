@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import sqrt
+from math import inf, sqrt
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..errors import ArgumentError
@@ -12,7 +12,7 @@ from ..initializer import Uniform
 from ..param_attr import Attr
 from . import functional as F
 from .activation import FunctionLayer
-from .layer import Layer
+from .layer import Layer, checked
 
 if TYPE_CHECKING:
     from ..eager.tensor import Tensor
@@ -22,6 +22,16 @@ class LossLayer(FunctionLayer):
     """A layer that is a loss; its ``repr`` says no options."""
 
     _shown = ""
+    _looks_late: ClassVar[bool] = False  #: at the reduction, when it is called
+    _ranges: ClassVar[dict[str, tuple[float, float]]] = {}  #: options -> from where to where
+
+    def begin(self, given: dict[str, Any]) -> None:
+        if not self._looks_late:
+            checked("reduction", given["reduction"], "sum", "mean", "none")
+        for option, (low, high) in self._ranges.items():
+            if not low <= given[option] <= high:
+                raise ArgumentError(f"expected {option} in [{low}, {high}], got {given[option]!r}")
+        super().begin(given)
 
 
 class CrossEntropyLoss(LossLayer):
@@ -31,6 +41,8 @@ class CrossEntropyLoss(LossLayer):
     >>> round(float(loss(fluid.zeros([1, 2]), fluid.to_tensor([1]))), 4)
     0.6931
     """
+
+    _looks_late = True
 
     @options_of(F.cross_entropy, 2)
     def __init__(self) -> None: ...
@@ -49,6 +61,8 @@ class L1Loss(LossLayer):
 
 
 class SmoothL1Loss(LossLayer):
+    _looks_late = True
+
     @options_of(F.smooth_l1_loss, 2)
     def __init__(self) -> None: ...
 
@@ -73,6 +87,7 @@ class KLDivLoss(LossLayer):
     reduction: str = "mean"
     function: ClassVar[Callable[..., Any]] = staticmethod(F.kl_div)
     _inputs: ClassVar[tuple[str, ...]] = ("input", "label")
+    _looks_late: ClassVar[bool] = True
 
 
 class SoftMarginLoss(LossLayer):
@@ -81,6 +96,8 @@ class SoftMarginLoss(LossLayer):
 
 
 class HingeEmbeddingLoss(LossLayer):
+    _looks_late = True
+
     @options_of(F.hinge_embedding_loss, 2)
     def __init__(self) -> None: ...
 
@@ -91,6 +108,8 @@ class MarginRankingLoss(LossLayer):
 
 
 class CosineEmbeddingLoss(LossLayer):
+    _ranges: ClassVar = {"margin": (-1.0, 1.0)}
+
     @options_of(F.cosine_embedding_loss, 3)
     def __init__(self) -> None: ...
 
@@ -128,6 +147,8 @@ class GaussianNLLLoss(LossLayer):
 
 
 class PoissonNLLLoss(LossLayer):
+    _ranges: ClassVar = {"epsilon": (5e-324, inf)}
+
     @options_of(F.poisson_nll_loss, 2)
     def __init__(self) -> None: ...
 
@@ -178,6 +199,7 @@ class RNNTLoss(LossLayer):
     name: str | None = None
     function: ClassVar[Callable[..., Any]] = staticmethod(F.rnnt_loss)
     _inputs: ClassVar[tuple[str, ...]] = ("input", "label", "input_lengths", "label_lengths")
+    _looks_late: ClassVar[bool] = True
 
 
 @from_fields

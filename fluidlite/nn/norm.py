@@ -7,6 +7,7 @@ from math import prod
 from typing import Any, ClassVar
 
 from ..eager.tensor import Tensor
+from ..errors import ShapeError
 from ..functions.arguments import DTypeLike, Integers
 from ..functions.shaping import numbers_in
 from ..ground.docstrings import Family
@@ -66,6 +67,7 @@ class _Scaled(TensorLayer):
 class _BatchNorm(_Scaled):
     """Normalisation of each channel over a batch; running statistics are used in tests."""
 
+    _ranks: ClassVar[Sequence[int]] = (4,)
     num_features: int
     momentum: float = 0.9
     epsilon: float = 1e-5
@@ -84,6 +86,9 @@ class _BatchNorm(_Scaled):
 
     def forward(self, input: Tensor) -> Tensor:
         """The normalised input."""
+        if len(input.shape) not in self._ranks:
+            ranks = " or ".join(map(str, self._ranks))
+            raise ShapeError(f"expected input of {ranks} dimensions, got {list(input.shape)}")
         training = self.training and not self._options["use_global_stats"]
         return F.batch_norm(
             input, self._mean, self._variance, self.weight, self.bias, training, **self._options
@@ -107,6 +112,7 @@ class BatchNorm1D(_BatchNorm):
         data_format: NC or NCL, or NLC.
     """
 
+    _ranks: ClassVar[Sequence[int]] = (2, 3)
     data_format: str = "NCL"
     _formats: ClassVar[Sequence[str]] = ("NCL", "NC", "NLC")
 
@@ -127,6 +133,7 @@ class BatchNorm2D(_BatchNorm):
 class BatchNorm3D(_BatchNorm):
     """Normalisation of each channel of volumes over a batch; in tests by running statistics."""
 
+    _ranks: ClassVar[Sequence[int]] = (5,)
     data_format: str = "NCDHW"
     _formats: ClassVar[Sequence[str]] = ("NCDHW", "NDHWC")
 
@@ -140,6 +147,7 @@ class SyncBatchNorm(_BatchNorm):
     [4, 3, 2]
     """
 
+    _ranks = (2, 3, 4, 5)
     _formats = ("NCHW", "NHWC", "NCL", "NLC", "NC", "NCDHW", "NDHWC")
 
     def __init__(

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from ..errors import ArgumentError
 from ..functions.arguments import Integers
 from ..ground.fields import from_fields, options_of
 from . import functional as F
 from .activation import FunctionLayer
+from .layer import format_of
 
 #: the options of windows in a ``repr``
 _WINDOWS = "kernel_sizes:kernel_size dilations:dilation paddings:padding strides:stride name?"
@@ -55,7 +57,20 @@ class UpsamplingBilinear2D(_Upsampling):
     _fixed: ClassVar = {"mode": "bilinear", "align_corners": True}
 
 
-class PixelShuffle(FunctionLayer):
+class _Rearranging(FunctionLayer):
+    """What channels and places are exchanged by, a whole number."""
+
+    def begin(self, given: dict[str, Any]) -> None:
+        number = next(iter(given))
+        if not isinstance(given[number], int):
+            raise ArgumentError(f"expected {number} to be an integer, got {given[number]!r}")
+        if given[number] < 1:
+            raise ArgumentError(f"expected {number} of at least 1, got {given[number]}")
+        format_of(given["data_format"], ("NCHW", "NHWC"))
+        super().begin(given)
+
+
+class PixelShuffle(_Rearranging):
     _shown = "upscale_factor data_format? name?"
 
     @options_of(F.pixel_shuffle)
@@ -76,14 +91,14 @@ class Unfold(FunctionLayer):
     _shown: ClassVar[str] = _WINDOWS
 
 
-class PixelUnshuffle(FunctionLayer):
+class PixelUnshuffle(_Rearranging):
     _shown = "downscale_factor data_format? name?"
 
     @options_of(F.pixel_unshuffle)
     def __init__(self) -> None: ...
 
 
-class ChannelShuffle(FunctionLayer):
+class ChannelShuffle(_Rearranging):
     _shown = "groups data_format? name?"
 
     @options_of(F.channel_shuffle)

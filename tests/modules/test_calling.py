@@ -13,7 +13,7 @@ def test_a_class_without_a_docstring_has_that_of_its_function_without_the_inputs
     text = inspect.getdoc(fluid.nn.AvgPool2D)
     assert text.startswith("The average under a window that moves over an image.")
     assert "Computed by :func:`~fluidlite.nn.functional.avg_pool2d`." in text
-    assert "    divisor_override: what sums are divided by" in text
+    assert "    divisor_override: what averages are divided by" in text
     assert "    x: " not in text
 
 

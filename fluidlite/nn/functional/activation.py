@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...eager.recording import eager
 from ...eager.tensor import Tensor
+from ...errors import ArgumentError
 from ...functions import elementary, reduction, shaping
 from ...functions.arguments import OfTensor
 from ...functions.arithmetic import add, greater_than, multiply, subtract
@@ -87,6 +88,8 @@ def hardshrink(x: Tensor, threshold: float = 0.5, name: str | None = None) -> Te
 
 def softshrink(x: Tensor, threshold: float = 0.5, name: str | None = None) -> Tensor:
     """x moved towards 0 by the threshold, and 0 below it."""
+    if threshold < 0:
+        raise ArgumentError(f"expected threshold of at least 0, got {threshold!r}")
     return eager.softshrink(x, **{"lambda": float(threshold)})
 
 
@@ -102,6 +105,8 @@ def selu(
     name: str | None = None,
 ) -> Tensor:
     """scale x where it is positive, scale alpha (e^x - 1) elsewhere."""
+    if not scale > 1 or alpha < 0:
+        raise ArgumentError(f"expected scale above 1 and alpha from 0, got {scale!r}, {alpha!r}")
     return eager.selu(x, scale=float(scale), alpha=float(alpha))
 
 
@@ -168,7 +173,9 @@ def prelu(x: Tensor, weight: Tensor, data_format: str = "NCHW", name: str | None
 
 
 def maxout(x: Tensor, groups: int, axis: int = 1, name: str | None = None) -> Tensor:
-    """The largest element of each group of channels."""
+    """The largest element of each group of channels, which are in dimension 1, 3 or -1."""
+    if axis not in (1, 3, -1):
+        raise ArgumentError(f"expected axis 1, 3 or -1, got {axis!r}")
     return eager.maxout(x, groups=groups, axis=axis)
 
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from ...eager.recording import eager
 from ...eager.tensor import Tensor
-from ...errors import ArgumentError
+from ...errors import ArgumentError, ShapeError
 from ...functions.arithmetic import add, multiply, subtract
 from ...opdef.windows import FORMATS
 from .activation import SELU_ALPHA, SELU_SCALE
@@ -32,6 +32,8 @@ def dropout_of_channels(
         training: False: nothing is set to 0.
         data_format: NCHW or NHWC.
     """
+    if x.array.ndim != rank + 2:
+        raise ShapeError(f"expected x of {rank + 2} dimensions, got shape {list(x.shape)}")
     first, last = FORMATS[rank]
     if data_format not in (first, last):
         raise ArgumentError(f"expected data_format {first} or {last}, got {data_format!r}")

@@ -53,7 +53,8 @@ def gaussian_nll_loss(
     Args:
         input: their means.
         label: what was seen.
-        variance: in the shape of ``input``, or with size 1 in the last dimension, or without it.
+        variance: in the shape of ``input``, or with size 1 in the last dimension, or without it; no
+            gradient flows through it.
         epsilon: the smallest variance that is used.
 
     >>> x, v = fluid.zeros([2]), fluid.ones([2])
@@ -62,7 +63,9 @@ def gaussian_nll_loss(
     """
     if variance.array.ndim == input.array.ndim - 1:
         variance = reshape(variance, [*[0] * variance.array.ndim, 1])
-    wide = maximum(variance, epsilon)
+    if variance.appends is None and (variance.array < 0).any():
+        raise ArgumentError("expected variance of at least 0, got a negative element")
+    wide = maximum(variance.detach(), epsilon)
     loss = multiply(add(log(wide), divide(square(subtract(input, label)), wide)), 0.5)
     return reduced(add(loss, 0.5 * log_of(2 * pi)) if full else loss, reduction)
 

@@ -155,7 +155,7 @@ def cross_entropy(
         else:
             number = max(float(number), 1.0) if weight is None else float(number)
         return divide(total(loss), number)
-    if reduction == "none" and narrow:
+    if reduction == "none" and narrow and not label_smoothing:
         return squeeze(loss, axis)
     return reduced(loss, reduction)
 

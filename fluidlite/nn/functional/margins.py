@@ -8,7 +8,7 @@ from typing import Any
 from ...eager.recording import eager
 from ...eager.tensor import Tensor
 from ...errors import ArgumentError
-from ...functions.arithmetic import add, equal, minimum, multiply, pow, subtract
+from ...functions.arithmetic import add, equal, minimum, multiply, not_equal, pow, subtract
 from ...functions.elementary import abs as size
 from ...functions.elementary import cast
 from ...functions.reduction import max as largest
@@ -83,10 +83,8 @@ def cosine_embedding_loss(
 
     Args:
         input1, input2: [N, D] or [D].
-        margin: from -1 to 1.
+        margin: from -1 to 1, mostly.
     """
-    if not -1 <= margin <= 1:
-        raise ArgumentError(f"expected margin in [-1, 1], got {margin!r}")
     cosine = cosine_similarity(input1, input2, axis=-1)
     near, far = add(multiply(cosine, -1.0), 1.0), eager.relu(subtract(cosine, margin))
     return reduced(chosen(equal(label, 1.0), near, far), reduction)
@@ -127,6 +125,8 @@ def pairwise_distance(
     apart = size(add(subtract(x, y), epsilon))
     if p == float("inf"):
         return largest(apart, -1, keepdim)
+    if p == 0:
+        return total(cast(not_equal(apart, 0.0), x.dtype), axis=-1, keepdim=keepdim)
     return pow(total(pow(apart, p), axis=-1, keepdim=keepdim), 1.0 / p)
 
 
@@ -151,6 +151,8 @@ def triplet_margin_loss(
         epsilon: is added to differences.
         swap: takes the distance of the other two where it is smaller.
     """
+    if margin <= 0:
+        raise ArgumentError(f"expected margin above 0, got {margin!r}")
 
     def distance(a: Tensor, b: Tensor) -> Any:
         return pairwise_distance(a, b, p, epsilon)
@@ -206,15 +208,13 @@ def multi_margin_loss(
     Args:
         input: [N, classes].
         label: the right classes, [N].
-        p: 1 or 2: a power of these.
+        p: a power of these.
         weight: of the classes, [classes].
 
     >>> x, y = fluid.to_tensor([[1.0, 0.5]]), fluid.to_tensor([0])
     >>> float(fluid.nn.functional.multi_margin_loss(x, y))
     0.25
     """
-    if p not in (1, 2):
-        raise ArgumentError(f"expected p to be 1 or 2, got {p!r}")
     classes = +input.array.shape[1]
     places = reshape(label, [-1, 1])
     right = eager.pick_label(input, places, axis=1)

@@ -169,6 +169,9 @@ def group_norm(
         data_format: ends in "C" where the channels come last.
     """
     layout = "NHWC" if data_format[-1] == "C" and len(data_format) > 2 else "NCHW"
+    channels = +x.array.shape[-1 if layout == "NHWC" else 1]
+    if channels % num_groups:
+        raise ArgumentError(f"expected num_groups to divide {channels} channels, got {num_groups}")
     return eager.group_norm(x, weight, bias, groups=num_groups, epsilon=epsilon, data_layout=layout)
 
 
@@ -203,6 +206,8 @@ def local_response_norm(
     >>> fluid.nn.functional.local_response_norm(x, 3, alpha=3.0, beta=1.0).flatten().tolist()
     [0.3333333432674408, 0.25, 0.3333333432674408]
     """
+    if x.array.ndim < 3:
+        raise ShapeError(f"expected x of at least 3 dimensions, got shape {list(x.shape)}")
     last = data_format[-1] == "C"
     x = moveaxis(x, -1, 1) if last else x
     channels = +x.array.shape[1]

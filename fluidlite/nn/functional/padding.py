@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING
 from ...eager.recording import eager
 from ...eager.tensor import Tensor
 from ...errors import ArgumentError
-from ...functions.shaping import moveaxis, numbers_in, reshape, squeeze, unsqueeze
+from ...functions.items import get_item
+from ...functions.shaping import concat, moveaxis, numbers_in, reshape, squeeze, unsqueeze
 
 if TYPE_CHECKING:
     from ...functions.arguments import Numbers
+
+_MODES = ("constant", "reflect", "replicate", "circular")
 
 
 def pad(
@@ -28,10 +31,13 @@ def pad(
         pad: two numbers, before and after, for every dimension from the first one; or those of
             sequences, images or volumes, the last dimension first: left, right, top, bottom,
             front, back.
-        mode: constant; of the latter also reflect, and replicate, which repeats the edge.
+        mode: constant; of the latter also reflect; replicate, which repeats the edge; and circular,
+            which goes on at the other end.
         value: what ``constant`` adds.
         data_format: ends in "C" where the channels come last.
     """
+    if mode not in _MODES:
+        raise ArgumentError(f"expected mode to be one of {', '.join(_MODES)}, got {mode!r}")
     amounts = numbers_in("pad", pad)
     rank = x.array.ndim - 2
     if len(amounts) == 2 * x.array.ndim and mode == "constant":
@@ -41,6 +47,8 @@ def pad(
             f"expected {2 * x.array.ndim} numbers, two for every dimension, or two, four or six "
             f"for sequences, images and volumes, got {list(amounts)}"
         )
+    if mode == "circular":
+        return _around(x, amounts, rank, data_format[-1] == "C")
     kind = {"replicate": "edge"}.get(mode, mode)
     attrs = dict(mode=kind, pad_value=float(value))
     if rank == 2:
@@ -66,6 +74,24 @@ def pad(
         x = eager.pad2d(x, paddings=(front, back, 0, 0), **attrs)
         x = reshape(x, [0, channels, -1, height, width])
     return moveaxis(x, 1, -1) if last else x
+
+
+def _around(x: Tensor, amounts: tuple[int, ...], rank: int, last: bool) -> Tensor:
+    """x that goes on at its other end, in each of its last dimensions."""
+    for k in range(rank):
+        before, after = amounts[2 * k : 2 * k + 2]
+        axis = x.array.ndim - 1 - k - last
+        size = +x.array.shape[axis]
+        if not 0 <= min(before, after) <= max(before, after) <= size:
+            raise ArgumentError(f"expected numbers from 0 to {size}, got {before} and {after}")
+        ends = [(size - before, size), (0, size), (0, after)]
+        parts = [
+            get_item(x, (*[slice(None)] * axis, slice(begin, end)))
+            for begin, end in ends
+            if end > begin
+        ]
+        x = concat(parts, axis)
+    return x
 
 
 def zeropad2d(

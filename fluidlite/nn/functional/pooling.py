@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 from typing import Any, Final
 
 import numpy as np
@@ -76,7 +77,7 @@ def avg_pooling(
         padding: around the image: a number, two or four, or "SAME" or "VALID".
         ceil_mode: also windows that reach beyond the image.
         exclusive: padding does not count.
-        divisor_override: what sums are divided by, in the place of the number of elements.
+        divisor_override: what averages are divided by, times the number of the window's elements.
         data_format: NCHW, or NHWC for images whose channels come last.
 
     Raises:
@@ -87,24 +88,26 @@ def avg_pooling(
             f"avg_pool{rank}d: expected divisor_override other than 0, or None, got 0"
         )
     windows = windows_of(rank, kernel_size, stride, padding, data_format)
-    if divisor_override is None:
-        return pooled("avg", x, windows, ceil_mode=ceil_mode, exclusive=exclusive)
-    out = pooled("avg", x, windows, ceil_mode=ceil_mode, exclusive=True)
-    factors = _counts(windows, x, out) / divisor_override
+    out = pooled("avg", x, windows, ceil_mode=ceil_mode, exclusive=exclusive)
+    if divisor_override is not None:
+        return multiply(out, prod(windows.sizes) / divisor_override)
+    if not ceil_mode or exclusive or windows.algorithm != "EXPLICIT":
+        return out
+    factors = prod(windows.sizes) / _counts(windows, x, out)
     return multiply(out, x.results(factors.astype(x.array.dtype)))
 
 
 def _counts(windows: WindowArguments, x: Tensor, out: Tensor) -> Any:
-    """How many elements of ``x`` lie under each window, in a form that spreads over ``out``."""
+    """How many elements of ``x`` and of what is around it lie under each window, in a form that
+    spreads over ``out``.
+    """
     counts: Any = np.ones((), "int64")
     for i, place in enumerate(windows.places):
         size, step = windows.sizes[i], windows.steps[i]
         length, count = x.array.shape[place], out.array.shape[place]
-        before = windows.sides[i][0]
-        if windows.algorithm == "SAME":
-            before = max((count - 1) * step + size - length, 0) // 2
+        before, after = windows.sides[i]
         first = np.arange(count) * step - before
-        inside = np.minimum(first + size, length) - np.maximum(first, 0)
+        inside = np.minimum(first + size, length + after) - first
         along = [1] * (windows.rank + 2)
         along[place] = -1
         counts = counts * inside.reshape(along)
@@ -166,6 +169,15 @@ def parts_of(sizes: tuple[int, ...], data_format: str) -> WindowArguments:
     return WindowArguments(sizes, ones, ones, ones, data_format)
 
 
+def _parts(x: Tensor, output_size: Any, rank: int, data_format: str) -> tuple[int, ...]:
+    """How many parts there are along each dimension: as many as it has elements, for None."""
+    if isinstance(output_size, (list, tuple)) and None in output_size:
+        first = 1 if data_format[-1] == "C" else 2
+        old = x.array.shape[first : first + rank]
+        output_size = [+n if part is None else part for n, part in zip(old, output_size)]
+    return each("output_size", output_size, rank)
+
+
 def adaptive_avg_pooling(
     rank: int,
     x: Tensor,
@@ -178,13 +190,16 @@ def adaptive_avg_pooling(
     Args:
         rank: how many dimensions are cut.
         x: [N, C, H, W].
-        output_size: how many parts there are: a number, or two.
+        output_size: how many parts there are: a number, or two; None for as many as elements.
         data_format: NCHW, or NHWC for images whose channels come last.
 
     Raises:
         ArgumentError: an option is of another form.
     """
-    windows = parts_of(each("output_size", output_size, rank), data_format)
+    if data_format not in FORMATS[rank]:
+        allowed = " or ".join(FORMATS[rank])
+        raise ArgumentError(f"expected data_format {allowed}, got {data_format!r}")
+    windows = parts_of(_parts(x, output_size, rank, data_format), data_format)
     return pooled("avg", x, windows, adaptive=True)
 
 
@@ -200,13 +215,13 @@ def adaptive_max_pooling(
     Args:
         rank: how many dimensions are cut.
         x: [N, C, H, W].
-        output_size: how many parts there are: a number, or two.
+        output_size: how many parts there are: a number, or two; None for as many as elements.
         return_mask: also give the places of the elements, counted by rows.
 
     Raises:
         ArgumentError: an option is of another form.
     """
-    windows = parts_of(each("output_size", output_size, rank), FORMATS[rank][0])
+    windows = parts_of(_parts(x, output_size, rank, FORMATS[rank][0]), FORMATS[rank][0])
     if return_mask:
         return with_places(x, windows, adaptive=True)
     return pooled("max", x, windows, adaptive=True)

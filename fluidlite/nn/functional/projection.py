@@ -52,9 +52,12 @@ def embedding(
         padding_idx: the number that stands for zeros, through which no gradient flows.
         sparse: the gradient of the table has only the rows that were used.
     """
+    rows = +weight.array.shape[0]
+    if padding_idx is not None and not -rows <= padding_idx < rows:
+        raise ArgumentError(f"expected padding_idx in [{-rows}, {rows}), got {padding_idx!r}")
     padding = -1 if padding_idx is None else padding_idx
     if padding_idx is not None and padding_idx < 0:
-        padding += weight.array.shape[0]
+        padding += rows
     return eager.lookup_table_v2(weight, x, padding_idx=padding, is_sparse=sparse)
 
 
@@ -99,6 +102,9 @@ def dropout(
         raise ArgumentError(f"expected mode {' or '.join(map(repr, ways))}, got {mode!r}")
     if not 0 <= p <= 1:
         raise ArgumentError(f"expected p in [0, 1], got {p!r}")
+    for each in () if axis is None else axis if isinstance(axis, (list, tuple)) else [axis]:
+        if not -x.array.ndim <= each < x.array.ndim:
+            raise ArgumentError(f"expected axis below {x.array.ndim}, got {axis!r}")
     if axis is None:
         attrs = dict(dropout_prob=p, is_test=not training, dropout_implementation=ways[mode])
         return eager.dropout(x, **attrs)
@@ -123,10 +129,12 @@ def label_smooth(
     label: Tensor, prior_dist: Tensor | None = None, epsilon: float = 0.1, name: str | None = None
 ) -> Tensor:
     """(1 - epsilon) label + epsilon times a distribution, the uniform one when None."""
+    if not 0 <= epsilon <= 1:
+        raise ArgumentError(f"expected epsilon in [0, 1], got {epsilon!r}")
     smooth = multiply(label, 1.0 - epsilon)
     if prior_dist is None:
         return add(smooth, epsilon / label.array.shape[-1])
-    return add(smooth, multiply(prior_dist, epsilon))
+    return add(smooth, multiply(prior_dist.detach(), epsilon))
 
 
 def cosine_similarity(x1: Tensor, x2: Tensor, axis: int = 1, eps: float = 1e-8) -> Tensor:

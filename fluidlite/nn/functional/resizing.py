@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ...eager.recording import eager
 from ...eager.tensor import Tensor
 from ...errors import ArgumentError
-from ...functions.shaping import known_in_run, numbers_in
+from ...functions.selection import index_select
+from ...functions.shaping import known_in_run, moveaxis, numbers_in, squeeze, unsqueeze
 from ...ground.spellings import Spelling
 from ...opdef.operand import Operand
+from .pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
+from .windows import each
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,6 +30,7 @@ _OPERATORS = {
     ("bicubic", 2): "bicubic_interp",
     ("trilinear", 3): "trilinear_interp",
 }
+_PLAIN = ("nearest", "area")  #: modes that know no corners
 
 
 def interpolate(
@@ -40,15 +46,15 @@ def interpolate(
     """Images, or volumes, of another size.
 
     Args:
-        x: [N, C, H, W], or [N, C, D, H, W] for ``trilinear``.
+        x: [N, C, H, W]; [N, C, L] for ``linear``, and [N, C, D, H, W] for ``trilinear``.
         size: the new sizes: a number, or one for every dimension.
         scale_factor: how many times larger they are, in the place of ``size``; the new sizes must
             be whole numbers.  Of variables whose sizes are not known, one whole number.
-        mode: nearest, bilinear, bicubic or trilinear.
+        mode: nearest, linear, bilinear, bicubic, trilinear, or area: averages of parts.
         align_corners: the outermost elements stay where they are.
         align_mode: 0 for elements in the middle of their cells, 1 for elements at their beginning;
             of ``bilinear`` and ``trilinear``.
-        data_format: NCHW, NHWC, NCDHW or NDHWC.
+        data_format: NCW, NWC, NCHW, NHWC, NCDHW or NDHWC.
 
     Raises:
         ArgumentError: the mode is unknown or does not fit the dimensions, or the sizes are not
@@ -58,6 +64,14 @@ def interpolate(
     [1, 1, 4, 4]
     """
     rank = x.array.ndim - 2
+    if align_corners and mode in _PLAIN:
+        raise ArgumentError(f"expected align_corners=False for mode {mode!r}, got True")
+    if isinstance(size, (list, tuple)) and len(size) != rank:
+        raise ArgumentError(f"expected {rank} sizes, got {list(size)}")
+    if (mode, rank) == ("linear", 1):
+        return _linear(x, size, scale_factor, align_corners, align_mode, data_format)
+    if mode == "area" or (mode, rank) == ("nearest", 3):
+        return _by_parts(x, size, scale_factor, mode, data_format)
     if (mode, rank) not in _OPERATORS:
         modes = ", ".join(f"{each} ({n} dimensions)" for each, n in _OPERATORS)
         raise ArgumentError(f"expected mode to be one of {modes}; got {mode!r} for {rank}")
@@ -88,6 +102,39 @@ def interpolate(
         scale=scale,
         **dict(zip(_SIZES, reversed(sizes))),
     )
+
+
+def _linear(
+    x: Tensor, size: Any, factor: Any, align_corners: bool, align_mode: int, data_format: str
+) -> Tensor:
+    """Sequences of another length, as images of one row."""
+    last = data_format[-1] == "C"
+    images = unsqueeze(x, 1 if last else 2)
+    if size is not None:
+        size = [1, *(size if isinstance(size, (list, tuple)) else [size])]
+    if factor is not None:
+        factor = [1, *(factor if isinstance(factor, (list, tuple)) else [factor])]
+    form = "NHWC" if last else "NCHW"
+    found = interpolate(images, size, factor, "bilinear", align_corners, align_mode, form)
+    return squeeze(found, 1 if last else 2)
+
+
+def _by_parts(x: Tensor, size: Any, factor: Any, mode: str, data_format: str) -> Tensor:
+    """Averages of parts, or of volumes the elements that are nearest."""
+    rank = x.array.ndim - 2
+    first = 1 if data_format[-1] == "C" else 2
+    old = [+n for n in x.array.shape[first : first + rank]]
+    new = _scaled(old, factor) if size is None else each("size", size, rank)
+    if mode == "area":
+        pooled = (adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d)[rank - 1]
+        if first == 2:
+            return pooled(x, new)
+        return moveaxis(pooled(moveaxis(x, -1, 1), new), 1, -1)
+    for axis, (before, after) in enumerate(zip(old, new), first):
+        ratio = np.float32(before / after)
+        places = np.minimum((np.arange(after) * ratio).astype("int64"), before - 1)
+        x = index_select(x, x.results(places), axis)
+    return x
 
 
 def _whole(factor: Any) -> float:

@@ -52,7 +52,12 @@ def max_unpooling(
     around = each("padding", padding, rank)
     new = [(n - 1) * step - 2 * pad + k for n, step, pad, k in zip(old[1:], steps, around, sizes)]
     if output_size is not None:
-        new = list(numbers_in("output_size", output_size))[-rank:]
+        usual, new = new, list(numbers_in("output_size", output_size))[-rank:]
+        for size, near, step in zip(new, usual, steps):
+            if not near - step < size < near + step:
+                raise ShapeError(
+                    f"expected output_size between {near - step} and {near + step}, got {size}"
+                )
     if len(new) != rank or prod(new) < prod(old[1:]):
         raise ShapeError(
             f"expected {rank} sizes of the result with places for {old[1:]} elements, got {new}"

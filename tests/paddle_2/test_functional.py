@@ -1,0 +1,93 @@
+"""Functions of paddle.nn.functional: options, and what they refuse, as paddle 2.6.2 does."""
+
+import numpy as np
+import pytest
+
+from fluidlite import paddle
+
+F, nn = paddle.nn.functional, paddle.nn
+IMAGE = np.arange(24.0).reshape(1, 2, 3, 4)
+
+
+def test_padding_may_go_on_at_the_other_end():
+    x = paddle.to_tensor(IMAGE)
+    found = F.pad(x, [1, 2, 0, 1], "circular").numpy()
+    np.testing.assert_array_equal(found, np.pad(IMAGE, [(0, 0)] * 2 + [(0, 1), (1, 2)], "wrap"))
+    last = paddle.transpose(x, [0, 2, 3, 1])
+    again = F.pad(last, [1, 2, 0, 1], "circular", data_format="NHWC").numpy()
+    np.testing.assert_array_equal(again.transpose(0, 3, 1, 2), found)
+    conv = nn.Conv2D(2, 1, 3, padding=1, padding_mode="circular", bias_attr=False)
+    wrapped = paddle.to_tensor(np.pad(IMAGE, [(0, 0)] * 2 + [(1, 1)] * 2, "wrap"), "float32")
+    wanted = F.conv2d(wrapped, conv.weight).numpy()
+    np.testing.assert_allclose(conv(x.astype("float32")).numpy(), wanted, rtol=1e-5)
+    with pytest.raises(AssertionError, match="constant, reflect, replicate, circular"):
+        F.pad(x, [1, 1, 1, 1], "foo")
+
+
+def test_sizes_change_by_area_along_lines_and_in_volumes():
+    x = paddle.to_tensor(IMAGE)
+    area = F.interpolate(x, [3, 2], mode="area").numpy()
+    np.testing.assert_allclose(area, IMAGE.reshape(1, 2, 3, 2, 2).mean(-1))
+    line = paddle.to_tensor([[[0.0, 1.0, 2.0, 3.0]]])
+    found = F.interpolate(line, [7], mode="linear", align_corners=True, data_format="NCW")
+    np.testing.assert_allclose(found.numpy()[0, 0], np.arange(7) / 2, rtol=1e-6)
+    volume = paddle.to_tensor(IMAGE.reshape(1, 1, 2, 3, 4))
+    found = F.interpolate(volume, [4, 3, 2], data_format="NCDHW").numpy()
+    rows = IMAGE.reshape(2, 3, 4)[np.ix_([0, 0, 1, 1], [0, 1, 2], [0, 2])]
+    np.testing.assert_array_equal(found[0, 0], rows)
+    with pytest.raises(ValueError, match="align_corners=False"):
+        F.interpolate(x, [3, 4], align_corners=True)
+    with pytest.raises(ValueError, match="2 sizes"):
+        F.interpolate(x, [3], mode="bilinear")
+
+
+def test_parts_may_be_as_many_as_elements():
+    x = paddle.to_tensor(IMAGE)
+    np.testing.assert_allclose(
+        F.adaptive_avg_pool2d(x, [None, 2]).numpy(), F.adaptive_avg_pool2d(x, [3, 2]).numpy()
+    )
+    pooled, places = nn.AdaptiveMaxPool2D((1, None), return_mask=True)(x)
+    np.testing.assert_array_equal(pooled.numpy()[:, :, 0], IMAGE.max(2))
+    assert places.shape == [1, 2, 1, 4]
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda x: F.selu(x, 0.5), "scale above 1"),
+        (lambda x: F.softshrink(x, -1.0), "threshold of at least 0"),
+        (lambda x: F.maxout(x, 2, axis=0), "axis 1, 3 or -1"),
+        (lambda x: F.embedding(x.astype("int64"), x[0, 0], padding_idx=9), r"padding_idx in \[-3"),
+        (lambda x: F.dropout(x, axis=4), "axis below 4"),
+        (lambda x: F.dropout2d(x[0]), "4 dimensions"),
+        (lambda x: F.dropout3d(x), "5 dimensions"),
+        (lambda x: F.label_smooth(x, epsilon=1.5), r"epsilon in \[0, 1\]"),
+        (lambda x: F.adaptive_avg_pool2d(x, 2, "foo"), "NCHW or NHWC"),
+        (lambda x: F.local_response_norm(x[0, 0], 3), "at least 3 dimensions"),
+        (lambda x: F.triplet_margin_loss(x, x, x, -1.0), "margin above 0"),
+        (lambda x: F.gaussian_nll_loss(x, x, -x), "variance of at least 0"),
+        (lambda x: F.max_unpool2d(x, x.astype("int32"), 2, output_size=[20, 20]), "between 4 and"),
+        (lambda x: nn.GroupNorm(3, 2)(x.astype("float32")), "num_groups to divide"),
+        (lambda x: nn.BatchNorm1D(2)(x), "2 or 3 dimensions"),
+        (lambda x: nn.BatchNorm2D(3)(x[0, 0]), "4 dimensions"),
+        (lambda x: nn.L1Loss("foo"), "reduction to be"),
+        (lambda x: nn.CosineEmbeddingLoss(2.0), r"margin in \[-1"),
+        (lambda x: nn.PoissonNLLLoss(epsilon=-1), "epsilon in"),
+        (lambda x: nn.PixelShuffle("a"), "upscale_factor to be an integer"),
+        (lambda x: nn.ChannelShuffle(2, "foo"), "data_format"),
+    ],
+)
+def test_what_paddle_refuses_is_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call(paddle.to_tensor(IMAGE + 1))
+
+
+def test_distances_count_differences_for_a_power_of_zero():
+    x, y = paddle.to_tensor([[1.0, 2.0, 3.0]]), paddle.to_tensor([[1.0, 5.0, 3.0]])
+    assert F.pairwise_distance(x, y, 0.0, epsilon=0.0).tolist() == [1.0]
+
+
+def test_no_gradient_flows_to_a_variance_or_a_prior():
+    x, other = (paddle.to_tensor([[0.3, 0.7]], stop_gradient=False) for _ in range(2))
+    (F.gaussian_nll_loss(x, x * 2, other) + F.label_smooth(x, other).sum()).backward()
+    assert x.grad is not None and other.grad is None
