@@ -16,7 +16,7 @@ from ..functions.shaping import concat, reshape, stack
 from ..ground.public_names import list_public_names
 from ..ground.tracebacks import api_boundaries
 from ..ir.variable import Variable
-from ..opdef.operand import Operand, Operands
+from ..opdef.operand import Operands
 
 Index = int | slice | tuple[int | slice, ...]
 
@@ -101,7 +101,7 @@ class Jacobian:
     """
 
     def __init__(
-        self, ys: Sequence[Operand], xs: Sequence[Operand], batched: bool, whole: bool = False
+        self, ys: Sequence[Any], xs: Sequence[Any], batched: bool, whole: bool = False
     ) -> None:
         self._batched = batched
         lead = [-1] if batched else []

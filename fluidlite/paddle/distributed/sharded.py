@@ -98,7 +98,7 @@ def shard_tensor(
     ([1.0, 2.0], True, [Replicate()])
     """
     listed = _checked(mesh, placements)
-    source = data if isinstance(data, TensorRecord) else creation.to_tensor(data, dtype)
+    source: Any = data if isinstance(data, TensorRecord) else creation.to_tensor(data, dtype)
     if dtype is not None and isinstance(data, TensorRecord):
         source = source.astype(dtype)
     tensor: Any

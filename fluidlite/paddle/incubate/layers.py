@@ -58,6 +58,7 @@ def batch_fc(
     Raises:
         ShapeError: sizes do not fit.
     """
+    rows: Any = input
     slots, _, size = input.shape
     if list(param_size[:2]) != [slots, size] or list(bias_size) != [slots, param_size[2]]:
         raise ShapeError(
@@ -68,7 +69,7 @@ def batch_fc(
     dtype = input.dtype
     weight = helper.create_parameter(attr=param_attr, shape=list(param_size), dtype=dtype)
     bias = helper.create_parameter(attr=bias_attr, shape=list(bias_size), dtype=dtype)
-    return helper.append_activation(matmul(input, weight) + unsqueeze(bias, 1))
+    return helper.append_activation(matmul(rows, weight) + unsqueeze(bias, 1))
 
 
 def rank_attention(

@@ -69,9 +69,10 @@ def softmax_mask_fuse_upper_triangle(x: Operand) -> Any:
     >>> paddle.incubate.softmax_mask_fuse_upper_triangle(paddle.zeros([1, 1, 2, 2])).tolist()
     [[[[1.0, 0.0], [0.5, 0.5]]]]
     """
-    size = x.shape[-1]
-    above = np.triu(np.full((size, size), -10000.0, x.array.dtype), 1)
-    return softmax(x + to_tensor(above), axis=-1)  # type: ignore[operator]
+    scores: Any = x
+    size = scores.shape[-1]
+    above = np.triu(np.full((size, size), -10000.0, scores.array.dtype), 1)
+    return softmax(scores + to_tensor(above), axis=-1)
 
 
 list_public_names(globals())

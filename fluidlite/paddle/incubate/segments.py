@@ -176,7 +176,8 @@ def graph_send_recv(
         count = int(out_size)  # type: ignore[arg-type]
     if len(ends) and ends.max() >= count:
         raise OutOfRangeError(f"graph_send_recv: there is no node {ends.max()} of {count}")
-    return _pooled(gather(x, to_tensor(starts)), ends, count, pool_type)
+    nodes: Any = x
+    return _pooled(gather(nodes, to_tensor(starts)), ends, count, pool_type)
 
 
 def graph_reindex(

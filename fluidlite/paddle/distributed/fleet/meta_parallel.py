@@ -120,7 +120,9 @@ class ParallelCrossEntropy(Layer):
             input: [..., classes].
             label: [..., 1], whole numbers.
         """
-        return cross_entropy(input, label, reduction="none", ignore_index=self.ignore_index)
+        scores: Any = input
+        labels: Any = label
+        return cross_entropy(scores, labels, reduction="none", ignore_index=self.ignore_index)
 
 
 list_public_names(globals())

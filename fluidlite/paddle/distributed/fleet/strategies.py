@@ -126,7 +126,7 @@ def _switch(name: str, default: Any) -> property:
             raise ArgumentError(f"expected {name} to be more than 0, got {value}")
         setattr(self._message, written, value)
         if name == "a_sync":
-            self.a_sync_configs = {"k_steps": 0}  # type: ignore[attr-defined]
+            self.a_sync_configs = {"k_steps": 0}
 
     return property(get, put, doc=f"{default!r} by default.")
 

@@ -42,7 +42,8 @@ class CommunicateTopology(Described):
             )
         self._hybrid_group_names = list(hybrid_group_names)
         self._dims = [int(size) for size in dims]
-        self.coordinate: Any = namedtuple("Coordinate", self._hybrid_group_names)
+        make: Any = namedtuple  # of names that no type checker knows
+        self.coordinate: Any = make("Coordinate", self._hybrid_group_names)
         self._ranks = np.arange(int(np.prod(self._dims))).reshape(self._dims)
 
     def get_hybrid_group_names(self) -> list[str]:

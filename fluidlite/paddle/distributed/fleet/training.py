@@ -165,14 +165,14 @@ class DistributedOptimizer:
             if getattr(strategy, name):
                 raise UnsupportedError(f"DistributedStrategy.{name} is not there; use {use}")
         self.user_defined_optimizer: Any = optimizer
-        options: dict[str, Any] = {}
-        if strategy.recompute:
+        told: Any = strategy  # whose switches are made of a table
+        if told.recompute:
             optimizer = RecomputeOptimizer(optimizer)
-            optimizer.set_checkpoints(strategy.recompute_configs["checkpoints"])
-        if strategy.gradient_merge:
-            optimizer = GradientMergeOptimizer(optimizer, **strategy.gradient_merge_configs)
-        if strategy.amp:
-            options = strategy.amp_configs
+            optimizer.set_checkpoints(told.recompute_configs["checkpoints"])
+        if told.gradient_merge:
+            optimizer = GradientMergeOptimizer(optimizer, **told.gradient_merge_configs)
+        if told.amp:
+            options = told.amp_configs
             lists = mixed_precision.AutoMixedPrecisionLists(
                 options["custom_white_list"] or None,
                 options["custom_black_list"] or None,

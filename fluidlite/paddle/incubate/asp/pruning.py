@@ -169,7 +169,11 @@ class OptimizerWithSparsityGuarantee:
 
 def _append_mask(parameter: Variable, startup: Program) -> None:
     """Multiply a weight with its mask, behind the step."""
-    told = {"name": _mask_name(parameter.name), "shape": parameter.shape, "dtype": parameter.dtype}
+    told: dict[str, Any] = {
+        "name": _mask_name(parameter.name),
+        "shape": parameter.shape,
+        "dtype": parameter.dtype,
+    }
     block = parameter.block
     mask = block.create_var(**told, persistable=True, stop_gradient=True)
     block.append_op("elementwise_mul", {"X": parameter, "Y": mask}, {"Out": parameter})

@@ -252,7 +252,8 @@ class HDFSClient(FS):
         Args:
             fs_path: the folder.
         """
-        folders, files = [], []
+        folders: list[str] = []
+        files: list[str] = []
         if self.is_exist(fs_path):
             for line in self._do("-ls", fs_path).splitlines():
                 parts = line.split()
