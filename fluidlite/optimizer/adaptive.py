@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from ..clip import GradientClipBase
 from ..ground.fields import from_fields
 from ..ir.variable import Variable
+from ..layers.decay import LearningRateDecay
 from ..regularizer import WeightDecayRegularizer
 from .arguments import OF_LOSS, Pair
 from .optimizer import Optimizer
@@ -32,7 +33,7 @@ class Adagrad(Optimizer):
 
     _moment_acc_str = "moment"
 
-    learning_rate: float | Variable
+    learning_rate: float | Variable | LearningRateDecay
     epsilon: float = 1e-6
     parameter_list: Iterable[Variable | str] | None = None
     regularization: WeightDecayRegularizer | None = None
@@ -61,7 +62,7 @@ class DecayedAdagrad(Optimizer):
 
     _moment_acc_str = "moment"
 
-    learning_rate: float | Variable
+    learning_rate: float | Variable | LearningRateDecay
     decay: float = 0.95
     epsilon: float = 1e-6
     parameter_list: Iterable[Variable | str] | None = None
@@ -98,7 +99,7 @@ class Adadelta(Optimizer):
     _avg_squared_grad_acc_str = "_avg_squared_grad"
     _avg_squared_update_acc_str = "_avg_squared_update"
 
-    learning_rate: float | Variable | None = None
+    learning_rate: float | Variable | LearningRateDecay | None = None
     epsilon: float = 1e-6
     rho: float = 0.95
     parameter_list: Iterable[Variable | str] | None = None
@@ -146,7 +147,7 @@ class RMSProp(Optimizer):
     _mean_square_acc_str = "mean_square"
     _mean_grad_acc_str = "mean_grad"
 
-    learning_rate: float | Variable
+    learning_rate: float | Variable | LearningRateDecay
     rho: float = 0.95
     epsilon: float = 1e-6
     momentum: float = 0.0
@@ -186,7 +187,7 @@ class Ftrl(Optimizer):
     _squared_acc_str = "squared"
     _linear_acc_str = "linear"
 
-    learning_rate: float | Variable
+    learning_rate: float | Variable | LearningRateDecay
     l1: float = 0.0
     l2: float = 0.0
     lr_power: float = -0.5

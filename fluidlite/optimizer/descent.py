@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from ..clip import GradientClipBase
 from ..ground.fields import field, from_fields
 from ..ir.variable import Variable
+from ..layers.decay import LearningRateDecay
 from ..regularizer import WeightDecayRegularizer
 from .arguments import OF_LOSS
 from .optimizer import Optimizer
@@ -27,7 +28,7 @@ class SGD(Optimizer):
     ['learning_rate_0']
     """
 
-    learning_rate: float | Variable | None = None
+    learning_rate: float | Variable | LearningRateDecay | None = None
     parameter_list: Iterable[Variable | str] | None = None
     regularization: WeightDecayRegularizer | None = None
     grad_clip: GradientClipBase | None = None
@@ -56,7 +57,7 @@ class Momentum(Optimizer):
 
     _velocity_acc_str = "velocity"
 
-    learning_rate: float | Variable | None = None
+    learning_rate: float | Variable | LearningRateDecay | None = None
     momentum: float | None = None
     parameter_list: Iterable[Variable | str] | None = None
     use_nesterov: bool = False
@@ -92,7 +93,7 @@ class LarsMomentum(Optimizer):
 
     _velocity_acc_str = "velocity"
 
-    learning_rate: float | Variable
+    learning_rate: float | Variable | LearningRateDecay
     momentum: float
     lars_coeff: float = 0.001
     lars_weight_decay: float = 0.0005
@@ -128,7 +129,7 @@ class Dpsgd(Optimizer):
 
     def __init__(
         self,
-        learning_rate: float | Variable = 0.001,
+        learning_rate: float | Variable | LearningRateDecay = 0.001,
         clip: float = 0.9,
         batch_size: float = 0.999,
         sigma: float = 1e-8,

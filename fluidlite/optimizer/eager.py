@@ -149,8 +149,8 @@ class EagerSteps:
         for param, gradient in pairs:
             owner = self.groups.options_of(param) if definition.updates_by_element else param
             if id(owner) not in shared:
-                more = {slot: each.array for slot, each in dict(optimizer.inputs(param)).items()}
-                shared[id(owner)] = optimizer.attrs(param), more
+                read = {slot: each.array for slot, each in optimizer.inputs(param).items()}
+                shared[id(owner)] = optimizer.attrs(param), read
             attrs, more = shared[id(owner)]
             master, array, gradients = self.states.master_of(param), param.array, gradient.array
             if master is not None:

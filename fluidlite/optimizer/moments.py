@@ -12,6 +12,7 @@ from ..ir.block import Block
 from ..ir.name_scope import name_scope
 from ..ir.operator import Operator, OpRole
 from ..ir.variable import Variable
+from ..layers.decay import LearningRateDecay
 from ..opdef.arithmetic import Arithmetic
 from ..regularizer import WeightDecayRegularizer, regularizer_of
 from .arguments import OF_LOSS, number
@@ -50,7 +51,7 @@ class Adam(Optimizer):
     _beta1_pow_acc_str = "beta1_pow_acc"
     _beta2_pow_acc_str = "beta2_pow_acc"
 
-    learning_rate: float | Variable = 0.001
+    learning_rate: float | Variable | LearningRateDecay = 0.001
     beta1: float | Variable = 0.9
     beta2: float | Variable = 0.999
     epsilon: float = 1e-8
@@ -106,7 +107,7 @@ class AdamW(Adam):
 
     def __init__(
         self,
-        learning_rate: float | Variable = 0.001,
+        learning_rate: float | Variable | LearningRateDecay = 0.001,
         beta1: float | Variable = 0.9,
         beta2: float | Variable = 0.999,
         epsilon: float = 1e-8,
@@ -189,7 +190,7 @@ class Adamax(Optimizer):
     _inf_norm_acc_str = "inf_norm"
     _beta1_pow_acc_str = "beta1_pow_acc"
 
-    learning_rate: float | Variable = 0.001
+    learning_rate: float | Variable | LearningRateDecay = 0.001
     beta1: float = 0.9
     beta2: float = 0.999
     epsilon: float = 1e-8
@@ -249,7 +250,7 @@ class Lamb(Optimizer):
     _beta1_pow_acc_str = "beta1_pow_acc"
     _beta2_pow_acc_str = "beta2_pow_acc"
 
-    learning_rate: float | Variable = 0.001
+    learning_rate: float | Variable | LearningRateDecay = 0.001
     lamb_weight_decay: float = 0.01
     beta1: float = 0.9
     beta2: float = 0.999

@@ -92,11 +92,11 @@ class LBFGS(Optimizer):
         """
         raise UnsupportedError("LBFGS evaluates the loss several times: call step(closure)")
 
-    def state_dict(self) -> dict[str, Any]:
+    def state_dict(self) -> dict[str, Any]:  # type: ignore[override]
         """What is kept between calls: numbers, vectors and lists of them under ``state``."""
         return {"state": dict(self._state)}
 
-    def set_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+    def set_state_dict(self, state_dict: Mapping[str, Any]) -> None:  # type: ignore[override]
         """Go on from what :meth:`state_dict` gave.
 
         Args:

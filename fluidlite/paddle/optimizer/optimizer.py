@@ -75,9 +75,15 @@ class Optimizer(library.Optimizer):
         grad_clip: GradientClipBase | None = None,
         name: str | None = None,
     ) -> None:
-        given = {"parameters": parameters, "weight_decay": weight_decay}
-        self._need_parameters(given)
-        library.Optimizer.__init__(self, learning_rate, None, None, grad_clip, name, **given)
+        self._need_parameters({"parameters": parameters})
+        library.Optimizer.__init__(
+            self,
+            learning_rate,
+            grad_clip=grad_clip,
+            name=name,
+            parameters=parameters,
+            weight_decay=weight_decay,
+        )
 
     def begin(self, given: dict[str, Any]) -> None:
         """Take over the arguments of a subclass."""

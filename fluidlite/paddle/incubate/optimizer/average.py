@@ -47,7 +47,7 @@ class ModelAverage(Optimizer):
         name: str | None = None,
     ) -> None:
         super().__init__(0.0, parameters, None, None, name)
-        self._attrs = {
+        self._attrs: dict[str, Any] = {
             "average_window": number("ModelAverage", "average_window_rate", average_window_rate),
             "min_average_window": integer(self, "min_average_window", min_average_window),
             "max_average_window": integer(self, "max_average_window", max_average_window),

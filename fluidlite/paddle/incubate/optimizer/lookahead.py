@@ -83,16 +83,15 @@ class LookAhead(WrappedOptimizer, Optimizer):
         self._go_back()
         return found
 
-    def state_dict(self) -> dict[str, Any]:
+    def state_dict(self) -> dict[str, Any]:  # type: ignore[override]
         """The slow parameters, by their names."""
-        self._need_eager("state_dict")
         return {
             f"{p.name}_slow_0": p.results(self._slow[p.name])
             for p in self._need_eager("state_dict").parameters
             if p.name in self._slow
         }
 
-    def set_state_dict(self, state_dict: Any) -> None:
+    def set_state_dict(self, state_dict: Any) -> None:  # type: ignore[override]
         """Go on from what :meth:`state_dict` gave.
 
         Args:
