@@ -86,8 +86,10 @@ def why_later(name):
 
 
 def why_left_out():
-    """Whole name -> why it is left out."""
-    return {f"paddle.{name}": why for why, names in LEFT_OUT_OF_PADDLE_2.items() for name in names}
+    """Whole name -> why it is left out, or refused when it is called."""
+    known = {f"paddle.{name}": why for why, names in LEFT_OUT_OF_PADDLE_2.items() for name in names}
+    whole = [f"{module}.{name}" for module, names in listed().items() for name in names]
+    return known | {name: why for name in whole if (why := refusal(found(name)))}
 
 
 def state(name):
