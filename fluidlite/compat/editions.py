@@ -10,7 +10,6 @@ import os
 
 from ..errors import ArgumentError
 from ..ground import state
-from ..ground.dtypes import type_prefix
 from ..ir.message_text import ProgramTexts, texts
 from . import children
 from .names import is_listed
@@ -55,13 +54,13 @@ def print_as(which: str | None) -> None:
     """
     newer = which == "2.6"
     texts.switch(ProgramTexts.READABLE if newer else ProgramTexts.MESSAGES)
-    type_prefix.switch("paddle." if newer else "")
+    state.as_paddle_2.switch(newer)
 
 
 def print_as_before() -> None:
     """Print them as this package does."""
     texts.switch(ProgramTexts.OWN)
-    type_prefix.switch("")
+    state.as_paddle_2.switch(False)
 
 
 def decide(which: str, chosen: bool = False) -> None:

@@ -10,10 +10,6 @@ import numpy as np
 from ..errors import DTypeError, suggestion
 from . import state
 
-#: what the names of element types begin with where they are printed: "paddle." under the alias, for
-#: programs of paddle 2
-type_prefix: state.StateSlot[str] = state.slot("prefix of element types", lambda: "")
-
 
 class DType(IntEnum):
     """An element type.  Its value is the number in program files; ``numpy.dtype(member)`` works."""
@@ -44,7 +40,7 @@ class DType(IntEnum):
         return _NUMPY[self].name
 
     def __str__(self) -> str:
-        return type_prefix.get() + _NUMPY[self].name
+        return f"paddle.{self.plain}" if state.as_paddle_2.get() else self.plain
 
     def __repr__(self) -> str:
         return f"VarType.{self.name}"

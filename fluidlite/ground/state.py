@@ -165,6 +165,10 @@ training: StateSlot[bool] = slot("training", lambda: True)
 builds: StateSlot[bool] = slot("paddle 2 builds programs", lambda: False)
 
 
+#: whether element types and values print as in paddle 2: under the alias, in programs for it
+as_paddle_2: StateSlot[bool] = slot("prints as in paddle 2", lambda: False)
+
+
 #: whether what is probably a mistake is an error, not a warning
 strictness: StateSlot[bool] = slot(
     "strictness", lambda: os.environ.get("FLUIDLITE_STRICT", "") not in ("", "0")

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import ArgumentError, OutOfRangeError, ShapeError
+from . import state
 from .dtypes import DType, as_dtype
 from .filled_tensors import Allocated
 from .place import CPUPlace, Place
@@ -145,12 +146,18 @@ class LoDTensor(Allocated):
         return None if self.data is None else len(self.data)
 
     def __str__(self) -> str:
-        """The text that fluid 1.8 prints."""
+        """The text that fluid 1.8 prints; that of paddle 2 in programs for it."""
+        newer = state.as_paddle_2.get()
         if self.data is None:
-            return repr(self)
+            return "  - shape: []\n  - layout: NCHW\nuninited\n" if newer else repr(self)
         levels = "".join("{" + ", ".join(map(str, level)) + "}" for level in self.offsets)
         kind = str(self.data.dtype)
         numbers = [f"{each:g}" if kind[0] == "f" else str(int(each)) for each in self.data.flat]
+        if newer:
+            lod = [f"lod: {{{levels}}}"] * bool(levels)
+            place = ["layout: NCHW", "place: Place(cpu)", f"dtype: {kind}"]
+            told = [*lod, f"shape: {list(self.data.shape)}", *place]
+            return "\n".join(f"  - {line}" for line in [*told, f"data: [{' '.join(numbers)}]"])
         return (
             f"\tlod: {{{levels}}}\n\tdim: {', '.join(map(str, self.data.shape))}\n\tlayout: NCHW\n"
             f"\tdtype: {_PRINTED.get(kind, kind)}\n\tdata: [{' '.join(numbers)}]\n"

@@ -70,7 +70,9 @@ def found(name):
 def refusal(value):
     """Why a function does nothing but refuse, as its docstring says; None where it does more."""
     doc = getattr(value, "__doc__", None) or ""
-    return doc.partition(".")[0].removeprefix(_REFUSED) if doc.startswith(_REFUSED) else None
+    if not doc.startswith(_REFUSED):
+        return None
+    return re.split(r"\.(?:\s|$)", doc, maxsplit=1)[0].removeprefix(_REFUSED)
 
 
 def why_later(name):

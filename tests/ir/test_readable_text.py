@@ -2,6 +2,7 @@
 
 import importlib
 
+import numpy as np
 import pytest
 
 from fluidlite import compat
@@ -61,6 +62,21 @@ def test_element_types_are_printed_with_the_name_of_the_package(paddle):
     paddle.disable_static()
     assert f"{paddle.ones([1]).dtype}" == "paddle.float32"
     assert repr(paddle.nn.Linear(2, 3)) == "Linear(in_features=2, out_features=3, dtype=float32)"
+
+
+def test_values_with_sequences_are_printed_as_there(paddle):
+    rows = np.arange(6).reshape(6, 1) / 3
+    value = paddle.base.create_lod_tensor(rows, [[2, 1], [1, 2, 3]], paddle.CPUPlace())
+    assert str(value) == (
+        "  - lod: {{0, 2, 3}{0, 1, 3, 6}}\n  - shape: [6, 1]\n  - layout: NCHW\n"
+        "  - place: Place(cpu)\n  - dtype: float64\n"
+        "  - data: [0 0.333333 0.666667 1 1.33333 1.66667]"
+    )
+    empty = paddle.base.core.LoDTensor()
+    assert str(empty) == "  - shape: []\n  - layout: NCHW\nuninited\n"
+    empty.set(np.array([True, False]), paddle.CPUPlace())
+    assert str(empty).endswith("  - dtype: bool\n  - data: [1 0]")
+    assert str(empty).startswith("  - shape: [2]\n")
 
 
 def test_messages_of_paddle_2_say_what_is_a_parameter_and_stops_gradients(paddle):
