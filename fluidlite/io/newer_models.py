@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ..errors import UnsupportedError
 from ..ground.dtypes import Kind
 from ..ir.operator import Operator
 from ..ir.program import Program
 from ..ir.variable import Variable
 from ..opdef.definition import find, lookup
+from ..proto.operators import unknown_numbers
 
 Attributes = dict[str, Any]
 #: an operator and its attributes -> those of the one in its place; None where there is none
@@ -61,10 +63,25 @@ def _resized(kind: str) -> Change:
     return change
 
 
+def _moved(op: Operator, attrs: Mapping[str, Any]) -> tuple[str, Attributes] | None:
+    """An operator whose dimensions fluid 1.8 calls ``dims``, and Paddle 2 ``axis``."""
+    dims = unknown_numbers(op, "axis")
+    if dims is None:
+        return None
+    if not dims:
+        raise UnsupportedError(
+            f"{op.type}: expected dimensions to move along, got none, which means all as one in "
+            f"models of Paddle 2"
+        )
+    return op.type, {**attrs, "dims": dims}
+
+
 #: type in files of Paddle 2 -> what gives the operator in its place
 CHANGES: dict[str, Change] = {
     "matmul_v2": _product,
     "flatten_contiguous_range": _flattened,
+    "flip": _moved,
+    "roll": _moved,
     "silu": lambda op, attrs: ("swish", {"beta": 1.0}),
     "top_k_v2": _largest,
     "tile": _tiled,
@@ -81,6 +98,9 @@ def take_over(program: Program) -> None:
 
     Args:
         program: as it was read; is changed.
+
+    Raises:
+        UnsupportedError: an operator means something here that it does not mean there.
     """
     newer = _version(program) >= 2_000_000
     for block in program.blocks:

@@ -65,6 +65,22 @@ def test_operators_of_paddle_2_are_taken_over():
         np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore:.*does not know the attribute")
+def test_dimensions_of_paddle_2_are_taken_over():
+    """The model turns y round in one and in two dimensions, and rolls it along both."""
+    program = fluid.Program.parse_from_string((DATA / "rolls.pdmodel").read_bytes())
+    exe = fluid.Executor()
+    with fluid.scope_guard(fluid.Scope()):
+        loaded, feeds, fetches = fluid.io.load_inference_model(str(DATA / "rolls"), exe)
+        y = next(op.input("X")[0] for op in loaded.global_block().ops if op.type == "flip")
+        found = exe.run(loaded, {feeds[0]: ROWS}, [y, *fetches])
+    rows = found[0]
+    rolled = np.roll(np.roll(rows, 1, 0), 2, 1)
+    for one, other in zip(found[1:], [rows[::-1], rows[::-1, ::-1], np.roll(rows, 1, 0), rolled]):
+        np.testing.assert_array_equal(one, other)
+    assert any(op.type == "matmul_v2" for op in program.global_block().ops)
+
+
 def test_tensors_are_answered_with_tensors():
     predictor = inference.create_predictor(dense())
     outputs = predictor.run([paddle.to_tensor(ROWS), paddle.to_tensor(ROWS)])
