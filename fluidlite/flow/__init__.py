@@ -135,7 +135,6 @@ from .arranging import swapdims as swapdims
 from .arranging import take as take
 from .arranging import take_along_dim as take_along_dim
 from .arranging import tensor_split as tensor_split
-from .arranging import tile as tile
 from .arranging import unflatten as unflatten
 from .arranging import unique as unique
 from .arranging import vsplit as vsplit
@@ -193,6 +192,9 @@ from .elementary import sub as sub
 from .elementary import where as where
 from .files import load as load
 from .files import save as save
+from .forms import permute as permute
+from .forms import reshape as reshape
+from .forms import tile as tile
 from .functions import all as all
 from .functions import amax as amax
 from .functions import amin as amin
@@ -291,9 +293,7 @@ from .shapes import gather as gather
 from .shapes import index_select as index_select
 from .shapes import masked_fill as masked_fill
 from .shapes import masked_select as masked_select
-from .shapes import permute as permute
 from .shapes import repeat as repeat
-from .shapes import reshape as reshape
 from .shapes import roll as roll
 from .shapes import sort as sort
 from .shapes import split as split

@@ -49,7 +49,6 @@ searchsorted: Function = ONEFLOW(
 )
 bincount: Function = ONEFLOW(counting.bincount)
 kthvalue: Picking = ONEFLOW(counting.kthvalue, then=found_by("kthvalue"), defaults={"dim": -1})
-quantile: Function = ONEFLOW(counting.quantile)
 
 
 def _moved_back(y: Tensor, source: Numbers, destination: Numbers) -> Tensor:
@@ -88,6 +87,20 @@ def nonzero(input: Tensor, as_tuple: bool = False) -> Tensor | tuple[Tensor, ...
     [[1]]
     """
     return selection.indices_of(input) if as_tuple else selection.nonzero(input)
+
+
+def quantile(
+    input: Tensor, q: float | Tensor, dim: int | None = None, keepdim: bool = False
+) -> Tensor:
+    """The number below which a share of the elements is, between two of them where none is there.
+
+    Args:
+        input: a tensor.
+        q: the share, or several.
+        dim: along which dimension; of all elements when None.
+        keepdim: the dimension stays, with size 1.
+    """
+    return elementary.cast(counting.quantile(input, q, dim, keepdim), input.array.dtype)
 
 
 def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+
 from ..eager import engine
 from ..eager.sweep import described
 from ..eager.writing import Writing
@@ -12,10 +14,11 @@ from ..errors import InplaceError
 from ..functions import arithmetic, shaping
 from ..functions.elementary import cast
 from ..ground.spellings import Spelling
+from ..opdef.operand import Operand
 from . import algebra, arranging, elementary, functions, placing, shapes
 
 if TYPE_CHECKING:
-    from ..functions.arguments import Other
+    from ..functions.arguments import ArrayLike, Other
     from .tensor import Tensor
 
 
@@ -80,8 +83,11 @@ class InPlace(Writing, results=False):
     transpose_: ClassVar[Callable[..., Any]] = RESHAPED(shapes.transpose)
     t_: ClassVar[Callable[..., Any]] = RESHAPED(shaping.t)
 
-    def copy_(self, src: Tensor) -> Tensor:
-        """Take the elements of another tensor, in place."""
-        return self.write(
-            lambda old: shaping.broadcast_to(cast(src, old.array.dtype), list(old.array.shape))
-        )
+    def copy_(self, src: ArrayLike) -> Tensor:
+        """Take the elements of another tensor, or of an array, in place."""
+
+        def copied(old: Any) -> Any:
+            given = src if isinstance(src, Operand) else old.results(np.asarray(src))
+            return shaping.broadcast_to(cast(given, old.array.dtype), list(old.array.shape))
+
+        return self.write(copied)

@@ -74,7 +74,8 @@ def clip_grad_norm_(
     """
     if isinstance(norm_type, str) or not norm_type >= 0:
         raise ArgumentError(f"expected norm_type of at least 0, got {norm_type!r}")
-    pairs = _with_gradients(parameters)
+    listed = [parameters] if isinstance(parameters, TensorCore) else list(parameters)
+    pairs = _with_gradients(listed)
     gradients = [grad for _, grad in pairs]
     norms = [np.linalg.norm(g.array.reshape(-1).astype("float64"), norm_type) for g in gradients]
     whole = float(np.linalg.norm(norms, norm_type)) if norms else 0.0
@@ -84,7 +85,8 @@ def clip_grad_norm_(
     if factor < 1:
         _change(pairs, lambda array: array * np.asarray(factor, array.dtype))
     if not gradients:
-        return Tensor(np.asarray(whole, "float32"))
+        make: Any = listed[0].results if listed else Tensor
+        return make(np.asarray(whole, "float32"))  # type: ignore[no-any-return]
     return gradients[0].results(np.asarray(whole, gradients[0].array.dtype))
 
 

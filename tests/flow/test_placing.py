@@ -150,3 +150,13 @@ def test_modules_of_several_functions():
     fused = nn.FusedBatchNorm1d(4)(X, X).detach().numpy()
     assert fused[2] == pytest.approx([9.2247, 10.2247, 11.2247, 12.2247], abs=1e-4)
     assert nn.parallel.DistributedDataParallel(net) is net
+
+
+def test_sizes_may_be_given_by_name():
+    assert flow.reshape(X, shape=[2, 6]).shape == flow.reshape(X, 2, 6).shape == (2, 6)
+    assert flow.permute(X, dims=(1, 0)).shape == flow.permute(X, (1, 0)).shape == (4, 3)
+    assert flow.tile(X, dims=(2, 1)).shape == flow.tile(X, 2, 1).shape == (6, 4)
+    assert flow.quantile(X, 0.5, 1).dtype == flow.float32
+    assert flow.zeros(2).copy_(np.ones(2)).tolist() == [1.0, 1.0]
+    w = flow.nn.Parameter(flow.ones(2))
+    assert type(flow.nn.utils.clip_grad_norm_([w], 1.0)) is flow.Tensor
