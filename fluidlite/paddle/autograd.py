@@ -5,13 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from ..autograd import PyLayer, PyLayerContext, backward, saved_tensors_hooks
+from ..eager.engine import grad
+from ..eager.mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from ..errors import ArgumentError, ParameterListError, ShapeError
 from ..ground.public_names import list_public_names
 from ..ground.tracebacks import api_boundaries
 from ..opdef.operand import Operand, Operands
 from .jacobians import Hessian, Jacobian, derivatives, need_one_value
 
-__all__ = ["PyLayer", "PyLayerContext", "backward", "hessian", "jacobian", "saved_tensors_hooks"]
+__all__ = [
+    "PyLayer", "PyLayerContext", "backward", "enable_grad", "grad", "hessian", "is_grad_enabled",
+    "jacobian", "no_grad", "saved_tensors_hooks", "set_grad_enabled",
+]  # fmt: skip
 
 
 def jacobian(ys: Operands, xs: Operands, batch_axis: int | None = None) -> Any:

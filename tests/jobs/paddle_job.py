@@ -146,6 +146,45 @@ def trains(rank, size):
     optimizer.step()
 
 
+def fleets(rank, size):
+    """Layers and programs that fleet trains."""
+    fleet = dist.fleet
+    fleet.init(is_collective=True)
+    assert (fleet.worker_index(), fleet.worker_num()) == (rank, size)
+    assert fleet.is_first_worker() == (rank == 0)
+    assert isinstance(fleet.distributed_model(paddle.nn.Linear(2, 1)), paddle.DataParallel)
+    assert fleet.util.all_reduce(np.array([rank]), "max").tolist() == [size - 1]
+    assert fleet.util.all_gather(rank) == list(range(size))
+    files = fleet.util.get_file_shard([str(k) for k in range(size + 1)])
+    assert len(files) == (2 if rank == 0 else 1)
+    assert fleet.metrics.acc(np.array([rank + 1.0]), np.array([4.0])) == (size + 1) / 8
+    fleet.barrier_worker()
+    given = own(rank).numpy().reshape(1, 2)
+    paddle.enable_static()
+    main, startup = paddle.static.Program(), paddle.static.Program()
+    with paddle.static.program_guard(main, startup):
+        x = paddle.static.data("x", [None, 2])
+        loss = paddle.mean(paddle.static.nn.fc(x, 1))
+        with pytest.raises(NotImplementedError, match="sharding is not there"):
+            strategy = fleet.DistributedStrategy()
+            strategy.sharding = True
+            fleet.distributed_optimizer(paddle.optimizer.SGD(0.1), strategy)
+        fleet.distributed_optimizer(paddle.optimizer.SGD(0.1)).minimize(loss)
+        executor = paddle.static.Executor()
+        executor.run(startup)
+        name = main.all_parameters()[0].name
+        before = np.array(paddle.static.global_scope().find_var(name).get_tensor())
+        executor.run(main, feed={"x": given}, fetch_list=[loss])
+        after = np.array(paddle.static.global_scope().find_var(name).get_tensor())
+    paddle.disable_static()
+    firsts = []
+    dist.all_gather_object(firsts, after.tolist())
+    assert all(each == firsts[0] for each in firsts)
+    mean = [np.mean([r + 1.0 for r in range(size)]), np.mean([10.0 * (r + 1) for r in range(size)])]
+    if rank == 0:  # all begin with the values of process 0
+        np.testing.assert_allclose((before - after).ravel() / 0.1, mean, 1e-4)
+
+
 if __name__ == "__main__":
     assert not dist.is_initialized()
     group = dist.init_parallel_env()
@@ -154,7 +193,7 @@ if __name__ == "__main__":
     number, count = dist.get_rank(), dist.get_world_size()
     env = dist.ParallelEnv()
     assert (env.rank, env.world_size, len(env.trainer_endpoints)) == (number, count, count)
-    for check in (reductions, moves, messages, objects, parts, programs, trains):
+    for check in (reductions, moves, messages, objects, parts, programs, trains, fleets):
         check(number, count)
     dist.barrier()
     print("all is well", flush=True)

@@ -338,3 +338,20 @@ def test_layers_of_a_model_in_several_processes_are_whole_in_one():
     logits = wanted - np.log(np.exp(wanted).sum(-1, keepdims=True))
     assert loss.shape == [2, 2, 1] and loss[1, 1].item() == 0.0
     np.testing.assert_allclose(loss[0, 1].item(), -logits[0, 1, 1], 1e-5)
+
+
+def test_counts_of_all_processes_are_put_together():
+    counts = fleet.metrics
+    assert counts.sum(np.array([1.0, 2.0])).tolist() == [1.0, 2.0]
+    assert counts.max(np.array([3])).tolist() == counts.min(paddle.to_tensor([3])).tolist() == [3]
+    assert counts.mae(np.array([3.0]), np.array([4.0])) == 0.75
+    assert counts.mse(np.array([1.0]), np.array([4.0])) == 0.25
+    assert counts.rmse(np.array([1.0]), np.array([4.0])) == 0.5
+    rng = np.random.default_rng(3)
+    scores, labels = rng.integers(0, 10, 200), rng.integers(0, 2, 200)
+    hits, misses = (np.bincount(scores[labels == k], minlength=10) for k in (1, 0))
+    pairs = [(s > t) + (s == t) / 2 for s in scores[labels == 1] for t in scores[labels == 0]]
+    np.testing.assert_allclose(counts.auc(hits, misses), np.mean(pairs), 1e-12)
+    assert counts.auc(hits, np.zeros(10)) == 0.5
+    with pytest.raises(ValueError, match="there is no variable 'none'"):
+        counts.sum("none")

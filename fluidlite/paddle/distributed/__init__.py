@@ -11,7 +11,7 @@ from .collectives import (
     batch_isend_irecv, broadcast, broadcast_object_list, gather, irecv, isend, recv, reduce,
     reduce_scatter, scatter, scatter_object_list, send,
 )  # fmt: skip
-from .datasets import InMemoryDataset, QueueDataset
+from .datasets import BoxPSDataset, InMemoryDataset, QueueDataset
 from .entries import CountFilterEntry, ProbabilityEntry, ShowClickEntry
 from .gloo import gloo_barrier, gloo_init_parallel_env, gloo_release
 from .groups import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ....ground.public_names import list_given_names
 from ..datasets import BoxPSDataset, FileInstantDataset, InMemoryDataset, QueueDataset
-from . import base, data_generator, meta_parallel, utils
+from . import base, data_generator, meta_parallel, metrics, utils
 from .data_generator import MultiSlotDataGenerator, MultiSlotStringDataGenerator
 from .recomputing import recompute
 from .roles import PaddleCloudRoleMaker, Role, UserDefinedRoleMaker
@@ -18,4 +18,4 @@ rank = fleet.worker_index
 nranks = world_size = fleet.worker_num
 globals().update({name: getattr(fleet, name) for name in dir(Fleet) if not name.startswith("_")})
 
-list_given_names(globals(), "base", "data_generator", "meta_parallel", "utils")
+list_given_names(globals(), "base", "data_generator", "meta_parallel", "metrics", "utils")
