@@ -183,6 +183,7 @@ def test_single_batches_give_losses_and_metrics():
     np.testing.assert_allclose(alone, 0.6749492, rtol=1e-6)
     tested = model()
     tested.train_batch([X[:4]], [Y[:4]])
+    assert tested.mode == "train"
     np.testing.assert_allclose(tested.eval_batch([X[:4]], [Y[:4]])[0], 0.6403808, rtol=1e-6)
 
 
@@ -280,6 +281,7 @@ def test_what_does_not_fit_is_passed_over_where_that_is_allowed(tmp_path):
         (lambda: paddle.Model(network()).train_batch(X, Y), AssertionError),
         (lambda: model().fit(None), AssertionError),
         (lambda: model().load("nothing"), AssertionError),
+        (lambda: model().save("nothing", training=False), RuntimeError),
         (lambda: paddle.callbacks.ReduceLROnPlateau(factor=1.0), ValueError),
         (lambda: paddle.callbacks.LRScheduler(True, True), ValueError),
         (lambda: paddle.callbacks.WandbCallback(), ImportError),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...eager.recording import TensorRecord
-from ...errors import ArgumentError
+from ...errors import ArgumentError, NotInitializedError
 from ...ground.callsite import warn
 from ...ground.files import Path
 from ...ground.public_names import list_public_names
@@ -75,7 +75,7 @@ class Model:
         if not isinstance(network, Layer):
             raise ArgumentError(f"Model: expected a paddle.nn.Layer, got {network!r:.60}")
         self.network = network
-        self.mode: str = "train"
+        self.mode: str = "train"  #: what the last batch was for: "train", "eval" or "test"
         self._inputs, self._labels = _specs("inputs", inputs), _specs("labels", labels)
         if not in_dynamic_mode() and self._inputs is None:
             raise ArgumentError("Model: expected inputs in static mode, as [InputSpec([None, 4])]")
@@ -160,7 +160,7 @@ class Model:
         """
         if not self._is_prepared or self.optimizer is None or self._loss is None:
             raise ArgumentError("expected an optimizer and a loss: model.prepare(optimizer, loss)")
-        given = self._noted(inputs)
+        given = self._noted(inputs, "train")
         found = self._prepared().train(given, listed(labels), update)
         return self._told(found)
 
@@ -175,7 +175,7 @@ class Model:
         Args:
             inputs, labels: an array or tensor, or several.
         """
-        return self._told(self._prepared().test(self._noted(inputs), listed(labels)))
+        return self._told(self._prepared().test(self._noted(inputs, "eval"), listed(labels)))
 
     def predict_batch(self, inputs: ArrayLike | Sequence[ArrayLike]) -> list[Any]:
         """The outputs of a batch, as arrays.
@@ -183,10 +183,11 @@ class Model:
         Args:
             inputs: an array or tensor, or several.
         """
-        return self._prepared().predict(self._noted(inputs))
+        return self._prepared().predict(self._noted(inputs, "test"))
 
-    def _noted(self, inputs: Any) -> list[Any]:
-        """Inputs as a list, whose shapes are known from now on."""
+    def _noted(self, inputs: Any, mode: str) -> list[Any]:
+        """Inputs as a list, whose shapes are known from now on, as is what is done with them."""
+        self.mode = mode
         given = listed(inputs)
         self._shapes = [_sizes(each) for each in given]
         return given
@@ -446,7 +447,10 @@ class Model:
                     None,
                 )
             if inputs is None:
-                raise ArgumentError("save: expected inputs of the Model, as [InputSpec([None, 4])]")
+                raise NotInitializedError(
+                    "save: expected inputs of the Model, as [InputSpec([None, 4])], or a batch "
+                    "that it was given before"
+                )
             self.network.eval()
             jit.save(self.network, path, inputs)
             return
