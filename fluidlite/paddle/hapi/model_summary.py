@@ -78,7 +78,7 @@ def summary(
     if input is None and input_size is None:
         raise ArgumentError("summary: expected input_size or input, got neither")
     inputs = _inputs(input_size, dtypes) if input is None else [input]
-    given = [each for one in inputs for each in listed(one)]
+    tensors = [each for one in inputs for each in listed(one)]
     with net_in_tests(net), no_grad():
         calls = calls_of(net, inputs)
     rows = []
@@ -93,7 +93,7 @@ def summary(
                 sum(_count(each) for each in own if not each.stop_gradient),
             )
         )
-    print(_text(rows, sum(map(_elements, map(_shape, given)))))
+    print(_text(rows, sum(map(_elements, map(_shape, tensors)))))
     return {
         "total_params": sum(row.parameters for row in rows),
         "trainable_params": sum(row.trainable for row in rows),
