@@ -37,6 +37,8 @@ LEFT_OUT: dict[str, dict[str, str]] = {
 #: the same of names of paddle 2, ``MODULE.NAME`` below ``paddle``
 LEFT_OUT_OF_PADDLE_2: dict[str, dict[str, str]] = {
     "kernels of one kind of machine, or for models in many processes": {
+        "incubate.optimizer.DistributedFusedLamb": "fluid.optimizer.Lamb",
+        "incubate.optimizer.PipelineOptimizer": "the optimizer as it is: one process has the model",
         "static.IpuCompiledProgram": "fluid.CompiledProgram",
         "static.IpuStrategy": "fluid.ExecutionStrategy",
         "static.ipu_shard_guard": "no guard: programs run on the CPU",
@@ -54,6 +56,16 @@ LEFT_OUT_OF_PADDLE_2: dict[str, dict[str, str]] = {
         "pir": "fluid.static.Program, whose blocks of operators can be read and rewritten",
         "inference._get_phi_kernel_name": "the type of the operator",
     },
+    "operators in bfloat16": dict.fromkeys(
+        [
+            f"static.amp.bf16.{name}"
+            for name in (
+                *("AutoMixedPrecisionListsBF16", "cast_model_to_bf16", "cast_parameters_to_bf16"),
+                *("convert_float_to_uint16", "rewrite_program_bf16"),
+            )
+        ],
+        "float32",
+    ),
     "files of one profiler's own form": {
         "profiler.export_protobuf": "fluid.profiler.export_chrome_tracing",
         "profiler.load_profiler_result": "fluid.profiler.export_chrome_tracing, whose files are "

@@ -253,3 +253,9 @@ def test_searches_that_mean_nothing_are_refused(name):
     for wrong in ([[1.0, 2.0], [0.0, 1.0]], [[-1.0, 0.0], [0.0, 1.0]]):
         with pytest.raises(ValueError, match="symmetric and positive definite"):
             minimize(quartic, start, initial_inverse_hessian_estimate=paddle.to_tensor(wrong))
+
+
+@pytest.mark.parametrize("name", ["DistributedFusedLamb", "PipelineOptimizer"])
+def test_what_needs_other_machines_is_refused_by_name(name):
+    with pytest.raises(AttributeError, match="left out"):
+        getattr(paddle.incubate.optimizer, name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ....ground.missing_names import answer_of_paddle_2
 from ....ground.public_names import list_public_names
 from ....optimizer import GradientMergeOptimizer, LarsMomentumOptimizer, RecomputeOptimizer
 from ...optimizer import LBFGS
@@ -15,3 +16,4 @@ __all__ = [
 ]  # fmt: skip
 
 list_public_names(globals())
+answer_of_paddle_2(globals())

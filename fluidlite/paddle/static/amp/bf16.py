@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ....errors import UnsupportedError
+from ....ground.missing_names import answer_of_paddle_2
 from ....ground.public_names import list_public_names
 from ....optimizer import Optimizer
 
@@ -37,3 +38,4 @@ def decorate_bf16(
 
 
 list_public_names(globals())
+answer_of_paddle_2(globals())
