@@ -91,7 +91,7 @@ from .framework import reset_default_programs
 from .functions.arithmetic import add
 from .functions.arithmetic import allclose
 from .functions.arithmetic import atan2
-from .functions.arithmetic import matmul as bmm
+from .functions.arithmetic import bmm
 from .functions.arithmetic import divide
 from .functions.arithmetic import dot
 from .functions.arithmetic import equal
@@ -113,10 +113,10 @@ from .functions.arithmetic import logical_xor
 from .functions.arithmetic import matmul
 from .functions.arithmetic import maximum
 from .functions.arithmetic import minimum
-from .functions.arithmetic import matmul as mm
+from .functions.arithmetic import mm
 from .functions.arithmetic import remainder as mod
 from .functions.arithmetic import multiply
-from .functions.arithmetic import matmul as mv
+from .functions.arithmetic import mv
 from .functions.arithmetic import not_equal
 from .functions.arithmetic import outer
 from .functions.arithmetic import pow

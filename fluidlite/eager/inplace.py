@@ -22,7 +22,7 @@ WRITES = {
         "neg polygamma pow put_along_axis reciprocal remainder renorm round rsqrt scale scatter "
         "sigmoid sin sinh sqrt square subtract tan tanh tril triu trunc"
     ),
-    "write_shape": "cumprod cumsum flatten squeeze t transpose unsqueeze",
+    "write_shape": "cumprod cumsum flatten reshape squeeze t transpose unsqueeze",
     "write_type": (
         "cast equal greater_equal greater_than less_equal less_than logical_and logical_not "
         "logical_or logical_xor not_equal"

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from ..functions.arithmetic import (
-    add, allclose, atan2, divide, dot, equal, equal_all, floor_divide, greater_equal,
+    add, allclose, atan2, bmm, divide, dot, equal, equal_all, floor_divide, greater_equal,
     greater_than, is_empty, isclose, lerp, less_equal, less_than, logical_and, logical_not,
-    logical_or, logical_xor, matmul, maximum, minimum, multiply, not_equal, outer, pow,
+    logical_or, logical_xor, matmul, maximum, minimum, mm, multiply, mv, not_equal, outer, pow,
     remainder, subtract,
 )  # fmt: skip
 from ..functions.composed import (
@@ -192,9 +192,9 @@ class Methods(SharedMethods):
     """All of paddle 2's; OneFlow has others of some names, or none."""
 
     add: ClassVar[Function] = add
-    mm = matmul
-    bmm = matmul
-    mv = matmul
+    mm = mm
+    bmm = bmm
+    mv = mv
     outer = outer
     lerp = lerp
     equal: ClassVar[Function] = equal

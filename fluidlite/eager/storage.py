@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..errors import ExplainedError, UnsupportedError
+from ..errors import ArgumentError, ExplainedError, UnsupportedError
 from ..functions import selection
 from ..ground.dtypes import Kind
 from . import engine
@@ -143,8 +143,10 @@ class Storage(TensorRecord, results=False):
         tensor: Any = self
         return tensor.grad
 
-    def where_(self, x: Any, y: Any, name: str | None = None) -> Any:
+    def where_(self, x: Any = None, y: Any = None, name: str | None = None) -> Any:
         """What is x where this tensor holds, and y elsewhere, in the place of x."""
+        if x is None or y is None:
+            raise engine.located(ArgumentError, "where_: expected both x and y")
         return x.write(lambda old: selection.where(self, old, y))
 
     def copy_(self, other: Any, blocking: bool = True) -> Any:

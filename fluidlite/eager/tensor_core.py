@@ -231,21 +231,21 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
             return NotImplemented
         return function(*inputs)
 
-    def item(self, *place: int) -> Any:
+    def item(self, *args: int) -> Any:
         """One element as a Python number.
 
         Args:
-            place: its number, or one for each dimension; may be left out where there is one.
+            args: its number, or one for each dimension; may be left out where there is one.
         """
-        if not place and self.array.size != 1:
+        if not args and self.array.size != 1:
             raise engine.located(
                 ShapeError, f"expected one element, got shape {list(self.array.shape)}"
             )
         try:
-            return self.array.item(*place)
+            return self.array.item(*args)
         except IndexError as error:
             raise engine.located(
-                AxisError, f"{described(self)} has no element at {list(place)}: {error}"
+                AxisError, f"{described(self)} has no element at {list(args)}: {error}"
             ) from None
 
     def tolist(self) -> Any:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from ..eager.recording import eager
-from ..errors import ArgumentError
+from ..errors import ArgumentError, ShapeError
 from ..ground.dtypes import as_dtype
 from ..ground.spellings import of_operator
 from ..opdef.operand import Operand
@@ -255,6 +255,47 @@ def matmul(
 
 def _ndim(x: Any) -> int:
     return (x.array if isinstance(x, Operand) else x).ndim
+
+
+def mm(input: Tensor, mat2: Tensor, name: str | None = None) -> Tensor:
+    """The product of matrices; the same as :func:`matmul`."""
+    return matmul(input, mat2)
+
+
+def bmm(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
+    """The products of the matrices in two stacks.
+
+    Args:
+        x: [n, m, k].
+        y: [n, k, l].
+
+    Raises:
+        ShapeError: one is no stack of matrices, or the sizes do not fit.
+
+    >>> fluid.bmm(fluid.ones([2, 1, 3]), fluid.ones([2, 3, 1])).tolist()
+    [[[3.0]], [[3.0]]]
+    """
+    for each in (x, y):
+        if _ndim(each) != 3:
+            raise ShapeError(f"bmm: expected stacks of matrices, got shape {list(each.shape)}")
+    return matmul(x, y)
+
+
+def mv(x: Tensor, vec: Tensor, name: str | None = None) -> Tensor:
+    """The product of a matrix and a vector.
+
+    Args:
+        x: [m, n].
+        vec: [n].
+
+    Raises:
+        ShapeError: they are none, or the sizes do not fit.
+    """
+    if _ndim(x) != 2 or _ndim(vec) != 1:
+        raise ShapeError(
+            f"mv: expected a matrix and a vector, got shapes {list(x.shape)} and {list(vec.shape)}"
+        )
+    return matmul(x, vec)
 
 
 def dot(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:

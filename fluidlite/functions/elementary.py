@@ -74,13 +74,18 @@ ceil: OfTensor = of_operator(of_floats, "ceil", "The smallest integer that is no
 round: OfTensor = of_operator(
     of_floats, "round", "The integer nearest to x; halves go away from zero."
 )
-trunc: OfTensor = of_operator(_of_numbers, "trunc", "x without its fraction.")
 sign: OfTensor = of_operator(_of_numbers, "sign", "-1, 0 or 1, the sign of x.")
 isfinite: OfTensor = of_operator(
     of_any, "isfinite", "Whether each element is a finite number.", "isfinite_v2"
 )
 isnan: OfTensor = of_operator(of_any, "isnan", "Whether each element is not a number.", "isnan_v2")
 isinf: OfTensor = of_operator(of_any, "isinf", "Whether each element is infinite.", "isinf_v2")
+
+
+def trunc(input: Tensor, name: str | None = None) -> Tensor:
+    """A tensor without its fractions; integers stay integers."""
+    made: Tensor = eager.trunc(floats(input))
+    return cast_to(made, input.array.dtype) if input.array.dtype.kind in "iu" else made
 
 
 def abs(x: TensorCore, name: str | None = None) -> Tensor:

@@ -16,7 +16,7 @@ from ..eager.printing import set_printoptions
 from ..eager.tensor import Tensor
 from ..ground.public_names import list_public_names, public_names
 from ..ground.tracebacks import api_boundaries
-from .arithmetic import matmul, remainder
+from .arithmetic import remainder
 from .creation import float16, float32, float64, int8, int16, int32, int64, uint8
 
 #: the modules of this package whose public functions these are
@@ -33,7 +33,7 @@ _INNER = frozenset([
     "spread_alike", "tensors_of", "trace", "truths", "up_to_each",
 ])  # fmt: skip
 #: further names of functions
-_RENAMED = {"bmm": matmul, "mm": matmul, "mv": matmul, "floor_mod": remainder, "mod": remainder}
+_RENAMED = {"floor_mod": remainder, "mod": remainder}
 
 #: public name -> the module that it comes from, and its name there
 _PLACES = {name: (".functions.arithmetic", made.__name__) for name, made in _RENAMED.items()}

@@ -121,18 +121,20 @@ def indices_of(x: Any) -> tuple[Any, ...]:
     return tuple(get_item(places, (slice(None), i)) for i in range(x.array.ndim))
 
 
-def gather(x: Tensor, index: Tensor, axis: int = 0, name: str | None = None) -> Tensor:
+def gather(
+    x: Tensor, index: Tensor, axis: int | Tensor | None = None, name: str | None = None
+) -> Tensor:
     """The slices of x along a dimension that an index names; those named twice add up backwards.
 
     Args:
         x: a tensor.
         index: integers, of shape [n].
-        axis: the dimension.
+        axis: the dimension; the first one when None.
 
     >>> fluid.gather(fluid.to_tensor([1.0, 2.0, 3.0]), fluid.to_tensor([2, 0])).tolist()
     [3.0, 1.0]
     """
-    (along,) = numbers_in("axis", axis)
+    (along,) = numbers_in("axis", 0 if axis is None else axis)
     if index.array.ndim == 0:
         return get_item(x, (slice(None),) * normal_axis(along, x.array.ndim) + (index,))
     return eager.index_select(x, index, dim=along)

@@ -173,8 +173,8 @@ class VariableMethods(Arithmetic):
     def bitwise_xor_(self, y: Other, name: str | None = None) -> Variable:
         """The bits that are set in one of two integers and not in the other, in place."""
 
-    def bmm(self, y: Any, transpose_x: bool = False, transpose_y: bool = False, name: str | None = None) -> Variable:
-        """The product of matrices, of stacks of them, or of vectors."""
+    def bmm(self, y: Any, name: str | None = None) -> Variable:
+        """The products of the matrices in two stacks."""
 
     def broadcast_shape(self, y_shape: Sequence[int]) -> list[int]:
         """The shape that two shapes broadcast to."""
@@ -417,7 +417,7 @@ class VariableMethods(Arithmetic):
     def frexp(self, name: str | None = None) -> tuple[Variable, Variable]:
         """Fractions in [0.5, 1), with the sign of x, and the powers of 2 that make x of them."""
 
-    def gather(self, index: Any, axis: int = 0, name: str | None = None) -> Variable:
+    def gather(self, index: Any, axis: int | Variable | None = None, name: str | None = None) -> Variable:
         """The slices of x along a dimension that an index names; those named twice add up backwards."""
 
     def gather_nd(self, index: Any, name: str | None = None) -> Variable:
@@ -654,8 +654,8 @@ class VariableMethods(Arithmetic):
     def minimum(self, y: Other, name: str | None = None) -> Variable:
         """The smaller of x and y, element by element; where they are equal, both share the gradient."""
 
-    def mm(self, y: Any, transpose_x: bool = False, transpose_y: bool = False, name: str | None = None) -> Variable:
-        """The product of matrices, of stacks of them, or of vectors."""
+    def mm(self, mat2: Any, name: str | None = None) -> Variable:
+        """The product of matrices; the same as :func:`matmul`."""
 
     def mod(self, y: Other, name: str | None = None) -> Variable:
         """What x // y leaves, with the sign of y as by Python's ``%``."""
@@ -687,8 +687,8 @@ class VariableMethods(Arithmetic):
     def multiply_(self, y: Other, name: str | None = None) -> Variable:
         """x * y, element by element, in place."""
 
-    def mv(self, y: Any, transpose_x: bool = False, transpose_y: bool = False, name: str | None = None) -> Variable:
-        """The product of matrices, of stacks of them, or of vectors."""
+    def mv(self, vec: Any, name: str | None = None) -> Variable:
+        """The product of a matrix and a vector."""
 
     def nan_to_num(self, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None, name: str | None = None) -> Variable:
         """x with numbers in the place of NaN and infinities."""
@@ -796,8 +796,8 @@ class VariableMethods(Arithmetic):
     def reshape(self, shape: Numbers, *more: int, name: str | None = None) -> Variable:
         """The elements of x, in their order, in another shape."""
 
-    def reshape_(self, shape: Any, *more: Any) -> Any:
-        """Change the shape in place."""
+    def reshape_(self, shape: Numbers, name: str | None = None) -> Variable:
+        """The elements of x, in their order, in another shape, in place."""
 
     def reverse(self, axis: Numbers, name: str | None = None) -> Variable:
         """x with its elements in reverse order along some dimensions; the same as ``flip``."""
@@ -984,10 +984,10 @@ class VariableMethods(Arithmetic):
         """x with zeros below a diagonal of its last two dimensions, in place."""
 
     def trunc(self, name: str | None = None) -> Variable:
-        """x without its fraction."""
+        """A tensor without its fractions; integers stay integers."""
 
     def trunc_(self, name: str | None = None) -> Variable:
-        """x without its fraction, in place."""
+        """A tensor without its fractions, in place; integers stay integers."""
 
     def unbind(self, axis: int = 0) -> list[Variable]:
         """The slices of a tensor along a dimension; the same as ``unstack``."""

@@ -16,10 +16,10 @@ from ..eager.parameter import LazyGuard
 from ..eager.printing import set_printoptions
 from ..eager.tensor import Tensor
 from ..functions.arithmetic import (
-    add, allclose, atan2, divide, dot, equal, equal_all, floor_divide, get_default_dtype,
+    add, allclose, atan2, bmm, divide, dot, equal, equal_all, floor_divide, get_default_dtype,
     greater_equal, greater_than, is_empty, isclose, lerp, less_equal, less_than, logical_and,
-    logical_not, logical_or, logical_xor, matmul, matmul as bmm, matmul as mm, matmul as mv,
-    maximum, minimum, multiply, not_equal, outer, pow, remainder, remainder as floor_mod,
+    logical_not, logical_or, logical_xor, matmul,
+    maximum, minimum, mm, multiply, mv, not_equal, outer, pow, remainder, remainder as floor_mod,
     remainder as mod, set_default_dtype, subtract,
 )  # fmt: skip
 from ..functions.composed import (

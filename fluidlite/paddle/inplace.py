@@ -6,6 +6,7 @@ On a variable of a program they are the functions without the underscore, as in 
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -46,6 +47,9 @@ def _in_place(name: str) -> Callable[..., Any]:
         return function(x, *args, **kwargs)
 
     written.__module__ = __name__
+    first, *others = inspect.signature(method).parameters.values()
+    named = first.replace(name="x") if first.name == "self" else first
+    written.__signature__ = inspect.Signature([named, *others])  # type: ignore[attr-defined]
     return written
 
 
