@@ -11,6 +11,7 @@ from ..eager.engine import located
 from ..errors import DeviceError
 from ..ground import state
 from ..ground.public_names import list_public_names
+from ..ground.reprs import Described
 from ..ground.tracebacks import api_boundaries
 from . import kinds
 
@@ -35,7 +36,7 @@ class _Switches:
 _switches: state.StateSlot[_Switches] = state.slot("autocast", _Switches)
 
 
-class autocast:
+class autocast(Described):
     """A guard under which products on a graphics processor are computed in fewer bits.
 
     On a CPU, as in OneFlow 0.9, tensors keep their element types.
@@ -101,7 +102,7 @@ def autocast_decorator(autocast_instance: autocast, func: F) -> F:
     return made
 
 
-class GradScaler:
+class GradScaler(Described):
     """How the loss of a graph is scaled where gradients have few bits; see ``nn.Graph``.
 
     On a CPU gradients have the bits of their parameters, and no loss is scaled.
@@ -124,7 +125,7 @@ class GradScaler:
         self.backoff_factor, self.growth_interval = backoff_factor, growth_interval
 
 
-class StaticGradScaler:
+class StaticGradScaler(Described):
     """A factor of the loss of a graph that does not change; see :class:`GradScaler`.
 
     Args:

@@ -12,6 +12,7 @@ from ..eager.prepared import Generator as Stream
 from ..eager.prepared import generator as streams
 from ..errors import ArgumentError
 from ..functions import creation
+from ..ground.reprs import Described
 from . import devices
 from .tensor import Tensor
 
@@ -22,7 +23,7 @@ _FIRST_SEED = 67280421310721  #: of generators that were given none
 _STATE = np.dtype("uint64")
 
 
-class Generator:
+class Generator(Described):
     """A stream of random numbers that functions draw from that are given it.
 
     Args:

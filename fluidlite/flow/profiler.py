@@ -6,6 +6,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from ..ground.public_names import list_public_names
+from ..ground.reprs import Described
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -20,7 +21,7 @@ class ProfilerActivity(Enum):
     CUDA = 2
 
 
-class record_function:
+class record_function(Described):
     """A guard that names what runs within it.
 
     Args:

@@ -12,6 +12,7 @@ from ..eager.tensor import Tensor as EagerTensor
 from ..errors import ArgumentError, UnsupportedError
 from ..ground.missing_names import answer_of_paddle_2
 from ..ground.public_names import list_public_names
+from ..ground.reprs import Described
 from ..ground.tracebacks import api_boundaries
 from ..inference.configuration import Location
 from ..inference.handles import Handle
@@ -116,7 +117,7 @@ def _shown(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-class XpuConfig:
+class XpuConfig(Described):
     """Settings of an XPU, which is not there: attributes that change nothing."""
 
     def __init__(self) -> None:
@@ -150,7 +151,7 @@ class Tensor(Handle):
         return DataType.of(self.element_type)
 
 
-class Predictor:
+class Predictor(Described):
     """Runs a model.
 
     Clones share the parameters and what was compiled; each may run in a thread of its own.
@@ -281,7 +282,7 @@ def create_predictor(config: Config) -> Predictor:
     return Predictor(config)
 
 
-class PredictorPool:
+class PredictorPool(Described):
     """Predictors that share a model.
 
     Args:

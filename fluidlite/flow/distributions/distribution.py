@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ...ground.public_names import list_public_names
+from ...ground.reprs import Described
 from ..kinds import Size
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["Distribution"]
 
 
-class Distribution:
+class Distribution(Described):
     """The base of probability distributions.
 
     Args:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from math import prod
 from typing import Any
 
+from ...ground.public_names import list_public_names
 from ...ir.block import Block
 from ...ir.operator import Operator
 from ...ir.program import Program
@@ -77,3 +78,4 @@ _COUNTS: dict[str, Callable[[Any, Any], int]] = {
 _WITH_WEIGHTS = ("conv2d", "depthwise_conv2d", "mul")
 
 __all__ = ["static_flops"]
+list_public_names(globals())

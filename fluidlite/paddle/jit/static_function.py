@@ -19,6 +19,7 @@ from ...eager.recording import TensorRecord
 from ...eager.tensor import Tensor
 from ...errors import ArgumentError, UnsupportedError
 from ...ground.public_names import list_public_names
+from ...ground.reprs import Described
 from ...ground.tracebacks import api_boundaries
 from ...ir.program import Program
 from ...ir.variable import Variable
@@ -41,7 +42,7 @@ class ConcreteProgram:
     startup_program: Program
 
 
-class StaticFunction:
+class StaticFunction(Described):
     """A function of tensors that runs as a program, once for each form of its arguments.
 
     Args:

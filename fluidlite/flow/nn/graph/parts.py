@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ....ground.reprs import Described
 from ..module import Module
 
 
-class ModuleConfig:
+class ModuleConfig(Described):
     """What can be said of a module of a graph: it concerns several devices, and changes nothing."""
 
     def __init__(self) -> None:
