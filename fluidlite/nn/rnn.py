@@ -15,6 +15,7 @@ from ..eager.recurrence import (
     need_steps,
     next_state,
 )
+from ..errors import ArgumentError
 from ..ground.docstrings import Family
 from ..ground.fields import from_fields
 from ..initializer import Uniform
@@ -55,6 +56,8 @@ class _Recurrent(RecurrentNet, Layer):
         Layer.__init__(self)
         self.input_size: int = given["input_size"]
         self.hidden_size: int = given["hidden_size"]
+        if self.hidden_size < 1:
+            raise ArgumentError(f"expected hidden_size above 0, got {self.hidden_size}")
 
     def make_weights(self, input_size: int, ending: str, given: dict[str, Any]) -> None:
         bound = 1 / sqrt(self.hidden_size)

@@ -16,7 +16,7 @@ from . import functional as F
 from .containers import LayerList
 from .dense import Dropout, Linear
 from .functional.attention import added_mask
-from .layer import Layer, TensorLayer, checked
+from .layer import Layer, TensorLayer
 from .norm import LayerNorm
 
 if TYPE_CHECKING:
@@ -116,6 +116,8 @@ class MultiHeadAttention(Layer):
         bias_attr: Attr = None,
     ) -> None:
         super().__init__()
+        if embed_dim < 1:
+            raise ArgumentError(f"expected embed_dim above 0, got {embed_dim}")
         if num_heads < 1 or embed_dim % num_heads:
             raise ArgumentError(
                 f"expected num_heads to divide embed_dim={embed_dim}, got {num_heads}"
@@ -229,6 +231,8 @@ class _Block(TensorLayer):
     """What layers of encoders and decoders have in common."""
 
     _norms = 2
+    self_attn: MultiHeadAttention
+    cross_attn: MultiHeadAttention
 
     def __init__(
         self,
@@ -244,7 +248,8 @@ class _Block(TensorLayer):
         bias_attr: Attr = None,
     ) -> None:
         super().__init__()
-        checked("activation", activation, "relu", "gelu")
+        if not callable(getattr(F, activation, None)):
+            raise ArgumentError(f"nn.functional has no activation {activation!r}")
         #: how to make another one
         self.config: tuple[Any, ...] = (
             *(d_model, nhead, dim_feedforward, dropout, activation, attn_dropout, act_dropout),
@@ -253,23 +258,31 @@ class _Block(TensorLayer):
         self.normalize_before = normalize_before
         self._activation = getattr(F, activation)
         of_attention = dropout if attn_dropout is None else attn_dropout
-        attrs = (weight_attr, bias_attr)
-        attention: dict[str, Any] = {"weight_attr": weight_attr, "bias_attr": bias_attr}
-        self.self_attn: MultiHeadAttention = MultiHeadAttention(
-            d_model, nhead, of_attention, **attention
-        )
-        if self._norms == 3:
-            self.cross_attn: MultiHeadAttention = MultiHeadAttention(
-                d_model, nhead, of_attention, **attention
-            )
-        self.linear1: Linear = Linear(d_model, dim_feedforward, *attrs)
+        pairs = zip(self._by_part(weight_attr), self._by_part(bias_attr))
+        *attentions, attrs = ({"weight_attr": w, "bias_attr": b} for w, b in pairs)
+        for name, attr in zip(("self_attn", "cross_attn"), attentions):
+            setattr(self, name, MultiHeadAttention(d_model, nhead, of_attention, **attr))
+        self.linear1: Linear = Linear(d_model, dim_feedforward, **attrs)
         self.dropout: Dropout = Dropout(dropout if act_dropout is None else act_dropout)
-        self.linear2: Linear = Linear(dim_feedforward, d_model, *attrs)
+        self.linear2: Linear = Linear(dim_feedforward, d_model, **attrs)
         parts = range(1, self._norms + 1)
         for k in parts:
             setattr(self, f"norm{k}", LayerNorm(d_model))
         for k in parts:
             setattr(self, f"dropout{k}", Dropout(dropout))
+
+    def _by_part(self, attr: Any) -> list[Any]:
+        """What is said of the attentions, and of the linear layers."""
+        if not isinstance(attr, (list, tuple)):
+            return [attr] * self._norms
+        listed = list(attr)
+        if len(listed) == 3 and self._norms == 2:
+            return [listed[0], listed[2]]
+        if len(listed) == 2 and self._norms == 3:
+            return [listed[0], *listed]
+        if len(listed) != self._norms:
+            raise ArgumentError(f"expected {self._norms} attributes, or one, got {len(listed)}")
+        return listed
 
     def _part(self, k: int, x: Any, function: Any) -> Any:
         """The input and what a function of it adds, normalised before or behind."""

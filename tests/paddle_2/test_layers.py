@@ -137,3 +137,31 @@ def test_increment_writes_in_place():
     assert paddle.increment(x, 2.0) is x and x.tolist() == [3.0]
     with pytest.raises(ValueError):
         paddle.increment(paddle.ones([2]))
+
+
+def test_parts_of_a_transformer_have_attributes_of_their_own():
+    first = nn.initializer.Constant(0.5)
+    layer = nn.TransformerDecoderLayer(
+        4, 2, 8, activation="tanh", weight_attr=[None, first, None], bias_attr=[False, None, False]
+    )
+    assert layer.self_attn.q_proj.bias is None and layer.linear1.bias is None
+    assert (layer.cross_attn.k_proj.weight.numpy() == 0.5).all()
+    assert layer.cross_attn.q_proj.bias is not None
+    for call in (
+        lambda: nn.TransformerEncoderLayer(4, 2, 8, activation="foo"),
+        lambda: nn.TransformerEncoderLayer(4, 2, 8, weight_attr=[None] * 4),
+        lambda: nn.MultiHeadAttention(0, 2),
+        lambda: nn.GRUCell(3, 0),
+    ):
+        with pytest.raises(ValueError):
+            call()
+
+
+def test_an_instance_norm_of_programs_has_parameters_when_both_are_given():
+    image = fluid.data("image", [None, 4, 6, 6])
+    paddle.static.nn.instance_norm(image, param_attr=nn.initializer.Constant(2.0))
+    assert fluid.default_main_program().all_parameters() == []
+    paddle.static.nn.instance_norm(image, param_attr="scale", bias_attr="shift")
+    assert len(fluid.default_main_program().all_parameters()) == 2
+    with pytest.raises(AssertionError):
+        paddle.static.nn.instance_norm(image, param_attr=False)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ... import layers
-from ...errors import UnsupportedError
+from ...errors import ArgumentError, UnsupportedError
 from ...ground.missing_names import PARAMETER_SERVERS
 from ...ground.module_tables import give_names, make_modules
 from ...ground.public_names import list_public_names
@@ -23,7 +23,6 @@ from ...layers import (
     conv3d_transpose,
     data_norm,
     group_norm,
-    instance_norm,
     layer_norm,
     nce,
     py_func,
@@ -47,6 +46,7 @@ from ...layers import (
     switch_case,
     while_loop,
 )  # fmt: skip
+from ...nn import functional
 from .custom_gradients import static_pylayer
 from .nn_corners import MODULES
 
@@ -112,6 +112,32 @@ def prelu(
         made = layers.prelu(moved, mode, param_attr, name)
         return layers.transpose(made, [0, *range(2, last + 1), 1])
     return layers.prelu(x, mode, param_attr, name)
+
+
+def instance_norm(
+    input: Variable,
+    epsilon: float = 1e-5,
+    param_attr: Any = None,
+    bias_attr: Any = None,
+    name: str | None = None,
+) -> Variable:
+    """Normalisation of each channel of each sample.
+
+    Args:
+        input: [N, C, ...].
+        epsilon: keeps the square root away from 0.
+        param_attr, bias_attr: options of a scale and a shift, which are there when both are given.
+        name: of the layer.
+
+    Raises:
+        ArgumentError: ``param_attr`` alone is False.
+    """
+    if param_attr is False and bias_attr is not False:
+        raise ArgumentError("expected param_attr and bias_attr to be False together")
+    if param_attr and bias_attr:
+        return layers.instance_norm(input, epsilon, param_attr, bias_attr, name)
+    normed: Any = functional.instance_norm(input, eps=epsilon)  # type: ignore[arg-type]
+    return normed  # type: ignore[no-any-return]
 
 
 def deform_conv2d(
