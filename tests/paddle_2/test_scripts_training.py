@@ -61,7 +61,8 @@ class Reader(nn.Layer):
 def read():
     net = begin(Reader(), 12)
     steps = paddle.optimizer.RMSProp(0.01, parameters=net.parameters())
-    loader = paddle.io.DataLoader(Texts(), batch_size=8, collate_fn=padded, num_workers=2)
+    options = {"collate_fn": padded, "num_workers": 2, "persistent_workers": True}
+    loader = paddle.io.DataLoader(Texts(), batch_size=8, **options)
     losses = []
     for _ in range(4):
         for words, lengths, classes in loader:
