@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..eager.engine import located
-from ..errors import DeviceError
+from ..errors import DeviceError, FluidError
 from ..ground.public_names import list_public_names
 from .devices import DeviceLike
 
@@ -79,7 +79,7 @@ def get_device_capability(device: DeviceLike | int = None) -> tuple[int, int]:
     raise _none()
 
 
-def _none() -> DeviceError:
+def _none() -> FluidError:
     return located(DeviceError, "expected a graphics processor, got none: tensors are on the CPU")
 
 

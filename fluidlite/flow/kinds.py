@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from builtins import bool as Truth
+from builtins import int as Whole
 from math import prod
 from typing import Any
 
@@ -16,7 +18,7 @@ __all__ = [
     "long", "uint8",
 ]  # fmt: skip
 
-_Whole, _Truth, _Fraction = int, bool, float
+_Fraction = float
 
 
 class Size(TensorShape):
@@ -28,7 +30,7 @@ class Size(TensorShape):
 
     __slots__ = ()
 
-    def numel(self) -> _Whole:
+    def numel(self) -> Whole:
         """The number of elements."""
         return prod(self)
 
@@ -61,28 +63,28 @@ class dtype(int):
         return DType(self).dtype
 
     @property
-    def is_floating_point(self) -> _Truth:
+    def is_floating_point(self) -> Truth:
         """Whether values of this type are fractions."""
         return DType(self).is_float
 
     is_float = is_floating_point
 
     @property
-    def is_signed(self) -> _Truth:
+    def is_signed(self) -> Truth:
         """Whether values of this type may be negative."""
         return self.dtype.kind in "if"
 
     @property
-    def is_complex(self) -> _Truth:
+    def is_complex(self) -> Truth:
         """False: there are no complex numbers."""
         return False
 
     @property
-    def bytes(self) -> _Whole:
+    def bytes(self) -> Whole:
         """How many bytes a value takes."""
         return self.dtype.itemsize
 
-    def __bool__(self) -> _Truth:
+    def __bool__(self) -> Truth:
         return True
 
     def __repr__(self) -> str:
@@ -94,7 +96,7 @@ class dtype(int):
         return format(repr(self), spec)
 
     def __reduce__(self) -> Any:
-        return type(self), (_Whole(self),)
+        return type(self), (Whole(self),)
 
 
 def dtype_of(array: Any) -> DType:

@@ -149,7 +149,7 @@ class MoreMethods(Writing, results=False):
 
     def to_numpy(self) -> np.ndarray[Any, Any]:
         """A copy of the elements, as an array."""
-        return self.numpy()
+        return np.array(self.array)
 
     @property
     def data(self) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from builtins import slice as Slice
 from collections.abc import Sequence
 from math import prod
 from typing import TYPE_CHECKING
@@ -45,11 +46,8 @@ def tensor_scatter_nd_update(tensor: Tensor, indices: Tensor, updates: Tensor) -
     return set_item(tensor, places, updates)
 
 
-def _of_slices(slice_tup_list: Slices) -> tuple[slice, ...]:
-    return tuple(_slice(*each) for each in slice_tup_list)
-
-
-_slice = slice
+def _of_slices(slice_tup_list: Slices) -> tuple[Slice, ...]:
+    return tuple(Slice(*each) for each in slice_tup_list)
 
 
 def slice(input: Tensor, slice_tup_list: Slices) -> Tensor:

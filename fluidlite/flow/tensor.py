@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     Gradient = np.ndarray[Any, Any] | TensorCore
 
 
-class Tensor(Conversion, Placed, Viewing, MoreMethods, InPlace, TensorCore):
+class Tensor(Conversion, Placed, Viewing, MoreMethods, InPlace, TensorCore):  # type: ignore[misc]
     """An array that remembers how it was made, under strict rules.
 
     What is differentiated has one element or is given a gradient, wants a gradient, and has not
@@ -263,23 +263,24 @@ class Tensor(Conversion, Placed, Viewing, MoreMethods, InPlace, TensorCore):
     def __format__(self, spec: str) -> str:
         return format(self.item(), spec) if not self.array.shape else super().__format__(spec)
 
-    def __and__(self, other: Any) -> Tensor:
+    def __and__(self, other: Any) -> Any:
         return logical_and(self, other)
 
-    def __or__(self, other: Any) -> Tensor:
+    def __or__(self, other: Any) -> Any:
         return logical_or(self, other)
 
-    def __xor__(self, other: Any) -> Tensor:
+    def __xor__(self, other: Any) -> Any:
         return logical_xor(self, other)
 
     __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
 
-    def __invert__(self) -> Tensor:
+    def __invert__(self) -> Any:
         if self.array.dtype.kind != "b":
             raise engine.located(
                 TruthError, f"expected truth values to invert, got {described(self)}"
             )
-        return logical_not(self)
+        x: Any = self
+        return logical_not(x)
 
     def __bool__(self) -> bool:
         if self.array.size != 1:

@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from .tensor import Tensor
 
-clamp_: Callable[..., Tensor] = Tensor.clamp_
-clamp_max_: Callable[..., Tensor] = Tensor.clamp_max_
-clamp_min_: Callable[..., Tensor] = Tensor.clamp_min_
-clip_: Callable[..., Tensor] = Tensor.clip_
-contiguous: Callable[..., Tensor] = Tensor.contiguous
-div_: Callable[..., Tensor] = Tensor.div_
-global_to_global: Callable[..., Tensor] = Tensor.global_to_global
-erfinv_: Callable[..., Tensor] = Tensor.erfinv_
-floor_: Callable[..., Tensor] = Tensor.floor_
-index_add_: Callable[..., Tensor] = Tensor.index_add_
-local_to_global: Callable[..., Tensor] = Tensor.local_to_global
-masked_fill_: Callable[..., Tensor] = Tensor.masked_fill_
-new_empty: Callable[..., Tensor] = Tensor.new_empty
-new_full: Callable[..., Tensor] = Tensor.new_full
-new_ones: Callable[..., Tensor] = Tensor.new_ones
-new_zeros: Callable[..., Tensor] = Tensor.new_zeros
-sin_: Callable[..., Tensor] = Tensor.sin_
+_METHODS: Any = Tensor
 
-to_global: Callable[..., Tensor] = Tensor.to_global
-to_local: Callable[..., Tensor] = Tensor.to_local
+clamp_: Callable[..., Tensor] = _METHODS.clamp_
+clamp_max_: Callable[..., Tensor] = _METHODS.clamp_max_
+clamp_min_: Callable[..., Tensor] = _METHODS.clamp_min_
+clip_: Callable[..., Tensor] = _METHODS.clip_
+contiguous: Callable[..., Tensor] = _METHODS.contiguous
+div_: Callable[..., Tensor] = _METHODS.div_
+global_to_global: Callable[..., Tensor] = _METHODS.global_to_global
+erfinv_: Callable[..., Tensor] = _METHODS.erfinv_
+floor_: Callable[..., Tensor] = _METHODS.floor_
+index_add_: Callable[..., Tensor] = _METHODS.index_add_
+local_to_global: Callable[..., Tensor] = _METHODS.local_to_global
+masked_fill_: Callable[..., Tensor] = _METHODS.masked_fill_
+new_empty: Callable[..., Tensor] = _METHODS.new_empty
+new_full: Callable[..., Tensor] = _METHODS.new_full
+new_ones: Callable[..., Tensor] = _METHODS.new_ones
+new_zeros: Callable[..., Tensor] = _METHODS.new_zeros
+sin_: Callable[..., Tensor] = _METHODS.sin_
+
+to_global: Callable[..., Tensor] = _METHODS.to_global
+to_local: Callable[..., Tensor] = _METHODS.to_local
 
 
 def zero_(input: Tensor) -> Tensor:

@@ -86,7 +86,8 @@ def clip_grad_norm_(
         _change(pairs, lambda array: array * np.asarray(factor, array.dtype))
     if not gradients:
         make: Any = listed[0].results if listed else Tensor
-        return make(np.asarray(whole, "float32"))  # type: ignore[no-any-return]
+        nothing: Tensor = make(np.asarray(whole, "float32"))
+        return nothing
     return gradients[0].results(np.asarray(whole, gradients[0].array.dtype))
 
 

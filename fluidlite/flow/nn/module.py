@@ -56,8 +56,6 @@ class LoadedKeys(NamedTuple):
         said = f"missing_keys={self.missing_keys}, unexpected_keys={self.unexpected_keys}"
         return f"LoadedKeys({said})" if any(self) else "<All keys matched successfully>"
 
-    __str__ = __repr__
-
 
 class Module(CommonModule):
     """The base of all modules: a subclass makes parameters and other modules in ``__init__``, after

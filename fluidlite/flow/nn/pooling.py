@@ -16,7 +16,7 @@ class _Windows(FunctionModule):
         dimensions = int(type(self).__name__[-2])
         stride = options["kernel_size"] if options["stride"] is None else options["stride"]
         shown = {**options, "stride": stride}
-        names = [name for name in ("kernel_size", "stride", "padding") if name in shown]
+        names: list[str] = [name for name in ("kernel_size", "stride", "padding") if name in shown]
         names += ["dilation"] * ("dilation" in shown and dimensions > 1)
         parts = [f"{name}={each(name, shown[name], dimensions)}" for name in names]
         ceil = [] if "dilation" in shown else [f"ceil_mode={shown['ceil_mode']}"]

@@ -93,7 +93,8 @@ class PixelShuffle(Module):
         sides = (h_upscale_factor or upscale_factor, w_upscale_factor or upscale_factor)
         if not all(isinstance(side, int) and side > 0 for side in sides):
             raise located(ArgumentError, f"expected factors from 1 on, got {sides}")
-        self.h_upscale_factor, self.w_upscale_factor = sides
+        self.h_upscale_factor: Any = sides[0]
+        self.w_upscale_factor: Any = sides[1]
 
     def forward(self, input: Tensor) -> Tensor:
         """The channels laid out."""

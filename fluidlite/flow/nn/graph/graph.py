@@ -57,6 +57,11 @@ class Graph:
     """
 
     _numbers: ClassVar[dict[str, itertools.count[int]]] = {}
+    config: GraphConfig
+    _parts: dict[str, GraphModule]
+    _optimizers: list[tuple[Optimizer, LRScheduler | None]]
+    _built: GraphProgram | None
+    _steps: int
 
     def __init__(self) -> None:
         own = type(self).__name__
@@ -170,7 +175,7 @@ class Graph:
         mapped((args, kwargs), tensors.append, "input")
         if self._built is None:
             self.build_graph(*args, **kwargs)
-        built: GraphProgram = self._built
+        built: Any = self._built
         built.check(tensors)
         outputs, slopes = built.run(tensors)
         if built.has_loss:
@@ -337,7 +342,8 @@ class Graph:
         """
         traced: Any = _Traced()
         vars(traced)["build"] = func
-        return traced  # type: ignore[no-any-return]
+        graph: Graph = traced
+        return graph
 
 
 class _Traced(Graph):

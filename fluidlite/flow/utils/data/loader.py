@@ -100,6 +100,9 @@ class DataLoader(BatchMaker):
         collate: Any = collate_fn or collated
         if batch_size is None and batch_sampler is None:
             collate = Single(collate_fn or converted)
+        begin: Any = worker_init_fn
+        if num_workers:
+            begin = Introduced(dataset, num_workers, worker_init_fn)
         super().__init__(
             dataset,
             numbers,
@@ -109,9 +112,7 @@ class DataLoader(BatchMaker):
             num_workers=num_workers,
             use_buffer_reader=False,
             timeout=timeout,
-            worker_init_fn=Introduced(dataset, num_workers, worker_init_fn)
-            if num_workers
-            else worker_init_fn,
+            worker_init_fn=begin,
         )
         self.sampler = sampler
 
