@@ -22,7 +22,10 @@ from fluidlite.ground.missing_names import LEFT_OUT_OF_PADDLE_2, left_out_of_pad
 DATA = Path(__file__).parents[1] / "data"
 UNLIKE = DATA / "paddle26_unlike.txt"
 #: patterns of names whose parameters are others on purpose -> why
-DIFFERENCES: dict[str, str] = {}
+DIFFERENCES = {
+    "paddle.jit.TranslatedLayer": "jit.load makes it",
+    "paddle.static.Variable": "a block makes it",
+}
 #: modules, and names elsewhere, of what paddle 2 computes with: why they are one task -> patterns
 LATER = {
     "linear algebra": "paddle.linalg.* paddle.*.inverse paddle.cdist paddle.Tensor.cdist",
@@ -145,8 +148,7 @@ def parameters_of_text(text):
         (each.arg, inspect.Parameter.empty if default is None else _default(default))
         for each, default in pairs
     ]
-    stars = [f"*{each.arg}" for each in (arguments.vararg,) if each]
-    stars += [f"**{each.arg}" for each in (arguments.kwarg,) if each]
+    stars = ["*"] * bool(arguments.vararg) + ["**"] * bool(arguments.kwarg)
     return told, stars
 
 
@@ -155,9 +157,9 @@ def parameters_of(value):
     told, stars = [], []
     for each in inspect.signature(value).parameters.values():
         if each.kind is each.VAR_POSITIONAL:
-            stars.append(f"*{each.name}")
+            stars.append("*")
         elif each.kind is each.VAR_KEYWORD:
-            stars.append(f"**{each.name}")
+            stars.append("**")
         else:
             told.append((each.name, each.default))
     return told, stars
