@@ -113,6 +113,8 @@ class PreparesRuns(ExecutorState):
     @quick_api_boundary
     def _run_prepared(self, kept: KeptCall, feed: Mapping[str, Any]) -> list[Any]:
         guard = checks_nan_inf()
+        if kept.asked.program.schedules:
+            kept.asked.follow_schedules()
         is_plain = not (guard or self._looks or self._key is None) and type(feed) is dict
         if is_plain and kept.is_valid() and groups.get().size == 1:
             found: list[Any] | None = kept.run(feed, kept.draw)

@@ -149,6 +149,12 @@ def test_a_scheduler_sets_the_rate_of_a_program_before_each_run():
         rate.step()
     assert [row[0] for row in found] == pytest.approx([0.9, 0.85, 0.825, 0.825], abs=1e-4)
     assert sgd.get_lr() == 0.1 / 16
+    prepared, before = exe.prepare(main, [], [w]), after(main)[0]
+    for _ in range(4):
+        begin, rate.base_lr = before, rate.base_lr * 4
+        rate.step()
+        before = float(prepared({})[0][0])
+        assert begin - before == pytest.approx(rate(), abs=1e-4)
     with pytest.raises(AssertionError, match="is for eager parameters"):
         sgd.state_dict()
 
