@@ -65,6 +65,8 @@ class ArgumentError(FluidError, TypeError, ValueError, AssertionError):
 class NameTakenError(ArgumentError, KeyError):
     """A name stands for something else already, for nothing, or is none that may be used."""
 
+    __str__ = Exception.__str__  # a KeyError shows its message in quotes
+
 
 class VersionError(FluidError, RuntimeError):
     """A script needs another version."""
