@@ -157,7 +157,7 @@ def usual_options(cls: Any) -> dict[str, Any]:
 
 def inputs_taken(cls: type) -> int:
     """How many parameters of the function of a class are given by calls, and not as options."""
-    count: int = getattr(cls.__init__, "inputs", 1)
+    count: int = getattr(vars(cls).get("__init__"), "inputs", 1)
     return count
 
 

@@ -18,7 +18,7 @@ L = TypeVar("L", bound="CastLayer")
 class CastLayer(StatefulLayer):
     """A layer that can be cast."""
 
-    def to(  # type: ignore[override]
+    def to(
         self: L,
         device: str | Place | None = None,
         dtype: DTypeLike = None,

@@ -76,7 +76,7 @@ class Layer(CastLayer):
     def __getattr__(self, name: str) -> Any:
         return in_program(super().__getattr__(name))
 
-    def sublayers(self, include_self: bool = False) -> list[Any]:  # type: ignore[override]
+    def sublayers(self, include_self: bool = False) -> list[Any]:
         """The layers within this one, and within those, each once.
 
         Args:

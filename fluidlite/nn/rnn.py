@@ -194,9 +194,11 @@ class _Along(StackedCells, LayerList, _Recurrent):
         self.make_cells(self.num_layers, both_ways, given)
         cells = iter(self.__dict__.pop("_made"))
         for _ in range(self.num_layers):
-            ways = [next(cells) for _ in range(1 + both_ways)]
+            first = next(cells)
             self.append(
-                BiRNN(*ways, self.time_major) if both_ways else RNN(*ways, False, self.time_major)
+                BiRNN(first, next(cells), self.time_major)
+                if both_ways
+                else RNN(first, False, self.time_major)
             )
 
     def make_weights(self, input_size: int, ending: str, given: dict[str, Any]) -> None:

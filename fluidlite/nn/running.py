@@ -182,7 +182,7 @@ def rnn(
         inputs, initial_states, sequence_length, kwargs: as of its calls.
     """
     runner = RNN(cell, is_reverse, time_major)
-    return runner(inputs, initial_states, sequence_length, **kwargs)  # type: ignore[no-any-return]
+    return runner(inputs, initial_states, sequence_length, **kwargs)
 
 
 def birnn(
@@ -201,7 +201,7 @@ def birnn(
         inputs, initial_states, sequence_length, kwargs: as of its calls.
     """
     runner = BiRNN(cell_fw, cell_bw, time_major)
-    return runner(inputs, initial_states, sequence_length, **kwargs)  # type: ignore[no-any-return]
+    return runner(inputs, initial_states, sequence_length, **kwargs)
 
 
 def _shaped(shape: Any, made: Callable[[list[int]], Any]) -> Any:

@@ -137,7 +137,7 @@ def instance_norm(
     if param_attr and bias_attr:
         return layers.instance_norm(input, epsilon, param_attr, bias_attr, name)
     normed: Any = functional.instance_norm(input, eps=epsilon)  # type: ignore[arg-type]
-    return normed  # type: ignore[no-any-return]
+    return normed
 
 
 def deform_conv2d(
