@@ -38,7 +38,7 @@ class AttributeValueError(FluidError, ValueError, TypeError):
     """An operator was given an unknown attribute, or a value of the wrong type or range."""
 
 
-class ShapeError(FluidError, ValueError, AssertionError):
+class ShapeError(FluidError, ValueError, AssertionError, RuntimeError):
     """Shapes do not fit together."""
 
 

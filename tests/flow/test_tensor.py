@@ -149,3 +149,17 @@ def test_copies_keep_what_they_want(x):
     assert copy.deepcopy(x).grad.tolist() == [7, 8]
     again = pickle.loads(pickle.dumps(x))
     assert (type(again), again.requires_grad, again.tolist()) == (flow.Tensor, True, [1, 2])
+
+
+def test_shapes_that_do_not_fit_are_runtime_errors_as_in_oneflow():
+    x = flow.ones(2, 3)
+    for wrong in (
+        lambda: x + flow.ones(2),
+        lambda: x @ x,
+        lambda: x.reshape(4),
+        lambda: flow.cat([x, flow.ones(3, 2)]),
+        lambda: x.expand(3, 3),
+        lambda: flow.nn.Linear(2, 3)(flow.ones(4, 5)),
+    ):
+        with pytest.raises(RuntimeError):
+            wrong()
