@@ -1,10 +1,7 @@
 """The public names of paddle 2.6.2, and what stands behind each here.
 
 ``LATER`` are those of what paddle 2 computes with: modules of mathematics and of data that are not
-here yet.  The list ``unlike`` of names whose parameters are to become paddle 2's only shrinks;
-``DIFFERENCES`` are those that stay.
-
-    python tests/aids/paddle_names.py    # takes out of the list what is done
+here yet; ``DIFFERENCES`` are those whose parameters are others on purpose.
 """
 
 import ast
@@ -20,7 +17,6 @@ from fluidlite import paddle
 from fluidlite.ground.missing_names import LEFT_OUT_OF_PADDLE_2, left_out_of_paddle_2
 
 DATA = Path(__file__).parents[1] / "data"
-UNLIKE = DATA / "paddle26_unlike.txt"
 #: patterns of names whose parameters are others on purpose -> why
 DIFFERENCES = {
     "paddle.jit.TranslatedLayer": "jit.load makes it",
@@ -55,11 +51,6 @@ ABSENT = object()
 def listed():
     """Module -> name -> kind, signature, and of classes the names of methods."""
     return json.loads(gzip.decompress((DATA / "names_of_paddle26.json.gz").read_bytes()))
-
-
-def unlike():
-    """Those whose parameters are to become paddle 2's: a list that only shrinks."""
-    return UNLIKE.read_text(encoding="utf-8").split()
 
 
 def found(name):
@@ -203,14 +194,3 @@ def difference(name):
         if other is not inspect.Parameter.empty and not _alike(other, one):
             return f"{parameter}={one!r} here, {other!r} there"
     return None
-
-
-def shrink():
-    """Take out of the list what is done; what is new is left to the test."""
-    apart = [name for name in unlike() if state(name) == "served" and difference(name)]
-    UNLIKE.write_text("".join(f"{name}\n" for name in apart), encoding="utf-8")
-    print(f"{len(apart)} names have other parameters")
-
-
-if __name__ == "__main__":
-    shrink()
