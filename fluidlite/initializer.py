@@ -146,6 +146,10 @@ class Initializer(HasProtectedArguments, Described):
         """
         raise NotImplementedError
 
+    def forward(self, var: Variable, block: Block | None = None) -> Operator | None:
+        """What a call does; arguments as of that."""
+        return self(var, block)
+
     def _put(self, block: Block, kind: str, attrs: dict[str, Any], out: Variable) -> Operator:
         put = block.prepend_op if self.prepends else block.append_op
         return put(kind, outputs={"Out": out}, attrs=attrs)

@@ -155,3 +155,23 @@ def test_schedulers_of_other_arguments_are_refused():
     ):
         with pytest.raises(ArgumentError, match="expected"):
             wrong()
+
+
+def test_a_scheduler_of_your_own_says_what_its_state_has():
+    class Counts(lr.LRScheduler):
+        calls = 0
+
+        def get_lr(self):
+            self.calls += 1
+            return self.base_lr
+
+        def state_keys(self):
+            self.keys = ["last_epoch", "calls"]
+
+    rate = Counts(0.5)
+    rate.step()
+    assert rate.state_dict() == {"last_epoch": 1, "calls": 2}
+    plateau = lr.ReduceOnPlateau(0.5)
+    plateau.state_keys()
+    assert list(plateau.state_dict()) == plateau.keys
+    assert plateau.get_lr() == 0.5

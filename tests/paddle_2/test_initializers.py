@@ -56,7 +56,7 @@ def test_an_initializer_gives_a_tensor_other_elements(dtype):
     w = paddle.create_parameter([2, 3], dtype)
     assert first.Constant(4.0)(w) is None
     assert w.numpy().tolist() == [[4.0] * 3] * 2
-    first.XavierUniform()(w)
+    first.XavierUniform().forward(w)
     assert (abs(w.numpy()) < 1.1).all() and w.numpy().std() > 0
     assert w.dtype == getattr(paddle, dtype)
 

@@ -31,8 +31,24 @@ def scheduler(kind: T) -> T:
     return schedules.spelled(kind, SCHEDULERS, "learning_rate", "epoch")
 
 
+class _HasKeys(LearningRateDecay):
+    """What a state has is what ``state_keys`` says."""
+
+    keys: list[str]
+
+    def state_keys(self) -> None:
+        """Say in ``self.keys`` which attributes a state has; a scheduler of your own may name
+        others.
+        """
+        self.keys = [*self.kept]
+
+    def state_dict(self) -> dict[str, Any]:
+        self.state_keys()
+        return {key: getattr(self, self.kept.get(key, key)) for key in self.keys}
+
+
 @SCHEDULERS
-class LRScheduler(FieldsDecay):
+class LRScheduler(_HasKeys, FieldsDecay):
     """The base of rates that change whenever ``step()`` is called.
 
     A scheduler of your own says in ``get_lr`` what the rate is in the epoch ``self.last_epoch``; it
@@ -124,7 +140,7 @@ class Epochs(LRScheduler):
 
 
 @schedules.PLATEAU
-class ReduceOnPlateau(ReduceLROnPlateau):
+class ReduceOnPlateau(_HasKeys, ReduceLROnPlateau):
     """A rate that is multiplied by ``factor`` when what ``step`` is given gets no better.
 
     >>> rate = fluid.optimizer.lr.ReduceOnPlateau(1.0, factor=0.5, patience=0)
@@ -172,6 +188,10 @@ class ReduceOnPlateau(ReduceLROnPlateau):
     def last_epoch(self) -> int:
         """The number of this epoch."""
         return self.epoch_num
+
+    def get_lr(self) -> float:
+        """The rate of this epoch."""
+        return self.learning_rate
 
     def tell(self) -> None:
         told(self, self.epoch_num, self.learning_rate)
