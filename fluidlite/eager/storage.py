@@ -147,7 +147,8 @@ class Storage(TensorRecord, results=False):
         """What is x where this tensor holds, and y elsewhere, in the place of x."""
         if x is None or y is None:
             raise engine.located(ArgumentError, "where_: expected both x and y")
-        return x.write(lambda old: selection.where(self, old, y))
+        condition: Any = self
+        return x.write(lambda old: selection.where(condition, old, y))
 
     def copy_(self, other: Any, blocking: bool = True) -> Any:
         """Take the elements of another tensor, in place.

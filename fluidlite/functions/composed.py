@@ -343,9 +343,7 @@ def bitwise_not(x: Tensor, out: Tensor | None = None, name: str | None = None) -
 def _of_bits(type: str, x: Any, y: Any, out: Any) -> Any:
     if not isinstance(x, Operand):
         x, y = y, x
-    if not isinstance(x, Operand):
-        raise ArgumentError(f"{type}: expected a tensor, got {x!r:.60}")
-    dtype = x.array.dtype
+    dtype = _type_of(type, x)
     if not isinstance(y, Operand):
         y = x.results(np.asarray(y, dtype))
     if dtype.kind == "b" and y.array.dtype.kind == "b":
@@ -356,6 +354,13 @@ def _of_bits(type: str, x: Any, y: Any, out: Any) -> Any:
         x, y = (v if v.array.dtype == common else cast(v, str(common)) for v in (x, y))
         result = getattr(eager, type)(x, y)
     return result if out is None else out.write(lambda old: result, reshaped=True)
+
+
+def _type_of(function: str, x: Any) -> np.dtype[Any]:
+    if not isinstance(x, Operand):
+        raise ArgumentError(f"{function}: expected a tensor, got {x!r:.60}")
+    dtype: np.dtype[Any] = x.array.dtype
+    return dtype
 
 
 def _python(bits: Any, logical: Any) -> Any:

@@ -36,7 +36,7 @@ _INNER = frozenset([
 _RENAMED = {"floor_mod": remainder, "mod": remainder}
 
 #: public name -> the module that it comes from, and its name there
-_PLACES = {name: (".functions.arithmetic", made.__name__) for name, made in _RENAMED.items()}
+_PLACES = dict.fromkeys(_RENAMED, (".functions.arithmetic", "remainder"))
 for _module in _MODULES:
     _found = vars(import_module(f".{_module}", __package__))
     _names = [name for name in public_names(_found) if name not in _INNER]

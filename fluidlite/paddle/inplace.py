@@ -12,6 +12,7 @@ from typing import Any
 
 from ..eager.tensor import Tensor
 from ..functions import exports
+from ..functions.selection import where
 from ..ground.tracebacks import api_boundaries
 from ..ir.variable import Variable
 
@@ -56,7 +57,7 @@ def _in_place(name: str) -> Callable[..., Any]:
 def where_(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
     """The elements of x where a condition holds, and those of y elsewhere, in the place of x."""
     if isinstance(x, Variable):
-        return exports.where(condition, x, y)
+        return where(condition, x, y)
     return condition.where_(x, y)
 
 
