@@ -5,6 +5,7 @@ kernel.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from ..backend import numpy_
 from ..errors import SlotError, suggestion
 from ..ground import state
 from ..ground.dtypes import as_dtype
+from ..ground.mersenne import PaddleNumbers
 from ..ground.values import SelectedRows, bare
 from ..kernels import registered  # noqa: F401 (kernels for known shapes register there)
 from ..opdef.definition import Op, lookup
@@ -38,16 +40,54 @@ class Generator:
     def __init__(self, seed: int = 0) -> None:
         self.restart(seed)
 
-    def restart(self, seed: int) -> None:
-        """Begin anew."""
+    def restart(self, seed: int, as_paddle: bool = False) -> None:
+        """Begin anew.
+
+        Args:
+            seed: where the stream starts.
+            as_paddle: with Paddle 2's numbers.
+        """
         self.initial = seed
-        self.numpy: np.random.Generator = numpy_.generators(seed)(0)
+        self.numpy: np.random.Generator = (
+            PaddleNumbers(seed) if as_paddle else numpy_.generators(seed)(0)
+        )
 
     def __call__(self, own: int = 0) -> np.random.Generator:
         """A source of random numbers: the stream itself, or the one that an operator's own seed
         starts.
         """
-        return numpy_.generators(0)(own) if own else self.numpy
+        if not own:
+            return self.numpy
+        return PaddleNumbers(own, direct=True) if self._is_paddles else numpy_.generators(0)(own)
+
+    @property
+    def _is_paddles(self) -> bool:
+        return type(self.numpy) is PaddleNumbers
+
+    def fractions(self, shape: Any, dtype: Any, own: int = 0) -> Any:
+        """Numbers equally likely in [0, 1): Paddle draws them in their element type."""
+        return self(own).random(shape, dtype) if self._is_paddles else self(own).random(shape)
+
+    def normal(self, shape: Any, dtype: Any) -> Any:
+        """Normally distributed numbers, likewise."""
+        return self.numpy.standard_normal(shape, dtype if self._is_paddles else "float64")
+
+    def exponential(self, shape: Any, dtype: Any) -> Any:
+        """Exponentially distributed numbers, likewise."""
+        return self.numpy.standard_exponential(shape, dtype if self._is_paddles else "float64")
+
+    @property
+    def standing(self) -> tuple[bool, int, Any]:
+        """Where the stream stands; to be set, too."""
+        return self._is_paddles, self.initial, deepcopy(self.numpy.bit_generator.state)
+
+    @standing.setter
+    def standing(self, value: tuple[bool, int, Any]) -> None:
+        as_paddle, seed, state = value
+        if as_paddle != self._is_paddles:
+            self.restart(seed, as_paddle)
+        self.initial = seed
+        self.numpy.bit_generator.state = deepcopy(state)
 
     @property
     def number(self) -> int:

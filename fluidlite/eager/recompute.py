@@ -94,10 +94,10 @@ def _sources(outs: Iterable[Any], oldest: int) -> list[Any]:
 
 
 @contextmanager
-def _drawing(numbers: Mapping[str, Any]) -> Iterator[None]:
+def _drawing(numbers: Any) -> Iterator[None]:
     """Random operators draw what follows from a state; afterwards the stream goes on."""
     again = Generator()
-    again.numpy.bit_generator.state = numbers
+    again.standing = numbers
     # not a guard of the slot: kernels run in a context of their own, which would not see it
     before = generator.switch(again)
     try:
@@ -126,7 +126,7 @@ class _Part:
     ) -> None:
         self._call = function, args, kwargs
         self.given = [t for t in (*args, *kwargs.values()) if isinstance(t, TensorRecord)]
-        self._numbers = generator.get().numpy.bit_generator.state
+        self._numbers = generator.get().standing
         self._reads: list[_Read] = []
 
     def read(self, edges: Iterable[Any]) -> None:

@@ -156,21 +156,22 @@ class Writing(TensorRecord, results=False):
             min, max: the bounds.
             seed: fixes them; with 0 they come from ``fluid.seed``'s stream.
         """
-        return self._drawn(lambda draw, shape: draw.random(shape) * (max - min) + min, seed)
+        return self._drawn(
+            lambda kind, shape: generator.get().fractions(shape, kind, seed) * (max - min) + min
+        )
 
     def normal_(self, mean: float = 0.0, std: float = 1.0, name: str | None = None) -> Any:
         """Draw all elements anew, normally distributed, in place."""
-        return self._drawn(lambda draw, shape: draw.standard_normal(shape) * std + mean)
+        return self._drawn(lambda kind, shape: generator.get().normal(shape, kind) * std + mean)
 
     def exponential_(self, lam: float = 1.0, name: str | None = None) -> Any:
         """Draw all elements anew, exponentially distributed with the mean ``1 / lam``, in place."""
-        return self._drawn(lambda draw, shape: draw.standard_exponential(shape) / lam)
+        return self._drawn(lambda kind, shape: generator.get().exponential(shape, kind) / lam)
 
-    def _drawn(self, function: Any, seed: int = 0) -> Any:
-        draw = generator.get()(seed) if seed else generator.get()()
-
+    def _drawn(self, function: Any) -> Any:
         def made(old: Any) -> Any:
-            return old.results(np.asarray(function(draw, old.array.shape), old.array.dtype))
+            kind = old.array.dtype
+            return old.results(np.asarray(function(kind, old.array.shape), kind))
 
         return self.write(made)
 

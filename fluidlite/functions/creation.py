@@ -321,13 +321,14 @@ def uniform(
 ) -> Tensor:
     """Random numbers, equally likely everywhere in [min, max)."""
     kind = _type(dtype)
-    drawn = generator.get()(seed).random(_sizes(shape))
+    drawn = generator.get().fractions(_sizes(shape), kind, seed)
     return Tensor((min + drawn * (max - min)).astype(kind))
 
 
 def randn(shape: Numbers, dtype: DTypeLike = None, name: str | None = None) -> Tensor:
     """Random numbers of the normal distribution with mean 0 and deviation 1."""
-    return Tensor(generator.get()().standard_normal(_sizes(shape)).astype(_type(dtype)))
+    kind = _type(dtype)
+    return Tensor(generator.get().normal(_sizes(shape), kind).astype(kind))
 
 
 def normal(
@@ -347,7 +348,7 @@ def normal(
         return add(multiply(normal_like(like), std), mean)
     centre, wide = (v.array if isinstance(v, TensorRecord) else np.asarray(v) for v in (mean, std))
     sizes = np.broadcast_shapes(centre.shape, wide.shape) if shape is None else _sizes(shape)
-    drawn = centre + wide * generator.get()().standard_normal(sizes)
+    drawn = centre + wide * generator.get().normal(sizes, default_float())
     return Tensor(np.asarray(drawn).astype(default_float()))
 
 
@@ -374,7 +375,7 @@ def bernoulli(x: Tensor, name: str | None = None) -> Tensor:
     """1 with the probabilities in x, 0 otherwise."""
     if x.appends is not None:
         return cast_to(less_than(uniform_like(x), x), x.array.dtype)
-    drawn = generator.get()().random(x.array.shape) < x.array
+    drawn = generator.get().fractions(x.array.shape, x.array.dtype) < x.array
     return x.results(drawn.astype(x.array.dtype))
 
 

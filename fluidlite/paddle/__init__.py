@@ -33,7 +33,7 @@ from ..functions.counting import (
 )  # fmt: skip
 from ..functions.creation import (
     bernoulli, empty_like, float16, float32, float64, full_like, int16, int32, int64,
-    int8, is_tensor, ones_like, seed, uint8, zeros_like,
+    int8, is_tensor, ones_like, uint8, zeros_like,
 )  # fmt: skip
 from ..functions.diagonals import (
     atleast_1d, atleast_2d, atleast_3d, diag, diag_embed, diagflat, diagonal, rot90, trace,
@@ -94,7 +94,7 @@ from .element_types import bool, dtype, finfo, iinfo, is_complex, is_floating_po
 from .param_attr import ParamAttr
 from .modes import disable_static, enable_static, in_dynamic_mode
 from .random_states import (
-    get_cuda_rng_state, get_rng_state, set_cuda_rng_state, set_rng_state,
+    get_cuda_rng_state, get_rng_state, seed, set_cuda_rng_state, set_rng_state,
 )  # fmt: skip
 
 from .values import check_shape, tolist

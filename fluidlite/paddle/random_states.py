@@ -3,29 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import deepcopy
 
 from ..eager.prepared import generator
 from ..errors import ArgumentError, NoDeviceError
+from ..functions import creation
 from ..ground.public_names import list_public_names
 from ..ground.tracebacks import api_boundaries
 
-__all__ = ["get_cuda_rng_state", "get_rng_state", "set_cuda_rng_state", "set_rng_state"]
+__all__ = ["get_cuda_rng_state", "get_rng_state", "seed", "set_cuda_rng_state", "set_rng_state"]
+
+
+def seed(seed: int) -> None:
+    """Start all random numbers from a seed: tensors draw what they draw on paddle 2.6's CPU, first
+    values of parameters and dropout among it; programs and readers draw numbers of their own.
+
+    Args:
+        seed: the same numbers come behind the same seed.
+
+    >>> from fluidlite import paddle
+    >>> paddle.seed(100)
+    >>> paddle.randint(0, 100, [4]).tolist()
+    [55, 20, 1, 51]
+    """
+    creation.seed(seed)
+    generator.get().restart(int(seed), as_paddle=True)
 
 
 class GeneratorState:
     """Where the numbers of eager operators stand."""
 
     def __init__(self) -> None:
-        numbers = generator.get()
-        self._initial = numbers.initial
-        self._state = deepcopy(numbers.numpy.bit_generator.state)
+        self._standing = generator.get().standing
 
     def restore(self) -> None:
         """Draw from here on what was drawn behind this state."""
-        numbers = generator.get()
-        numbers.initial = self._initial
-        numbers.numpy.bit_generator.state = deepcopy(self._state)
+        generator.get().standing = self._standing
 
 
 def get_rng_state(device: str | None = None) -> list[GeneratorState]:

@@ -15,6 +15,7 @@ from ...errors import ArgumentError
 from ...ground.arguments import integer, truth
 from ...ground.job_environment import launched
 from ...readers.datasets import Groups, IterableDataset, Sampler, SequenceSampler
+from ..creation import randperm
 
 if TYPE_CHECKING:
     from ...functions.arguments import ArrayLike
@@ -95,7 +96,7 @@ class SubsetRandomSampler(Sampler):
         self.indices = indices
 
     def __iter__(self) -> Iterator[int]:
-        return (self.indices[place] for place in np.random.permutation(len(self.indices)))
+        return (self.indices[place] for place in randperm(len(self.indices)).tolist())
 
 
 class WeightedRandomSampler(Sampler):
