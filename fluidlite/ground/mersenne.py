@@ -185,13 +185,15 @@ class PaddleNumbers(np.random.Generator):
         drawn = np.stack([y[within] * scale, x[within] * scale], axis=1)
         return drawn.reshape(-1)[:count].reshape(shape)
 
-    def standard_exponential(self, size: Any = None, dtype: Any = "float64", *more: Any) -> Any:
+    def standard_exponential(
+        self, size: Any = None, dtype: Any = "float64", *more: Any, **named: Any
+    ) -> Any:
         """Exponentially distributed numbers with the mean 1.
 
         Args:
             size: the shape.
             dtype: float32 or float64.
-            more: not taken.
+            more, named: not taken.
         """
         return -np.log1p(-self.random(size, dtype))
 
@@ -268,6 +270,6 @@ def _shape(size: Any) -> tuple[int, ...]:
 
 def _fractions(words: Array, dtype: Any) -> Array:
     """Numbers in [0, 1) of words."""
-    kind = np.float64 if np.dtype(dtype).itemsize > 4 else np.float32
-    drawn = words.astype(kind) / kind(_WHOLE)
+    kind: Any = np.float64 if np.dtype(dtype).itemsize > 4 else np.float32
+    drawn: Array = words.astype(kind) / kind(_WHOLE)
     return np.minimum(drawn, np.nextafter(kind(1), kind(0)))

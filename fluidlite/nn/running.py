@@ -115,7 +115,8 @@ class RNN(Layer):
         """
         axis = 0 if self.time_major else 1
         need_steps(self, inputs, axis)
-        steps = unbind(inputs, axis)
+        sequences: Any = inputs
+        steps = unbind(sequences, axis)
         states = initial_states
         if states is None:
             states = self.cell.get_initial_states(inputs, batch_dim_idx=1 - axis)

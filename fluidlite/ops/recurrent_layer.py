@@ -170,7 +170,7 @@ class recurrent_layer(Op):
             gates[:, : 2 * size] += BiasHh[: 2 * size]
         gates = gates.reshape(steps, rows, -1)
         out = np.empty((steps, rows, size), gates.dtype)
-        memory = np.empty_like(out) if self.mode in ("LSTM", "GRU") else None
+        memory: Any = np.empty_like(out) if self.mode in ("LSTM", "GRU") else None
         by_state = np.ascontiguousarray(WeightHh.T)
         here = _here(Lengths, steps)
         h, c = InitH, InitC
