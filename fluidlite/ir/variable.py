@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..errors import ArgumentError, DTypeError, ExplainedError, suggestion
+from ..ground import state
 from ..ground.callsite import warn
 from ..ground.dtypes import DType, Kind, as_dtype
 from ..ground.protected import answers_protected, raise_refused
@@ -434,6 +435,9 @@ class Variable(VariableMethods, Operand):
 
     @api_boundary
     def __iter__(self) -> Any:
+        rows = self.shape[0] if self.shape else -1
+        if state.builds.get() and rows > 0:  # as paddle 2 has it
+            return iter([self[k] for k in range(rows)])
         raise DTypeError(
             f"variable {self.name!r} cannot be iterated over: it has no value before the program "
             f"runs; {self.name}[0] is a row, layers.unstack({self.name}) a list of all"

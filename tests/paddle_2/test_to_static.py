@@ -323,3 +323,29 @@ def test_a_layer_is_traced(tmp_path):
     program, feeds, fetches = paddle.static.load_inference_model(str(tmp_path / "net"), executor)
     (found,) = executor.run(program, {feeds[0]: rows().numpy()}, fetches)
     np.testing.assert_allclose(found, layer(rows()).numpy(), rtol=1e-6)
+
+
+def rows_in_a_list(x):
+    return paddle.stack([row * 2 for row in x])
+
+
+def rows_in_names(x):
+    a, b, c = x
+    return a + b * c
+
+
+def numbers_one_by_one(x):
+    total = paddle.zeros([])
+    for place, (a, b) in enumerate(zip(x, x)):
+        total = total + a * b * place
+    return total
+
+
+@pytest.mark.parametrize("function", [rows_in_a_list, rows_in_names, numbers_one_by_one])
+def test_the_rows_of_a_tensor_are_gone_through_as_at_once(function):
+    x = paddle.to_tensor(np.arange(3, dtype="float32"))
+    if function is not numbers_one_by_one:
+        x = paddle.stack([x, x + 1], axis=1)
+    translated = paddle.jit.to_static(function, full_graph=True)(x)
+    assert translated.shape == function(x).shape
+    np.testing.assert_array_equal(translated.numpy(), function(x).numpy())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from ...ground import state
 from ...ground.dtypes import DType
 from ...ir.variable import Variable
 from ...layers.array import array_length, array_read
@@ -43,9 +44,9 @@ class RangeItems:
     def at(self, place: Any) -> Any:
         """One of the numbers."""
         if isinstance(self.first, int) and self.first == 0 and self.step == 1:
-            return assign(place)
+            return _number(assign(place))
         steps: Any = place * float(self.step) if self.step != 1 else place
-        return steps + as_variable(self.first, DType.INT64)
+        return _number(steps + as_variable(self.first, DType.INT64))
 
 
 @dataclass
@@ -65,7 +66,9 @@ class RowItems:
     def at(self, place: Any) -> Any:
         """One of them."""
         found = gather(self.tensor, place)
-        return squeeze(found, [0]) if self.tensor.ndim > 1 else found
+        if self.tensor.ndim > 1:
+            return squeeze(found, [0])
+        return _number(found)
 
 
 @dataclass
@@ -98,7 +101,7 @@ class CountedItems:
 
     def at(self, place: Any) -> Any:
         """One of them."""
-        return assign(place) if same(self._first, 0) else place + self._first
+        return _number(assign(place) if same(self._first, 0) else place + self._first)
 
 
 class JoinedItems:
@@ -122,6 +125,11 @@ class JoinedItems:
     def at(self, place: Any) -> Any:
         """One of them."""
         return tuple(each.at(place) for each in self._sources)
+
+
+def _number(one: Any) -> Any:
+    """One element as a number, which has no dimensions in paddle 2."""
+    return one[0] if state.builds.get() else one
 
 
 SOURCES = (RangeItems, RowItems, ArrayItems, JoinedItems)
