@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from .. import unique_name
 from ..functions.mixing import LEFT_FIRST, Promotion
 from ..ground.tracebacks import quick_api_boundary
 from . import engine
@@ -11,6 +12,9 @@ from .methods import Methods
 from .printing import tensor_text
 from .storage import Storage
 from .tensor_core import TensorCore
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 @quick_api_boundary
@@ -38,6 +42,11 @@ class Tensor(Methods, Storage, TensorCore):
     def size(self) -> int:
         """The number of elements."""
         return int(self.array.size)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        copied = super().__deepcopy__(memo)
+        copied.given_name = f"{self.name}{unique_name.generate('_deepcopy')}"
+        return copied
 
     def __repr__(self) -> str:
         return tensor_text(self.array, self.stop)

@@ -69,6 +69,9 @@ def _among_numbers(
     place in their order that it gives; NaN where there are no numbers.
     """
     rows, axes = _rows(x, axis)
+    if not rows.array.shape[-1]:  # a NaN stands in, which counts as no number
+        paddings = [0] * (2 * rows.array.ndim - 1) + [1]
+        rows = eager.pad(rows, paddings=paddings, pad_value=np.nan)
     count = total(cast(logical_not(isnan(rows)), "float64"), -1, keepdim=True)
     ordered, last = sort(rows, -1), subtract(count, 1.0)
     values = []

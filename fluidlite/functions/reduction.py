@@ -225,7 +225,10 @@ def var(
     squares = square(subtract(x, mean(x, axis, True)))
     if not unbiased:
         return mean(squares, axis, keepdim)
-    return divide(sum(squares, axis, keepdim=keepdim), counted(x, axis, keepdim) - 1.0)
+    free = counted(x, axis, keepdim) - 1.0
+    if isinstance(free, float) and free < 0.0:
+        free = np.nan  # of no elements
+    return divide(sum(squares, axis, keepdim=keepdim), free)
 
 
 def std(

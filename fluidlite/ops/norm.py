@@ -185,6 +185,13 @@ class batch_norm(UseMkldnn, ChannelLayout, Op):
         )
 
 
+def means(xp: Any, x: Array, axis: int) -> Array:
+    """Means along an axis, which stays with size 1; 0 where there is no element."""
+    if x.shape[axis]:
+        return xp.mean(x, axis=axis, keepdims=True)
+    return xp.zeros([1 if i == axis else n for i, n in enumerate(x.shape)], x.dtype)
+
+
 def through_rows(
     f: Any, g: Any, centred: Any, inverse: Any, dmean: Any = None, dvariance: Any = None
 ) -> Any:
@@ -200,7 +207,7 @@ def through_rows(
     """
     by_row = lambda v, per_row: f.elementwise_mul(v, per_row, axis=0)
     total = lambda v: f.reduce_sum(v, dim=[1])
-    share = 1.0 / g.shape[1]
+    share = 1.0 / max(g.shape[1], 1)  # of rows without elements, nothing is shared
     # sums of shares: those of large numbers may be beyond the range where their means are not
     shares = by_row(g, inverse * share)
     to_mean, to_variance = -total(shares), -inverse * inverse * total(shares * centred)
@@ -243,9 +250,9 @@ class layer_norm(Op):
 
     def run(self, xp: Any, X: Array, Scale: Array, Bias: Array) -> Arrays:
         x = xp.reshape(X, flat(X.shape, self.begin_norm_axis))
-        mean = xp.mean(x, axis=1, keepdims=True)
+        mean = means(xp, x, 1)
         y = x - mean
-        variance = xp.mean(y * y, axis=1, keepdims=True)
+        variance = means(xp, y * y, 1)
         y = y / xp.sqrt(variance + self.epsilon)
         if Scale is not None:
             y = y * Scale
@@ -308,9 +315,9 @@ class instance_norm(PerChannel):
 
     def run(self, xp: Any, X: Array, Scale: Array, Bias: Array) -> Arrays:
         x = xp.reshape(X, (*X.shape[:2], math.prod(X.shape[2:])))
-        mean = xp.mean(x, axis=2, keepdims=True)
+        mean = means(xp, x, 2)
         centred = x - mean
-        inverse = 1 / xp.sqrt(xp.mean(centred * centred, axis=2, keepdims=True) + self.epsilon)
+        inverse = 1 / xp.sqrt(means(xp, centred * centred, 2) + self.epsilon)
         y = centred * (inverse * Scale[:, None]) + Bias[:, None]
         return xp.reshape(y, X.shape), xp.reshape(mean, (-1,)), xp.reshape(inverse, (-1,))
 
@@ -424,9 +431,9 @@ class group_norm(ChannelLayout, PerChannel):
         shape = x.shape
         sample_size = math.prod(shape[1:])
         x = xp.reshape(x, (shape[0] * self.groups, sample_size // self.groups))
-        mean = xp.mean(x, axis=1, keepdims=True)
+        mean = means(xp, x, 1)
         y = x - mean
-        variance = xp.mean(y * y, axis=1, keepdims=True)
+        variance = means(xp, y * y, 1)
         y = y / xp.sqrt(variance + self.epsilon)
         y = xp.reshape(y, (shape[0], shape[1], sample_size // shape[1]))
         if Scale is not None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
-from ..errors import AttributeValueError, ShapeError
+import numpy as np
+
+from ..errors import AttributeValueError, OutOfRangeError, ShapeError
 from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
 from ..opdef.attribute import REQUIRED, Long
 from ..opdef.definition import Op
@@ -72,6 +74,9 @@ class bce_loss(Op):
         return X.with_shape(same_shape(X=X, Label=Label))
 
     def run(self, xp: Any, X: Array, Label: Array) -> Array:
+        if isinstance(X, np.ndarray):  # what is traced has no values yet
+            need_probabilities(X)
+
         def logarithm(v):
             smallest = math.exp(-LARGEST_LOSS)
             return xp.where(v < smallest, -LARGEST_LOSS, xp.log(xp.maximum(v, smallest)))
@@ -85,6 +90,21 @@ class bce_loss(Op):
             return dOut * (X - Label) / below
 
         return dict(X=slope)
+
+
+def need_probabilities(x: Array) -> None:
+    """Refuse numbers outside of [0, 1], and those that are none.
+
+    Raises:
+        OutOfRangeError: there is one.
+    """
+    inside = (x >= 0) & (x <= 1)
+    if not inside.all():
+        wrong = x[~inside].flat[0]
+        raise OutOfRangeError(
+            f"expected probabilities in [0, 1] in X, got {wrong:g}; of logits take sigmoid first, "
+            f"or the loss with logits"
+        )
 
 
 class kldiv_loss(Op):

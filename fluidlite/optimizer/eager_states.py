@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,11 @@ from .matching import by_position, listing, stem_of
 if TYPE_CHECKING:
     from .optimizer import Optimizer
     from .states import State
+
+_WAY_OUT = (
+    "; for states of other names, but of the same parameters in the same order, give "
+    "by_position=True"
+)
 
 Place = tuple[str, str]  #: the name of a state and that of its parameter
 
@@ -43,6 +49,29 @@ class EagerStates:
         #: whether states of other parameters were loaded, too
         self._has_others = False
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> EagerStates:
+        copied = type(self).__new__(type(self))
+        memo[id(self)] = copied
+        vars(copied).update(copy.deepcopy(vars(self), memo))
+        copied._rename(dict(zip((p.name for p in self._parameters), copied._parameters)))
+        return copied
+
+    def _rename(self, params: Mapping[str, Any]) -> None:
+        """Call states after parameters that have other names now: old name -> parameter."""
+
+        def of(param: str) -> str:
+            return str(params[param].name) if param in params else param
+
+        self._made = {(name, of(param)): made for (name, param), made in self._made.items()}
+        self._waiting = {(name, of(param)): v for (name, param), v in self._waiting.items()}
+        self._by_parameter = {}
+        self.masters = {of(param): master for param, master in self.masters.items()}
+        for param in params.values():
+            for kept in self._optimizer.states:
+                made = self._made.get((kept.name, param.name))
+                if made is not None:
+                    made.name = unique_name.generate(self._stem(kept, param))
+
     def _stem(self, kept: State, param: Any) -> str:
         """The name of a state, without its number."""
         middle = kept.name if self._name is None else f"{self._name}_{kept.name}"
@@ -65,6 +94,7 @@ class EagerStates:
                 raise StateDictError(
                     f"{self._optimizer!r} goes on from states that were loaded, and they have "
                     f"nothing for {listing(lacking)}; add zeros by these names to begin anew"
+                    f"{_WAY_OUT}"
                 )
         for kept, param in new:
             self._make(kept, param)
@@ -199,8 +229,7 @@ class EagerStates:
             known = [made.name for made in self._made.values()] or [f"{stem}_0" for stem in stems]
             raise StateDictError(
                 f"{self._optimizer!r} keeps nothing called {listing(unknown)}"
-                f"{suggestion(unknown[0], known)}; for states of other names, but of the same "
-                f"parameters in the same order, give by_position=True"
+                f"{suggestion(unknown[0], known)}{_WAY_OUT}"
             )
         return places
 
@@ -217,7 +246,9 @@ class EagerStates:
                 if place in wanted and place not in found:
                     made = self._made.get(place)
                     lacking = made.name if made is not None else self._stem(states[name], param)
-                    raise StateDictError(f"the states lack {lacking!r}{suggestion(lacking, given)}")
+                    raise StateDictError(
+                        f"the states lack {lacking!r}{suggestion(lacking, given)}{_WAY_OUT}"
+                    )
 
     def load(self, values: Mapping[Place, Any], has_others: bool = False) -> None:
         """Take over what :meth:`checked` gave; what is not there yet waits for the first step.

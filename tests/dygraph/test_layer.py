@@ -233,8 +233,11 @@ class TestStates:
 
     def test_layers_are_copied_and_pickled(self):
         n = Net()
-        for again in (copy.deepcopy(n), pickle.loads(pickle.dumps(n))):
-            assert [p.name for p in again.parameters()] == [p.name for p in n.parameters()]
+        copied, read = copy.deepcopy(n), pickle.loads(pickle.dumps(n))
+        assert [p.name for p in read.parameters()] == [p.name for p in n.parameters()]
+        for before, after in zip(n.parameters(), copied.parameters()):
+            assert after.name.startswith(f"{before.name}_deepcopy_")
+        for again in (copied, read):
             assert again.a.weight is not n.a.weight
             np.testing.assert_array_equal(again(ones(1, 2)).numpy(), n(ones(1, 2)).numpy())
 

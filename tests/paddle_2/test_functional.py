@@ -91,3 +91,26 @@ def test_no_gradient_flows_to_a_variance_or_a_prior():
     x, other = (paddle.to_tensor([[0.3, 0.7]], stop_gradient=False) for _ in range(2))
     (F.gaussian_nll_loss(x, x * 2, other) + F.label_smooth(x, other).sum()).backward()
     assert x.grad is not None and other.grad is None
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_norms_and_means_of_nothing_are_quiet(dtype):
+    def gradient(function, shape):
+        x = paddle.zeros(shape, dtype)
+        x.stop_gradient = False
+        function(x).sum().backward()
+        return x.grad.shape
+
+    assert gradient(lambda x: F.layer_norm(x, [0]), [2, 0]) == [2, 0]
+    assert gradient(lambda x: F.layer_norm(x, 4), [0, 4]) == [0, 4]
+    for shape in ([2, 3, 0], [0, 3, 2]):
+        assert gradient(F.instance_norm, shape) == shape
+        if dtype == "float32":
+            assert gradient(nn.GroupNorm(3, 3), shape) == shape
+            assert gradient(nn.BatchNorm1D(3), shape) == shape
+    nothing = paddle.zeros([2, 0], dtype)
+    for name in ("mean", "std", "var", "median", "nanmean", "nanmedian"):
+        assert np.isnan(float(getattr(nothing, name)())), name
+        assert np.isnan(getattr(paddle, name)(nothing, 1).numpy()).tolist() == [True] * 2, name
+        assert getattr(paddle, name)(nothing, 0).shape == [0], name
+        assert gradient(getattr(paddle, name), [2, 0]) == [2, 0], name

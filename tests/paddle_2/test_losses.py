@@ -120,3 +120,20 @@ def test_labels_of_nll_may_be_columns():
     np.testing.assert_allclose(column.numpy(), -np.log([0.8, 0.5]), rtol=1e-6)
     with pytest.raises(ValueError):
         F.nll_loss(scores, paddle.to_tensor([[[1]], [[0]]]))
+
+
+def test_the_binary_cross_entropy_needs_probabilities():
+    right = paddle.to_tensor([1.0, 0.0])
+    for wrong in (1.5, -0.5, float("nan")):
+        x = paddle.to_tensor([wrong, 0.5])
+        for loss in (F.binary_cross_entropy, paddle.nn.BCELoss()):
+            with pytest.raises(
+                ValueError, match=rf"probabilities in \[0, 1\].*got {wrong:g}; .*sigmoid"
+            ):
+                loss(x, right)
+    ends = F.binary_cross_entropy(right, right)
+    assert float(ends) == 0.0
+    labels = paddle.to_tensor([1.5, 0.0])  # which 2.6 does not look at
+    np.testing.assert_allclose(
+        float(F.binary_cross_entropy(right * 0 + 0.5, labels)), 0.693147, 1e-5
+    )

@@ -1,5 +1,6 @@
 """Optimizers with the arguments of paddle 2.6, in both modes."""
 
+import copy
 import gzip
 import inspect
 import json
@@ -213,3 +214,66 @@ def test_parameters_of_float16_are_kept_in_float32_besides(kind):
     states["master_weights"] = {"w": np.float32([3.0, 4.0])}
     again.set_state_dict(states)
     assert again.state_dict()["master_weights"]["w"].tolist() == [3.0, 4.0]
+
+
+def test_states_go_over_to_parameters_of_other_names_by_position():
+    first, second = paddle.nn.Linear(2, 3), paddle.nn.Linear(2, 3)
+    trained = paddle.optimizer.Adam(0.1, parameters=first.parameters())
+    first(paddle.ones([1, 2])).sum().backward()
+    trained.step()
+    again = paddle.optimizer.Adam(0.1, parameters=second.parameters())
+    again.set_state_dict(trained.state_dict())
+    second(paddle.ones([1, 2])).sum().backward()
+    with pytest.raises(AssertionError, match=r"nothing for .*by_position=True"):
+        again.step()
+    again.set_state_dict(trained.state_dict(), by_position=True)
+    again.step()
+    for name, left, right in zip("wb", first.parameters(), second.parameters()):
+        moments = [
+            adam.state_of("moment1", p).numpy() for adam, p in zip((trained, again), (left, right))
+        ]
+        np.testing.assert_allclose(moments[1], moments[0] * 1.9, rtol=1e-6, err_msg=name)
+    with pytest.raises(AssertionError, match=r"lack .*by_position=True"):
+        again.set_state_dict({"another": 1})
+
+
+def test_one_optimizer_updates_a_layer_and_its_copy():
+    with fluid.unique_name.guard():
+        layer = paddle.nn.Linear(2, 2)
+        other, third = copy.deepcopy(layer), copy.deepcopy(layer)
+        again, x = copy.deepcopy(other), paddle.ones([1, 2])
+        assert other.weight.name == "linear_0.w_0_deepcopy_0"
+        assert other.bias.name == "linear_0.b_0_deepcopy_1"
+        assert third.weight.name == "linear_0.w_0_deepcopy_2"
+        assert again.weight.name == "linear_0.w_0_deepcopy_0_deepcopy_4"
+        assert copy.deepcopy(x).name == f"{x.name}_deepcopy_6"
+        assert copy.copy(layer).weight.name == "linear_0.w_0"
+    adam = paddle.optimizer.Adam(0.5, parameters=layer.parameters() + other.parameters())
+    before = other.weight.numpy()
+    (layer(x) + other(x) * 2.0).sum().backward()
+    adam.step()
+    np.testing.assert_array_equal(layer.weight.numpy(), other.weight.numpy())
+    assert (before != other.weight.numpy()).all()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda p: paddle.optimizer.Adam(0.5, parameters=p),
+        lambda p: paddle.incubate.LookAhead(paddle.optimizer.Adam(0.5, parameters=p), k=2),
+    ],
+)
+def test_an_optimizer_that_is_copied_with_its_net_goes_on(make):
+    net = paddle.nn.Linear(2, 2)
+    pair = net, make(net.parameters())
+
+    def step(net, optimizer):
+        (net(paddle.to_tensor([[1.0, 2.0]])) ** 2).sum().backward()
+        optimizer.step()
+        optimizer.clear_grad()
+        return net.weight.tolist()
+
+    step(*pair)
+    again = copy.deepcopy(pair)
+    assert [step(*again) for _ in range(3)] == [step(*pair) for _ in range(3)]
+    assert all("deepcopy" in name for name in again[1].state_dict() if "moment" in name)

@@ -189,17 +189,21 @@ class Optimizer(library.Optimizer):
         """
         return self._need_eager("state_dict").state_dict()
 
-    def set_state_dict(self, state_dict: Mapping[str, Any]) -> None:  # type: ignore[override]
+    def set_state_dict(  # type: ignore[override]
+        self, state_dict: Mapping[str, Any], by_position: bool = False
+    ) -> None:
         """Go on from what :meth:`state_dict` gave.
 
         Args:
             state_dict: values by name; those of other names are passed over.
+            by_position: the first parameter that names in ``state_dict`` speak of is this
+                optimizer's first one, whatever they are called: for states of an equal net.
 
         Raises:
             StateDictError: something that is kept already is missing.
             ArgumentError: the optimizer is one of programs.
         """
-        self._need_eager("set_state_dict").set_dict(state_dict, False)
+        self._need_eager("set_state_dict").set_dict(state_dict, by_position)
 
 
 api_boundaries(globals())

@@ -50,7 +50,7 @@ class LookAhead(WrappedOptimizer, Optimizer):
         self._programs = _Late(inner_optimizer, alpha, k)
         self.name: str | None = name
         self._steps = 0
-        self._slow: dict[str, Any] = {}  #: arrays, by the names of parameters
+        self._slow: dict[int, Any] = {}  #: arrays, by the places of parameters
 
     def get_lr(self) -> float:
         """How much of the way stays."""
@@ -86,9 +86,9 @@ class LookAhead(WrappedOptimizer, Optimizer):
     def state_dict(self) -> dict[str, Any]:  # type: ignore[override]
         """The slow parameters, by their names."""
         return {
-            f"{p.name}_slow_0": p.results(self._slow[p.name])
-            for p in self._need_eager("state_dict").parameters
-            if p.name in self._slow
+            f"{p.name}_slow_0": p.results(self._slow[place])
+            for place, p in enumerate(self._need_eager("state_dict").parameters)
+            if place in self._slow
         }
 
     def set_state_dict(self, state_dict: Any) -> None:  # type: ignore[override]
@@ -97,23 +97,23 @@ class LookAhead(WrappedOptimizer, Optimizer):
         Args:
             state_dict: it; the count of steps begins anew behind the first one.
         """
-        for p in self._need_eager("set_state_dict").parameters:
+        for place, p in enumerate(self._need_eager("set_state_dict").parameters):
             value = state_dict.get(f"{p.name}_slow_0")
             if value is not None:
-                self._slow[p.name] = np.array(getattr(value, "array", value))
+                self._slow[place] = np.array(getattr(value, "array", value))
                 self._steps = max(self._steps, 1)
 
     def _go_back(self) -> None:
         self._steps += 1
-        for p in self._need_eager("step").parameters:
+        for place, p in enumerate(self._need_eager("step").parameters):
             if p.raw_gradient is None:
                 continue
-            slow = p.array if self._steps == 1 else self._slow.get(p.name, p.array)
+            slow = p.array if self._steps == 1 else self._slow.get(place, p.array)
             if self._steps % self.k == 0:
                 alpha = np.asarray(self.alpha, p.array.dtype)
                 slow = alpha * p.array + (1 - alpha) * slow
                 p.set_value(slow)
-            self._slow[p.name] = slow
+            self._slow[place] = slow
 
 
 api_boundaries(globals())
