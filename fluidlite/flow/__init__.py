@@ -51,7 +51,6 @@ from ..functions.elementary import log1p as log1p
 from ..functions.elementary import log2 as log2
 from ..functions.elementary import neg as neg
 from ..functions.elementary import reciprocal as reciprocal
-from ..functions.elementary import round as round
 from ..functions.elementary import rsqrt as rsqrt
 from ..functions.elementary import sigmoid as sigmoid
 from ..functions.elementary import sign as sign
@@ -188,6 +187,7 @@ from .elementary import log10 as log10
 from .elementary import logsigmoid as logsigmoid
 from .elementary import mul as mul
 from .elementary import negative as negative
+from .elementary import round as round
 from .elementary import sub as sub
 from .elementary import where as where
 from .files import load as load

@@ -23,7 +23,7 @@ from ..functions import (
 )
 from ..functions.items import get_item, set_item
 from ..opdef.operand import Operand, appends
-from .shapes import cat, numbers, split, transpose
+from .shapes import cat, in_wide_integers, numbers, split, transpose
 from .spelling import ONEFLOW, found_by
 from .views import repeating, viewing
 
@@ -42,7 +42,9 @@ _movedim: Function = ONEFLOW(shaping.moveaxis, "movedim")
 unflatten: Function = viewing(ONEFLOW(diagonals.unflatten, shape="sizes"))
 take: Function = ONEFLOW(counting.take, fixed={"mode": "raise"})
 index_fill: Function = ONEFLOW(counting.index_fill, order="input, dim, index, value")
-cumprod: Function = ONEFLOW(reduction.cumprod, fixed={"dtype": None}, defaults={"dim": ...})
+cumprod: Function = ONEFLOW(
+    reduction.cumprod, fixed={"dtype": None}, defaults={"dim": ...}, into={"x": in_wide_integers}
+)
 count_nonzero: Function = ONEFLOW(reduction.count_nonzero, fixed={"keepdim": False})
 searchsorted: Function = ONEFLOW(
     counting.searchsorted, order="sorted_sequence, values, *, out_int32, right"

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from ..eager import engine
+from ..eager.flat import kinked
 from ..eager.function import PyLayer
 from ..eager.recording import eager
 from ..errors import ArgumentError
-from ..functions import arithmetic, composed, elementary, mixing, selection
+from ..functions import arithmetic, composed, elementary, mixing, selection, shaping
 from ..functions.elementary import floats, rsqrt, square
 from ..opdef.operand import Operand
 from .spelling import ONEFLOW
@@ -111,7 +112,7 @@ def erfc(input: Tensor) -> Tensor:
 def clamp(
     input: Tensor, min: Tensor | float | None = None, max: Tensor | float | None = None
 ) -> Tensor:
-    """The elements kept in [min, max]; what lies outside becomes the bound.
+    """The elements kept in [min, max]; what lies outside becomes the bound, and has no gradient.
 
     Args:
         input: a tensor.
@@ -125,12 +126,32 @@ def clamp(
     """
     if min is None and max is None:
         raise engine.located(ArgumentError, "clamp: expected min, max or both, got neither")
-    if any(isinstance(bound, Operand) and bound.array.size != 1 for bound in (min, max)):
-        low = (
-            input if min is None else selection.where(arithmetic.less_than(input, min), min, input)
-        )
-        return low if max is None else selection.where(arithmetic.greater_than(low, max), max, low)
-    return elementary.clip(input, min, max)
+    several = any(isinstance(bound, Operand) and bound.array.size != 1 for bound in (min, max))
+    if not several:
+        if input.array.dtype.kind != "f":
+            return elementary.clip(input, min, max)
+        input, min, max = kinked(input), _number(min, input), _number(max, input)
+    low = input if min is None else selection.where(arithmetic.less_than(input, min), min, input)
+    return low if max is None else selection.where(arithmetic.greater_than(low, max), max, low)
+
+
+def _number(bound: Any, beside: Tensor) -> Any:
+    """A bound of one element without dimensions, in the element type of what it bounds."""
+    if not isinstance(bound, Operand):
+        return bound
+    return shaping.reshape(elementary.cast(bound, beside.array.dtype), [])
+
+
+def round(input: Tensor) -> Tensor:
+    """The integer nearest to each element; halves go to the even one.
+
+    >>> fluid.flow.round(fluid.flow.tensor([0.5, 1.5, 2.5])).tolist()
+    [0.0, 2.0, 2.0]
+    """
+    x = floats(input)
+    fraction = elementary.abs(arithmetic.subtract(x, elementary.trunc(x)))
+    even = arithmetic.multiply(elementary.round(arithmetic.multiply(x, 0.5)), 2.0)
+    return selection.chosen(arithmetic.equal(fraction, 0.5), even, elementary.round(x))
 
 
 clamp_min: Function = ONEFLOW(

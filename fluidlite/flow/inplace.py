@@ -78,6 +78,7 @@ class InPlace(Writing, results=False):
     index_add_: ClassVar[Callable[..., Any]] = WRITTEN(arranging.index_add)
     index_fill_: ClassVar[Callable[..., Any]] = WRITTEN(arranging.index_fill)
     cumsum_: ClassVar[Callable[..., Any]] = WRITTEN(shapes.cumsum)
+    round_: ClassVar[Callable[..., Any]] = WRITTEN(elementary.round)
     clip_: ClassVar[Callable[..., Any]] = WRITTEN(elementary.clip, "clip_")
     erfinv_: ClassVar[Callable[..., Any]] = WRITTEN(placing.erfinv, "erfinv_")
     transpose_: ClassVar[Callable[..., Any]] = RESHAPED(shapes.transpose)

@@ -34,7 +34,7 @@ from .filling import (
 )  # fmt: skip
 from .placing import as_strided, erfinv, lgamma, nansum, nms
 from .comparing import allclose, eq, equal, ge, gt, isclose, le, lt, ne
-from .elementary import acosh, asinh, atanh, clamp_max, clamp_min
+from .elementary import acosh, asinh, atanh, clamp_max, clamp_min, round
 from .losses import begin_backward
 from . import devices, placing, shapes
 from . import elementary as own
@@ -128,6 +128,7 @@ class MoreMethods(Writing, results=False):
 
     clamp_min = clamp_min
     clamp_max = clamp_max
+    round = round
     negative = neg
     absolute = abs
     arccos = acos

@@ -27,6 +27,11 @@ def _as_places(y: Tensor) -> Tensor:
     return elementary.cast(y, "int32")
 
 
+def in_wide_integers(input: Tensor) -> Tensor:
+    """The tensor, with integers and truth values as int64."""
+    return input if input.array.dtype.kind == "f" else elementary.cast(input, "int64")
+
+
 cat: Function = ONEFLOW(shaping.concat, "cat", x="tensors")
 concat: Function = cat
 stack: Function = ONEFLOW(shaping.stack, x="tensors")
@@ -85,7 +90,9 @@ masked_fill: Function = ONEFLOW(selection.masked_fill)
 masked_select: Function = ONEFLOW(selection.masked_select)
 argsort: Function = ONEFLOW(selection.argsort, then=_as_places)
 topk: Picking = ONEFLOW(selection.topk, then=found_by("topk"), defaults={"dim": -1})
-cumsum: Function = ONEFLOW(reduction.cumsum, fixed={"dtype": None}, defaults={"dim": ...})
+cumsum: Function = ONEFLOW(
+    reduction.cumsum, fixed={"dtype": None}, defaults={"dim": ...}, into={"x": in_wide_integers}
+)
 tril: Function = ONEFLOW(shaping.tril)
 triu: Function = ONEFLOW(shaping.triu)
 

@@ -342,7 +342,7 @@ def tensor(
     Args:
         data: a number, a list, an array, or a tensor: no gradient flows to that.
         dtype: the element type; when None, that of an array, int64 for integers, bool for truth
-            values, and the default type for fractions.
+            values, and the default type for fractions, those of NumPy among them.
         device: the CPU, or None.
         requires_grad: whether gradients with respect to it are wanted.
         placement: the processes that have it, of which there is one.
@@ -357,7 +357,8 @@ def tensor(
     tensor([1., 2.], dtype=oneflow.float32, requires_grad=True)
     """
     devices.need_cpu(device)
-    result = Tensor.results(array_of(data, dtype))
+    of_default = dtype is None and isinstance(data, np.floating)
+    result = Tensor.results(array_of(data, default_float() if of_default else dtype))
     if placed := check_placed(placement, sbp):
         result._placed = placed
     if not isinstance(requires_grad, (bool, np.bool_)):

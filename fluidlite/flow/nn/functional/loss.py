@@ -14,6 +14,7 @@ from ....functions.arithmetic import (
     add,
     divide,
     equal,
+    greater_equal,
     less_than,
     maximum,
     multiply,
@@ -31,6 +32,7 @@ from ....functions.shaping import fits, reshape, squeeze, unsqueeze
 from ....nn.functional import loss as lenient
 from ....nn.functional import margins
 from ....nn.functional.loss import reduced
+from ...elementary import clamp
 from ...functions import log_softmax
 from ...spelling import ONEFLOW
 
@@ -46,7 +48,6 @@ binary_cross_entropy_with_logits: Function = ONEFLOW(
 )
 soft_margin_loss: Function = ONEFLOW(margins.soft_margin_loss)
 hinge_embedding_loss: Function = ONEFLOW(margins.hinge_embedding_loss)
-margin_ranking_loss: Function = ONEFLOW(margins.margin_ranking_loss, input="input1", other="input2")
 pairwise_distance: Function = ONEFLOW(margins.pairwise_distance, x="x1", y="x2")
 triplet_margin_loss: Function = ONEFLOW(margins.triplet_margin_loss, input="anchor")
 
@@ -68,6 +69,29 @@ def smooth_l1_loss(
     away = size(subtract(input, target))
     near = multiply(square(away), 0.5 / beta)
     return reduced(chosen(less_than(away, beta), near, subtract(away, 0.5 * beta)), reduction)
+
+
+def margin_ranking_loss(
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
+    margin: float = 0.0,
+    reduction: str = "mean",
+) -> Tensor:
+    """The larger of margin - target (input1 - input2) and 0; the gradient flows where both are 0.
+
+    Args:
+        input1, input2: what is compared.
+        target: 1 where the first is to be larger, -1 where the second is.
+        margin: by how much.
+        reduction: as of :func:`l1_loss`.
+
+    >>> a, b, one = (fluid.flow.tensor([n]) for n in (1.0, 3.0, 1.0))
+    >>> float(fluid.flow.nn.functional.margin_ranking_loss(a, b, one))
+    2.0
+    """
+    apart = multiply(target, subtract(input2, input1))
+    return reduced(clamp(add(apart, margin), min=0.0), reduction)
 
 
 def sparse_softmax_cross_entropy(labels: Tensor, logits: Tensor) -> Tensor:
@@ -199,16 +223,31 @@ def binary_cross_entropy(
 ) -> Tensor:
     """The cross entropy of probabilities of one class; logarithms below -100 count as that.
 
+    The derivative is (input - target) / (input (1 - input)), where less than 1e-12 below the line
+    counts as that: it is finite at 0 and 1.
+
     Args:
         input: probabilities.
         target: 0 or 1, or probabilities, in the same shape.
         weight: of each element.
         reduction: as of :func:`l1_loss`.
     """
+    inside = greater_equal(multiply(input, 1.0 - input), _LEAST)
+    parabola = multiply(square(subtract(input, target.detach())), 0.5 / _LEAST)
+    slope = subtract(parabola, parabola.detach())  # 0, with a gradient
+    edge = add(_two_class_loss(input.detach(), target), slope)
+    loss = chosen(inside, _two_class_loss(chosen(inside, input, 0.5), target), edge)
+    return reduced(loss if weight is None else multiply(loss, weight), reduction)
+
+
+#: what the denominator of the derivative of :func:`binary_cross_entropy` is at least
+_LEAST = 1e-12
+
+
+def _two_class_loss(input: Tensor, target: Tensor) -> Tensor:
     right = multiply(target, maximum(log(input), -100.0))
     wrong = multiply(1.0 - target, maximum(log(1.0 - input), -100.0))
-    loss = neg(add(right, wrong))
-    return reduced(loss if weight is None else multiply(loss, weight), reduction)
+    return neg(add(right, wrong))
 
 
 def kl_div(
