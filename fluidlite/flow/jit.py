@@ -24,7 +24,7 @@ def script(
 
     Args:
         obj: a function or a module.
-        optimize, example_inputs: accepted.
+        optimize, _frames_up, _rcb, example_inputs: accepted.
     """
     return obj
 

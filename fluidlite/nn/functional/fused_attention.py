@@ -320,7 +320,7 @@ def fused_multi_transformer(
         cache_kvs, pre_caches, seq_lens, rotary_embs, time_step: None: they have kernels for GPUs.
         attn_mask: as of the attention.
         dropout_rate: of all parts.
-        rotary_emb_dims: 0.
+        rotary_emb_dims: accepted: it counts where rotary_embs are given.
         activation: gelu or relu.
         training: False: nothing is dropped.
         mode: as of dropout.
