@@ -53,7 +53,7 @@ def softmax_mask_fuse(x: Operand, mask: Operand, name: str | None = None) -> Any
     >>> from fluidlite import paddle
     >>> x = paddle.zeros([1, 1, 1, 2])
     >>> mask = paddle.to_tensor([[[[0.0, -1e9]]]])
-    >>> paddle.incubate.softmax_mask_fuse(x, mask).tolist()
+    >>> paddle.incubate.softmax_mask_fuse(x, mask).numpy().round(3).tolist()
     [[[[1.0, 0.0]]]]
     """
     return softmax(x + mask, axis=-1)  # type: ignore[operator]
@@ -66,7 +66,8 @@ def softmax_mask_fuse_upper_triangle(x: Operand) -> Any:
         x: [B, heads, N, N].
 
     >>> from fluidlite import paddle
-    >>> paddle.incubate.softmax_mask_fuse_upper_triangle(paddle.zeros([1, 1, 2, 2])).tolist()
+    >>> out = paddle.incubate.softmax_mask_fuse_upper_triangle(paddle.zeros([1, 1, 2, 2]))
+    >>> out.numpy().round(3).tolist()
     [[[[1.0, 0.0], [0.5, 0.5]]]]
     """
     scores: Any = x

@@ -117,7 +117,7 @@ class ChainDataset(IterableDataset):
     >>> class Two(fluid.paddle.io.IterableDataset):
     ...     def __iter__(self):
     ...         return iter([1, 2])
-    >>> list(fluid.paddle.io.ChainDataset([Two(), Two()]))
+    >>> [each for each in fluid.paddle.io.ChainDataset([Two(), Two()])]
     [1, 2, 1, 2]
     """
 

@@ -51,7 +51,7 @@ def calculate_density(x: Any) -> float:
         x: an array.
     """
     array = np.asarray(x)
-    return np.count_nonzero(array) / array.size
+    return int(np.count_nonzero(array)) / array.size
 
 
 def _rows(mat: Any, m: int) -> tuple[Any, tuple[int, int]]:
