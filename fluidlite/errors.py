@@ -132,7 +132,7 @@ class OutOfRangeError(OpError, IndexError):
     """An index lies outside of what it selects from."""
 
 
-class NonFiniteError(OpError, ArithmeticError):
+class NonFiniteError(OpError, ArithmeticError, RuntimeError):
     """An operator computed a value that is not finite while such values are looked for."""
 
 

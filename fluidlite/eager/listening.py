@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from ..errors import FluidError, with_context
 from ..opdef.definition import Op
 from .recording import EagerCall
 from .sweep import BackwardPass
@@ -19,6 +20,7 @@ from .sweep import BackwardPass
 _thread = threading.local()  # .listener: who listens in the thread
 _lock = threading.Lock()
 _listening = 0  # in all threads
+_everywhere: Listener | None = None  # who hears all threads
 _CALLS = {name: getattr(EagerCall, name) for name in ("sole", "pair", "one", "every")}
 _RUN, _PULL = BackwardPass.run, BackwardPass.pull
 
@@ -91,6 +93,13 @@ def stop(before: Listener | None) -> None:
     _switch(-1)
 
 
+def hear_everywhere(new: Listener | None) -> None:
+    """Let the operators of all threads tell somebody, too; None for nobody."""
+    global _everywhere
+    before, _everywhere = _everywhere, new
+    _switch((new is not None) - (before is not None))
+
+
 def _switch(change: int) -> None:
     global _listening
     with _lock:
@@ -106,17 +115,24 @@ def _telling(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(method)
     def told(self: EagerCall, *given: Any) -> Any:
-        heard = listener()
-        if heard is None or heard.inside:
+        heard, other = listener(), _everywhere
+        if heard is not None and heard.inside:
+            heard = None
+        if heard is None and other is None:
             return method(self, *given)
-        heard.inside = True
+        if heard is not None:
+            heard.inside = True
         try:
             out = method(self, *given)
         finally:
-            heard.inside = False
+            if heard is not None:
+                heard.inside = False
         prepared, ins = (self.plain, given) if name in ("sole", "pair") else given
         op = prepared.op
-        heard.ran(op, ins, out if name == "every" else {op.outputs[0].name: out})
+        outs = out if name == "every" else {op.outputs[0].name: out}
+        for each in (heard, other):
+            if each is not None:
+                each.ran(op, ins, outs)
         return out
 
     return told
@@ -131,9 +147,12 @@ def _told_run(self: BackwardPass) -> None:
 
 def _told_pull(self: BackwardPass, node: Any, cotangent: Any, take: Any) -> Any:
     pairs = _PULL(self, node, cotangent, take)
-    heard = listener()
-    if heard is None:
-        return pairs
     pairs = list(pairs)
-    heard.pulled(node.type, [flow for _, flow in pairs])
+    try:
+        for heard in (listener(), _everywhere):
+            if heard is not None:
+                heard.pulled(node.type, [flow for _, flow in pairs])
+    except FluidError as error:
+        where = f"  in the gradient of {node.type}, which was called at {node.site}"
+        raise with_context(error, where) from None
     return pairs

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from .. import unique_name
 from ..functions.mixing import LEFT_FIRST, Promotion
 from ..ground.tracebacks import quick_api_boundary
-from . import engine
+from . import engine, finite
 from .methods import Methods
 from .printing import tensor_text
 from .storage import Storage
@@ -76,3 +76,6 @@ class Tensor(Methods, Storage, TensorCore):
         seeds = engine.seeds_in("grad_tensor", grad_tensor, 1)
         engine.check_bools(retain_graph=retain_graph)
         engine.sweep_back([self], seeds, retain_graph=retain_graph)
+
+
+finite.follow_flags()

@@ -11,7 +11,7 @@ import gc
 import os
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import Any, Generic, TypeVar
 
@@ -253,14 +253,30 @@ def _plain(said: str) -> object:
 flag_values: StateSlot[dict[str, object]] = slot("flags", default_flags)
 
 
+_watchers: list[Callable[[dict[str, object]], None]] = []
+
+
+def watch_flags(watcher: Callable[[dict[str, object]], None]) -> None:
+    """Tell somebody the flags, now and whenever they are set.
+
+    Args:
+        watcher: is called with all flags.
+    """
+    _watchers.append(watcher)
+    if any(name.startswith("FLAGS_") for name in os.environ):
+        with suppress(ValueError):  # which is told to who asks for the flags
+            watcher(flag_values.get())
+
+
 @api_boundary
 def set_flags(flags: dict[str, object]) -> None:
     """Set process-wide flags.
 
     Args:
         flags: flag -> value.  ``FLAGS_check_nan_inf``: look for values that are not finite in
-            what is fetched, in gradients of parameters and in their new values, and say which
-            operator they come from. Flags that steered devices or memory are accepted and ignored.
+            what is fetched, in gradients of parameters and in their new values, and in what
+            operators make of tensors, and say which operator they come from.
+            Flags that steered devices or memory are accepted and ignored.
 
     Raises:
         ArgumentError: a name is nearly that of a flag that is looked at.
@@ -277,6 +293,8 @@ def set_flags(flags: dict[str, object]) -> None:
         if meant := difflib.get_close_matches(name, ["FLAGS_check_nan_inf"], cutoff=0.8):
             raise ArgumentError(f"there is no flag {name!r}; did you mean {meant[0]!r}?")
     current.update(flags)
+    for watcher in _watchers:
+        watcher(current)
 
 
 @api_boundary
