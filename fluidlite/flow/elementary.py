@@ -252,7 +252,7 @@ def where(
         kinds = "f" if any(isinstance(each, float) for each in (x, y)) else "i"
         kind = mixing.default_float() if kinds == "f" else np.dtype("int64")
         x = condition.results(np.asarray(x, kind))
-    return selection.where(condition, x, y)
+    return selection.where(arithmetic.truths(condition), x, y)
 
 
 absolute: Function = elementary.abs

@@ -12,6 +12,7 @@ from ..eager.recording import TensorRecord, eager
 from ..eager.tensor import Tensor
 from ..eager.tensor_core import TensorCore
 from ..errors import ArgumentError, DTypeError, ShapeError
+from ..ground.arguments import integer, refused
 from ..ground.dtypes import DType, as_dtype
 from ..ground.seeding import reseed
 from ..ground.values import LoDTensor
@@ -109,6 +110,21 @@ def _sizes(shape: Any) -> tuple[int, ...]:
     return sizes
 
 
+def _number(function: str, what: str, value: Any) -> Any:
+    """A number, also of a tensor of one element, or of a text."""
+    if isinstance(value, Operand):
+        return value.array.item()
+    try:
+        return float(value) if value is None or isinstance(value, str) else value
+    except (TypeError, ValueError):
+        raise refused(function, what, "a number", value) from None
+
+
+def _points(function: str, num: Any) -> int:
+    """How many numbers there are to be."""
+    return integer(function, "num", int(_number(function, "num", num)), least=0)
+
+
 def _type(dtype: Any, default: Any = None) -> np.dtype[Any]:
     if dtype is not None:
         if type(dtype) is int or isinstance(dtype, np.integer):
@@ -148,7 +164,7 @@ def full(
     >>> fluid.full([2], 3).tolist()
     [3.0, 3.0]
     """
-    value = fill_value.array.item() if isinstance(fill_value, Operand) else fill_value
+    value = _number("full", "fill_value", fill_value)
     return Tensor(np.full(_sizes(shape), value, _type(dtype)))
 
 
@@ -229,7 +245,9 @@ def arange(
     bounds = start, end, step
     if appends(bounds) is not None:
         return _range_in_run(*bounds, dtype)
-    start, end, step = (v.array.item() if isinstance(v, Operand) else v for v in bounds)
+    start, end, step = (
+        _number("arange", what, v) for what, v in zip(("start", "end", "step"), bounds)
+    )
     if not step:
         raise ArgumentError("arange: expected a step other than 0")
     whole = all(isinstance(v, (int, np.integer)) for v in (start, end, step))
@@ -256,10 +274,8 @@ def linspace(
     name: str | None = None,
 ) -> Tensor:
     """Numbers from start to stop, both included, at equal distances."""
-    first, last, count = (
-        v.array.item() if isinstance(v, Operand) else v for v in (start, stop, num)
-    )
-    return Tensor(np.linspace(first, last, int(count)).astype(_type(dtype)))
+    first, last = _number("linspace", "start", start), _number("linspace", "stop", stop)
+    return Tensor(np.linspace(first, last, _points("linspace", num)).astype(_type(dtype)))
 
 
 def assign(x: ArrayLike, output: Tensor | None = None) -> Tensor:
@@ -362,12 +378,18 @@ def randint(
     """Random integers in [low, high); in [0, low) where ``high`` is None."""
     if high is None:
         low, high = 0, low
+    if not low < high:
+        raise located(
+            ArgumentError, f"randint: expected low below high, got low={low!r} and high={high!r}"
+        )
     drawn = generator.get()().integers(low, high, _sizes(shape))
     return Tensor(np.asarray(drawn).astype(_type(dtype, np.dtype("int64"))))
 
 
 def randperm(n: int, dtype: DTypeLike = "int64", name: str | None = None) -> Tensor:
     """The integers from 0 to n - 1 in random order."""
+    if not isinstance(n, Operand):
+        n = integer("randperm", "n", n, least=0)
     return Tensor(generator.get()().permutation(n).astype(_type(dtype)))
 
 
@@ -415,7 +437,9 @@ def logspace(
     >>> fluid.logspace(0, 2, 3).tolist()
     [1.0, 10.0, 100.0]
     """
-    return to_tensor(np.logspace(float(start), float(stop), int(num), base=base), _type(dtype))
+    first, last = _number("logspace", "start", start), _number("logspace", "stop", stop)
+    powers = np.logspace(first, last, _points("logspace", num), base=base)
+    return to_tensor(powers, _type(dtype))
 
 
 def is_tensor(x: object) -> bool:

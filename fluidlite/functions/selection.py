@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from ..eager.recording import eager
-from ..errors import ArgumentError, ShapeError
+from ..errors import ArgumentError, DTypeError, ShapeError
 from ..ground.dtypes import as_dtype
 from ..opdef.operand import Operand
 from ..opdef.spec import normal_axis
@@ -57,6 +57,11 @@ def where(
         return nonzero(condition, True)
     if x is None or y is None:
         raise ArgumentError("where: expected both x and y, or none of them")
+    if isinstance(condition, Operand) and condition.array.dtype != np.bool_:
+        raise DTypeError(
+            f"where: expected a condition of truth values, got {condition.array.dtype}; compare "
+            f"first: x != 0"
+        )
     if not isinstance(x, Operand) and not isinstance(y, Operand):
         kind = np.result_type(type(x), type(y))
         x = condition.results(np.asarray(x, kind))

@@ -15,7 +15,7 @@ from ..eager.recurrence import (
     need_steps,
     next_state,
 )
-from ..errors import ArgumentError
+from ..errors import ArgumentError, ShapeError
 from ..ground.docstrings import Family
 from ..ground.fields import from_fields
 from ..initializer import Uniform
@@ -224,6 +224,12 @@ class _Along(StackedCells, LayerList, _Recurrent):
         def drop(x: Any) -> Any:
             return F.dropout(x, self.dropout, training=self.training)
 
+        if inputs.array.ndim != 3:
+            wanted = "[time, batch, " if self.time_major else "[batch, time, "
+            raise ShapeError(
+                f"{type(self).__name__}: expected inputs of shape {wanted}{self.input_size}], got "
+                f"{list(inputs.array.shape)}"
+            )
         need_steps(self, inputs, axis)
         between = drop if self.dropout else None
         outs, states = self.through(inputs, axis, initial_states, between, sequence_length)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -32,6 +33,20 @@ class ParameterGroups:
         self.parameters = parameters
         self._groups = groups
         self._options = {name: each.options for each in groups for name in each.names}
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ParameterGroups:
+        parameters = copy.deepcopy(self.parameters, memo)
+        names = {old.name: new.name for old, new in zip(self.parameters, parameters)}
+        return ParameterGroups(
+            parameters,
+            [
+                ParameterGroup(
+                    frozenset(names.get(name, name) for name in each.names),
+                    copy.deepcopy(each.options, memo),
+                )
+                for each in self._groups
+            ],
+        )
 
     def options_of(self, param: Any) -> Mapping[str, Any] | None:
         """What holds for a parameter's group; None where the user made no groups."""

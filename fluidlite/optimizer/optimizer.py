@@ -587,7 +587,11 @@ class Optimizer(Arguments, OldOptimizer, HasRate, HasOptions, Described):
         if given is None:
             return None
         if isinstance(given, (str, bytes, Arithmetic)) or not isinstance(given, Iterable):
-            raise refused(self, "parameter_list", "a list of parameters or names", given)
+            what = "parameters" if self.of_paddle2 else "parameter_list"
+            wanted = "a list of parameters or names"
+            if hasattr(given, "parameters"):
+                wanted += f", as {what}=layer.parameters()"
+            raise refused(self, what, wanted, given)
         return list(given)
 
 
