@@ -18,7 +18,6 @@ import numpy as np
 from .eager.recording import TensorRecord
 from .eager.storage import Storage
 from .eager.tensor import Tensor
-from .eager.tensor_core import operator_function
 from .errors import ArgumentError, InplaceError
 from .functions.items import get_item, set_item
 from .functions.mixing import WIDER, Promotion
@@ -204,9 +203,10 @@ def promotion() -> Promotion:
     return found
 
 
-def mixed(x: Variable, method: str, other: Variable, reflected: bool) -> Variable | None:
-    """What Python's operators make of variables of two element types where a module is called, as
-    of its tensors; None elsewhere: the operators of variables are fluid's.
+def mixed(x: Variable, method: str, other: Any, reflected: bool) -> Variable | None:
+    """What Python's operators make of variables of two element types, or of quotients that are
+    rounded, where a module is called, as of its tensors; None elsewhere: the operators of variables
+    are fluid's.
 
     Args:
         x: a variable.
@@ -214,9 +214,10 @@ def mixed(x: Variable, method: str, other: Variable, reflected: bool) -> Variabl
         other: the other one.
         reflected: whether the other one is the left one.
     """
-    if _module.get() is None or promotion() is WIDER:
+    call = _module.get()
+    if call is None or promotion() is WIDER:
         return None
-    function = operator_function("__" + method[3:] if reflected else method)
+    function = call.kind.operator_functions["__" + method[3:] if reflected else method]
     made: Variable = function(other, x) if reflected else function(x, other)
     return made
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -54,7 +54,7 @@ _DIRECT = frozenset(
         *("__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__"),
     }
 )
-_FUNCTIONS: dict[str, Any] = {
+OPERATOR_FUNCTIONS: dict[str, Any] = {
     "__add__": arithmetic.add,
     "__sub__": arithmetic.subtract,
     "__mul__": arithmetic.multiply,
@@ -70,11 +70,6 @@ _FUNCTIONS: dict[str, Any] = {
     "__eq__": arithmetic.equal,
     "__ne__": arithmetic.not_equal,
 }
-
-
-def operator_function(method: str) -> Any:
-    """The function of two operands that a method of Python's operators is, reflected or not."""
-    return _FUNCTIONS[method]
 
 
 #: functions of NumPy -> those of tensors, where their names differ
@@ -127,10 +122,14 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
 
     #: which element type several ones make
     promotion: ClassVar[Promotion] = WIDER
+    #: methods of Python's operators -> the functions of two operands that they are
+    operator_functions: ClassVar[Mapping[str, Any]] = OPERATOR_FUNCTIONS
 
     #: whether gradients of all tensors are kept; else the method that has those of one kept
     keeps_gradients: ClassVar[bool] = False
     retaining: ClassVar[str] = "retain_grads"
+    #: what says whether gradients flow, and its value where they do
+    flowing: ClassVar[tuple[str, bool]] = "stop_gradient", False
 
     #: the stem of names that are made up
     name_stem: ClassVar[str] = "generated_tensor"
@@ -331,8 +330,8 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
         elif not isinstance(other, _NUMBERS) and type(other) is not np.ndarray:
             return NotImplemented
         if reflected:
-            return _FUNCTIONS["__" + method[3:]](other, self)
-        return _FUNCTIONS[method](self, other)
+            return self.operator_functions["__" + method[3:]](other, self)
+        return self.operator_functions[method](self, other)
 
     def __neg__(self) -> Tensor:
         return elementary.neg(self)
@@ -501,10 +500,11 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
         if not callable(hook):
             raise engine.located(ArgumentError, f"expected a function, got {hook!r:.60}")
         if self.stop:
+            mark, flows = self.flowing
             raise engine.located(
                 GradientStateError,
                 f"{described(self)} stops gradients, so that a hook would never be called; "
-                f"set its stop_gradient to False first",
+                f"set its {mark} to {flows} first",
             )
         return self._hook(hook)
 
@@ -565,10 +565,11 @@ def need_differentiable(tensor: Any) -> None:
         GradientTypeError: it holds integers or truth values.
     """
     if tensor.array.dtype.kind != "f":
+        mark, flows = tensor.flowing
         raise engine.located(
             GradientTypeError,
-            f"{described(tensor)} has no gradient, only floats have; leave its stop_gradient "
-            f"at True, or cast it: x.astype('float32')",
+            f"{described(tensor)} has no gradient, only floats have; leave its {mark} at "
+            f"{not flows}, or cast it to float32",
         )
 
 

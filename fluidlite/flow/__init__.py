@@ -10,7 +10,6 @@ from ..eager.mode import no_grad as no_grad
 from ..eager.mode import set_grad_enabled as set_grad_enabled
 from ..functions.arithmetic import atan2 as atan2
 from ..functions.arithmetic import dot as dot
-from ..functions.arithmetic import floor_divide as floor_divide
 from ..functions.arithmetic import greater_equal as greater_equal
 from ..functions.arithmetic import greater_than as greater
 from ..functions.arithmetic import greater_than as greater_than
@@ -83,6 +82,7 @@ from .algebra import cross as cross
 from .algebra import diag as diag
 from .algebra import diagonal as diagonal
 from .algebra import einsum as einsum
+from .algebra import floor_divide as floor_divide
 from .algebra import fmod as fmod
 from .algebra import inner as inner
 from .algebra import kron as kron

@@ -13,8 +13,10 @@ from ..errors import ShapeError
 from ..functions import arithmetic, composed, diagonals, shaping
 from ..functions import einsum as letters
 from ..functions.arithmetic import add, multiply
-from ..functions.elementary import cast, trunc
+from ..functions.elementary import floor, neg
 from ..functions.items import set_item
+from ..functions.selection import chosen
+from ..opdef.operand import Operand
 from .spelling import ONEFLOW
 from .views import seen
 
@@ -134,18 +136,36 @@ def einsum(equation: str, *operands: Tensor | Sequence[Tensor]) -> Tensor:
     return letters.einsum(equation, *(operands[0] if listed else operands))
 
 
-def fmod(input: Tensor, other: Tensor | float) -> Tensor:
-    """The remainder of a division that is rounded towards 0: it has the sign of ``input``.
+def fmod(input: Tensor | float, other: Tensor | float) -> Tensor:
+    """The remainder of a division that is rounded towards 0, as of ``%``: it has the sign of
+    ``input``.
 
     >>> fluid.flow.fmod(fluid.flow.tensor([-5.0, 5.0]), 3.0).tolist()
     [-2.0, 2.0]
     """
-    if input.array.dtype.kind != "f":
-        quotient = trunc(arithmetic.divide(cast(input, "float64"), other))
-        quotient = cast(quotient, input.dtype)
-    else:
-        quotient = trunc(arithmetic.divide(input, other))
-    return arithmetic.subtract(input, multiply(quotient, other))
+    size = abs(other)
+    above = arithmetic.remainder(input, size)
+    if isinstance(input, Operand) and input.array.dtype.kind in "ub":
+        return above  # there is no -input
+    below = neg(arithmetic.remainder(-input, size))
+    if not isinstance(input, Operand):
+        return below if input < 0 else above
+    return chosen(arithmetic.less_than(input, 0), below, above)
+
+
+def floor_divide(input: Tensor | float, other: Tensor | float) -> Tensor:
+    """The quotient without its fraction, as of ``//``: rounded down, but towards 0 where both are
+    integers.
+
+    >>> fluid.flow.floor_divide(fluid.flow.tensor([-3, 3]), 2).tolist()
+    [-1, 1]
+    >>> fluid.flow.floor_divide(fluid.flow.tensor([-3.0, 3.0]), 2).tolist()
+    [-2.0, 1.0]
+    """
+    rest = fmod(input, other)
+    if rest.array.dtype.kind == "f":
+        return floor(arithmetic.divide(input, other))
+    return arithmetic.floor_divide(arithmetic.subtract(input, rest), other)
 
 
 def rsub(input: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:

@@ -18,8 +18,8 @@ from ..opdef.operand import Operand
 from ..functions.elementary import abs, acos, asin, atan, neg
 from .activations import gelu, mish, selu, silu, softplus, softsign
 from .algebra import (
-    addcdiv, addcmul, addmm, baddbmm, bmm, cross, diag, diagonal, fmod, inner, lerp, mm, mv,
-    outer, rsub, trace,
+    addcdiv, addcmul, addmm, baddbmm, bmm, cross, diag, diagonal, floor_divide, fmod, inner, lerp,
+    mm, mv, outer, rsub, trace,
 )  # fmt: skip
 from .arranging import (
     argwhere, bincount, broadcast_to, count_nonzero, cumprod, hsplit, index_add, index_fill,
@@ -74,6 +74,7 @@ class MoreMethods(Writing, results=False):
     cross = cross
     lerp = lerp
     fmod = fmod
+    floor_divide = floor_divide
     rsub = rsub
     diagonal = diagonal
     diag = diag

@@ -10,11 +10,12 @@ import numpy as np
 from ..eager import engine
 from ..eager.recording import eager
 from ..eager.sweep import BackwardPass, described
-from ..eager.tensor_core import TensorCore, need_differentiable
+from ..eager.tensor_core import OPERATOR_FUNCTIONS, TensorCore, need_differentiable
 from ..errors import ArgumentError, GradientShapeError, GradientStateError, TruthError
 from ..functions.arithmetic import logical_and, logical_not, logical_or, logical_xor
 from ..functions.creation import array_of
 from ..functions.mixing import DIMENSIONS_FIRST, Promotion, default_float
+from .algebra import floor_divide, fmod
 from .elementary import acosh, add, asinh, atanh, clamp, div, erfc, exp2, logsigmoid, mul, sub
 from .functions import (
     all, amax, amin, any, argmax, argmin, log_softmax, logsumexp, max, mean, min, prod, relu,
@@ -35,7 +36,7 @@ from .placements import Placed, SbpLike, check_placed, placement
 from .views import Viewing
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from threading import Lock
 
     from ..functions.arguments import ArrayLike, DTypeLike
@@ -88,6 +89,12 @@ class Tensor(Conversion, Placed, Viewing, MoreMethods, InPlace, TensorCore):  # 
     flat_zeros: ClassVar[bool] = True
     results: ClassVar[type[Tensor]]
     promotion: ClassVar[Promotion] = DIMENSIONS_FIRST
+    operator_functions: ClassVar[Mapping[str, Any]] = {
+        **OPERATOR_FUNCTIONS,
+        "__floordiv__": floor_divide,
+        "__mod__": fmod,
+    }
+    flowing: ClassVar[tuple[str, bool]] = "requires_grad", True
     retaining: ClassVar[str] = "retain_grad"
     of_variables: ClassVar[dict[str, Any]] = OF_VARIABLES
 

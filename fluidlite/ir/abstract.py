@@ -115,9 +115,9 @@ class Appender(Protocol):
         """How element types are chosen for functions of variables."""
         ...
 
-    def mixed(self, x: Variable, method: str, other: Variable, reflected: bool) -> Variable | None:
-        """What a method of Python's operators makes of variables of two element types where
-        another spelling than fluid's says so; else None.
+    def mixed(self, x: Variable, method: str, other: Any, reflected: bool) -> Variable | None:
+        """What a method of Python's operators makes of variables of two element types, or of
+        quotients that are rounded, where another spelling than fluid's says so; else None.
         """
         ...
 

@@ -41,6 +41,9 @@ if TYPE_CHECKING:
 else:
     VariableMethods = Arithmetic
 
+#: operators of Python whose result is rounded: spellings differ in how
+_ROUNDED = frozenset({"__floordiv__", "__rfloordiv__", "__mod__", "__rmod__"})
+
 
 @answers_protected
 class Variable(VariableMethods, Operand):
@@ -350,7 +353,8 @@ class Variable(VariableMethods, Operand):
     def _combine(self, method: str, operator: str, other: Any, reflected: bool) -> Variable:
         if not isinstance(other, (Variable, int, float)) and APPENDER.get().is_operand(other):
             other = APPENDER.get().beside(self, other)
-        if isinstance(other, Variable) and other.dtype != self.dtype:
+        unlike = isinstance(other, Variable) and other.dtype != self.dtype
+        if unlike or method in _ROUNDED:
             chosen = APPENDER.get().mixed(self, method, other, reflected)
             if chosen is not None:
                 return chosen

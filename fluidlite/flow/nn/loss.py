@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
+from ...eager.engine import located
+from ...errors import ArgumentError
 from ...functions.arithmetic import add, multiply, subtract
 from ...functions.elementary import acos, cos
 from ...ground.fields import options_of
@@ -15,6 +19,16 @@ class _Loss(FunctionModule):
     """How far predictions are from what is right."""
 
     shows = ()
+    reductions: ClassVar[tuple[str, ...]] = "mean", "sum", "none"
+
+    def begin(self, given: dict[str, Any]) -> None:
+        reduction = given.get("reduction", "mean")
+        if reduction not in self.reductions:
+            raise located(
+                ArgumentError,
+                f"expected reduction to be one of {list(self.reductions)}, got {reduction!r:.60}",
+            )
+        super().begin(given)
 
 
 class L1Loss(_Loss):
@@ -58,6 +72,8 @@ class BCEWithLogitsLoss(_Loss):
 
 
 class KLDivLoss(_Loss):
+    reductions = (*_Loss.reductions, "batchmean")
+
     @options_of(F.kl_div, 2)
     def __init__(self) -> None: ...
 

@@ -224,10 +224,11 @@ class Module(CommonModule):
         own = self.state_dict()
         missing, unknown = own.keys() - state_dict.keys(), state_dict.keys() - own.keys()
         if strict and (missing or unknown):
+            lacks = [f"the state lacks {sorted(missing)}"] if missing else []
+            extra = [f"the module has no place for {sorted(unknown)}"] if unknown else []
             raise located(
                 StateDictError,
-                f"the state lacks {sorted(missing)} and has no place for {sorted(unknown)}; "
-                f"with strict=False that does not matter",
+                f"{' and '.join([*lacks, *extra])}; with strict=False that does not matter",
             )
         fitting = [(name, own[name], state_dict[name]) for name in own if name in state_dict]
         for name, tensor, value in fitting:

@@ -9,7 +9,7 @@ import numpy as np
 from ....eager.engine import located
 from ....eager.flat import kinked
 from ....eager.recording import eager
-from ....errors import ArgumentError, ShapeError
+from ....errors import ArgumentError, DTypeError, FluidError, ShapeError
 from ....functions.arithmetic import (
     add,
     divide,
@@ -145,6 +145,8 @@ def nll_loss(
             f"expected a target of shape {list(wanted)} for an input {list(shape)}, got "
             f"{list(target.array.shape)}",
         )
+    if target.array.dtype.kind == "f":
+        raise _no_labels(target)
     places = unsqueeze(target, 1)
     picked = squeeze(eager.pick_label(kinked(input), places, axis=1, ignore_index=ignore_index), 1)
     factors = _counted(target, ignore_index, input)
@@ -155,6 +157,13 @@ def nll_loss(
     if reduction == "mean":
         return divide(total(loss), total(factors))
     return reduced(loss, reduction)
+
+
+def _no_labels(target: Tensor, other: str = "") -> FluidError:
+    given = f"{target.array.dtype}{list(target.array.shape)}"
+    return located(
+        DTypeError, f"expected target to hold labels, which are integers{other}, got {given}"
+    )
 
 
 def _counted(target: Tensor, ignore_index: int, input: Tensor) -> Tensor:
@@ -197,6 +206,8 @@ def cross_entropy(
     along = [-1 if d == dim else 1 for d in range(input.array.ndim)]
     weights = None if weight is None else reshape(weight, along)
     if target.array.dtype.kind == "f":
+        if not fits(target.array.shape, input.array.shape):
+            raise _no_labels(target, f", or probabilities of shape {list(input.array.shape)}")
         mixed = add(multiply(target, 1.0 - label_smoothing), label_smoothing / classes)
         parts = multiply(logs, mixed if weights is None else multiply(mixed, weights))
         loss = neg(total(parts, dim))
