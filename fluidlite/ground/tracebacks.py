@@ -96,7 +96,8 @@ def _of_wrong_argument(error: BaseException, frames: list[TracebackType]) -> Arg
                 continue
             what = name if operand is value else f"all of {name}"
             if isinstance(error, AttributeError):
-                if error.obj is operand:
+                text_of = isinstance(operand, (str, bytes)) and type(error.obj) in (str, int)
+                if error.obj is operand or (text_of and error.obj in operand):
                     lacks = f"something with {error.name!r}"
                     wanted = "a tensor or a variable" if error.name in _OF_TENSORS else lacks
                     return refused(function, what, wanted, operand)
