@@ -14,7 +14,9 @@ REASONS = {
         sequence_topk_avg_pooling similarity_focus target_assign warpctc yolov3_loss
         yolov3_targets""",
     "an index of several kinds": "tdm_child",
-    "bits of numbers are taken for other numbers": "hash pyramid_hash",
+    "bits of numbers are taken for other numbers": "frexp hash nextafter pyramid_hash",
+    "runtimes count no divisors": "gcd lcm",
+    "runtimes have no running maximum": "mode_place",
     "several images, of which NonMaxSuppression's rows form sequences": """
         multiclass_nms multiclass_nms2""",
 }
