@@ -103,6 +103,15 @@ def test_ties_have_a_gradient_in_the_loss_of_a_ranking():
     np.testing.assert_allclose(other.grad.numpy(), np.array([1, 1, -1]) / 3, 1e-6)
 
 
+def test_triplets_have_a_gradient_at_the_edge_and_any_margin():
+    like, one, other = (flow.tensor([[1.0, 2.0]], requires_grad=True) for _ in range(3))
+    nn.TripletMarginLoss(0.0)(like, one, other).backward()
+    root = 0.5**0.5
+    for x, expected in ((like, [[0, 0]]), (one, [[-root] * 2]), (other, [[root] * 2])):
+        np.testing.assert_allclose(x.grad.numpy(), expected, 1e-6)
+    assert nn.TripletMarginLoss(-1.0)(like, one, other).item() == 0
+
+
 def test_halves_are_rounded_to_the_even_number():
     halves = flow.tensor([0.5, 1.5, 2.5, -0.5, -1.5, 3.3, -2.5])
     even = ["0.0", "2.0", "2.0", "-0.0", "-2.0", "3.0", "-2.0"]

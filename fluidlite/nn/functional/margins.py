@@ -157,10 +157,28 @@ def triplet_margin_loss(
     def distance(a: Tensor, b: Tensor) -> Any:
         return pairwise_distance(a, b, p, epsilon)
 
+    gap = triplet_gap(input, positive, negative, distance, swap)
+    return reduced(eager.relu(add(gap, margin)), reduction)
+
+
+def triplet_gap(
+    input: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    distance: Callable[[Tensor, Tensor], Tensor],
+    swap: bool,
+) -> Tensor:
+    """The distance to what belongs together less that to what does not.
+
+    Args:
+        input, positive, negative: what ``distance`` takes.
+        distance: of two tensors.
+        swap: takes the distance of the other two where it is smaller.
+    """
     near, far = distance(input, positive), distance(input, negative)
     if swap:
         far = minimum(far, distance(positive, negative))
-    return reduced(eager.relu(add(subtract(near, far), margin)), reduction)
+    return subtract(near, far)
 
 
 def triplet_margin_with_distance_loss(
@@ -186,10 +204,8 @@ def triplet_margin_with_distance_loss(
     if margin <= 0:
         raise ArgumentError(f"expected margin above 0, got {margin!r}")
     distance = pairwise_distance if distance_function is None else distance_function
-    near, far = distance(input, positive), distance(input, negative)
-    if swap:
-        far = minimum(far, distance(positive, negative))
-    return reduced(eager.relu(add(subtract(near, far), margin)), reduction)
+    gap = triplet_gap(input, positive, negative, distance, swap)
+    return reduced(eager.relu(add(gap, margin)), reduction)
 
 
 @MARGINS

@@ -49,7 +49,6 @@ binary_cross_entropy_with_logits: Function = ONEFLOW(
 soft_margin_loss: Function = ONEFLOW(margins.soft_margin_loss)
 hinge_embedding_loss: Function = ONEFLOW(margins.hinge_embedding_loss)
 pairwise_distance: Function = ONEFLOW(margins.pairwise_distance, x="x1", y="x2")
-triplet_margin_loss: Function = ONEFLOW(margins.triplet_margin_loss, input="anchor")
 
 
 def smooth_l1_loss(
@@ -92,6 +91,35 @@ def margin_ranking_loss(
     """
     apart = multiply(target, subtract(input2, input1))
     return reduced(clamp(add(apart, margin), min=0.0), reduction)
+
+
+def triplet_margin_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    margin: float = 1.0,
+    p: float = 2.0,
+    eps: float = 1e-6,
+    swap: bool = False,
+    reduction: str = "mean",
+) -> Tensor:
+    """The larger of 0 and ``margin`` plus the distance to what belongs together less that to what
+    does not; the gradient flows where both are 0.
+
+    Args:
+        anchor, positive, negative: vectors along the last dimension.
+        margin: how far apart is enough.
+        p: of the norm.
+        eps: is added to differences.
+        swap: takes the distance of the other two where it is smaller.
+        reduction: as of :func:`l1_loss`.
+    """
+
+    def distance(a: Tensor, b: Tensor) -> Tensor:
+        return pairwise_distance(a, b, p, eps)
+
+    gap = margins.triplet_gap(anchor, positive, negative, distance, swap)
+    return reduced(clamp(add(gap, margin), min=0.0), reduction)
 
 
 def sparse_softmax_cross_entropy(labels: Tensor, logits: Tensor) -> Tensor:
