@@ -328,7 +328,7 @@ def names_of_paddle_2():
             "### Left out of paddle 2",
             left_out(listed["refused"], whys.get),
             "### To come of paddle 2",
-            left_out(listed["later"], paddle.why_later),
+            left_out(listed["later"], paddle.to_come),
         ]
     )
 

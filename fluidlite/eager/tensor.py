@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from .. import unique_name
+from ..errors import ExplainedError, suggestion
 from ..functions.mixing import LEFT_FIRST, Promotion
+from ..ground.to_come import not_yet
 from ..ground.tracebacks import quick_api_boundary
 from . import engine, finite
 from .methods import Methods
@@ -37,6 +39,11 @@ class Tensor(Methods, Storage, TensorCore):
 
     promotion: ClassVar[Promotion] = LEFT_FIRST
     results: ClassVar[type[Tensor]]
+
+    if not TYPE_CHECKING:  # checkers know the methods one by one
+
+        def __getattr__(self, name: str) -> Any:
+            raise ExplainedError(_why_not, type(self), name, name=name, obj=self)
 
     @property
     def size(self) -> int:
@@ -76,6 +83,14 @@ class Tensor(Methods, Storage, TensorCore):
         seeds = engine.seeds_in("grad_tensor", grad_tensor, 1)
         engine.check_bools(retain_graph=retain_graph)
         engine.sweep_back([self], seeds, retain_graph=retain_graph)
+
+
+def _why_not(kind: type, name: str) -> str:
+    """Why tensors have no attribute of a name."""
+    known = [each for each in dir(kind) if not each.startswith("_")]
+    waits = not_yet(f"paddle.Tensor.{name}")
+    more = f": {waits}" if waits else suggestion(name, known)
+    return f"{kind.__name__!r} object has no attribute {name!r}{more}"
 
 
 finite.follow_flags()

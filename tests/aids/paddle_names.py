@@ -1,7 +1,6 @@
 """The public names of paddle 2.6.2, and what stands behind each here.
 
-``LATER`` are those of what paddle 2 computes with: modules of mathematics and of data that are not
-here yet; ``DIFFERENCES`` are those whose parameters are others on purpose.
+``DIFFERENCES`` are those whose parameters are others on purpose.
 """
 
 import ast
@@ -10,11 +9,11 @@ import gzip
 import inspect
 import json
 import re
-from fnmatch import fnmatchcase
 from pathlib import Path
 
 from fluidlite import paddle
 from fluidlite.ground.missing_names import LEFT_OUT_OF_PADDLE_2, left_out_of_paddle_2
+from fluidlite.ground.to_come import to_come
 
 DATA = Path(__file__).parents[1] / "data"
 #: patterns of names whose parameters are others on purpose -> why
@@ -22,27 +21,6 @@ DIFFERENCES = {
     "paddle.jit.TranslatedLayer": "jit.load makes it",
     "paddle.static.Variable": "a block makes it",
 }
-#: modules, and names elsewhere, of what paddle 2 computes with: why they are one task -> patterns
-LATER = {
-    "linear algebra": "paddle.linalg.* paddle.*.inverse paddle.cdist paddle.Tensor.cdist",
-    "Fourier transforms and signals": "paddle.fft.* paddle.signal.*",
-    "distributions": "paddle.distribution.*",
-    "pictures": "paddle.vision.*",
-    "sparse tensors": """
-        paddle.sparse.* paddle.Tensor.coalesce paddle.Tensor.cols paddle.Tensor.crows
-        paddle.Tensor.indices paddle.Tensor.is_sparse* paddle.Tensor.nnz paddle.Tensor.rows
-        paddle.Tensor.to_dense paddle.Tensor.to_sparse_* paddle.Tensor.values
-        paddle.Tensor.get_selected_rows paddle.Tensor.is_selected_rows""",
-    "graphs": "paddle.geometric.*",
-    "texts": "paddle.text.* paddle.Tensor.set_string_list paddle.Tensor.set_vocab",
-    "sounds": "paddle.audio.*",
-    "quantization": "paddle.quantization.* paddle.nn.quant.*",
-    "complex numbers and bfloat16": """
-        paddle.bfloat16 paddle.complex paddle.complex64 paddle.complex128 *.angle *.as_complex
-        *.as_real *.conj *.imag *.polar *.real paddle.Tensor.is_complex""",
-}
-#: modules whose functions ``paddle`` and tensors have once more
-_ONCE_MORE = ("paddle.linalg", "paddle.fft", "paddle.signal")
 _REFUSED = "Refused: "
 ABSENT = object()
 
@@ -69,18 +47,6 @@ def refusal(value):
     return re.split(r"\.(?:\s|$)", doc, maxsplit=1)[0].removeprefix(_REFUSED)
 
 
-def why_later(name):
-    """Which task a name waits for; None where it is none of that."""
-    last = name.rpartition(".")[2]
-    for why, patterns in LATER.items():
-        if any(fnmatchcase(name, pattern) for pattern in patterns.split()):
-            return why
-    of_tensors = name.count(".") == 1 + name.startswith("paddle.Tensor.")
-    if of_tensors and any(last in listed()[module] for module in _ONCE_MORE):
-        return "linear algebra"
-    return None
-
-
 def why_left_out():
     """Whole name -> why it is left out, or refused when it is called."""
     known = {f"paddle.{name}": why for why, names in LEFT_OUT_OF_PADDLE_2.items() for name in names}
@@ -95,7 +61,7 @@ def state(name):
         return "refused" if refusal(value) else "served"
     if name in left_out_of_paddle_2():
         return "refused"
-    return "later" if why_later(name) else "missing"
+    return "later" if to_come(name) else "missing"
 
 
 def states():

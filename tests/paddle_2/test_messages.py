@@ -5,7 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from fluidlite import paddle
+from fluidlite import compat, paddle
+from fluidlite.compat.check import check
 
 
 @pytest.mark.parametrize(
@@ -58,3 +59,41 @@ def test_texts_of_numbers_are_numbers():
     assert paddle.full([1], paddle.to_tensor([2])).tolist() == [2.0]
     assert paddle.full([1], np.float32(2)).tolist() == [2.0]
     assert paddle.linspace(0, 1, paddle.to_tensor([3])).tolist() == [0.0, 0.5, 1.0]
+
+
+def test_what_is_not_there_yet_says_so():
+    for name, why in [
+        ("linalg", "linear algebra"),
+        ("vision", "pictures"),
+        ("complex64", "complex"),
+    ]:
+        with pytest.raises(AttributeError, match=rf"paddle.{name} is not there yet \({why}"):
+            getattr(paddle, name)
+    for dtype in ("bfloat16", "complex64", np.complex64):
+        with pytest.raises(TypeError, match=r"is not there yet \(complex numbers and bfloat16\)"):
+            paddle.ones([2], dtype)
+    x = paddle.ones([2])
+    with pytest.raises(AttributeError, match=r"'reshap'; did you mean 'reshape'"):
+        x.reshap([2])
+    with pytest.raises(AttributeError, match=r"paddle.Tensor.cholesky is not there yet \(linear"):
+        x.cholesky()
+    assert not hasattr(x, "__cuda_array_interface__")
+
+
+def test_scripts_are_told_what_is_not_there_yet():
+    text = "import paddle\nimport paddle.vision\nfrom paddle import linalg\npaddle.fft.fft(1)\n"
+    assert [finding.message for finding in check(text)] == [
+        f"paddle.{name} is not there yet ({why})"
+        for name, why in [
+            ("vision", "pictures"),
+            ("linalg", "linear algebra"),
+            ("fft", "Fourier transforms and signals"),
+        ]
+    ]
+    compat.install(force=True)
+    try:
+        for line in ("import paddle.vision", "from paddle import vision"):
+            with pytest.raises(ModuleNotFoundError, match=r"paddle.vision is not there yet"):
+                exec(line, {})
+    finally:
+        compat.uninstall()

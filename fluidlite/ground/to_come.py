@@ -1,0 +1,51 @@
+"""Names of paddle 2.6 that are not there yet, and what they wait for."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+
+#: methods of tensors for linear algebra and signals
+_METHODS = (
+    "cholesky cholesky_solve cond corrcoef cov eig eigvals eigvalsh householder_product inverse "
+    "istft lstsq lu lu_unpack matrix_power multi_dot pca_lowrank pinv qr solve stft"
+)
+#: what they wait for -> patterns of whole names
+TO_COME_OF_PADDLE_2 = {
+    "linear algebra": " ".join(
+        ["paddle.linalg.* paddle.*.inverse paddle.cdist paddle.Tensor.cdist"]
+        + [f"paddle.Tensor.{name} paddle.{name}" for name in _METHODS.split()]
+    ),
+    "Fourier transforms and signals": "paddle.fft.* paddle.signal.*",
+    "distributions": "paddle.distribution.*",
+    "pictures": "paddle.vision.*",
+    "sparse tensors": """
+        paddle.sparse.* paddle.Tensor.coalesce paddle.Tensor.cols paddle.Tensor.crows
+        paddle.Tensor.indices paddle.Tensor.is_sparse* paddle.Tensor.nnz paddle.Tensor.rows
+        paddle.Tensor.to_dense paddle.Tensor.to_sparse_* paddle.Tensor.values
+        paddle.Tensor.get_selected_rows paddle.Tensor.is_selected_rows""",
+    "graphs": "paddle.geometric.*",
+    "texts": "paddle.text.* paddle.Tensor.set_string_list paddle.Tensor.set_vocab",
+    "sounds": "paddle.audio.*",
+    "quantization": "paddle.quantization.* paddle.nn.quant.*",
+    "complex numbers and bfloat16": """
+        paddle.bfloat16 paddle.complex paddle.complex64 paddle.complex128 *.angle *.as_complex
+        *.as_real *.conj *.imag *.polar *.real paddle.Tensor.is_complex""",
+}
+
+
+def to_come(name: str) -> str | None:
+    """What a whole name of paddle 2, or a module, waits for; None where it is none of those.
+
+    >>> to_come("paddle.vision.ops"), to_come("paddle.fft"), to_come("paddle.ones")
+    ('pictures', 'Fourier transforms and signals', None)
+    """
+    for why, patterns in TO_COME_OF_PADDLE_2.items():
+        if any(fnmatchcase(name, p) or p == f"{name}.*" for p in patterns.split()):
+            return why
+    return None
+
+
+def not_yet(name: str) -> str:
+    """That a whole name of paddle 2 is not there yet; an empty text of others."""
+    why = to_come(name)
+    return "" if why is None else f"{name} is not there yet ({why})"
