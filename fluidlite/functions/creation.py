@@ -115,9 +115,11 @@ def _number(function: str, what: str, value: Any) -> Any:
     if isinstance(value, Operand):
         return value.array.item()
     try:
-        return float(value) if value is None or isinstance(value, str) else value
-    except (TypeError, ValueError):
-        raise refused(function, what, "a number", value) from None
+        if value is not None:
+            return float(value) if isinstance(value, str) else value
+    except ValueError:
+        pass
+    raise refused(function, what, "a number", value) from None
 
 
 def _points(function: str, num: Any) -> int:
@@ -245,14 +247,14 @@ def arange(
     bounds = start, end, step
     if appends(bounds) is not None:
         return _range_in_run(*bounds, dtype)
-    start, end, step = (
+    first, last, stride = (
         _number("arange", what, v) for what, v in zip(("start", "end", "step"), bounds)
     )
-    if not step:
+    if not stride:
         raise ArgumentError("arange: expected a step other than 0")
-    whole = all(isinstance(v, (int, np.integer)) for v in (start, end, step))
+    whole = all(isinstance(v, (int, np.integer)) for v in (first, last, stride))
     kind = _type(dtype, np.dtype("int64") if whole else None)
-    return Tensor(np.arange(start, end, step).astype(kind))
+    return Tensor(np.arange(first, last, stride).astype(kind))
 
 
 def _range_in_run(start: Any, end: Any, step: Any, dtype: Any) -> Any:
