@@ -101,12 +101,15 @@ class Pullback:
         )
         arguments = definition.rule_arguments if has_rule(definition) else ()
         operands = dict(zip(op.input_slots, ins))
+        everything = frozenset(a.of for a in arguments if a.source != "cotangent")
         if replaces_rule(definition):
-            needed = frozenset(a.of for a in arguments if a.source != "cotangent")
+            needed = everything
         else:
             needed = _needed(op, operands, outs, tuple(slot for _, slot in self.wanted))
-        #: the kernel of the rule, which reads no more than the rule does
-        self._kernel: Callable[..., dict[str, Any]] | None = kernel_of_rule(definition)
+        #: the kernel of the rule, where that reads all that a kernel may read
+        self._kernel: Callable[..., dict[str, Any]] | None = (
+            kernel_of_rule(definition) if needed == everything else None
+        )
         taken = [a.of for a in arguments if a.source == "in"]
         places_in = list(op.input_slots)
         #: for each input that is read: its place, and its form where that is enough

@@ -143,10 +143,12 @@ def fmod(input: Tensor | float, other: Tensor | float) -> Tensor:
     >>> fluid.flow.fmod(fluid.flow.tensor([-5.0, 5.0]), 3.0).tolist()
     [-2.0, 2.0]
     """
-    size = abs(other)
+    unsigned = isinstance(other, Operand) and other.array.dtype.kind in "ub"
+    size = other if unsigned else abs(other)
     above = arithmetic.remainder(input, size)
-    if isinstance(input, Operand) and input.array.dtype.kind in "ub":
-        return above  # there is no -input
+    operands = [each for each in (input, above) if isinstance(each, Operand)]
+    if any(each.array.dtype.kind in "ub" for each in operands):
+        return above  # there is nothing below 0
     below = neg(arithmetic.remainder(-input, size))
     if not isinstance(input, Operand):
         return below if input < 0 else above

@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 
 from ..errors import ArgumentError
+from . import state
 from .reprs import Described
 
 
@@ -69,7 +70,7 @@ def checked(place: Place | str | None) -> Place:
     Raises:
         ArgumentError: it is no place, or one that is not there.
     """
-    if place is None or place == "cpu":  # as paddle 2 spells it, too
+    if place is None or (place == "cpu" and state.builds.get()):  # as paddle 2 spells it
         return CPUPlace()
     if not isinstance(place, Place):
         raise ArgumentError(f"expected a place such as CPUPlace(), got {place!r:.60}")

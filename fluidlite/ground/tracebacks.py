@@ -98,8 +98,9 @@ def _of_wrong_argument(error: BaseException, frames: list[TracebackType]) -> Arg
             if isinstance(error, AttributeError):
                 text_of = isinstance(operand, (str, bytes)) and type(error.obj) in (str, int)
                 if error.obj is operand or (text_of and error.obj in operand):
-                    lacks = f"something with {error.name!r}"
-                    wanted = "a tensor or a variable" if error.name in _OF_TENSORS else lacks
+                    lacking = getattr(error, "name", "")
+                    lacks = f"something with {lacking!r}"
+                    wanted = "a tensor or a variable" if lacking in _OF_TENSORS else lacks
                     return refused(function, what, wanted, operand)
             elif kind not in _USUAL and (kind.__name__ in text or repr(operand) in text):
                 return ArgumentError(f"{function}: {what} is {said(operand)}, and {text}")

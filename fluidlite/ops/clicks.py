@@ -38,7 +38,7 @@ class cvm(Op):
         return X if self.use_cvm or X.shape[1] == -1 else X.with_dim(1, X.shape[1] - 2)
 
     def run(self, xp: Any, X: Array, CVM: Array) -> Array:
-        if X.shape[1] < 3:
+        if X.shape[1] < (2 if self.use_cvm else 3):
             raise _too_few(X.shape)
         if not self.use_cvm:
             return X[:, 2:]

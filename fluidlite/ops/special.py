@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import AttributeValueError
 from ..opdef.annotations import Array, Rules, Specs, Value
 from ..opdef.attribute import need_least
 from ..opdef.spec import Spec
@@ -27,6 +28,15 @@ _HUGE = 2.5e305  # beyond it lgamma is infinite
 _SUMMED = 12  # terms of the zeta function that are summed one by one
 _BESSEL_FAR = 20.0  # from here on Bessel's functions are the series of large numbers
 _BESSEL_TERMS = 48
+
+
+#: beyond it all values are 0 or infinite, or sums that take hours
+_MOST = 1000
+
+
+def _need_small(name: str, value: int) -> None:
+    if value > _MOST:
+        raise AttributeValueError(f"expected {name} of at most {_MOST}, got {value}")
 
 
 class Special(Unary, abstract=True):
@@ -145,6 +155,7 @@ class polygamma(Special):
 
     def infer(self, X: Spec) -> Specs:
         need_least(self, 1, "n")
+        _need_small("n", self.n)
         return super().infer(X)
 
     def value(self, xp: Any, x: Any) -> Any:
@@ -189,6 +200,7 @@ class bessel_i(Special):
 
     def infer(self, X: Spec) -> Specs:
         need_least(self, 0, "order")
+        _need_small("order", self.order)
         return super().infer(X)
 
     def value(self, xp: Any, x: Any) -> Any:

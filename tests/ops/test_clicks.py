@@ -38,7 +38,7 @@ def test_cvm_refuses_other_shapes():
     with pytest.raises(ShapeError, match="at least 3 columns"):
         infer("cvm", X=([3, 2], "float32"), CVM=([3, 2], "float32"), attrs=dict(use_cvm=False))
     with pytest.raises(ShapeError, match="at least 3 columns"):
-        f.cvm(X[:, :2], COUNTS)
+        f.cvm(X[:, :2], COUNTS, use_cvm=False)
 
 
 MASK = 2**64 - 1
