@@ -131,8 +131,8 @@ def clamp(
         if input.array.dtype.kind != "f":
             return elementary.clip(input, min, max)
         input, min, max = kinked(input), _number(min, input), _number(max, input)
-    low = input if min is None else selection.where(arithmetic.less_than(input, min), min, input)
-    return low if max is None else selection.where(arithmetic.greater_than(low, max), max, low)
+    low = input if min is None else selection.chosen(arithmetic.less_than(input, min), min, input)
+    return low if max is None else selection.chosen(arithmetic.greater_than(low, max), max, low)
 
 
 def _number(bound: Any, beside: Tensor) -> Any:

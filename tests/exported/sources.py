@@ -1,6 +1,7 @@
 """Python files that tests write, load and run."""
 
 import importlib.util
+from pathlib import Path
 
 import numpy as np
 
@@ -9,6 +10,7 @@ from fluidlite.ground.values import LoDTensor, bare
 
 def loaded(path):
     """The module of a written file."""
+    Path(importlib.util.cache_from_source(path)).unlink(missing_ok=True)  # of the file before it
     found = importlib.util.spec_from_file_location("written", path)
     module = importlib.util.module_from_spec(found)
     found.loader.exec_module(module)

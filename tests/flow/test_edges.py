@@ -138,3 +138,10 @@ def test_running_sums_and_products_of_integers_are_int64(kind):
     for found, numbers in ((flow.cumsum(x, 0), [1, 2, 3]), (x.cumprod(0), [1, 1, 1])):
         assert (found.dtype, found.tolist()) == (flow.int64, numbers)
     assert flow.cumsum(x.float(), 0).dtype == flow.float32
+
+
+@pytest.mark.parametrize("dtype", [flow.float16, flow.float32, flow.float64])
+def test_clamped_elements_keep_their_type(dtype):
+    x = flow.tensor([0.5, 2.0], dtype=dtype)
+    for clamped in (x.clamp(0.0, 1.0), x.clamp(min=1), flow.clamp_max(x, 1.0), flow.clip(x, 0, 1)):
+        assert clamped.dtype == dtype
