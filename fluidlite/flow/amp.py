@@ -18,8 +18,6 @@ from . import kinds
 if TYPE_CHECKING:
     from ..functions.arguments import DTypeLike
 
-__all__ = ["GradScaler", "StaticGradScaler", "autocast", "autocast_decorator"]
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 
