@@ -49,7 +49,7 @@ def test_functions_refuse_arguments_of_another_kind(title, value, tmp_path, monk
             pass
         except Exception as error:  # Python's own: a fault of ours
             others.append((name, repr(error)))
-    assert len(others) <= count * 0.025, others
+    assert len(others) <= count * 0.005, others
 
 
 @pytest.mark.parametrize(
