@@ -121,8 +121,8 @@ class matmul(UseMkldnn, UseQuantizer, Op):
     """``alpha X Y``, the product of the matrices in the last two dimensions of X and Y.
 
     The dimensions before them are aligned at the end, and sizes of 1 stretch.  A vector X is a
-    row, a vector Y a column; Out lacks the dimension this adds unless the vector was transposed,
-    and has shape [1] where nothing is left.
+    row, a vector Y a column; Out lacks the dimension this adds unless the vector was transposed
+    and has several elements, and has shape [1] where nothing is left.
 
     Out: with a product for each of the dimensions in front; of shape [1] for two vectors.
     transpose_X: swap the last two dimensions of X.
@@ -273,18 +273,20 @@ class matmul(UseMkldnn, UseQuantizer, Op):
             l, n = n, l
         if not agree(k, l):
             swapped = [f"transpose_{s}" for s in "XY" if getattr(self, f"transpose_{s}")]
+            ranks = len(x), len(y)
             raise ShapeError(
                 f"expected as many columns in X as rows in Y, got {k} and {l}: X of shape "
                 f"{list(x)}, Y of shape {list(y)}"
                 + (f", with {' and '.join(swapped)}" if swapped else "")
+                + ("; fluid.matmul does not transpose vectors" if swapped and 1 in ranks else "")
             )
         return (*broadcast(tuple(x_batch), tuple(y_batch)), m, n)
 
     def out_shape(self, x: Shape, y: Shape) -> Shape:
         """The shape of the output for inputs of shapes ``x`` and ``y``."""
         *batch, m, n = self.stacked(x, y)
-        m_stays = len(x) > 1 or self.transpose_X
-        n_stays = len(y) > 1 or self.transpose_Y or self.head_number > 1
+        m_stays = len(x) > 1 or (self.transpose_X and m != 1)
+        n_stays = len(y) > 1 or (self.transpose_Y and n != 1) or self.head_number > 1
         if self.head_number > 1:
             inner = x[self.inner_axes(x, y)[0]]
             if inner != -1 and inner % self.head_number:

@@ -34,6 +34,46 @@ def test_matmul_transposes_and_multiplies():
     assert np.allclose(run(out, x=X, y=y_value), 0.5 * X @ y_value.T)
 
 
+def test_vectors_are_multiplied_as_fluid_does_in_programs_and_at_once():
+    """A vector X is a row, a vector Y a column; a dimension of size 1 that they add is dropped."""
+    shapes = [(1,), (3,), (4,), (3, 4), (1, 3), (3, 1), (2, 3, 4)]
+    fits = 0
+    for a, b in ((a, b) for a in shapes for b in shapes if 1 in (len(a), len(b))):
+        x, y = np.arange(1.0, 1 + np.prod(a)).reshape(a), np.arange(2.0, 2 + np.prod(b)).reshape(b)
+        for across, down in np.ndindex(2, 2):
+            rows = x[None] if x.ndim == 1 else x
+            columns = y[:, None] if y.ndim == 1 else y
+            rows = np.swapaxes(rows, -1, -2) if across else rows
+            columns = np.swapaxes(columns, -1, -2) if down else columns
+            turned = dict(transpose_x=bool(across), transpose_y=bool(down))
+            with fluid.program_guard(fluid.Program()):
+                u, v = data("u", a, "float64"), data("v", b, "float64")
+                u.stop_gradient = v.stop_gradient = False
+                if rows.shape[-1] != columns.shape[-2]:
+                    with refused(ShapeError, "as many columns in X as rows in Y"):
+                        layers.matmul(u, v, **turned)
+                    continue
+                out = layers.matmul(u, v, **turned)
+                slopes = fluid.gradients(layers.reduce_sum(out * out), [u, v])
+                value, *from_program = run([out, *slopes], u=x, v=y)
+            expected = rows @ columns
+            at = [axis - 2 for axis, one in ((0, x), (1, y)) if one.ndim == 1]
+            expected = expected.squeeze(tuple(i for i in at if expected.shape[i] == 1))
+            assert np.array_equal(value, expected.reshape(expected.shape or (1,)))
+            with fluid.dygraph.guard():
+                u, v = map(fluid.dygraph.to_variable, (x, y))
+                u.stop_gradient = v.stop_gradient = False
+                out = layers.matmul(u, v, **turned)
+                layers.reduce_sum(out * out).backward()
+                assert np.array_equal(out.numpy(), value) and out.shape == list(value.shape)
+            for slope, one in zip(from_program, (u, v)):
+                assert np.allclose(one.gradient(), slope) and slope.shape == tuple(one.shape)
+            # the sum of squares has degree two in either factor
+            assert np.allclose(np.sum(from_program[0] * x), 2 * np.sum(value**2))
+            fits += 1
+    assert fits == 46
+
+
 def test_scale_takes_a_number_or_a_variable():
     x, factor = data(), data("s", [1])
     layers.scale(x, 2.0, bias=1.0, bias_after_scale=False)
