@@ -44,6 +44,7 @@ from .framework import (
 )
 from .ground.fluid_paths import FLUID as _FLUID
 from .ground.fluid_paths import serve as _serve_fluid_paths
+from .ground.fluid_paths import with_names_of_fluid as _with_names_of_fluid
 from .ground.missing_names import absent as _absent
 from .ground.moved_modules import MOVED as _MOVED
 from .ground.moved_modules import serve as _serve_moved_modules
@@ -139,6 +140,7 @@ _NAMES = {
 
 
 @_api_boundary
+@partial(_with_names_of_fluid, __name__)
 def __getattr__(name: str) -> Any:
     """Load what is not needed by every script when it is first asked for."""
     if name == "__all__":  # for import *

@@ -17,6 +17,7 @@ from weakref import ref
 import numpy as np
 
 from .errors import ArgumentError, FeedTypeError
+from .ground.missing_names import answer
 from .ground.place import Place, devices_said
 from .ground.process_group import joined
 from .ground.protected import answers_protected
@@ -284,3 +285,4 @@ def _strategy(given: Any, kind: type, what: str) -> Any:
 
 list_public_names(globals())
 api_boundaries(globals())
+answer(globals())

@@ -12,6 +12,7 @@ from .errors import EOFException
 from .errors import FluidError as EnforceNotMet
 from .ground.dtypes import DType, Kind
 from .ground.extension import ExtensionPoint
+from .ground.missing_names import answer
 from .ground.place import CPUPlace, CUDAPinnedPlace, CUDAPlace, is_compiled_with_cuda
 from .ground.public_names import list_public_names
 from .ground.values import LoDTensor, LoDTensorArray, SelectedRows
@@ -143,3 +144,4 @@ __all__ = [
 ]  # fmt: skip
 
 list_public_names(globals())
+answer(globals())

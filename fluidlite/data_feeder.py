@@ -11,6 +11,7 @@ import numpy as np
 
 from .errors import ArgumentError, FeedError
 from .ground.callsite import warn
+from .ground.missing_names import answer
 from .ground.place import Place
 from .ground.protected import answers_protected
 from .ground.public_names import list_public_names
@@ -308,3 +309,4 @@ __all__ = ["DataFeeder"]
 
 list_public_names(globals())
 api_boundaries(globals())
+answer(globals())

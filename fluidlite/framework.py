@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from .errors import ArgumentError, VersionError
 from .ground.arguments import refused
 from .ground.dtypes import DType, as_dtype
+from .ground.missing_names import answer
 from .ground.place import (
     CPUPlace,
     cpu_places,
@@ -193,3 +194,5 @@ list_public_names(globals())
 api_boundaries(
     globals(), but=("check_version", "Block", "Operator", "Parameter", "Program", "Variable")
 )
+
+answer(globals())

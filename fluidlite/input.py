@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from .ground.missing_names import answer
 from .ground.public_names import list_public_names
 from .ground.tracebacks import api_boundaries
 from .ir.variable import Variable
@@ -95,3 +96,4 @@ def one_hot(
 
 list_public_names(globals())
 api_boundaries(globals())
+answer(globals())

@@ -15,6 +15,7 @@ from .errors import ArgumentError, DTypeError
 from .ground import state
 from .ground.arguments import refused
 from .ground.dtypes import DType, as_dtype
+from .ground.missing_names import answer
 from .ground.protected import answers_protected
 from .ground.public_names import list_public_names
 from .ground.reprs import Described
@@ -419,3 +420,4 @@ __all__ = ["LayerHelper"]
 
 list_public_names(globals())
 api_boundaries(globals())
+answer(globals())

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .errors import ArgumentError
+from .ground.missing_names import answer
 from .ground.place import Place
 from .ground.public_names import list_public_names
 from .ground.tracebacks import api_boundaries
@@ -97,3 +98,4 @@ def create_random_int_lodtensor(
 
 list_public_names(globals())
 api_boundaries(globals())
+answer(globals())

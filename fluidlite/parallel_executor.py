@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .compiler import BuildStrategy, CompiledProgram, ExecutionStrategy, Feeds
+from .ground.missing_names import answer
 from .ground.protected import answers_protected
 from .ground.public_names import list_public_names
 from .ground.reprs import Described
@@ -100,3 +101,4 @@ class ParallelExecutor(Described):
 
 list_public_names(globals())
 api_boundaries(globals())
+answer(globals())

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from .errors import ArgumentError, FluidError
 from .ground import seeding
+from .ground.missing_names import answer
 from .ground.public_names import list_public_names
 from .ground.tracebacks import api_boundaries
 
@@ -371,3 +372,4 @@ __all__ = [
 
 list_public_names(globals())
 api_boundaries(globals())
+answer(globals())

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from .distributed.rewriting import data_parallel
 from .errors import ArgumentError, UnsupportedError
-from .ground.missing_names import PARAMETER_SERVERS
+from .ground.missing_names import PARAMETER_SERVERS, answer
 from .ground.process_group import joined
 from .ground.protected import answers_protected
 from .ground.public_names import list_public_names
@@ -190,3 +190,4 @@ def check_modes(where: str, mode: str, collective_mode: str | None) -> None:
 
 list_public_names(globals())
 api_boundaries(globals())
+answer(globals())

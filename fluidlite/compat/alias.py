@@ -24,7 +24,7 @@ from . import editions
 from .names import Entry, is_listed, is_package, listed
 from .packages import PACKAGES, PADDLE, module_behind, package_of
 from .properties import PROPERTIES
-from .refused import refused
+from .refused import is_refused, refused
 from .sources import BESIDE, entry_of, own
 
 _LAUNCH = "from paddle.distributed.launch import launch\nlaunch()\n"
@@ -231,4 +231,20 @@ def is_of_fluid(name: str) -> bool:
 
 def of_fluid(name: str) -> ModuleType:
     """A module of fluid 1.8, whether ``paddle`` is served or not."""
-    return _of_paths().module(f"{PADDLE}.fluid.{name}")
+    return _of_paths().module(f"{PADDLE}.fluid.{name}".rstrip("."))
+
+
+def name_of_fluid(module: str, name: str) -> Any:
+    """What a name of a module of fluid 1.8 meant, of those that fluid defined.
+
+    Raises:
+        KeyError: there was none, or nothing stands behind it here.
+    """
+    full = f"{PADDLE}.fluid.{module}".rstrip(".")
+    entry = entry_of(full, name)
+    if entry is None or (entry.home and not entry.home.startswith(PADDLE)):
+        raise KeyError(name)
+    value = getattr(of_fluid(module), name)
+    if is_refused(value):
+        raise KeyError(name)
+    return value

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
+from ..ground.fluid_paths import own_name
 from .names import Entry, is_listed, listed
 from .refused import refused
 
@@ -198,6 +199,6 @@ def _found(source: str, name: str) -> Any:
     if not held.__name__.startswith(_ROOT):
         return _ABSENT  # nor here: it is the module of 1.8 that is asked
     try:
-        return getattr(held, name)
+        return own_name(held, name)
     except (AttributeError, ModuleNotFoundError):
         return _ABSENT

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..errors import ArgumentError
 from ..ground.job_environment import launched
+from ..ground.missing_names import answer
 from ..ground.public_names import list_public_names
 
 #: modules that fluid 1.8 had below this one are found (ground/fluid_paths.py)
@@ -56,3 +57,4 @@ def distributed_batch_reader(batch_reader: Reader) -> Reader:
 __all__ = ["distributed_batch_reader"]
 
 list_public_names(globals())
+answer(globals())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..ground.missing_names import answer
 from ..ground.public_names import list_public_names
 from .joining import join
 from .mesh import initialize, mesh, shard
@@ -11,3 +12,4 @@ from .shares import shard_reader
 __all__ = ["data_parallel", "initialize", "join", "mesh", "shard", "shard_reader"]
 
 list_public_names(globals())
+answer(globals())

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..errors import ArgumentError, FileError
 from ..ground.files import Path
+from ..ground.missing_names import answer
 from ..ground.public_names import list_public_names
 from ..ground.tracebacks import api_boundaries
 from ..io.states import write_tensors
@@ -82,3 +83,4 @@ list_public_names(globals())
 
 
 api_boundaries(globals())
+answer(globals())

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..eager.parameter import Parameter
 from ..errors import ArgumentError, NameTakenError, suggestion
+from ..ground.missing_names import answer
 from ..ground.public_names import list_public_names
 from ..modules.holding import HeldInOrder, place_in
 from .capture import value
@@ -144,3 +145,4 @@ class ParameterList(HeldInOrder, Layer):
 
 
 list_public_names(globals())
+answer(globals())

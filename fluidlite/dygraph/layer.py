@@ -20,6 +20,7 @@ from ..functions.arguments import DTypeLike
 from ..ground import state
 from ..ground.docstrings import Family
 from ..ground.dtypes import DType, Kind, as_dtype
+from ..ground.missing_names import answer
 from ..ground.place import Place
 from ..ground.public_names import list_public_names
 from ..ground.tracebacks import cut, is_boundary
@@ -428,3 +429,4 @@ def _snake_case(name: str) -> str:
 
 
 list_public_names(globals())
+answer(globals())

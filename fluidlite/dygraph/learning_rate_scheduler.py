@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..ground.missing_names import answer
 from ..ground.public_names import list_public_names
 from ..layers.decay import (
     CosineDecay,
@@ -23,3 +24,4 @@ __all__ = [
 ]  # fmt: skip
 
 list_public_names(globals())
+answer(globals())

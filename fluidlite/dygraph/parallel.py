@@ -13,6 +13,7 @@ import numpy as np
 
 from ..errors import ArgumentError
 from ..ground.job_environment import launched
+from ..ground.missing_names import answer
 from ..ground.process_group import BUCKET_BYTES, ProcessGroup, groups, joined
 from ..ground.protected import answers_protected
 from ..ground.public_names import list_public_names
@@ -240,3 +241,4 @@ def _buckets(gradients: list[tuple[Any, Any]]) -> Iterator[list[tuple[Any, Any]]
 
 
 list_public_names(globals())
+answer(globals())

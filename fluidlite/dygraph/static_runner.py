@@ -7,6 +7,7 @@ from typing import Any
 from ..eager.recording import TensorRecord
 from ..errors import ArgumentError, UnsupportedError
 from ..ground.files import Path
+from ..ground.missing_names import answer
 from ..ground.protected import answers_protected
 from ..ground.public_names import list_public_names
 from ..io.inference import load_inference_model
@@ -117,3 +118,5 @@ class StaticModelRunner(Layer):
 
 
 list_public_names(globals())
+
+answer(globals())

@@ -7,7 +7,8 @@ asked last, for what this package has no module of.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any, Protocol
@@ -17,6 +18,14 @@ from .extension import ExtensionPoint
 _ROOT = __name__.partition(".")[0]
 #: modules of 1.8 whose names mean functions here: they must not be put in the place of those
 _BESIDE_FUNCTIONS = ("data", "layers.rnn")
+#: modules that 1.8 had by another name
+_NAMED_OTHERWISE = {
+    "dygraph.containers": "dygraph.container",
+    "dygraph.layer": "dygraph.layers",
+    "dygraph.mode": "dygraph.base",
+    "dygraph.translate": "dygraph.dygraph_to_static",
+    "layers.learning_rate": "layers.learning_rate_scheduler",
+}
 
 
 class FluidModules(Protocol):
@@ -30,8 +39,50 @@ class FluidModules(Protocol):
         """That module."""
         ...
 
+    def name_of_fluid(self, module: str, name: str) -> Any:
+        """What one of its names meant, of those that it or fluid defined.
+
+        Raises:
+            KeyError: it had none of that name, or nothing stands behind it here.
+        """
+        ...
+
 
 FLUID: ExtensionPoint[FluidModules] = ExtensionPoint("modules of fluid 1.8")
+
+
+def with_names_of_fluid(module: str, own: Callable[[str], Any]) -> Callable[[str], Any]:
+    """The ``__getattr__`` of a module that has fluid 1.8's names of its path, too, such as
+    ``backward._as_list``.
+
+    Args:
+        module: its full name.
+        own: its own ``__getattr__``, which is asked first.
+    """
+    path = module.partition(".")[2]
+    path = _NAMED_OTHERWISE.get(path, path)
+
+    def __getattr__(name: str) -> Any:
+        try:
+            return own(name)
+        except AttributeError:
+            if not name.startswith("__"):
+                with suppress(KeyError):
+                    return FLUID.get().name_of_fluid(path, name)
+            raise
+
+    __getattr__.own_names = own  # type: ignore[attr-defined]
+    return __getattr__
+
+
+def own_name(module: ModuleType, name: str) -> Any:
+    """What a module of this package has without the names that are fluid 1.8's alone.
+
+    Raises:
+        AttributeError: it has none of that name.
+    """
+    own = getattr(vars(module).get("__getattr__"), "own_names", None)
+    return getattr(module, name) if own is None or name in vars(module) else own(name)
 
 
 class _FluidPaths:

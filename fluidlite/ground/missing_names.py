@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from ..errors import ExplainedError, suggestion
+from .fluid_paths import with_names_of_fluid
 from .to_come import not_yet
 from .tracebacks import api_boundary
 
@@ -31,8 +32,6 @@ LEFT_OUT: dict[str, dict[str, str]] = {
     "inner workings of fluid that mean nothing here": {
         ".ComplexVariable": "two variables: the real part and the imaginary one",
         ".load_op_library": "fluidlite.custom_op, an operator written in Python",
-        ".monkey_patch_varbase": "tensors as they are: they have all methods",
-        ".monkey_patch_variable": "variables as they are: they have all methods",
     },
 }
 #: the same of names of paddle 2, ``MODULE.NAME`` below ``paddle``
@@ -230,7 +229,7 @@ class AbsentNameError(ExplainedError):
 
 
 def answer(namespace: dict[str, Any], *later: str) -> None:
-    """Have a module say why it has not a name that it is asked for.
+    """Have a module give fluid 1.8's names of its path, and say why it has not another name.
 
     It is no function ``__getattr__`` in the module's text, which would tell type checkers that the
     module has every name.
@@ -249,7 +248,7 @@ def answer(namespace: dict[str, Any], *later: str) -> None:
             raise absent(module, name)
         return before(name)
 
-    namespace["__getattr__"] = api_boundary(__getattr__)
+    namespace["__getattr__"] = api_boundary(with_names_of_fluid(module, __getattr__))
 
 
 @cache

@@ -63,7 +63,9 @@ def _of_another_module(name: str) -> Any:
 
 
 for _module in ("io", "loss", "nn"):
-    import_module(f".{_module}", __name__).__getattr__ = _of_another_module  # type: ignore[method-assign]
+    _found = vars(import_module(f".{_module}", __name__))
+    _found["__getattr__"] = _of_another_module
+    answer(_found)
 
 list_public_names(globals())
 api_boundaries(globals())

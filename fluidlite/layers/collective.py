@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..errors import ArgumentError
+from ..ground.missing_names import answer
 from ..ground.process_group import REDUCTIONS
 from ..ir.variable import Variable
 from .layer import LAYERS, LayerBuilder, layer
@@ -134,3 +135,6 @@ def _c_sync_comm_stream(f: LayerBuilder, x: Variable, ring_id: int) -> Variable:
         ring_id: kept in the operator.
     """
     return _written(f, "c_sync_comm_stream", x, x, ring_id=ring_id)
+
+
+answer(globals())

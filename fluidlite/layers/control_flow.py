@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..ground.missing_names import answer
 from ..ground.public_names import list_public_names
 from .array import array_length, array_read, array_write, create_array
 from .branch import IfElse, Switch, case, cond, merge_lod_tensor, split_lod_tensor, switch_case
@@ -29,3 +30,4 @@ __all__ = [
 ]  # fmt: skip
 
 list_public_names(globals())
+answer(globals())

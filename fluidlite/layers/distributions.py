@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError, UnsupportedError
+from ..ground.missing_names import answer
 from ..ground.protected import answers_protected
 from ..ground.reprs import Described
 from ..ir.variable import Variable
@@ -377,3 +378,6 @@ class MultivariateNormalDiag(Distribution):
         theirs: Any = log(other._determinant())
         volumes = theirs - log(self._determinant())
         return 0.5 * (spread + distance - float(size) + volumes)
+
+
+answer(globals())

@@ -1,6 +1,8 @@
 """A port changes the first word of an import alone."""
 
+import functools
 import importlib
+import subprocess
 import sys
 from types import ModuleType
 
@@ -8,7 +10,9 @@ import numpy as np
 import pytest
 
 import fluidlite as fluid
+from fluidlite.compat import alias
 from fluidlite.compat.names import listed, listed_modules
+from fluidlite.compat.refused import is_refused
 
 MODULES = [name for name in listed_modules() if name.startswith("paddle.fluid.")]
 #: 1.8's names that stand nowhere here, with reasons in docs/coverage.md
@@ -64,3 +68,43 @@ def test_what_fluid_had_not_is_not_found():
         importlib.import_module("fluidlite.nonsense")
     with pytest.raises(ImportError, match="cannot import name 'nonsense'"):
         from fluidlite.layers.nn import nonsense  # noqa: F401
+
+
+#: below a function of the same name, or below a package of other things here
+BESIDE = ("annotations", "contrib.slim", "data", "layers.rnn", "proto", "dygraph.backward_strategy")
+
+
+@pytest.mark.parametrize("module", ["paddle.fluid", *MODULES])
+def test_every_attribute_of_fluid_that_the_alias_serves_is_there(module):
+    path = module.split(".")[2:]
+    if ".".join(path).startswith(BESIDE):
+        return
+    found = functools.reduce(getattr, path, fluid)
+    served = alias.of_fluid(".".join(path))
+    for name, entry in listed(module).names.items():
+        if entry.home and not entry.home.startswith("paddle"):
+            continue  # of Python or NumPy
+        expected = getattr(served, name)
+        if not is_refused(expected) and not isinstance(expected, ModuleType):
+            assert hasattr(found, name), name
+            assert callable(getattr(found, name)) is callable(expected), name
+        elif not is_refused(expected):
+            assert isinstance(getattr(found, name), ModuleType) or callable(getattr(found, name))
+
+
+def test_protected_names_and_modules_are_attributes():
+    assert fluid.backward._as_list(1) == [1]
+    assert fluid.op.Operator("scale", X="x", Out="y", scale=2.0).type() == "scale"
+    assert fluid.dygraph.static_runner.StaticModelRunner.__name__ == "StaticModelRunner"
+    assert fluid.core.VarBase is fluid.dygraph.layers.core.VarBase
+    assert not hasattr(fluid.backward, "_nonsense")
+    with pytest.raises(AttributeError, match="'fluidlite' has no attribute 'executer'"):
+        fluid.executer  # noqa: B018
+
+
+def test_what_only_fluid_has_is_read_when_it_is_asked_for():
+    code = (
+        "import sys, fluidlite as f; f.layers.fc, f.backward.append_backward; print(*sys.modules)"
+    )
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert b"fluidlite.compat" not in loaded.stdout

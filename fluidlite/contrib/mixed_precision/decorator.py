@@ -8,6 +8,7 @@ from typing import Any
 from ...errors import ArgumentError
 from ...ground.arguments import integer, positive, refused
 from ...ground.dtypes import DType
+from ...ground.missing_names import answer
 from ...ir.operator import Operator, OpRole
 from ...ir.program import Program, default_startup_program, program_guard
 from ...ir.rollback import all_or_nothing
@@ -225,3 +226,6 @@ def _programs(loss: Any, startup: Program | None) -> tuple[Program, Program]:
     if not isinstance(loss, Variable):
         raise refused("", "the loss", "a variable", loss)
     return loss.program, default_startup_program() if startup is None else startup
+
+
+answer(globals())

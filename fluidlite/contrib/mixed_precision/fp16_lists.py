@@ -7,6 +7,7 @@ from typing import Any
 
 from ...errors import ArgumentError
 from ...ground.arguments import refused
+from ...ground.missing_names import answer
 from ...ground.protected import answers_protected
 from ...ground.reprs import Described
 
@@ -123,3 +124,6 @@ def _checked(what: str, given: Any) -> set[str]:
     if listed is None or not all(isinstance(each, str) for each in listed):
         raise refused("", what, "a list of texts", given)
     return set(listed)
+
+
+answer(globals())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...ground.missing_names import answer
 from ...ground.public_names import list_public_names
 from .conv import Conv2D, Conv2DTranspose, Conv3D, Conv3DTranspose, Pool2D
 from .dense import NCE, BilinearTensorProduct, Dropout, Embedding, Linear, PRelu
@@ -17,3 +18,4 @@ __all__ = [
 ]  # fmt: skip
 
 list_public_names(globals())
+answer(globals())

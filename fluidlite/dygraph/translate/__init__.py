@@ -9,6 +9,7 @@ runs them among tensors, and ``translator`` is the public face.
 
 from __future__ import annotations
 
+from ...ground.missing_names import answer
 from ...ground.public_names import list_public_names
 from .merging import TranslationError
 from .translator import ProgramTranslator, declarative, dygraph_to_static_func
@@ -16,3 +17,4 @@ from .translator import ProgramTranslator, declarative, dygraph_to_static_func
 __all__ = ["ProgramTranslator", "TranslationError", "declarative", "dygraph_to_static_func"]
 
 list_public_names(globals())
+answer(globals())

@@ -20,7 +20,7 @@ from ...errors import ArgumentError, UnsupportedError
 from ...ground import state
 from ...ground.callsite import warn
 from ...ground.files import Path
-from ...ground.missing_names import PARAMETER_SERVERS
+from ...ground.missing_names import PARAMETER_SERVERS, answer
 from ...ground.process_group import groups, joined
 from ...ground.public_names import list_public_names
 from ...ground.reprs import Described
@@ -474,3 +474,4 @@ fleet: Fleet = Fleet()
 
 list_public_names(globals())
 api_boundaries(globals())
+answer(globals())
