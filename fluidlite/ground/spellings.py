@@ -24,10 +24,13 @@ import re
 import sys
 from collections.abc import Callable, Collection, Mapping
 from types import FunctionType
-from typing import Any, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from .fields import maker_of
 
+A = TypeVar("A")
+P = ParamSpec("P")
+R = TypeVar("R")
 F = TypeVar("F", bound=Callable[..., Any])
 #: what spelled functions are compiled as: a file of the package, whose frames users do not see
 _WRITTEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "<spelling>")
@@ -183,6 +186,28 @@ class Spelling:
         for old, other in self._types.items():
             notes = {each: text.replace(old, other) for each, text in notes.items()}
         return {each: notes[each] for each in (*listed, "return") if each in notes}
+
+
+def given_first(
+    function: Callable[Concatenate[A, P], R], value: A, name: str, doc: str, **options: Any
+) -> Callable[P, R]:
+    """A function whose first argument is given; it belongs to the module that calls this.
+
+    Args:
+        function: has that argument, and those of the result, whose types checkers know.
+        value: of the argument.
+        name: of the result.
+        doc: what its docstring has in the place of the function's prose, and an example.
+        options: what a call of a spelling takes.
+
+    >>> def scaled(factor, x):
+    ...     return factor * x
+    >>> given_first(scaled, 2, "doubled", "Twice ``x``.")(x=3)
+    6
+    """
+    fixed = {next(iter(_parameters(inspect.unwrap(function)))): value}  # type: ignore[arg-type]
+    scope = sys._getframe(1).f_globals
+    return Spelling({})(function, name, doc, fixed=fixed, scope=scope, **options)
 
 
 def of_operator(template: F, name: str, doc: str, operator: str | None = None) -> F:

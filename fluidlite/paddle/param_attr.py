@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from .. import param_attr as library
 from ..ground.docstrings import Family
+from ..ground.spellings import Spelling
 from ..ground.tracebacks import api_boundaries
-from ..initializer import Initializer
-from ..regularizer import WeightDecayRegularizer
 
 __all__ = ["ParamAttr", "WeightNormParamAttr"]
 
 _ATTRIBUTES = Family()
+_SPELLED = Spelling({})
+_WORDS = "name, initializer, learning_rate, regularizer, trainable, do_model_average, need_clip"
 
 
 @_ATTRIBUTES.like(library.ParamAttr)
@@ -21,35 +24,16 @@ class ParamAttr(library.ParamAttr):
     ParamAttr(name='w', need_clip=False)
     """
 
-    def __init__(
-        self,
-        name: str | None = None,
-        initializer: Initializer | None = None,
-        learning_rate: float = 1.0,
-        regularizer: WeightDecayRegularizer | None = None,
-        trainable: bool = True,
-        do_model_average: bool = True,
-        need_clip: bool = True,
-    ) -> None:
-        given = name, initializer, learning_rate, regularizer, trainable, do_model_average
-        super().__init__(*given, need_clip=need_clip)
+    __init__: Callable[..., None] = _SPELLED(
+        library.ParamAttr.__init__, order=f"self, {_WORDS}", fixed={"gradient_clip": None}
+    )
 
 
 @_ATTRIBUTES.like(library.WeightNormParamAttr)
 class WeightNormParamAttr(library.WeightNormParamAttr):
-    def __init__(
-        self,
-        dim: int | None = None,
-        name: str | None = None,
-        initializer: Initializer | None = None,
-        learning_rate: float = 1.0,
-        regularizer: WeightDecayRegularizer | None = None,
-        trainable: bool = True,
-        do_model_average: bool = False,
-        need_clip: bool = True,
-    ) -> None:
-        given = name, initializer, learning_rate, regularizer, trainable, do_model_average
-        super().__init__(dim, *given, need_clip=need_clip)
+    __init__: Callable[..., None] = _SPELLED(
+        library.WeightNormParamAttr.__init__, order=f"self, dim, {_WORDS}"
+    )
 
 
 api_boundaries(globals())

@@ -13,11 +13,12 @@ import numpy as np
 from ...eager.listening import Listener, start, stop
 from ...eager.recording import TensorRecord
 from ...eager.tensor import Tensor
-from ...errors import ArgumentError, NonFiniteError, UnsupportedError
+from ...errors import ArgumentError, NonFiniteError
 from ...ground import state
 from ...ground.arguments import instance_of
 from ...ground.console import say
 from ...ground.public_names import list_public_names
+from ...ground.refusing import refusing
 from ...ground.reprs import Described
 from ...ground.tracebacks import api_boundaries
 from ...opdef.definition import Op
@@ -327,25 +328,13 @@ def collect_operator_stats() -> Iterator[None]:
         disable_operator_stats_collection()
 
 
-def compare_accuracy(
-    dump_path: str,
-    another_dump_path: str,
-    output_filename: str,
-    loss_scale: float = 1,
-    dump_all_tensors: bool = False,
-) -> None:
-    """Not there: it compares what two runs on a GPU wrote.
-
-    Args:
-        dump_path, another_dump_path, output_filename, loss_scale, dump_all_tensors: accepted.
-
-    Raises:
-        UnsupportedError: always.
-    """
-    raise UnsupportedError(
-        "compare_accuracy reads what checkers wrote in runs on a GPU, in float16 and in float32; "
-        "here checkers print what they find"
-    )
+compare_accuracy = refusing(
+    "compare_accuracy(dump_path: str, another_dump_path: str, output_filename: str, "
+    "loss_scale: float = 1, dump_all_tensors: bool = False)",
+    "Not there: it compares what two runs on a GPU wrote.",
+    "compare_accuracy reads what checkers wrote in runs on a GPU, in float16 and in float32; "
+    "here checkers print what they find",
+)
 
 
 def set_checked_op_list(checked_op_list: Iterable[str] | None) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import Any, TypeVar
 
@@ -10,6 +10,7 @@ from ...ground.arguments import refused
 from ...ground.callsite import warn
 from ...ground.docstrings import Family
 from ...ground.reprs import Described
+from ...ground.spellings import Spelling
 from ...optimizer.optimizer import Optimizer
 from .casting import need_dynamic
 
@@ -149,19 +150,9 @@ class GradScaler(AmpScaler):
     (False, 2.0)
     """
 
-    def __init__(
-        self,
-        enable: bool = True,
-        init_loss_scaling: float = 2.0**16,
-        incr_ratio: float = 2.0,
-        decr_ratio: float = 0.5,
-        incr_every_n_steps: int = 2000,
-        decr_every_n_nan_or_inf: int = 1,
-        use_dynamic_loss_scaling: bool = True,
-    ) -> None:
-        ratios = init_loss_scaling, incr_ratio, decr_ratio
-        counts = incr_every_n_steps, decr_every_n_nan_or_inf
-        super().__init__(enable, *ratios, *counts, use_dynamic_loss_scaling)
+    __init__: Callable[..., None] = Spelling({})(
+        AmpScaler.__init__, defaults={"init_loss_scaling": 2.0**16, "incr_every_n_steps": 2000}
+    )
 
     def step(self, optimizer: Optimizer) -> None:
         """Let an optimizer make its step."""

@@ -15,6 +15,7 @@ from ...distributed.mpi import MpiGroup
 from ...eager.recording import TensorRecord
 from ...errors import ArgumentError, NotInitializedError, UnsupportedError
 from ...functions.shaping import split
+from ...ground.docstrings import Family
 from ...ground.public_names import list_public_names
 from ...ground.tracebacks import api_boundaries
 from ...ir.variable import Variable
@@ -25,6 +26,17 @@ _HOW = {
     ReduceOp.SUM: "sum", ReduceOp.MAX: "max", ReduceOp.MIN: "min", ReduceOp.PROD: "prod",
     ReduceOp.AVG: "sum",
 }  # fmt: skip
+
+
+_COLLECTIVES = Family(
+    {
+        "group": "the processes; all when None.",
+        "src": "the number of the process.",
+        "dst": "the number of the process.",
+        "sync_op": "accepted: it is done when this returns.",
+    },
+    raises="NotInitializedError: there are no other processes.",
+)
 
 
 class Task:
@@ -88,6 +100,7 @@ def _reduced(processes: MpiGroup, array: Any, op: int) -> Any:
     return result / np.asarray(processes.size, array.dtype) if op == ReduceOp.AVG else result
 
 
+@_COLLECTIVES
 def all_reduce(
     tensor: Operand, op: int = ReduceOp.SUM, group: Group | None = None, sync_op: bool = True
 ) -> Any:
@@ -96,14 +109,9 @@ def all_reduce(
     Args:
         tensor: of the same shape everywhere; it takes the result.
         op: how, as ``ReduceOp`` says.
-        group: the processes; all when None.
-        sync_op: accepted: it is done when this returns.
 
     Returns:
         a task that is done; None for variables.
-
-    Raises:
-        NotInitializedError: there are no other processes.
     """
     if isinstance(tensor, Variable):
         if op not in _HOW or op == ReduceOp.AVG:
@@ -126,6 +134,7 @@ def _write(tensor: Any, array: Any) -> None:
     tensor.set_value(array)
 
 
+@_COLLECTIVES
 def reduce(
     tensor: Operand,
     dst: int,
@@ -137,13 +146,7 @@ def reduce(
 
     Args:
         tensor: of the same shape everywhere; that of ``dst`` takes the result.
-        dst: the number of the process.
         op: how, as ``ReduceOp`` says.
-        group: the processes; all when None.
-        sync_op: accepted: it is done when this returns.
-
-    Raises:
-        NotInitializedError: there are no other processes.
     """
     processes = _processes(group)
     if processes is None:
@@ -155,17 +158,12 @@ def reduce(
     return Task()
 
 
+@_COLLECTIVES
 def broadcast(tensor: Operand, src: int, group: Group | None = None, sync_op: bool = True) -> Any:
     """Have all processes' tensors hold what one of them has.
 
     Args:
         tensor: of the same shape everywhere.
-        src: the number of the process.
-        group: the processes; all when None.
-        sync_op: accepted: it is done when this returns.
-
-    Raises:
-        NotInitializedError: there are no other processes.
     """
     if isinstance(tensor, Variable):
         _append("c_broadcast", tensor, tensor, root=src)
@@ -178,6 +176,7 @@ def broadcast(tensor: Operand, src: int, group: Group | None = None, sync_op: bo
     return Task()
 
 
+@_COLLECTIVES
 def all_gather(
     tensor_list: list[Any], tensor: Operand, group: Group | None = None, sync_op: bool = True
 ) -> Any:
@@ -186,8 +185,6 @@ def all_gather(
     Args:
         tensor_list: takes them, in the order of the processes.
         tensor: of the same shape everywhere.
-        group: the processes; all when None.
-        sync_op: accepted: it is done when this returns.
 
     Raises:
         NotInitializedError: there are no other processes, or this one does not belong to them.
@@ -206,6 +203,7 @@ def all_gather(
     return Task()
 
 
+@_COLLECTIVES
 def gather(
     tensor: Operand,
     gather_list: list[Any] | None = None,
@@ -218,12 +216,6 @@ def gather(
     Args:
         tensor: of the same shape everywhere.
         gather_list: takes them in the process ``dst``; not read elsewhere.
-        dst: the number of the process.
-        group: the processes; all when None.
-        sync_op: accepted: it is done when this returns.
-
-    Raises:
-        NotInitializedError: there are no other processes.
     """
     processes = _processes(group)
     if processes is None:
@@ -235,6 +227,7 @@ def gather(
     return Task()
 
 
+@_COLLECTIVES
 def scatter(
     tensor: Operand,
     tensor_list: Sequence[Operand] | None = None,
@@ -247,9 +240,6 @@ def scatter(
     Args:
         tensor: takes it.
         tensor_list: a tensor for each process, in the process ``src``; not read elsewhere.
-        src: the number of the process.
-        group: the processes; all when None.
-        sync_op: accepted: it is done when this returns.
 
     Raises:
         NotInitializedError: there are no other processes.
@@ -267,6 +257,7 @@ def scatter(
     return Task()
 
 
+@_COLLECTIVES
 def alltoall(
     in_tensor_list: Sequence[Operand],
     out_tensor_list: list[Any],
@@ -278,8 +269,6 @@ def alltoall(
     Args:
         in_tensor_list: a tensor for each process.
         out_tensor_list: takes what comes, in the order of the processes.
-        group: the processes; all when None.
-        sync_op: accepted: it is done when this returns.
 
     Raises:
         NotInitializedError: there are no other processes.
@@ -297,6 +286,7 @@ def alltoall(
     return Task()
 
 
+@_COLLECTIVES
 def alltoall_single(
     in_tensor: Operand,
     out_tensor: Operand,
@@ -312,8 +302,6 @@ def alltoall_single(
         out_tensor: takes the rows that come.
         in_split_sizes: how many go to each; equal numbers when None.
         out_split_sizes: how many come from each; equal numbers when None.
-        group: the processes; all when None.
-        sync_op: accepted: it is done when this returns.
 
     Raises:
         NotInitializedError: there are no other processes.
@@ -347,6 +335,7 @@ def _ends(sizes: Sequence[int] | None, count: int, parts: int) -> list[int]:
     return [0, *np.cumsum(told).tolist()]
 
 
+@_COLLECTIVES
 def reduce_scatter(
     tensor: Operand,
     tensor_list: Sequence[Operand],
@@ -360,11 +349,6 @@ def reduce_scatter(
         tensor: takes it.
         tensor_list: a tensor for each process.
         op: how, as ``ReduceOp`` says.
-        group: the processes; all when None.
-        sync_op: accepted: it is done when this returns.
-
-    Raises:
-        NotInitializedError: there are no other processes.
     """
     processes = _processes(group)
     if processes is None:
@@ -407,19 +391,16 @@ def _parts(what: str, given: Any, count: int) -> list[Any]:
 # -- from one process to another -------------------------------------------------------------------
 
 
+@_COLLECTIVES
 def isend(tensor: Operand, dst: int, group: Group | None = None) -> Any:
     """Begin to send a tensor to one process.
 
     Args:
         tensor: what is sent.
-        dst: the number of the process.
         group: the processes among which; all when None.
 
     Returns:
         a task, whose ``wait`` returns when it was taken.
-
-    Raises:
-        NotInitializedError: there are no other processes.
     """
     processes = _processes(group)
     if processes is None:
@@ -428,12 +409,12 @@ def isend(tensor: Operand, dst: int, group: Group | None = None) -> Any:
     return Task(lambda: processes.finish(begun))
 
 
+@_COLLECTIVES
 def irecv(tensor: Operand, src: int | None = None, group: Group | None = None) -> Any:
     """Begin to wait for a tensor that one process sends.
 
     Args:
         tensor: takes it, when ``wait`` of the task returns.
-        src: the number of the process.
         group: the processes among which; all when None.
 
     Raises:
@@ -449,32 +430,26 @@ def irecv(tensor: Operand, src: int | None = None, group: Group | None = None) -
     return Task(lambda: _write(tensor, processes.finish(begun)))
 
 
+@_COLLECTIVES
 def send(tensor: Operand, dst: int = 0, group: Group | None = None, sync_op: bool = True) -> Any:
     """Send a tensor to one process.
 
     Args:
         tensor: what is sent.
-        dst: the number of the process.
         group: the processes among which; all when None.
         sync_op: False: give the task back at once.
-
-    Raises:
-        NotInitializedError: there are no other processes.
     """
     return _waited(isend(tensor, dst, group), sync_op)
 
 
+@_COLLECTIVES
 def recv(tensor: Operand, src: int = 0, group: Group | None = None, sync_op: bool = True) -> Any:
     """Wait for a tensor that one process sends.
 
     Args:
         tensor: takes it.
-        src: the number of the process.
         group: the processes among which; all when None.
         sync_op: False: give the task back at once.
-
-    Raises:
-        NotInitializedError: there are no other processes.
     """
     return _waited(irecv(tensor, src, group), sync_op)
 
@@ -494,6 +469,7 @@ class P2POp(NamedTuple):
     group: Group | None = None
 
 
+@_COLLECTIVES
 def batch_isend_irecv(p2p_op_list: Sequence[P2POp]) -> list[Any]:
     """Begin several calls, in which processes may send each other something.
 
@@ -502,9 +478,6 @@ def batch_isend_irecv(p2p_op_list: Sequence[P2POp]) -> list[Any]:
 
     Returns:
         their tasks.
-
-    Raises:
-        NotInitializedError: there are no other processes.
     """
     tasks = [each.op(each.tensor, each.peer, each.group) for each in p2p_op_list]
     return [each for each in tasks if each is not None]
@@ -513,16 +486,13 @@ def batch_isend_irecv(p2p_op_list: Sequence[P2POp]) -> list[Any]:
 # -- objects ---------------------------------------------------------------------------------------
 
 
+@_COLLECTIVES
 def all_gather_object(object_list: list[Any], obj: object, group: Group | None = None) -> None:
     """Gather the objects of all processes in a list.
 
     Args:
         object_list: takes them, in the order of the processes.
         obj: anything that can be pickled.
-        group: the processes; all when None.
-
-    Raises:
-        NotInitializedError: there are no other processes.
     """
     processes = _processes(group)
     if processes is not None:
@@ -530,16 +500,12 @@ def all_gather_object(object_list: list[Any], obj: object, group: Group | None =
         object_list[:] = [pickle.loads(each) for each in came]
 
 
+@_COLLECTIVES
 def broadcast_object_list(object_list: list[Any], src: int, group: Group | None = None) -> None:
     """Have all processes' lists hold the objects that one of them has.
 
     Args:
         object_list: of the same length everywhere.
-        src: the number of the process.
-        group: the processes; all when None.
-
-    Raises:
-        NotInitializedError: there are no other processes.
     """
     processes = _processes(group)
     if processes is None:
@@ -550,6 +516,7 @@ def broadcast_object_list(object_list: list[Any], src: int, group: Group | None 
     object_list[:] = came[: len(object_list)]
 
 
+@_COLLECTIVES
 def scatter_object_list(
     out_object_list: list[Any],
     in_object_list: Sequence[Any] | None = None,
@@ -561,8 +528,6 @@ def scatter_object_list(
     Args:
         out_object_list: takes it, as its only item.
         in_object_list: an object for each process, in the process ``src``; not read elsewhere.
-        src: the number of the process.
-        group: the processes; all when None.
 
     Raises:
         NotInitializedError: there are no other processes.

@@ -2,79 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ... import io as files
-from ...ground.files import Path
 from ...ground.public_names import list_public_names
+from ...ground.spellings import Spelling
 from ...ground.tracebacks import api_boundaries
-from ...ir.program import Program
-from ...ir.variable import Variable
+from ...io import is_persistable
 
 __all__ = [
     "is_persistable", "load_inference_model_distributed", "load_persistables", "save_persistables",
 ]  # fmt: skip
 
+_SPELLED = Spelling({}, without=["pserver_endpoints"])
+_ARGS = """
 
-def is_persistable(var: Variable) -> bool:
-    """Whether a variable stays in the scope, and is kept in files.
-
-    Args:
-        var: the variable.
-    """
-    return bool(var.persistable) and var.type.name not in ("FEED_MINIBATCH", "FETCH_LIST", "READER")
-
-
-def save_persistables(
-    executor: Any,
-    dirname: Path,
-    main_program: Program | None = None,
-    filename: str | None = None,
-) -> None:
-    """Write all variables that stay in the scope.
-
-    Args:
-        executor: what ran the program.
-        dirname: the folder.
-        main_program: the program; the default one when None.
-        filename: one file for all variables; a file for each when None.
-    """
-    files.save_persistables(executor, dirname, main_program, filename)
-
-
-def load_persistables(
-    executor: Any,
-    dirname: Path,
-    main_program: Program | None = None,
-    filename: str | None = None,
-) -> None:
-    """Read what ``save_persistables`` wrote into the scope.
-
-    Args:
-        executor: what runs the program.
-        dirname: the folder.
-        main_program: the program; the default one when None.
-        filename: one file for all variables; a file for each when None.
-    """
-    files.load_persistables(executor, dirname, main_program, filename)
-
-
-def load_inference_model_distributed(
-    dirname: Path,
-    executor: Any,
-    model_filename: str | None = None,
-    params_filename: str | None = None,
-) -> list[Any]:
-    """A program that was written to be run: it, the names of what it is given, and its results.
-
-    Args:
-        dirname: the folder.
-        executor: what runs the program.
-        model_filename: the file of the program.
-        params_filename: the file of all parameters.
-    """
-    return list(files.load_inference_model(dirname, executor, model_filename, params_filename))
-
+Args:
+    executor: what runs the program.
+    dirname: the folder.
+    main_program: the program; the default one when None.
+    filename: one file for all variables; a file for each when None.
+"""
+save_persistables: Callable[..., bytes | None] = _SPELLED(
+    files.save_persistables, doc=f"Write all variables that stay in the scope.{_ARGS}"
+)
+load_persistables: Callable[..., None] = _SPELLED(
+    files.load_persistables, doc=f"Read what ``save_persistables`` wrote into the scope.{_ARGS}"
+)
+load_inference_model_distributed: Callable[..., list[Any]] = _SPELLED(
+    files.load_inference_model,
+    "load_inference_model_distributed",
+    "A program that was written to be run: it, the names of what it is given, and its results.",
+)
 
 list_public_names(globals())
 api_boundaries(globals())

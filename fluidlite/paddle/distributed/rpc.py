@@ -11,6 +11,7 @@ from typing import Any
 from ...errors import ArgumentError, NotInitializedError, UnsupportedError
 from ...ground import state
 from ...ground.public_names import list_public_names
+from ...ground.spellings import Spelling
 from ...ground.tracebacks import api_boundaries
 
 __all__ = [
@@ -172,30 +173,20 @@ def rpc_async(
     return FutureWrapper(threads.submit(fn, *(args or ()), **(kwargs or {})), timeout)
 
 
-def rpc_sync(
-    to: str,
-    fn: Callable[..., Any],
-    args: Sequence[Any] | None = None,
-    kwargs: Mapping[str, Any] | None = None,
-    timeout: float = -1,
-) -> Any:
-    """Call a function in a process.
+def _awaited(call: FutureWrapper) -> Any:
+    return call.wait()
 
-    Args:
-        to: the name of the process.
-        fn: the function.
-        args, kwargs: what it is called with.
-        timeout: seconds that it may take; any when 0 or less.
+
+rpc_sync: Callable[..., Any] = Spelling({})(
+    rpc_async,
+    "rpc_sync",
+    """Call a function in a process.
 
     Returns:
         its result.
-
-    Raises:
-        NotInitializedError: ``init_rpc`` has not been called.
-        ArgumentError: there is no such process.
-    """
-    return rpc_async(to, fn, args, kwargs, timeout).wait()
-
+    """,
+    then=_awaited,
+)
 
 list_public_names(globals())
 api_boundaries(globals())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -12,9 +12,11 @@ from ...eager.parameter import Parameter
 from ...eager.recording import TensorRecord
 from ...eager.tensor import Tensor
 from ...errors import ArgumentError, FileFormatError, ParameterListError, UnsupportedError
+from ...ground.docstrings import Family
 from ...ground.files import Path
 from ...ground.process_group import groups
 from ...ground.public_names import list_public_names
+from ...ground.refusing import refusing
 from ...ground.tracebacks import api_boundaries
 from ...nn.layer import Layer
 from .. import creation, files
@@ -26,6 +28,14 @@ __all__ = [
 ]  # fmt: skip
 
 _DATA, _METADATA = "0_0.distcp", "0.metadata"
+_STATES = Family(
+    {
+        "state_dict": "tensors by name, or dictionaries of them.",
+        "path": "the folder.",
+        "process_group": "accepted.",
+        "coordinator_rank": "accepted.",
+    }
+)
 
 
 class _OnMesh:
@@ -199,25 +209,13 @@ def shard_optimizer(optimizer: Any, shard_fn: Callable[..., Any] | None = None) 
     return optimizer
 
 
-def to_static(
-    layer: Layer,
-    loader: Any = None,
-    loss: Any = None,
-    optimizer: Any = None,
-    strategy: Any = None,
-) -> NoReturn:
-    """Nothing, with an error: no program is divided by the placements of its tensors.
-
-    Args:
-        layer, loader, loss, optimizer, strategy: not read.
-
-    Raises:
-        UnsupportedError: always; says what to write instead.
-    """
-    raise UnsupportedError(
-        "distributed.to_static: no program is divided by the placements of its tensors; use "
-        "paddle.jit.to_static, and paddle.DataParallel to share batches"
-    )
+to_static = refusing(
+    "to_static(layer: Layer, loader: Any = None, loss: Any = None, optimizer: Any = None, "
+    "strategy: Any = None)",
+    "Nothing, with an error: no program is divided by the placements of its tensors.",
+    "distributed.to_static: no program is divided by the placements of its tensors; use "
+    "paddle.jit.to_static, and paddle.DataParallel to share batches",
+)
 
 
 def _flat(state: Mapping[str, Any], before: str = "") -> dict[str, Any]:
@@ -233,6 +231,7 @@ def _flat(state: Mapping[str, Any], before: str = "") -> dict[str, Any]:
     return flat
 
 
+@_STATES
 def save_state_dict(
     state_dict: Mapping[str, Any],
     path: Path,
@@ -242,10 +241,7 @@ def save_state_dict(
     """Write tensors to a folder; process 0 does, all have them whole.
 
     Args:
-        state_dict: tensors by name, or dictionaries of them.
         path: the folder; it is made where it is not there.
-        process_group: accepted.
-        coordinator_rank: accepted.
 
     Raises:
         ArgumentError: it is no dictionary of tensors.
@@ -261,6 +257,7 @@ def save_state_dict(
     files.save({"shapes": sizes}, os.path.join(path, _METADATA))
 
 
+@_STATES
 def load_state_dict(
     state_dict: Mapping[str, Any],
     path: Path,
@@ -271,9 +268,6 @@ def load_state_dict(
 
     Args:
         state_dict: tensors by name, or dictionaries of them; they take the values.
-        path: the folder.
-        process_group: accepted.
-        coordinator_rank: accepted.
 
     Raises:
         ArgumentError: a tensor is not in the folder, or of another shape there; then none is

@@ -12,6 +12,7 @@ from ...errors import ArgumentError, OutOfRangeError, UnsupportedError
 from ...functions.creation import to_tensor, zeros_like
 from ...functions.selection import gather, scatter_nd_add, where
 from ...ground.public_names import list_public_names
+from ...ground.spellings import given_first
 from ...ground.tracebacks import api_boundaries
 from ...opdef.operand import Operand
 
@@ -69,7 +70,21 @@ def _pooled(data: Any, numbers: Any, count: int, how: str) -> Any:
     return values + scatter_nd_add(zeros, places, flowing)
 
 
-def _of_segments(how: str, data: Operand, segment_ids: Operand) -> Any:
+def _of_segments(how: str, data: Operand, segment_ids: Operand, name: str | None = None) -> Any:
+    """What is made of the rows that belong to one segment.
+
+    Args:
+        how: "sum", "mean", "max" or "min".
+        data: [N, ...]; a tensor.
+        segment_ids: [N], int32 or int64: the segment of each row, in order.
+        name: accepted.
+
+    Returns:
+        [segments, ...]; zeros for those without rows.
+
+    Raises:
+        ArgumentError: there are more or fewer numbers than rows, or they are not in order.
+    """
     what = f"segment_{how}"
     numbers = _array(what, segment_ids)
     rows = _array(what, data, "iuf")
@@ -82,68 +97,18 @@ def _of_segments(how: str, data: Operand, segment_ids: Operand) -> Any:
     return _pooled(data, numbers, int(numbers[-1]) + 1 if len(numbers) else 0, how)
 
 
-def segment_sum(data: Operand, segment_ids: Operand, name: str | None = None) -> Any:
-    """The sums of rows that belong to one segment.
+_SUM = """The sums of rows that belong to one segment.
 
-    Args:
-        data: [N, ...]; a tensor.
-        segment_ids: [N], int32 or int64: the segment of each row, in order.
-        name: accepted.
-
-    Returns:
-        [segments, ...]; zeros for those without rows.
-
-    Raises:
-        ArgumentError: there are more or fewer numbers than rows, or they are not in order.
-
-    >>> from fluidlite import paddle
-    >>> rows, numbers = paddle.to_tensor([1.0, 2.0, 4.0]), paddle.to_tensor([0, 0, 1])
-    >>> paddle.incubate.segment_sum(rows, numbers).tolist()
-    [3.0, 4.0]
-    """
-    return _of_segments("sum", data, segment_ids)
-
-
-def segment_mean(data: Operand, segment_ids: Operand, name: str | None = None) -> Any:
-    """The means of rows that belong to one segment.
-
-    Args:
-        data: [N, ...]; a tensor.
-        segment_ids: [N], int32 or int64: the segment of each row, in order.
-        name: accepted.
-
-    Raises:
-        ArgumentError: there are more or fewer numbers than rows, or they are not in order.
-    """
-    return _of_segments("mean", data, segment_ids)
-
-
-def segment_max(data: Operand, segment_ids: Operand, name: str | None = None) -> Any:
-    """The largest elements of rows that belong to one segment.
-
-    Args:
-        data: [N, ...]; a tensor.
-        segment_ids: [N], int32 or int64: the segment of each row, in order.
-        name: accepted.
-
-    Raises:
-        ArgumentError: there are more or fewer numbers than rows, or they are not in order.
-    """
-    return _of_segments("max", data, segment_ids)
-
-
-def segment_min(data: Operand, segment_ids: Operand, name: str | None = None) -> Any:
-    """The smallest elements of rows that belong to one segment.
-
-    Args:
-        data: [N, ...]; a tensor.
-        segment_ids: [N], int32 or int64: the segment of each row, in order.
-        name: accepted.
-
-    Raises:
-        ArgumentError: there are more or fewer numbers than rows, or they are not in order.
-    """
-    return _of_segments("min", data, segment_ids)
+>>> from fluidlite import paddle
+>>> rows, numbers = paddle.to_tensor([1.0, 2.0, 4.0]), paddle.to_tensor([0, 0, 1])
+>>> paddle.incubate.segment_sum(rows, numbers).tolist()
+[3.0, 4.0]
+"""
+_OTHERS = "The {} of rows that belong to one segment."
+segment_sum = given_first(_of_segments, "sum", "segment_sum", _SUM)
+segment_mean = given_first(_of_segments, "mean", "segment_mean", _OTHERS.format("means"))
+segment_max = given_first(_of_segments, "max", "segment_max", _OTHERS.format("largest elements"))
+segment_min = given_first(_of_segments, "min", "segment_min", _OTHERS.format("smallest elements"))
 
 
 def graph_send_recv(

@@ -3,110 +3,63 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ... import optimizer as library
-from ...clip import GradientClipBase
+from ...ground.spellings import Spelling
 from ...ground.tracebacks import api_boundaries
-from .optimizer import OPTIMIZERS, Decay, Optimizer, Parameters, Rate
+from .optimizer import OPTIMIZERS, Optimizer
 
-Clip = GradientClipBase | None
+_RATE = "float | Variable | LearningRateDecay"
+#: constructors of the library, without fluid 1.8's words
+_SPELLED = Spelling(
+    {},
+    without=["parameter_list", "regularization"],
+    types={
+        f"{_RATE} | None": "Rate",
+        _RATE: "Rate",
+        "float | None": "float",
+        "Iterable[Any] | None": "Parameters",
+    },
+)
+_COMMON = "parameters, weight_decay, grad_clip"
+_BETAS = "beta1, beta2, epsilon, parameters"
 
 
 @OPTIMIZERS.like(library.SGD)
 class SGD(library.SGD, Optimizer):
-    def __init__(
-        self,
-        learning_rate: Rate = 0.001,
-        parameters: Parameters = None,
-        weight_decay: Decay = None,
-        grad_clip: Clip = None,
-        multi_precision: bool = False,
-        name: str | None = None,
-    ) -> None:
-        super().__init__(
-            learning_rate,
-            parameters=parameters,
-            weight_decay=weight_decay,
-            grad_clip=grad_clip,
-            name=name,
-            multi_precision=multi_precision,
-        )
+    __init__: Callable[..., None] = _SPELLED(
+        library.SGD.__init__,
+        order=f"self, learning_rate, {_COMMON}, multi_precision, name",
+        defaults={"learning_rate": 0.001},
+    )
 
 
 @OPTIMIZERS.like(library.Momentum)
 class Momentum(library.Momentum, Optimizer):
-    def __init__(
-        self,
-        learning_rate: Rate = 0.001,
-        momentum: float = 0.9,
-        parameters: Parameters = None,
-        use_nesterov: bool = False,
-        weight_decay: Decay = None,
-        grad_clip: Clip = None,
-        multi_precision: bool = False,
-        rescale_grad: float = 1.0,
-        use_multi_tensor: bool = False,
-        name: str | None = None,
-    ) -> None:
-        super().__init__(
-            learning_rate,
-            momentum,
-            use_nesterov=use_nesterov,
-            parameters=parameters,
-            weight_decay=weight_decay,
-            grad_clip=grad_clip,
-            name=name,
-            multi_precision=multi_precision,
-            rescale_grad=rescale_grad,
-            use_multi_tensor=use_multi_tensor,
-        )
+    __init__: Callable[..., None] = _SPELLED(
+        library.Momentum.__init__,
+        order="self, learning_rate, momentum, parameters, use_nesterov, weight_decay, grad_clip, "
+        "multi_precision, rescale_grad, use_multi_tensor, name",
+        defaults={"learning_rate": 0.001, "momentum": 0.9},
+    )
 
 
 @OPTIMIZERS.like(library.Adagrad)
 class Adagrad(library.Adagrad, Optimizer):
-    def __init__(
-        self,
-        learning_rate: Rate,
-        epsilon: float = 1e-6,
-        parameters: Parameters = None,
-        weight_decay: Decay = None,
-        grad_clip: Clip = None,
-        name: str | None = None,
-        initial_accumulator_value: float = 0.0,
-    ) -> None:
-        super().__init__(
-            learning_rate,
-            epsilon,
-            parameters=parameters,
-            weight_decay=weight_decay,
-            grad_clip=grad_clip,
-            name=name,
-            initial_accumulator_value=initial_accumulator_value,
-        )
+    __init__: Callable[..., None] = _SPELLED(
+        library.Adagrad.__init__,
+        order=f"self, learning_rate, epsilon, {_COMMON}, name, initial_accumulator_value",
+    )
 
 
 @OPTIMIZERS.like(library.Adadelta)
 class Adadelta(library.Adadelta, Optimizer):
-    def __init__(
-        self,
-        learning_rate: Rate = 0.001,
-        epsilon: float = 1e-6,
-        rho: float = 0.95,
-        parameters: Parameters = None,
-        weight_decay: Decay = None,
-        grad_clip: Clip = None,
-        name: str | None = None,
-    ) -> None:
-        super().__init__(
-            learning_rate,
-            epsilon,
-            rho,
-            parameters=parameters,
-            weight_decay=weight_decay,
-            grad_clip=grad_clip,
-            name=name,
-        )
+    __init__: Callable[..., None] = _SPELLED(
+        library.Adadelta.__init__,
+        order=f"self, learning_rate, epsilon, rho, {_COMMON}, name",
+        defaults={"learning_rate": 0.001},
+    )
 
 
 @OPTIMIZERS.like(library.RMSProp)
@@ -116,61 +69,19 @@ class RMSProp(library.RMSProp, Optimizer):
         "rho": (0.0, float("inf")),
         "momentum": (0.0, float("inf")),
     }
-
-    def __init__(
-        self,
-        learning_rate: Rate,
-        rho: float = 0.95,
-        epsilon: float = 1e-6,
-        momentum: float = 0.0,
-        centered: bool = False,
-        parameters: Parameters = None,
-        weight_decay: Decay = None,
-        grad_clip: Clip = None,
-        name: str | None = None,
-    ) -> None:
-        super().__init__(
-            learning_rate,
-            rho,
-            epsilon,
-            momentum,
-            centered,
-            parameters=parameters,
-            weight_decay=weight_decay,
-            grad_clip=grad_clip,
-            name=name,
-        )
+    __init__: Callable[..., None] = _SPELLED(
+        library.RMSProp.__init__,
+        order=f"self, learning_rate, rho, epsilon, momentum, centered, {_COMMON}, name",
+    )
 
 
 @OPTIMIZERS.like(library.Adam)
 class Adam(library.Adam, Optimizer):
-    def __init__(
-        self,
-        learning_rate: Rate = 0.001,
-        beta1: float = 0.9,
-        beta2: float = 0.999,
-        epsilon: float = 1e-8,
-        parameters: Parameters = None,
-        weight_decay: Decay = None,
-        grad_clip: Clip = None,
-        lazy_mode: bool = False,
-        multi_precision: bool = False,
-        use_multi_tensor: bool = False,
-        name: str | None = None,
-    ) -> None:
-        super().__init__(
-            learning_rate,
-            beta1,
-            beta2,
-            epsilon,
-            parameters=parameters,
-            weight_decay=weight_decay,
-            grad_clip=grad_clip,
-            name=name,
-            lazy_mode=lazy_mode,
-            multi_precision=multi_precision,
-            use_multi_tensor=use_multi_tensor,
-        )
+    __init__: Callable[..., None] = _SPELLED(
+        library.Adam.__init__,
+        order=f"self, learning_rate, {_BETAS}, weight_decay, grad_clip, lazy_mode, "
+        "multi_precision, use_multi_tensor, name",
+    )
 
 
 @OPTIMIZERS.like(library.AdamW)
@@ -184,58 +95,20 @@ class AdamW(library.AdamW, Optimizer):
 
 @OPTIMIZERS.like(library.Adamax)
 class Adamax(library.Adamax, Optimizer):
-    def __init__(
-        self,
-        learning_rate: Rate = 0.001,
-        beta1: float = 0.9,
-        beta2: float = 0.999,
-        epsilon: float = 1e-8,
-        parameters: Parameters = None,
-        weight_decay: Decay = None,
-        grad_clip: Clip = None,
-        name: str | None = None,
-    ) -> None:
-        super().__init__(
-            learning_rate,
-            beta1,
-            beta2,
-            epsilon,
-            parameters=parameters,
-            weight_decay=weight_decay,
-            grad_clip=grad_clip,
-            name=name,
-        )
+    __init__: Callable[..., None] = _SPELLED(
+        library.Adamax.__init__,
+        order=f"self, learning_rate, {_BETAS}, weight_decay, grad_clip, name",
+    )
 
 
 @OPTIMIZERS.like(library.Lamb)
 class Lamb(library.Lamb, Optimizer):
-    def __init__(
-        self,
-        learning_rate: Rate = 0.001,
-        lamb_weight_decay: float = 0.01,
-        beta1: float = 0.9,
-        beta2: float = 0.999,
-        epsilon: float = 1e-6,
-        parameters: Parameters = None,
-        grad_clip: Clip = None,
-        exclude_from_weight_decay_fn: Callable[[Any], bool] | None = None,
-        multi_precision: bool = False,
-        always_adapt: bool = False,
-        name: str | None = None,
-    ) -> None:
-        super().__init__(
-            learning_rate,
-            lamb_weight_decay,
-            beta1,
-            beta2,
-            epsilon,
-            parameters=parameters,
-            grad_clip=grad_clip,
-            exclude_from_weight_decay_fn=exclude_from_weight_decay_fn,
-            name=name,
-            multi_precision=multi_precision,
-            always_adapt=always_adapt,
-        )
+    __init__: Callable[..., None] = _SPELLED(
+        library.Lamb.__init__,
+        order=f"self, learning_rate, lamb_weight_decay, {_BETAS}, grad_clip, "
+        "exclude_from_weight_decay_fn, multi_precision, always_adapt, name",
+        fixed={"weight_decay": None},
+    )
 
 
 api_boundaries(globals())

@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ... import layers
-from ...errors import ArgumentError, UnsupportedError
+from ...errors import ArgumentError
 from ...ground.missing_names import PARAMETER_SERVERS
 from ...ground.module_tables import give_names, make_modules
 from ...ground.public_names import list_public_names
+from ...ground.refusing import refusing
 from ...ground.tracebacks import api_boundaries
 from ...input import embedding
 from ...ir.variable import Variable
@@ -189,31 +190,14 @@ def deform_conv2d(
     )
 
 
-def sparse_embedding(
-    input: Variable,
-    size: Sequence[int],
-    padding_idx: int | None = None,
-    is_test: bool = False,
-    entry: object = None,
-    table_class: str = "MemorySparseTable",
-    param_attr: Any = None,
-    dtype: str = "float32",
-    slot: object = None,
-) -> Variable:
-    """Not there: its table lies in processes that keep parameters.
-
-    Args:
-        input: numbers of rows.
-        size: rows, and their width.
-        padding_idx, is_test, entry, table_class, param_attr, dtype, slot: of the table.
-
-    Raises:
-        UnsupportedError: always.
-    """
-    raise UnsupportedError(
-        f"sparse_embedding: no process keeps parameters; use paddle.static.nn.embedding with "
-        f"is_sparse=True, or {PARAMETER_SERVERS}"
-    )
+sparse_embedding = refusing(
+    "sparse_embedding(input: Variable, size: Sequence[int], padding_idx: int | None = None, "
+    "is_test: bool = False, entry: object = None, table_class: str = 'MemorySparseTable', "
+    "param_attr: Any = None, dtype: str = 'float32', slot: object = None)",
+    "Not there: its table lies in processes that keep parameters.",
+    "sparse_embedding: no process keeps parameters; use paddle.static.nn.embedding with "
+    f"is_sparse=True, or {PARAMETER_SERVERS}",
+)
 
 
 def cond(

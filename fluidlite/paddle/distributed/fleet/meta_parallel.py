@@ -5,76 +5,88 @@ There is one process for a model here, which has all of them.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
+from ....ground.docstrings import Family
+from ....ground.fields import from_fields
 from ....ground.public_names import list_public_names
+from ....ground.spellings import Spelling
 from ....ground.tracebacks import api_boundaries
 from ....nn import Embedding, Layer, Linear
 from ....nn.functional import cross_entropy
 from ....opdef.operand import Operand
-from ....param_attr import ParamAttr
 
 __all__ = [
     "ColumnParallelLinear", "ParallelCrossEntropy", "RowParallelLinear", "VocabParallelEmbedding",
 ]  # fmt: skip
 
 
-class ColumnParallelLinear(Linear):
+_SPELLED = Spelling({}, without=["bias_attr", "padding_idx", "sparse"])
+_LAYERS = Family(
+    {
+        "in_features": "the size of what it is given.",
+        "out_features": "the size of what it gives.",
+        "has_bias": "whether it adds a bias.",
+        "name": "what its parameters are called after.",
+        **dict.fromkeys(
+            ("gather_output", "input_is_parallel", "fuse_matmul_bias", "mp_group"),
+            "accepted: nothing is divided.",
+        ),
+    }
+)
+
+
+@from_fields
+class _WholeLinear(Linear):
+    is_mp: ClassVar[bool] = False
+
+    has_bias: bool | None = None
+    divided: bool = True
+    fuse_matmul_bias: bool = False
+    mp_group: object = None
+
+    def begin(self, given: dict[str, Any]) -> None:
+        """Make the parameters."""
+        super().begin({**given, "bias_attr": None if given["has_bias"] else False})
+
+
+@_LAYERS
+class ColumnParallelLinear(_WholeLinear):
     """A linear layer, whose columns one process has.
 
     Args:
-        in_features: the size of what it is given.
-        out_features: the size of what it gives.
         weight_attr: of the weight.
-        has_bias: whether it adds a bias.
-        gather_output, fuse_matmul_bias, mp_group: accepted: nothing is divided.
-        name: what its parameters are called after.
     """
 
-    def __init__(
-        self,
-        in_features: int,
-        out_features: int,
-        weight_attr: ParamAttr | None = None,
-        has_bias: bool | None = None,
-        gather_output: bool = True,
-        fuse_matmul_bias: bool = False,
-        mp_group: object = None,
-        name: str | None = None,
-    ) -> None:
-        bias_attr = None if has_bias else False
-        super().__init__(in_features, out_features, weight_attr, bias_attr, name)
-        self.is_mp: bool = False
+    __init__: Callable[..., None] = _SPELLED(
+        _WholeLinear.__init__,
+        order="self, in_features, out_features, weight_attr, has_bias, gather_output, "
+        "fuse_matmul_bias, mp_group, name",
+        divided="gather_output",
+    )
 
 
-class RowParallelLinear(Linear):
+@_LAYERS
+class RowParallelLinear(_WholeLinear):
     """A linear layer, whose rows one process has.
 
     Args:
-        in_features: the size of what it is given.
-        out_features: the size of what it gives.
         weight_attr: of the weight.
-        has_bias: whether it adds a bias.
-        input_is_parallel, fuse_matmul_bias, mp_group: accepted: nothing is divided.
-        name: what its parameters are called after.
     """
 
-    def __init__(
-        self,
-        in_features: int,
-        out_features: int,
-        weight_attr: ParamAttr | None = None,
-        has_bias: bool = True,
-        input_is_parallel: bool = False,
-        fuse_matmul_bias: bool = False,
-        mp_group: object = None,
-        name: str | None = None,
-    ) -> None:
-        bias_attr = None if has_bias else False
-        super().__init__(in_features, out_features, weight_attr, bias_attr, name)
-        self.is_mp: bool = False
+    __init__: Callable[..., None] = _SPELLED(
+        ColumnParallelLinear.__init__,
+        defaults={"has_bias": True, "input_is_parallel": False},
+        gather_output="input_is_parallel",
+    )
 
 
+def _alone(made: None, mp_group: object = None) -> None:
+    return None
+
+
+@_LAYERS
 class VocabParallelEmbedding(Embedding):
     """A table of rows, all of which one process has.
 
@@ -82,20 +94,14 @@ class VocabParallelEmbedding(Embedding):
         num_embeddings: how many rows there are.
         embedding_dim: their size.
         weight_attr: of the table.
-        mp_group: accepted: nothing is divided.
-        name: what its parameter is called after.
     """
 
-    def __init__(
-        self,
-        num_embeddings: int,
-        embedding_dim: int,
-        weight_attr: ParamAttr | None = None,
-        mp_group: object = None,
-        name: str | None = None,
-    ) -> None:
-        super().__init__(num_embeddings, embedding_dim, weight_attr=weight_attr, name=name)
-        self.is_mp: bool = False
+    is_mp: ClassVar[bool] = False
+    __init__: Callable[..., None] = _SPELLED(
+        Embedding.__init__,
+        order="self, num_embeddings, embedding_dim, weight_attr, mp_group, name",
+        then=_alone,
+    )
 
 
 class ParallelCrossEntropy(Layer):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ....errors import ArgumentError
 from ....ground.public_names import list_public_names
+from ....ground.spellings import Spelling, given_first
 from ....ground.tracebacks import api_boundaries
 from ....ir.variable import Variable
 from ....scope import Scope, global_scope
@@ -27,67 +30,27 @@ def _array(given: Any, scope: Scope | None) -> Any:
     return np.array(given)
 
 
-def _reduced(given: Any, how: str, scope: Scope | None, util: UtilBase | None) -> Any:
-    return (util or UtilBase()).all_reduce(_array(given, scope), how)
-
-
-def sum(input: Any, scope: Scope | None = None, util: UtilBase | None = None) -> Any:
-    """The sums over all processes, element by element.
+def _reduced(how: str, input: Any, scope: Scope | None = None, util: UtilBase | None = None) -> Any:
+    """What all processes' numbers make together, element by element.
 
     Args:
-        input: an array, or a variable of the scope or its name.
-        scope: holds the variable; the global one when None.
-        util: what puts together; that of fleet when None.
-
-    >>> from fluidlite.paddle.distributed import fleet
-    >>> fleet.metrics.sum(np.array([1.0, 2.0])).tolist()
-    [1.0, 2.0]
-    """
-    return _reduced(input, "sum", scope, util)
-
-
-def max(input: Any, scope: Scope | None = None, util: UtilBase | None = None) -> Any:
-    """The largest over all processes, element by element.
-
-    Args:
+        how: "sum", "max" or "min".
         input: an array, or a variable of the scope or its name.
         scope: holds the variable; the global one when None.
         util: what puts together; that of fleet when None.
     """
-    return _reduced(input, "max", scope, util)
+    return (util or UtilBase()).all_reduce(_array(input, scope), how)
 
 
-def min(input: Any, scope: Scope | None = None, util: UtilBase | None = None) -> Any:
-    """The smallest over all processes, element by element.
+_SUM = """The sums over all processes, element by element.
 
-    Args:
-        input: an array, or a variable of the scope or its name.
-        scope: holds the variable; the global one when None.
-        util: what puts together; that of fleet when None.
-    """
-    return _reduced(input, "min", scope, util)
-
-
-def _ratio(part: Any, whole: Any, scope: Scope | None, util: UtilBase | None) -> float:
-    return float(sum(part, scope, util).sum() / sum(whole, scope, util).sum())
-
-
-def acc(
-    correct: Any, total: Any, scope: Scope | None = None, util: UtilBase | None = None
-) -> float:
-    """Which part was right.
-
-    Args:
-        correct: how many were.
-        total: of how many.
-        scope: holds the variables; the global one when None.
-        util: what puts together; that of fleet when None.
-
-    >>> from fluidlite.paddle.distributed import fleet
-    >>> fleet.metrics.acc(np.array([3.0]), np.array([4.0]))
-    0.75
-    """
-    return _ratio(correct, total, scope, util)
+>>> from fluidlite.paddle.distributed import fleet
+>>> fleet.metrics.sum(np.array([1.0, 2.0])).tolist()
+[1.0, 2.0]
+"""
+sum = given_first(_reduced, "sum", "sum", _SUM)
+max = given_first(_reduced, "max", "max", "The largest over all processes, element by element.")
+min = given_first(_reduced, "min", "min", "The smallest over all processes, element by element.")
 
 
 def mae(
@@ -101,35 +64,30 @@ def mae(
         scope: holds the variables; the global one when None.
         util: what puts together; that of fleet when None.
     """
-    return _ratio(abserr, total_ins_num, scope, util)
+    return float(sum(abserr, scope, util).sum() / sum(total_ins_num, scope, util).sum())
 
 
-def mse(
-    sqrerr: Any, total_ins_num: Any, scope: Scope | None = None, util: UtilBase | None = None
-) -> float:
-    """The mean of squared distances.
-
-    Args:
-        sqrerr: their sum.
-        total_ins_num: of how many.
-        scope: holds the variables; the global one when None.
-        util: what puts together; that of fleet when None.
-    """
-    return _ratio(sqrerr, total_ins_num, scope, util)
+def _root(square: float) -> float:
+    return math.sqrt(square)
 
 
-def rmse(
-    sqrerr: Any, total_ins_num: Any, scope: Scope | None = None, util: UtilBase | None = None
-) -> float:
-    """The root of the mean of squared distances.
+_RIGHT = """Which part was right.
 
-    Args:
-        sqrerr: their sum.
-        total_ins_num: of how many.
-        scope: holds the variables; the global one when None.
-        util: what puts together; that of fleet when None.
-    """
-    return float(np.sqrt(_ratio(sqrerr, total_ins_num, scope, util)))
+>>> from fluidlite.paddle.distributed import fleet
+>>> fleet.metrics.acc(np.array([3.0]), np.array([4.0]))
+0.75
+"""
+_SPELLED = Spelling({"abserr": "sqrerr"})
+mse: Callable[..., float] = _SPELLED(mae, "mse", "The mean of squared distances.")
+rmse: Callable[..., float] = _SPELLED(
+    mae, "rmse", "The root of the mean of squared distances.", then=_root
+)
+acc: Callable[..., float] = _SPELLED(
+    *(mae, "acc", _RIGHT),
+    abserr="correct",
+    total_ins_num="total",
+    words={"correct: their sum": "correct: how many were"},
+)
 
 
 def auc(

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
-from ....errors import UnsupportedError
 from ....ground.missing_names import answer_of_paddle_2
 from ....ground.public_names import list_public_names
-from ....optimizer import Optimizer
+from ....ground.refusing import refusing
 
 __all__ = ["bf16_guard", "decorate_bf16"]
 
@@ -20,22 +18,12 @@ def bf16_guard() -> Iterator[None]:
     yield
 
 
-def decorate_bf16(
-    optimizer: Optimizer,
-    amp_lists: Any = None,
-    use_pure_bf16: bool = False,
-    use_bf16_guard: bool | None = None,
-) -> Optimizer:
-    """Not there.
-
-    Args:
-        optimizer, amp_lists, use_pure_bf16, use_bf16_guard: accepted.
-
-    Raises:
-        UnsupportedError: always.
-    """
-    raise UnsupportedError("decorate_bf16: there are no operators in bfloat16; use float32")
-
+decorate_bf16 = refusing(
+    "decorate_bf16(optimizer: Optimizer, amp_lists: Any = None, use_pure_bf16: bool = False, "
+    "use_bf16_guard: bool | None = None)",
+    "Not there.",
+    "decorate_bf16: there are no operators in bfloat16; use float32",
+)
 
 list_public_names(globals())
 answer_of_paddle_2(globals())

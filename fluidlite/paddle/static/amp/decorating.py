@@ -9,8 +9,9 @@ from typing import Any
 from ....contrib import mixed_precision
 from ....contrib.mixed_precision.decorator import OptimizerWithMixedPrecision
 from ....contrib.mixed_precision.loss_scaling import Rule
-from ....errors import ArgumentError, UnsupportedError
+from ....errors import ArgumentError
 from ....ground.arguments import instance_of, integer, or_none, positive, refused
+from ....ground.refusing import refusing
 from ....ground.reprs import Described
 from ....ir.program import Program
 from ....optimizer import Optimizer
@@ -158,41 +159,17 @@ def fp16_guard() -> Iterator[None]:
 _NO_HALF = "programs of 2.6 in float16 run on a GPU alone: its CPU has no kernels for them"
 
 
-def cast_model_to_fp16(
-    program: Program,
-    amp_lists: AutoMixedPrecisionLists | None = None,
-    use_fp16_guard: bool = True,
-    dest_type: Any = None,
-    level: str = "O2",
-    use_promote: bool = False,
-) -> set[str]:
-    """Not there.
-
-    Args:
-        program, amp_lists, use_fp16_guard, dest_type, level, use_promote: accepted.
-
-    Raises:
-        UnsupportedError: always.
-    """
-    raise UnsupportedError(f"cast_model_to_fp16: {_NO_HALF}")
-
-
-def cast_parameters_to_fp16(
-    place: Any,
-    program: Program,
-    scope: Scope | None = None,
-    to_fp16_var_names: Iterable[str] | None = None,
-    dest_type: Any = None,
-    rewrite_master_weight: bool = False,
-    master_weights: dict[str, Any] | None = None,
-) -> None:
-    """Not there.
-
-    Args:
-        place, program, scope, to_fp16_var_names, dest_type: accepted.
-        rewrite_master_weight, master_weights: accepted.
-
-    Raises:
-        UnsupportedError: always.
-    """
-    raise UnsupportedError(f"cast_parameters_to_fp16: {_NO_HALF}")
+cast_model_to_fp16 = refusing(
+    "cast_model_to_fp16(program: Program, amp_lists: AutoMixedPrecisionLists | None = None, "
+    "use_fp16_guard: bool = True, dest_type: Any = None, level: str = 'O2', "
+    "use_promote: bool = False)",
+    "Not there.",
+    f"cast_model_to_fp16: {_NO_HALF}",
+)
+cast_parameters_to_fp16 = refusing(
+    "cast_parameters_to_fp16(place: Any, program: Program, scope: Scope | None = None, "
+    "to_fp16_var_names: Iterable[str] | None = None, dest_type: Any = None, "
+    "rewrite_master_weight: bool = False, master_weights: dict[str, Any] | None = None)",
+    "Not there.",
+    f"cast_parameters_to_fp16: {_NO_HALF}",
+)

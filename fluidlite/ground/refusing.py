@@ -1,0 +1,73 @@
+"""Functions that are not there: they take what theirs take elsewhere, and say what to use.
+
+>>> draw = refusing("draw(x: Any, width: int = 3)", "Not there.", "draw: use a tool of today")
+>>> import inspect
+>>> str(inspect.signature(draw)).replace("'", "")
+'(x: Any, width: int = 3) -> NoReturn'
+>>> print(draw.__doc__)
+Not there.
+<BLANKLINE>
+Args:
+    x, width: not read.
+<BLANKLINE>
+Raises:
+    UnsupportedError: always.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any, NoReturn
+
+from ..errors import UnsupportedError
+from .docstrings import Family
+from .fields import maker_of
+
+#: what they are compiled as: a file of the package, whose frames users do not see
+_WRITTEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "<refusing>")
+
+
+def refusing(
+    signature: str,
+    doc: str,
+    message: str,
+    before: Callable[[], object] | None = None,
+    raises: str = "UnsupportedError: always.",
+) -> Callable[..., NoReturn]:
+    """A function that only raises ``UnsupportedError``; it belongs to the module that calls this.
+
+    Args:
+        signature: its name and parameters, as Python writes them.
+        doc: what its docstring says first.
+        message: of the error.
+        before: what is called first, and may raise another error.
+        raises: the errors, one a line.
+    """
+
+    def refuse() -> NoReturn:
+        if before is not None:
+            before()
+        raise UnsupportedError(message)
+
+    name = signature.partition("(")[0]
+    text = (
+        f"from __future__ import annotations\n"
+        f"def make(refuse):\n"
+        f"    def {signature} -> NoReturn:\n"
+        f"        refuse()\n"
+        f"    return {name}\n"
+    )
+    written: Any = maker_of(text, _WRITTEN)(refuse)
+    scope = sys._getframe(1).f_globals
+    code = written.__code__
+    refused: Any = FunctionType(code, scope, name, written.__defaults__, written.__closure__)
+    refused.__qualname__, refused.__kwdefaults__ = name, written.__kwdefaults__
+    refused.__annotations__ = written.__annotations__
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    family = Family(dict.fromkeys(names, "not read."), raises=raises)
+    refused.__doc__ = family.completed(doc, name, names)
+    result: Callable[..., NoReturn] = refused
+    return result
