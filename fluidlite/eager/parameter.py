@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from types import TracebackType
 from typing import Any, Protocol
 
 import numpy as np
@@ -95,12 +94,7 @@ class LazyGuard:
         """Begin."""
         self._before = _lazy.switch(True)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         """End."""
         _lazy.switch(self._before)
 

@@ -114,6 +114,12 @@ class Spelling:
         plain: Any = inspect.unwrap(function)
         fixed, into, defaults = fixed or {}, into or {}, defaults or {}
         parameters = _parameters(plain)
+        called: Any = inspect.unwrap(function, stop=_has_own_signature)
+        if _has_own_signature(called):  # it gives some of the parameters itself
+            shown = called.__signature__.parameters
+            parameters = {each: told for each, told in parameters.items() if each in shown}
+        else:
+            called = plain
         after: Any = then if isinstance(then, FunctionType) else None
         more = dict([*_parameters(after).items()][1:]) if after else {}
         renamed = {old: new for old, new in {**self._names, **names}.items() if old in parameters}
@@ -133,7 +139,7 @@ class Spelling:
         arguments.update(
             {old: _NUMBERS.format(arguments[old]) for old in new if new[old] in starred}
         )
-        constants: list[Any] = [plain]
+        constants: list[Any] = [called]
         arguments.update({old: _constant(value, constants) for old, value in fixed.items()})
         arguments.update({k: f"{_constant(f, constants)}({arguments[k]})" for k, f in into.items()})
         call = f"c0({_arguments(parameters, arguments)})"
@@ -205,7 +211,7 @@ def given_first(
     >>> given_first(scaled, 2, "doubled", "Twice ``x``.")(x=3)
     6
     """
-    fixed = {next(iter(_parameters(inspect.unwrap(function)))): value}  # type: ignore[arg-type]
+    fixed = {next(iter(_parameters(inspect.unwrap(function)))): value}
     scope = sys._getframe(1).f_globals
     return Spelling({})(function, name, doc, fixed=fixed, scope=scope, **options)
 
@@ -237,6 +243,10 @@ def of_operator(template: F, name: str, doc: str, operator: str | None = None) -
     copied.__annotations__ = plain.__annotations__
     copied.__doc__ = plain.__doc__ and inspect.cleandoc(doc)
     return copied
+
+
+def _has_own_signature(function: Any) -> bool:
+    return "__signature__" in vars(function)
 
 
 def _parameters(function: FunctionType) -> dict[str, tuple[Any, bool]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -150,10 +151,11 @@ def image_resize(
 
 
 _SPELLED = Spelling({})
+_image_resize = inspect.unwrap(image_resize)  # with its first parameter
 _resizing = layer(family=_RESIZING)
 resize_bilinear: Callable[..., Any] = _resizing(
     _SPELLED(
-        image_resize,
+        _image_resize,
         "resize_bilinear",
         """
         Images in another size, linear between neighbours in both dimensions.
@@ -169,7 +171,7 @@ resize_bilinear: Callable[..., Any] = _resizing(
 )
 resize_trilinear: Callable[..., Any] = _resizing(
     _SPELLED(
-        image_resize,
+        _image_resize,
         "resize_trilinear",
         """
         Volumes in another size, linear between neighbours in all three dimensions.
@@ -188,7 +190,7 @@ resize_trilinear: Callable[..., Any] = _resizing(
 )
 resize_nearest: Callable[..., Any] = _resizing(
     _SPELLED(
-        image_resize,
+        _image_resize,
         "resize_nearest",
         """
         Images in another size, each element that of its nearest neighbour.

@@ -6,7 +6,6 @@ return.
 
 from __future__ import annotations
 
-from types import TracebackType
 from typing import NoReturn
 
 from ...errors import ArgumentError, NoDeviceError
@@ -150,12 +149,7 @@ class stream_guard(Described):
     def __enter__(self) -> None:
         """Nothing."""
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         """Nothing."""
 
 

@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ContextDecorator
 from enum import IntEnum
-from types import TracebackType
 from typing import Any, TypeVar
 
 from ...eager.recording import measure
@@ -84,12 +83,7 @@ class RecordEvent(Described, ContextDecorator):
         self.begin()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.end()
 
     def begin(self) -> None:
@@ -165,12 +159,7 @@ class Profiler(Described):
         self.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.stop()
 
     def start(self) -> None:

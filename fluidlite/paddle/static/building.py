@@ -2,71 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from ... import backward, io, layers
 from ...errors import ArgumentError
 from ...functions.items import set_item
 from ...ground.files import Path
 from ...ground.public_names import list_public_names
+from ...ground.spellings import Spelling
 from ...ground.tracebacks import api_boundaries
 from ...ir.program import Program
 from ...ir.variable import Variable
 
-if TYPE_CHECKING:
-    pass
 
-
-def Print(
-    input: Variable,
-    first_n: int = -1,
-    message: str | None = None,
-    summarize: int = 20,
-    print_tensor_name: bool = True,
-    print_tensor_type: bool = True,
-    print_tensor_shape: bool = True,
-    print_tensor_layout: bool = True,
-    print_tensor_lod: bool = True,
-    print_phase: str = "both",
-) -> Variable:
-    """A variable that is printed whenever it is computed; use the result in its place.
+def _printed(result: Variable, print_tensor_layout: bool = True) -> Variable:
+    """What is printed.
 
     Args:
-        input: a variable.
-        first_n, message, summarize, print_tensor_name, print_tensor_type, print_tensor_shape,
-            print_tensor_lod, print_phase: as of ``fluid.layers.Print``.
+        result: the variable.
         print_tensor_layout: accepted; there is one layout.
-
-    Raises:
-        ArgumentError: ``print_phase`` is neither "forward", "backward" nor "both".
     """
-    return layers.Print(
-        input,
-        first_n,
-        message,
-        summarize,
-        print_tensor_name,
-        print_tensor_type,
-        print_tensor_shape,
-        print_tensor_lod,
-        print_phase,
-    )
+    return result
 
 
-def append_backward(
-    loss: Variable,
-    parameter_list: Sequence[Variable | str] | None = None,
-    no_grad_set: Iterable[Variable | str] | None = None,
-    callbacks: Sequence[Callable[..., Any]] | None = None,
-    checkpoints: Sequence[Variable | str] | None = None,
-    distop_context: None = None,
-) -> list[tuple[Variable, Variable]]:
-    """Append the operators that compute gradients of a loss.
+def _appended(pairs: Any, distop_context: None = None) -> list[tuple[Variable, Variable]]:
+    """What was appended.
 
     Args:
-        loss, parameter_list, no_grad_set, callbacks, checkpoints: as of ``fluid.append_backward``.
+        pairs: parameters with their gradients.
         distop_context: accepted; one process needs none.
+    """
+    return pairs
+
+
+def _areas(
+    found: Any, ins_tag_weight: Variable | None = None
+) -> tuple[Variable, Variable, list[Variable]]:
+    """Numbers without dimensions.
+
+    Args:
+        found: areas, and counts.
+        ins_tag_weight: accepted; paddle 2.6 computes the same with it.
+    """
+    total, lately, counts = found
+    return total.reshape([]), lately.reshape([]), counts
+
+
+def _number(share: Variable) -> Variable:
+    return share.reshape([])
+
+
+_SPELLED = Spelling({})
+Print: Callable[..., Variable] = _SPELLED(
+    layers.Print,
+    order="input, first_n, message, summarize, print_tensor_name, print_tensor_type, "
+    "print_tensor_shape, print_tensor_layout, print_tensor_lod, print_phase",
+    then=_printed,
+)
+append_backward: Callable[..., list[tuple[Variable, Variable]]] = _SPELLED(
+    backward.append_backward,
+    "append_backward",
+    """Append the operators that compute gradients of a loss.
 
     Returns:
         parameters with their gradients.
@@ -76,40 +73,29 @@ def append_backward(
     >>> loss = paddle.mean(paddle.static.nn.fc(x, 1))
     >>> [gradient.name for _, gradient in paddle.static.append_backward(loss)]
     ['fc_0.w_0@GRAD', 'fc_0.b_0@GRAD']
-    """
-    return backward.append_backward(loss, parameter_list, no_grad_set, callbacks, checkpoints)
-
-
-def auc(
-    input: Variable,
-    label: Variable,
-    curve: str = "ROC",
-    num_thresholds: int = 2**12 - 1,
-    topk: int = 1,
-    slide_steps: int = 1,
-    ins_tag_weight: Variable | None = None,
-) -> tuple[Variable, Variable, list[Variable]]:
+    """,
+    order="loss, parameter_list, no_grad_set, callbacks, checkpoints, distop_context",
+    then=_appended,
+)
+auc: Callable[..., tuple[Variable, Variable, list[Variable]]] = _SPELLED(
+    layers.auc,
+    "auc",
     """The area under the curve of true over false positive rates, over all runs and the last ones.
 
-    Args:
-        input, label, curve, num_thresholds, topk, slide_steps: as of ``fluid.layers.auc``.
-        ins_tag_weight: accepted; paddle 2.6 computes the same with it.
-    """
-    total, lately, counts = layers.auc(input, label, curve, num_thresholds, topk, slide_steps)
-    return total.reshape([]), lately.reshape([]), counts
+    Returns:
+        the area over all runs, and that over the last ones, float64 without dimensions; and the
+        variables that hold the counts.
+    """,
+    order="input, label, curve, num_thresholds, topk, slide_steps, ins_tag_weight",
+    then=_areas,
+)
+accuracy: Callable[..., Variable] = _SPELLED(
+    layers.accuracy,
+    "accuracy",
+    """The share of rows whose label is among the highest scores.
 
-
-def accuracy(
-    input: Variable,
-    label: Variable,
-    k: int = 1,
-    correct: Variable | None = None,
-    total: Variable | None = None,
-) -> Variable:
-    """The share of rows whose label is among the highest scores, without dimensions.
-
-    Args:
-        input, label, k, correct, total: as of ``fluid.layers.accuracy``.
+    Returns:
+        a float32 variable without dimensions.
 
     >>> from fluidlite import paddle
     >>> paddle.enable_static()
@@ -117,8 +103,9 @@ def accuracy(
     >>> label = paddle.static.data("label", [None, 1], "int64")
     >>> paddle.static.accuracy(scores, label).shape
     ()
-    """
-    return layers.accuracy(input, label, k, correct, total).reshape([])
+    """,
+    then=_number,
+)
 
 
 def setitem(x: Variable, index: Any, value: Any) -> Variable:

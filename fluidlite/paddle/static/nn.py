@@ -11,6 +11,7 @@ from ...ground.missing_names import PARAMETER_SERVERS
 from ...ground.module_tables import give_names, make_modules
 from ...ground.public_names import list_public_names
 from ...ground.refusing import refusing
+from ...ground.spellings import Spelling
 from ...ground.tracebacks import api_boundaries
 from ...input import embedding
 from ...ir.variable import Variable
@@ -200,23 +201,21 @@ sparse_embedding = refusing(
 )
 
 
-def cond(
-    pred: Variable,
-    true_fn: Callable[[], Any] | None = None,
-    false_fn: Callable[[], Any] | None = None,
-    name: str | None = None,
-    return_names: Sequence[str] | None = None,
-) -> Any:
-    """What one of two functions makes, by a truth.
+def _chosen(result: Any, return_names: Sequence[str] | None = None) -> Any:
+    """What the function gives.
 
     Args:
-        pred: a variable of one truth value.
-        true_fn, false_fn: take nothing, and give variables, alike in both; None for nothing.
-        name: of the layer.
+        result: it.
         return_names: accepted.
     """
-    return layers.cond(pred, true_fn, false_fn, name)
+    return result
 
+
+cond: Callable[..., Any] = Spelling({})(
+    layers.cond,
+    order="pred, true_fn, false_fn, name, return_names",
+    then=_chosen,
+)
 
 list_public_names(globals())
 __path__: list[str] = []

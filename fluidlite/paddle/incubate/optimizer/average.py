@@ -13,7 +13,7 @@ from ....ground.docstrings import Family
 from ....ground.tracebacks import api_boundaries
 from ....ir.program import Program, program_guard
 from ....ir.variable import Variable
-from ....optimizer.arguments import Pairs, number, programs_of
+from ....optimizer.arguments import number, programs_of
 from ....optimizer.states import State
 from ...optimizer import Optimizer
 
@@ -67,20 +67,8 @@ class ModelAverage(Optimizer):
             for state in self.states:
                 eager.states.of(state.name, p).array = outs[str(state.out)].array
 
-    def minimize(
-        self,
-        loss: Variable,
-        startup_program: Program | None = None,
-        parameters: Iterable[Any] | None = None,
-        no_grad_set: Iterable[Any] | None = None,
-    ) -> tuple[list[Any], Pairs]:
-        """Add parameters to their sums, or append the operators that do to the program of a loss.
-
-        Args:
-            loss: a tensor, or a variable of the program.
-            startup_program: where sums get their first values.
-            parameters, no_grad_set: accepted: the optimizer's parameters are averaged.
-        """
+    def step_of(self, loss: Variable, startup_program: Program | None, *given: Any) -> Any:
+        """Add parameters to their sums, or append what does to the program of a loss."""
         if not isinstance(loss, Variable):
             self.step()
             return [], []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,6 @@ from ....ground.tracebacks import api_boundaries
 from ....ir.program import Program
 from ....ir.variable import Variable
 from ....optimizer import LookaheadOptimizer
-from ....optimizer.arguments import Pairs
 from ....optimizer.wrapped import WrappedOptimizer, an_optimizer
 from ...optimizer import Optimizer
 
@@ -61,25 +59,13 @@ class LookAhead(WrappedOptimizer, Optimizer):
         self.inner_optimizer.step()
         self._go_back()
 
-    def minimize(
-        self,
-        loss: Variable,
-        startup_program: Program | None = None,
-        parameters: Iterable[Any] | None = None,
-        no_grad_set: Iterable[Any] | None = None,
-    ) -> tuple[list[Any], Pairs]:
-        """Make a step, or append gradients of a loss, a step and the way back to its program.
-
-        Args:
-            loss, startup_program, parameters, no_grad_set: as of :meth:`Optimizer.minimize`; in
-                programs all trainable parameters are updated.
-
-        Returns:
-            what the inner optimizer's ``minimize`` returns.
+    def step_of(self, loss: Variable, startup_program: Program | None, *given: Any) -> Any:
+        """Make a step, or append gradients of a loss, a step and the way back to its program, for
+        all trainable parameters; the result is that of the inner optimizer's ``minimize``.
         """
         if isinstance(loss, Variable):
             return self._programs.minimize(loss, startup_program)
-        found = self.inner_optimizer.minimize(loss, startup_program, parameters, no_grad_set)
+        found = self.inner_optimizer.minimize(loss, startup_program, *given)
         self._go_back()
         return found
 

@@ -42,6 +42,73 @@ class FSShellCmdAborted(ExecuteError):
 class FS(Described):
     """What both are."""
 
+    def _has(self, flag: str, path: str) -> bool:
+        """Whether there is something of a name: "-e", a folder: "-d", or a file: "-f"."""
+        raise NotImplementedError
+
+    def _touch(self, path: str) -> None:
+        """Make an empty file, which is not there."""
+        raise NotImplementedError
+
+    def ls_dir(self, fs_path: str) -> tuple[list[str], list[str]]:
+        """The folders and the files in a folder; none where there is no such folder.
+
+        Args:
+            fs_path: the folder.
+        """
+        return self._listed(fs_path) if self.is_exist(fs_path) else ([], [])
+
+    def _listed(self, path: str) -> tuple[list[str], list[str]]:
+        raise NotImplementedError
+
+    def list_dirs(self, fs_path: str) -> list[str]:
+        """The folders in a folder.
+
+        Args:
+            fs_path: the folder.
+        """
+        return self.ls_dir(fs_path)[0]
+
+    def is_file(self, fs_path: str) -> bool:
+        """Whether there is a file of that name.
+
+        Args:
+            fs_path: the name.
+        """
+        return self._has("-f", fs_path)
+
+    def is_dir(self, fs_path: str) -> bool:
+        """Whether there is a folder of that name.
+
+        Args:
+            fs_path: the name.
+        """
+        return self._has("-d", fs_path)
+
+    def is_exist(self, fs_path: str) -> bool:
+        """Whether there is a file or a folder of that name.
+
+        Args:
+            fs_path: the name.
+        """
+        return self._has("-e", fs_path)
+
+    def touch(self, fs_path: str, exist_ok: bool = True) -> None:
+        """Make an empty file.
+
+        Args:
+            fs_path: the file.
+            exist_ok: whether it may be there already.
+
+        Raises:
+            FSFileExistsError: it is.
+            ExecuteError: a command of Hadoop fails.
+        """
+        if not self.is_exist(fs_path):
+            self._touch(fs_path)
+        elif not exist_ok:
+            raise FSFileExistsError(f"there is {fs_path} already")
+
 
 class LocalFS(FS):
     """Files of this machine.
@@ -51,25 +118,17 @@ class LocalFS(FS):
     False
     """
 
-    def ls_dir(self, fs_path: str) -> tuple[list[str], list[str]]:
-        """The folders and the files in a folder; none where there is no such folder.
+    def _has(self, flag: str, path: str) -> bool:
+        return {"-e": os.path.exists, "-d": os.path.isdir, "-f": os.path.isfile}[flag](path)
 
-        Args:
-            fs_path: the folder.
-        """
-        if not self.is_exist(fs_path):
-            return [], []
-        names = os.listdir(fs_path)
-        folders = [name for name in names if os.path.isdir(os.path.join(fs_path, name))]
+    def _touch(self, path: str) -> None:
+        with open(path, "ab"):
+            pass
+
+    def _listed(self, path: str) -> tuple[list[str], list[str]]:
+        names = os.listdir(path)
+        folders = [name for name in names if os.path.isdir(os.path.join(path, name))]
         return folders, [name for name in names if name not in folders]
-
-    def list_dirs(self, fs_path: str) -> list[str]:
-        """The folders in a folder.
-
-        Args:
-            fs_path: the folder.
-        """
-        return self.ls_dir(fs_path)[0]
 
     def mkdirs(self, fs_path: str) -> None:
         """Make a folder, and those above it.
@@ -126,47 +185,6 @@ class LocalFS(FS):
             shutil.rmtree(fs_path)
         elif os.path.lexists(fs_path):
             os.remove(fs_path)
-
-    def touch(self, fs_path: str, exist_ok: bool = True) -> None:
-        """Make an empty file.
-
-        Args:
-            fs_path: the file.
-            exist_ok: whether it may be there already.
-
-        Raises:
-            FSFileExistsError: it is.
-        """
-        if self.is_exist(fs_path):
-            if exist_ok:
-                return
-            raise FSFileExistsError(f"there is {fs_path} already")
-        with open(fs_path, "ab"):
-            pass
-
-    def is_file(self, fs_path: str) -> bool:
-        """Whether there is a file of that name.
-
-        Args:
-            fs_path: the name.
-        """
-        return os.path.isfile(fs_path)
-
-    def is_dir(self, fs_path: str) -> bool:
-        """Whether there is a folder of that name.
-
-        Args:
-            fs_path: the name.
-        """
-        return os.path.isdir(fs_path)
-
-    def is_exist(self, fs_path: str) -> bool:
-        """Whether there is a file or a folder of that name.
-
-        Args:
-            fs_path: the name.
-        """
-        return os.path.exists(fs_path)
 
     def need_upload_download(self) -> bool:
         """False: files are here."""
@@ -246,53 +264,23 @@ class HDFSClient(FS):
             )
         return text
 
-    def ls_dir(self, fs_path: str) -> tuple[list[str], list[str]]:
-        """The folders and the files in a folder; none where there is no such folder.
+    def _has(self, flag: str, path: str) -> bool:
+        if flag == "-f":
+            return self._has("-e", path) and not self._has("-d", path)
+        return self._run("-test", flag, path)[0] == 0
 
-        Args:
-            fs_path: the folder.
-        """
+    def _touch(self, path: str) -> None:
+        self._do("-touchz", path)
+
+    def _listed(self, path: str) -> tuple[list[str], list[str]]:
         folders: list[str] = []
         files: list[str] = []
-        if self.is_exist(fs_path):
-            for line in self._do("-ls", fs_path).splitlines():
-                parts = line.split()
-                if len(parts) == 8:
-                    name = os.path.basename(parts[7])
-                    (folders if parts[0].startswith("d") else files).append(name)
+        for line in self._do("-ls", path).splitlines():
+            parts = line.split()
+            if len(parts) == 8:
+                name = os.path.basename(parts[7])
+                (folders if parts[0].startswith("d") else files).append(name)
         return folders, files
-
-    def list_dirs(self, fs_path: str) -> list[str]:
-        """The folders in a folder.
-
-        Args:
-            fs_path: the folder.
-        """
-        return self.ls_dir(fs_path)[0]
-
-    def is_exist(self, fs_path: str) -> bool:
-        """Whether there is a file or a folder of that name.
-
-        Args:
-            fs_path: the name.
-        """
-        return self._run("-test", "-e", fs_path)[0] == 0
-
-    def is_dir(self, fs_path: str) -> bool:
-        """Whether there is a folder of that name.
-
-        Args:
-            fs_path: the name.
-        """
-        return self._run("-test", "-d", fs_path)[0] == 0
-
-    def is_file(self, fs_path: str) -> bool:
-        """Whether there is a file of that name.
-
-        Args:
-            fs_path: the name.
-        """
-        return self.is_exist(fs_path) and not self.is_dir(fs_path)
 
     def cat(self, fs_path: str | None = None) -> str:
         """The text of a file; an empty one where there is none.
@@ -404,23 +392,6 @@ class HDFSClient(FS):
         """
         if self.is_exist(fs_path):
             self._do("-rm", "-r", fs_path)
-
-    def touch(self, fs_path: str, exist_ok: bool = True) -> None:
-        """Make an empty file.
-
-        Args:
-            fs_path: the file.
-            exist_ok: whether it may be there already.
-
-        Raises:
-            FSFileExistsError: it is.
-            ExecuteError: the command fails.
-        """
-        if self.is_exist(fs_path):
-            if exist_ok:
-                return
-            raise FSFileExistsError(f"there is {fs_path} already")
-        self._do("-touchz", fs_path)
 
     def need_upload_download(self) -> bool:
         """True: files are elsewhere."""
