@@ -93,7 +93,8 @@ class Spelling:
         """The function in this spelling.
 
         Args:
-            function: takes no ``**kwargs``; what it takes as ``*args`` is left out.
+            function: takes no ``**kwargs``; what it takes as ``*args`` is left out.  A class is what
+                makes its objects.
             name: of the result; the function's when None, with ``_`` behind it where that writes.
             doc: the prose of its docstring, and an example; the function's prose when None.
             order: the new names in their order, if it is another one, as in ``"input, dim, *,
@@ -179,6 +180,8 @@ class Spelling:
     ) -> dict[str, str]:
         """Those of the result, with the types that it is told of."""
         told = plain.__annotations__
+        if isinstance(plain, type):
+            told = {**_constructor(plain).__annotations__, "return": plain.__name__}
         notes = {new[old]: text for old, text in told.items() if old in new}
         if isinstance(then, FunctionType):
             notes.update(then.__annotations__)
@@ -249,10 +252,18 @@ def _has_own_signature(function: Any) -> bool:
     return "__signature__" in vars(function)
 
 
+def _constructor(kind: Any) -> FunctionType:
+    """What makes the objects of a class."""
+    plain: FunctionType = inspect.unwrap(kind.__init__)
+    return plain
+
+
 def _parameters(function: FunctionType) -> dict[str, tuple[Any, bool]]:
     """The parameters of a function in their order: their defaults, and whether they have to be
     named.
     """
+    if isinstance(function, type):
+        return dict([*_parameters(_constructor(function)).items()][1:])
     code = function.__code__
     if code.co_flags & inspect.CO_VARKEYWORDS:
         raise TypeError(f"{function.__name__} takes any arguments: it has no spelling")

@@ -14,6 +14,7 @@ from ..ground.callsite import caller, warn
 from ..ground.place import Places
 from ..ground.protected import answers_protected
 from ..ground.reprs import Described
+from ..ground.spellings import Spelling
 from ..ground.tracebacks import api_boundaries, api_boundary
 from ..ir.program import default_main_program
 from ..ir.variable import Variable
@@ -344,18 +345,9 @@ class PyReader(GeneratorLoader):
 
     _called = "PyReader"
 
-    def __init__(
-        self,
-        feed_list: Sequence[Variable] | None = None,
-        capacity: int | None = None,
-        use_double_buffer: bool = True,
-        iterable: bool = True,
-        return_list: bool = False,
-        tensors: bool = False,
-    ) -> None:
-        super().__init__(
-            feed_list, capacity, use_double_buffer, iterable, return_list, tensors=tensors
-        )
+    __init__: Callable[..., None] = Spelling({})(
+        GeneratorLoader.__init__, fixed={"use_multiprocess": False, "drop_last": True}
+    )
 
     def decorate_sample_generator(
         self,

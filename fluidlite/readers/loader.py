@@ -8,6 +8,7 @@ from typing import Any
 from ..errors import ArgumentError, FeedError
 from ..ground.place import Places
 from ..ground.reprs import Described
+from ..ground.spellings import Spelling
 from ..ground.tracebacks import api_boundaries
 from ..ir.variable import Variable
 from .batches import BatchMaker
@@ -112,56 +113,30 @@ class DataLoader(BatchMaker):
             )
         return values
 
-    @staticmethod
-    def from_generator(
-        feed_list: Sequence[Variable] | None = None,
-        capacity: int | None = None,
-        use_double_buffer: bool = True,
-        iterable: bool = True,
-        return_list: bool = False,
-        use_multiprocess: bool = False,
-        drop_last: bool = True,
-    ) -> GeneratorLoader:
-        """A loader of what a generator gives; see :class:`GeneratorLoader` for its methods.
+    from_generator: Callable[..., GeneratorLoader] = staticmethod(
+        Spelling({})(
+            GeneratorLoader,
+            "from_generator",
+            """A loader of what a generator gives; see :class:`GeneratorLoader` for its methods.
 
-        Args:
-            feed_list: the variables that are fed.
-            capacity: how many batches are read ahead at most.
-            use_double_buffer: put the operator of a double buffer into the program, where the
-                loader is part of one.
-            iterable: whether the loader is looped over; else it is part of the program.
-            return_list: give lists in the place of dictionaries.
-            use_multiprocess: run the generator in a process.
-            drop_last: with several places, whether to leave out a last round in which not each
-                gets a batch.
-
-        Raises:
-            ArgumentError: the capacity is not positive, or there is no ``feed_list``.
-
-        >>> x = fluid.data("x", [None, 2])
-        >>> loader = fluid.io.DataLoader.from_generator([x], capacity=2, iterable=False)
-        >>> total = fluid.layers.reduce_sum(x)
-        >>> rows = [([1.0, 2.0],), ([3.0, 4.0],), ([5.0, 6.0],)]
-        >>> _ = loader.set_sample_generator(lambda: iter(rows), batch_size=2, drop_last=False)
-        >>> exe = fluid.Executor()
-        >>> loader.start()
-        >>> try:
-        ...     while True:
-        ...         print(exe.run(fetch_list=[total])[0])
-        ... except fluid.core.EOFException:
-        ...     loader.reset()
-        [10.]
-        [11.]
-        """
-        return GeneratorLoader(
-            feed_list,
-            capacity,
-            use_double_buffer,
-            iterable,
-            return_list,
-            use_multiprocess,
-            drop_last,
+            >>> x = fluid.data("x", [None, 2])
+            >>> loader = fluid.io.DataLoader.from_generator([x], capacity=2, iterable=False)
+            >>> total = fluid.layers.reduce_sum(x)
+            >>> rows = [([1.0, 2.0],), ([3.0, 4.0],), ([5.0, 6.0],)]
+            >>> _ = loader.set_sample_generator(lambda: iter(rows), batch_size=2, drop_last=False)
+            >>> exe = fluid.Executor()
+            >>> loader.start()
+            >>> try:
+            ...     while True:
+            ...         print(exe.run(fetch_list=[total])[0])
+            ... except fluid.core.EOFException:
+            ...     loader.reset()
+            [10.]
+            [11.]
+            """,
+            fixed={"tensors": False},
         )
+    )
 
     @staticmethod
     def from_dataset(dataset: DatasetBase, places: Places, drop_last: bool = True) -> DatasetLoader:
