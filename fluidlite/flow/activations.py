@@ -34,17 +34,15 @@ softsign: Function = ONEFLOW(activation.softsign)
 hardswish: Function = ONEFLOW(activation.hardswish)
 hardsigmoid: Function = ONEFLOW(
     activation.hardsigmoid,
-    "hardsigmoid",
-    "min(max(x / 6 + 1 / 2, 0), 1).",
-    fixed={"slope": 1.0 / 6.0, "offset": 0.5},
+    doc="min(max(x / 6 + 1 / 2, 0), 1).",
+    fixed={"slope": 1 / 6, "offset": 0.5},
 )
 leaky_relu: Function = ONEFLOW(activation.leaky_relu)
 elu: Function = ONEFLOW(activation.elu)
 celu: Function = ONEFLOW(activation.celu)
 selu: Function = ONEFLOW(
     activation.selu,
-    "selu",
-    "An elu whose scale and alpha keep mean and variance (Klambauer et al., 2017).",
+    doc="An elu whose scale and alpha keep mean and variance (Klambauer et al., 2017).",
     fixed={"scale": activation.SELU_SCALE, "alpha": activation.SELU_ALPHA},
 )
 hardshrink: Function = ONEFLOW(activation.hardshrink, threshold="lambd")

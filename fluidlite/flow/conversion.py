@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..eager.recording import TensorRecord, eager
 from ..functions import elementary
 from ..ground.dtypes import as_dtype
+from ..ground.spellings import Spelling
 from ..opdef.operand import Operand
 from . import devices
 
@@ -15,7 +16,18 @@ if TYPE_CHECKING:
 
     from ..functions.arguments import DTypeLike
     from .devices import DeviceLike
+    from .spelling import Function
     from .tensor import Tensor
+
+_METHOD = Spelling({"x": "self"})
+
+
+def _as(name: str, dtype: str, said: str | None = None) -> Function:
+    """A method that gives the tensor in an element type."""
+    doc = f"The tensor as {said or dtype}."
+    method = _METHOD(elementary.cast, name, doc, fixed={"dtype": dtype}, scope=globals())
+    method.__qualname__ = f"Conversion.{name}"
+    return method
 
 
 class Conversion(TensorRecord, results=False):
@@ -70,25 +82,9 @@ class Conversion(TensorRecord, results=False):
 
     contiguous_ = contiguous
 
-    def bool(self) -> Tensor:
-        """The tensor as truth values."""
-        return _cast(self, "bool")
-
-    def int(self) -> Tensor:
-        """The tensor as int32."""
-        return _cast(self, "int32")
-
-    def half(self) -> Tensor:
-        """The tensor as float16."""
-        return _cast(self, "float16")
-
     def type_as(self, target: Tensor) -> Tensor:
         """The tensor in the element type of another."""
         return _cast(self, target.array.dtype)
-
-    def byte(self) -> Tensor:
-        """The tensor as uint8."""
-        return _cast(self, "uint8")
 
     def type(self, dtype: DTypeLike = None) -> Any:
         """The tensor in another element type; the name of its own one when None."""
@@ -111,17 +107,13 @@ class Conversion(TensorRecord, results=False):
         devices.need_cpu("cuda" if device is None else device)
         return self
 
-    def float(self) -> Tensor:
-        """The tensor as float32."""
-        return _cast(self, "float32")
-
-    def double(self) -> Tensor:
-        """The tensor as float64."""
-        return _cast(self, "float64")
-
-    def long(self) -> Tensor:
-        """The tensor as int64."""
-        return _cast(self, "int64")
+    bool: ClassVar[Function] = _as("bool", "bool", "truth values")
+    byte: ClassVar[Function] = _as("byte", "uint8")
+    int: ClassVar[Function] = _as("int", "int32")
+    long: ClassVar[Function] = _as("long", "int64")
+    half: ClassVar[Function] = _as("half", "float16")
+    float: ClassVar[Function] = _as("float", "float32")
+    double: ClassVar[Function] = _as("double", "float64")
 
 
 _KINDS = {"float32": "Float", "float64": "Double", "float16": "Half", "int64": "Long"}

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from ..eager.engine import located
 from ..errors import DeviceError, FluidError
+from ..ground.docstrings import Family
 from ..ground.public_names import list_public_names
 from .devices import DeviceLike
+
+_ABSENT = Family(raises="DeviceError: always.")
 
 
 def is_available() -> bool:
@@ -34,48 +37,33 @@ def manual_seed_all(seed: int) -> None:
     """
 
 
+@_ABSENT
 def current_device() -> int:
-    """An error: there is no device.
-
-    Raises:
-        DeviceError: always.
-    """
+    """An error: there is no device."""
     raise _none()
 
 
+@_ABSENT
 def set_device(device: DeviceLike | int) -> None:
-    """An error: there is no device.
-
-    Raises:
-        DeviceError: always.
-    """
+    """An error: there is no device."""
     raise _none()
 
 
+@_ABSENT
 def get_device_name(device: DeviceLike | int = None) -> str:
-    """An error: there is no device.
-
-    Raises:
-        DeviceError: always.
-    """
+    """An error: there is no device."""
     raise _none()
 
 
+@_ABSENT
 def get_device_properties(device: DeviceLike | int) -> object:
-    """An error: there is no device.
-
-    Raises:
-        DeviceError: always.
-    """
+    """An error: there is no device."""
     raise _none()
 
 
+@_ABSENT
 def get_device_capability(device: DeviceLike | int = None) -> tuple[int, int]:
-    """An error: there is no device.
-
-    Raises:
-        DeviceError: always.
-    """
+    """An error: there is no device."""
     raise _none()
 
 

@@ -154,20 +154,15 @@ def round(input: Tensor) -> Tensor:
     return selection.chosen(arithmetic.equal(fraction, 0.5), even, elementary.round(x))
 
 
-clamp_min: Function = ONEFLOW(
-    clamp,
-    "clamp_min",
-    "The elements, but at least a number.",
-    fixed={"max": None},
-    defaults={"min": ...},
-)
-clamp_max: Function = ONEFLOW(
-    clamp,
-    "clamp_max",
-    "The elements, but at most a number.",
-    fixed={"min": None},
-    defaults={"max": ...},
-)
+def _clamp_on(side: str, other: str, said: str) -> Function:
+    """What keeps elements on one side of a number."""
+    doc = f"The elements, but at {said} a number."
+    one_sided = {"fixed": {other: None}, "defaults": {side: ...}}
+    return ONEFLOW(clamp, f"clamp_{side}", doc, scope=globals(), **one_sided)
+
+
+clamp_min: Function = _clamp_on("min", "max", "least")
+clamp_max: Function = _clamp_on("max", "min", "most")
 
 
 def add(input: Tensor, other: Other = 0, *more: Other, alpha: float = 1) -> Tensor:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +15,10 @@ from ..errors import ArgumentError, ShapeError
 from ..initializer import fans_of
 from ..nn.initializer import calculate_gain as calculate_gain
 from ..nn.initializer import orthogonal
+from .spelling import ONEFLOW
 
 if TYPE_CHECKING:
+    from .spelling import Function
     from .tensor import Tensor
 
 
@@ -106,22 +108,16 @@ def xavier_normal_(tensor: Tensor, gain: float = 1.0, *, data_format: str = "NCH
     return normal_(tensor, 0.0, gain * sqrt(2.0 / sum(_fans(tensor, data_format))))
 
 
-def _spread(tensor: Tensor, a: float, mode: str, nonlinearity: str, data_format: str) -> float:
-    if mode not in ("fan_in", "fan_out"):
-        raise located(ArgumentError, f"expected mode 'fan_in' or 'fan_out', got {mode!r:.60}")
-    fan = _fans(tensor, data_format)[mode == "fan_out"]
-    return calculate_gain(nonlinearity, a) / sqrt(fan)
-
-
-def kaiming_uniform_(
+def _kaiming(
     tensor: Tensor,
     a: float = 0,
     mode: str = "fan_in",
     nonlinearity: str = "leaky_relu",
     *,
     data_format: str = "NCHW",
+    draw: Callable[[Tensor, float], Tensor],
 ) -> Tensor:
-    """Draw all elements so that the variance stays behind a function, equally likely.
+    """Draw all elements so that the variance stays behind a function.
 
     Args:
         tensor: of 2 or more dimensions.
@@ -129,23 +125,26 @@ def kaiming_uniform_(
         mode: "fan_in": forwards; "fan_out": backwards.
         nonlinearity: the function, as :func:`calculate_gain` has it.
         data_format: "NCHW", or "NHWC" where channels are last.
+        draw: draws elements of such a deviation.
     """
-    bound = sqrt(3.0) * _spread(tensor, a, mode, nonlinearity, data_format)
-    return uniform_(tensor, -bound, bound)
+    if mode not in ("fan_in", "fan_out"):
+        raise located(ArgumentError, f"expected mode 'fan_in' or 'fan_out', got {mode!r:.60}")
+    fan = _fans(tensor, data_format)[mode == "fan_out"]
+    return draw(tensor, calculate_gain(nonlinearity, a) / sqrt(fan))
 
 
-def kaiming_normal_(
-    tensor: Tensor,
-    a: float = 0,
-    mode: str = "fan_in",
-    nonlinearity: str = "leaky_relu",
-    *,
-    data_format: str = "NCHW",
-) -> Tensor:
-    """Draw all elements so that the variance stays behind a function, normally; see
-    :func:`kaiming_uniform_`.
-    """
-    return normal_(tensor, 0.0, _spread(tensor, a, mode, nonlinearity, data_format))
+kaiming_uniform_: Function = ONEFLOW(
+    _kaiming,
+    "kaiming_uniform_",
+    "Draw all elements so that the variance stays behind a function, equally likely.",
+    fixed={"draw": lambda tensor, std: uniform_(tensor, -sqrt(3.0) * std, sqrt(3.0) * std)},
+)
+kaiming_normal_: Function = ONEFLOW(
+    _kaiming,
+    "kaiming_normal_",
+    "Draw all elements so that the variance stays behind a function, normally.",
+    fixed={"draw": lambda tensor, std: normal_(tensor, 0.0, std)},
+)
 
 
 def orthogonal_(tensor: Tensor, gain: float = 1.0) -> Tensor:

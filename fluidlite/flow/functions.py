@@ -123,11 +123,7 @@ def max(input: Tensor, dim: int | Tensor | None = None, keepdim: bool = False) -
     """
     if isinstance(dim, Operand):
         return arithmetic.maximum(input, dim)
-    return (
-        amax(input)
-        if dim is None
-        else _largest(_picked(input, argmax(input, dim, True), dim, keepdim))
-    )
+    return amax(input) if dim is None else _picked("max", argmax, input, dim, keepdim)
 
 
 @overload
@@ -138,21 +134,17 @@ def min(input: Tensor, dim: int | Tensor | None = None, keepdim: bool = False) -
     """The smallest element; or those along a dimension, and their places; see :func:`max`."""
     if isinstance(dim, Operand):
         return arithmetic.minimum(input, dim)
-    return (
-        amin(input)
-        if dim is None
-        else _smallest(_picked(input, argmin(input, dim, True), dim, keepdim))
-    )
+    return amin(input) if dim is None else _picked("min", argmin, input, dim, keepdim)
 
 
-_largest, _smallest = found_by("max"), found_by("min")
+_FOUND = {name: found_by(name) for name in ("max", "min")}
 
 
-def _picked(input: Tensor, places: Tensor, dim: int, keepdim: bool) -> tuple[Tensor, Tensor]:
-    values = selection.take_along_axis(input, places, dim)
-    if keepdim:
-        return values, places
-    return shaping.squeeze(values, dim), shaping.squeeze(places, dim)
+def _picked(name: str, places_of: Function, input: Tensor, dim: int, keepdim: bool) -> Found:
+    """The elements at places along a dimension, and the places."""
+    places = places_of(input, dim, True)
+    pair = selection.take_along_axis(input, places, dim), places
+    return _FOUND[name](pair if keepdim else tuple(shaping.squeeze(each, dim) for each in pair))
 
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:

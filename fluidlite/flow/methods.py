@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from ..eager.writing import Writing
 from ..errors import ArgumentError
 from ..functions import creation, elementary, noise
 from ..ground.dtypes import as_dtype
+from ..ground.spellings import Spelling
 from ..opdef.operand import Operand
 from ..functions.elementary import abs, acos, asin, atan, neg
 from .activations import gelu, mish, selu, silu, softplus, softsign
@@ -38,15 +39,16 @@ from .elementary import acosh, asinh, atanh, clamp_max, clamp_min, round
 from .losses import begin_backward
 from . import devices, placing, shapes
 from . import elementary as own
-from .shapes import numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ..functions.arguments import ArrayLike, DTypeLike, Numbers, Other
     from .devices import DeviceLike
     from .generators import Generator
+    from .spelling import Function
     from .tensor import Tensor
+
+
+_SAME, _SIZE = Spelling({}), "self, *size, dtype, device, requires_grad"
 
 
 class MoreMethods(Writing, results=False):
@@ -185,35 +187,6 @@ class MoreMethods(Writing, results=False):
 
     # -- tensors of the same kind ------------------------------------------------------------------
 
-    def new_zeros(
-        self,
-        *size: int | Sequence[int],
-        dtype: DTypeLike = None,
-        device: DeviceLike = None,
-        requires_grad: bool = False,
-    ) -> Tensor:
-        """Zeros of the tensor's type, of a shape.
-
-        Args:
-            size: sizes, or a list of them.
-            dtype: another element type.
-            device: the CPU, or None.
-            requires_grad: whether gradients with respect to it are wanted.
-        """
-        return _new(self, creation.zeros(list(numbers(size))), dtype, device, requires_grad)
-
-    new_empty = new_zeros
-
-    def new_ones(
-        self,
-        *size: int | Sequence[int],
-        dtype: DTypeLike = None,
-        device: DeviceLike = None,
-        requires_grad: bool = False,
-    ) -> Tensor:
-        """Ones of the tensor's type; see :meth:`new_zeros`."""
-        return _new(self, creation.ones(list(numbers(size))), dtype, device, requires_grad)
-
     def new_full(
         self,
         size: Numbers,
@@ -222,9 +195,24 @@ class MoreMethods(Writing, results=False):
         device: DeviceLike = None,
         requires_grad: bool = False,
     ) -> Tensor:
-        """One number in the tensor's type; see :meth:`new_zeros`."""
-        made = creation.filled(list(cast("Sequence[int]", size)), fill_value)
-        return _new(self, made, dtype, device, requires_grad)
+        """One number in the tensor's type.
+
+        Args:
+            size: sizes, or a list of them.
+            fill_value: the number.
+            dtype: another element type.
+            device: the CPU, or None.
+            requires_grad: whether gradients with respect to it are wanted.
+        """
+        return _new(self, creation.filled(size, fill_value), dtype, device, requires_grad)
+
+    new_zeros: ClassVar[Function] = _SAME(
+        new_full, "new_zeros", "Zeros of the tensor's type.", order=_SIZE, fixed={"fill_value": 0}
+    )
+    new_empty = new_zeros
+    new_ones: ClassVar[Function] = _SAME(
+        new_full, "new_ones", "Ones of the tensor's type.", order=_SIZE, fixed={"fill_value": 1}
+    )
 
     def new_tensor(
         self,

@@ -10,9 +10,11 @@ from ..eager.engine import located
 from ..errors import DTypeError, ShapeError, UnsupportedError
 from ..functions import elementary, reduction, shaping
 from ..functions.reduction import dims_of
+from .spelling import ONEFLOW
 
 if TYPE_CHECKING:
     from ..functions.arguments import Axes, DTypeLike
+    from .spelling import Function
     from .tensor import Tensor
 
 
@@ -93,12 +95,13 @@ def matrix_norm(
     return found if keepdim else shaping.squeeze(found, list(dims))
 
 
-def norm_of_order(
+def _norm_of_order(
     input: Tensor,
     ord: float | str | None = None,
     dim: Axes = None,
     keepdim: bool = False,
     dtype: DTypeLike = None,
+    flat: bool = False,
 ) -> Tensor:
     """The norm of a vector or a matrix, or of several.
 
@@ -109,17 +112,19 @@ def norm_of_order(
         dim: one dimension for vectors, two for matrices; all when None.
         keepdim: they stay, with size 1.
         dtype: the element type to compute in; that of the tensor when None.
+        flat: whether 2 without ``dim`` is the norm of all elements.
 
     Raises:
         ShapeError: there is an ``ord`` and no ``dim``, and the tensor is neither a vector nor a
             matrix.
-
-    >>> float(fluid.flow.linalg.norm(fluid.flow.tensor([[1.0, -2.0], [3.0, 4.0]]), 1))
-    6.0
     """
     dims = dims_of(input, dim)
     count = input.array.ndim if dims is None else len(dims)
-    if ord is None or (ord == "fro" and (dims is None or count == 1)):
+    if (
+        ord is None
+        or (flat and ord == 2 and dim is None)
+        or (ord == "fro" and (dims is None or count == 1))
+    ):
         return vector_norm(input, 2, dim, keepdim, dtype)
     if count == 2:
         return matrix_norm(input, ord, dims or (0, 1), keepdim, dtype)
@@ -132,27 +137,28 @@ def norm_of_order(
     return vector_norm(input, ord, dim, keepdim, dtype)
 
 
-def norm(
-    input: Tensor,
-    p: float | str | None = None,
-    dim: Axes = None,
-    keepdim: bool = False,
-    dtype: DTypeLike = None,
-) -> Tensor:
+norm_of_order: Function = ONEFLOW(
+    _norm_of_order,
+    "norm_of_order",
+    """The norm of a vector or a matrix, or of several.
+
+    >>> float(fluid.flow.linalg.norm(fluid.flow.tensor([[1.0, -2.0], [3.0, 4.0]]), 1))
+    6.0
+    """,
+    fixed={"flat": False},
+)
+norm: Function = ONEFLOW(
+    _norm_of_order,
+    "norm",
     """The same as :func:`linalg.norm`, but that 2 without ``dim`` means the root of the sum of all
     squares of a matrix, too.
 
-    Args:
-        input: a tensor of fractions.
-        p: which norm.
-        dim: one dimension for vectors, two for matrices; all when None.
-        keepdim: they stay, with size 1.
-        dtype: the element type to compute in; that of the tensor when None.
-
     >>> float(fluid.flow.norm(fluid.flow.tensor([3.0, 4.0])))
     5.0
-    """
-    return norm_of_order(input, None if p == 2 and dim is None else p, dim, keepdim, dtype)
+    """,
+    fixed={"flat": True},
+    ord="p",
+)
 
 
 def _fractions(x: Tensor, dtype: DTypeLike) -> Tensor:

@@ -60,22 +60,19 @@ def _alike(
     return drawn(list(input.array.shape), kind)
 
 
-rand_like: Function = ONEFLOW(
-    _alike,
-    "rand_like",
-    "Random numbers in the shape of a tensor, equally likely everywhere in [0, 1).",
-    order="input, *, dtype",
-    fixed={"drawn": creation.rand, "in_run": noise.uniform_like},
-    then=made,
+def _like(drawn: Function, in_run: Function, said: str) -> Function:
+    """What draws numbers in the shape of a tensor."""
+    doc = f"Random numbers in the shape of a tensor, {said}."
+    draws: dict[str, Any] = dict(fixed={"drawn": drawn, "in_run": in_run}, scope=globals())
+    return ONEFLOW(
+        _alike, f"{drawn.__name__}_like", doc, order="input, *, dtype", then=made, **draws
+    )
+
+
+rand_like: Function = _like(
+    creation.rand, noise.uniform_like, "equally likely everywhere in [0, 1)"
 )
-randn_like: Function = ONEFLOW(
-    _alike,
-    "randn_like",
-    "Random numbers in the shape of a tensor, of mean 0 and deviation 1.",
-    order="input, *, dtype",
-    fixed={"drawn": creation.randn, "in_run": noise.normal_like},
-    then=made,
-)
+randn_like: Function = _like(creation.randn, noise.normal_like, "of mean 0 and deviation 1")
 
 
 def randint(

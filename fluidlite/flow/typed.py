@@ -18,6 +18,9 @@ class TypedTensor:
 
     dtype: ClassVar[DType]
 
+    def __init_subclass__(cls, dtype: DType | None = None) -> None:
+        cls.dtype = dtype or cls.dtype
+
     def __new__(cls, *data: Any, device: DeviceLike = None) -> Any:
         """A tensor of the element type.
 
@@ -32,52 +35,36 @@ class TypedTensor:
         return Tensor.results(filled(data, cls.dtype.dtype))
 
 
-class FloatTensor(TypedTensor):
+class FloatTensor(TypedTensor, dtype=kinds.float32):
     """Makes tensors of float32."""
 
-    dtype = kinds.float32
 
-
-class DoubleTensor(TypedTensor):
+class DoubleTensor(TypedTensor, dtype=kinds.float64):
     """Makes tensors of float64."""
 
-    dtype = kinds.float64
 
-
-class HalfTensor(TypedTensor):
+class HalfTensor(TypedTensor, dtype=kinds.float16):
     """Makes tensors of float16."""
 
-    dtype = kinds.float16
 
-
-class ByteTensor(TypedTensor):
+class ByteTensor(TypedTensor, dtype=kinds.uint8):
     """Makes tensors of uint8."""
 
-    dtype = kinds.uint8
 
-
-class CharTensor(TypedTensor):
+class CharTensor(TypedTensor, dtype=kinds.int8):
     """Makes tensors of int8."""
 
-    dtype = kinds.int8
 
-
-class IntTensor(TypedTensor):
+class IntTensor(TypedTensor, dtype=kinds.int32):
     """Makes tensors of int32."""
 
-    dtype = kinds.int32
 
-
-class LongTensor(TypedTensor):
+class LongTensor(TypedTensor, dtype=kinds.int64):
     """Makes tensors of int64."""
 
-    dtype = kinds.int64
 
-
-class BoolTensor(TypedTensor):
+class BoolTensor(TypedTensor, dtype=kinds.bool):
     """Makes tensors of truth values."""
-
-    dtype = kinds.bool
 
 
 def set_default_tensor_type(tensor_type: type[TypedTensor] | str) -> None:

@@ -93,8 +93,8 @@ class Spelling:
         """The function in this spelling.
 
         Args:
-            function: takes no ``**kwargs``; what it takes as ``*args`` is left out.  A class is what
-                makes its objects.
+            function: takes no ``**kwargs``; what it takes as ``*args`` is left out.  Or a class,
+                for what makes its objects.
             name: of the result; the function's when None, with ``_`` behind it where that writes.
             doc: the prose of its docstring, and an example; the function's prose when None.
             order: the new names in their order, if it is another one, as in ``"input, dim, *,

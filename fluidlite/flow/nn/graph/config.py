@@ -89,17 +89,9 @@ class GraphConfig:
     def enable_auto_parallel(self, mode: bool = True) -> None:
         """How parts of tensors lie with several processes: there is one."""
 
-    @_ACCEPTED
-    def enable_auto_parallel_ignore_user_sbp_config(self, mode: bool = True) -> None:
-        """How parts of tensors lie with several processes: there is one."""
-
-    @_ACCEPTED
-    def enable_auto_parallel_trunk_algo(self, mode: bool = True) -> None:
-        """How parts of tensors lie with several processes: there is one."""
-
-    @_ACCEPTED
-    def enable_auto_parallel_sbp_collector(self, mode: bool = True) -> None:
-        """How parts of tensors lie with several processes: there is one."""
+    enable_auto_parallel_ignore_user_sbp_config = enable_auto_parallel
+    enable_auto_parallel_trunk_algo = enable_auto_parallel
+    enable_auto_parallel_sbp_collector = enable_auto_parallel
 
     def enable_zero(
         self,
