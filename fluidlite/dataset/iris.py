@@ -14,31 +14,13 @@ this file.
 from __future__ import annotations
 
 from ..ground.public_names import list_public_names
-from .tables import Array, Reader, Table
+from .tables import splits_of
 
 __all__ = ["CLASSES", "FEATURES", "arrays", "test", "train"]
 
 FEATURES = ["sepal length", "sepal width", "petal length", "petal width"]
 CLASSES = ["setosa", "versicolor", "virginica"]
 
-_table = Table("iris", 120)
-
-
-def train() -> Reader:
-    """A reader creator over the 120 training samples."""
-    return _table.reader("train")
-
-
-def test() -> Reader:
-    """A reader creator over the 30 test samples."""
-    return _table.reader("test")
-
-
-def arrays(split: str) -> tuple[Array, Array]:
-    """All features, float32 [n, 4], and labels, int64 [n, 1], of ``"train"`` or ``"test"``."""
-    return _table.arrays(split)
-
-
-test.__test__ = False  # type: ignore[attr-defined]  # pytest: not a test, whoever imports it
+train, test, arrays = splits_of("iris", training=120, testing=30)
 
 list_public_names(globals())

@@ -14,7 +14,7 @@ samples stand in an order shuffled once; the first 142 are for training, the oth
 from __future__ import annotations
 
 from ..ground.public_names import list_public_names
-from .tables import Array, Reader, Table
+from .tables import splits_of
 
 __all__ = ["CLASSES", "FEATURES", "arrays", "test", "train"]
 
@@ -35,24 +35,6 @@ FEATURES = [
 ]
 CLASSES = ["first", "second", "third"]
 
-_table = Table("wine", 142)
-
-
-def train() -> Reader:
-    """A reader creator over the 142 training samples."""
-    return _table.reader("train")
-
-
-def test() -> Reader:
-    """A reader creator over the 36 test samples."""
-    return _table.reader("test")
-
-
-def arrays(split: str) -> tuple[Array, Array]:
-    """All features, float32 [n, 13], and labels, int64 [n, 1], of ``"train"`` or ``"test"``."""
-    return _table.arrays(split)
-
-
-test.__test__ = False  # type: ignore[attr-defined]  # pytest: not a test, whoever imports it
+train, test, arrays = splits_of("wine", training=142, testing=36)
 
 list_public_names(globals())

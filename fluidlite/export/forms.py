@@ -101,7 +101,7 @@ def softmax(graph: SourceGraph, op: Any, X: Any) -> Any:
 def batch_norm(
     graph: SourceGraph, op: Any, X: Any, Scale: Any, Bias: Any, Mean: Any, Variance: Any
 ) -> Any:
-    if op.by_batch or op.axis(X.ndim) != 1 or X.dtype != Scale.dtype:
+    if not op.scales(X, Scale):
         return NotImplemented
     epsilon = float(str(np.float32(op.epsilon)))
     y = graph.helper(library.batch_norm, X, Scale, Bias, Mean, Variance, epsilon)

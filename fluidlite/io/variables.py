@@ -13,6 +13,7 @@ from ..errors import ArgumentError, NotInitializedError, UnknownVariableError
 from ..ground.callsite import warn
 from ..ground.dtypes import Kind
 from ..ground.files import Path, Source, Transaction, inside
+from ..ground.spellings import Spelling
 from ..ground.values import LoDTensor
 from ..ir.program import Program, default_main_program
 from ..ir.variable import Parameter, Variable, declared_like
@@ -23,6 +24,8 @@ from .streams import tensors_of, write_tensors
 
 Predicate = Callable[[Variable], bool]
 
+#: functions of all variables of a kind, made of those of variables that somebody chooses
+_OF_ALL = Spelling({})
 _HOLDERS = frozenset({Kind.FEED_MINIBATCH, Kind.FETCH_LIST, Kind.READER})
 
 
@@ -197,24 +200,16 @@ def write_variables(
         write_tensors(files, inside(folder, name), [(name, value)])
 
 
-def save_params(
-    executor: Executor,
-    dirname: Path | None,
-    main_program: Program | None = None,
-    filename: str | None = None,
-) -> bytes | None:
-    """Write the parameters of a program; arguments, result and errors as of :func:`save_vars`."""
-    return save_vars(executor, dirname, main_program, None, is_parameter, filename)
-
-
-def save_persistables(
-    executor: Executor,
-    dirname: Path | None,
-    main_program: Program | None = None,
-    filename: str | None = None,
-) -> bytes | None:
-    """Write all variables of a program that stay in the scope, those of optimizers included;
-    arguments, result and errors as of :func:`save_vars`.
+save_params: Callable[..., bytes | None] = _OF_ALL(
+    save_vars,
+    "save_params",
+    "Write the parameters of a program.",
+    fixed={"vars": None, "predicate": is_parameter},
+)
+save_persistables: Callable[..., bytes | None] = _OF_ALL(
+    save_vars,
+    "save_persistables",
+    """Write all variables of a program that stay in the scope, those of optimizers included.
 
     >>> x = fluid.data("x", [None, 2], "float32")
     >>> y = fluid.layers.fc(x, 1)
@@ -224,8 +219,9 @@ def save_persistables(
     >>> fluid.io.load_persistables(exe, "model")
     >>> sorted(fluid.io.read("model").variables)
     ['fc_0.b_0', 'fc_0.w_0']
-    """
-    return save_vars(executor, dirname, main_program, None, is_persistable, filename)
+    """,
+    fixed={"vars": None, "predicate": is_persistable},
+)
 
 
 # -- loading ---------------------------------------------------------------------------------------
@@ -287,26 +283,18 @@ def load_vars(
     executor.run(program)
 
 
-def load_params(
-    executor: Executor,
-    dirname: Path | None,
-    main_program: Program | None = None,
-    filename: str | bytes | None = None,
-) -> None:
-    """Read the parameters of a program; arguments and errors as of :func:`load_vars`."""
-    load_vars(executor, dirname, main_program, None, is_parameter, filename)
-
-
-def load_persistables(
-    executor: Executor,
-    dirname: Path | None,
-    main_program: Program | None = None,
-    filename: str | bytes | None = None,
-) -> None:
-    """Read all variables of a program that stay in the scope; arguments and errors as of
-    :func:`load_vars`.
-    """
-    load_vars(executor, dirname, main_program, None, is_persistable, filename)
+load_params: Callable[..., None] = _OF_ALL(
+    load_vars,
+    "load_params",
+    "Read the parameters of a program.",
+    fixed={"vars": None, "predicate": is_parameter},
+)
+load_persistables: Callable[..., None] = _OF_ALL(
+    load_vars,
+    "load_persistables",
+    "Read all variables of a program that stay in the scope.",
+    fixed={"vars": None, "predicate": is_persistable},
+)
 
 
 # -- scopes ----------------------------------------------------------------------------------------

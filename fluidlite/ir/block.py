@@ -6,8 +6,9 @@ program's revision.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from .. import unique_name
 from ..errors import (
@@ -20,6 +21,7 @@ from ..errors import (
 from ..ground import state
 from ..ground.callsite import CallSite, caller, warn
 from ..ground.dtypes import Kind, as_dtype
+from ..ground.spellings import Spelling
 from ..ground.tracebacks import api_boundary, quick_api_boundary
 from ..opdef.definition import Op, lookup
 from .builder import Builder
@@ -42,6 +44,18 @@ from .variable import Parameter, Variable, as_shape
 
 if TYPE_CHECKING:
     from .program import Program
+
+T = TypeVar("T")
+P = ParamSpec("P")
+
+
+def _inserting(
+    insert: Callable[Concatenate[T, int, P], Operator], name: str, doc: str, index: int
+) -> Callable[Concatenate[T, P], Operator]:
+    """The method of blocks that puts operators in one position."""
+    inserting: Any = Spelling({})(insert, name, doc, fixed={"index": index}, scope=globals())
+    inserting.__qualname__ = f"Block.{name}"
+    return inserting
 
 
 class Block(OldBlock):
@@ -340,18 +354,19 @@ class Block(OldBlock):
 
     # -- operators ---------------------------------------------------------------------------------
 
-    @api_boundary
-    def append_op(
+    def insert_op(
         self,
+        index: int,
         type: str,
         inputs: Mapping[str, Any] | None = None,
         outputs: Mapping[str, Any] | None = None,
         attrs: Mapping[str, Any] | None = None,
         stop_gradient: bool = False,
     ) -> Operator:
-        """Put an operator at the end.
+        """Put an operator in front of position ``index``.
 
         Args:
+            index: a position; one behind the last for the end.
             type: the operator's type.
             inputs: slot -> variable, its name, or a list of them.
             outputs: likewise; their shapes and element types are inferred.
@@ -369,29 +384,6 @@ class Block(OldBlock):
             UnknownVariableError: a name is not declared in the block or an ancestor.
             ShapeError, DTypeError: the inputs do not fit together.
         """
-        return self.insert_op(len(self.ops), type, inputs, outputs, attrs, stop_gradient)
-
-    def prepend_op(
-        self,
-        type: str,
-        inputs: Mapping[str, Any] | None = None,
-        outputs: Mapping[str, Any] | None = None,
-        attrs: Mapping[str, Any] | None = None,
-        stop_gradient: bool = False,
-    ) -> Operator:
-        """Put an operator at the front; arguments as of :meth:`append_op`."""
-        return self.insert_op(0, type, inputs, outputs, attrs, stop_gradient)
-
-    def insert_op(
-        self,
-        index: int,
-        type: str,
-        inputs: Mapping[str, Any] | None = None,
-        outputs: Mapping[str, Any] | None = None,
-        attrs: Mapping[str, Any] | None = None,
-        stop_gradient: bool = False,
-    ) -> Operator:
-        """Put an operator in front of position ``index``; arguments as of :meth:`append_op`."""
         attributes = dict(attrs or {})
         framework = {
             name: attributes.pop(name) for name in FRAMEWORK_ATTRIBUTES if name in attributes
@@ -419,6 +411,11 @@ class Block(OldBlock):
         self.ops.insert(index, op)
         self.program.touch()
         return op
+
+    append_op = api_boundary(
+        _inserting(insert_op, "append_op", "Put an operator at the end.", sys.maxsize)
+    )
+    prepend_op = _inserting(insert_op, "prepend_op", "Put an operator at the front.", 0)
 
     def insert_blank(self, index: int) -> Operator:
         """Put an operator in front of a position that is to be told its type, slots and attributes;

@@ -14,7 +14,7 @@ function, is to be used.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
@@ -83,6 +83,7 @@ def operator(
     fixed: Sequence[str] = (),
     moved: Sequence[str] = (),
     unread: Sequence[str] = (),
+    others: Collection[str] = (),
     inputs: int = -1,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """A decorator: the function builds operators of these types.
@@ -93,12 +94,13 @@ def operator(
             initializers they are constants, and no parameters.
         moved: inputs that are attributes in old models.
         unread: attributes that change nothing here.
+        others: attributes that a function takes as ``**others``.
         inputs: how many a function takes that has ``*xs`` for them; -1 for any number.
     """
 
     def register(build: Callable[..., Any]) -> Callable[..., Any]:
         for type in types:
-            NODE_BUILDERS[domain, type] = _form(build, fixed, moved, unread, inputs)
+            NODE_BUILDERS[domain, type] = _form(build, fixed, moved, unread, others, inputs)
         return build
 
     return register
@@ -115,14 +117,16 @@ def _form(
     fixed: Sequence[str],
     moved: Sequence[str],
     unread: Sequence[str],
+    others: Collection[str],
     inputs: int,
 ) -> NodeForm:
-    parameters = list(inspect.signature(build).parameters.values())[1:]
+    taken = list(inspect.signature(build).parameters.values())[1:]
+    parameters = [p for p in taken if p.kind is not p.VAR_KEYWORD]
     named = [p for p in parameters if p.kind is p.KEYWORD_ONLY]
     variadic = any(p.kind is p.VAR_POSITIONAL for p in parameters)
     shared = {p.name: p.default for p in named if is_dataclass(p.default)}
     attributes = {p.name for p in named if p.name not in shared} - TOLD
-    attributes.update(moved, unread)
+    attributes.update(moved, unread, others)
     attributes.update(each.name for group in shared.values() for each in fields(group))
     return NodeForm(
         build,

@@ -4,22 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..opdef.annotations import Specs
-from ..opdef.definition import Op
-from ..opdef.spec import Spec, broadcast, need_integer, same_dtype
-from .families import define
+from ..opdef.spec import need_integer, same_dtype
+from .families import OfPairs, define
 
 
-class OfIntegers(Op, abstract=True):
+class OfIntegers(OfPairs, abstract=True):
     """An operator on pairs of integers; shapes spread over each other's."""
 
-    signature = "X, Y -> Out"
-    grad = None
-
-    def infer(self, X: Spec, Y: Spec) -> Specs:
-        need_integer(X=X, Y=Y)
-        same_dtype(X=X, Y=Y)
-        return X.with_shape(broadcast(X.shape, Y.shape))
+    needs = (need_integer, same_dtype)
 
 
 define(

@@ -15,7 +15,7 @@ from ..opdef.definition import Detached, Op
 from ..opdef.prepared import Prepared
 from ..opdef.spec import Spec, broadcast, need_float, need_shape, same_dtype, spec
 from .elementwise import align, aligned_ufunc
-from .families import define
+from .families import OfPairs, define
 
 
 class Compare(Op, abstract=True):
@@ -52,15 +52,17 @@ define(
 )
 
 
-class Logical(Op, abstract=True):
+def need_bool(**specs: Spec) -> None:
+    """Check that specs are of truth values."""
+    for name, s in specs.items():
+        if s.dtype is not DType.BOOL:
+            raise DTypeError(f"expected {name} to hold truth values (bool), got {s.dtype}")
+
+
+class Logical(OfPairs, abstract=True):
     """An operator on pairs of truth values; shapes broadcast from the last dimension."""
 
-    signature = "X, Y -> Out"
-    grad = None
-
-    def infer(self, X: Spec, Y: Spec) -> Specs:
-        need_bool(X=X, Y=Y)
-        return X.with_shape(broadcast(X.shape, Y.shape))
+    needs = (need_bool,)
 
 
 define(
@@ -84,13 +86,6 @@ class logical_not(Op):
     def infer(self, X: Spec) -> Specs:
         need_bool(X=X)
         return X
-
-
-def need_bool(**specs: Spec) -> None:
-    """Check that specs are of truth values."""
-    for name, s in specs.items():
-        if s.dtype is not DType.BOOL:
-            raise DTypeError(f"expected {name} to hold truth values (bool), got {s.dtype}")
 
 
 class Question(Detached, abstract=True):

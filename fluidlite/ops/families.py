@@ -5,10 +5,11 @@ those that do nothing.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
-from ..opdef.annotations import Array, Arrays, Rules, Value
+from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
 from ..opdef.definition import Definition, Op
+from ..opdef.spec import Spec, broadcast
 
 
 def define(base: Definition, **rows: tuple[Any, ...]) -> None:
@@ -49,6 +50,19 @@ def of_y(slope: Callable[[Any, Any, Any], Any]) -> Callable[..., Any]:
         return dict(X=lambda: slope(f, Out, dOut))
 
     return grad
+
+
+class OfPairs(Op, abstract=True):
+    """An operator on pairs of elements, without a gradient; shapes spread over each other's."""
+
+    signature = "X, Y -> Out"
+    needs: ClassVar[tuple[Callable[..., None], ...]] = ()  #: what checks the types of X and Y
+    grad = None
+
+    def infer(self, X: Spec, Y: Spec) -> Specs:
+        for need in self.needs:
+            need(X=X, Y=Y)
+        return X.with_shape(broadcast(X.shape, Y.shape))
 
 
 class PassesThrough(Op, abstract=True):

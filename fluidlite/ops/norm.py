@@ -68,6 +68,10 @@ class batch_norm(UseMkldnn, ChannelLayout, Op):
     use_global_stats: bool = False
     trainable_statistics: bool = False
 
+    def scales(self, X: Any, Scale: Any) -> bool:
+        """Whether running statistics scale channels that come second, all of one element type."""
+        return not self.by_batch and self.axis(X.ndim) == 1 and X.dtype == Scale.dtype
+
     @property
     def by_batch(self) -> bool:
         """Whether the statistics are those of the batch."""

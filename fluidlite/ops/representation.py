@@ -6,21 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
+from ..opdef.annotations import Array, Arrays, Rules, Value
 from ..opdef.definition import Op
-from ..opdef.spec import Spec, broadcast, need_float, same_float
-from .families import define
+from ..opdef.spec import Spec, need_float, same_float
+from .families import OfPairs, define
 
 
-class OfFloats(Op, abstract=True):
+class OfFloats(OfPairs, abstract=True):
     """An operator on pairs of floats; shapes spread over each other's."""
 
-    signature = "X, Y -> Out"
-    grad = None
-
-    def infer(self, X: Spec, Y: Spec) -> Specs:
-        same_float(X=X, Y=Y)
-        return X.with_shape(broadcast(X.shape, Y.shape))
+    needs = (same_float,)
 
 
 define(OfFloats, nextafter=("Out = the next number after X towards Y.", np.nextafter))

@@ -320,6 +320,10 @@ class GeneratorLoader(Described):
         return self._feeder
 
 
+def _taken(loader: GeneratorLoader) -> None:
+    """Nothing, which older methods of loaders give."""
+
+
 @answers_protected
 class PyReader(GeneratorLoader):
     """Reads what a generator gives ahead of training; an older name of the loader that
@@ -349,27 +353,18 @@ class PyReader(GeneratorLoader):
         GeneratorLoader.__init__, fixed={"use_multiprocess": False, "drop_last": True}
     )
 
-    def decorate_sample_generator(
-        self,
-        sample_generator: Callable[[], Iterable[Any]],
-        batch_size: int,
-        drop_last: bool = True,
-        places: Places = None,
-    ) -> None:
-        """Read samples; arguments and errors as of :meth:`set_sample_generator`."""
-        self.set_sample_generator(sample_generator, batch_size, drop_last, places)
-
-    def decorate_sample_list_generator(
-        self, reader: Callable[[], Iterable[Any]], places: Places = None
-    ) -> None:
-        """Read lists of samples; as :meth:`set_sample_list_generator`."""
-        self.set_sample_list_generator(reader, places)
-
-    def decorate_batch_generator(
-        self, reader: Callable[[], Iterable[Any]], places: Places = None
-    ) -> None:
-        """Read batches; as :meth:`set_batch_generator`."""
-        self.set_batch_generator(reader, places)
+    decorate_sample_generator: Callable[..., None] = Spelling({})(
+        GeneratorLoader.set_sample_generator,
+        "decorate_sample_generator",
+        reader="sample_generator",
+        then=_taken,
+    )
+    decorate_sample_list_generator: Callable[..., None] = Spelling({})(
+        GeneratorLoader.set_sample_list_generator, "decorate_sample_list_generator", then=_taken
+    )
+    decorate_batch_generator: Callable[..., None] = Spelling({})(
+        GeneratorLoader.set_batch_generator, "decorate_batch_generator", then=_taken
+    )
 
 
 def _variables(what: str, feed_list: Any) -> list[Variable]:

@@ -10,7 +10,7 @@ from ...kernels.finite import is_finite
 from ...opdef.prepared import Epilogues, KernelDeclined, Offer, Prepared
 from ...opdef.structure import Epilogue
 from .elementwise import OTHER
-from .library import TRAINING, NotDone, dims
+from .library import TRAINING, NotDone, Window
 from .memory import (
     Layout,
     Primitive,
@@ -40,7 +40,7 @@ SMALLEST = 1 << 20  #: operations; below it a layout is not worth its conversion
 RELU = (0x20, 0.0, 0.0)  #: by a maximum, which takes NaN for zero
 
 
-class ConvolutionGeometry:
+class ConvolutionGeometry(Window):
     """A convolution as the library sees it.
 
     Args:
@@ -59,7 +59,7 @@ class ConvolutionGeometry:
         split = (op.groups, count // op.groups) if op.groups > 1 else (count,)
         self.filter: Form = row_major((*split, depth, *kernel))
         pads = op.pads(self.image.sizes[2:], kernel)
-        self.window: tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]] = (
+        self.window = (
             tuple(op.strides),
             tuple(d - 1 for d in op.spacing),
             tuple(before for before, _ in pads),
@@ -73,11 +73,6 @@ class ConvolutionGeometry:
     def key(self) -> Any:
         """What tells it from others."""
         return self.image, self.filter, self.out, self.window
-
-    @property
-    def steps(self) -> list[Any]:
-        """The window as functions take it."""
-        return [dims(numbers) for numbers in self.window]
 
     @property
     def useful(self) -> float:

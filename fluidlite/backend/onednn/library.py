@@ -296,6 +296,17 @@ def dims(numbers: Sequence[int]) -> Any:
     return Dims(*numbers)
 
 
+class Window:
+    """What moves over an image: strides and the other numbers that functions take."""
+
+    window: tuple[tuple[Any, ...], ...]
+
+    @property
+    def steps(self) -> list[Any]:
+        """The window as functions take it."""
+        return [dims(numbers) for numbers in self.window]
+
+
 def candidates() -> Iterator[Path | str]:
     """Where the library may be: with the interpreter, beside modules, and where the system looks.
 

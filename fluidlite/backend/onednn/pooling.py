@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...opdef.prepared import Epilogues, Offer, Prepared
-from .library import INFERENCE, TRAINING, dims
+from .library import INFERENCE, TRAINING, Window
 from .memory import (
     ExecutionContext,
     Layout,
@@ -33,7 +33,7 @@ OF_TARGET, OF_WORKSPACE = 133, 135
 MAXIMUM, AVERAGE, AVERAGE_INSIDE = 0x1FF, 0x2FF, 0x3FF
 
 
-class Windows:
+class Windows(Window):
     """How windows move over an image, as the library takes it; raises where it cannot.
 
     Args:
@@ -66,9 +66,7 @@ class Windows:
         self.inclusive: bool = not (op.exclusive or op.adaptive or op.global_pooling)
         self.fits &= not self.inclusive or kernel == list(op.ksize)
         self.fits &= all(b < k and a < k for k, b, a in zip(kernel, before, after))
-        self.window: tuple[tuple[int, ...], ...] = tuple(
-            map(tuple, (strides, kernel, [0] * len(kernel), before, after))
-        )
+        self.window = tuple(map(tuple, (strides, kernel, [0] * len(kernel), before, after)))
 
     @property
     def gain(self) -> float:
@@ -79,11 +77,6 @@ class Windows:
     def key(self) -> Any:
         """What tells them from others."""
         return self.image, self.out, self.window, self.inclusive
-
-    @property
-    def steps(self) -> list[Any]:
-        """The windows as functions take them."""
-        return [dims(numbers) for numbers in self.window]
 
 
 class PoolingForward:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import io
 import os
 import pickle
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from ...ground.files import read_bytes, usable_path
+from ...ground.spellings import Spelling
 from ..refused import NotServedError
 from .homes import archive
 
@@ -151,8 +152,8 @@ def left_right_flip(im: Array, is_color: bool = True) -> Array:
     return im[:, ::-1]
 
 
-def simple_transform(
-    im: Array,
+def _transformed(
+    im: Array | str,
     resize_size: int,
     crop_size: int,
     is_train: bool,
@@ -162,14 +163,14 @@ def simple_transform(
     """A picture as nets take it: float32, resized, cropped, colours first, less a mean.
 
     Args:
-        im: the picture.
+        im: the picture, or its file.
         resize_size: the length of its shorter side.
         crop_size: of the square that is taken.
         is_train: whether it is taken somewhere, and mirrored half of the times; else the middle.
         is_color: whether it has colours.
         mean: of each colour, or of each value.
     """
-    im = resize_short(im, resize_size)
+    im = resize_short(load_image(im, is_color) if isinstance(im, str) else im, resize_size)
     if is_train:
         im = random_crop(im, crop_size, is_color)
         if np.random.randint(2) == 0:
@@ -185,22 +186,18 @@ def simple_transform(
     return im
 
 
-def load_and_transform(
-    filename: str,
-    resize_size: int,
-    crop_size: int,
-    is_train: bool,
-    is_color: bool = True,
-    mean: Any = None,
-) -> Array:
-    """The picture in a file as nets take it.
-
-    Args:
-        filename: the file.
-        resize_size, crop_size, is_train, is_color, mean: as of :func:`simple_transform`.
-    """
-    im = load_image(filename, is_color)
-    return simple_transform(im, resize_size, crop_size, is_train, is_color, mean)
+_IM = "the picture, or its file"
+simple_transform: Callable[..., Array] = Spelling({}, types={"Array | str": "Array"})(
+    _transformed, "simple_transform", words={_IM: "the picture"}
+)
+load_and_transform: Callable[..., Array] = Spelling(
+    {"im": "filename"}, types={"Array | str": "str"}
+)(
+    _transformed,
+    "load_and_transform",
+    "The picture in a file as nets take it: see :func:`simple_transform`.",
+    words={_IM: "the file"},
+)
 
 
 def batch_images_from_tar(

@@ -78,32 +78,22 @@ class _Catalogue:
 _read_last: state.StateSlot[_Catalogue | None] = state.slot("films", lambda: None)
 
 
+def _once_read(field: str, said: str) -> property:
+    """A part of what the set holds."""
+
+    def held(self: FilmsState) -> Any:
+        return getattr(_read_last.get(), field, None)
+
+    return property(held, doc=f"{said}; None before.")
+
+
 class FilmsState:
     """What ``paddle.dataset.movielens`` kept at module level once the set was read."""
 
-    @property
-    def MOVIE_INFO(self) -> dict[int, MovieInfo] | None:
-        """The films; None before."""
-        held = _read_last.get()
-        return held.movies if held else None
-
-    @property
-    def MOVIE_TITLE_DICT(self) -> dict[str, int] | None:
-        """The numbers of the titles' words; None before."""
-        held = _read_last.get()
-        return held.words if held else None
-
-    @property
-    def CATEGORIES_DICT(self) -> dict[str, int] | None:
-        """The numbers of the categories; None before."""
-        held = _read_last.get()
-        return held.categories if held else None
-
-    @property
-    def USER_INFO(self) -> dict[int, UserInfo] | None:
-        """Who watches; None before."""
-        held = _read_last.get()
-        return held.users if held else None
+    MOVIE_INFO: property = _once_read("movies", "The films")
+    MOVIE_TITLE_DICT: property = _once_read("words", "The numbers of the titles' words")
+    CATEGORIES_DICT: property = _once_read("categories", "The numbers of the categories")
+    USER_INFO: property = _once_read("users", "Who watches")
 
 
 def _path() -> str:

@@ -16,7 +16,7 @@ from ..writing import maps
 def batch_norm(
     graph: OnnxGraph, op: Any, X: Any, Scale: Any, Bias: Any, Mean: Any, Variance: Any
 ) -> Any:
-    if op.by_batch or op.axis(X.ndim) != 1 or X.dtype != Scale.dtype:
+    if not op.scales(X, Scale):
         return NotImplemented
     y = graph.BatchNormalization(X, Scale, Bias, Mean, Variance, epsilon=float(op.epsilon))
     return dict(Y=y, MeanOut=Mean, VarianceOut=Variance)

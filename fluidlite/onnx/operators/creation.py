@@ -15,27 +15,18 @@ from ..forms import operator, operators
 from ..types import numpy_type
 from .elementwise import cast_to
 
+#: an attribute that holds a constant -> its element type, where that does not say it itself
+_VALUES: dict[str, Any] = {
+    "value": None, "sparse_value": None, "value_float": np.float32, "value_floats": np.float32,
+    "value_int": np.int64, "value_ints": np.int64,
+}  # fmt: skip
 
-@operator("Constant")
-def constant(
-    f: Any,
-    *,
-    value: Any = None,
-    sparse_value: Any = None,
-    value_float: Any = None,
-    value_floats: Any = None,
-    value_int: Any = None,
-    value_ints: Any = None,
-) -> Any:
-    for data in (value, sparse_value):
+
+@operator("Constant", others=_VALUES)
+def constant(f: Any, **values: Any) -> Any:
+    for name, data in values.items():
         if data is not None:
-            return np.asarray(data)
-    for data in (value_float, value_floats):
-        if data is not None:
-            return np.asarray(data, np.float32)
-    for data in (value_int, value_ints):
-        if data is not None:
-            return np.asarray(data, np.int64)
+            return np.asarray(data, _VALUES[name])
     raise UnsupportedError("expected the value of a constant, got none")
 
 
