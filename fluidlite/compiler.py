@@ -20,7 +20,7 @@ from .errors import ArgumentError, FeedTypeError
 from .ground.missing_names import answer
 from .ground.place import Place, devices_said
 from .ground.process_group import joined
-from .ground.protected import answers_protected
+from .ground.protected import answers, answers_protected
 from .ground.public_names import list_public_names
 from .ground.reprs import Described
 from .ground.tracebacks import api_boundaries
@@ -130,6 +130,7 @@ class KeptByDevices(Described):
 
 
 @answers_protected
+@answers(_is_inference=False)
 class CompiledProgram:
     """A program to be run, with strategies that are kept and not read.
 
@@ -160,6 +161,8 @@ class CompiledProgram:
         self.exec_strategy: ExecutionStrategy | None = None
         self.data_parallel: bool = False
         self._places: Sequence[Any] | None = None
+        self._loss_name: str | None = None
+        self._share_vars_from: CompiledProgram | None = None
         #: what devices behind the first keep from run to run; those of the first are the scope's
         self.kept: KeptByDevices = KeptByDevices()
 
@@ -194,6 +197,7 @@ class CompiledProgram:
         self.build_strategy = given or self.build_strategy
         self.exec_strategy = _strategy(exec_strategy, ExecutionStrategy, "exec_strategy")
         self.data_parallel = True
+        self._loss_name, self._share_vars_from = loss_name, share_vars_from
         self._places = [places] if isinstance(places, Place) else places
         if share_vars_from is not None:
             self.kept = share_vars_from.kept

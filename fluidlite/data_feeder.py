@@ -11,9 +11,10 @@ import numpy as np
 
 from .errors import ArgumentError, FeedError
 from .ground.callsite import warn
+from .ground.dtypes import as_dtype
 from .ground.missing_names import answer
 from .ground.place import Place
-from .ground.protected import answers_protected
+from .ground.protected import answers, answers_protected
 from .ground.public_names import list_public_names
 from .ground.reprs import Described
 from .ground.tracebacks import api_boundaries
@@ -25,6 +26,11 @@ Array = np.ndarray[Any, Any]
 
 
 @answers_protected
+@answers(
+    feed_dtypes=lambda self: [as_dtype(column.dtype) for column in self._columns],
+    feed_shapes=lambda self: [column.shape for column in self._columns],
+    feed_lod_level=lambda self: [column.levels for column in self._columns],
+)
 class DataFeeder(Described):
     """Turns rows into the dictionary that ``Executor.run`` is fed.
 
@@ -181,7 +187,8 @@ class _Column:
         self.name = variable.name
         self.dtype = variable.dtype.dtype
         self.levels = variable.lod_level
-        self.row = variable.shape[1:]
+        self.shape = variable.shape
+        self.row = self.shape[1:]
         self.known = -1 not in self.row
         #: whether the user has been told that values change with their element type
         self.told = False

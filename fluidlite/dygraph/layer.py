@@ -82,7 +82,8 @@ class Layer(Registry):
         super().__init__()
         stem = _snake_case(type(self).__name__) if name_scope is None else name_scope
         self._full_name = unique_name.generate(stem)
-        self._dtype = as_dtype(dtype)
+        self._element_type = as_dtype(dtype)
+        self._dtype: DTypeLike = dtype  # as given, as in fluid 1.8
         self._built = False
 
     @property
@@ -118,13 +119,13 @@ class Layer(Registry):
         if not self._built:
             self._build_once(*inputs, **kwargs)
             self._built = True
-        with self._mode():
+        with self._calling():
             outputs = forward(*inputs, **kwargs)
         if self._post_hooks and not hasattr(forward, RUNS_HOOKS):
             return self._behind(inputs, outputs)
         return outputs
 
-    def _mode(self) -> AbstractContextManager[Any]:
+    def _calling(self) -> AbstractContextManager[Any]:
         if state.training.get() is self.training:
             return nullcontext()
         return state.training.guard(self.training)
@@ -208,7 +209,7 @@ class Layer(Registry):
                 tensor.array = tensor.array.astype(kind.dtype)
                 tensor.clear_gradient(False)
         for _, layer in self._walk():
-            layer._dtype = kind
+            layer._dtype = layer._element_type = kind
         return self
 
     def clear_gradients(self) -> None:
@@ -275,7 +276,7 @@ class Layer(Registry):
             ArgumentError: a size is unknown, or ``attr`` is something else.
         """
         start = default_initializer or (Constant(0.0) if is_bias else Xavier())
-        kind = self._dtype if dtype is None else as_dtype(dtype)
+        kind = self._element_type if dtype is None else as_dtype(dtype)
         suffix = "b" if is_bias else "w"
         if not state.in_dygraph_mode():
             return self._parameter(attr, shape, kind, suffix, start)
@@ -314,7 +315,7 @@ class Layer(Registry):
         Raises:
             ArgumentError: a tensor is to be of another kind than a tensor.
         """
-        kind = self._dtype if dtype is None else as_dtype(dtype)
+        kind = self._element_type if dtype is None else as_dtype(dtype)
         whole = f"{self._full_name}.{name or unique_name.generate('_generated_var')}"
         if not state.in_dygraph_mode():
             block = default_main_program().current_block()

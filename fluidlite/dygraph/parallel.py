@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from operator import attrgetter
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -15,7 +16,7 @@ from ..errors import ArgumentError
 from ..ground.job_environment import launched
 from ..ground.missing_names import answer
 from ..ground.process_group import BUCKET_BYTES, ProcessGroup, groups, joined
-from ..ground.protected import answers_protected
+from ..ground.protected import answers, answers_protected, remembers_arguments
 from ..ground.public_names import list_public_names
 from ..ground.reprs import Described
 from ..ground.values import SelectedRows
@@ -26,6 +27,13 @@ M = TypeVar("M", bound=Callable[..., Any])
 _NONE, _DENSE, _ROWS = range(3)  # what a process has of a gradient
 
 
+@answers(
+    _nranks=attrgetter("nranks"),
+    _local_rank=attrgetter("local_rank"),
+    _dev_id=attrgetter("dev_id"),
+    _trainer_endpoints=attrgetter("trainer_endpoints"),
+    _current_endpoint=attrgetter("current_endpoint"),
+)
 class ParallelEnv(Described):
     """What a process knows of those that were started with it.
 
@@ -99,6 +107,7 @@ def _delegated(method: M) -> M:
 
 
 @answers_protected
+@remembers_arguments()
 class DataParallel(Layer):
     """A layer whose gradients are the means of those of all processes, each of which has a share of
     the batch.

@@ -12,7 +12,7 @@ from ..eager.recording import TensorRecord
 from ..errors import ArgumentError, OutOfRangeError
 from ..ground import state
 from ..ground.docstrings import Family
-from ..ground.protected import answers_protected
+from ..ground.protected import answers, answers_protected
 from ..ground.reprs import Described
 from ..io.inference import save_inference_model
 from ..ir.program import Program, program_guard
@@ -36,6 +36,12 @@ SAVED = Family(
 
 
 @answers_protected
+@answers(
+    _feed_names=lambda self: list(self._feeds),
+    _fetch_names=lambda self: [variable.name for variable in self.outputs],
+    _exe=lambda self: self._executor,
+    _place=lambda self: self._executor.place,
+)
 class TracedLayer(Described):
     """The program that a layer amounts to: made by ``trace``, run by a call.
 

@@ -16,6 +16,7 @@ from ..errors import ExplainedError
 _Class = TypeVar("_Class", bound=type)
 
 _CLIP = "the clip's call: apply_clips(params_grads), or the clip itself on a list of pairs at once"
+_LOOP = "a loop over the loader, or its start() and reset()"
 _PLACES = "nothing: there is one place, the CPU"
 _GRAPH = "fluid.Executor.run, which compiles each program that it runs"
 _RUN = "fluid.Executor.run"
@@ -38,7 +39,10 @@ REFUSED: dict[str, dict[str, str]] = {
         _CLIP: "_create_operators _dygraph_clip _process_context _static_clip",
     },
     "CompiledProgram": {
-        _GRAPH: "_compile _compile_data_parallel _compile_inference _with_inference_optimize",
+        _GRAPH: (
+            "_compile _compile_data_parallel _compile_inference _compiled _executor _graph _place "
+            "_scope _with_inference_optimize"
+        ),
         "with_data_parallel(places=...)": "_get_places",
         "fluid.incubate.fleet.collective": "_with_distributed",
     },
@@ -65,17 +69,26 @@ REFUSED: dict[str, dict[str, str]] = {
     "DataFeeder": {
         "feed_parallel(..., num_places=...)": "_get_number_of_places_",
     },
+    "GeneratorLoader": {_LOOP: "_exited _queue _reader _tensor_reader _thread"},
     "DatasetBase": {
         "fluid.Executor.train_from_dataset, which begins and ends a pass": (
             "_dynamic_adjust_after_train _dynamic_adjust_before_train _finish_to_run "
-            "_prepare_to_run"
+            "_prepare_to_run dataset fleet_send_batch_size fleet_send_sleep_seconds "
+            "is_user_set_queue_num proto_desc queue_num"
+        ),
+        "the method that sets it, such as set_parse_ins_id(True)": (
+            "enable_pv_merge merge_by_lineid merge_by_sid parse_content parse_ins_id parse_logkey"
         ),
     },
     "ProgramTranslator": {
+        "enable(value)": "_initialized enable_declarative",
+        "get_program_cache()": "_program_cache",
         "ProgramTranslator(), which gives the same settings always": "_instance _singleton_lock",
     },
     "TracedLayer": {
-        "the traced layer's call": "_build_feed _compile _run _switch",
+        "the traced layer's call": "_build_feed _compile _compiled_program _run _switch",
+        "set_strategy(...)": "_build_strategy _exec_strategy",
+        "program.all_parameters()": "_params",
     },
     "ObjectHelper": {
         "fluid.WeightNormParamAttr as the parameter's attribute": "_create_weight_normalize",
@@ -105,10 +118,13 @@ REFUSED: dict[str, dict[str, str]] = {
         "nothing: what an executor remembers of a program lies with the program": (
             "_add_ctx_cache _add_program_cache _add_pruned_program_cache "
             "_add_pruned_program_scope_cache _add_scope_cache _get_ctx_cache _get_program_cache "
-            "_get_pruned_program_cache _get_pruned_program_scope_cache _get_scope_cache"
+            "_get_pruned_program_cache _get_pruned_program_scope_cache _get_scope_cache ctx_caches "
+            "program_caches pruned_program_caches pruned_program_scope_caches scope_caches "
+            "var_caches"
         ),
         "run(program, feed, fetch_list)": (
-            "_add_feed_fetch_ops _feed_data _fetch_data _run_impl _run_inference _run_parallel "
+            "_add_feed_fetch_ops _default_executor _feed_data _fetch_data _run_impl "
+            "_run_inference _run_parallel "
             "_run_program _update_feed"
         ),
         "run(..., use_prune=True)": "_prune_program _split_optimize_ops_in_fetch_list",
@@ -128,18 +144,37 @@ REFUSED: dict[str, dict[str, str]] = {
     },
     "DynamicRNN": {
         "its block(), step_input, memory and output": (
-            "_assert_in_rnn_block_ _init_zero_idx_ _parent_block_"
+            "_assert_in_rnn_block_ _init_zero_idx_ _parent_block_ cond helper input_array "
+            "lod_rank_table max_seq_len mem_dict mem_link output_array step_idx while_op zero_idx"
         ),
     },
-    "IfElse": {"true_block() and false_block()": "_parent_block"},
+    "IfElse": {
+        "true_block() and false_block()": (
+            "_parent_block conditional_false_block conditional_true_block helper input_table "
+            "output_table status"
+        ),
+    },
     "StaticRNN": {
         "its step(), step_input, memory and output": (
-            "_assert_in_rnn_block_ _complete_op _parent_block"
+            "_assert_in_rnn_block_ _complete_op _parent_block helper inputs memories outputs "
+            "seq_len status"
         ),
     },
-    "While": {"its block(), whose end completes it": "_complete"},
+    "Switch": {"its case(condition) and default()": "helper inside_scope pre_not_conditions"},
+    "While": {"its block(), whose end completes it": "_complete helper status"},
+    "OptimizerWithMixedPrecision": {
+        "the arguments of decorate": "_decr_every_n_nan_or_inf _incr_every_n_steps",
+        "minimize(loss), whose operators lie in the loss's program": (
+            "_param_grads _startup_prog _train_program"
+        ),
+    },
+    "RNNCell": {"its call, or call(inputs, states)": "gru_unit lstm_unit"},
+    "BilinearTensorProduct": {"weight and bias": "_inputs"},
+    "NCE": {"weight, bias and the arguments with an underscore in front": "_attrs _inputs"},
     "Distribution": {
-        "the constructor, which checks what it is given": "_to_variable _validate_args",
+        "the constructor, which checks what it is given": (
+            "_to_variable _validate_args all_arg_is_float batch_size_unknown"
+        ),
     },
     "MultivariateNormalDiag": {"entropy() and kl_divergence()": "_det _inv"},
     "BeamSearchDecoder": {
@@ -155,7 +190,8 @@ REFUSED: dict[str, dict[str, str]] = {
         ),
         "fluid.optimizer.Momentum": "_append_dgc_ops",
         "current_step_lr() and set_lr(value)": "_create_global_learning_rate",
-        _PLACES: "_get_device_for_param _update_param_device_map",
+        _PLACES: "_get_device_for_param _param_device_map _update_param_device_map",
+        _STATE: "_accumulators_holder",
         "fluid.embedding(is_sparse=True): every process has all rows": (
             "_process_distribute_lookuptable"
         ),
@@ -165,6 +201,8 @@ REFUSED: dict[str, dict[str, str]] = {
     },
     "ModelAverage": {
         "apply() and restore(): it makes no steps": (
+            "_accumulators_holder _dtype _grad_clip _learning_rate _learning_rate_map "
+            "_param_device_map _parameter_list helper "
             "_add_accumulator _add_average_apply_op _add_average_restore_op "
             "_append_average_accumulate_op _append_dgc_ops _append_optimize_op "
             "_create_accumulators _create_global_learning_rate _create_optimization_pass "
@@ -179,6 +217,7 @@ REFUSED: dict[str, dict[str, str]] = {
     },
     "DistributeTranspiler": {
         _SERVERS: (
+            "counter_var distributed_mode server_config "
             "_append_dc_asgd_ops _append_pserver_grad_merge_ops _append_pserver_non_opt_ops "
             "_append_pserver_ops _clone_lr_op _clone_var _create_checkpoint_save_block "
             "_create_prefetch_block _create_table_optimize_block _create_ufind "
@@ -271,33 +310,58 @@ class HasProtectedArguments:
             raise AttributeError(f"{own.__name__!r} object has no attribute {name!r}", name=name)
 
 
-class _Argument:
-    """Stands in a class for an argument of its constructor, by the name that fluid 1.8 kept it
-    under; what the object itself has of that name comes first.
+class _Answered:
+    """Stands in a class for what fluid 1.8 kept under a name; what the object itself has of that
+    name comes first.
 
     Args:
-        read: gives it, of the object and its arguments by name.
+        read: gives it, of the object.
     """
 
-    def __init__(self, read: Callable[[Any, dict[str, Any]], Any]) -> None:
+    def __init__(self, read: Callable[[Any], Any]) -> None:
         self.read = read
 
     def __get__(self, instance: Any, owner: type) -> Any:
-        if instance is None:
-            return self
-        kind, args, keywords = instance.__dict__["_given"]
-        given = inspect.signature(kind.__init__).bind(instance, *args, **keywords)
-        given.apply_defaults()
-        return self.read(instance, given.arguments)
+        return self if instance is None else self.read(instance)
+
+
+def answers(**readers: Any) -> Callable[[_Class], _Class]:
+    """A decorator of classes whose objects have attributes by the names of fluid 1.8.
+
+    Args:
+        readers: by the name, what gives it of the object; or the attribute's value.
+
+    >>> @answers(_size=lambda self: len(self.rows), _queue=None)
+    ... class Table:
+    ...     rows = [1, 2]
+    >>> Table()._size, Table()._queue
+    (2, None)
+    """
+
+    def decorate(cls: _Class) -> _Class:
+        for name, read in readers.items():
+            setattr(cls, name, _Answered(read) if callable(read) else read)
+        return cls
+
+    return decorate
+
+
+def _of_arguments(read: Callable[[Any, dict[str, Any]], Any], instance: Any) -> Any:
+    kind, args, keywords = instance.__dict__["_given"]
+    given = inspect.signature(kind.__init__).bind(instance, *args, **keywords)
+    given.apply_defaults()
+    return read(instance, given.arguments)
 
 
 def remembers_arguments(
+    *plain_names: str,
     **more: Callable[[Any, dict[str, Any]], Any],
 ) -> Callable[[_Class], _Class]:
     """A decorator of classes whose objects have their arguments by the names that fluid 1.8 kept
     them under: with an underscore in front.
 
     Args:
+        plain_names: of arguments that it kept without the underscore.
         more: other names, and what gives them of the object and its arguments.
 
     >>> @remembers_arguments(_twice=lambda self, given: 2 * given["size"])
@@ -320,9 +384,10 @@ def remembers_arguments(
         kind.__init__ = __init__
         names = [name for name in inspect.signature(plain).parameters if name != "self"]
         readers = {f"_{name}": _reading(name) for name in names} | more
+        readers |= {name: _reading(name) for name in plain_names}
         for name, read in readers.items():
             if not hasattr(cls, name):
-                setattr(cls, name, _Argument(read))
+                setattr(cls, name, _Answered(functools.partial(_of_arguments, read)))
         return cls
 
     return decorate

@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ArgumentError
+from ..ground.protected import answers
 from ..opdef.definition import find
 from .variable import Variable, declared_like
 
@@ -125,10 +126,15 @@ class OldBlock:
         """Nothing: there is no second copy to keep in step."""
 
 
+@answers(_endpoints=lambda self: [], _trainers_endpoints=lambda self: [])
 class OldProgram:
     """Of programs."""
 
     #: what libraries for many machines note of a program
+    _distributed_lookup_table = _fleet_opt = _parameters_on_pservers = _pipeline_opt = None
+    _program_config = _ps_endpoint = None
+    _enable_dgc = _use_hierarchical_allreduce = _use_lamb = False
+    _hierarchical_allreduce_inter_nranks, _nccl_comm_num = 0, 1
     _is_distributed = False
     _is_chief = False
     _appending_grad_times = 0

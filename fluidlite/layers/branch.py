@@ -260,6 +260,7 @@ def _numbered(branch_fns: Any) -> list[tuple[int, Function]]:
     return sorted(listed, key=lambda pair: int(pair[0]))
 
 
+@answers_protected
 class Switch(Described):
     """Blocks of which the first whose condition holds runs; they write variables made before.
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Real
+from operator import attrgetter
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,7 +19,7 @@ from ..ground import state
 from ..ground.arguments import Check, finite, numbers, positive, yes_or_no
 from ..ground.docstrings import Family
 from ..ground.dtypes import as_dtype
-from ..ground.protected import answers_protected
+from ..ground.protected import answers, answers_protected
 from ..ground.reprs import Described
 
 DECAYS = Family(
@@ -214,6 +215,7 @@ class NoamDecay(FormulaDecay):
         return float(schedules.noam(self.learning_rate, max(self.step_num, 1), *self.arguments))
 
 
+@answers(vars=attrgetter("values"))
 @DECAYS.like(schedules.pieces)
 class PiecewiseDecay(FormulaDecay):
     """
@@ -371,6 +373,9 @@ class CosineDecay(FormulaDecay):
         return float(schedules.cosine(self.learning_rate, epoch, epochs))
 
 
+@answers(
+    lr_ratio_before_warmup=lambda self: (self.end_lr - self.start_lr) / float(self.warmup_steps)
+)
 @DECAYS
 class LinearLrWarmup(FormulaDecay):
     """A rate that goes from ``start_lr`` to ``end_lr`` in equal steps, and then is

@@ -8,6 +8,7 @@ from .. import unique_name
 from ..errors import ArgumentError, ShapeError
 from ..ground.dtypes import as_dtype
 from ..ground.fields import from_fields
+from ..ground.protected import answers_protected
 from ..ground.reprs import Described
 from ..initializer import Constant, Xavier
 from ..ir.variable import Variable
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from ..functions.arguments import DTypeLike
 
 
+@answers_protected
 class RNNCell(Described):
     """A cell: a subclass says in ``call`` what leads from a state to the next one.
 

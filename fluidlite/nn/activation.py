@@ -265,7 +265,7 @@ class PReLU(TensorLayer):
 
     def extra_repr(self) -> str:
         of_slopes = f"num_parameters={self._weight.shape[0]}, data_format={self._data_format}"
-        return f"{of_slopes}, init={self._init}, dtype={self._dtype.plain}{self._called()}"
+        return f"{of_slopes}, init={self._init}, dtype={self._element_type.plain}{self._called()}"
 
 
 @from_fields
@@ -286,7 +286,9 @@ class RReLU(TrainedFunction):
 
     def extra_repr(self) -> str:
         slopes = f"lower={self.lower}, upper={self.upper}"
-        return f"{slopes}, training={self.training}, dtype={self._dtype.plain}{self._called()}"
+        return (
+            f"{slopes}, training={self.training}, dtype={self._element_type.plain}{self._called()}"
+        )
 
 
 class Softmax2D(TensorLayer):

@@ -123,7 +123,7 @@ class CastLayer(StatefulLayer):
                 tensor.array = tensor.array.astype(kind.dtype)
                 tensor.clear_gradient(False)
         for _, layer in self._walk():
-            layer._dtype = kind
+            layer._dtype = layer._element_type = kind
         return self
 
 

@@ -83,7 +83,7 @@ class Linear(_Learned):
     def extra_repr(self) -> str:
         rows, columns = self.weight.shape
         sizes = f"in_features={rows}, out_features={columns}"
-        return f"{sizes}, dtype={self._dtype.plain}{self._called()}"
+        return f"{sizes}, dtype={self._element_type.plain}{self._called()}"
 
 
 @PARAMETERS
@@ -118,7 +118,7 @@ class Bilinear(_Learned):
         sizes = dict(zip(names, self.weight.shape))
         sizes["out_features"] = sizes.pop("out_features")
         told = ", ".join(f"{name}={size}" for name, size in sizes.items())
-        return f"{told}, dtype={self._dtype.plain}{self._called()}"
+        return f"{told}, dtype={self._element_type.plain}{self._called()}"
 
 
 @from_fields

@@ -119,7 +119,9 @@ class FusedBiasDropoutResidualLayerNorm(TensorLayer):
 
     def extra_repr(self) -> str:
         rates = f"dropout_rate={self.dropout_rate}, epsilon={self._epsilon}"
-        return f"embed_dim={self.embed_dim}, {rates}, dtype={self._dtype.plain}{self._called()}"
+        return (
+            f"embed_dim={self.embed_dim}, {rates}, dtype={self._element_type.plain}{self._called()}"
+        )
 
 
 @FUSED
@@ -197,7 +199,7 @@ def _make_norm(layer: Any, stem: str, size: int, scale_attr: Any, bias_attr: Any
 
 def _shown(layer: Any, names: tuple[str, ...]) -> str:
     told = ", ".join(f"{name}={layer._options[name]}" for name in names)
-    return f"{told}, dtype={layer._dtype.plain}{layer._called()}"
+    return f"{told}, dtype={layer._element_type.plain}{layer._called()}"
 
 
 @FUSED

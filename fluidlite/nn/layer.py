@@ -113,7 +113,7 @@ class Layer(CastLayer):
         >>> fluid.nn.Layer("net").create_tensor("count", dtype="int64").name
         'net_0.count'
         """
-        kind = self._dtype if dtype is None else as_dtype(dtype)
+        kind = self._element_type if dtype is None else as_dtype(dtype)
         made = Tensor(np.zeros((), kind.dtype))
         made.name = f"{self._full_name}.{name or unique_name.generate('_generated_var')}"
         made.persistable = bool(persistable)
@@ -170,7 +170,7 @@ class TensorLayer(Layer):
         self._said_name = name
 
     def _parameter_type(self) -> DType:
-        return self._dtype
+        return self._element_type
 
     def _called(self) -> str:
         """The end of ``repr``: the user's name, where there is one."""

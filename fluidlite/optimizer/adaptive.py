@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from operator import attrgetter
 from typing import Any, ClassVar
 
 from ..clip import GradientClipBase
 from ..ground.fields import from_fields
+from ..ground.protected import answers
 from ..ir.variable import Variable
 from ..layers.decay import LearningRateDecay
 from ..regularizer import WeightDecayRegularizer
@@ -15,6 +17,7 @@ from .optimizer import Optimizer
 from .states import State
 
 
+@answers(initial_accumulator_value=attrgetter("_initial_accumulator_value"))
 @OF_LOSS
 @from_fields
 class Adagrad(Optimizer):

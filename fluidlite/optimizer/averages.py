@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, ClassVar, NamedTuple
 
@@ -11,7 +11,7 @@ import numpy as np
 from .. import unique_name
 from ..ground.arguments import instance_of, integer, or_none, text_or_none
 from ..ground.dtypes import DType
-from ..ground.protected import answers_protected
+from ..ground.protected import answers_protected, remembers_arguments
 from ..ground.reprs import Described
 from ..initializer import Constant
 from ..ir.block import Block
@@ -28,6 +28,11 @@ from ..layers.variables import autoincreased_step_counter
 from ..regularizer import WeightDecayRegularizer
 from .arguments import OF_LOSS, number
 from .states import State, States
+
+
+def _attribute(name: str) -> Callable[[Any, dict[str, Any]], Any]:
+    """What gives an attribute of the operator that sums parameters up."""
+    return lambda self, given: self._attrs[name]
 
 
 class _Averaged(NamedTuple):
@@ -97,6 +102,14 @@ class _Averages(Described):
 
 
 @answers_protected
+@remembers_arguments(
+    _name=lambda self, given: given["name"] or "",
+    _step_counter_name=lambda self, given: self._step_name,
+    _params_tmps=lambda self, given: list(self._averaged),
+    _ema_vars=lambda self, given: {
+        param.name: mean for (param, _), mean in zip(self._averaged, self._means)
+    },
+)
 @OF_LOSS
 class ExponentialMovingAverage(_Averages):
     """Running means of all parameters of the default main program: after each step
@@ -198,6 +211,14 @@ class ExponentialMovingAverage(_Averages):
 
 
 @answers_protected
+@remembers_arguments(
+    "regularization",
+    **{name: _attribute(name) for name in ("average_window", "max_average_window")},
+    min_average_window=_attribute("min_average_window"),
+    params_grads=lambda self, given: list(self._averaged),
+    _accumulators=lambda self, given: self._states.by_name(),
+    _opti_name_list=lambda self, given: self._states.names(),
+)
 @OF_LOSS
 class ModelAverage(_Averages):
     """Means of all parameters of the default main program over the last steps.

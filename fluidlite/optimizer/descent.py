@@ -124,6 +124,7 @@ class Dpsgd(Optimizer):
     10.0
     """
 
+    _seed = 0
     type = "dpsgd"
     attributes = "clip batch_size sigma"
 

@@ -167,6 +167,10 @@ class EagerStates:
             found.setdefault(state, {})[param] = made
         return found
 
+    def names(self) -> list[str]:
+        """The names of all states that are there."""
+        return [made.name for made in self._made.values()]
+
     def named(self) -> dict[str, Any]:
         """The states by the names of their tensors: of each kind of state, those of all parameters
         in the order in which the optimizer was given them.

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..clip import GradientClipBase
 from ..ground.arguments import a_function, or_none
 from ..ground.fields import field, from_fields
+from ..ground.protected import answers
 from ..ir.block import Block
 from ..ir.name_scope import name_scope
 from ..ir.operator import Operator, OpRole
@@ -221,6 +223,7 @@ class Adamax(Optimizer):
             power.array = power.array * self.attrs(param)["beta1"]
 
 
+@answers(_lazy_mode=False, _weight_decay=attrgetter("_lamb_weight_decay"))
 @OPTIMIZERS
 @from_fields
 class Lamb(Optimizer):

@@ -2,17 +2,37 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from ..ground.protected import answers
 from ..ir.block import Block
 from ..ir.operator import Operator
-from ..ir.program import default_main_program, default_startup_program
+from ..ir.program import Program, default_main_program, default_startup_program
 from ..ir.variable import Variable
+from ..layer_helper import LayerHelper
 from .arguments import Pair
 from .states import State
 
 
+def _states(optimizer: Any) -> Any:
+    return optimizer._states if optimizer._eager is None else optimizer._eager.states
+
+
+def _rates(optimizer: Any) -> dict[Program, Any]:
+    programs = [default_main_program(), *(known() for known, _ in optimizer._rates.items())]
+    rates = {program: optimizer._global_learning_rate(program) for program in programs if program}
+    return {program: rate for program, rate in rates.items() if rate is not None}
+
+
+@answers(
+    _accumulators=lambda self: defaultdict(dict, _states(self).by_name()),
+    _opti_name_list=lambda self: _states(self).names(),
+    _learning_rate_map=_rates,
+    _dtype=lambda self: next((rate.dtype for rate in _rates(self).values()), None),
+    helper=lambda self: LayerHelper(type(self).__name__) if _rates(self) else None,
+)
 class OldOptimizer:
     """What a subclass may write anew, and what it may call there."""
 
@@ -52,10 +72,3 @@ class OldOptimizer:
 
     def _create_param_lr(self: Any, param_and_grad: Pair) -> Variable:
         return self.rate_of(param_and_grad[0])
-
-    @property
-    def _accumulators(self: Any) -> dict[str, dict[str, Variable]]:
-        """What is kept, by its name and that of the parameter."""
-        kept = self._states if self._eager is None else self._eager.states
-        found: dict[str, dict[str, Variable]] = kept.by_name()
-        return found

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..errors import ArgumentError
+from ..ground.protected import raise_refused
 from ..ir.operator import Operator
 from ..ir.program import Program
 from ..ir.variable import Variable
@@ -68,6 +69,7 @@ class WrappedOptimizer(Optimizer):
     def __getattr__(self, name: str) -> Any:
         if name == "_optimizer":
             raise AttributeError(name)
+        raise_refused(type(self), name)
         return getattr(self._optimizer, name)
 
     def __repr__(self) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..errors import ArgumentError, UnsupportedError
 from ..ground.arguments import integer, refused, truth
+from ..ground.protected import answers
 from ..ground.reprs import Described
 from ..ground.seeding import shuffled
 
@@ -258,6 +259,7 @@ class Groups(Described):
         return count // self.batch_size if self.drop_last else -(-count // self.batch_size)
 
 
+@answers(indices=lambda self: list(self.sampler))
 class BatchSampler(Groups):
     """Lists of numbers of samples: each is a batch.
 

@@ -12,7 +12,7 @@ from ..errors import ArgumentError
 from ..ground import state
 from ..ground.callsite import caller, warn
 from ..ground.place import Places
-from ..ground.protected import answers_protected
+from ..ground.protected import answers_protected, remembers_arguments
 from ..ground.reprs import Described
 from ..ground.spellings import Spelling
 from ..ground.tracebacks import api_boundaries, api_boundary
@@ -47,6 +47,8 @@ def keep_data_loader_order(*given: bool) -> bool | None:
     return None
 
 
+@answers_protected
+@remembers_arguments(_keep_order=lambda self, given: keep_data_loader_order())
 class GeneratorLoader(Described):
     """Reads what a generator gives ahead of training, in a thread or a process.
 

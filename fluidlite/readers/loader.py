@@ -7,6 +7,7 @@ from typing import Any
 
 from ..errors import ArgumentError, FeedError
 from ..ground.place import Places
+from ..ground.protected import remembers_arguments
 from ..ground.reprs import Described
 from ..ground.spellings import Spelling
 from ..ground.tracebacks import api_boundaries
@@ -19,6 +20,10 @@ from .generator import GeneratorLoader
 from .slots import Batch, Slots
 
 
+@remembers_arguments(
+    *("feed_list", "places", "return_list", "timeout", "use_buffer_reader", "use_shared_memory"),
+    "worker_init_fn",
+)
 class DataLoader(BatchMaker):
     """Batches of a data set.
 

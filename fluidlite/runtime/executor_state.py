@@ -9,6 +9,7 @@ from weakref import ref
 from .. import backend as backends
 from ..errors import ClosedError
 from ..ground.place import Place
+from ..ground.protected import answers
 from ..ground.seeding import next_executor
 from ..ir.program import Program
 from ..profiler import Profile, active
@@ -18,6 +19,7 @@ from .run_state import ExecutorToken, RunState
 from .segment import passes_for
 
 
+@answers(_closed=lambda self: self._token is None)
 class ExecutorState:
     """The base of an executor's parts: arguments as of :class:`~fluidlite.Executor`."""
 

@@ -13,6 +13,7 @@ from fluidlite.compat.refused import NotServedError, is_refused, refusal
 from fluidlite.ground.protected import REFUSED, ProtectedNameError
 
 DATA = Path(__file__).parents[1] / "data" / "protected_names.json.gz"
+OF_INSTANCES = DATA.with_name("instance_attributes.json.gz")
 #: class -> the names with one underscore that it and its bases have in fluid 1.8.5
 NAMES = json.loads(gzip.decompress(DATA.read_bytes()))
 
@@ -52,7 +53,8 @@ def test_the_list_is_that_of_the_whole_of_fluid():
 
 
 def test_no_name_is_left_out_that_fluid_did_not_have():
-    known = {name for names in NAMES.values() for name in names}
+    attributes = json.loads(gzip.decompress(OF_INSTANCES.read_bytes()))
+    known = {name for names in (*NAMES.values(), *attributes.values()) for name in names}
     listed = [n for uses in REFUSED.values() for names in uses.values() for n in names.split()]
     assert set(listed) <= known
 

@@ -9,6 +9,7 @@ from ...errors import ArgumentError
 from ...ground.arguments import integer, positive, refused
 from ...ground.dtypes import DType
 from ...ground.missing_names import answer
+from ...ground.protected import answers, answers_protected
 from ...ir.operator import Operator, OpRole
 from ...ir.program import Program, default_startup_program, program_guard
 from ...ir.rollback import all_or_nothing
@@ -23,6 +24,13 @@ from .loss_scaling import Counters, Rule, all_finite, divided, kept_number, upda
 from .rewriting import rewritten
 
 
+@answers_protected
+@answers(
+    _incr_ratio=lambda self: self._rule.incr_ratio,
+    _decr_ratio=lambda self: self._rule.decr_ratio,
+    _num_good_steps=lambda self: self._counters and self._counters.good,
+    _num_bad_steps=lambda self: self._counters and self._counters.bad,
+)
 class OptimizerWithMixedPrecision(WrappedOptimizer):
     """An optimizer whose programs work in float16 where that is safe; made by :func:`decorate`.
 

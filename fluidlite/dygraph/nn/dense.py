@@ -9,7 +9,7 @@ from ... import unique_name
 from ...errors import ArgumentError
 from ...functions.arguments import DTypeLike
 from ...ground.fields import from_fields
-from ...ground.protected import remembers_arguments
+from ...ground.protected import answers_protected, remembers_arguments
 from ...initializer import Constant
 from ...ir.variable import Variable
 from ...layers.layer import LayerBuilder, layer
@@ -233,16 +233,17 @@ class PRelu(Layer):
             if input_shape is None:
                 raise ArgumentError("mode 'element' needs the shape of the input: input_shape=...")
             shape = [1, *input_shape[1:]]
-        self._mode_of_slopes = mode
+        self._mode = mode
         self.weight: Any = self.create_parameter(
             shape, param_attr, default_initializer=Constant(1.0)
         )
 
     def forward(self, input: Variable) -> Variable:
         """The activated input."""
-        return prelu(input, self._mode_of_slopes, param_attr=self.weight, name=self._full_name)
+        return prelu(input, self._mode, param_attr=self.weight, name=self._full_name)
 
 
+@answers_protected
 @remembers_arguments()
 @PARAMETERS
 @from_fields
@@ -284,6 +285,7 @@ class BilinearTensorProduct(Layer):
         return _bilinear(x, y, self.weight, self.bias, act=self._act, name=self._full_name)
 
 
+@answers_protected
 @remembers_arguments()
 @PARAMETERS
 @from_fields

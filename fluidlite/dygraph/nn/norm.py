@@ -109,8 +109,8 @@ class BatchNorm(Layer):
         Layer.__init__(self, dtype=given["dtype"])
         size, attr, bias_attr = [given["num_channels"]], given["param_attr"], given["bias_attr"]
         need_parameters("BatchNorm", attr, bias_attr)
-        if self._dtype is DType.FP16:
-            self._dtype = DType.FP32
+        if self._element_type is DType.FP16:
+            self._element_type = DType.FP32
         self.weight: Any = self.create_parameter(size, attr, default_initializer=Constant(1.0))
         self.bias: Any = self.create_parameter(size, bias_attr, is_bias=True)
         names = given["moving_mean_name"], given["moving_variance_name"]

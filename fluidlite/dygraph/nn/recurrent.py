@@ -30,7 +30,11 @@ def _gru_unit(
     return outs["Hidden"], outs["ResetHiddenPrev"], outs["Gate"]
 
 
-@remembers_arguments(_bias_size=lambda self, given: [1, given["size"]])
+@remembers_arguments(
+    _bias_size=lambda self, given: [1, given["size"]],
+    activation=lambda self, given: self._attrs["activation"],
+    gate_activation=lambda self, given: self._attrs["gate_activation"],
+)
 class GRUUnit(Layer):
     """One step of a gated recurrent unit: ``(1 - u) * hidden + u * candidate``.
 
