@@ -62,6 +62,10 @@ class ArgumentError(FluidError, TypeError, ValueError, AssertionError):
     """A function was given an argument of a type or a value that it does not take."""
 
 
+class RepeatedTensorError(ArgumentError, RuntimeError):
+    """A tensor is listed twice where each may be listed once."""
+
+
 class NameTakenError(ArgumentError, KeyError):
     """A name stands for something else already, for nothing, or is none that may be used."""
 

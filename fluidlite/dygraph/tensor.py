@@ -227,10 +227,6 @@ class VarBase(Tensor):
         """
         return _HeldByTensor(self)
 
-    def _grad_ivar(self) -> Any:
-        """The gradient as a tensor, as ``grad``: the name that fluid 1.8 has for it."""
-        return self.grad
-
     @property
     def type(self) -> Kind:
         """What kind of value it is, as of a variable of a program."""

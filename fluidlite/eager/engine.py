@@ -13,6 +13,7 @@ from ..errors import (
     ArgumentError,
     FluidError,
     GradientShapeError,
+    RepeatedTensorError,
     UnreachableError,
     with_context,
 )
@@ -261,9 +262,8 @@ def _flowing(constant: Any) -> Any:
 
 
 def _blocked(given: Any) -> list[Any]:
-    if given is None:
-        return []
-    listed = list(given) if isinstance(given, (set, frozenset)) else given
+    several = isinstance(given, (set, frozenset, list, tuple))
+    listed = list(given) if several else [] if given is None else [given]
     return tensors_in("no_grad_vars", listed) if listed else []
 
 
@@ -315,7 +315,9 @@ def tensors_in(what: str, given: Any) -> list[Any]:
 def distinct(what: str, tensors: Sequence[Any]) -> None:
     """Refuse a tensor that is listed twice."""
     if len({id(t) for t in tensors}) < len(tensors):
-        raise located(ArgumentError, f"expected {what} to be different tensors, got one twice")
+        raise located(
+            RepeatedTensorError, f"expected {what} to be different tensors, got one twice"
+        )
 
 
 def seeds_in(what: str, given: Any, count: int) -> list[Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from .mode import RecordingGuard, thread
 from .recording import GradNode, NamedStep, TensorRecord, caller
 from .saving import Packed, packed
 from .sweep import BackwardPass, described
+from .writing import need_no_leaf
 
 
 class _Saved(NamedTuple):
@@ -148,7 +150,7 @@ class PyLayerContext(Described):
             if value is None and self._materialize:
                 value = np.zeros(*array_form)
             if value is not None and not isinstance(value, TensorRecord):
-                value = kind(value)
+                value = kind(value, None, kind.gradient_stops)
             cotangents.append(value)
         return cotangents
 
@@ -233,6 +235,8 @@ class PyLayer(Described):
 
     #: whether an argument that ``forward`` gives back is the result itself
     writes_arguments: ClassVar[bool] = True
+    #: whether ``backward`` gives something in the place of arguments without tensors, too
+    answers_all: ClassVar[bool] = False
 
     @staticmethod
     def forward(ctx: PyLayerContext, *args: Any, **kwargs: Any) -> Any:
@@ -275,12 +279,43 @@ class PyLayer(Described):
 
     @classmethod
     def of_tensors(cls, given: Sequence[Any]) -> Callable[..., Any]:
-        """What gives the gradients of the tensors among the arguments.
+        """What gives the gradients of the tensors among the arguments, and in lists of them.
 
         Args:
-            given: the arguments; accepted for classes whose gradients depend on them.
+            given: the arguments; for a list among them ``backward`` gives a list.
         """
-        return cls.backward
+        sizes = [_count(each) for each in given if cls.answers_all or _tensors_in(each)]
+        return cls.backward if set(sizes) <= {None} else partial(_spread, cls.backward, sizes)
+
+
+def _tensors_in(argument: Any) -> list[Any]:
+    listed = argument if isinstance(argument, (list, tuple)) else [argument]
+    return [each for each in listed if isinstance(each, TensorRecord)]
+
+
+def _count(argument: Any) -> int | None:
+    """How many tensors a list holds; None for a tensor."""
+    return None if isinstance(argument, TensorRecord) else len(_tensors_in(argument))
+
+
+def _spread(
+    backward: Callable[..., Any], sizes: Sequence[int | None], context: Any, *gradients: Any
+) -> list[Any]:
+    """The gradients of tensors, one by one, of a function that gives one answer an argument."""
+    answer = backward(context, *gradients)
+    several = isinstance(answer, tuple) or (isinstance(answer, list) and len(sizes) > 1)
+    listed = list(answer) if several else [answer]
+    if len(listed) != len(sizes):
+        return listed
+    spread: list[Any] = []
+    for size, gradient in zip(sizes, listed):
+        if size is None or gradient is None:
+            spread += [gradient] * (1 if size is None else size)
+        elif isinstance(gradient, (list, tuple)) and len(gradient) == size:
+            spread += gradient
+        elif size:
+            raise ArgumentError(f"expected a list of {size} gradients for a list of tensors")
+    return spread
 
 
 def recorded(
@@ -299,11 +334,15 @@ def recorded(
         context: what both share.
         given: its arguments.
         outputs: what it returned.
-        writes_arguments: whether an argument among the outputs, but for a leaf that wants a
-            gradient, was written in place, and is given back itself.
+        writes_arguments: whether an argument among the outputs was written in place, and is given
+            back itself.
+
+    Raises:
+        ArgumentError: there is no tensor among the outputs.
+        InplaceError: a leaf that wants a gradient was written.
     """
     listed = list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
-    tensors = [each for each in given if isinstance(each, TensorRecord)]
+    tensors = [each for argument in given for each in _tensors_in(argument)]
     results = [each for each in listed if isinstance(each, TensorRecord)]
     if not results:
         raise located(
@@ -327,8 +366,8 @@ def recorded(
         wrapped = []
         for i, (result, flow) in enumerate(zip(results, flows)):
             origin, stop = (NodeOutput(node, i), False) if flow else (None, True)
-            is_leaf = result.origin is None and not result.stop
-            if writes_arguments and not is_leaf and context.writes(result, tensors):
+            if writes_arguments and context.writes(result, tensors):
+                need_no_leaf(result)
                 result.origin, result.stop = origin, stop
                 wrapped.append(result)
             else:

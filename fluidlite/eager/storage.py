@@ -7,6 +7,7 @@ from typing import Any
 from ..errors import ArgumentError, ExplainedError, UnsupportedError
 from ..functions import selection
 from ..ground.dtypes import Kind
+from ..ground.values import Lod, LoDTensor
 from . import engine
 from .recording import TensorRecord
 from .sweep import described
@@ -36,6 +37,21 @@ def _of_others(name: str, reason: str) -> Any:
 
 def _has_no_block(tensor: Any) -> str:
     return f"{described(tensor)} has no block: tensors belong to no program"
+
+
+class _Elements(LoDTensor):
+    """What reads and writes the elements of a tensor."""
+
+    __slots__ = ("_tensor",)
+
+    def __init__(self, tensor: Any) -> None:
+        self._tensor = tensor
+
+    def _load(self) -> tuple[Any, Lod]:
+        return self._tensor.array, ()
+
+    def _store(self, data: Any, lod: Lod) -> None:
+        self._tensor.set_value(data)
 
 
 class Storage(TensorRecord, results=False):
@@ -85,9 +101,9 @@ class Storage(TensorRecord, results=False):
         """The address of the first element."""
         return int(self.array.__array_interface__["data"][0])
 
-    def get_tensor(self) -> Any:
-        """The tensor itself."""
-        return self
+    def get_tensor(self) -> LoDTensor:
+        """What holds the elements: ``np.array`` copies them, ``set`` gives others."""
+        return _Elements(self)
 
     def value(self) -> Any:
         """The tensor itself."""

@@ -238,7 +238,9 @@ class BackwardPass(CotangentSweep):
 
     def called(self, hook: Any, tensor_type: Any, cotangent: Any) -> Any:
         """A cotangent after one hook."""
-        gradient = cotangent if self.recording else tensor_type(cotangent)
+        gradient = cotangent
+        if not self.recording:
+            gradient = tensor_type(cotangent, None, tensor_type.gradient_stops)
         answer = hook(gradient)
         if answer is None:
             return cotangent

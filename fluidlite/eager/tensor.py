@@ -58,6 +58,10 @@ class Tensor(Methods, Storage, TensorCore):
     def __repr__(self) -> str:
         return tensor_text(self.array, self.stop)
 
+    def _grad_ivar(self) -> Tensor | None:
+        """The gradient, as ``grad``: the name that fluid has for it."""
+        return self.grad
+
     def backward(
         self, grad_tensor: Tensor | None = None, retain_graph: bool | None = False
     ) -> None:

@@ -271,12 +271,12 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
 
     def __len__(self) -> int:
         if not self.array.shape:
-            raise TypeError("a tensor of shape [] has no length")
+            raise engine.located(ArgumentError, "a tensor of shape [] has no length")
         return int(self.array.shape[0])
 
     def __iter__(self) -> Iterator[Tensor]:
         if not self.array.shape:
-            raise TypeError("a tensor of shape [] cannot be iterated over")
+            raise engine.located(ArgumentError, "a tensor of shape [] cannot be iterated over")
         return iter(shaping.unstack(self) if self.array.shape[0] else ())
 
     def __contains__(self, value: Any) -> bool:

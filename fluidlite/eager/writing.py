@@ -8,11 +8,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..errors import InplaceError
+from ..errors import ArgumentError, InplaceError
 from ..functions import arithmetic, elementary, selection, shaping
 from ..functions.items import set_item
 from ..ground.dtypes import as_dtype
 from ..ground.spellings import Spelling
+from ..opdef.operand import Operand
 from . import engine
 from .mode import thread
 from .prepared import generator
@@ -21,6 +22,20 @@ from .sweep import described, node_of
 
 WRITTEN = Spelling({"x": "self"}, ["name"], writes="write")
 RESHAPED = Spelling({"x": "self"}, ["name"], writes="write_shape")
+
+
+def need_no_leaf(tensor: Any) -> None:
+    """Refuse to write a leaf that wants a gradient.
+
+    Raises:
+        InplaceError: it is one.
+    """
+    if tensor.origin is None and not tensor.stop:
+        raise engine.located(
+            InplaceError,
+            f"{described(tensor)} is a leaf that wants a gradient: it cannot be written in "
+            f"place; do that under fluidlite.no_grad(), with set_value, or on a clone()",
+        )
 
 
 class Writing(TensorRecord, results=False):
@@ -62,8 +77,15 @@ class Writing(TensorRecord, results=False):
 
     @property
     def data(self) -> Any:
-        """A tensor of the same elements that stops gradients."""
+        """A tensor of the same elements that stops gradients; assigning to it replaces them."""
         return self.detach()
+
+    @data.setter
+    def data(self, value: Operand) -> None:
+        if not isinstance(value, Operand):
+            raise engine.located(ArgumentError, f"expected a tensor, got {value!r:.60}")
+        for each in self._sharing or (self,):
+            each.array = value.array
 
     def write(self, change: Any, reshaped: bool = False, retyped: bool = False) -> Any:
         """Take what a function makes of this tensor in its place.
@@ -78,12 +100,8 @@ class Writing(TensorRecord, results=False):
         Raises:
             InplaceError: the tensor is a leaf that wants a gradient, or the shape would change.
         """
-        if thread.recording and self.origin is None and not self.stop:
-            raise engine.located(
-                InplaceError,
-                f"{described(self)} is a leaf that wants a gradient: it cannot be written in "
-                f"place; do that under fluidlite.no_grad(), with set_value, or on a clone()",
-            )
+        if thread.recording:
+            need_no_leaf(self)
         result = change(self.alias() if self.origin is not None or self.stop else self)
         if result.array.shape != self.array.shape and not reshaped:
             raise engine.located(

@@ -8,14 +8,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ..eager.engine import located
 from ..eager.prepared import generator as streams
 from ..eager.writing import Writing
-from ..errors import ArgumentError
 from ..functions import creation, elementary, noise
 from ..ground.dtypes import as_dtype
 from ..ground.spellings import Spelling
-from ..opdef.operand import Operand
 from ..functions.elementary import abs, acos, asin, atan, neg
 from .activations import gelu, mish, selu, silu, softplus, softsign
 from .algebra import (
@@ -41,7 +38,7 @@ from . import devices, placing, shapes
 from . import elementary as own
 
 if TYPE_CHECKING:
-    from ..functions.arguments import ArrayLike, DTypeLike, Numbers, Other
+    from ..functions.arguments import ArrayLike, DTypeLike, Numbers
     from .devices import DeviceLike
     from .generators import Generator
     from .spelling import Function
@@ -155,7 +152,7 @@ class MoreMethods(Writing, results=False):
         """A copy of the elements, as an array."""
         return np.array(self.array)
 
-    @property
+    @Writing.data.getter
     def data(self) -> Tensor:
         """A tensor of the same elements that stops gradients, and whose writes nobody notices; what
         is assigned to it takes the place of the elements.
@@ -163,13 +160,6 @@ class MoreMethods(Writing, results=False):
         made: Any = self.detach()
         made._unnoticed = True
         return made
-
-    @data.setter
-    def data(self, value: Other) -> None:
-        if not isinstance(value, Operand):
-            raise located(ArgumentError, f"expected a tensor, got {value!r:.60}")
-        for each in self._sharing or (self,):
-            each.array = value.array
 
     def where(self, condition: Tensor, other: Tensor) -> Tensor:
         """The elements where a condition holds, those of another tensor elsewhere."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..errors import DTypeError, OutOfRangeError, ShapeError
+from ..errors import AxisError, DTypeError, OutOfRangeError, ShapeError
 from ..ground.dtypes import DType
 from ..opdef.annotations import Array, Rules, Specs, Value
 from ..opdef.attribute import REQUIRED
@@ -111,7 +111,7 @@ def taken(shape: Any, item: Any, tensors: Any) -> Any:
         next(widths) if sort == TENSOR else 1 for sort, *_ in entries if sort not in (ELLIPSIS, NEW)
     )
     if used > len(shape):
-        raise ShapeError(f"a tensor of shape {list(shape)} takes {len(shape)} indices, got {used}")
+        raise AxisError(f"a tensor of shape {list(shape)} takes {len(shape)} indices, got {used}")
     if all(sort != ELLIPSIS for sort, *_ in entries):
         entries = [*entries, (ELLIPSIS, 0, 0, 0)]
     out, block, places, axis = [], (), [], 0
@@ -151,7 +151,7 @@ def chosen(index: Spec, shape: Shape) -> tuple[Any, ...]:
     """The sizes that a tensor in an index stands for, and how many dimensions it takes."""
     if index.dtype is DType.BOOL:
         if len(index.shape) > len(shape) or not all(map(agree, index.shape, shape)):
-            raise ShapeError(
+            raise AxisError(
                 f"expected a mask of the sizes {list(shape[: len(index.shape)])} that it selects "
                 f"from, got {list(index.shape)}"
             )

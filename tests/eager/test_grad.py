@@ -154,3 +154,19 @@ def test_nothing_is_said_of_leaves_and_of_what_is_kept():
 def test_a_variable_of_a_program_is_refused_with_what_programs_have():
     with pytest.raises(ArgumentError, match=r"in a program fluid\.gradients finds gradients"):
         fluid.grad(fluid.data("x", [2], "float32"), fluid.to_tensor([1.0]))
+
+
+def test_no_grad_vars_may_be_one_tensor_of_several_elements():
+    x = fluid.to_tensor([1.0, 2.0], stop_gradient=False)
+    h = x * x
+    assert fluid.grad(h * x, x, no_grad_vars=h)[0].tolist() == [1, 4]
+
+
+@pytest.mark.parametrize("repeated", ["outputs", "inputs"])
+def test_a_tensor_that_is_listed_twice_is_a_runtime_error_as_in_paddle_2(repeated):
+    x = fluid.to_tensor([1.0], stop_gradient=False)
+    y = x * x
+    listed = {"outputs": y, "inputs": x}
+    listed[repeated] = [listed[repeated]] * 2
+    with pytest.raises(RuntimeError, match="different tensors, got one twice"):
+        fluid.grad(**listed)

@@ -121,3 +121,12 @@ def test_keeping_the_gradient_of_a_constant_is_ignored():
     x = fluid.to_tensor([1.0])
     x.retain_grads()
     assert x.grad is None
+
+
+def test_the_gradient_that_a_hook_gets_does_not_stop_gradients():
+    x, flows = leaf([1.0]), []
+    y = x * 2.0
+    for each in (x, y):
+        each.register_hook(lambda g: flows.append(not g.stop_gradient))
+    y.backward()
+    assert flows == [True, True]

@@ -79,3 +79,9 @@ def test_wrong_items_are_refused_with_the_line_of_the_user(x):
         x[1.5:]
     with pytest.raises(ShapeError, match="expected Value to broadcast"), fluid.no_grad():
         x[0] = fluid.ones([7])
+
+
+@pytest.mark.parametrize("item", [(0, 0, 0), ([True, False, True],)])
+def test_an_index_that_fits_no_dimension_is_an_index_error(item):
+    with pytest.raises(IndexError):
+        fluid.to_tensor([[1.0, 2.0]])[item]

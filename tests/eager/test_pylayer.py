@@ -7,7 +7,13 @@ import numpy as np
 import pytest
 
 import fluidlite as fluid
-from fluidlite.errors import ArgumentError, GradientShapeError, OverwrittenError, ReleasedError
+from fluidlite.errors import (
+    ArgumentError,
+    GradientShapeError,
+    InplaceError,
+    OverwrittenError,
+    ReleasedError,
+)
 
 PyLayer = fluid.autograd.PyLayer
 
@@ -216,3 +222,43 @@ def test_what_the_context_keeps_goes_with_the_release():
     assert kept[0]() is not None
     y.backward()
     assert kept[0]() is None
+
+
+class Weighted(PyLayer):
+    """2 a + b + 7 c, of a list of a and b, and c."""
+
+    @staticmethod
+    def forward(ctx, pair, third):
+        return pair[0] * 2.0 + pair[1] + third * 7.0
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return [gradient * 2.0, gradient], gradient * 7.0
+
+
+@pytest.mark.parametrize("kind", [list, tuple])
+def test_a_list_of_tensors_gets_a_list_of_gradients(kind):
+    a, b, c = leaf([1.0]), leaf([2.0]), leaf([3.0])
+    Weighted.apply(kind([a, b]), third=c).backward()
+    assert [each.grad.item() for each in (a, b, c)] == [2, 1, 7]
+
+
+def test_one_gradient_for_a_list_of_tensors_is_refused():
+    class Wrong(Weighted):
+        @staticmethod
+        def backward(ctx, gradient):
+            return gradient, gradient
+
+    result = Wrong.apply([leaf([1.0]), leaf([2.0])], leaf([3.0]))
+    with pytest.raises(ArgumentError, match="expected a list of 2 gradients"):
+        result.backward()
+
+
+def test_a_leaf_that_wants_a_gradient_is_not_written_in_place():
+    class Same(Cube):
+        @staticmethod
+        def forward(ctx, x):
+            return x
+
+    with pytest.raises(InplaceError, match="is a leaf that wants a gradient"):
+        Same.apply(leaf([1.0]))

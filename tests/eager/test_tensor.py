@@ -261,3 +261,28 @@ def test_how_tensors_are_shown_can_be_chosen():
     assert str(x).endswith("[0.12])")
     fluid.set_printoptions(sci_mode=True)
     assert str(x).endswith("[1.23e-01])")
+
+
+def test_what_is_assigned_to_data_takes_the_place_of_the_elements():
+    x = fluid.to_tensor([1.0, 2.0], stop_gradient=False)
+    shared = x.detach()
+    x.data = fluid.to_tensor([5.0, 6.0])
+    assert x.tolist() == shared.tolist() == [5, 6]
+    assert not x.stop_gradient
+    with pytest.raises(ArgumentError, match="expected a tensor"):
+        x.data = 1.0
+
+
+def test_get_tensor_reads_and_writes_the_elements():
+    x = fluid.to_tensor([1.0, 2.0])
+    holder = x.value().get_tensor()
+    assert holder.shape() == [2]
+    holder.set(np.zeros(2, "float32"), fluid.CPUPlace())
+    assert x.tolist() == np.array(x.get_tensor()).tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("refused", [len, list])
+@pytest.mark.parametrize("kind", [TypeError, AssertionError])
+def test_a_tensor_without_dimensions_has_no_length(refused, kind):
+    with pytest.raises(kind, match=r"a tensor of shape \[\]"):
+        refused(fluid.to_tensor(1.0))

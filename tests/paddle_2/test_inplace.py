@@ -29,8 +29,8 @@ MORE = {
 }
 BINARY = (
     "divide_", "equal_", "ldexp_", "floor_mod_", "greater_equal_", "greater_than_", "hypot_",
-    "less_equal_", "less_than_", "logical_and_", "logical_or_", "mod_", "multiply_", "pow_",
-    "remainder_",
+    "less_equal_", "less_than_", "logical_and_", "logical_or_", "logical_xor_", "mod_", "multiply_",
+    "not_equal_", "pow_", "remainder_",
 )  # fmt: skip
 MORE.update(dict.fromkeys(BINARY, ([[0.25, 0.5], [0.1, 0.3]],)))
 MORE["cumprod_"] = (0,)

@@ -194,29 +194,11 @@ class Function(PyLayer):
     """
 
     writes_arguments: ClassVar[bool] = False
-
-    @classmethod
-    def of_tensors(cls, given: Sequence[Any]) -> Callable[..., Any]:
-        """``backward``, for the tensors among the arguments alone."""
-        are_tensors = [isinstance(each, TensorRecord) for each in given]
-        return cls.backward if all(are_tensors) else _of_tensors(cls.backward, are_tensors)
+    answers_all: ClassVar[bool] = True
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The same as ``apply``."""
         return self.apply(*args, **kwargs)
-
-
-def _of_tensors(backward: Callable[..., Any], are_tensors: list[bool]) -> Callable[..., Any]:
-    """A backward function that gives the gradients of the tensors among the arguments."""
-
-    def chosen(context: PyLayerContext, *gradients: Any) -> Any:
-        answer = backward(context, *gradients)
-        listed = answer if isinstance(answer, (list, tuple)) else (answer,)
-        if len(listed) != len(are_tensors):
-            return listed
-        return tuple(each for each, is_tensor in zip(listed, are_tensors) if is_tensor)
-
-    return chosen
 
 
 list_public_names(globals())

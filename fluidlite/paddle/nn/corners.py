@@ -19,7 +19,7 @@ LAYERS: Table = {
         _NN: "BeamSearchDecoder dynamic_decode",
         "layers": "Decoder",
     },
-    "layer": {_NN: "Layer"},
+    "layer": {},  # all of those below
     "layer.activation": {
         _NN: "CELU ELU GELU GLU Hardshrink Hardsigmoid Hardswish Hardtanh LeakyReLU LogSigmoid "
         "LogSoftmax Maxout Mish PReLU RReLU ReLU ReLU6 SELU Sigmoid Silu Softmax Softmax2D "
@@ -55,6 +55,8 @@ LAYERS: Table = {
     "layer.vision": {_NN: "ChannelShuffle PixelShuffle PixelUnshuffle"},
     "loss": {_NN: _LOSSES},
 }
+_CLASSES = [names[_NN] for module, names in LAYERS.items() if module.startswith("layer.")]
+LAYERS["layer"] = {_NN: " ".join(_CLASSES)}
 
 #: below ``paddle.nn.functional``
 FUNCTIONS: Table = {
