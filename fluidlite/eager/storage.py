@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 from ..errors import ArgumentError, ExplainedError, UnsupportedError
 from ..functions import selection
 from ..ground.dtypes import Kind
 from ..ground.values import Lod, LoDTensor
+from ..ground.spellings import Spelling
 from . import engine
 from .recording import TensorRecord
 from .sweep import described
@@ -52,6 +54,14 @@ class _Elements(LoDTensor):
 
     def _store(self, data: Any, lod: Lod) -> None:
         self._tensor.set_value(data)
+
+
+def _given(self: Any, value: bool) -> bool:
+    """What is the same for all tensors."""
+    return value
+
+
+_ANSWER = Spelling({})
 
 
 class Storage(TensorRecord, results=False):
@@ -109,33 +119,26 @@ class Storage(TensorRecord, results=False):
         """The tensor itself."""
         return self
 
-    def is_tensor(self) -> bool:
-        """True."""
-        return True
-
-    def is_dense(self) -> bool:
-        """True: all elements are there."""
-        return True
-
-    def is_dist(self) -> bool:
-        """False: the tensor is not divided among machines."""
-        return False
-
-    def is_sparse(self) -> bool:
-        """False: all elements are there."""
-        return False
-
-    def is_sparse_coo(self) -> bool:
-        """False: all elements are there."""
-        return False
-
-    def is_sparse_csr(self) -> bool:
-        """False: all elements are there."""
-        return False
-
-    def is_selected_rows(self) -> bool:
-        """False: all rows are there."""
-        return False
+    is_tensor: ClassVar[Callable[..., bool]] = _ANSWER(
+        _given, "is_tensor", "True.", fixed={"value": True}
+    )
+    is_dense: ClassVar[Callable[..., bool]] = _ANSWER(
+        _given, "is_dense", "True: all elements are there.", fixed={"value": True}
+    )
+    is_dist: ClassVar[Callable[..., bool]] = _ANSWER(
+        _given,
+        "is_dist",
+        "False: the tensor is not divided among machines.",
+        fixed={"value": False},
+    )
+    is_sparse: ClassVar[Callable[..., bool]] = _ANSWER(
+        _given, "is_sparse", "False: all elements are there.", fixed={"value": False}
+    )
+    is_sparse_coo = is_sparse
+    is_sparse_csr = is_sparse
+    is_selected_rows: ClassVar[Callable[..., bool]] = _ANSWER(
+        _given, "is_selected_rows", "False: all rows are there.", fixed={"value": False}
+    )
 
     def is_same_shape(self, y: Any) -> bool:
         """Whether another tensor has the same shape."""

@@ -17,13 +17,11 @@ from ..opdef.operand import appends
 from .creation import made
 from .generators import Generator, drawing_from
 from .kinds import dtype_of
-from .placements import SbpLike, placement
-from .shapes import numbers
 from .spelling import ONEFLOW
 from .tensor import Tensor, tensor
 
 if TYPE_CHECKING:
-    from ..functions.arguments import ArrayLike, DTypeLike
+    from ..functions.arguments import ArrayLike, DTypeLike, Numbers
     from .devices import DeviceLike
     from .spelling import Function
 
@@ -75,17 +73,12 @@ rand_like: Function = _like(
 randn_like: Function = _like(creation.randn, noise.normal_like, "of mean 0 and deviation 1")
 
 
-def randint(
+def _randint(
     low: int,
     high: int | Sequence[int] | None = None,
     size: Sequence[int] | None = None,
-    *,
     dtype: DTypeLike = "int64",
     generator: Generator | None = None,
-    device: DeviceLike = None,
-    requires_grad: bool = False,
-    placement: placement | None = None,
-    sbp: SbpLike = None,
 ) -> Tensor:
     """Random integers from one number up to, without, another one.
 
@@ -94,18 +87,26 @@ def randint(
         high: the one behind the last.
         size: the shape.
         dtype: the element type.
-        device: the CPU, or None.
-        requires_grad: whether gradients with respect to it are wanted.
-
-    >>> bool((fluid.flow.randint(3, (10,)) < 3).all())
-    True
+        generator: draws them; the one that there is when None.
     """
     sizes: Any = high if isinstance(high, (list, tuple)) else size
     if high is None or sizes is high:
         low, high = 0, low
     with drawing_from(generator):
-        drawn = creation.randint(low, cast("int", high), list(sizes), dtype)
-    return made(drawn, device, requires_grad, placement, sbp)
+        return creation.randint(low, cast("int", high), list(sizes), dtype)
+
+
+randint: Function = ONEFLOW(
+    _randint,
+    "randint",
+    """Random integers from one number up to, without, another one.
+
+    >>> bool((fluid.flow.randint(3, (10,)) < 3).all())
+    True
+    """,
+    order="low, high, size, *, dtype, generator",
+    then=made,
+)
 
 
 def randint_like(
@@ -128,17 +129,13 @@ def randint_like(
     return made(drawn, device)
 
 
-def normal(
+def _normal(
     mean: Tensor | float,
     std: Tensor | float = 1.0,
-    *args: int | Sequence[int],
+    args: Numbers = (),
     size: Sequence[int] | None = None,
     dtype: DTypeLike = None,
     generator: Generator | None = None,
-    device: DeviceLike = None,
-    requires_grad: bool = False,
-    placement: placement | None = None,
-    sbp: SbpLike = None,
 ) -> Tensor:
     """Random numbers of a normal distribution.
 
@@ -148,10 +145,6 @@ def normal(
         size: the same, by its name.
         dtype: element type; the default one when None.
         generator: draws them; the one that there is when None.
-        device: the CPU, or None.
-        requires_grad: whether gradients with respect to it are wanted.
-        placement: the processes that have it, of which there is one.
-        sbp: how its parts lie with them.
     """
     like = next((each for each in (mean, std) if appends([each]) is not None), None)
     if like is not None:
@@ -159,13 +152,18 @@ def normal(
     parts = [
         each.array if isinstance(each, TensorRecord) else np.asarray(each) for each in (mean, std)
     ]
-    given = size if size is not None and not args else numbers(args)
+    given: Any = args or size or ()
     shape = list(given) or list(np.broadcast_shapes(parts[0].shape, parts[1].shape))
     kind = dtype or next((as_dtype(p.dtype) for p in parts if p.ndim), None)
     with drawing_from(generator):
         drawn = creation.randn(shape, kind)
     array = np.asarray(drawn.array * parts[1] + parts[0], drawn.array.dtype)
-    return made(drawn.results(array), device, requires_grad, placement, sbp)
+    return drawn.results(array)
+
+
+normal: Function = ONEFLOW(
+    _normal, "normal", order="mean, std, *args, size, dtype, generator", then=made
+)
 
 
 def bernoulli(

@@ -22,8 +22,8 @@ from ..ground.fields import (
 class FunctionCaller:
     """A module without parameters.
 
-    A subclass takes the options of a function as its constructor, or lists fields and says in
-    ``function`` which one it calls.  What its docstring leaves out, the function's says.
+    A subclass takes the options of a function as its constructor, or lists fields and says which
+    one it ``calls``.  What its docstring leaves out, the function's says.
     """
 
     function: ClassVar[Callable[..., Any]]
@@ -35,8 +35,10 @@ class FunctionCaller:
     #: what the function is given behind its inputs, where calls may name these
     _told: ClassVar[str | None] = None
 
-    def __init_subclass__(cls, **more: Any) -> None:
+    def __init_subclass__(cls, calls: Callable[..., Any] | None = None, **more: Any) -> None:
         super().__init_subclass__(**more)
+        if calls is not None:
+            cls.function = staticmethod(calls)
         function, own = takes_options(cls), vars(cls)
         if function is not None and "function" not in own:
             cls.function = staticmethod(function)

@@ -14,13 +14,15 @@ from ...eager.recording import TensorRecord, eager
 from ...errors import ArgumentError, GradientStateError, ShapeError
 from ...functions.shaping import reshape
 from ...ground.public_names import list_public_names
+from ...ground.spellings import given_first
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
 
 Function = Callable[..., Any]
 
 
-def jacobian(
+def _differentiated(
+    second: bool,
     func: Function,
     inputs: Any,
     create_graph: bool = False,
@@ -31,6 +33,7 @@ def jacobian(
     """The derivatives of every element of what a function gives by every element of its inputs.
 
     Args:
+        second: differentiate the gradient of the only element.
         func: takes tensors, gives a tensor or a tuple of them.
         inputs: where: a tensor or a tuple of them.
         create_graph: record the derivatives, so that they can be differentiated.
@@ -45,146 +48,87 @@ def jacobian(
     Raises:
         ArgumentError: an argument is of another kind.
         GradientStateError: with ``strict``, an output does not depend on an input.
+    """
+    check_bools(create_graph=create_graph, strict=strict, vectorize=vectorize)
+    if strategy not in ("reverse-mode", "forward-mode"):
+        raise located(
+            ArgumentError, f"expected 'reverse-mode' or 'forward-mode', got {strategy!r:.60}"
+        )
+    listed = _tensors("inputs", inputs)
+    value = _checked(func, listed, strict, second)
+    if second:
+        _need_one(value)
+    kept = listed if create_graph else [each.detach() for each in listed]
+    outputs = listed if second else _tensors("what the function returns", value)
+    derive: Function = by_arrays.hessian if second else by_arrays.jacobian
+    found = derive(func if second else _listing(func), kept, create_graph=create_graph)
+    rows = [
+        _like(inputs, [_shaped(part, y, x) for part, x in zip(row, listed)])
+        for row, y in zip(found, outputs)
+    ]
+    return _like(inputs if second else value, rows)
+
+
+jacobian: Function = given_first(
+    _differentiated,
+    False,
+    "jacobian",
+    """The derivatives of every element of what a function gives by every element of its inputs.
 
     >>> x = fluid.flow.tensor([1.0, 2.0])
     >>> fluid.flow.autograd.functional.jacobian(lambda x: x * x, x)
     tensor([[2., 0.],
             [0., 4.]], dtype=oneflow.float32)
-    """
-    check_bools(create_graph=create_graph, strict=strict, vectorize=vectorize)
-    _need_strategy(strategy)
-    listed = _tensors("inputs", inputs)
-    value = _checked(func, listed, strict, second=False)
-    outputs = _tensors("what the function returns", value)
-    kept = listed if create_graph else [each.detach() for each in listed]
-    found = by_arrays.jacobian(_listing(func), kept, create_graph=create_graph)
-    rows = [
-        _like(inputs, [_shaped(part, y, x) for part, x in zip(row, listed)])
-        for row, y in zip(found, outputs)
-    ]
-    return _like(value, rows)
-
-
-def hessian(
-    func: Function,
-    inputs: Any,
-    create_graph: bool = False,
-    strict: bool = False,
-    vectorize: bool = False,
-    outer_jacobian_strategy: str = "reverse-mode",
-) -> Any:
+    """,
+)
+hessian: Function = given_first(
+    _differentiated,
+    True,
+    "hessian",
     """The second derivatives of a function with one value.
-
-    Args:
-        func: takes tensors, gives a tensor of one element.
-        inputs: where: a tensor or a tuple of them.
-        create_graph, strict, vectorize: as of :func:`jacobian`; ``strict`` is about the gradient,
-            too.
-        outer_jacobian_strategy: as ``strategy`` there.
 
     Returns:
         for an input of shape [a, b] a tensor [a, b, a, b]; a tuple of tuples for several.
 
     Raises:
+        ArgumentError: an argument is of another kind.
+        GradientStateError: with ``strict``, the function or its gradient does not depend on an
+            input.
         ShapeError: the function gives more than one element.
 
     >>> x = fluid.flow.tensor([1.0, 2.0])
     >>> fluid.flow.autograd.functional.hessian(lambda x: (x * x * x).sum(), x).tolist()
     [[6.0, 0.0], [0.0, 12.0]]
-    """
-    check_bools(create_graph=create_graph, strict=strict, vectorize=vectorize)
-    _need_strategy(outer_jacobian_strategy)
-    listed = _tensors("inputs", inputs)
-    _need_one(_checked(func, listed, strict, second=True))
-    kept = listed if create_graph else [each.detach() for each in listed]
-    found = by_arrays.hessian(func, kept, create_graph=create_graph)
-    rows = [
-        _like(inputs, [_shaped(part, x, other) for part, other in zip(row, listed)])
-        for row, x in zip(found, listed)
-    ]
-    return _like(inputs, rows)
+    """,
+    strategy="outer_jacobian_strategy",
+)
 
 
-def vjp(
-    func: Function, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
+def _product(
+    product: Function,
+    func: Function,
+    inputs: Any,
+    v: Any = None,
+    create_graph: bool = False,
+    strict: bool = False,
 ) -> tuple[Any, Any]:
-    """The value of a function, and the product of a vector with its Jacobian.
+    """What a function gives, and a product with its Jacobian or its Hessian.
 
     Args:
+        product: of arrays.
         func: takes tensors, gives a tensor or a tuple of them.
         inputs: where: a tensor or a tuple of them.
-        v: the vector, in the shape of what ``func`` gives; may be left out where that is one
-            element.
+        v: the vector: in the shape of what ``func`` gives for ``vjp``, in the shapes of ``inputs``
+            else; may be left out where that is one element.
         create_graph: record value and product, so that they can be differentiated.
         strict: refuse an output that does not depend on an input; if not, it gives zeros.
 
     Raises:
         ArgumentError: an argument is of another kind, or ``v`` is missing.
-        ShapeError: ``v`` has another shape.
-        GradientStateError: with ``strict``, an output does not depend on an input.
-
-    >>> x = fluid.flow.tensor([1.0, 2.0])
-    >>> y, g = fluid.flow.autograd.functional.vjp(lambda x: x * x, x, fluid.flow.ones(2))
-    >>> y.tolist(), g.tolist()
-    ([1.0, 4.0], [2.0, 4.0])
+        ShapeError: ``v`` has another shape, or a Hessian is one of more than one element.
+        GradientStateError: with ``strict``, an output, or of a Hessian its gradient, does not
+            depend on an input.
     """
-    return _product(by_arrays.vjp, func, inputs, v, create_graph, strict)
-
-
-def jvp(
-    func: Function, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
-) -> tuple[Any, Any]:
-    """The value of a function, and the product of its Jacobian with a vector.
-
-    Args:
-        func: takes tensors, gives a tensor or a tuple of them.
-        inputs: where: a tensor or a tuple of them.
-        v: the direction, in the shapes of ``inputs``; may be left out for one of one element.
-        create_graph, strict: as of :func:`vjp`.
-
-    >>> x = fluid.flow.tensor([1.0, 2.0])
-    >>> v = fluid.flow.tensor([1.0, 10.0])
-    >>> fluid.flow.autograd.functional.jvp(lambda x: x * x, x, v)[1].tolist()
-    [2.0, 40.0]
-    """
-    return _product(by_arrays.jvp, func, inputs, v, create_graph, strict)
-
-
-def vhp(
-    func: Function, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
-) -> tuple[Any, Any]:
-    """The value of a function, and the product of a vector with its Hessian.
-
-    Args:
-        func: takes tensors, gives a tensor of one element.
-        inputs: where: a tensor or a tuple of them.
-        v: the vector, in the shapes of ``inputs``; may be left out for one of one element.
-        create_graph, strict: as of :func:`vjp`; ``strict`` is about the gradient, too.
-
-    Raises:
-        ShapeError: the function gives more than one element, or ``v`` has another shape.
-
-    >>> x = fluid.flow.tensor([1.0, 2.0])
-    >>> cubes = lambda x: (x * x * x).sum()
-    >>> fluid.flow.autograd.functional.vhp(cubes, x, fluid.flow.tensor([1.0, 10.0]))[1].tolist()
-    [6.0, 120.0]
-    """
-    return _product(by_arrays.hvp, func, inputs, v, create_graph, strict)
-
-
-def hvp(
-    func: Function, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
-) -> tuple[Any, Any]:
-    """The value of a function, and the product of its Hessian with a vector: the same as
-    :func:`vhp`, since a Hessian is symmetric.
-    """
-    return vhp(func, inputs, v, create_graph, strict)
-
-
-def _product(
-    product: Function, func: Function, inputs: Any, v: Any, create_graph: bool, strict: bool
-) -> tuple[Any, Any]:
-    """What a function gives, and a product with its Jacobian or its Hessian."""
     check_bools(create_graph=create_graph, strict=strict)
     listed = _tensors("inputs", inputs)
     value = _checked(func, listed, strict, second=product is by_arrays.hvp)
@@ -196,6 +140,52 @@ def _product(
     found, made = product(_listing(func), kept, vector, create_graph)
     like = value if product is by_arrays.jvp else inputs
     return _finished(_like(value, found), create_graph), _finished(_like(like, made), create_graph)
+
+
+vjp: Function = given_first(
+    _product,
+    by_arrays.vjp,
+    "vjp",
+    """The value of a function, and the product of a vector with its Jacobian.
+
+    >>> x = fluid.flow.tensor([1.0, 2.0])
+    >>> y, g = fluid.flow.autograd.functional.vjp(lambda x: x * x, x, fluid.flow.ones(2))
+    >>> y.tolist(), g.tolist()
+    ([1.0, 4.0], [2.0, 4.0])
+    """,
+)
+jvp: Function = given_first(
+    _product,
+    by_arrays.jvp,
+    "jvp",
+    """The value of a function, and the product of its Jacobian with a vector.
+
+    >>> x = fluid.flow.tensor([1.0, 2.0])
+    >>> v = fluid.flow.tensor([1.0, 10.0])
+    >>> fluid.flow.autograd.functional.jvp(lambda x: x * x, x, v)[1].tolist()
+    [2.0, 40.0]
+    """,
+)
+vhp: Function = given_first(
+    _product,
+    by_arrays.hvp,
+    "vhp",
+    """The value of a function, and the product of a vector with its Hessian.
+
+    >>> x = fluid.flow.tensor([1.0, 2.0])
+    >>> cubes = lambda x: (x * x * x).sum()
+    >>> fluid.flow.autograd.functional.vhp(cubes, x, fluid.flow.tensor([1.0, 10.0]))[1].tolist()
+    [6.0, 120.0]
+    """,
+)
+hvp: Function = given_first(
+    _product,
+    by_arrays.hvp,
+    "hvp",
+    """The value of a function, and the product of its Hessian with a vector: the same as
+    :func:`vhp`, since a Hessian is symmetric.
+    """,
+)
 
 
 # -- what goes in, and what comes out --------------------------------------------------------------
@@ -277,13 +267,6 @@ def _need_one(value: Any) -> None:
     if isinstance(value, tuple) or value.array.size != 1:
         shape = "a tuple" if isinstance(value, tuple) else f"shape {list(value.array.shape)}"
         raise located(ShapeError, f"expected the function to give one element, got {shape}")
-
-
-def _need_strategy(strategy: str) -> None:
-    if strategy not in ("reverse-mode", "forward-mode"):
-        raise located(
-            ArgumentError, f"expected 'reverse-mode' or 'forward-mode', got {strategy!r:.60}"
-        )
 
 
 def _checked(func: Function, listed: Sequence[Any], strict: bool, second: bool) -> Any:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, ClassVar
-
 from ...functions import creation
 from ...functions.arguments import DTypeLike
 from ...ground.fields import from_fields, options_of
@@ -33,41 +30,35 @@ class ReLU(FunctionModule):
     def __init__(self) -> None: ...
 
 
-class ReLU6(_InPlace):
-    function: ClassVar[Callable[..., Any]] = staticmethod(F.relu6)
+class ReLU6(_InPlace, calls=F.relu6): ...
 
 
 @from_fields
-class Hardtanh(FunctionModule):
+class Hardtanh(FunctionModule, calls=F.hardtanh):
     min_val: float = -1.0
     max_val: float = 1.0
     inplace: bool = False
-    function: ClassVar[Callable[..., Any]] = staticmethod(F.hardtanh)
 
 
 @from_fields
-class LeakyReLU(FunctionModule):
+class LeakyReLU(FunctionModule, calls=F.leaky_relu):
     negative_slope: float = 0.01
     inplace: bool = False
-    function: ClassVar[Callable[..., Any]] = staticmethod(F.leaky_relu)
 
 
 @from_fields
-class ELU(FunctionModule):
+class ELU(FunctionModule, calls=F.elu):
     alpha: float = 1.0
     inplace: bool = False
-    function: ClassVar[Callable[..., Any]] = staticmethod(F.elu)
 
 
-class SELU(_InPlace):
-    function: ClassVar[Callable[..., Any]] = staticmethod(F.selu)
+class SELU(_InPlace, calls=F.selu): ...
 
 
 @from_fields
-class CELU(FunctionModule):
+class CELU(FunctionModule, calls=F.celu):
     alpha: float = 1.0
     inplace: bool = False
-    function: ClassVar[Callable[..., Any]] = staticmethod(F.celu)
 
 
 class GELU(FunctionModule):
@@ -77,16 +68,13 @@ class GELU(FunctionModule):
     def __init__(self) -> None: ...
 
 
-class QuickGELU(FunctionModule):
-    function: ClassVar[Callable[..., Any]] = staticmethod(F.quick_gelu)
+class QuickGELU(FunctionModule, calls=F.quick_gelu): ...
 
 
-class SiLU(_InPlace):
-    function: ClassVar[Callable[..., Any]] = staticmethod(F.silu)
+class SiLU(_InPlace, calls=F.silu): ...
 
 
-class Mish(_InPlace):
-    function: ClassVar[Callable[..., Any]] = staticmethod(F.mish)
+class Mish(_InPlace, calls=F.mish): ...
 
 
 class Softplus(FunctionModule):
@@ -94,28 +82,22 @@ class Softplus(FunctionModule):
     def __init__(self) -> None: ...
 
 
-class Softsign(FunctionModule):
-    function: ClassVar[Callable[..., Any]] = staticmethod(F.softsign)
+class Softsign(FunctionModule, calls=F.softsign): ...
 
 
-class Sigmoid(FunctionModule):
-    function: ClassVar[Callable[..., Any]] = staticmethod(F.sigmoid)
+class Sigmoid(FunctionModule, calls=F.sigmoid): ...
 
 
-class Tanh(FunctionModule):
-    function: ClassVar[Callable[..., Any]] = staticmethod(F.tanh)
+class Tanh(FunctionModule, calls=F.tanh): ...
 
 
-class LogSigmoid(FunctionModule):
-    function: ClassVar[Callable[..., Any]] = staticmethod(F.logsigmoid)
+class LogSigmoid(FunctionModule, calls=F.logsigmoid): ...
 
 
-class Hardsigmoid(_InPlace):
-    function: ClassVar[Callable[..., Any]] = staticmethod(F.hardsigmoid)
+class Hardsigmoid(_InPlace, calls=F.hardsigmoid): ...
 
 
-class Hardswish(_InPlace):
-    function: ClassVar[Callable[..., Any]] = staticmethod(F.hardswish)
+class Hardswish(_InPlace, calls=F.hardswish): ...
 
 
 class Hardshrink(FunctionModule):
@@ -129,12 +111,11 @@ class Softshrink(FunctionModule):
 
 
 @from_fields
-class Threshold(FunctionModule):
+class Threshold(FunctionModule, calls=F.threshold):
     shows = ()
     threshold: float
     value: float
     inplace: bool = False
-    function: ClassVar[Callable[..., Any]] = staticmethod(F.threshold)
 
 
 class GLU(FunctionModule):
@@ -144,12 +125,10 @@ class GLU(FunctionModule):
     def __init__(self) -> None: ...
 
 
-class Softmax(_AlongDim):
-    function: ClassVar[Callable[..., Any]] = staticmethod(F.softmax)
+class Softmax(_AlongDim, calls=F.softmax): ...
 
 
-class LogSoftmax(_AlongDim):
-    function: ClassVar[Callable[..., Any]] = staticmethod(F.log_softmax)
+class LogSoftmax(_AlongDim, calls=F.log_softmax): ...
 
 
 class PReLU(Module):

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from ...eager.engine import located
 from ...errors import ArgumentError
 from ...functions.arguments import DTypeLike, Integers
+from ...ground.spellings import Spelling
 from ...modules.convolution import filter_shape, need_groups, taken_around
 from ..devices import DeviceLike
 from ..tensor import Tensor
@@ -38,46 +39,6 @@ class _Filters(Learned):
     function: ClassVar[Callable[..., Any]]
     transposed: ClassVar[bool] = False
 
-    def _build(
-        self, channels: int, filters: int, size: Integers, moved: dict[str, Any], *options: Any
-    ) -> None:
-        """Make the filters and the bias.
-
-        Args:
-            channels, filters: of the input and the output.
-            size: of a filter.
-            moved: how filters are moved.
-            options: whether there is a bias, the device and the element type.
-        """
-        need_groups(channels, filters, moved["groups"])
-        self.kernel_size: tuple[int, ...] = each("kernel_size", size, self.dimensions)
-        shape = filter_shape(channels, filters, moved["groups"], self.kernel_size, self.transposed)
-        self._make(shape, filters, *options)
-        self.in_channels = channels
-        self.out_channels = filters
-        self.groups: Any = moved["groups"]
-        for name in {*moved} - {"groups"}:
-            named = isinstance(moved[name], str)
-            value = moved[name] if named else each(name, moved[name], self.dimensions)
-            setattr(self, name, value)
-        self._moved = moved
-
-    def extra_repr(self) -> str:
-        shown = [f"{self.in_channels}, {self.out_channels}", f"kernel_size={self.kernel_size}"]
-        shown.append(f"stride={self.stride}")
-        for name, usual in _PLAIN.items():
-            value = getattr(self, name, (usual,))
-            if isinstance(value, str) or any(n != usual for n in value):
-                shown.append(f"{name}={value}")
-        shown += [f"groups={self.groups}"] * (self.groups != 1)
-        shown += ["bias=False"] * (self.bias is None)
-        mode = getattr(self, "padding_mode", "zeros")
-        return ", ".join([*shown, *[f"padding_mode={mode}"] * (mode != "zeros")])
-
-
-class _Convolution(_Filters):
-    """What is convolved with filters."""
-
     def __init__(
         self,
         in_channels: int,
@@ -89,6 +50,7 @@ class _Convolution(_Filters):
         groups: int = 1,
         bias: bool = True,
         padding_mode: str = "zeros",
+        output_padding: Integers | None = None,
         device: DeviceLike = None,
         dtype: DTypeLike = None,
     ) -> None:
@@ -97,17 +59,43 @@ class _Convolution(_Filters):
             raise located(ArgumentError, f"there is no padding_mode {padding_mode!r:.60}")
         if padding_mode != "zeros" and isinstance(padding, str):
             raise located(ArgumentError, f"padding_mode {padding_mode!r} needs padding in numbers")
+        need_groups(in_channels, out_channels, groups)
+        self.kernel_size: tuple[int, ...] = each("kernel_size", kernel_size, self.dimensions)
+        shape = filter_shape(in_channels, out_channels, groups, self.kernel_size, self.transposed)
+        self._make(shape, out_channels, bias, device, dtype)
+        self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
         moved: dict[str, Any] = dict(stride=stride, padding=padding, dilation=dilation)
-        options = bias, device, dtype
-        self._build(in_channels, out_channels, kernel_size, {**moved, "groups": groups}, *options)
+        moved |= {} if output_padding is None else {"output_padding": output_padding}
+        for name, value in moved.items():
+            numbers = value if isinstance(value, str) else each(name, value, self.dimensions)
+            setattr(self, name, numbers)
+        self._moved: dict[str, Any] = {**moved, "groups": groups}
         self.padding_mode = padding_mode
         self._around = taken_around(self._moved, padding_mode, each, self.dimensions)
 
     def forward(self, input: Tensor) -> Tensor:
-        """The convolved input."""
+        """The input, convolved or enlarged."""
         if self._around:
             input = F.pad(input, self._around, self.padding_mode)
         return type(self).function(input, self.weight, self.bias, **self._moved)
+
+    def extra_repr(self) -> str:
+        shown = [f"{self.in_channels}, {self.out_channels}", f"kernel_size={self.kernel_size}"]
+        shown.append(f"stride={self.stride}")
+        for name, usual in _PLAIN.items():
+            value = getattr(self, name, (usual,))
+            if isinstance(value, str) or any(n != usual for n in value):
+                shown.append(f"{name}={value}")
+        shown += [f"groups={self.groups}"] * (self.groups != 1)
+        shown += ["bias=False"] * (self.bias is None)
+        shown += [f"padding_mode={self.padding_mode}"] * (self.padding_mode != "zeros")
+        return ", ".join(shown)
+
+
+class _Convolution(_Filters):
+    """What is convolved with filters."""
+
+    __init__: Callable[..., None] = Spelling({})(_Filters.__init__, fixed={"output_padding": None})
 
 
 @CONVOLUTIONS
@@ -142,28 +130,13 @@ class _Transposed(_Filters):
 
     transposed = True
 
-    def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel_size: Integers,
-        stride: Integers = 1,
-        padding: Integers = 0,
-        output_padding: Integers = 0,
-        groups: int = 1,
-        bias: bool = True,
-        dilation: Integers = 1,
-        device: DeviceLike = None,
-        dtype: DTypeLike = None,
-    ) -> None:
-        super().__init__()
-        moved: dict[str, Any] = dict(stride=stride, padding=padding, groups=groups)
-        moved |= dict(output_padding=output_padding, dilation=dilation)
-        self._build(in_channels, out_channels, kernel_size, moved, bias, device, dtype)
-
-    def forward(self, input: Tensor) -> Tensor:
-        """The enlarged input."""
-        return type(self).function(input, self.weight, self.bias, **self._moved)
+    __init__: Callable[..., None] = Spelling({}, types={" | str": "", " | None": ""})(
+        _Filters.__init__,
+        order="self, in_channels, out_channels, kernel_size, stride, padding, output_padding, "
+        "groups, bias, dilation, device, dtype",
+        fixed={"padding_mode": "zeros"},
+        defaults={"output_padding": 0},
+    )
 
 
 @CONVOLUTIONS

@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-from ...ground.public_names import list_public_names
+from ...ground.public_names import list_given_names
 from ...ground.tracebacks import api_boundaries
-from ..filling import (
-    calc_fan,
-    calculate_gain,
-    constant_,
-    eye_,
-    get_data_format,
-    kaiming_normal_,
-    kaiming_uniform_,
-    normal_,
-    ones_,
-    orthogonal_,
-    trunc_normal_,
-    uniform_,
-    xavier_normal_,
-    xavier_uniform_,
-    zeros_,
-)  # fmt: skip
+from ..filling import calc_fan as calc_fan
+from ..filling import calculate_gain as calculate_gain
+from ..filling import constant_ as constant_
+from ..filling import eye_ as eye_
+from ..filling import get_data_format as get_data_format
+from ..filling import kaiming_normal_ as kaiming_normal_
+from ..filling import kaiming_uniform_ as kaiming_uniform_
+from ..filling import normal_ as normal_
+from ..filling import ones_ as ones_
+from ..filling import orthogonal_ as orthogonal_
+from ..filling import trunc_normal_ as trunc_normal_
+from ..filling import uniform_ as uniform_
+from ..filling import xavier_normal_ as xavier_normal_
+from ..filling import xavier_uniform_ as xavier_uniform_
+from ..filling import zeros_ as zeros_
 
-__all__ = [
-    "calc_fan", "calculate_gain", "constant_", "eye_", "get_data_format", "kaiming_normal_",
-    "kaiming_uniform_", "normal_", "ones_", "orthogonal_", "trunc_normal_", "uniform_",
-    "xavier_normal_", "xavier_uniform_", "zeros_",
-]  # fmt: skip
-
-list_public_names(globals())
+list_given_names(globals())
 api_boundaries(globals(), imported=True)
