@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 from ..errors import ArgumentError, ExplainedError, UnsupportedError
 from ..functions import selection
 from ..ground.dtypes import Kind
-from ..ground.values import Lod, LoDTensor
 from ..ground.spellings import Spelling
+from ..ground.values import Lod, LoDTensor
 from . import engine
 from .recording import TensorRecord
 from .sweep import described
