@@ -81,9 +81,11 @@ class Registry(Module):
         """
         if tensor is not None and not isinstance(tensor, TensorCore):
             raise _unexpected("a tensor", tensor)
+        self._keep("own_buffers", self._free(name, "own_buffers"), tensor)
         if tensor is not None:
             tensor.persistable = bool(persistable)
-        self._keep("own_buffers", self._free(name, "own_buffers"), tensor)
+        elif persistable:
+            self.__dict__.setdefault("_promised", set()).add(name)
 
     def _free(self, name: Any, kept: str) -> str:
         """A name that may be used for what is kept there."""

@@ -23,7 +23,7 @@ from ..ground.callsite import warn
 from ..ground.dtypes import Kind
 from ..ground.protected import answers_protected
 from ..ground.public_names import list_public_names
-from ..ground.values import LoDTensor, SelectedRows, as_fetched
+from ..ground.values import LoDTensor, as_fetched
 from ..ir.block import Block
 from ..ir.program import default_main_program
 from ..opdef.reverse_sweep import NodeOutput
@@ -119,7 +119,7 @@ class VarBase(Tensor):
     name_stem: ClassVar[str] = "generated_var"
     accumulates: ClassVar[bool] = False
     accumulates_kept: ClassVar[bool] = False
-    gradient_stops: ClassVar[bool] = True
+    gradient_stops: bool = True
     frees_all: ClassVar[bool] = True
     layer: ClassVar[type[EagerLayer]] = DygraphLayer
     promotion: ClassVar[Promotion] = WIDER
@@ -198,17 +198,6 @@ class VarBase(Tensor):
         """A copy of the elements, as an array; of one element, it is a number, too."""
         array = super().numpy()
         return as_fetched(array)
-
-    def gradient(  # type: ignore[override]
-        self,
-    ) -> np.ndarray[Any, Any] | tuple[np.ndarray[Any, Any], ...] | None:
-        """A copy of the gradient as an array; a pair of rows and their numbers where it was kept
-        in rows, as of a sparse embedding; None where there is none.
-        """
-        held = self.raw_gradient
-        if isinstance(held, SelectedRows):
-            return np.array(held.value), np.array(held.numbers)
-        return super().gradient()
 
     def _copy_to(self, place: Any = None, blocking: bool = True) -> VarBase:
         return VarBase(self.array.copy(), None, self.stop)

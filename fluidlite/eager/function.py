@@ -206,7 +206,12 @@ class _Called:
                     f"for tensor {place}, got {list(gradient.array.shape)}; it was applied at "
                     f"{node.site}"
                 )
-            value = gradient if sweep.recording else numpy_.asarray(gradient.array)
+            value = gradient
+            if not sweep.recording:
+                value = numpy_.asarray(gradient.array)
+                edge = (node.edges or ())[place : place + 1]
+                if edge and isinstance(edge[0], TensorRecord) and edge[0].raw_gradient is None:
+                    edge[0].gradient_stops = True  # it is what the user's function gave
             pairs.append((place, value))
         return pairs
 

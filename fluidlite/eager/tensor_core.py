@@ -118,7 +118,7 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
     #: the same for gradients that ``retain_grads`` keeps
     accumulates_kept: ClassVar[bool] = False
     #: whether gradients stop gradients themselves
-    gradient_stops: ClassVar[bool] = False
+    gradient_stops: bool = False
 
     #: which element type several ones make
     promotion: ClassVar[Promotion] = WIDER
@@ -405,12 +405,17 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
         """The gradient as it is stored: an array, or rows of one; None where there is none."""
         return None if self._gradient is None else self._gradient.array
 
-    def gradient(self) -> np.ndarray[Any, Any] | None:
-        """A copy of the gradient as an array; None where there is none."""
-        if self._gradient is None:
+    def gradient(self) -> np.ndarray[Any, Any] | tuple[np.ndarray[Any, Any], ...] | None:
+        """A copy of the gradient as an array; a pair of rows and their numbers where it was kept
+        in rows, as of a sparse embedding; None where there is none.
+        """
+        held = self.raw_gradient
+        if held is None:
             self._warn_of_none()
             return None
-        return self._gradient.numpy()
+        if isinstance(held, SelectedRows):
+            return np.array(held.value), np.array(held.numbers)
+        return self._gradient.numpy()  # type: ignore[union-attr]
 
     def receive(self, gradient: Any, sweep: BackwardPass, lock: Any) -> None:
         """Take a gradient that a sweep found.

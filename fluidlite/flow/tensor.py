@@ -85,7 +85,7 @@ class Tensor(Conversion, Placed, Viewing, MoreMethods, InPlace, TensorCore):  # 
 
     accumulates: ClassVar[bool] = True
     accumulates_kept: ClassVar[bool] = True
-    gradient_stops: ClassVar[bool] = True
+    gradient_stops: bool = True
     flat_zeros: ClassVar[bool] = True
     results: ClassVar[type[Tensor]]
     promotion: ClassVar[Promotion] = DIMENSIONS_FIRST

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
-from ..eager.prepared import generator
 from ..eager.recording import eager
 from ..errors import ArgumentError, ShapeError
 from ..ground.dtypes import as_dtype
@@ -26,12 +25,11 @@ from .arithmetic import (
     remainder,
     subtract,
 )
-from .elementary import cast, isnan, log
+from .elementary import cast, isnan
 from .items import get_item, set_item
-from .noise import uniform_like
-from .reduction import argmax, of_number, one_axis
+from .reduction import of_number, one_axis
 from .reduction import sum as total
-from .selection import chosen, indices_of, of_ranks, runs, scatter_nd_add, sort, topk
+from .selection import chosen, indices_of, of_ranks, runs, scatter_nd_add, sort
 from .shaping import (
     broadcast_tensors,
     moveaxis,
@@ -382,10 +380,13 @@ def multinomial(
     >>> fluid.multinomial(fluid.to_tensor([0.0, 1.0]), 3, replacement=True).tolist()
     [1, 1, 1]
     """
-    if x.appends is not None:
-        return _drawn_places(x, num_samples, replacement)
-    weights = x.array.astype("float64")
-    rows = weights.reshape(-1, weights.shape[-1])
+    if x.appends is None:
+        _need_weights(x.array.reshape(-1, x.array.shape[-1]), num_samples, replacement)
+    return eager.multinomial(x, num_samples=num_samples, replacement=replacement)
+
+
+def _need_weights(rows: Any, num_samples: int, replacement: bool) -> None:
+    """Refuse weights by which so many places cannot be drawn."""
     if (rows < 0).any() or not np.isfinite(rows).all() or not (rows.sum(1) > 0).all():
         raise ArgumentError("multinomial: expected finite weights from 0, not all of a row 0")
     if not replacement and (np.count_nonzero(rows, 1) < num_samples).any():
@@ -393,22 +394,6 @@ def multinomial(
             f"multinomial: expected at least num_samples={num_samples} weights that are not 0, or "
             f"replacement=True"
         )
-    draw = generator.get()()
-    drawn = [draw.choice(len(row), num_samples, replacement, row / row.sum()) for row in rows]
-    shape = (*weights.shape[:-1], num_samples)
-    return _like(x, np.asarray(drawn, "int64").reshape(shape))
-
-
-def _drawn_places(x: Any, num_samples: int, replacement: bool) -> Any:
-    """The places of the largest logarithms of a variable's weights, each with noise of Gumbel's
-    distribution: so are places drawn by their weights.
-    """
-    chances = log(unsqueeze(x, -2)) if replacement else log(x)
-    if replacement:
-        chances = eager.concat([chances] * num_samples, axis=x.array.ndim - 1)
-    noise = multiply(log(multiply(log(uniform_like(chances, 1e-12, 1.0)), -1.0)), -1.0)
-    noisy = add(chances, noise)
-    return argmax(noisy, -1) if replacement else topk(noisy, num_samples)[1]
 
 
 def index_add(

@@ -35,7 +35,7 @@ def normal_like(x: Tensor) -> Tensor:
 
 def exponential_like(x: Tensor, lam: float = 1.0, name: str | None = None) -> Tensor:
     """Random numbers in the shape of x, exponentially distributed with the mean ``1 / lam``."""
-    return divide(log(_above_zero(x)), -lam)
+    return divide(log1p(multiply(uniform_like(x), -1.0)), -lam)
 
 
 def cauchy_like(x: Tensor, loc: float = 0, scale: float = 1, name: str | None = None) -> Tensor:

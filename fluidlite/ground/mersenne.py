@@ -9,10 +9,12 @@ two draws at a time.  The tests hold them against paddlepaddle 2.6.2.
 from __future__ import annotations
 
 from copy import deepcopy
-from math import prod
+from math import exp, prod
 from typing import Any
 
 import numpy as np
+
+from .counts import ManyCounts
 
 Array = np.ndarray[Any, Any]
 
@@ -213,6 +215,29 @@ class PaddleNumbers(np.random.Generator):
         shape = _shape(size)
         drawn = self._below(int(high) - int(low), prod(shape)).astype("int64") + int(low)
         return drawn.reshape(shape) if size is not None else int(drawn[0])
+
+    def poisson(self, lam: Any = 1.0, size: Any = None) -> Any:
+        """How often something happens that happens ``lam`` times on average.
+
+        Args:
+            lam: the averages.
+            size: not taken: each average has one number.
+        """
+        means = np.asarray(lam, "float64")
+        counts = [self._count(mean) for mean in means.ravel().tolist()]
+        return np.array(counts, "int64").reshape(means.shape)
+
+    def _count(self, mean: float) -> int:
+        if mean >= 12:
+            return ManyCounts(mean).draw(self)
+        limit, product, count = exp(-mean), self._fraction(), 0
+        while product > limit:
+            product *= self._fraction()
+            count += 1
+        return count
+
+    def _fraction(self) -> float:
+        return float(self.random(1)[0])
 
     def permutation(self, x: Any, axis: int = 0) -> Any:
         """The numbers below ``x``, or its elements, in another order.

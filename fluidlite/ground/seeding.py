@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,9 @@ class Seed:
         self._drawing: dict[int, int] | None = {} if is_given else None
         #: draws the order of samples; None where Python's and NumPy's own generators do
         self.orders: np.random.Generator | None = None
+        #: what every program draws from in turn, called with an operator's own seed; None where
+        #: each run of one has numbers of its own
+        self.stream: Callable[[int], np.random.Generator] | None = None
         if is_given:
             self.orders = np.random.default_rng(number & _WORD)
 

@@ -60,6 +60,14 @@ class Owner:
                 self.__dict__[other].pop(name, None)
         self.__dict__[place][name] = value
 
+    def _unfit(self, place: str, name: str, value: Any) -> ArgumentError:
+        return located(
+            ArgumentError,
+            f"attribute {name!r} of {type(self).__name__} holds {self._keeps[place].said}: "
+            f"expected another one or None, got {value!r:.60} of type {type(value).__name__}; "
+            f"delete it first, or use another name",
+        )
+
     def extra_repr(self) -> str:
         """What ``repr`` says besides the class and what lies within."""
         return ""
@@ -82,8 +90,13 @@ def remembers(owner: Any, keeps: Mapping[str, Kept], read_out: Callable[[Any], A
         keeps: what, by the attribute that has the dictionary of it.
         read_out: what an attribute gives for what is remembered.
     """
-    owner._keeps = keeps
+    keep(owner, keeps)
     owner.__getattr__ = _reading(tuple(keeps), read_out)
+
+
+def keep(owner: Any, keeps: Mapping[str, Kept]) -> None:
+    """Say what a class remembers of what its attributes are given; see :func:`remembers`."""
+    owner._keeps = keeps
     owner.__setattr__ = quick_api_boundary(_assigning(keeps))
 
 
@@ -116,12 +129,7 @@ def _assigning(keeps: Mapping[str, Kept]) -> Any:
             registry = self.__dict__.get(place)
             if registry is not None and name in registry:
                 if value is not None and not isinstance(value, keeps[place].kinds):
-                    raise located(
-                        ArgumentError,
-                        f"attribute {name!r} of {type(self).__name__} holds "
-                        f"{keeps[place].said}: expected another one or None, got {value!r:.60} "
-                        f"of type {type(value).__name__}; delete it first, or use another name",
-                    )
+                    raise self._unfit(place, name, value)
                 registry[name] = value
                 return
         object.__setattr__(self, name, value)

@@ -19,6 +19,7 @@ from ..ground.tracebacks import cut, is_boundary
 from ..initializer import Initializer
 from ..ir.variable import Variable
 from ..layer_helper import ObjectHelper
+from ..modules.owning import Kept, keep
 from ..param_attr import Attr
 from ..symbolic import appending, calls_append, in_program
 from .casting import CastLayer
@@ -57,6 +58,18 @@ class Layer(CastLayer):
 
     def __init__(self, name_scope: str | None = None, dtype: DTypeLike = "float32") -> None:
         super().__init__(name_scope, dtype)
+
+    def _keep(self, place: str, name: str, value: Any) -> None:
+        """Remember it; a tensor stands in the place of a buffer only, and is saved as that was."""
+        if place == "own_buffers" and value is not None:
+            for other in self._keeps:
+                if name in self.__dict__.get(other, ()) and other != place:
+                    raise self._unfit(other, name, value)
+            if name in self.__dict__.get(place, ()):
+                before = self.__dict__[place][name]
+                promised = name in self.__dict__.get("_promised", ())
+                value.persistable = promised if before is None else before.persistable
+        super()._keep(place, name, value)
 
     @property
     def _helper(self) -> ObjectHelper:
@@ -183,6 +196,9 @@ class TensorLayer(Layer):
         @overload
         def __call__(self, *inputs: Any, **kwargs: Any) -> Any: ...
         def __call__(self, *inputs: Any, **kwargs: Any) -> Any: ...
+
+
+keep(Layer, {**Layer._keeps, "own_buffers": Kept(Tensor, "a tensor")})
 
 
 def checked(what: str, given: Any, *allowed: Any) -> Any:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import inf, sqrt
+from math import inf
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..errors import ArgumentError
 from ..ground.fields import from_fields, options_of
-from ..initializer import Uniform
 from ..param_attr import Attr
 from . import functional as F
 from .activation import FunctionLayer
@@ -235,10 +234,8 @@ class HSigmoidLoss(Layer):
         if classes < 2 and not self.is_custom:
             raise ArgumentError(f"expected num_classes of at least 2, got {classes!r}")
         self.num_classes = classes
-        rows, bound = classes - (not self.is_custom), 1 / sqrt(size)
-        self.weight: Any = self.create_parameter(
-            [rows, size], attr, default_initializer=Uniform(-bound, bound)
-        )
+        rows = classes - (not self.is_custom)
+        self.weight: Any = self.create_parameter([rows, size], attr)
         self.bias: Any = self.create_parameter([rows, 1], bias_attr, is_bias=True)
 
     def forward(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -280,3 +281,82 @@ class poisson(Op):
 
     def grad(self, f: Any, dOut: Value) -> Rules:
         return dict(X=lambda: f.fill_zeros_like(dOut))
+
+
+class multinomial(Op):
+    """Out = places of each row of X, drawn by the weights that it holds.
+
+    X: weights from 0, [n] or [rows, n].
+    num_samples: how many are drawn of a row.
+    replacement: whether one may be drawn again.
+    """
+
+    signature = "X -> Out"
+    random: ClassVar[bool] = True
+    num_samples: int = 1
+    replacement: bool = False
+    grad = None
+
+    def infer(self, X: Spec) -> Specs:
+        need_float(X=X)
+        need_ndim((1, 2), X=X)
+        need_least(self, 1, "num_samples")
+        return X.with_shape((*X.shape[:-1], self.num_samples)).with_dtype(DType.INT64)
+
+    def run(self, xp: Any, rng: Any, X: Array) -> Array:
+        rows = xp.reshape(X, (-1, X.shape[-1])).astype("float64")
+        drawn = rng(0).random((len(rows), self.num_samples), "float64")
+        if self.replacement:
+            sums = xp.cumsum(rows / rows.sum(axis=1, keepdims=True), axis=1)
+            found = [xp.searchsorted(*row, side="right") for row in zip(sums, drawn)]
+            return self._places(xp, X, xp.stack(found))
+        places = []
+        for k in range(self.num_samples):
+            sums = xp.cumsum(rows, axis=1)
+            places.append((sums <= drawn[:, k : k + 1] * sums[:, -1:]).sum(axis=1))
+            rows = xp.where(xp.arange(X.shape[-1]) == places[-1][:, None], 0.0, rows)
+        return self._places(xp, X, xp.stack(places, axis=1))
+
+    def _places(self, xp: Any, X: Array, found: Array) -> Array:
+        inside = xp.minimum(found, X.shape[-1] - 1)
+        return xp.reshape(inside, (*X.shape[:-1], self.num_samples)).astype("int64")
+
+
+class rrelu(Op):
+    """Out = X where X is from 0, and X times a slope that is drawn elsewhere (Xu et al., Empirical
+    evaluation of rectified activations in convolutional network, 2015).
+
+    lower, upper: between which the slopes are; with ``is_test`` each is the middle of them.
+    Noise: what X was multiplied by.
+    """
+
+    signature = "X -> Out, Noise!"
+    random: ClassVar[bool] = True
+    is_test: bool = False
+    lower: float = 1.0 / 8.0
+    upper: float = 1.0 / 3.0
+
+    def infer(self, X: Spec) -> Specs:
+        need_float(X=X)
+        return X, X
+
+    def run(self, xp: Any, rng: Any, X: Array) -> Arrays:
+        return self._sloped(xp, X, lambda below: rng(0).random(X.shape, "float32"))
+
+    def run_numpy(self, xp: Any, rng: Any, X: Array) -> Arrays:
+        def drawn(below: Array) -> Array:
+            shares = np.zeros(X.shape)
+            shares[below] = rng(0).random(int(below.sum()), "float32")
+            return shares
+
+        return self._sloped(xp, X, drawn)
+
+    def _sloped(self, xp: Any, X: Array, drawn: Callable[[Array], Array]) -> Arrays:
+        below = X < 0
+        share = 0.5 if self.is_test else drawn(below)
+        slope = (self.lower + share * (self.upper - self.lower)) + xp.zeros(X.shape)
+        noise = xp.where(below, slope, 1.0).astype(X.dtype)
+        return X * noise, noise
+
+    def grad(self, f: Any, Noise: Value, dOut: Value) -> Rules:
+        return dict(X=lambda: dOut * Noise)

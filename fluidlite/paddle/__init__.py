@@ -76,7 +76,7 @@ from ..functions.special import (
 from ..ground.module_tables import give_names
 from ..ground.place import CPUPlace, CUDAPinnedPlace, CUDAPlace
 from ..ground.tracebacks import api_boundaries
-from ..ground.state import get_flags, set_flags
+from ..ground.state import set_flags
 from . import (
     autograd, device, framework, inplace, nn, optimizer, reader, regularizer, version,
 )  # fmt: skip
@@ -91,6 +91,7 @@ from .device import (
     is_compiled_with_rocm, is_compiled_with_xpu, set_device,
 )  # fmt: skip
 from .element_types import bool, dtype, finfo, iinfo, is_complex, is_floating_point, is_integer
+from .flags import get_flags
 from .param_attr import ParamAttr
 from .modes import disable_static, enable_static, in_dynamic_mode
 from .random_states import (

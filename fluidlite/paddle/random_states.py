@@ -8,6 +8,7 @@ from ..eager.prepared import generator
 from ..errors import ArgumentError, NoDeviceError
 from ..functions import creation
 from ..ground.public_names import list_public_names
+from ..ground.seeding import seeds
 from ..ground.tracebacks import api_boundaries
 
 __all__ = ["get_cuda_rng_state", "get_rng_state", "seed", "set_cuda_rng_state", "set_rng_state"]
@@ -15,7 +16,8 @@ __all__ = ["get_cuda_rng_state", "get_rng_state", "seed", "set_cuda_rng_state", 
 
 def seed(seed: int) -> None:
     """Start all random numbers from a seed: tensors draw what they draw on paddle 2.6's CPU, first
-    values of parameters and dropout among it; programs and readers draw numbers of their own.
+    values of parameters and dropout among it, and programs go on where they stopped; readers draw
+    numbers of their own.
 
     Args:
         seed: the same numbers come behind the same seed.
@@ -26,7 +28,9 @@ def seed(seed: int) -> None:
     [55, 20, 1, 51]
     """
     creation.seed(seed)
-    generator.get().restart(int(seed), as_paddle=True)
+    stream = generator.get()
+    stream.restart(int(seed), as_paddle=True)
+    seeds.get().stream = stream
 
 
 class GeneratorState:

@@ -280,6 +280,7 @@ class Executor(PreparesRuns, RunsDatasets, KeepsRandomState, TracesRuns, Describ
         seed = known.seed_of(program)
         if self._engine is not None:
             return self._engine.session(seed, known.count, **how)
+        how["stream"] = known.stream_of(program)
         return Session(self._backend, seed, known.count, passes=self._passes, **how)
 
     def plan(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 from weakref import ref
 
@@ -123,8 +123,18 @@ class RunState:
         own = self._seed.of_executor(self._number) if self.seed is None else self.seed
         return program.random_seed or own
 
+    def stream_of(self, program: Program) -> Callable[[int], Any] | None:
+        """What random operators of the program draw from in turn; None where each has numbers of
+        its own.
+        """
+        has_own = self.seed is not None or program.random_seed
+        return None if has_own else self._seed.stream
+
     def draw(self, program: Program, backend: Any, key: str | tuple[int | str, ...]) -> Any:
         """A source of random numbers for an operator of the next run; see ``Session``."""
+        stream = self.stream_of(program)
+        if stream is not None:
+            return stream
         keys = key if isinstance(key, tuple) else (key,)
         return backend.generators(self.seed_of(program), self.count, *keys)
 

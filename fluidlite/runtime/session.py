@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from types import ModuleType
@@ -58,6 +58,8 @@ class Session:
     profile: Profile | None = None  #: takes the times
     #: those that rewrite plans; what ``FLUIDLITE_PASSES`` says when None
     passes: tuple[Pass, ...] | None = None
+    #: what random operators draw from in turn, in place of the seed
+    stream: Callable[[int], Any] | None = None
 
     def __post_init__(self) -> None:
         self.f: Eval = Eval(self.backend)
@@ -263,6 +265,8 @@ class Session:
         """A source of random numbers for an operator; its key may begin with the numbers of the
         passes through blocks that it is part of.
         """
+        if self.stream is not None:
+            return self.stream
         keys = key if isinstance(key, tuple) else (key,)
         return self.backend.generators(*self._counters, *keys)
 

@@ -64,7 +64,36 @@ def long(paddle):
         yield draw([2])
 
 
-CASES = (initial, layers, in_place, functions, dropping, long)
+def counting(paddle):
+    """Whole numbers that weights and averages say."""
+    weights = paddle.to_tensor([[0.9, 0.1, 0.4, 0.2, 0.7], [0.3, 0.0, 0.5, 0.5, 0.6]])
+    yield paddle.multinomial(weights, 4)
+    yield paddle.multinomial(weights[0], 6, replacement=True)
+    yield paddle.poisson(paddle.to_tensor([0.5, 3.0, 11.9, 12.0, 50.0, 1000.0] * 5))
+    yield paddle.nn.functional.rrelu(paddle.to_tensor([-1.0, 2.0, -3.0, 0.0, -1.0]), 0.1, 0.3)
+    yield paddle.nn.HSigmoidLoss(3, 6).weight
+
+
+def programs(paddle):
+    """Programs go on where they stopped, and where tensors did."""
+    paddle.rand([3])
+    paddle.enable_static()
+    main, start = paddle.static.Program(), paddle.static.Program()
+    with paddle.static.program_guard(main, start):
+        x = paddle.ones([2, 4])
+        made = [paddle.static.nn.fc(x, 3), paddle.nn.functional.dropout(x)]
+        made += [paddle.rand([2]), paddle.randn([3]), paddle.randint(0, 9, [4])]
+        made += [paddle.bernoulli(x * 0.5), paddle.normal(1.0, 2.0, [3]), paddle.randperm(5)]
+        made += [paddle.multinomial(x, 2), paddle.poisson(x * 20), paddle.uniform([2], seed=5)]
+    executor = paddle.static.Executor()
+    executor.run(start)
+    found = [each for _ in range(2) for each in executor.run(main, fetch_list=made)]
+    paddle.disable_static()
+    yield from map(paddle.to_tensor, found)
+    yield paddle.rand([2])
+
+
+CASES = (initial, layers, in_place, functions, dropping, long, counting, programs)
 
 
 def drawn(paddle, case):

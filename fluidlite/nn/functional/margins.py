@@ -99,7 +99,8 @@ def soft_margin_loss(
     Args:
         input: of any shape.
     """
-    return reduced(eager.softplus(multiply(multiply(label, input), -1.0)), reduction)
+    apart = multiply(cast(label, input.dtype), input)
+    return reduced(eager.softplus(multiply(apart, -1.0)), reduction)
 
 
 def pairwise_distance(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...eager.recording import eager
 from ...eager.tensor import Tensor
 from ...errors import ArgumentError
-from ...functions.arithmetic import add, divide, equal, greater_equal, multiply, subtract
+from ...functions.arithmetic import add, divide, equal, multiply, subtract
 from ...functions.elementary import cast, log
 from ...functions.noise import uniform_like
 from ...functions.reduction import max as largest
-from ...functions.selection import chosen
 from .activation import leaky_relu, softmax
 
 
@@ -40,7 +40,7 @@ def rrelu(
         raise ArgumentError(f"expected 0 <= lower <= upper <= 1, got {lower!r} and {upper!r}")
     if not training or lower == upper:
         return leaky_relu(x, (lower + upper) / 2)
-    return chosen(greater_equal(x, 0.0), x, multiply(x, uniform_like(x, lower, upper)))
+    return eager.rrelu(x, lower=lower, upper=upper)[0]
 
 
 def gumbel_softmax(

@@ -14,11 +14,12 @@ from .scheduler import Epochs, LRScheduler, scheduler
 
 @scheduler
 class NoamDecay(LRScheduler):
-    d_model: int
+    d_model: float
     warmup_steps: int
     learning_rate: float = 1.0
     last_epoch: int = -1
     verbose: bool = False
+    checks: ClassVar[Mapping[str, Any]] = {"d_model": positive}
     formula: ClassVar[Callable[..., Any]] = staticmethod(schedules.noam)
 
     def get_lr(self) -> float:

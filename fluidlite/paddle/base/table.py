@@ -28,7 +28,8 @@ NAMES: Homes = {
     "compiler": "BuildStrategy CompiledProgram ExecutionStrategy",
     "data_feeder": "DataFeeder",
     "framework": "Program Variable cpu_places cuda_pinned_places cuda_places device_guard "
-    f"get_flags is_compiled_with_cuda name_scope set_flags {_PROGRAMS}",
+    f"is_compiled_with_cuda name_scope set_flags {_PROGRAMS}",
+    "paddle.flags": "get_flags",
     "paddle.utils": "require_version",
     "lod_tensor": "create_lod_tensor create_random_int_lodtensor",
     "nn.initializer": "set_global_initializer",
@@ -108,8 +109,9 @@ MODULES: Table = {
         "dtype_is_compatible_with global_scope g_scope has_feed_operators has_fetch_operators "
         "scope_guard _fetch_var _as_lodtensor _to_name_str _switch_scope",
         "readers.dataset_runs": "~FetchHandler",
-        "framework": "Operator Program Variable default_main_program get_flags set_flags "
+        "framework": "Operator Program Variable default_main_program set_flags "
         "convert_np_dtype_to_dtype_",
+        "paddle.flags": "get_flags",
         "fluid.data_feeder": "convert_dtype",
         "paddle.base": "core compiler framework unique_name",
         _OWN: "in_pir_mode",
@@ -118,9 +120,10 @@ MODULES: Table = {
         "framework": "Block Operator Parameter Program Variable CONTROL_DEP_VAR_PREFIX "
         "EMPTY_VAR_NAME GRAD_VAR_SUFFIX TEMP_VAR_NAME ZERO_VAR_SUFFIX "
         "convert_np_dtype_to_dtype_ cpu_places cuda_pinned_places cuda_places device_guard "
-        "dtype_is_floating get_flags grad_var_name is_compiled_with_cuda name_scope "
+        "dtype_is_floating grad_var_name is_compiled_with_cuda name_scope "
         "set_flags switch_main_program switch_startup_program "
         f"_current_expected_place _full_name_scope _get_var {_PROGRAMS}",
+        "paddle.flags": "get_flags",
         "fluid.framework": "~NameScope OpProtoHolder generate_control_dev_var_name "
         "switch_device _cpu_num _cuda_ids _main_program_ _startup_program_",
         "fluid.wrapped_decorator": "~signature_safe_contextmanager wrap_decorator",

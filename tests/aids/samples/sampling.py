@@ -61,3 +61,18 @@ def sampling_id(rng):
 def poisson(rng):
     why = dict(order=0, why="counts are integers", values_matter=False)
     yield Sample(dict(X=rng.uniform(1, 9, size=[2, 3])), **why)
+
+
+@samples("multinomial")
+def multinomial(rng):
+    why = dict(order=0, why="places are integers", values_matter=False)
+    weights = rng.uniform(size=[3, 5])
+    yield Sample(dict(X=weights), dict(num_samples=4), "each_once", **why)
+    yield Sample(dict(X=weights[0]), dict(num_samples=7, replacement=True), "again", **why)
+
+
+@samples("rrelu")
+def rrelu(rng):
+    x = rng.normal(size=[3, 4])
+    yield Sample(dict(X=x), dict(lower=0.1, upper=0.4), values_matter=False)
+    yield Sample(dict(X=x), dict(is_test=True), "test")
