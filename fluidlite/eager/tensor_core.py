@@ -138,6 +138,8 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
     given_name: str | None = None
     persistable = False
     _gradient: Tensor | None = None
+    #: of a gradient whose rows somebody has seen as an array: the rows, and that array
+    _seen: tuple[SelectedRows | None, Any] = (None, None)
     _hooks: Hooks | None = None
     _retains = False
 
@@ -373,8 +375,13 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
         if held is None:
             self._warn_of_none()
         elif isinstance(held.array, SelectedRows):
-            held.array = held.array.to_dense()
+            held._show(held.array)
         return held
+
+    def _show(self, rows: SelectedRows) -> None:
+        """Be all rows of a gradient; an optimizer sees those alone that there are."""
+        self.array = rows.to_dense()
+        self._seen = rows, self.array
 
     @grad.setter
     def grad(self, value: Tensor | None) -> None:
@@ -403,7 +410,11 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
     @property
     def raw_gradient(self) -> Any:
         """The gradient as it is stored: an array, or rows of one; None where there is none."""
-        return None if self._gradient is None else self._gradient.array
+        held = self._gradient
+        if held is None:
+            return None
+        rows, array = held._seen
+        return held.array if rows is None or array is not held.array else rows
 
     def gradient(self) -> np.ndarray[Any, Any] | tuple[np.ndarray[Any, Any], ...] | None:
         """A copy of the gradient as an array; a pair of rows and their numbers where it was kept
@@ -451,14 +462,20 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
             if isinstance(gradient, TensorRecord):
                 gradient = eager.elementwise_add(held.alias(), gradient)
             else:
-                total = held.array + gradient
+                total = self.raw_gradient + gradient
                 gradient = total if isinstance(total, SelectedRows) else np.asarray(total)
         if isinstance(gradient, TensorRecord):
             held.array, held.origin, held.stop = gradient.array, gradient.origin, gradient.stop
         else:
-            held.array, held.origin = gradient, None
+            held._replace(gradient)
             held.stop = self.gradient_stops
         held.version += 1
+
+    def _replace(self, gradient: Any) -> None:
+        """Be another gradient: an array, or rows of one, which stay an array for who has it."""
+        self.array, self.origin = gradient, None
+        if isinstance(gradient, SelectedRows) and self._seen[0] is not None:
+            self._show(gradient)
 
     def clear_gradient(self, set_to_zero: bool = True) -> None:
         """Make the gradient zero, or drop it.
@@ -470,7 +487,7 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
         if not set_to_zero:
             self._gradient = None
         elif held is not None:
-            held.array, held.origin = _no_gradient(self.array, held.array), None
+            held._replace(_no_gradient(self.array, self.raw_gradient))
             held.version += 1
 
     def clear_grad(self, set_to_zero: bool = True) -> None:

@@ -227,7 +227,7 @@ def prepend_feed_ops(
         return
     block = inference_program.global_block()
     holder = block.create_var(name=feed_holder_name, type=Kind.FEED_MINIBATCH, persistable=True)
-    for number, name in reversed(list(enumerate(feed_target_names))):
+    for number, name in enumerate(feed_target_names):  # the last one comes first, as paddle has it
         block.prepend_op("feed", {"X": holder}, {"Out": block.var(name)}, {"col": number})
 
 

@@ -30,15 +30,20 @@ def weight_to_remake(owner: Any, name: str, kind: type) -> Any:
     return weight
 
 
-def remade(owner: Any, name: str, make: Callable[[Any], Any], *kept: Any) -> None:
+def remade(
+    owner: Any, name: str, make: Callable[[Any], Any], *kept: Any, first: Any = None
+) -> None:
     """Make a weight of its owner now, and again before each call; :func:`no_longer_remade` gives
-    back what is ``kept``.
+    back what is ``kept``.  Until the first call it is ``first``, where that is given.
     """
 
     def hook(owner: Any, inputs: Any) -> None:
         object.__setattr__(owner, name, make(owner))
 
-    hook(owner, None)
+    if first is None:
+        hook(owner, None)
+    else:
+        object.__setattr__(owner, name, first)
     _made(owner)[name] = (owner.register_forward_pre_hook(hook), kept)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from ..eager.tensor import Tensor
@@ -13,6 +13,14 @@ from ..modules.calling import FunctionCaller
 from ..param_attr import Attr
 from . import functional as F
 from .layer import TensorLayer
+
+#: attributes of paddle's layers that are options of other names
+_OPTIONS = {"ksize": "kernel_size", "divisor": "divisor_override"}
+
+
+def _option_of(attribute: str) -> str:
+    name = attribute.removeprefix("_")
+    return _OPTIONS.get(name, name)
 
 
 class FunctionLayer(FunctionCaller, TensorLayer):
@@ -31,6 +39,25 @@ class FunctionLayer(FunctionCaller, TensorLayer):
         """
         TensorLayer.__init__(self, given.pop("name", None))
         self._options = self._unusual(given)
+
+    def __getattr__(self, name: str) -> Any:
+        """An option, as it was given or has been set since."""
+        option = _option_of(name)
+        for known in self._known_options():
+            if option in known:
+                return known[option]
+        return super().__getattr__(name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        option = _option_of(name)
+        if any(option in known for known in self._known_options()):
+            self._options = {**self._options, option: value}
+        else:
+            super().__setattr__(name, value)
+
+    def _known_options(self) -> tuple[Mapping[str, Any], ...]:
+        """Those of this layer, and those that are as by default."""
+        return self.__dict__.get("_options", {}), vars(type(self)).get("_usual", {})
 
     #: the options in its ``repr``, by ``option:name`` under another name; one with ``?`` stands
     #: there where it is not as by default
@@ -53,8 +80,6 @@ class TrainedFunction(FunctionLayer):
 
     def begin(self, given: dict[str, Any]) -> None:
         TensorLayer.__init__(self, given.pop("name"))
-        for name, value in given.items():
-            setattr(self, name, value)
         self._options = given
 
 

@@ -16,7 +16,7 @@ from ..initializer import Constant
 from ..param_attr import Attr, ParamAttr
 from . import functional as F
 from .activation import FunctionLayer
-from .layer import Layer, TensorLayer, format_of
+from .layer import Layer, Option, TensorLayer, format_of
 
 NORMS = Family(
     {
@@ -39,6 +39,8 @@ class _Scaled(TensorLayer):
     scale: Any
 
     _formats: ClassVar[Sequence[str]] = ("NCHW", "NHWC")
+    _epsilon: ClassVar = Option("epsilon")
+    _data_format: ClassVar = Option("data_format")
 
     def _make(self, given: dict[str, Any], shape: list[int], scale: str = "weight") -> None:
         """Make the scale and the shift.
@@ -68,6 +70,7 @@ class _BatchNorm(_Scaled):
     """Normalisation of each channel over a batch; running statistics are used in tests."""
 
     _ranks: ClassVar[Sequence[int]] = (4,)
+    _momentum: ClassVar = Option("momentum")
     num_features: int
     momentum: float = 0.9
     epsilon: float = 1e-5
@@ -319,6 +322,7 @@ class GroupNorm(_Scaled):
 class _InstanceNorm(_Scaled):
     """What the normalisations of single samples have in common."""
 
+    _epsilon: ClassVar = Option("eps")
     num_features: int
     epsilon: float = 1e-5
     momentum: float = 0.9

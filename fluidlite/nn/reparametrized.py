@@ -12,7 +12,7 @@ from ..eager.tensor import Tensor
 from ..errors import ArgumentError
 from ..functions.shaping import reshape
 from ..ground.arguments import integer
-from ..initializer import Normal
+from ..initializer import Normal, Xavier
 from ..layers.creation import assign as assign_variable
 from ..modules.reparametrization import (
     lengths,
@@ -29,7 +29,15 @@ from .spectral import by_largest
 
 def _twin(parameter: Parameter, array: Any, ending: str) -> Parameter:
     """Another parameter in the place of one."""
+    _drawn_and_dropped(array)
     return Parameter(array, f"{parameter.name}_{ending}", parameter.trainable)
+
+
+def _drawn_and_dropped(array: Any) -> None:
+    """Draw what a parameter begins with, which gets other values here: paddle 2.6 does, and what a
+    program draws next follows it.
+    """
+    initial_value(Xavier(), array.shape, str(array.dtype))
 
 
 def _dimension(weight: Parameter, name: str, dim: Any) -> int:
@@ -103,9 +111,9 @@ def spectral_norm(
     eps: float = 1e-12,
     dim: int | None = None,
 ) -> Layer:
-    """Have a layer's weight divided by its largest singular value in each call; what is trained is
-    ``<name>_orig`` (Miyato et al. 2018, "Spectral normalization for generative adversarial
-    networks").
+    """Have a layer's weight divided by its largest singular value from the first call on; what is
+    trained is ``<name>_orig`` (Miyato et al. 2018, "Spectral normalization for generative
+    adversarial networks").
 
     Args:
         layer: the layer.
@@ -136,6 +144,7 @@ def spectral_norm(
     layer.add_parameter(f"{name}_orig", weight)
     vectors = [f"{name}_u", f"{name}_v"]
     for which, size in zip(vectors, (rows, weight.array.size // rows)):
+        _drawn_and_dropped(np.empty(size, weight.array.dtype))
         start = initial_value(Normal(0.0, 1.0), [size], str(weight.array.dtype))
         kept = Tensor(start / np.linalg.norm(start))
         kept.name, kept.persistable = f"{weight.name}_{which[-1]}", True
@@ -153,5 +162,5 @@ def spectral_norm(
                 assign_variable(value, vector)
         return weight
 
-    remade(layer, name, divided)
+    remade(layer, name, divided, first=weight)
     return layer

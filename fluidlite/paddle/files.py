@@ -23,6 +23,7 @@ from ..ground.values import LoDTensor
 from ..ir.program import Program
 from ..proto.pickling import write_pickle
 from ..proto.state import MODEL, NAME_TABLE, checked_path, stored_in
+from .static.models import read_details, values_of_model
 
 #: words that paddle 2.6 takes
 _OF_SAVE = ("use_binary_format", "pickle_protocol")
@@ -70,10 +71,10 @@ def save(obj: Any, path: Path | BytesIO, protocol: int = 4, **configs: Any) -> N
 
 
 def load(path: Path | BytesIO, **configs: Any) -> Any:
-    """What ``save`` wrote.
+    """What ``save`` wrote, or the parameters of a model as arrays.
 
     Args:
-        path: the file, or a buffer in memory.
+        path: the file, a buffer in memory, or what stands before ``.pdmodel`` of a model.
         configs: ``return_numpy=True`` gives arrays in the place of tensors,
             ``keep_name_table=True`` the names of the tensors of a state, too.
 
@@ -87,6 +88,8 @@ def load(path: Path | BytesIO, **configs: Any) -> Any:
         name, data = "the buffer", path.read()
     else:
         name = checked_path(path)
+        if not os.path.exists(name) and os.path.exists(name + MODEL):
+            return _values_of_model(name)
         data = read_bytes(name)
     if data[:1] != _PICKLE and name.endswith(MODEL):
         return Program.parse_from_string(data)
@@ -94,6 +97,15 @@ def load(path: Path | BytesIO, **configs: Any) -> Any:
     if isinstance(value, dict) and not configs.get("keep_name_table"):
         value.pop(NAME_TABLE, None)
     return _tensors(value, bool(configs.get("return_numpy", False)))
+
+
+def _values_of_model(path: str) -> dict[str, Any]:
+    """The arrays of a model by where its layer had them, or else by their own names."""
+    details = read_details(path)
+    return {
+        details.get(name, {}).get("structured_name", name): array
+        for name, array in values_of_model(path)[1].items()
+    }
 
 
 def _refuse_others(function: str, configs: Mapping[str, Any], known: Sequence[str]) -> None:

@@ -26,6 +26,14 @@ def layers(paddle):
         yield from layer.parameters()
 
 
+def made_of_others(paddle):
+    """What weights are made of that are normalised, and what is drawn behind it."""
+    for norm in (paddle.nn.utils.weight_norm, paddle.nn.utils.spectral_norm):
+        state = norm(paddle.nn.Linear(3, 2)).state_dict()
+        yield from (state[name] for name in sorted(state))
+        yield paddle.rand([2])
+
+
 def in_place(paddle):
     """The same tensor, drawn anew three times."""
     x = paddle.zeros([5])
@@ -64,6 +72,7 @@ def long(paddle):
         yield draw([2])
 
 
+<<<<<<< HEAD
 def counting(paddle):
     """Whole numbers that weights and averages say."""
     weights = paddle.to_tensor([[0.9, 0.1, 0.4, 0.2, 0.7], [0.3, 0.0, 0.5, 0.5, 0.6]])
@@ -94,6 +103,9 @@ def programs(paddle):
 
 
 CASES = (initial, layers, in_place, functions, dropping, long, counting, programs)
+=======
+CASES = (initial, layers, made_of_others, in_place, functions, dropping, long)
+>>>>>>> b3cd4df6 (Programs in the style of paddle 2's guides print what they print there)
 
 
 def drawn(paddle, case):

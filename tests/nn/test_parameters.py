@@ -129,7 +129,10 @@ def test_weights_are_a_direction_and_lengths_until_they_are_made_one_again(dim):
 
 
 def test_weights_are_divided_by_their_largest_singular_value():
-    layer = nn.utils.spectral_norm(nn.Linear(3, 5))
+    linear = nn.Linear(3, 5)
+    weight = linear.weight
+    layer = nn.utils.spectral_norm(linear)
+    assert layer.weight is weight  # up to the first call
     assert sorted(layer.state_dict()) == ["bias", "weight_orig", "weight_u", "weight_v"]
     for _ in range(30):
         layer(fluid.to_tensor(X))

@@ -9,10 +9,10 @@ from fluidlite import paddle
 from fluidlite.errors import ArgumentError, ForeignEffectError
 from fluidlite.ir.foreign import mark_all
 from fluidlite.paddle.jit.models import TranslatedLayer, _Loaded
-from fluidlite.scope import Scope
 
 X = np.linspace(-1, 1, 12).reshape(4, 3).astype("float32")
 SPEC = [paddle.static.InputSpec([None, 3], "float32", "x")]
+PAIR = [*SPEC, paddle.static.InputSpec([None, 3], "float32", "y")]
 
 
 class Net(paddle.nn.Layer):
@@ -39,7 +39,8 @@ def net():
 
 def test_a_saved_layer_gives_the_same_numbers_on_batches_of_any_size(net, tmp_path):
     paddle.jit.save(net, tmp_path / "net", SPEC)
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["net.pdiparams", "net.pdmodel"]
+    files = ["net.pdiparams", "net.pdiparams.info", "net.pdmodel"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == files
     loaded = paddle.jit.load(tmp_path / "net")
     for array in (X, X[:1], X + 1):
         x = paddle.to_tensor(array)
@@ -50,8 +51,8 @@ def test_a_saved_layer_gives_the_same_numbers_on_batches_of_any_size(net, tmp_pa
 def test_a_loaded_layer_is_trained_further(net, tmp_path):
     paddle.jit.save(net, tmp_path / "net", SPEC)
     loaded = paddle.jit.load(tmp_path / "net")
-    assert len(loaded.parameters()) == 4
-    assert len(loaded.buffers()) == 2
+    assert [each.stop_gradient for each in loaded.parameters()].count(False) == 4
+    assert len(loaded.parameters()) == 6 and not loaded.buffers()
     sgd = paddle.optimizer.SGD(0.1, parameters=loaded.parameters())
     same = paddle.optimizer.SGD(0.1, parameters=net.parameters())
     for _ in range(3):
@@ -73,6 +74,45 @@ def test_a_layer_that_runs_as_a_program_is_saved_as_it_was_declared(tmp_path, de
     expected = layer(x).numpy()
     paddle.jit.save(layer, tmp_path / "net")
     np.testing.assert_array_equal(paddle.jit.load(tmp_path / "net")(x).numpy(), expected)
+
+
+class Shifted(paddle.nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.linear, self.norm = paddle.nn.Linear(3, 2), paddle.nn.BatchNorm1D(2)
+        self.still = self.create_parameter([2])
+        self.still.stop_gradient = True
+        self.register_buffer("shift", paddle.ones([2]), persistable=False)
+
+    def forward(self, x, y):
+        return self.norm(self.linear(x - y)) + self.still + self.shift
+
+
+def test_a_model_says_where_its_layer_had_what_and_what_is_trained(tmp_path):
+    layer, path = Shifted(), tmp_path / "net"
+    paddle.jit.save(layer, path, PAIR)
+    loaded = paddle.jit.load(path)
+    stops = {name: each.stop_gradient for name, each in loaded.named_parameters()}
+    assert list(stops) == [f"param_{n}" for n in range(7)]
+    assert [*stops.values()].count(True) == 3  # the statistics, and what stands still
+    assert [name for name, _ in loaded.named_buffers()] == ["buffer_0"]
+    state = paddle.load(path)
+    assert sorted(state) == sorted([*layer.state_dict(), "shift"])
+    other = Shifted()
+    other.set_state_dict(state)
+    layer.eval(), other.eval(), loaded.eval()
+    x, y = paddle.to_tensor(X), paddle.to_tensor(X[:, ::-1].copy())
+    np.testing.assert_allclose(other(x, y).numpy(), layer(x, y).numpy(), 1e-6)
+    np.testing.assert_allclose(loaded(x, y).numpy(), layer(x, y).numpy(), 1e-6)
+    (tmp_path / "net.pdiparams.info").unlink()
+    assert "linear.weight" not in paddle.load(path)
+
+
+def test_the_last_input_is_fed_first_as_loaders_of_paddle_expect(tmp_path):
+    paddle.jit.save(Shifted(), tmp_path / "net", PAIR)
+    program = paddle.load(str(tmp_path / "net.pdmodel"))
+    fed = [op.attr("col") for op in program.global_block().ops if op.type == "feed"]
+    assert fed == [1, 0]
 
 
 def test_a_function_is_saved(tmp_path):
@@ -135,7 +175,7 @@ def test_a_model_that_would_write_files_is_refused(tmp_path):
         program.global_block().append_op("save", inputs={"X": [x]}, outputs={}, attrs=attrs)
         y = x * 2.0
     mark_all(program)
-    layer = TranslatedLayer(_Loaded(program, ["x"], [y], Scope()))
+    layer = TranslatedLayer(_Loaded(program, ["x"], [y], {}, {}))
     with pytest.raises(ForeignEffectError, match="written"):
         layer(X)
     assert not (tmp_path / "written").exists()

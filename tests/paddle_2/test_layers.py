@@ -1,5 +1,6 @@
 """Layers in the spelling of paddle 2.6: what they show, and what they hold."""
 
+import copy
 import json
 from pathlib import Path
 
@@ -165,3 +166,31 @@ def test_an_instance_norm_of_programs_has_parameters_when_both_are_given():
     assert len(fluid.default_main_program().all_parameters()) == 2
     with pytest.raises(AssertionError):
         paddle.static.nn.instance_norm(image, param_attr=False)
+
+
+def test_options_of_a_layer_may_be_set_between_its_calls():
+    dropout = nn.Dropout(0.999)
+    dropout.p = 0.0
+    assert dropout(paddle.ones([3])).tolist() == [1.0, 1.0, 1.0]
+    assert "p=0.0" in repr(dropout) and copy.deepcopy(dropout).p == 0.0
+    pool = nn.MaxPool2D(2)
+    assert (pool.ksize, pool.stride, pool.ceil_mode) == (2, None, False)
+    pool.ksize = 4
+    assert pool(paddle.ones([1, 1, 4, 4])).shape == [1, 1, 1, 1]
+    loss = nn.MSELoss()
+    loss.reduction = "sum"
+    assert float(loss(paddle.ones([3]), paddle.zeros([3]))) == 3.0
+    assert nn.CrossEntropyLoss().ignore_index == -100
+    with pytest.raises(AttributeError, match="no attribute 'ksize'"):
+        loss.ksize  # noqa: B018
+
+
+def test_norms_take_another_epsilon_and_momentum_between_their_calls():
+    norm = nn.BatchNorm1D(1)
+    assert (norm._epsilon, norm._momentum) == (1e-5, 0.9)
+    norm._epsilon, norm._momentum = 3.0, 0.5
+    np.testing.assert_allclose(norm(paddle.to_tensor([[1.0], [3.0]])).numpy(), [[-0.5], [0.5]])
+    assert norm._mean.tolist() == [1.0]
+    norm = nn.InstanceNorm1D(1)
+    norm._epsilon = 3.0
+    np.testing.assert_allclose(norm(paddle.to_tensor([[[1.0, 3.0]]])).numpy(), [[[-0.5, 0.5]]])

@@ -277,3 +277,24 @@ def test_an_optimizer_that_is_copied_with_its_net_goes_on(make):
     again = copy.deepcopy(pair)
     assert [step(*again) for _ in range(3)] == [step(*pair) for _ in range(3)]
     assert all("deepcopy" in name for name in again[1].state_dict() if "moment" in name)
+
+
+def test_a_gradient_of_rows_stays_one_for_optimizers_whoever_looks_at_it():
+    def trained(look):
+        table = paddle.nn.Embedding(5, 2, sparse=True)
+        table.weight.set_value(np.arange(10, dtype="float32").reshape(5, 2))
+        adam = paddle.optimizer.Adam(0.1, parameters=table.parameters(), lazy_mode=True)
+        for rows in ([1, 3, 1], [0, 1]):
+            for _ in range(2):  # gradients add up
+                (table(paddle.to_tensor(rows)) ** 2).sum().backward()
+                look(table.weight)
+            adam.step()
+            adam.clear_grad()
+        return table.weight
+
+    unseen = trained(lambda weight: None).numpy()
+    seen = trained(lambda weight: weight.grad)
+    np.testing.assert_array_equal(seen.numpy(), unseen)
+    assert seen.grad.shape == [5, 2] and not seen.grad.numpy().any()
+    still = trained(lambda weight: weight.grad.set_value(weight.grad * 0.0)).numpy()
+    np.testing.assert_array_equal(still, np.arange(10).reshape(5, 2))  # what is there counts

@@ -272,7 +272,8 @@ def test_methods_of_a_layer_are_programs_with_its_parameters(tmp_path):
     check_same(net.infer(rows()), net.linear(rows()) * 2)
     paddle.jit.save(net, str(tmp_path / "net"), output_spec=[net.forward.outputs[0]])
     names = sorted(path.name for path in tmp_path.iterdir())
-    assert names == ["net.infer.pdiparams", "net.infer.pdmodel", "net.pdiparams", "net.pdmodel"]
+    models = ["net.infer.pdiparams", "net.infer.pdmodel", "net.pdiparams", "net.pdiparams.info"]
+    assert names == [*models, "net.pdmodel"]
     loaded = paddle.jit.load(str(tmp_path / "net"))
     check_same((loaded(rows()), loaded.infer(rows())), (net(rows()), net.infer(rows())))
     before = loaded.infer(rows()).numpy()

@@ -20,17 +20,19 @@ from ...errors import ArgumentError
 from ...ground.files import Path
 from ...ground.public_names import list_public_names
 from ...ground.tracebacks import api_boundaries
+from ...ir.block import Block
 from ...ir.program import Program
 from ...ir.variable import Variable
 from ...nn.layer import Layer
 from ...proto.state import checked_path
 from ...runtime.executor import Executor
-from ...scope import Scope, scope_guard
+from ...scope import scope_guard
 from ..static import models
 from .static_function import StaticFunction
 
 __all__ = ["TranslatedLayer", "load", "save"]
 
+Array = np.ndarray[Any, Any]
 _ENDS = ("feed", "fetch")  #: operators, and the variables that they read and write
 #: words that paddle 2.6 takes
 _OF_SAVE = (
@@ -41,7 +43,8 @@ _OF_LOAD = ("model_filename", "params_filename")
 
 
 def save(layer: Any, path: Path, input_spec: Sequence[Any] | None = None, **configs: Any) -> None:
-    """Write a layer or a function as a model: ``PATH.pdmodel`` and ``PATH.pdiparams``.
+    """Write a layer or a function as a model: ``PATH.pdmodel``, ``PATH.pdiparams``, and what these
+    do not say of a layer's parameters, ``PATH.pdiparams.info``.
 
     Args:
         layer: a layer, or a function of tensors.
@@ -75,6 +78,21 @@ def save(layer: Any, path: Path, input_spec: Sequence[Any] | None = None, **conf
             models.save_inference_model(
                 stem, program.inputs, outputs, Executor(), program=program.main
             )
+    held = {id(each) for program in programs.values() for each in program.capture.tensors.values()}
+    details = _details(layer, held) if isinstance(layer, Layer) else {}
+    if details:
+        models.write_details(checked, details)
+
+
+def _details(layer: Layer, held: set[int]) -> dict[str, dict[str, Any]]:
+    """Of the tensors that programs hold: where the layer has them, and whether they are trained."""
+    details: dict[str, dict[str, Any]] = {}
+    for place, tensor in [*layer.named_buffers(), *layer.state_dict().items()]:
+        if id(tensor) in held:
+            told = {"structured_name": place, "stop_gradient": tensor.stop_gradient}
+            trains = {"trainable": tensor.trainable} if isinstance(tensor, Parameter) else {}
+            details[tensor.name] = {**told, **trains}
+    return details
 
 
 def _refuse_others(function: str, configs: Mapping[str, Any], known: Sequence[str]) -> None:
@@ -164,10 +182,8 @@ def load(path: Path, **configs: Any) -> TranslatedLayer:
 
 
 def _loaded(path: str, configs: Mapping[str, Any]) -> _Loaded:
-    scope = Scope()
-    with scope_guard(scope):
-        program, feeds, fetches = models.load_inference_model(path, Executor(), **configs)
-    return _Loaded(program, feeds, fetches, scope)
+    (program, feeds, fetches), values = models.values_of_model(path, **configs)
+    return _Loaded(program, feeds, fetches, values, models.read_details(path))
 
 
 class _Loaded:
@@ -176,7 +192,12 @@ class _Loaded:
     seed = 0
 
     def __init__(
-        self, program: Program, feeds: list[str], fetches: list[Variable], scope: Scope
+        self,
+        program: Program,
+        feeds: list[str],
+        fetches: list[Variable],
+        values: Mapping[str, Array],
+        details: Mapping[str, Any],
     ) -> None:
         self.main: Program = program
         block = program.global_block()
@@ -186,28 +207,29 @@ class _Loaded:
         outputs = [Output(number) for number in range(len(fetches))]
         self.structure: Any = outputs[0] if len(outputs) == 1 else outputs
         self.capture = _Values()
-        for variable in sorted(program.list_vars(), key=lambda each: each.name):
-            held = scope.find_var(variable.name) if variable.persistable else None
-            if held is None or variable.name in _ENDS:
-                continue
-            array = np.asarray(held.get_tensor())
-            trains = array.dtype.kind == "f" and not _is_statistic(block, variable.name)
-            tensor: Any = Parameter(array, variable.name) if trains else Tensor(array)
-            self.capture.tensors[variable.name] = tensor
+        for name, array in values.items():
+            told = details.get(name) or _guessed(block, name, array)
+            if "trainable" in told:
+                self.capture.tensors[name] = Parameter(array, name, not told["stop_gradient"])
+            else:
+                self.capture.tensors[name] = Tensor(array)
+                self.capture.tensors[name].name = name
+
+
+def _guessed(block: Block, name: str, array: Array) -> dict[str, bool]:
+    """Whether a value of which no file says it is a parameter, and trained."""
+    stops = any(
+        name in (*op.input("Mean"), *op.input("Variance"))
+        for op in block.ops
+        if {"Mean", "Variance"} <= {*op.input_names}
+    )
+    is_parameter = array.dtype.kind == "f"
+    return {"stop_gradient": stops, **({"trainable": not stops} if is_parameter else {})}
 
 
 class _Values:
     def __init__(self) -> None:
         self.tensors: dict[str, Any] = {}
-
-
-def _is_statistic(block: Any, name: str) -> bool:
-    """Whether a value is a running mean or variance."""
-    return any(
-        name in (*op.input("Mean"), *op.input("Variance"))
-        for op in block.ops
-        if {"Mean", "Variance"} <= {*op.input_names}
-    )
 
 
 class TranslatedLayer(Layer):
@@ -220,11 +242,11 @@ class TranslatedLayer(Layer):
     def __init__(self, loaded: Any) -> None:
         super().__init__()
         self._loaded: dict[str, tuple[Any, Runner]] = {"forward": (loaded, Runner(loaded))}
-        for number, (name, tensor) in enumerate(loaded.capture.tensors.items()):
+        for tensor in loaded.capture.tensors.values():
             if isinstance(tensor, Parameter):
-                self.add_parameter(name.replace(".", "_"), tensor)
+                self.add_parameter(f"param_{len(self.own_parameters)}", tensor)
             else:
-                self.register_buffer(f"buffer_{number}", tensor)
+                self.register_buffer(f"buffer_{len(self.own_buffers)}", tensor)
 
     def forward(self, *inputs: Any) -> Any:
         """What the program computes.

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 from ... import io
 from ...errors import ArgumentError
 from ...ground.files import Path, Transaction, read_bytes
 from ...ground.public_names import list_public_names
 from ...ground.tracebacks import api_boundaries
+from ...io.variables import values_of
 from ...ir.program import Program, default_main_program
 from ...ir.variable import Variable
-from ...proto.state import checked_path
+from ...proto.state import checked_path, read_state, write_state
 from ...runtime.executor import Executor
+from ...scope import Scope, scope_guard
 
+_DETAILS = ".pdiparams.info"
 Variables = Variable | Sequence[Variable]
 
 
@@ -53,6 +58,41 @@ def save_inference_model(
         f"{stem}.pdmodel",
         f"{stem}.pdiparams",
     )
+
+
+def write_details(path_prefix: str, details: Mapping[str, Mapping[str, Any]]) -> None:
+    """Write what a model does not say of its values, as paddle 2 does: where a layer had them, and
+    whether they are trained.
+
+    Args:
+        path_prefix: as of the model.
+        details: by the names of values.
+    """
+    with Transaction() as files:
+        write_state(files, path_prefix + _DETAILS, details)
+
+
+def read_details(path_prefix: str) -> dict[str, Any]:
+    """What was written beside a model; nothing where there is none.
+
+    Args:
+        path_prefix: as of the model.
+    """
+    path = path_prefix + _DETAILS
+    return read_state(path) if os.path.exists(path) else {}
+
+
+def values_of_model(path_prefix: str, **kwargs: Any) -> tuple[list[Any], dict[str, Any]]:
+    """What :func:`load_inference_model` gives, and the arrays of a model's values, sorted by name.
+
+    Args:
+        path_prefix, kwargs: as of that function.
+    """
+    scope = Scope()
+    with scope_guard(scope):
+        model = load_inference_model(path_prefix, Executor(), **kwargs)
+    values = values_of(model[0], scope, io.is_persistable)
+    return model, {name: np.asarray(value) for name, value in sorted(values.items())}
 
 
 def load_inference_model(path_prefix: Path | None, executor: Executor, **kwargs: Any) -> list[Any]:
