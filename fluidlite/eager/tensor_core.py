@@ -378,11 +378,6 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
             held._show(held.array)
         return held
 
-    def _show(self, rows: SelectedRows) -> None:
-        """Be all rows of a gradient; an optimizer sees those alone that there are."""
-        self.array = rows.to_dense()
-        self._seen = rows, self.array
-
     @grad.setter
     def grad(self, value: Tensor | None) -> None:
         if value is not None:
@@ -470,6 +465,11 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
             held._replace(gradient)
             held.stop = self.gradient_stops
         held.version += 1
+
+    def _show(self, rows: SelectedRows) -> None:
+        """Be all rows of a gradient; an optimizer sees those alone that there are."""
+        self.array = rows.to_dense()
+        self._seen = rows, self.array
 
     def _replace(self, gradient: Any) -> None:
         """Be another gradient: an array, or rows of one, which stay an array for who has it."""
