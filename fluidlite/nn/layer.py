@@ -198,9 +198,9 @@ class TensorLayer(Layer):
         def __call__(self, *inputs: Any, **kwargs: Any) -> Any: ...
 
 
-<<<<<<< HEAD
 keep(Layer, {**Layer._keeps, "own_buffers": Kept(Tensor, "a tensor")})
-=======
+
+
 class Option:
     """An attribute that is an option of a layer's calls; programs set it between them.
 
@@ -216,7 +216,6 @@ class Option:
 
     def __set__(self, layer: Any, value: Any) -> None:
         layer._options = {**layer._options, self._name: value}
->>>>>>> b3cd4df6 (Programs in the style of paddle 2's guides print what they print there)
 
 
 def checked(what: str, given: Any, *allowed: Any) -> Any:

@@ -72,7 +72,6 @@ def long(paddle):
         yield draw([2])
 
 
-<<<<<<< HEAD
 def counting(paddle):
     """Whole numbers that weights and averages say."""
     weights = paddle.to_tensor([[0.9, 0.1, 0.4, 0.2, 0.7], [0.3, 0.0, 0.5, 0.5, 0.6]])
@@ -102,10 +101,7 @@ def programs(paddle):
     yield paddle.rand([2])
 
 
-CASES = (initial, layers, in_place, functions, dropping, long, counting, programs)
-=======
-CASES = (initial, layers, made_of_others, in_place, functions, dropping, long)
->>>>>>> b3cd4df6 (Programs in the style of paddle 2's guides print what they print there)
+CASES = (initial, layers, made_of_others, in_place, functions, dropping, long, counting, programs)
 
 
 def drawn(paddle, case):
