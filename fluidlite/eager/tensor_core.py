@@ -375,7 +375,7 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
         if held is None:
             self._warn_of_none()
         elif isinstance(held.array, SelectedRows):
-            held._show(held.array)
+            held._replace(held.array, seen=True)
         return held
 
     @grad.setter
@@ -409,7 +409,7 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
         if held is None:
             return None
         rows, array = held._seen
-        return held.array if rows is None or array is not held.array else rows
+        return rows if array is held.array else held.array
 
     def gradient(self) -> np.ndarray[Any, Any] | tuple[np.ndarray[Any, Any], ...] | None:
         """A copy of the gradient as an array; a pair of rows and their numbers where it was kept
@@ -466,16 +466,12 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
             held.stop = self.gradient_stops
         held.version += 1
 
-    def _show(self, rows: SelectedRows) -> None:
-        """Be all rows of a gradient; an optimizer sees those alone that there are."""
-        self.array = rows.to_dense()
-        self._seen = rows, self.array
-
-    def _replace(self, gradient: Any) -> None:
-        """Be another gradient: an array, or rows of one, which stay an array for who has it."""
+    def _replace(self, gradient: Any, seen: bool = False) -> None:
+        """Be another gradient: an array, or rows of one, which are an array for who has seen it."""
         self.array, self.origin = gradient, None
-        if isinstance(gradient, SelectedRows) and self._seen[0] is not None:
-            self._show(gradient)
+        if isinstance(gradient, SelectedRows) and (seen or self._seen[0] is not None):
+            self.array = gradient.to_dense()
+            self._seen = gradient, self.array
 
     def clear_gradient(self, set_to_zero: bool = True) -> None:
         """Make the gradient zero, or drop it.
