@@ -43,9 +43,7 @@ REASONS = {
         "layers.dynamic_decode": "inits kwargs",
         "layers.rnn": "kwargs",
         "metrics.MetricBase.eval": "return",
-        "nn.BiRNN.forward": "kwargs",
         "nn.Layer.__call__": "inputs kwargs return",
-        "nn.RNN.forward": "kwargs",
     },
     "another function says what it takes": {
         "flow.nn.Module.to": "args kwargs",
@@ -69,7 +67,6 @@ REASONS = {
     },
     "a variable in a program, a tensor, a list of such or a number where layers run at once": {
         "Layer.create_parameter": "return",
-        "nn.Layer.create_parameter": "return",
         "Layer.create_variable": "return",
         "dygraph.LinearLrWarmup.__call__": "return",
         "dygraph.ReduceLROnPlateau.__call__": "return",

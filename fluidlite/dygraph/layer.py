@@ -267,7 +267,7 @@ class Layer(Registry):
             shape: sizes.
             attr: what the user said about it: a ParamAttr, a name, an initializer, False for no
                 parameter.
-            dtype: element type; the layer's when None.
+            dtype: element type; the layer's, or in paddle 2 the default one, when None.
             is_bias: name it and start it as a bias.
             default_initializer: gives the value where ``attr`` does not; Xavier's, or 0 for a bias,
                 when None.
@@ -276,11 +276,15 @@ class Layer(Registry):
             ArgumentError: a size is unknown, or ``attr`` is something else.
         """
         start = default_initializer or (Constant(0.0) if is_bias else Xavier())
-        kind = self._element_type if dtype is None else as_dtype(dtype)
+        kind = self._parameter_type() if dtype is None else as_dtype(dtype)
         suffix = "b" if is_bias else "w"
         if not state.in_dygraph_mode():
             return self._parameter(attr, shape, kind, suffix, start)
         return self._tensor(new_parameter, attr, shape, kind, suffix, start)
+
+    def _parameter_type(self) -> DType:
+        """The element type of parameters of which nothing is said."""
+        return self._element_type
 
     def _parameter(self, attr: Any, shape: Any, dtype: DType, suffix: str, start: Any) -> Any:
         """A parameter that is made without a guard."""

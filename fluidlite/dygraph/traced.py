@@ -11,7 +11,6 @@ from ..compiler import BuildStrategy, ExecutionStrategy
 from ..eager.recording import TensorRecord
 from ..errors import ArgumentError, OutOfRangeError
 from ..ground import state
-from ..ground.docstrings import Family
 from ..ground.protected import answers, answers_protected
 from ..ground.reprs import Described
 from ..io.inference import save_inference_model
@@ -24,15 +23,34 @@ from ..scope import Scope, scope_guard
 from .capture import Capture, captured_by, value
 from .layer import Layer
 
-#: what writes a program to a folder
-SAVED = Family(
-    {
-        "dirname": "the folder.",
-        "feed": "numbers of the inputs to keep; all when None.",
-        "fetch": "numbers of the outputs to keep; all when None.",
-    },
-    raises="OutOfRangeError: there is no such input or output.",
-)
+
+class SavesProgram:
+    """What has a program that can be written to a folder."""
+
+    def _traced(self) -> TracedLayer:
+        raise NotImplementedError
+
+    def save_inference_model(
+        self,
+        dirname: str | os.PathLike[str],
+        feed: Sequence[int] | None = None,
+        fetch: Sequence[int] | None = None,
+    ) -> None:
+        """Write the program, of a translator the one that was asked for last, and its parameters to
+        a folder.
+
+        Args:
+            dirname: the folder.
+            feed: numbers of the inputs to keep; all when None.
+            fetch: numbers of the outputs to keep; all when None.
+
+        Raises:
+            ArgumentError: a number is none, or there is no program yet.
+            OutOfRangeError: there is no such input or output.
+        """
+        traced = self._traced()
+        write = partial(save_inference_model, dirname, main_program=traced.program)
+        traced.write_by(write, feed, fetch)
 
 
 @answers_protected
@@ -42,7 +60,7 @@ SAVED = Family(
     _exe=lambda self: self._executor,
     _place=lambda self: self._executor.place,
 )
-class TracedLayer(Described):
+class TracedLayer(SavesProgram, Described):
     """The program that a layer amounts to: made by ``trace``, run by a call.
 
     The layer's ``forward`` is called with variables in the place of its inputs and parameters; what
@@ -145,21 +163,8 @@ class TracedLayer(Described):
             build_strategy, exec_strategy: without meaning here.
         """
 
-    @SAVED
-    def save_inference_model(
-        self,
-        dirname: str | os.PathLike[str],
-        feed: Sequence[int] | None = None,
-        fetch: Sequence[int] | None = None,
-    ) -> None:
-        """Write the program and its parameters to a folder.
-
-        Raises:
-            ArgumentError: a number is none.
-            OutOfRangeError: there is no such input or output.
-        """
-        write = partial(save_inference_model, dirname, main_program=self.program)
-        self.write_by(write, feed, fetch)
+    def _traced(self) -> TracedLayer:
+        return self
 
     def write_by(
         self,

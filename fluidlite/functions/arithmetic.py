@@ -15,7 +15,7 @@ import numpy as np
 from ..eager.recording import eager
 from ..errors import ArgumentError, ShapeError
 from ..ground.dtypes import as_dtype
-from ..ground.spellings import of_operator
+from ..ground.spellings import of_operator, parameters_of
 from ..opdef.operand import Operand
 from .mixing import default_float, promotion_of, set_default_float, warn_of_narrowing
 
@@ -394,20 +394,14 @@ def isclose(
     return logical_or(close, logical_and(eager.isnan_v2(x), eager.isnan_v2(y)))
 
 
-def allclose(
-    x: Tensor,
-    y: Tensor,
-    rtol: float = 1e-5,
-    atol: float = 1e-8,
-    equal_nan: bool = False,
-    name: str | None = None,
-) -> Tensor:
+@parameters_of(isclose)
+def allclose(*given: Any) -> Tensor:
     """Whether |x - y| <= atol + rtol |y| everywhere.
 
     >>> bool(fluid.allclose(fluid.to_tensor([1.0]), fluid.to_tensor([1.0 + 1e-7])))
     True
     """
-    return _all(isclose(x, y, rtol, atol, equal_nan))
+    return _all(isclose(*given))
 
 
 def _all(x: Any) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..eager.recording import eager
 from ..errors import ArgumentError, ShapeError
+from ..ground.spellings import parameters_of
 from ..opdef.operand import Operand
 from ..opdef.spec import normal_axis
 from .arithmetic import (
@@ -29,6 +30,7 @@ from .arithmetic import (
 from .elementary import abs as size
 from .elementary import cast, clip, exp, floats, isnan, log, log1p, sign, sqrt, square, trunc
 from .items import get_item
+from .reduction import mean
 from .reduction import sum as total
 from .selection import chosen
 from .shaping import concat, fits, reshape, transpose
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..eager.tensor import Tensor
-    from .arguments import Axes, DTypeLike, Other
+    from .arguments import Axes, Other
 
 
 def asinh(x: Tensor, name: str | None = None) -> Tensor:
@@ -154,24 +156,20 @@ def nan_to_num(
     return chosen(eager.equal(out, np.asarray(-np.inf, x.array.dtype)), low, out)
 
 
-def nansum(
-    x: Tensor,
-    axis: Axes = None,
-    dtype: DTypeLike = None,
-    keepdim: bool = False,
-    name: str | None = None,
-) -> Tensor:
-    """The sum of what is no NaN; arguments as of ``sum``.
+@parameters_of(total)
+def nansum(x: Tensor, *given: Any) -> Tensor:
+    """The sum of what is no NaN.
 
     >>> float(fluid.nansum(fluid.to_tensor([1.0, float("nan"), 2.0])))
     3.0
     """
     whole = x.array.dtype.kind != "f"
-    return total(x if whole else chosen(isnan(x), 0.0, x), axis, dtype, keepdim)
+    return total(x if whole else chosen(isnan(x), 0.0, x), *given)
 
 
-def nanmean(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> Tensor:
-    """The mean of what is no NaN; arguments as of ``mean``."""
+@parameters_of(mean)
+def nanmean(x: Tensor, axis: Axes, keepdim: bool, *given: Any) -> Tensor:
+    """The mean of what is no NaN."""
     count = total(cast(logical_not(isnan(x)), x.dtype), axis, keepdim=keepdim)
     return divide(nansum(x, axis, keepdim=keepdim), count)
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
 from ..eager.recording import eager
 from ..errors import ArgumentError, ShapeError
+from ..ground.docstrings import Family
 from ..ground.dtypes import as_dtype
+from ..ground.spellings import Spelling, parameters_of
 from ..opdef.operand import Operand, appends
 from ..opdef.spec import normal_axis
 from .arithmetic import (
@@ -47,6 +50,8 @@ if TYPE_CHECKING:
 
     from ..eager.tensor import Tensor
     from .arguments import Axes, DTypeLike, Other
+
+_PLACED = Family({"x": "a tensor.", "index": "places, of shape [n].", "axis": "the dimension."})
 
 
 def bincount(
@@ -162,15 +167,12 @@ def _counted_below(sequence: Any, values: Any, dtype: str, right: bool) -> Any:
     return cast(total(before, -1), dtype)
 
 
-def bucketize(
-    x: Tensor,
-    sorted_sequence: Tensor,
-    out_int32: bool = False,
-    right: bool = False,
-    name: str | None = None,
-) -> Tensor:
-    """Where the elements of x would be put into a vector; arguments as of :func:`searchsorted`."""
-    return searchsorted(sorted_sequence, x, out_int32, right)
+bucketize: Callable[..., Tensor] = Spelling({"values": "x"})(
+    searchsorted,
+    "bucketize",
+    "Where the elements of ``values`` would be put into a vector.",
+    order="x, sorted_sequence, out_int32, right, name",
+)
 
 
 @overload
@@ -270,10 +272,9 @@ def cummax(
     return _extreme_so_far(np.greater_equal, x, axis, dtype)
 
 
-def cummin(
-    x: Tensor, axis: int | None = None, dtype: DTypeLike = "int64", name: str | None = None
-) -> tuple[Tensor, Tensor]:
-    """The smallest element up to each one, and its place; arguments as of :func:`cummax`."""
+@parameters_of(cummax)
+def cummin(x: Tensor, axis: int | None, dtype: DTypeLike, *given: Any) -> tuple[Tensor, Tensor]:
+    """The smallest element up to each one, and its place."""
     return _extreme_so_far(np.less_equal, x, axis, dtype)
 
 
@@ -396,15 +397,13 @@ def _need_weights(rows: Any, num_samples: int, replacement: bool) -> None:
         )
 
 
+@_PLACED
 def index_add(
     x: Tensor, index: Tensor, axis: int, value: Tensor, name: str | None = None
 ) -> Tensor:
     """x with slices added at places along a dimension; what is named twice gets both.
 
     Args:
-        x: a tensor.
-        index: places, of shape [n].
-        axis: the dimension.
         value: the slices: of x's shape, with n along the dimension.
 
     >>> x, ones = fluid.zeros([3]), fluid.ones([2])
@@ -417,15 +416,13 @@ def index_add(
     return moveaxis(out, 0, along) if along else out
 
 
+@_PLACED
 def index_fill(
     x: Tensor, index: Tensor, axis: int, value: Other, name: str | None = None
 ) -> Tensor:
     """x with a number at places along a dimension.
 
     Args:
-        x: a tensor.
-        index: places, of shape [n].
-        axis: the dimension.
         value: the number.
     """
     along = normal_axis(axis, x.array.ndim)

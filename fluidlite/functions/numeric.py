@@ -10,6 +10,7 @@ import numpy as np
 from ..eager.recording import eager
 from ..errors import ArgumentError, ShapeError
 from ..ground.dtypes import as_dtype
+from ..ground.spellings import parameters_of
 from ..opdef.operand import Operand
 from ..opdef.spec import normal_axis
 from .arithmetic import add, equal, greater_than, multiply, operands, pow
@@ -138,14 +139,9 @@ def trapezoid(
     return total(_strips(y, x, dx, axis), axis)
 
 
-def cumulative_trapezoid(
-    y: Tensor,
-    x: Tensor | None = None,
-    dx: float | Tensor | None = None,
-    axis: int = -1,
-    name: str | None = None,
-) -> Tensor:
-    """The areas under a curve up to each point but the first; arguments as of :func:`trapezoid`.
+@parameters_of(trapezoid)
+def cumulative_trapezoid(y: Tensor, x: Any, dx: Any, axis: int, *given: Any) -> Tensor:
+    """The areas under a curve up to each point but the first.
 
     >>> fluid.cumulative_trapezoid(fluid.to_tensor([1.0, 3.0, 5.0])).tolist()
     [2.0, 6.0]

@@ -9,9 +9,11 @@ import numpy as np
 
 from ..eager.recording import eager
 from ..errors import ArgumentError
+from ..ground.spellings import parameters_of
 from ..opdef.operand import Operand
 from ..opdef.spec import normal_axis
 from .arithmetic import add, equal, logical_not, maximum, minimum, multiply, subtract
+from .counting import quantile
 from .elementary import cast, floats, floor, isnan
 from .reduction import of_number
 from .reduction import sum as total
@@ -111,16 +113,9 @@ def nanmedian(
     return cast(found, x.dtype) if whole else found
 
 
-def nanquantile(
-    x: Tensor, q: float | Sequence[float] | Tensor, axis: Axes = None, keepdim: bool = False
-) -> Tensor:
+@parameters_of(quantile)
+def nanquantile(x: Tensor, q: Any, axis: Axes, keepdim: bool) -> Tensor:
     """The value below which a share of what is no NaN lies, interpolated between two, float64.
-
-    Args:
-        x: a tensor.
-        q: the share, from 0 to 1, or a list or tensor of them, which makes a first dimension.
-        axis: one dimension or several; all when None.
-        keepdim: they stay, with size 1.
 
     >>> float(fluid.nanquantile(fluid.to_tensor([1.0, 2.0, float("nan")]), 0.5))
     1.5

@@ -12,6 +12,7 @@ import numpy as np
 from ..eager.recording import eager
 from ..errors import ArgumentError, AxisError
 from ..ground.dtypes import as_dtype
+from ..ground.spellings import of_operator, parameters_of
 from ..opdef.operand import Operand
 from ..opdef.spec import normal_axis
 from .arithmetic import add, divide, multiply, subtract, truths
@@ -73,13 +74,12 @@ def of_number(function: Callable[..., Any], x: Any, axis: Axes, *options: Any) -
     return eager.reshape(result, shape=())
 
 
-def _reduced(type: str, x: Any, axis: Any, keepdim: bool) -> Any:
-    """A reduction by an operator of that type."""
+def _reduced(call: Any, x: Any, axis: Any, keepdim: bool) -> Any:
+    """A reduction by an operator."""
     if not isinstance(x, Operand):
         raise ArgumentError(
             f"expected a tensor to reduce, got {x!r:.60}; make it one: fluidlite.to_tensor(...)"
         )
-    call = getattr(eager, type)
     if axis is None or x.array.ndim == 0:
         return call(x, reduce_all=True, keep_dim=bool(keepdim), zero_d=True)
     dims = dims_of(x, axis)
@@ -111,7 +111,7 @@ def sum(
         x = cast(x, dtype)
     elif isinstance(x, Operand) and x.array.dtype in _NARROW:
         x = cast(x, "int64")
-    return _reduced("reduce_sum", x, axis, keepdim)
+    return _reduced(eager.reduce_sum, x, axis, keepdim)
 
 
 def mean(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> Tensor:
@@ -122,39 +122,59 @@ def mean(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | None =
         axis: a dimension or a list of them; all when None.
         keepdim: the dimensions stay, with size 1.
     """
-    return _reduced("reduce_mean", floats(x), axis, keepdim)
+    return _reduced(eager.reduce_mean, floats(x), axis, keepdim)
 
 
-def max(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> Tensor:
+def _of_elements(
+    x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | None = None
+) -> Tensor:
+    """A reduction by an operator."""
+    return _reduced(eager.operator, x, axis, keepdim)
+
+
+def _of_truths(
+    x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | None = None
+) -> Tensor:
+    """A reduction of truth values by an operator."""
+    return _reduced(eager.operator, truths(x), axis, keepdim)
+
+
+max = of_operator(
+    _of_elements,
+    "max",
     """The largest element, over some dimensions or all; each of equal ones gets the gradient.
 
     >>> x = fluid.to_tensor([1.0, 3.0, 3.0], stop_gradient=False)
     >>> fluid.max(x).backward()
     >>> x.grad.tolist()
     [0.0, 1.0, 1.0]
-    """
-    return _reduced("reduce_max", x, axis, keepdim)
-
-
-def min(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> Tensor:
-    """The smallest element, over some dimensions or all; each of equal ones gets the gradient."""
-    return _reduced("reduce_min", x, axis, keepdim)
-
-
-def amax(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> Tensor:
+    """,
+    "reduce_max",
+)
+min = of_operator(
+    _of_elements,
+    "min",
+    "The smallest element, over some dimensions or all; each of equal ones gets the gradient.",
+    "reduce_min",
+)
+amax = of_operator(
+    _of_elements,
+    "amax",
     """The largest element, over some dimensions or all; equal ones share the gradient.
 
     >>> x = fluid.to_tensor([1.0, 3.0, 3.0], stop_gradient=False)
     >>> fluid.amax(x).backward()
     >>> x.grad.tolist()
     [0.0, 0.5, 0.5]
-    """
-    return _reduced("amax", x, axis, keepdim)
-
-
-def amin(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> Tensor:
-    """The smallest element, over some dimensions or all; equal ones share the gradient."""
-    return _reduced("amin", x, axis, keepdim)
+    """,
+)
+amin = of_operator(
+    _of_elements,
+    "amin",
+    "The smallest element, over some dimensions or all; equal ones share the gradient.",
+)
+all = of_operator(_of_truths, "all", "Whether all elements are true.", "reduce_all")
+any = of_operator(_of_truths, "any", "Whether some element is true.", "reduce_any")
 
 
 def prod(
@@ -169,17 +189,7 @@ def prod(
         x = cast(x, dtype)
     elif isinstance(x, Operand) and x.array.dtype == np.dtype("bool"):
         x = cast(x, "int64")
-    return _reduced("reduce_prod", x, axis, keepdim)
-
-
-def all(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> Tensor:
-    """Whether all elements are true."""
-    return _reduced("reduce_all", truths(x), axis, keepdim)
-
-
-def any(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> Tensor:
-    """Whether some element is true."""
-    return _reduced("reduce_any", truths(x), axis, keepdim)
+    return _reduced(eager.reduce_prod, x, axis, keepdim)
 
 
 def count_nonzero(
@@ -231,15 +241,10 @@ def var(
     return divide(sum(squares, axis, keepdim=keepdim), free)
 
 
-def std(
-    x: Tensor,
-    axis: Axes = None,
-    unbiased: bool = True,
-    keepdim: bool = False,
-    name: str | None = None,
-) -> Tensor:
-    """The root of the mean square distance from the mean; see ``var``."""
-    return sqrt(var(x, axis, unbiased, keepdim))
+@parameters_of(var)
+def std(*given: Any) -> Tensor:
+    """The root of the mean square distance from the mean."""
+    return sqrt(var(*given))
 
 
 def logsumexp(
@@ -287,7 +292,7 @@ def norm(
     order = 2.0 if p == "fro" else float(p)
     dims = dims_of(x, axis)
     if order == 2.0 and (dims is None or len(dims) > 1):
-        return _reduced("frobenius_norm", x, axis, keepdim)
+        return _reduced(eager.frobenius_norm, x, axis, keepdim)
     if dims is None:
         out = eager.p_norm(eager.reshape(x, shape=(-1,)), porder=order, axis=0)
         return eager.reshape(out, shape=(1,) * x.array.ndim if keepdim else ())
@@ -438,22 +443,19 @@ def argmax(
     >>> fluid.argmax(fluid.to_tensor([[1.0, 3.0], [5.0, 2.0]]), axis=1).tolist()
     [1, 0]
     """
-    return _place("arg_max", x, axis, keepdim, dtype)
+    return _place(eager.arg_max, x, axis, keepdim, dtype)
 
 
-def argmin(
-    x: Tensor,
-    axis: int | None = None,
-    keepdim: bool = False,
-    dtype: DTypeLike = "int64",
-    name: str | None = None,
-) -> Tensor:
-    """The place of the smallest element; the first one where several are.  See ``argmax``."""
-    return _place("arg_min", x, axis, keepdim, dtype)
+@parameters_of(argmax)
+def argmin(*given: Any) -> Tensor:
+    """The place of the smallest element; the first one where several are."""
+    return _place(eager.arg_min, *given)
 
 
-def _place(type: str, x: Any, axis: int | None, keepdim: bool, dtype: Any) -> Any:
-    call, kind = getattr(eager, type), as_dtype(dtype)
+def _place(
+    call: Any, x: Any, axis: int | None, keepdim: bool, dtype: Any, name: str | None = None
+) -> Any:
+    kind = as_dtype(dtype)
     if axis is None or not x.array.ndim:
         normal_axis(axis or 0, x.array.ndim or 1)
         out = call(eager.reshape(x, shape=(-1,)), axis=0, dtype=kind)

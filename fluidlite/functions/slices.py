@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import builtins
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..eager.recording import eager
 from ..errors import ArgumentError, ShapeError
+from ..ground.spellings import Spelling
 from ..opdef.operand import Operand
 from ..opdef.spec import normal_axis
 from .items import get_item, set_item
@@ -230,16 +232,9 @@ def diagonal_scatter(
     return moveaxis(written, [0, 1], [rows, columns])
 
 
-def fill_diagonal_tensor(
-    x: Tensor,
-    y: Tensor,
-    offset: int = 0,
-    dim1: int = 0,
-    dim2: int = 1,
-    name: str | None = None,
-) -> Tensor:
-    """x with other elements on a diagonal; arguments as of :func:`diagonal_scatter`."""
-    return diagonal_scatter(x, y, offset, dim1, dim2)
+fill_diagonal_tensor: Callable[..., Tensor] = Spelling({"axis1": "dim1", "axis2": "dim2"})(
+    diagonal_scatter, "fill_diagonal_tensor", words={"axis1, axis2)": "dim1, dim2)"}
+)
 
 
 def multiplex(inputs: Sequence[Tensor], index: Tensor, name: str | None = None) -> Tensor:

@@ -26,6 +26,7 @@ from collections.abc import Callable, Collection, Mapping
 from types import FunctionType
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
+from .docstrings import Family
 from .fields import maker_of
 
 A = TypeVar("A")
@@ -256,6 +257,42 @@ def _constructor(kind: Any) -> FunctionType:
     """What makes the objects of a class."""
     plain: FunctionType = inspect.unwrap(kind.__init__)
     return plain
+
+
+def parameters_of(
+    function: Callable[P, object],
+) -> Callable[[Callable[..., R]], Callable[P, R]]:
+    """A decorator: a function takes what another one does, and is given all of that by place.
+
+    Args:
+        function: has no ``*args`` or ``**kwargs``; what it says of arguments is said here, too.
+
+    >>> def power(x: float, exponent: float = 2.0) -> float:
+    ...     return x**exponent
+    >>> @parameters_of(power)
+    ... def root(*given) -> float:
+    ...     return power(*given) ** 0.5
+    >>> import inspect
+    >>> str(inspect.signature(root)), root(3.0, exponent=4.0)
+    ('(x: float, exponent: float = 2.0) -> float', 9.0)
+    """
+    plain: Any = inspect.unwrap(function)
+    taken = _parameters(plain)
+    placed, named, _ = _ordered(taken, None)
+    call = f"c0({', '.join(f'p{place}' for place, _ in enumerate(taken))})"
+
+    def completed(body: Any) -> Any:
+        template = _template(len(placed), len(named), 0, 1, call)(body)
+        code = template.__code__.replace(co_varnames=(*placed, *named), co_name=body.__name__)
+        result: Any = FunctionType(
+            code, body.__globals__, body.__name__, None, template.__closure__
+        )
+        result.__qualname__, result.__doc__ = body.__qualname__, body.__doc__
+        result.__defaults__, result.__kwdefaults__ = plain.__defaults__, plain.__kwdefaults__
+        result.__annotations__ = {**plain.__annotations__, "return": body.__annotations__["return"]}
+        return Family().like(function)(result)
+
+    return completed
 
 
 def _parameters(function: FunctionType) -> dict[str, tuple[Any, bool]]:

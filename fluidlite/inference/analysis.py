@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,18 +13,19 @@ from ..errors import ArgumentError, DTypeError
 from ..ground.files import Path, Transaction
 from ..ground.public_names import list_public_names
 from ..ground.reprs import Described
+from ..ground.spellings import Spelling
 from ..ground.tracebacks import api_boundaries
 from ..ground.values import LoDTensor
 from ..io.variables import is_persistable, values_of, write_variables
 from ..ir.program import Program
 from ..scope import Scope
-from .configuration import Location
+from .configuration import CONFIGURATIONS, Location
 from .handles import Handle
 from .kinds import PaddleDType as PaddleDType
 from .kinds import PaddlePlace as PaddlePlace
 from .kinds import Precision
 from .pass_names import PaddlePassBuilder as PaddlePassBuilder
-from .served import Served, Serving, fed_in_order
+from .served import MODELS, NamedInputs, Served, Serving, fed_in_order, input_of, output_of
 from .switches import QUESTIONS, with_switches
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "ZeroCopyTensor", "create_paddle_predictor", "paddle_dtype_size", "paddle_tensor_to_bytes",
 ]  # fmt: skip
 
+_METHOD = Spelling({"predictor": "self"}, types={"Handle": "ZeroCopyTensor"})
 _TYPES = ("float32", "int64", "int32")
 
 
@@ -219,19 +221,9 @@ class ZeroCopyTensor(Handle):
 
 
 @with_switches
+@CONFIGURATIONS
 class AnalysisConfig(Location):
-    """Where a model lies, and how it is run.
-
-    Switches are accepted: programs are run in one way here.  What asks for a machine that is not
-    there changes nothing, and questions answer so.
-
-    Args:
-        model: a folder; with ``params`` the file of the program; or another configuration.
-        params: the file of the parameters.
-
-    Raises:
-        ArgumentError: these are no paths.
-
+    """
     >>> config = fluid.core.AnalysisConfig("model")
     >>> config.enable_use_gpu(100)
     >>> config.use_gpu(), config.model_dir()
@@ -252,10 +244,6 @@ class AnalysisConfig(Location):
             x: what ``use_feed_fetch_ops_enabled`` answers.
         """
         self.settings["use_feed_fetch_ops_enabled"] = bool(x)
-
-    def pass_builder(self) -> PaddlePassBuilder:
-        """The names of the passes that rewrite plans."""
-        return PaddlePassBuilder()
 
     def to_native_config(self) -> NativeConfig:
         """The same for the other kind of predictor."""
@@ -304,7 +292,7 @@ class NativeConfig(Described):
         return place.load()
 
 
-class PaddlePredictor:
+class PaddlePredictor(NamedInputs):
     """Runs a model; ``create_paddle_predictor`` makes it.
 
     Clones share the parameters and what was compiled; each may run in a thread of its own.
@@ -365,37 +353,8 @@ class PaddlePredictor:
         self._serving.run()
         return True
 
-    def get_input_names(self) -> list[str]:
-        """The names of the inputs, in their order."""
-        return list(self._serving.inputs)
-
-    def get_output_names(self) -> list[str]:
-        """The names of the outputs, in their order."""
-        return list(self._serving.outputs)
-
-    def get_input_tensor(self, name: str) -> ZeroCopyTensor:
-        """An input.
-
-        Args:
-            name: its name.
-
-        Raises:
-            ModelNameError: there is none of that name.
-        """
-        found: Any = self._serving.handle(name, self._serving.inputs)
-        return found
-
-    def get_output_tensor(self, name: str) -> ZeroCopyTensor:
-        """An output.
-
-        Args:
-            name: its name.
-
-        Raises:
-            ModelNameError: there is none of that name.
-        """
-        found: Any = self._serving.handle(name, self._serving.outputs)
-        return found
+    get_input_tensor: Callable[..., ZeroCopyTensor] = _METHOD(input_of, "get_input_tensor")
+    get_output_tensor: Callable[..., ZeroCopyTensor] = _METHOD(output_of, "get_output_tensor")
 
     def get_input_tensor_shape(self) -> dict[str, list[int]]:
         """The declared sizes of each input; -1 where any will do."""
@@ -437,16 +396,9 @@ class NativePaddlePredictor(PaddlePredictor):
     """Runs a model; ``create_paddle_predictor`` makes it of a ``NativeConfig``."""
 
 
+@MODELS
 def create_paddle_predictor(config: AnalysisConfig | NativeConfig) -> PaddlePredictor:
     """A predictor of a model.
-
-    Args:
-        config: says which.
-
-    Raises:
-        ArgumentError: it is no configuration, or names no model.
-        FileError: a file cannot be read; says which, and why.
-        FileFormatError: a file is not what it should be; says where.
 
     >>> x = fluid.data("x", [None, 2], "float32")
     >>> y = fluid.layers.reduce_sum(x, dim=1)

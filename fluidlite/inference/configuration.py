@@ -6,12 +6,17 @@ import copy
 from typing import Any, ClassVar
 
 from ..errors import ArgumentError
+from ..ground.docstrings import Family
 from ..ground.reprs import Described
+from .pass_names import PaddlePassBuilder
 from .served import Served
 
 
 class Location(Described):
-    """Where a model lies, and the settings of who runs it.
+    """Where a model lies, and how it is run.
+
+    Switches are accepted: programs are run in one way here.  What asks for a machine that is not
+    there changes nothing, and questions answer so.
 
     Args:
         model: a folder; with ``params`` the file of the program; or another configuration.
@@ -35,6 +40,10 @@ class Location(Described):
             self.set_model(model, params)
         elif params is not None:
             raise ArgumentError("expected the file of the program, too")
+
+    def pass_builder(self) -> PaddlePassBuilder:
+        """The names of the passes that rewrite plans."""
+        return PaddlePassBuilder()
 
     def set_model(self, model: str, params: str | None = None) -> None:
         """Say where the model lies.
@@ -119,3 +128,7 @@ class Location(Described):
         if self._folder:
             return Served.of_folder(self._folder)
         raise ArgumentError("the configuration names no model; give a folder, or two files")
+
+
+#: completes the docstrings of configurations, which have an example of their own
+CONFIGURATIONS = Family(raises="ArgumentError: these are no paths.").like(Location)

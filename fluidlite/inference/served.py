@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError, DTypeError, ModelNameError, suggestion
+from ..ground.docstrings import Family
 from ..ground.dtypes import Kind
 from ..ground.files import Path, read_bytes
+from ..ground.spellings import parameters_of
 from ..ground.values import LoDTensor, LoDTensorArray
 from ..io.inference import MODEL, load_inference_model
 from ..ir.program import Program
@@ -25,6 +27,13 @@ from ..scope import Scope, scope_guard
 from .handles import Handle
 
 Hook = Callable[[str, str, Any], None]
+#: what makes predictors
+MODELS = Family(
+    {"config": "says which model."},
+    raises="""ArgumentError: it is no configuration, or names no model.
+FileError: a file cannot be read; says which, and why.
+FileFormatError: a file is not what it should be; says where.""",
+)
 
 
 class Served:
@@ -143,6 +152,42 @@ class Serving:
             served.program, feed, self._fetches, scope=served.scope, return_numpy=False
         )
         return [_joined(each) for each in values]
+
+
+class NamedInputs:
+    """What predictors say of their inputs and outputs."""
+
+    _serving: Serving
+
+    def get_input_names(self) -> list[str]:
+        """The names of the inputs, in their order."""
+        return list(self._serving.inputs)
+
+    def get_output_names(self) -> list[str]:
+        """The names of the outputs, in their order."""
+        return list(self._serving.outputs)
+
+
+def input_of(predictor: NamedInputs, name: str) -> Handle:
+    """An input.
+
+    Args:
+        name: its name.
+
+    Raises:
+        ModelNameError: there is none of that name.
+    """
+    return predictor._serving.handle(name, predictor._serving.inputs)
+
+
+@parameters_of(input_of)
+def output_of(predictor: NamedInputs, name: str) -> Handle:
+    """An output.
+
+    Raises:
+        ModelNameError: there is none of that name.
+    """
+    return predictor._serving.handle(name, predictor._serving.outputs)
 
 
 def fed_in_order(serving: Serving, values: Sequence[Any]) -> dict[str, Any]:

@@ -90,7 +90,7 @@ class VariableMethods(Arithmetic):
         """The place of the largest element; the first one where several are."""
 
     def argmin(self, axis: int | None = None, keepdim: bool = False, dtype: DTypeLike = "int64", name: str | None = None) -> Variable:
-        """The place of the smallest element; the first one where several are.  See ``argmax``."""
+        """The place of the smallest element; the first one where several are."""
 
     def argsort(self, axis: int = -1, descending: bool = False, name: str | None = None) -> Variable:
         """The places of the elements in order along a dimension; equal ones stay in theirs."""
@@ -186,7 +186,7 @@ class VariableMethods(Arithmetic):
         """x repeated along dimensions of size 1, and new ones in front."""
 
     def bucketize(self, sorted_sequence: Any, out_int32: bool = False, right: bool = False, name: str | None = None) -> Variable:
-        """Where the elements of x would be put into a vector; arguments as of :func:`searchsorted`."""
+        """Where the elements of ``x`` would be put into a vector."""
 
     def cast(self, dtype: DTypeLike) -> Variable:
         """x in another element type."""
@@ -252,7 +252,7 @@ class VariableMethods(Arithmetic):
         """The largest element up to each one, and its place."""
 
     def cummin(self, axis: int | None = None, dtype: DTypeLike = "int64", name: str | None = None) -> tuple[Variable, Variable]:
-        """The smallest element up to each one, and its place; arguments as of :func:`cummax`."""
+        """The smallest element up to each one, and its place."""
 
     def cumprod(self, dim: int | None = None, dtype: DTypeLike = None, name: str | None = None) -> Variable:
         """The products of all elements up to each one."""
@@ -267,7 +267,7 @@ class VariableMethods(Arithmetic):
         """The sums of all elements up to each one, in place."""
 
     def cumulative_trapezoid(self, x: Variable | None = None, dx: float | Variable | None = None, axis: int = -1, name: str | None = None) -> Variable:
-        """The areas under a curve up to each point but the first; arguments as of :func:`trapezoid`."""
+        """The areas under a curve up to each point but the first."""
 
     @property
     def data(self) -> Variable:
@@ -370,10 +370,10 @@ class VariableMethods(Arithmetic):
         """Make the elements on the diagonal of a matrix, or of a cube, one number, in place."""
 
     def fill_diagonal_tensor(self, y: Any, offset: int = 0, dim1: int = 0, dim2: int = 1, name: str | None = None) -> Variable:
-        """x with other elements on a diagonal; arguments as of :func:`diagonal_scatter`."""
+        """x with other elements on a diagonal of its matrices."""
 
     def fill_diagonal_tensor_(self, y: Any, offset: int = 0, dim1: int = 0, dim2: int = 1, name: str | None = None) -> Variable:
-        """x with other elements on a diagonal, in place; arguments as of :func:`diagonal_scatter`."""
+        """x with other elements on a diagonal of its matrices, in place."""
 
     def flatten(self, start_axis: int = 0, stop_axis: int = -1, name: str | None = None) -> Variable:
         """x with some dimensions, from the first to the last that is named, made one."""
@@ -697,7 +697,7 @@ class VariableMethods(Arithmetic):
         """x with numbers in the place of NaN and infinities, in place."""
 
     def nanmean(self, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> Variable:
-        """The mean of what is no NaN; arguments as of ``mean``."""
+        """The mean of what is no NaN."""
 
     def nanmedian(self, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> Variable:
         """The median of what is no NaN: the element in the middle, or the mean of the two that are."""
@@ -706,7 +706,7 @@ class VariableMethods(Arithmetic):
         """The value below which a share of what is no NaN lies, interpolated between two, float64."""
 
     def nansum(self, axis: Axes = None, dtype: DTypeLike = None, keepdim: bool = False, name: str | None = None) -> Variable:
-        """The sum of what is no NaN; arguments as of ``sum``."""
+        """The sum of what is no NaN."""
 
     def neg(self, name: str | None = None) -> Variable:
         """-x."""
@@ -906,7 +906,7 @@ class VariableMethods(Arithmetic):
         """``scale_b tanh(scale_a x)``."""
 
     def std(self, axis: Axes = None, unbiased: bool = True, keepdim: bool = False, name: str | None = None) -> Variable:
-        """The root of the mean square distance from the mean; see ``var``."""
+        """The root of the mean square distance from the mean."""
 
     def strided_slice(self, axes: Sequence[int], starts: Numbers, ends: Numbers, strides: Numbers, name: str | None = None) -> Variable:
         """The elements from some places up to others, in steps."""

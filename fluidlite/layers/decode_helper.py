@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from ..errors import ArgumentError, ShapeError
 from ..ground.dtypes import DType
 from ..ground.reprs import Described
+from ..ground.spellings import parameters_of
 from ..ir.variable import Variable
 from ..opdef.attribute import whole_number
 from .activation import softmax
@@ -148,18 +149,14 @@ class TrainingHelper(_Greedy):
         first = mapped_leaves(lambda x: x[0] if self.time_major else x[:, 0], self.inputs)
         return first, finished
 
+    @parameters_of(DecodeHelper.next_inputs)
     def next_inputs(
-        self,
-        time: Variable,
-        outputs: Variable | None,
-        states: Structure | None,
-        sample_ids: Variable,
+        self, time: Any, outputs: object, states: Any, sample_ids: Any
     ) -> tuple[Any, Any, Any]:
         """The next steps; sequences end with their last one.
 
         Args:
-            time, outputs, states, sample_ids: as of every helper; those that it does not need are
-                accepted.
+            outputs, sample_ids: accepted, as of every helper.
         """
         given: tuple[Any, Any] = (time, self.sequence_length)
         now, lengths = (x if x.dtype is DType.INT32 else cast(x, "int32") for x in given)
@@ -208,18 +205,14 @@ class GreedyEmbeddingHelper(_Greedy):
         )
         return self.embedding_fn(self.start_tokens), finished
 
+    @parameters_of(DecodeHelper.next_inputs)
     def next_inputs(
-        self,
-        time: Variable,
-        outputs: Variable | None,
-        states: Structure | None,
-        sample_ids: Variable,
+        self, time: Any, outputs: object, states: Any, sample_ids: Any
     ) -> tuple[Any, Any, Any]:
         """The embeddings of the tokens; sequences end with the end token.
 
         Args:
-            time, outputs, states, sample_ids: as of every helper; those that it does not need are
-                accepted.
+            time, outputs: accepted, as of every helper.
         """
         finished = equal(sample_ids, self.end_token)
         return finished, self.embedding_fn(sample_ids), states
@@ -264,14 +257,12 @@ class SampleEmbeddingHelper(GreedyEmbeddingHelper):
         )
         self.seed = seed
 
-    def sample(
-        self, time: Variable | None, outputs: Variable, states: Structure | None
-    ) -> Variable:
+    @parameters_of(_Greedy.sample)
+    def sample(self, time: object, outputs: Any, states: object) -> Variable:
         """A token, drawn.
 
         Args:
-            time, states: accepted, as of every helper.
-            outputs: scores of tokens, [batch, tokens].
+            time, states: accepted.
         """
         if self.softmax_temperature is not None:
             outputs = outputs / self.softmax_temperature

@@ -144,7 +144,34 @@ def _settled(out: Variable, sizes: list[int]) -> Variable:
     return out if list(out.shape) == sizes or sizes.count(-1) > 1 else reshape(out, sizes)
 
 
-class Uniform(Distribution):
+class _OfTwo(Distribution):
+    """A distribution of two parameters: noise, stretched and moved."""
+
+    _single: bool
+
+    def sample(self, shape: Sequence[int], seed: int = 0) -> Variable:
+        """Numbers drawn from the distribution.
+
+        Args:
+            shape: of the sample, before the dimensions of the parameters.
+            seed: fixes the numbers; 0 for others at every run.
+        """
+        start, other = self._parameters()
+        noise, sizes = _drawn(self._noise, start + other, shape, seed, self._single)
+        return _settled(elementwise_add(elementwise_mul(noise, self._width()), start), sizes)
+
+    def _parameters(self) -> tuple[Variable, Variable]:
+        raise NotImplementedError
+
+    def _width(self) -> Variable:
+        raise NotImplementedError
+
+    @staticmethod
+    def _noise(sizes: Any, seed: int) -> Variable:
+        raise NotImplementedError
+
+
+class Uniform(_OfTwo):
     """The uniform distribution between ``low`` and ``high``.
 
     Args:
@@ -164,20 +191,15 @@ class Uniform(Distribution):
     def __init__(self, low: Parameters, high: Parameters) -> None:
         (self.low, self.high), self._single = _variables(True, low=low, high=high)
 
-    def sample(self, shape: Sequence[int], seed: int = 0) -> Variable:
-        """Numbers drawn from the distribution.
+    def _parameters(self) -> tuple[Variable, Variable]:
+        return self.low, self.high
 
-        Args:
-            shape: of the sample, before the dimensions of the bounds.
-            seed: fixes the numbers; 0 for others at every run.
-        """
+    def _width(self) -> Variable:
+        return self.high - self.low
 
-        def draw(sizes: Any, seed: int) -> Variable:
-            return uniform_random(sizes, min=0.0, max=1.0, seed=seed)
-
-        noise, sizes = _drawn(draw, self.low + self.high, shape, seed, self._single)
-        scaled = elementwise_mul(noise, self.high - self.low)
-        return _settled(elementwise_add(scaled, self.low), sizes)
+    @staticmethod
+    def _noise(sizes: Any, seed: int) -> Variable:
+        return uniform_random(sizes, min=0.0, max=1.0, seed=seed)
 
     def entropy(self) -> Variable:
         """The entropy, in nats: in the shape of the bounds."""
@@ -195,7 +217,7 @@ class Uniform(Distribution):
         return inside - log(self.high - self.low)
 
 
-class Normal(Distribution):
+class Normal(_OfTwo):
     """The normal distribution with mean ``loc`` and standard deviation ``scale``.
 
     Args:
@@ -215,19 +237,15 @@ class Normal(Distribution):
     def __init__(self, loc: Parameters, scale: Parameters) -> None:
         (self.loc, self.scale), self._single = _variables(True, loc=loc, scale=scale)
 
-    def sample(self, shape: Sequence[int], seed: int = 0) -> Variable:
-        """Numbers drawn from the distribution.
+    def _parameters(self) -> tuple[Variable, Variable]:
+        return self.loc, self.scale
 
-        Args:
-            shape: of the sample, before the dimensions of the parameters.
-            seed: fixes the numbers; 0 for others at every run.
-        """
+    def _width(self) -> Variable:
+        return self.scale
 
-        def draw(sizes: Any, seed: int) -> Variable:
-            return gaussian_random(sizes, mean=0.0, std=1.0, seed=seed)
-
-        noise, sizes = _drawn(draw, self.loc + self.scale, shape, seed, self._single)
-        return _settled(elementwise_add(elementwise_mul(noise, self.scale), self.loc), sizes)
+    @staticmethod
+    def _noise(sizes: Any, seed: int) -> Variable:
+        return gaussian_random(sizes, mean=0.0, std=1.0, seed=seed)
 
     def entropy(self) -> Variable:
         """The entropy, in nats: in the common shape of the parameters."""

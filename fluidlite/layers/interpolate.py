@@ -152,12 +152,16 @@ def image_resize(
 
 _SPELLED = Spelling({})
 _image_resize = inspect.unwrap(image_resize)  # with its first parameter
-_resizing = layer(family=_RESIZING)
-resize_bilinear: Callable[..., Any] = _resizing(
-    _SPELLED(
-        _image_resize,
-        "resize_bilinear",
-        """
+
+
+def _resize(name: str, doc: str, **options: Any) -> Callable[..., Any]:
+    """The layer of one way to resample, as of a spelling."""
+    return layer(family=_RESIZING)(_SPELLED(_image_resize, name, doc, scope=globals(), **options))
+
+
+resize_bilinear: Callable[..., Any] = _resize(
+    "resize_bilinear",
+    """
         Images in another size, linear between neighbours in both dimensions.
 
         Args:
@@ -166,14 +170,11 @@ resize_bilinear: Callable[..., Any] = _resizing(
         >>> fluid.layers.resize_bilinear(fluid.data("x", [None, 3, 32, 32]), scale=2).shape
         (-1, 3, 64, 64)
         """,
-        fixed={"resample": "BILINEAR"},
-    )
+    fixed={"resample": "BILINEAR"},
 )
-resize_trilinear: Callable[..., Any] = _resizing(
-    _SPELLED(
-        _image_resize,
-        "resize_trilinear",
-        """
+resize_trilinear: Callable[..., Any] = _resize(
+    "resize_trilinear",
+    """
         Volumes in another size, linear between neighbours in all three dimensions.
 
         Args:
@@ -184,15 +185,12 @@ resize_trilinear: Callable[..., Any] = _resizing(
         >>> fluid.layers.resize_trilinear(volumes, out_shape=[6, 7, 9]).shape
         (-1, 3, 6, 7, 9)
         """,
-        fixed={"resample": "TRILINEAR"},
-        defaults={"data_format": "NCDHW"},
-    )
+    fixed={"resample": "TRILINEAR"},
+    defaults={"data_format": "NCDHW"},
 )
-resize_nearest: Callable[..., Any] = _resizing(
-    _SPELLED(
-        _image_resize,
-        "resize_nearest",
-        """
+resize_nearest: Callable[..., Any] = _resize(
+    "resize_nearest",
+    """
         Images in another size, each element that of its nearest neighbour.
 
         Args:
@@ -201,8 +199,7 @@ resize_nearest: Callable[..., Any] = _resizing(
         >>> fluid.layers.resize_nearest(fluid.data("x", [None, 3, 32, 32]), [8, 16]).shape
         (-1, 3, 8, 16)
         """,
-        fixed={"resample": "NEAREST", "align_mode": 1},
-    )
+    fixed={"resample": "NEAREST", "align_mode": 1},
 )
 
 

@@ -103,48 +103,58 @@ def _noam(decay: NoamDecay) -> Variable:
     return made
 
 
-@_SCHEDULE.like(ExponentialDecay)
-def exponential_decay(
-    learning_rate: Rate, decay_steps: float, decay_rate: float, staircase: bool = False
-) -> Variable:
+def _periodic(decay: PeriodicDecay) -> Variable:
+    rate: Variable = decay.after(_decay_step_counter(), floor, _LAYERS)
+    return rate
+
+
+def _periodic_decay(name: str, kind: type[PeriodicDecay], example: str) -> Callable[..., Variable]:
+    """The layer of a decay by periods.
+
+    Args:
+        name: of the layer.
+        kind: the class of the decay.
+        example: for the docstring.
+    """
+
+    def decay(
+        learning_rate: Rate, decay_steps: float, decay_rate: float, staircase: bool = False
+    ) -> Variable:
+        given = (learning_rate, decay_steps, decay_rate, staircase)
+        return _scheduled(name, kind, _periodic, *given)
+
+    decay.__name__ = decay.__qualname__ = name
+    decay.__doc__ = example
+    return _SCHEDULE.like(kind)(decay)
+
+
+exponential_decay: Callable[..., Variable] = _periodic_decay(
+    "exponential_decay",
+    ExponentialDecay,
     """
     >>> rate = fluid.layers.exponential_decay(0.1, decay_steps=1, decay_rate=0.5)
     >>> exe = fluid.Executor()
     >>> _ = exe.run(fluid.default_startup_program())
     >>> [round(float(exe.run(fetch_list=[rate])[0].item()), 4) for step in range(3)]
     [0.1, 0.05, 0.025]
-    """
-    given = (learning_rate, decay_steps, decay_rate, staircase)
-    return _scheduled("exponential_decay", ExponentialDecay, _periodic, *given)
-
-
-@_SCHEDULE.like(NaturalExpDecay)
-def natural_exp_decay(
-    learning_rate: Rate, decay_steps: float, decay_rate: float, staircase: bool = False
-) -> Variable:
+    """,
+)
+natural_exp_decay: Callable[..., Variable] = _periodic_decay(
+    "natural_exp_decay",
+    NaturalExpDecay,
     """
     >>> fluid.layers.natural_exp_decay(0.1, decay_steps=1000, decay_rate=0.5).shape
     (1,)
-    """
-    given = (learning_rate, decay_steps, decay_rate, staircase)
-    return _scheduled("natural_exp_decay", NaturalExpDecay, _periodic, *given)
-
-
-@_SCHEDULE.like(InverseTimeDecay)
-def inverse_time_decay(
-    learning_rate: Rate, decay_steps: float, decay_rate: float, staircase: bool = False
-) -> Variable:
+    """,
+)
+inverse_time_decay: Callable[..., Variable] = _periodic_decay(
+    "inverse_time_decay",
+    InverseTimeDecay,
     """
     >>> fluid.layers.inverse_time_decay(0.1, decay_steps=1000, decay_rate=0.5).shape
     (1,)
-    """
-    given = (learning_rate, decay_steps, decay_rate, staircase)
-    return _scheduled("inverse_time_decay", InverseTimeDecay, _periodic, *given)
-
-
-def _periodic(decay: PeriodicDecay) -> Variable:
-    rate: Variable = decay.after(_decay_step_counter(), floor, _LAYERS)
-    return rate
+    """,
+)
 
 
 @_SCHEDULE.like(PolynomialDecay)

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from .operator_layers import Layer, operator_layer
+from .layer import LAYERS
+from .operator_layers import Layer, OperatorLayers
 
-merge_selected_rows: Layer = operator_layer("""
+_rows = OperatorLayers(
+    LAYERS.extended(
+        {},
+        setup="""
+        >>> words = fluid.data("words", [None], "int64")
+        >>> loss = fluid.layers.reduce_sum(fluid.embedding(words, [10, 4], is_sparse=True))
+        >>> ((_, gradient),) = fluid.append_backward(loss)
+        """,
+    )
+)
+merge_selected_rows: Layer = _rows("""
     merge_selected_rows(x, name)
 
-    >>> words = fluid.data("words", [None], "int64")
-    >>> loss = fluid.layers.reduce_sum(fluid.embedding(words, [10, 4], is_sparse=True))
-    >>> ((_, gradient),) = fluid.append_backward(loss)
     >>> fluid.layers.merge_selected_rows(gradient).type
     VarType.SELECTED_ROWS
 """)
-get_tensor_from_selected_rows: Layer = operator_layer("""
+get_tensor_from_selected_rows: Layer = _rows("""
     get_tensor_from_selected_rows(x, name)
 
-    >>> words = fluid.data("words", [None], "int64")
-    >>> loss = fluid.layers.reduce_sum(fluid.embedding(words, [10, 4], is_sparse=True))
-    >>> ((_, gradient),) = fluid.append_backward(loss)
     >>> fluid.layers.get_tensor_from_selected_rows(gradient).shape
     (-1, 4)
 """)

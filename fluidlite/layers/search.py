@@ -3,30 +3,21 @@
 from __future__ import annotations
 
 from ..ir.variable import Variable, is_tensor
-from .layer import stopped
+from .layer import LAYERS, stopped
 from .operator_layers import Layer, Layers, OperatorLayers, operator_layer, same_shape
 from .slicing import slice
 
-argmax: Layer = operator_layer(
-    """
-    argmax(x, axis=0) -> arg_max
-
-    >>> fluid.layers.argmax(fluid.data("x", [None, 10]), axis=-1).shape
-    (-1,)
-    """,
-    stem="arg_max",
-    is_stopped=True,
+_place = OperatorLayers(
+    LAYERS.extended(
+        {},
+        example="""
+        >>> fluid.layers.{name}(fluid.data("x", [None, 10]), axis=-1).shape
+        (-1,)
+        """,
+    )
 )
-argmin: Layer = operator_layer(
-    """
-    argmin(x, axis=0) -> arg_min
-
-    >>> fluid.layers.argmin(fluid.data("x", [None, 10]), axis=-1).shape
-    (-1,)
-    """,
-    stem="arg_min",
-    is_stopped=True,
-)
+argmax: Layer = _place("argmax(x, axis=0) -> arg_max", stem="arg_max", is_stopped=True)
+argmin: Layer = _place("argmin(x, axis=0) -> arg_min", stem="arg_min", is_stopped=True)
 topk: Layers = operator_layer.several(
     """
     topk(input: X, k=..., name) -> top_k

@@ -10,6 +10,8 @@ import numpy as np
 
 from ..errors import ArgumentError
 from ..ground.callsite import warn
+from ..ground.docstrings import Family
+from ..ground.fields import from_fields
 from ..ground.public_names import list_public_names
 from ..ground.reprs import Described
 from .board import Board
@@ -187,33 +189,45 @@ class _Watching(Callback):
         return better
 
 
-class EarlyStopping(_Watching):
-    """Ends training when a number does not become better any more.
+#: what makes training end early
+STOPS = Family(
+    {
+        "monitor": "which: ``loss``, or a metric; of the evaluation, where there is one.",
+        "mode": '"min": smaller is better; "max": larger; "auto": larger for accuracies.',
+        "patience": "epochs to wait.",
+        "verbose": "1: say so.",
+        "min_delta": "by how much a better number differs.",
+        "baseline": "what has to be surpassed.",
+        "save_best_model": "write the best model to ``best_model`` in the ``save_dir`` of ``fit``.",
+    }
+)
 
-    Args:
-        monitor: which: ``loss``, or a metric; of the evaluation, where there is one.
-        mode: "min": smaller is better; "max": larger; "auto": larger for accuracies.
-        patience: epochs to wait.
-        verbose: 1: say so.
-        min_delta: by how much a better number differs.
-        baseline: what has to be surpassed.
-        save_best_model: write the best model to ``best_model`` in the ``save_dir`` of ``fit``.
-    """
+
+@from_fields
+class Patience:
+    """What those that end training early are told."""
+
+    monitor: str = "loss"
+    mode: str = "auto"
+    patience: int = 0
+    verbose: int = 1
+    min_delta: float = 0
+    baseline: float | None = None
+    save_best_model: bool = True
+
+
+@STOPS
+@from_fields
+class EarlyStopping(Patience, _Watching):
+    """Ends training when a number does not become better any more."""
 
     _shown = "min_delta=_delta save_best_model=_saves"
 
-    def __init__(
-        self,
-        monitor: str = "loss",
-        mode: str = "auto",
-        patience: int = 0,
-        verbose: int = 1,
-        min_delta: float = 0,
-        baseline: float | None = None,
-        save_best_model: bool = True,
-    ) -> None:
-        super().__init__(monitor, mode, min_delta, baseline)
-        self._patience, self._verbose, self._saves = patience, verbose, save_best_model
+    def begin(self, given: dict[str, Any]) -> None:
+        watched = (given[name] for name in ("monitor", "mode", "min_delta", "baseline"))
+        _Watching.__init__(self, *watched)
+        self._patience, self._verbose = given["patience"], given["verbose"]
+        self._saves = given["save_best_model"]
         self._waited = 0
 
     def on_train_begin(self, logs: dict[str, Any] | None = None) -> None:

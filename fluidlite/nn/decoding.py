@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import ClassVar
 
 from .. import layers
+from ..ground.docstrings import Family
 from ..layers import dynamic_decode
 
 __all__ = ["BeamSearchDecoder", "dynamic_decode"]
 
 
+@Family().like(layers.BeamSearchDecoder)
 class BeamSearchDecoder(layers.BeamSearchDecoder):
     """A beam search: at each step the ``beam_size`` paths with the largest probability go on.
 
@@ -18,12 +20,6 @@ class BeamSearchDecoder(layers.BeamSearchDecoder):
     Args:
         cell: an RNNCellBase, or a function of inputs and states that gives an output and next
             states.
-        start_token: the token that paths begin with.
-        end_token: the token that finishes a path.
-        beam_size: how many paths are followed for each of the batch.
-        embedding_fn: makes inputs of tokens, [batch, beam]; tokens are the inputs when None.
-        output_fn: makes scores of tokens of the cell's outputs, [batch, beam, ...]; these are the
-            scores when None.
 
     >>> nn = fluid.nn
     >>> cell, words, scores = nn.GRUCell(4, 5), nn.Embedding(6, 4), nn.Linear(5, 6)

@@ -16,11 +16,9 @@ from ..functions.arithmetic import get_default_dtype
 from ..ground import state
 from ..ground.dtypes import DType, as_dtype
 from ..ground.tracebacks import cut, is_boundary
-from ..initializer import Initializer
 from ..ir.variable import Variable
 from ..layer_helper import ObjectHelper
 from ..modules.owning import Kept, keep
-from ..param_attr import Attr
 from ..symbolic import appending, calls_append, in_program
 from .casting import CastLayer
 
@@ -133,33 +131,6 @@ class Layer(CastLayer):
         return made
 
     create_variable = create_tensor  # type: ignore[assignment]
-
-    def create_parameter(
-        self,
-        shape: Sequence[int],
-        attr: Attr = None,
-        dtype: DTypeLike = None,
-        is_bias: bool = False,
-        default_initializer: Initializer | None = None,
-    ) -> Any:
-        """A parameter called ``<layer>.w_<n>``, or ``<layer>.b_<n>``; None when ``attr`` is False.
-
-        Assign it to an attribute of the layer.
-
-        Args:
-            shape: sizes.
-            attr: what the user said about it: a ParamAttr, a name, an initializer, False for no
-                parameter.
-            dtype: element type; the default one when None.
-            is_bias: name it and start it as a bias.
-            default_initializer: gives the value where ``attr`` does not; Xavier's, or 0 for a bias,
-                when None.
-
-        Raises:
-            ArgumentError: a size is unknown, or ``attr`` is something else.
-        """
-        kind = self._parameter_type() if dtype is None else dtype
-        return super().create_parameter(shape, attr, kind, is_bias, default_initializer)
 
     def _parameter_type(self) -> DType:
         """The element type of parameters of which nothing is said."""

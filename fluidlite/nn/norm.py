@@ -8,11 +8,12 @@ from typing import Any, ClassVar
 
 from ..eager.tensor import Tensor
 from ..errors import ShapeError
-from ..functions.arguments import DTypeLike, Integers
+from ..functions.arguments import Integers
 from ..functions.shaping import numbers_in
 from ..ground.docstrings import Family
 from ..ground.fields import from_fields, options_of
 from ..initializer import Constant
+from ..modules.normalization import BatchNormFields
 from ..param_attr import Attr, ParamAttr
 from . import functional as F
 from .activation import FunctionLayer
@@ -190,7 +191,7 @@ class SyncBatchNorm(_BatchNorm):
 
 
 @from_fields
-class BatchNorm(_Scaled):
+class BatchNorm(BatchNormFields, _Scaled):
     """Normalisation of each channel over a batch, by an activation; running statistics are used in
     tests.
 
@@ -214,22 +215,6 @@ class BatchNorm(_Scaled):
     >>> norm(fluid.to_tensor([[1.0, 2.0], [3.0, 4.0]])).numpy().round(2).tolist()
     [[0.0, 0.0], [1.0, 1.0]]
     """
-
-    num_channels: int
-    act: str | None = None
-    is_test: bool = False
-    momentum: float = 0.9
-    epsilon: float = 1e-5
-    param_attr: Attr = None
-    bias_attr: Attr = None
-    dtype: DTypeLike = "float32"
-    data_layout: str = "NCHW"
-    in_place: bool = False
-    moving_mean_name: str | None = None
-    moving_variance_name: str | None = None
-    do_model_average_for_mean_and_var: bool = True
-    use_global_stats: bool = False
-    trainable_statistics: bool = False
 
     def begin(self, given: dict[str, Any]) -> None:
         TensorLayer.__init__(self, dtype=given["dtype"])

@@ -76,7 +76,34 @@ class RNNCellBase(Layer):
         return _shaped(self.state_shape if shape is None else shape, filled)
 
 
-class RNN(Layer):
+class _AlongTime(Layer):
+    """What runs cells along time."""
+
+    def forward(
+        self,
+        inputs: Structure,
+        initial_states: Structure | None = None,
+        sequence_length: Tensor | None = None,
+        **kwargs: Any,
+    ) -> tuple[Any, Any]:
+        """The outputs of all steps, and the final states; a pair of these of two cells.
+
+        Args:
+            inputs: [N, T, ...].
+            initial_states: what the cell begins with, a pair for two; its own, or zeros, when None.
+            sequence_length: [N], steps of each row; behind them states stay as they are.
+            kwargs: further arguments of the cell.
+
+        Raises:
+            ShapeError: the number of steps is unknown.
+        """
+        return self._run(inputs, initial_states, sequence_length, kwargs)
+
+    def _run(self, inputs: Any, states: Any, lengths: Any, more: dict[str, Any]) -> Any:
+        raise NotImplementedError
+
+
+class RNN(_AlongTime):
     """A cell along time.
 
     Args:
@@ -95,40 +122,21 @@ class RNN(Layer):
         self.is_reverse = is_reverse
         self.time_major = time_major
 
-    def forward(
-        self,
-        inputs: Structure,
-        initial_states: Structure | None = None,
-        sequence_length: Tensor | None = None,
-        **kwargs: Any,
-    ) -> tuple[Any, Any]:
-        """The outputs of all steps, and the final states.
-
-        Args:
-            inputs: [N, T, ...].
-            initial_states: what the cell begins with; its own, or zeros, when None.
-            sequence_length: [N], steps of each row; behind them states stay as they are.
-            kwargs: further arguments of the cell.
-
-        Raises:
-            ShapeError: the number of steps is unknown.
-        """
+    def _run(self, inputs: Any, states: Any, lengths: Any, more: dict[str, Any]) -> Any:
         axis = 0 if self.time_major else 1
         need_steps(self, inputs, axis)
-        sequences: Any = inputs
-        steps = unbind(sequences, axis)
-        states = initial_states
+        steps = unbind(inputs, axis)
         if states is None:
             states = self.cell.get_initial_states(inputs, batch_dim_idx=1 - axis)
         outs: list[Any] = [None] * len(steps)
         times = range(len(steps))
         for t in reversed(times) if self.is_reverse else times:
-            outs[t], after = self.cell(steps[t], states, **kwargs)
-            states = after if sequence_length is None else kept(sequence_length > t, states, after)
+            outs[t], after = self.cell(steps[t], states, **more)
+            states = after if lengths is None else kept(lengths > t, states, after)
         return mapped_leaves(lambda *parts: stack(parts, axis), *outs), states
 
 
-class BiRNN(Layer):
+class BiRNN(_AlongTime):
     """Two cells along time, one forwards and one backwards, with their outputs side by side.
 
     Args:
@@ -147,23 +155,14 @@ class BiRNN(Layer):
         self.cell_bw = cell_bw
         self.time_major = time_major
 
-    def forward(
-        self,
-        inputs: Structure,
-        initial_states: Structure | None = None,
-        sequence_length: Tensor | None = None,
-        **kwargs: Any,
-    ) -> tuple[Any, Any]:
-        """The outputs of all steps, and a pair of the final states; arguments as of :class:`RNN`,
-        ``initial_states`` a pair, too.
-        """
-        initial_pair: Any = (None, None) if initial_states is None else initial_states
+    def _run(self, inputs: Any, states: Any, lengths: Any, more: dict[str, Any]) -> Any:
+        initial_pair: Any = (None, None) if states is None else states
         outs, last = [], []
         for k, cell in enumerate((self.cell_fw, self.cell_bw)):
             one = RNN(cell, bool(k), self.time_major)
-            out, states = one.forward(inputs, initial_pair[k], sequence_length, **kwargs)
+            out, after = one.forward(inputs, initial_pair[k], lengths, **more)
             outs.append(out)
-            last.append(states)
+            last.append(after)
         return mapped_leaves(lambda *parts: concat(parts, -1), *outs), tuple(last)
 
 

@@ -14,6 +14,7 @@ from ..eager.recording import TensorRecord
 from ..errors import ArgumentError, ShapeError
 from ..functions.arguments import DTypeLike
 from ..ground.callsite import warn
+from ..ground.spellings import parameters_of
 
 
 class StatefulLayer(dygraph.Layer):
@@ -63,23 +64,10 @@ class StatefulLayer(dygraph.Layer):
         options = (include_sublayers, structured_name_prefix, use_hook)
         return _collected(self, destination, *options, every=False)
 
-    def to_static_state_dict(
-        self,
-        destination: dict[str, Any] | None = None,
-        include_sublayers: bool = True,
-        structured_name_prefix: str = "",
-        use_hook: bool = True,
-    ) -> dict[str, Any]:
-        """All parameters and buffers, persistable or not; arguments as of :meth:`state_dict`.
-
-        Args:
-            destination: where to put them; a new dictionary when None.
-            include_sublayers: take those of sublayers, too.
-            structured_name_prefix: what names begin with.
-            use_hook: give the state to hooks.
-        """
-        options = (include_sublayers, structured_name_prefix, use_hook)
-        return _collected(self, destination, *options, every=True)
+    @parameters_of(state_dict)
+    def to_static_state_dict(self, *given: Any) -> dict[str, Any]:
+        """All parameters and buffers, persistable or not."""
+        return _collected(self, *given, every=True)
 
     def set_state_dict(  # type: ignore[override]
         self, state_dict: Mapping[str, Any], use_structured_name: bool = True
@@ -130,7 +118,7 @@ class StatefulLayer(dygraph.Layer):
 
 
 def _collected(
-    layer: Any, destination: Any, within: bool, prefix: str, hooks: bool, every: bool
+    layer: Any, destination: Any, within: bool, prefix: str, hooks: bool, *, every: bool
 ) -> Any:
     """A state, behind the hooks of each layer."""
     state = OrderedDict() if destination is None else destination
@@ -143,7 +131,7 @@ def _collected(
     if within:
         for name, inner in layer.own_sublayers.items():
             if inner is not None:
-                found = _collected(inner, state, True, f"{prefix}{name}.", hooks, every)
+                found = _collected(inner, state, True, f"{prefix}{name}.", hooks, every=every)
                 state.update(found)
     for hook in list(getattr(layer, "_state_hooks", {}).values()) if hooks else ():
         changed = hook(state)

@@ -98,7 +98,7 @@ from .random_states import (
     get_cuda_rng_state, get_rng_state, seed, set_cuda_rng_state, set_rng_state,
 )  # fmt: skip
 
-from .values import check_shape, tolist
+from .shapes import check_shape, tolist
 
 __version__ = version.full_version
 globals().update({name: getattr(inplace, name) for name in inplace.__all__})
@@ -118,7 +118,6 @@ if TYPE_CHECKING:
     from .distributed.parallel import DataParallel
     from .files import load, save
     from .hapi import Model, flops, summary
-    from .shapes import check_shape, tolist
     from .utils.checks import disable_signal_handler
 __all__ = [name for name in globals() if name[0] != "_" and name not in _INNER]
 give_names(
@@ -128,7 +127,6 @@ give_names(
         "paddle.files": "load save",
         "paddle.hapi": "Model flops summary",
         "paddle.distributed.parallel": "DataParallel",
-        "paddle.shapes": "check_shape tolist",
         "paddle.utils.checks": "disable_signal_handler",
     },
     below=(

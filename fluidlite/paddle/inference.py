@@ -13,15 +13,23 @@ from ..errors import ArgumentError, UnsupportedError
 from ..ground.missing_names import answer_of_paddle_2
 from ..ground.public_names import list_public_names
 from ..ground.reprs import Described
+from ..ground.spellings import Spelling
 from ..ground.tracebacks import api_boundaries
-from ..inference.configuration import Location
+from ..inference.configuration import CONFIGURATIONS, Location
 from ..inference.handles import Handle
 from ..inference.kinds import PaddleDType as DataType
 from ..inference.kinds import PaddlePlace as PlaceType
 from ..inference.kinds import Precision
 from ..inference.kinds import Precision as PrecisionType
-from ..inference.pass_names import PaddlePassBuilder
-from ..inference.served import Served, Serving, fed_in_order
+from ..inference.served import (
+    MODELS,
+    NamedInputs,
+    Served,
+    Serving,
+    fed_in_order,
+    input_of,
+    output_of,
+)
 from ..inference.switches import QUESTIONS, with_switches
 from . import version
 
@@ -32,23 +40,14 @@ __all__ = [
     "get_version",
 ]  # fmt: skip
 
+_METHOD = Spelling({"predictor": "self"}, types={"Handle": "Tensor"})
 _SIZES = {"FLOAT32": 4, "INT64": 8, "INT32": 4, "UINT8": 1}
 
 
 @with_switches
+@CONFIGURATIONS
 class Config(Location):
-    """Where a model lies, and how it is run.
-
-    Switches are accepted: programs are run in one way here.  What asks for a machine that is not
-    there changes nothing, and questions answer so.
-
-    Args:
-        model: a folder; with ``params`` the file of the program; or another configuration.
-        params: the file of the parameters.
-
-    Raises:
-        ArgumentError: these are no paths.
-
+    """
     >>> from fluidlite import paddle
     >>> config = paddle.inference.Config("net.pdmodel", "net.pdiparams")
     >>> config.enable_use_gpu(100)
@@ -64,10 +63,6 @@ class Config(Location):
     def tensorrt_precision_mode(self) -> PrecisionType:
         """``Float32``: there is no TensorRT."""
         return Precision.Float32
-
-    def pass_builder(self) -> PaddlePassBuilder:
-        """The names of the passes that rewrite plans."""
-        return PaddlePassBuilder()
 
     def xpu_config(self) -> XpuConfig:
         """Settings of an XPU, as they are at first."""
@@ -151,18 +146,11 @@ class Tensor(Handle):
         return DataType.of(self.element_type)
 
 
-class Predictor(Described):
+@MODELS
+class Predictor(NamedInputs, Described):
     """Runs a model.
 
     Clones share the parameters and what was compiled; each may run in a thread of its own.
-
-    Args:
-        config: says which model.
-
-    Raises:
-        ArgumentError: it is no configuration, or names no model.
-        FileError: a file cannot be read; says which, and why.
-        FileFormatError: a file is not what it should be; says where.
 
     >>> import os, tempfile
     >>> from fluidlite import paddle
@@ -185,37 +173,8 @@ class Predictor(Described):
     def _begin(self, served: Served) -> None:
         self._serving = Serving(served, Tensor)
 
-    def get_input_names(self) -> list[str]:
-        """The names of the inputs, in their order."""
-        return list(self._serving.inputs)
-
-    def get_output_names(self) -> list[str]:
-        """The names of the outputs, in their order."""
-        return list(self._serving.outputs)
-
-    def get_input_handle(self, name: str) -> Tensor:
-        """An input.
-
-        Args:
-            name: its name.
-
-        Raises:
-            ModelNameError: there is none of that name.
-        """
-        found: Any = self._serving.handle(name, self._serving.inputs)
-        return found
-
-    def get_output_handle(self, name: str) -> Tensor:
-        """An output.
-
-        Args:
-            name: its name.
-
-        Raises:
-            ModelNameError: there is none of that name.
-        """
-        found: Any = self._serving.handle(name, self._serving.outputs)
-        return found
+    get_input_handle: Callable[..., Tensor] = _METHOD(input_of, "get_input_handle")
+    get_output_handle: Callable[..., Tensor] = _METHOD(output_of, "get_output_handle")
 
     def run(self, inputs: Sequence[EagerTensor] | None = None) -> list[EagerTensor] | None:
         """Compute the outputs.
@@ -268,17 +227,9 @@ class Predictor(Described):
         self._serving.hooks.append(call)
 
 
+@MODELS
 def create_predictor(config: Config) -> Predictor:
-    """A predictor of a model.
-
-    Args:
-        config: says which.
-
-    Raises:
-        ArgumentError: it is no configuration, or names no model.
-        FileError: a file cannot be read; says which, and why.
-        FileFormatError: a file is not what it should be; says where.
-    """
+    """A predictor of a model."""
     return Predictor(config)
 
 

@@ -7,7 +7,7 @@ it gives comes to ``update`` as arrays.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -140,6 +140,8 @@ class _OfOneClass(Metric):
     """The base of metrics of how well one class is told from all else."""
 
     _missed: str  #: the counter beside that of true positives
+    _of: int  #: what that is counted of: 0 for predictions, 1 for labels
+    _class: Callable[[Any], Any]  #: the classes of probabilities
 
     def __init__(self, name: str, *args: object, **kwargs: object) -> None:
         self._name = name
@@ -164,15 +166,11 @@ class _OfOneClass(Metric):
         found = self._class(_array(what, "preds", preds).reshape(-1)).astype("int32")
         truth = _array(what, "labels", labels).reshape(-1)
         size = min(len(found), len(truth))
-        self._count(found[:size], truth[:size])
-
-    @staticmethod
-    def _class(preds: Any) -> Any:
-        """The classes of probabilities."""
-        raise NotImplementedError
-
-    def _count(self, found: Any, truth: Any) -> None:
-        raise NotImplementedError
+        pair = (found[:size] == 1, truth[:size] == 1)
+        right = int((pair[0] & pair[1]).sum())
+        self.tp += right
+        missed = getattr(self, self._missed) + int(pair[self._of].sum()) - right
+        setattr(self, self._missed, missed)
 
     def accumulate(self) -> float:
         """The share so far; 0 where there is no sample."""
@@ -197,7 +195,8 @@ class Precision(_OfOneClass):
     0.6667
     """
 
-    _missed = "fp"
+    fp: int  #: false positives
+    _missed, _of = "fp", 0
 
     def __init__(self, name: str = "precision", *args: object, **kwargs: object) -> None:
         super().__init__(name)
@@ -205,11 +204,6 @@ class Precision(_OfOneClass):
     @staticmethod
     def _class(preds: Any) -> Any:
         return np.floor(preds + 0.5)
-
-    def _count(self, found: Any, truth: Any) -> None:
-        right = int(((found == 1) & (truth == 1)).sum())
-        self.tp += right
-        self.fp: int = self.fp + int((found == 1).sum()) - right
 
 
 class Recall(_OfOneClass):
@@ -225,19 +219,12 @@ class Recall(_OfOneClass):
     0.5
     """
 
-    _missed = "fn"
+    fn: int  #: false negatives
+    _missed, _of = "fn", 1
+    _class = staticmethod(np.rint)
 
     def __init__(self, name: str = "recall", *args: object, **kwargs: object) -> None:
         super().__init__(name)
-
-    @staticmethod
-    def _class(preds: Any) -> Any:
-        return np.rint(preds)
-
-    def _count(self, found: Any, truth: Any) -> None:
-        right = int(((found == 1) & (truth == 1)).sum())
-        self.tp += right
-        self.fn: int = self.fn + int((truth == 1).sum()) - right
 
 
 class Auc(Metric):

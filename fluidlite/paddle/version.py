@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ..ground.public_names import list_public_names
 
 __all__ = ["cinn", "cuda", "cudnn", "mkl", "show", "xpu", "xpu_xccl"]
@@ -17,34 +19,23 @@ commit = ""
 with_mkl = "OFF"
 
 
-def cuda() -> str:
-    """``"False"``: there is no CUDA."""
-    return cuda_version
+def _told(name: str, answer: str, why: str) -> Callable[[], str]:
+    """A function that says whether a library is used."""
+
+    def told() -> str:
+        return answer
+
+    told.__name__ = told.__qualname__ = name
+    told.__doc__ = f'``"{answer}"``: {why}.'
+    return told
 
 
-def cudnn() -> str:
-    """``"False"``: there is no cuDNN."""
-    return cudnn_version
-
-
-def xpu() -> str:
-    """``"False"``: there is no XPU."""
-    return xpu_version
-
-
-def xpu_xccl() -> str:
-    """``"False"``: there is no XPU."""
-    return xpu_xccl_version
-
-
-def cinn() -> str:
-    """``"False"``: there is no CINN."""
-    return cinn_version
-
-
-def mkl() -> str:
-    """``"OFF"``: MKL is not used."""
-    return with_mkl
+cuda = _told("cuda", cuda_version, "there is no CUDA")
+cudnn = _told("cudnn", cudnn_version, "there is no cuDNN")
+xpu = _told("xpu", xpu_version, "there is no XPU")
+xpu_xccl = _told("xpu_xccl", xpu_xccl_version, "there is no XPU")
+cinn = _told("cinn", cinn_version, "there is no CINN")
+mkl = _told("mkl", with_mkl, "MKL is not used")
 
 
 def show() -> None:

@@ -22,6 +22,7 @@ from ...layers.norm import (
     need_where_asked,
     running_attrs,
 )
+from ...modules.normalization import BatchNormFields
 from ...param_attr import Attr
 from ..layer import PARAMETERS, Layer
 
@@ -63,7 +64,7 @@ def _spectral_norm(
 @remembers_arguments(_fuse_with_relu=lambda self, given: False)
 @_NORMS
 @from_fields
-class BatchNorm(Layer):
+class BatchNorm(BatchNormFields, Layer):
     """``scale * (input - mean) / sqrt(variance + epsilon) + bias``, for each channel.
 
     While it trains, mean and variance are those of the batch, and running ones are kept; when it is
@@ -87,22 +88,6 @@ class BatchNorm(Layer):
     >>> y.shape, [name for name, _ in norm.named_parameters()]
     ([4, 3, 2, 2], ['weight', 'bias', '_mean', '_variance'])
     """
-
-    num_channels: int
-    act: str | None = None
-    is_test: bool = False
-    momentum: float = 0.9
-    epsilon: float = 1e-05
-    param_attr: Attr = None
-    bias_attr: Attr = None
-    dtype: DTypeLike = "float32"
-    data_layout: str = "NCHW"
-    in_place: bool = False
-    moving_mean_name: str | None = None
-    moving_variance_name: str | None = None
-    do_model_average_for_mean_and_var: bool = True
-    use_global_stats: bool = False
-    trainable_statistics: bool = False
 
     def begin(self, given: dict[str, Any]) -> None:
         """Make the parameters and the running statistics."""

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import functools
 import inspect
-import os
 import types
 import warnings
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,7 @@ from ...ir.program import Program
 from ...ir.variable import Variable
 from ..capture import capturing
 from ..layer import RUNS_HOOKS, Layer
-from ..traced import SAVED, TracedLayer
+from ..traced import SavesProgram, TracedLayer
 from .building import Built, key_of
 from .functions import DECORATED, Functions, bare
 from .running import Runner
@@ -109,7 +108,7 @@ class ProgramCache:
 
 
 @answers_protected
-class ProgramTranslator(Described):
+class ProgramTranslator(SavesProgram, Described):
     """Makes programs of functions of tensors: their branches, loops and lists become operators
     where they depend on tensors.  There is one translator.
 
@@ -240,23 +239,10 @@ class ProgramTranslator(Described):
             function = bare(getattr(function.args[0], "__func__", function.args[0]))
         return self.functions.code(function)
 
-    @SAVED
-    def save_inference_model(
-        self,
-        dirname: str | os.PathLike[str],
-        feed: Sequence[int] | None = None,
-        fetch: Sequence[int] | None = None,
-    ) -> None:
-        """Write the program that was asked for last, and its parameters, to a folder.
-
-        Raises:
-            ArgumentError: there is no program yet.
-            OutOfRangeError: there is no such input or output.
-        """
+    def _traced(self) -> TracedLayer:
         built: Built = self._cache.last()
         names = [each.name for each in built.inputs]
-        layer = TracedLayer(built.main, built.capture.scope(), names, built.outputs)
-        layer.save_inference_model(dirname, feed, fetch)
+        return TracedLayer(built.main, built.capture.scope(), names, built.outputs)
 
     def get_program_cache(self) -> ProgramCache:
         """The programs that there are."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from math import sqrt
 from typing import TYPE_CHECKING, Any
@@ -11,13 +11,14 @@ import numpy as np
 
 from ...eager.recording import eager
 from ...eager.tensor import Tensor
-from ...errors import ArgumentError, UnsupportedError
+from ...errors import ArgumentError
 from ...functions.arithmetic import add, matmul, multiply
 from ...functions.elementary import cast
 from ...functions.shaping import transpose
 from ...ground.dtypes import as_dtype
 from ...opdef.operand import Operand
 from .activation import softmax
+from .gpu_only import gpu_only
 from .projection import dropout
 
 if TYPE_CHECKING:
@@ -117,24 +118,12 @@ def flash_attention(
     return out, weights if return_softmax else None
 
 
-def flash_attn_unpadded(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    cu_seqlens_q: Tensor,
-    cu_seqlens_k: Tensor,
-    max_seqlen_q: int,
-    max_seqlen_k: int,
-    scale: float,
-    dropout: float = 0.0,
-    causal: bool = False,
-    return_softmax: bool = False,
-    fixed_seed_offset: object = None,
-    rng_name: str = "",
-    training: bool = True,
-    name: str | None = None,
-) -> tuple[Tensor, Tensor | None]:
-    """Not there: paddle 2 has it on GPUs alone.
+flash_attn_unpadded: Callable[..., tuple[Tensor, Tensor | None]] = gpu_only(
+    """
+    flash_attn_unpadded(
+        query, key, value, cu_seqlens_q, cu_seqlens_k, max_seqlen_q: int, max_seqlen_k: int,
+        scale: float, dropout=0.0, causal=False, return_softmax=False,
+        fixed_seed_offset: object = None, rng_name="", training=True, name: str | None = None)
 
     Args:
         query, key, value: [rows, heads, D].
@@ -143,14 +132,10 @@ def flash_attn_unpadded(
         scale: of scores.
         dropout, causal, return_softmax, fixed_seed_offset, rng_name, training: as of
             :func:`flash_attention`.
-
-    Raises:
-        UnsupportedError: always.
-    """
-    raise UnsupportedError(
-        "flash_attn_unpadded has a kernel for GPUs alone; pad the sequences, and use "
-        "scaled_dot_product_attention with a mask"
-    )
+    """,
+    "scaled_dot_product_attention with a mask, after padding the sequences",
+    "tuple[Tensor, Tensor | None]",
+)
 
 
 @contextmanager
@@ -165,29 +150,19 @@ def sdp_kernel(
     yield
 
 
-def sparse_attention(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    sparse_csr_offset: Tensor,
-    sparse_csr_columns: Tensor,
-    key_padding_mask: Tensor | None = None,
-    attn_mask: Tensor | None = None,
-    name: str | None = None,
-) -> Tensor:
-    """Not there: paddle 2 has it on GPUs alone.
+sparse_attention: Callable[..., Tensor] = gpu_only(
+    """
+    sparse_attention(
+        query, key, value, sparse_csr_offset, sparse_csr_columns, key_padding_mask=None,
+        attn_mask=None, name: str | None = None)
 
     Args:
         query, key, value: [N, heads, T, D].
         sparse_csr_offset, sparse_csr_columns: which keys each query sees.
         key_padding_mask, attn_mask: what is hidden further.
-
-    Raises:
-        UnsupportedError: always.
-    """
-    raise UnsupportedError(
-        "sparse_attention has a kernel for GPUs alone; use scaled_dot_product_attention with a mask"
-    )
+    """,
+    "scaled_dot_product_attention with a mask",
+)
 
 
 def added_mask(mask: Tensor, scores: Tensor) -> Tensor:

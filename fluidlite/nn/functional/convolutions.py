@@ -11,9 +11,10 @@ from ...functions.arguments import Numbers
 from ...functions.arithmetic import add
 from ...functions.shaping import reshape, squeeze, unsqueeze
 from ...opdef.windows import WindowArguments
-from .windows import each, of_rank, windows_of
+from .windows import WINDOWS, each, of_rank, windows_of
 
 
+@WINDOWS
 def convolution(
     rank: int,
     x: Tensor,
@@ -29,22 +30,17 @@ def convolution(
     """Images convolved with filters.
 
     Args:
-        rank: how many dimensions windows have.
-        x: [N, C, H, W].
         weight: [filters, C / groups, *sizes].
         bias: [filters].
         stride, dilation: steps of the window and of its elements: a number, or two.
         padding: zeros around the image: a number, two or four, or "SAME" or "VALID".
         groups: the channels are cut into so many groups, which do not mix.
-        data_format: NCHW, or NHWC for images whose channels come last.
-
-    Raises:
-        ArgumentError: an option is of another form.
     """
     windows = windows_of(rank, weight.array.shape[2:], stride, padding, data_format, dilation)
     return convolved("conv{}d", x, weight, bias, windows, groups=groups)
 
 
+@WINDOWS
 def transposed_convolution(
     rank: int,
     x: Tensor,
@@ -62,17 +58,12 @@ def transposed_convolution(
     """The adjoint of a convolution: each element of an image spreads a filter.
 
     Args:
-        rank: how many dimensions windows have.
-        x: [N, C, H, W].
         weight: [C, filters / groups, *sizes].
         bias: [filters].
         stride, padding, dilation, groups, data_format: those of the convolution.
         output_padding: how many elements are added along every dimension; 0, or given by
             ``output_size``.
         output_size: the sizes of the result: a number, or two.
-
-    Raises:
-        ArgumentError: an option is of another form.
     """
     windows = windows_of(rank, weight.array.shape[2:], stride, padding, data_format, dilation)
     extra = each("output_padding", output_padding, rank)

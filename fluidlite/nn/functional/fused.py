@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ...errors import ArgumentError, UnsupportedError
@@ -9,6 +10,7 @@ from ...functions.arithmetic import add, matmul, multiply
 from ...functions.elementary import rsqrt, scale
 from ...functions.reduction import mean
 from ...functions.shaping import reshape
+from ...ground.spellings import Spelling
 from . import activation as activations
 from .normalization import layer_norm
 from .projection import dropout, linear
@@ -16,6 +18,7 @@ from .projection import dropout, linear
 if TYPE_CHECKING:
     from ...eager.tensor import Tensor
 
+_FUSED = Spelling({})
 _ACTIVATIONS = ("gelu", "relu", "none", None)
 
 
@@ -38,72 +41,76 @@ def fused_matmul_bias(
     return product if bias is None else add(product, bias)
 
 
-def fused_linear(
-    x: Tensor,
-    weight: Tensor,
-    bias: Tensor | None = None,
-    transpose_weight: bool = False,
-    name: str | None = None,
-) -> Tensor:
-    """``x weight + bias``.
+fused_linear: Callable[..., Tensor] = _FUSED(
+    fused_matmul_bias,
+    "fused_linear",
+    """
+    ``x weight + bias``.
 
     Args:
         x: [..., in].
         weight: [in, out]; [out, in] with ``transpose_weight``.
         bias: [out].
         transpose_weight: whether the weight is transposed.
+    """,
+    fixed={"transpose_x": False},
+    y="weight",
+    transpose_y="transpose_weight",
+)
+
+
+def _activated(x: Tensor, activation: str | None = None) -> Tensor:
     """
-    return fused_matmul_bias(x, weight, bias, False, transpose_weight)
-
-
-def fused_linear_activation(
-    x: Tensor,
-    y: Tensor,
-    bias: Tensor,
-    trans_x: bool = False,
-    trans_y: bool = False,
-    activation: str | None = None,
-) -> Tensor:
-    """An activation of a product of matrices plus a bias.
-
     Args:
-        x, y: matrices, or stacks of them.
-        bias: of the last dimension.
-        trans_x, trans_y: swap the last two dimensions first.
+        x: a tensor.
         activation: gelu or relu; none when None.
-
-    Raises:
-        ArgumentError: ``activation`` is another.
     """
     if activation not in _ACTIVATIONS:
         raise ArgumentError(f"expected activation to be gelu, relu or None, got {activation!r}")
-    return _activated(fused_matmul_bias(x, y, bias, trans_x, trans_y), activation)
-
-
-def _activated(x: Tensor, name: str | None) -> Tensor:
-    if name in ("none", None):
+    if activation in ("none", None):
         return x
-    activated: Tensor = getattr(activations, str(name))(x)
+    activated: Tensor = getattr(activations, str(activation))(x)
     return activated
 
 
-def fused_dropout_add(
-    x: Tensor,
-    y: Tensor,
-    p: float = 0.5,
-    training: bool = True,
-    mode: str = "upscale_in_train",
-    name: str | None = None,
-) -> Tensor:
-    """``dropout(x) + y``.
+fused_linear_activation: Callable[..., Tensor] = _FUSED(
+    fused_matmul_bias,
+    "fused_linear_activation",
+    """
+    An activation of a product of matrices plus a bias.
+
+    Raises:
+        ArgumentError: ``activation`` is another.
+    """,
+    fixed={"name": None},
+    then=_activated,
+    order="x, y, bias, trans_x, trans_y, activation",
+    defaults={"bias": ...},
+    transpose_x="trans_x",
+    transpose_y="trans_y",
+)
+
+
+def _plus(dropped: Tensor, y: Tensor) -> Tensor:
+    return add(dropped, y)
+
+
+fused_dropout_add: Callable[..., Tensor] = _FUSED(
+    dropout,
+    "fused_dropout_add",
+    """
+    ``dropout(x) + y``.
 
     Args:
         x, y: of one shape.
         p: the probability of 0.
         training: False: nothing is dropped.
         mode: as of dropout.
-    """
-    return add(dropout(x, p, training=training, mode=mode), y)
+    """,
+    fixed={"axis": None},
+    then=_plus,
+    order="x, y, p, training, mode, name",
+)
 
 
 def fused_bias_dropout_residual_layer_norm(
@@ -191,7 +198,8 @@ def fused_feedforward(
     return out if pre_layer_norm else normed(out, ln2_scale, ln2_bias, ln2_epsilon)
 
 
-def fused_layer_norm(
+def _normed_sum(
+    normalise: Callable[..., Any],
     x: Tensor,
     norm_weight: Tensor | None,
     norm_bias: Tensor | None,
@@ -205,13 +213,13 @@ def fused_layer_norm(
     quant_max_bound: float = 0,
     quant_min_bound: float = 0,
 ) -> Tensor | tuple[Tensor, Tensor]:
-    """The normalisation of ``x + bias + residual_alpha residual``; with a residual a pair of it and
-    of that sum.
+    """A normalisation of sums.
 
     Args:
+        normalise: of the sum, the sizes that are normalised, the weight, the bias and epsilon.
         x: normalised from dimension ``begin_norm_axis`` on.
         norm_weight, norm_bias: the scale and the shift, as large as what is normalised.
-        epsilon: added to variances.
+        epsilon: keeps the square root away from 0.
         residual_alpha: times the residual.
         begin_norm_axis: the first dimension that is normalised.
         bias: of the last dimension.
@@ -222,53 +230,37 @@ def fused_layer_norm(
     Raises:
         UnsupportedError: ``quant_scale`` is positive.
     """
-    summed = _summed(x, bias, residual, residual_alpha, quant_scale)
-    sizes = [+n for n in summed.array.shape[begin_norm_axis:]]
-    found = layer_norm(summed, sizes, norm_weight, norm_bias, epsilon)
-    return found if residual is None else (found, summed)
-
-
-def fused_rms_norm(
-    x: Tensor,
-    norm_weight: Tensor,
-    norm_bias: Tensor | None,
-    epsilon: float,
-    begin_norm_axis: int,
-    bias: Tensor | None = None,
-    residual: Tensor | None = None,
-    quant_scale: float = -1,
-    quant_round_type: float = 0,
-    quant_max_bound: float = 0,
-    quant_min_bound: float = 0,
-) -> Tensor | tuple[Tensor, Tensor]:
-    """``x + bias + residual`` divided by the root of its mean square (Zhang and Sennrich 2019,
-    "Root mean square layer normalization"); with a residual a pair of it and of that sum.
-
-    Args:
-        x: normalised from dimension ``begin_norm_axis`` on.
-        norm_weight, norm_bias: the scale and the shift.
-        epsilon: added to mean squares.
-        begin_norm_axis: the first dimension that is normalised.
-        bias: of the last dimension.
-        residual: as x.
-        quant_scale: -1: results are not quantized.
-        quant_round_type, quant_max_bound, quant_min_bound: accepted.
-
-    Raises:
-        UnsupportedError: ``quant_scale`` is positive.
-    """
-    summed = _summed(x, bias, residual, 1.0, quant_scale)
-    axes = list(range(begin_norm_axis % len(summed.array.shape), len(summed.array.shape)))
-    sizes = [+summed.array.shape[d] for d in axes]
-    square = mean(multiply(summed, summed), axes, keepdim=True)
-    found = multiply(summed, rsqrt(add(square, epsilon)))
-    found = multiply(found, reshape(norm_weight, sizes))
-    found = found if norm_bias is None else add(found, reshape(norm_bias, sizes))
-    return found if residual is None else (found, summed)
-
-
-def _summed(x: Any, bias: Any, residual: Any, alpha: float, quant_scale: float) -> Any:
     if quant_scale > 0:
         raise UnsupportedError("quantized results are not there; leave quant_scale at -1")
-    moved = x if bias is None else add(x, bias)
-    return moved if residual is None else add(moved, scale(residual, alpha))
+    summed: Any = x if bias is None else add(x, bias)
+    summed = summed if residual is None else add(summed, scale(residual, residual_alpha))
+    sizes = [+n for n in summed.array.shape[begin_norm_axis:]]
+    found = normalise(summed, sizes, norm_weight, norm_bias, epsilon)
+    return found if residual is None else (found, summed)
+
+
+def _rms_normed(x: Any, sizes: list[int], weight: Any, bias: Any, epsilon: float) -> Any:
+    square = mean(multiply(x, x), list(range(-len(sizes), 0)), keepdim=True)
+    found = multiply(multiply(x, rsqrt(add(square, epsilon))), reshape(weight, sizes))
+    return found if bias is None else add(found, reshape(bias, sizes))
+
+
+fused_layer_norm: Callable[..., Tensor | tuple[Tensor, Tensor]] = _FUSED(
+    _normed_sum,
+    "fused_layer_norm",
+    """
+    The normalisation of ``x + bias + residual_alpha residual``; with a residual a pair of it and of
+    that sum.
+    """,
+    fixed={"normalise": layer_norm},
+)
+fused_rms_norm: Callable[..., Tensor | tuple[Tensor, Tensor]] = _FUSED(
+    _normed_sum,
+    "fused_rms_norm",
+    """
+    ``x + bias + residual`` divided by the root of its mean square (Zhang and Sennrich 2019, "Root
+    mean square layer normalization"); with a residual a pair of it and of that sum.
+    """,
+    fixed={"normalise": _rms_normed, "residual_alpha": 1.0},
+    defaults={"begin_norm_axis": ...},
+)

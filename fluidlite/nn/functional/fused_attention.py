@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import prod, sqrt
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from ...functions.shaping import concat, reshape, stack, transpose, unbind
 from .activation import softmax
 from .attention import added_mask
 from .fused import fused_feedforward, normed
+from .gpu_only import gpu_only
 from .projection import dropout, linear
 
 if TYPE_CHECKING:
@@ -182,97 +184,35 @@ def _below(lengths: Any, shape: list[int], axis: int) -> Any:
     return lengths.results(places) < reshape(lengths, [-1, 1, 1, 1])
 
 
-def _refused(name: str, use: str) -> NoReturn:
-    raise UnsupportedError(f"{name} has a kernel for GPUs alone; use {use}")
-
-
-def masked_multihead_attention(
-    x: Tensor,
-    cache_kv: Tensor | None = None,
-    bias: Tensor | None = None,
-    src_mask: Tensor | None = None,
-    cum_offsets: Tensor | None = None,
-    sequence_lengths: Tensor | None = None,
-    rotary_tensor: Tensor | None = None,
-    beam_cache_offset: Tensor | None = None,
-    qkv_out_scale: Tensor | None = None,
-    out_shift: Tensor | None = None,
-    out_smooth: Tensor | None = None,
-    seq_len: int = 1,
-    rotary_emb_dims: int = 0,
-    use_neox_rotary_style: bool = False,
-    compute_dtype: str = "default",
-    out_scale: float = -1,
-    quant_round_type: int = 1,
-    quant_max_bound: float = 127.0,
-    quant_min_bound: float = -127.0,
-) -> Tensor:
-    """Not there: paddle 2 has it on GPUs alone.
-
-    Raises:
-        UnsupportedError: always.
+masked_multihead_attention: Callable[..., Tensor] = gpu_only(
     """
-    _refused("masked_multihead_attention", "nn.MultiHeadAttention with a cache")
-
-
-def block_multihead_attention(
-    qkv: Tensor,
-    key_cache: Tensor,
-    value_cache: Tensor,
-    seq_lens_encoder: Tensor,
-    seq_lens_decoder: Tensor,
-    seq_lens_this_time: Tensor,
-    padding_offsets: Tensor,
-    cum_offsets: Tensor,
-    cu_seqlens_q: Tensor,
-    cu_seqlens_k: Tensor,
-    block_tables: Tensor,
-    pre_key_cache: Tensor | None = None,
-    pre_value_cache: Tensor | None = None,
-    cache_k_quant_scales: Tensor | None = None,
-    cache_v_quant_scales: Tensor | None = None,
-    cache_k_dequant_scales: Tensor | None = None,
-    cache_v_dequant_scales: Tensor | None = None,
-    qkv_out_scale: Tensor | None = None,
-    qkv_bias: Tensor | None = None,
-    out_shift: Tensor | None = None,
-    out_smooth: Tensor | None = None,
-    rope_emb: Tensor | None = None,
-    mask: Tensor | None = None,
-    tgt_mask: Tensor | None = None,
-    max_seq_len: int = -1,
-    block_size: int = 64,
-    use_neox_style: bool = False,
-    use_dynamic_cachekv_quant: bool = False,
-    quant_round_type: int = 1,
-    quant_max_bound: float = 127.0,
-    quant_min_bound: float = -127.0,
-    out_scale: float = -1,
-    compute_dtype: str = "default",
-) -> Tensor:
-    """Not there: paddle 2 has it on GPUs alone.
-
-    Raises:
-        UnsupportedError: always.
+    masked_multihead_attention(
+        x, cache_kv=None, bias=None, src_mask=None, cum_offsets=None, sequence_lengths=None,
+        rotary_tensor=None, beam_cache_offset=None, qkv_out_scale=None, out_shift=None,
+        out_smooth=None, seq_len=1, rotary_emb_dims=0, use_neox_rotary_style=False,
+        compute_dtype="default", out_scale: float = -1, quant_round_type=1, quant_max_bound=127.0,
+        quant_min_bound=-127.0)
+    """,
+    "nn.MultiHeadAttention with a cache",
+)
+block_multihead_attention: Callable[..., Tensor] = gpu_only(
     """
-    _refused("block_multihead_attention", "nn.MultiHeadAttention with a cache")
-
-
-def fused_ec_moe(
-    x: Tensor,
-    gate: Tensor,
-    bmm0_weight: Tensor,
-    bmm0_bias: Tensor,
-    bmm1_weight: Tensor,
-    bmm1_bias: Tensor,
-    act_type: str,
-) -> Tensor:
-    """Not there: paddle 2 has it on GPUs alone.
-
-    Raises:
-        UnsupportedError: always.
-    """
-    _refused("fused_ec_moe", "nn.Linear for each expert")
+    block_multihead_attention(
+        qkv, key_cache, value_cache, seq_lens_encoder, seq_lens_decoder, seq_lens_this_time,
+        padding_offsets, cum_offsets, cu_seqlens_q, cu_seqlens_k, block_tables, pre_key_cache=None,
+        pre_value_cache=None, cache_k_quant_scales=None, cache_v_quant_scales=None,
+        cache_k_dequant_scales=None, cache_v_dequant_scales=None, qkv_out_scale=None,
+        qkv_bias=None, out_shift=None, out_smooth=None, rope_emb=None, mask=None, tgt_mask=None,
+        max_seq_len=-1, block_size=64, use_neox_style=False, use_dynamic_cachekv_quant=False,
+        quant_round_type=1, quant_max_bound=127.0, quant_min_bound=-127.0, out_scale: float = -1,
+        compute_dtype="default")
+    """,
+    "nn.MultiHeadAttention with a cache",
+)
+fused_ec_moe: Callable[..., Tensor] = gpu_only(
+    "fused_ec_moe(x, gate, bmm0_weight, bmm0_bias, bmm1_weight, bmm1_bias, act_type: str)",
+    "nn.Linear for each expert",
+)
 
 
 def fused_multi_transformer(
@@ -332,9 +272,9 @@ def fused_multi_transformer(
     """
     given = (cache_kvs, pre_caches, seq_lens, rotary_embs, time_step)
     if any(each is not None for each in given) or not trans_qkvw:
-        _refused(
-            "fused_multi_transformer with caches, lengths, angles or trans_qkvw=False",
-            "nn.TransformerEncoder",
+        raise UnsupportedError(
+            "fused_multi_transformer with caches, lengths, angles or trans_qkvw=False has a kernel "
+            "for GPUs alone; use nn.TransformerEncoder"
         )
 
     def of(listed: Any, layer: int) -> Any:

@@ -17,7 +17,8 @@ from ...functions.reduction import sum as total
 from ...functions.selection import chosen
 from ...functions.shaping import reshape
 from ...ground.docstrings import Family
-from .loss import binary_cross_entropy_with_logits, reduced
+from ...ground.spellings import parameters_of
+from .loss import binary_cross_entropy, binary_cross_entropy_with_logits, reduced
 from .projection import cosine_similarity, one_hot
 
 MARGINS = Family(
@@ -245,12 +246,9 @@ def multi_margin_loss(
 
 
 @MARGINS
+@parameters_of(binary_cross_entropy)
 def multi_label_soft_margin_loss(
-    input: Tensor,
-    label: Tensor,
-    weight: Tensor | None = None,
-    reduction: str = "mean",
-    name: str | None = None,
+    input: Tensor, label: Tensor, weight: Tensor | None, reduction: str, *given: Any
 ) -> Tensor:
     """The average over classes of the cross entropy of whether each one is there.
 

@@ -15,9 +15,10 @@ from ...functions.arguments import Numbers
 from ...functions.arithmetic import multiply
 from ...functions.shaping import squeeze, unsqueeze
 from ...opdef.windows import FORMATS, WindowArguments
-from .windows import each, of_rank, windows_of
+from .windows import WINDOWS, each, of_rank, windows_of
 
 
+@WINDOWS
 def max_pooling(
     rank: int,
     x: Tensor,
@@ -29,21 +30,7 @@ def max_pooling(
     data_format: str = "NCHW",
     name: str | None = None,
 ) -> Tensor | tuple[Tensor, Tensor]:
-    """The largest element under a window that moves over an image.
-
-    Args:
-        rank: how many dimensions windows have.
-        x: [N, C, H, W].
-        kernel_size: of the window: a number, or two.
-        stride: its steps; its sizes when None.
-        padding: around the image: a number, two or four, or "SAME" or "VALID".
-        return_mask: also give the places of the elements, counted by rows.
-        ceil_mode: also windows that reach beyond the image.
-        data_format: NCHW, or NHWC for images whose channels come last.
-
-    Raises:
-        ArgumentError: an option is of another form.
-    """
+    """The largest element under a window that moves over an image."""
     windows = windows_of(rank, kernel_size, stride, padding, data_format)
     if not return_mask:
         return pooled("max", x, windows, ceil_mode=ceil_mode)
@@ -55,6 +42,7 @@ def max_pooling(
     return with_places(x, windows)
 
 
+@WINDOWS
 def avg_pooling(
     rank: int,
     x: Tensor,
@@ -70,15 +58,8 @@ def avg_pooling(
     """The average under a window that moves over an image.
 
     Args:
-        rank: how many dimensions windows have.
-        x: [N, C, H, W].
-        kernel_size: of the window: a number, or two.
-        stride: its steps; its sizes when None.
-        padding: around the image: a number, two or four, or "SAME" or "VALID".
-        ceil_mode: also windows that reach beyond the image.
         exclusive: padding does not count.
         divisor_override: what averages are divided by, times the number of the window's elements.
-        data_format: NCHW, or NHWC for images whose channels come last.
 
     Raises:
         ArgumentError: an option is of another form, or ``divisor_override`` is 0.
@@ -178,6 +159,7 @@ def _parts(x: Tensor, output_size: Any, rank: int, data_format: str) -> tuple[in
     return each("output_size", output_size, rank)
 
 
+@WINDOWS
 def adaptive_avg_pooling(
     rank: int,
     x: Tensor,
@@ -185,17 +167,7 @@ def adaptive_avg_pooling(
     data_format: str = "NCHW",
     name: str | None = None,
 ) -> Tensor:
-    """Averages of as many parts of an image as are asked for.
-
-    Args:
-        rank: how many dimensions are cut.
-        x: [N, C, H, W].
-        output_size: how many parts there are: a number, or two; None for as many as elements.
-        data_format: NCHW, or NHWC for images whose channels come last.
-
-    Raises:
-        ArgumentError: an option is of another form.
-    """
+    """Averages of as many parts of an image as are asked for."""
     if data_format not in FORMATS[rank]:
         allowed = " or ".join(FORMATS[rank])
         raise ArgumentError(f"expected data_format {allowed}, got {data_format!r}")
@@ -203,6 +175,7 @@ def adaptive_avg_pooling(
     return pooled("avg", x, windows, adaptive=True)
 
 
+@WINDOWS
 def adaptive_max_pooling(
     rank: int,
     x: Tensor,
@@ -210,17 +183,7 @@ def adaptive_max_pooling(
     return_mask: bool = False,
     name: str | None = None,
 ) -> Tensor | tuple[Tensor, Tensor]:
-    """The largest elements of as many parts of an image as are asked for.
-
-    Args:
-        rank: how many dimensions are cut.
-        x: [N, C, H, W].
-        output_size: how many parts there are: a number, or two; None for as many as elements.
-        return_mask: also give the places of the elements, counted by rows.
-
-    Raises:
-        ArgumentError: an option is of another form.
-    """
+    """The largest elements of as many parts of an image as are asked for."""
     windows = parts_of(_parts(x, output_size, rank, FORMATS[rank][0]), FORMATS[rank][0])
     if return_mask:
         return with_places(x, windows, adaptive=True)

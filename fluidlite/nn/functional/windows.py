@@ -12,9 +12,25 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from ...errors import ArgumentError
 from ...functions.arguments import Numbers
 from ...functions.shaping import numbers_in
+from ...ground.docstrings import Family
 from ...ground.spellings import Spelling
 from ...opdef.windows import FORMATS, WindowArguments
 
+#: functions of windows that move over images
+WINDOWS = Family(
+    {
+        "rank": "how many dimensions windows have.",
+        "x": "[N, C, H, W].",
+        "kernel_size": "of the window: a number, or two.",
+        "stride": "its steps; its sizes when None.",
+        "padding": 'around the image: a number, two or four, or "SAME" or "VALID".',
+        "output_size": "how many parts there are: a number, or two; None for as many as elements.",
+        "return_mask": "also give the places of the elements, counted by rows.",
+        "ceil_mode": "also windows that reach beyond the image.",
+        "data_format": "NCHW, or NHWC for images whose channels come last.",
+    },
+    raises="ArgumentError: an option is of another form.",
+)
 P = ParamSpec("P")
 R = TypeVar("R")
 _SPELLING = Spelling({})

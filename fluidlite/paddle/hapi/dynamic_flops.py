@@ -8,31 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from ... import nn
 from ...eager.mode import no_grad
 from ...eager.recording import TensorRecord
 from ...functions.creation import to_tensor
 from ...ground.public_names import list_public_names
 from ...ir.program import Program
-from ...nn import (
-    AdaptiveAvgPool1D,
-    AdaptiveAvgPool2D,
-    AdaptiveAvgPool3D,
-    AvgPool1D,
-    AvgPool2D,
-    AvgPool3D,
-    BatchNorm2D,
-    Conv1D,
-    Conv1DTranspose,
-    Conv2D,
-    Conv2DTranspose,
-    Conv3D,
-    Conv3DTranspose,
-    Dropout,
-    LeakyReLU,
-    Linear,
-    ReLU,
-    ReLU6,
-)  # fmt: skip
 from ...nn.layer import Layer
 from .located import bordered, calls_of, net_in_tests, own_parameters
 from .static_flops import static_flops
@@ -81,14 +62,18 @@ def _adaptive_pooling(layer: Any, given: Any, output: Any) -> int:
 
 
 _COUNTS: dict[type, Count] = {
-    **dict.fromkeys([Conv1D, Conv2D, Conv3D], _convolution),
-    **dict.fromkeys([Conv1DTranspose, Conv2DTranspose, Conv3DTranspose], _transposed),
-    **dict.fromkeys([BatchNorm2D], _normalization),
-    **dict.fromkeys([ReLU, ReLU6, Dropout], _nothing),
-    LeakyReLU: _leaky,
-    Linear: _linear,
-    **dict.fromkeys([AvgPool1D, AvgPool2D, AvgPool3D], _pooling),
-    **dict.fromkeys([AdaptiveAvgPool1D, AdaptiveAvgPool2D, AdaptiveAvgPool3D], _adaptive_pooling),
+    getattr(nn, name): count
+    for count, names in {
+        _convolution: "Conv1D Conv2D Conv3D",
+        _transposed: "Conv1DTranspose Conv2DTranspose Conv3DTranspose",
+        _normalization: "BatchNorm2D",
+        _nothing: "ReLU ReLU6 Dropout",
+        _leaky: "LeakyReLU",
+        _linear: "Linear",
+        _pooling: "AvgPool1D AvgPool2D AvgPool3D",
+        _adaptive_pooling: "AdaptiveAvgPool1D AdaptiveAvgPool2D AdaptiveAvgPool3D",
+    }.items()
+    for name in names.split()
 }
 #: the files of layers here -> in paddle
 _FILES = {"dense": "common", "padding": "common", "resizing": "common", "running": "rnn"}

@@ -9,7 +9,8 @@ import numpy as np
 
 from ...errors import ArgumentError
 from ...ground.callsite import warn
-from ...model.callbacks import Callback
+from ...ground.fields import from_fields
+from ...model.callbacks import STOPS, Callback, Patience
 
 
 class _Monitor(Callback):
@@ -48,32 +49,19 @@ class _Monitor(Callback):
         return bool(value + self.min_delta < self.best_value)
 
 
-class EarlyStopping(_Monitor):
+@STOPS
+@from_fields
+class EarlyStopping(Patience, _Monitor):
     """Ends training when a number of the evaluations does not become better any more.
 
     Args:
         monitor: which: ``loss``, or a metric.
-        mode: "min": smaller is better; "max": larger; "auto": larger for accuracies.
         patience: evaluations to wait.
-        verbose: whether to say so.
-        min_delta: by how much a better number differs.
-        baseline: what has to be surpassed.
-        save_best_model: write the best model to ``best_model`` in the ``save_dir`` of ``fit``.
     """
 
-    def __init__(
-        self,
-        monitor: str = "loss",
-        mode: str = "auto",
-        patience: int = 0,
-        verbose: int = 1,
-        min_delta: float = 0,
-        baseline: float | None = None,
-        save_best_model: bool = True,
-    ) -> None:
-        super().__init__(monitor, mode, min_delta)
-        self.patience, self.verbose, self.baseline = patience, verbose, baseline
-        self.save_best_model = save_best_model
+    def begin(self, given: dict[str, Any]) -> None:
+        _Monitor.__init__(self, *(given.pop(name) for name in ("monitor", "mode", "min_delta")))
+        vars(self).update(given)
         self.save_dir: str | None = None  #: said by ``fit``
         self.wait_epoch = self.stopped_epoch = 0
 

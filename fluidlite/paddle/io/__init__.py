@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from ...ground.public_names import list_public_names
+from ...ground.public_names import list_given_names
 from ...ground.tracebacks import api_boundaries
-from ...readers.datasets import Dataset, IterableDataset, Sampler, SequenceSampler, Subset
-from ...readers.worker_info import get_worker_info
-from .datasets import ChainDataset, ComposeDataset, ConcatDataset, TensorDataset, random_split
-from .loader import DataLoader
-from .samplers import (
-    BatchSampler,
-    DistributedBatchSampler,
-    RandomSampler,
-    SubsetRandomSampler,
-    WeightedRandomSampler,
-)
+from ...readers.datasets import Dataset as Dataset
+from ...readers.datasets import IterableDataset as IterableDataset
+from ...readers.datasets import Sampler as Sampler
+from ...readers.datasets import SequenceSampler as SequenceSampler
+from ...readers.datasets import Subset as Subset
+from ...readers.worker_info import get_worker_info as get_worker_info
+from .datasets import ChainDataset as ChainDataset
+from .datasets import ComposeDataset as ComposeDataset
+from .datasets import ConcatDataset as ConcatDataset
+from .datasets import TensorDataset as TensorDataset
+from .datasets import random_split as random_split
+from .loader import DataLoader as DataLoader
+from .samplers import BatchSampler as BatchSampler
+from .samplers import DistributedBatchSampler as DistributedBatchSampler
+from .samplers import RandomSampler as RandomSampler
+from .samplers import SubsetRandomSampler as SubsetRandomSampler
+from .samplers import WeightedRandomSampler as WeightedRandomSampler
 
-__all__ = [
-    "BatchSampler", "ChainDataset", "ComposeDataset", "ConcatDataset", "DataLoader", "Dataset",
-    "DistributedBatchSampler", "IterableDataset", "RandomSampler", "Sampler", "SequenceSampler",
-    "Subset", "SubsetRandomSampler", "TensorDataset", "WeightedRandomSampler", "get_worker_info",
-    "random_split",
-]  # fmt: skip
-
-list_public_names(globals())
+list_given_names(globals())
 api_boundaries(globals())

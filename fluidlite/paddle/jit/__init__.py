@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from ...ground.public_names import list_public_names
-from . import api, dy2static
-from .models import TranslatedLayer, load, save
-from .translating import (
-    enable_to_static,
-    ignore_module,
-    not_to_static,
-    set_code_level,
-    set_verbosity,
-    to_static,
-)
+from ...ground.public_names import list_given_names
+from . import api as api
+from . import dy2static as dy2static
+from .models import TranslatedLayer as TranslatedLayer
+from .models import load as load
+from .models import save as save
+from .translating import enable_to_static as enable_to_static
+from .translating import ignore_module as ignore_module
+from .translating import not_to_static as not_to_static
+from .translating import set_code_level as set_code_level
+from .translating import set_verbosity as set_verbosity
+from .translating import to_static as to_static
 
-__all__ = [
-    "TranslatedLayer", "api", "dy2static", "enable_to_static", "ignore_module", "load",
-    "not_to_static", "save", "set_code_level", "set_verbosity", "to_static",
-]  # fmt: skip
-
-list_public_names(globals())
+list_given_names(globals(), "api", "dy2static")

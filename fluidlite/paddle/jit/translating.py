@@ -13,6 +13,7 @@ from ...dygraph.translate.calls import AS_IT_IS
 from ...dygraph.translate.functions import bare
 from ...errors import ArgumentError
 from ...ground.public_names import list_public_names
+from ...ground.spellings import Spelling
 from ...ground.tracebacks import api_boundaries
 from ...nn.layer import Layer
 from .static_function import StaticForward, StaticFunction
@@ -139,25 +140,13 @@ def set_code_level(level: int = 100, also_to_stdout: bool = False) -> None:
     Raises:
         ArgumentError: ``level`` is no whole number.
     """
-    _need_level(level)
-
-
-def set_verbosity(level: int = 0, also_to_stdout: bool = False) -> None:
-    """Accepted: there is nothing to log.
-
-    Args:
-        level: a whole number, without meaning here.
-        also_to_stdout: without meaning here.
-
-    Raises:
-        ArgumentError: ``level`` is no whole number.
-    """
-    _need_level(level)
-
-
-def _need_level(level: object) -> None:
     if not isinstance(level, int):
         raise ArgumentError(f"expected level to be a whole number, got {level!r:.60}")
+
+
+set_verbosity: Callable[..., None] = Spelling({})(
+    set_code_level, "set_verbosity", "Accepted: there is nothing to log.", defaults={"level": 0}
+)
 
 
 list_public_names(globals())

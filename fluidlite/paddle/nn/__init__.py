@@ -3,170 +3,145 @@
 from __future__ import annotations
 
 from ...ground.module_tables import make_modules
-from ...ground.public_names import list_public_names
-from ...nn import (
-    CELU,
-    ELU,
-    GELU,
-    GLU,
-    GRU,
-    LSTM,
-    RNN,
-    SELU,
-    AdaptiveAvgPool1D,
-    AdaptiveAvgPool2D,
-    AdaptiveAvgPool3D,
-    AdaptiveMaxPool1D,
-    AdaptiveMaxPool2D,
-    AdaptiveMaxPool3D,
-    AlphaDropout,
-    AvgPool1D,
-    AvgPool2D,
-    AvgPool3D,
-    BatchNorm,
-    BatchNorm1D,
-    BatchNorm2D,
-    BatchNorm3D,
-    BCELoss,
-    BCEWithLogitsLoss,
-    BeamSearchDecoder,
-    Bilinear,
-    BiRNN,
-    ChannelShuffle,
-    ClipGradByGlobalNorm,
-    ClipGradByNorm,
-    ClipGradByValue,
-    Conv1D,
-    Conv1DTranspose,
-    Conv2D,
-    Conv2DTranspose,
-    Conv3D,
-    Conv3DTranspose,
-    CosineEmbeddingLoss,
-    CosineSimilarity,
-    CrossEntropyLoss,
-    CTCLoss,
-    Dropout,
-    Dropout2D,
-    Dropout3D,
-    Embedding,
-    Flatten,
-    Fold,
-    GaussianNLLLoss,
-    GroupNorm,
-    GRUCell,
-    Hardshrink,
-    Hardsigmoid,
-    Hardswish,
-    Hardtanh,
-    HingeEmbeddingLoss,
-    HSigmoidLoss,
-    Identity,
-    InstanceNorm1D,
-    InstanceNorm2D,
-    InstanceNorm3D,
-    KLDivLoss,
-    L1Loss,
-    Layer,
-    LayerDict,
-    LayerList,
-    LayerNorm,
-    LeakyReLU,
-    Linear,
-    LocalResponseNorm,
-    LogSigmoid,
-    LogSoftmax,
-    LSTMCell,
-    MarginRankingLoss,
-    Maxout,
-    MaxPool1D,
-    MaxPool2D,
-    MaxPool3D,
-    MaxUnPool1D,
-    MaxUnPool2D,
-    MaxUnPool3D,
-    Mish,
-    MSELoss,
-    MultiHeadAttention,
-    MultiLabelSoftMarginLoss,
-    MultiMarginLoss,
-    NLLLoss,
-    Pad1D,
-    Pad2D,
-    Pad3D,
-    PairwiseDistance,
-    ParameterList,
-    PixelShuffle,
-    PixelUnshuffle,
-    PoissonNLLLoss,
-    PReLU,
-    ReLU,
-    ReLU6,
-    RNNCellBase,
-    RNNTLoss,
-    RReLU,
-    Sequential,
-    Sigmoid,
-    Silu,
-    SimpleRNN,
-    SimpleRNNCell,
-    SmoothL1Loss,
-    SoftMarginLoss,
-    Softmax,
-    Softmax2D,
-    Softplus,
-    Softshrink,
-    Softsign,
-    SpectralNorm,
-    Swish,
-    SyncBatchNorm,
-    Tanh,
-    Tanhshrink,
-    ThresholdedReLU,
-    Transformer,
-    TransformerDecoder,
-    TransformerDecoderLayer,
-    TransformerEncoder,
-    TransformerEncoderLayer,
-    TripletMarginLoss,
-    TripletMarginWithDistanceLoss,
-    Unflatten,
-    Unfold,
-    Upsample,
-    UpsamplingBilinear2D,
-    UpsamplingNearest2D,
-    ZeroPad2D,
-    dynamic_decode,
-)  # fmt: skip
-from . import clip, functional, initializer, quant, utils
-from .corners import LAYERS
+from ...ground.public_names import list_given_names
+from ...nn import CELU as CELU
+from ...nn import ELU as ELU
+from ...nn import GELU as GELU
+from ...nn import GLU as GLU
+from ...nn import GRU as GRU
+from ...nn import LSTM as LSTM
+from ...nn import RNN as RNN
+from ...nn import SELU as SELU
+from ...nn import AdaptiveAvgPool1D as AdaptiveAvgPool1D
+from ...nn import AdaptiveAvgPool2D as AdaptiveAvgPool2D
+from ...nn import AdaptiveAvgPool3D as AdaptiveAvgPool3D
+from ...nn import AdaptiveMaxPool1D as AdaptiveMaxPool1D
+from ...nn import AdaptiveMaxPool2D as AdaptiveMaxPool2D
+from ...nn import AdaptiveMaxPool3D as AdaptiveMaxPool3D
+from ...nn import AlphaDropout as AlphaDropout
+from ...nn import AvgPool1D as AvgPool1D
+from ...nn import AvgPool2D as AvgPool2D
+from ...nn import AvgPool3D as AvgPool3D
+from ...nn import BatchNorm as BatchNorm
+from ...nn import BatchNorm1D as BatchNorm1D
+from ...nn import BatchNorm2D as BatchNorm2D
+from ...nn import BatchNorm3D as BatchNorm3D
+from ...nn import BCELoss as BCELoss
+from ...nn import BCEWithLogitsLoss as BCEWithLogitsLoss
+from ...nn import BeamSearchDecoder as BeamSearchDecoder
+from ...nn import Bilinear as Bilinear
+from ...nn import BiRNN as BiRNN
+from ...nn import ChannelShuffle as ChannelShuffle
+from ...nn import ClipGradByGlobalNorm as ClipGradByGlobalNorm
+from ...nn import ClipGradByNorm as ClipGradByNorm
+from ...nn import ClipGradByValue as ClipGradByValue
+from ...nn import Conv1D as Conv1D
+from ...nn import Conv1DTranspose as Conv1DTranspose
+from ...nn import Conv2D as Conv2D
+from ...nn import Conv2DTranspose as Conv2DTranspose
+from ...nn import Conv3D as Conv3D
+from ...nn import Conv3DTranspose as Conv3DTranspose
+from ...nn import CosineEmbeddingLoss as CosineEmbeddingLoss
+from ...nn import CosineSimilarity as CosineSimilarity
+from ...nn import CrossEntropyLoss as CrossEntropyLoss
+from ...nn import CTCLoss as CTCLoss
+from ...nn import Dropout as Dropout
+from ...nn import Dropout2D as Dropout2D
+from ...nn import Dropout3D as Dropout3D
+from ...nn import Embedding as Embedding
+from ...nn import Flatten as Flatten
+from ...nn import Fold as Fold
+from ...nn import GaussianNLLLoss as GaussianNLLLoss
+from ...nn import GroupNorm as GroupNorm
+from ...nn import GRUCell as GRUCell
+from ...nn import Hardshrink as Hardshrink
+from ...nn import Hardsigmoid as Hardsigmoid
+from ...nn import Hardswish as Hardswish
+from ...nn import Hardtanh as Hardtanh
+from ...nn import HingeEmbeddingLoss as HingeEmbeddingLoss
+from ...nn import HSigmoidLoss as HSigmoidLoss
+from ...nn import Identity as Identity
+from ...nn import InstanceNorm1D as InstanceNorm1D
+from ...nn import InstanceNorm2D as InstanceNorm2D
+from ...nn import InstanceNorm3D as InstanceNorm3D
+from ...nn import KLDivLoss as KLDivLoss
+from ...nn import L1Loss as L1Loss
+from ...nn import Layer as Layer
+from ...nn import LayerDict as LayerDict
+from ...nn import LayerList as LayerList
+from ...nn import LayerNorm as LayerNorm
+from ...nn import LeakyReLU as LeakyReLU
+from ...nn import Linear as Linear
+from ...nn import LocalResponseNorm as LocalResponseNorm
+from ...nn import LogSigmoid as LogSigmoid
+from ...nn import LogSoftmax as LogSoftmax
+from ...nn import LSTMCell as LSTMCell
+from ...nn import MarginRankingLoss as MarginRankingLoss
+from ...nn import Maxout as Maxout
+from ...nn import MaxPool1D as MaxPool1D
+from ...nn import MaxPool2D as MaxPool2D
+from ...nn import MaxPool3D as MaxPool3D
+from ...nn import MaxUnPool1D as MaxUnPool1D
+from ...nn import MaxUnPool2D as MaxUnPool2D
+from ...nn import MaxUnPool3D as MaxUnPool3D
+from ...nn import Mish as Mish
+from ...nn import MSELoss as MSELoss
+from ...nn import MultiHeadAttention as MultiHeadAttention
+from ...nn import MultiLabelSoftMarginLoss as MultiLabelSoftMarginLoss
+from ...nn import MultiMarginLoss as MultiMarginLoss
+from ...nn import NLLLoss as NLLLoss
+from ...nn import Pad1D as Pad1D
+from ...nn import Pad2D as Pad2D
+from ...nn import Pad3D as Pad3D
+from ...nn import PairwiseDistance as PairwiseDistance
+from ...nn import ParameterList as ParameterList
+from ...nn import PixelShuffle as PixelShuffle
+from ...nn import PixelUnshuffle as PixelUnshuffle
+from ...nn import PoissonNLLLoss as PoissonNLLLoss
+from ...nn import PReLU as PReLU
+from ...nn import ReLU as ReLU
+from ...nn import ReLU6 as ReLU6
+from ...nn import RNNCellBase as RNNCellBase
+from ...nn import RNNTLoss as RNNTLoss
+from ...nn import RReLU as RReLU
+from ...nn import Sequential as Sequential
+from ...nn import Sigmoid as Sigmoid
+from ...nn import Silu as Silu
+from ...nn import SimpleRNN as SimpleRNN
+from ...nn import SimpleRNNCell as SimpleRNNCell
+from ...nn import SmoothL1Loss as SmoothL1Loss
+from ...nn import SoftMarginLoss as SoftMarginLoss
+from ...nn import Softmax as Softmax
+from ...nn import Softmax2D as Softmax2D
+from ...nn import Softplus as Softplus
+from ...nn import Softshrink as Softshrink
+from ...nn import Softsign as Softsign
+from ...nn import SpectralNorm as SpectralNorm
+from ...nn import Swish as Swish
+from ...nn import SyncBatchNorm as SyncBatchNorm
+from ...nn import Tanh as Tanh
+from ...nn import Tanhshrink as Tanhshrink
+from ...nn import ThresholdedReLU as ThresholdedReLU
+from ...nn import Transformer as Transformer
+from ...nn import TransformerDecoder as TransformerDecoder
+from ...nn import TransformerDecoderLayer as TransformerDecoderLayer
+from ...nn import TransformerEncoder as TransformerEncoder
+from ...nn import TransformerEncoderLayer as TransformerEncoderLayer
+from ...nn import TripletMarginLoss as TripletMarginLoss
+from ...nn import TripletMarginWithDistanceLoss as TripletMarginWithDistanceLoss
+from ...nn import Unflatten as Unflatten
+from ...nn import Unfold as Unfold
+from ...nn import Upsample as Upsample
+from ...nn import UpsamplingBilinear2D as UpsamplingBilinear2D
+from ...nn import UpsamplingNearest2D as UpsamplingNearest2D
+from ...nn import ZeroPad2D as ZeroPad2D
+from ...nn import dynamic_decode as dynamic_decode
+from . import clip as clip
+from . import corners
+from . import functional as functional
+from . import initializer as initializer
+from . import quant as quant
+from . import utils as utils
 
-__all__ = [
-    "AdaptiveAvgPool1D", "AdaptiveAvgPool2D", "AdaptiveAvgPool3D", "AdaptiveMaxPool1D",
-    "AdaptiveMaxPool2D", "AdaptiveMaxPool3D", "AlphaDropout", "AvgPool1D", "AvgPool2D",
-    "AvgPool3D", "BCELoss", "BCEWithLogitsLoss", "BatchNorm", "BatchNorm1D", "BatchNorm2D",
-    "BatchNorm3D", "BeamSearchDecoder", "BiRNN", "Bilinear", "CELU", "CTCLoss",
-    "ChannelShuffle", "ClipGradByGlobalNorm", "ClipGradByNorm", "ClipGradByValue", "Conv1D",
-    "Conv1DTranspose", "Conv2D", "Conv2DTranspose", "Conv3D", "Conv3DTranspose",
-    "CosineEmbeddingLoss", "CosineSimilarity", "CrossEntropyLoss", "Dropout", "Dropout2D",
-    "Dropout3D", "ELU", "Embedding", "Flatten", "Fold", "GELU", "GLU", "GRU", "GRUCell",
-    "GaussianNLLLoss", "GroupNorm", "HSigmoidLoss", "Hardshrink", "Hardsigmoid", "Hardswish",
-    "Hardtanh", "HingeEmbeddingLoss", "Identity", "InstanceNorm1D", "InstanceNorm2D",
-    "InstanceNorm3D", "KLDivLoss", "L1Loss", "LSTM", "LSTMCell", "Layer", "LayerDict",
-    "LayerList", "LayerNorm", "LeakyReLU", "Linear", "LocalResponseNorm", "LogSigmoid",
-    "LogSoftmax", "MSELoss", "MarginRankingLoss", "MaxPool1D", "MaxPool2D", "MaxPool3D",
-    "MaxUnPool1D", "MaxUnPool2D", "MaxUnPool3D", "Maxout", "Mish", "MultiHeadAttention",
-    "MultiLabelSoftMarginLoss", "MultiMarginLoss", "NLLLoss", "PReLU", "Pad1D", "Pad2D",
-    "Pad3D", "PairwiseDistance", "ParameterList", "PixelShuffle", "PixelUnshuffle",
-    "PoissonNLLLoss", "RNN", "RNNCellBase", "RNNTLoss", "RReLU", "ReLU", "ReLU6", "SELU",
-    "Sequential", "Sigmoid", "Silu", "SimpleRNN", "SimpleRNNCell", "SmoothL1Loss",
-    "SoftMarginLoss", "Softmax", "Softmax2D", "Softplus", "Softshrink", "Softsign",
-    "SpectralNorm", "Swish", "SyncBatchNorm", "Tanh", "Tanhshrink", "ThresholdedReLU",
-    "Transformer", "TransformerDecoder", "TransformerDecoderLayer", "TransformerEncoder",
-    "TransformerEncoderLayer", "TripletMarginLoss", "TripletMarginWithDistanceLoss",
-    "Unflatten", "Unfold", "Upsample", "UpsamplingBilinear2D", "UpsamplingNearest2D",
-    "ZeroPad2D", "clip", "dynamic_decode", "functional", "initializer", "quant", "utils",
-]  # fmt: skip
-
-list_public_names(globals())
-globals().update(make_modules(__name__, LAYERS))
+list_given_names(globals(), "clip", "functional", "initializer", "quant", "utils")
+globals().update(make_modules(__name__, corners.LAYERS))

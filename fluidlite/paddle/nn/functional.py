@@ -3,154 +3,127 @@
 from __future__ import annotations
 
 from ...ground.module_tables import make_modules
-from ...ground.public_names import list_public_names
-from ...nn.functional import (
-    adaptive_avg_pool1d,
-    adaptive_avg_pool2d,
-    adaptive_avg_pool3d,
-    adaptive_max_pool1d,
-    adaptive_max_pool2d,
-    adaptive_max_pool3d,
-    affine_grid,
-    alpha_dropout,
-    avg_pool1d,
-    avg_pool2d,
-    avg_pool3d,
-    batch_norm,
-    bilinear,
-    binary_cross_entropy,
-    binary_cross_entropy_with_logits,
-    celu,
-    channel_shuffle,
-    class_center_sample,
-    conv1d,
-    conv1d_transpose,
-    conv2d,
-    conv2d_transpose,
-    conv3d,
-    conv3d_transpose,
-    cosine_embedding_loss,
-    cosine_similarity,
-    cross_entropy,
-    ctc_loss,
-    dice_loss,
-    dropout,
-    dropout2d,
-    dropout3d,
-    elu,
-    elu_,
-    embedding,
-    fold,
-    gather_tree,
-    gaussian_nll_loss,
-    gelu,
-    glu,
-    grid_sample,
-    gumbel_softmax,
-    hardshrink,
-    hardsigmoid,
-    hardswish,
-    hardtanh,
-    hardtanh_,
-    hinge_embedding_loss,
-    hsigmoid_loss,
-    instance_norm,
-    interpolate,
-    kl_div,
-    l1_loss,
-    label_smooth,
-    layer_norm,
-    leaky_relu,
-    leaky_relu_,
-    linear,
-    local_response_norm,
-    log_loss,
-    log_sigmoid,
-    log_softmax,
-    margin_cross_entropy,
-    margin_ranking_loss,
-    max_pool1d,
-    max_pool2d,
-    max_pool3d,
-    max_unpool1d,
-    max_unpool2d,
-    max_unpool3d,
-    maxout,
-    mish,
-    mse_loss,
-    multi_label_soft_margin_loss,
-    multi_margin_loss,
-    nll_loss,
-    normalize,
-    npair_loss,
-    one_hot,
-    pad,
-    pairwise_distance,
-    pixel_shuffle,
-    pixel_unshuffle,
-    poisson_nll_loss,
-    prelu,
-    relu,
-    relu6,
-    relu_,
-    rnnt_loss,
-    rrelu,
-    scaled_dot_product_attention,
-    selu,
-    sequence_mask,
-    sigmoid,
-    sigmoid_focal_loss,
-    silu,
-    smooth_l1_loss,
-    soft_margin_loss,
-    softmax,
-    softmax_,
-    softmax_with_cross_entropy,
-    softplus,
-    softshrink,
-    softsign,
-    sparse_attention,
-    square_error_cost,
-    swish,
-    tanh,
-    tanh_,
-    tanhshrink,
-    temporal_shift,
-    thresholded_relu,
-    thresholded_relu_,
-    triplet_margin_loss,
-    triplet_margin_with_distance_loss,
-    unfold,
-    upsample,
-    zeropad2d,
-)  # fmt: skip
-from .corners import FUNCTIONS
+from ...ground.public_names import list_given_names
+from ...nn.functional import adaptive_avg_pool1d as adaptive_avg_pool1d
+from ...nn.functional import adaptive_avg_pool2d as adaptive_avg_pool2d
+from ...nn.functional import adaptive_avg_pool3d as adaptive_avg_pool3d
+from ...nn.functional import adaptive_max_pool1d as adaptive_max_pool1d
+from ...nn.functional import adaptive_max_pool2d as adaptive_max_pool2d
+from ...nn.functional import adaptive_max_pool3d as adaptive_max_pool3d
+from ...nn.functional import affine_grid as affine_grid
+from ...nn.functional import alpha_dropout as alpha_dropout
+from ...nn.functional import avg_pool1d as avg_pool1d
+from ...nn.functional import avg_pool2d as avg_pool2d
+from ...nn.functional import avg_pool3d as avg_pool3d
+from ...nn.functional import batch_norm as batch_norm
+from ...nn.functional import bilinear as bilinear
+from ...nn.functional import binary_cross_entropy as binary_cross_entropy
+from ...nn.functional import binary_cross_entropy_with_logits as binary_cross_entropy_with_logits
+from ...nn.functional import celu as celu
+from ...nn.functional import channel_shuffle as channel_shuffle
+from ...nn.functional import class_center_sample as class_center_sample
+from ...nn.functional import conv1d as conv1d
+from ...nn.functional import conv1d_transpose as conv1d_transpose
+from ...nn.functional import conv2d as conv2d
+from ...nn.functional import conv2d_transpose as conv2d_transpose
+from ...nn.functional import conv3d as conv3d
+from ...nn.functional import conv3d_transpose as conv3d_transpose
+from ...nn.functional import cosine_embedding_loss as cosine_embedding_loss
+from ...nn.functional import cosine_similarity as cosine_similarity
+from ...nn.functional import cross_entropy as cross_entropy
+from ...nn.functional import ctc_loss as ctc_loss
+from ...nn.functional import dice_loss as dice_loss
+from ...nn.functional import dropout as dropout
+from ...nn.functional import dropout2d as dropout2d
+from ...nn.functional import dropout3d as dropout3d
+from ...nn.functional import elu as elu
+from ...nn.functional import elu_ as elu_
+from ...nn.functional import embedding as embedding
+from ...nn.functional import fold as fold
+from ...nn.functional import gather_tree as gather_tree
+from ...nn.functional import gaussian_nll_loss as gaussian_nll_loss
+from ...nn.functional import gelu as gelu
+from ...nn.functional import glu as glu
+from ...nn.functional import grid_sample as grid_sample
+from ...nn.functional import gumbel_softmax as gumbel_softmax
+from ...nn.functional import hardshrink as hardshrink
+from ...nn.functional import hardsigmoid as hardsigmoid
+from ...nn.functional import hardswish as hardswish
+from ...nn.functional import hardtanh as hardtanh
+from ...nn.functional import hardtanh_ as hardtanh_
+from ...nn.functional import hinge_embedding_loss as hinge_embedding_loss
+from ...nn.functional import hsigmoid_loss as hsigmoid_loss
+from ...nn.functional import instance_norm as instance_norm
+from ...nn.functional import interpolate as interpolate
+from ...nn.functional import kl_div as kl_div
+from ...nn.functional import l1_loss as l1_loss
+from ...nn.functional import label_smooth as label_smooth
+from ...nn.functional import layer_norm as layer_norm
+from ...nn.functional import leaky_relu as leaky_relu
+from ...nn.functional import leaky_relu_ as leaky_relu_
+from ...nn.functional import linear as linear
+from ...nn.functional import local_response_norm as local_response_norm
+from ...nn.functional import log_loss as log_loss
+from ...nn.functional import log_sigmoid as log_sigmoid
+from ...nn.functional import log_softmax as log_softmax
+from ...nn.functional import margin_cross_entropy as margin_cross_entropy
+from ...nn.functional import margin_ranking_loss as margin_ranking_loss
+from ...nn.functional import max_pool1d as max_pool1d
+from ...nn.functional import max_pool2d as max_pool2d
+from ...nn.functional import max_pool3d as max_pool3d
+from ...nn.functional import max_unpool1d as max_unpool1d
+from ...nn.functional import max_unpool2d as max_unpool2d
+from ...nn.functional import max_unpool3d as max_unpool3d
+from ...nn.functional import maxout as maxout
+from ...nn.functional import mish as mish
+from ...nn.functional import mse_loss as mse_loss
+from ...nn.functional import multi_label_soft_margin_loss as multi_label_soft_margin_loss
+from ...nn.functional import multi_margin_loss as multi_margin_loss
+from ...nn.functional import nll_loss as nll_loss
+from ...nn.functional import normalize as normalize
+from ...nn.functional import npair_loss as npair_loss
+from ...nn.functional import one_hot as one_hot
+from ...nn.functional import pad as pad
+from ...nn.functional import pairwise_distance as pairwise_distance
+from ...nn.functional import pixel_shuffle as pixel_shuffle
+from ...nn.functional import pixel_unshuffle as pixel_unshuffle
+from ...nn.functional import poisson_nll_loss as poisson_nll_loss
+from ...nn.functional import prelu as prelu
+from ...nn.functional import relu as relu
+from ...nn.functional import relu6 as relu6
+from ...nn.functional import relu_ as relu_
+from ...nn.functional import rnnt_loss as rnnt_loss
+from ...nn.functional import rrelu as rrelu
+from ...nn.functional import scaled_dot_product_attention as scaled_dot_product_attention
+from ...nn.functional import selu as selu
+from ...nn.functional import sequence_mask as sequence_mask
+from ...nn.functional import sigmoid as sigmoid
+from ...nn.functional import sigmoid_focal_loss as sigmoid_focal_loss
+from ...nn.functional import silu as silu
+from ...nn.functional import smooth_l1_loss as smooth_l1_loss
+from ...nn.functional import soft_margin_loss as soft_margin_loss
+from ...nn.functional import softmax as softmax
+from ...nn.functional import softmax_ as softmax_
+from ...nn.functional import softmax_with_cross_entropy as softmax_with_cross_entropy
+from ...nn.functional import softplus as softplus
+from ...nn.functional import softshrink as softshrink
+from ...nn.functional import softsign as softsign
+from ...nn.functional import sparse_attention as sparse_attention
+from ...nn.functional import square_error_cost as square_error_cost
+from ...nn.functional import swish as swish
+from ...nn.functional import tanh as tanh
+from ...nn.functional import tanh_ as tanh_
+from ...nn.functional import tanhshrink as tanhshrink
+from ...nn.functional import temporal_shift as temporal_shift
+from ...nn.functional import thresholded_relu as thresholded_relu
+from ...nn.functional import thresholded_relu_ as thresholded_relu_
+from ...nn.functional import triplet_margin_loss as triplet_margin_loss
+from ...nn.functional import triplet_margin_with_distance_loss as triplet_margin_with_distance_loss
+from ...nn.functional import unfold as unfold
+from ...nn.functional import upsample as upsample
+from ...nn.functional import zeropad2d as zeropad2d
+from . import corners
 
-__all__ = [
-    "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "adaptive_max_pool1d",
-    "adaptive_max_pool2d", "adaptive_max_pool3d", "affine_grid", "alpha_dropout", "avg_pool1d",
-    "avg_pool2d", "avg_pool3d", "batch_norm", "bilinear", "binary_cross_entropy",
-    "binary_cross_entropy_with_logits", "celu", "channel_shuffle", "class_center_sample",
-    "conv1d", "conv1d_transpose", "conv2d", "conv2d_transpose", "conv3d", "conv3d_transpose",
-    "cosine_embedding_loss", "cosine_similarity", "cross_entropy", "ctc_loss", "dice_loss",
-    "dropout", "dropout2d", "dropout3d", "elu", "elu_", "embedding", "fold",
-    "gaussian_nll_loss", "gather_tree", "gelu", "glu", "grid_sample", "gumbel_softmax",
-    "hardshrink", "hardsigmoid", "hardswish", "hardtanh", "hardtanh_", "hinge_embedding_loss",
-    "hsigmoid_loss", "instance_norm", "interpolate", "kl_div", "l1_loss", "label_smooth",
-    "layer_norm", "leaky_relu", "leaky_relu_", "linear", "local_response_norm", "log_loss",
-    "log_sigmoid", "log_softmax", "margin_cross_entropy", "margin_ranking_loss", "max_pool1d",
-    "max_pool2d", "max_pool3d", "max_unpool1d", "max_unpool2d", "max_unpool3d", "maxout",
-    "mish", "mse_loss", "multi_label_soft_margin_loss", "multi_margin_loss", "nll_loss",
-    "normalize", "npair_loss", "one_hot", "pad", "pairwise_distance", "pixel_shuffle",
-    "pixel_unshuffle", "poisson_nll_loss", "prelu", "relu", "relu6", "relu_", "rnnt_loss",
-    "rrelu", "scaled_dot_product_attention", "selu", "sequence_mask", "sigmoid",
-    "sigmoid_focal_loss", "silu", "smooth_l1_loss", "soft_margin_loss", "softmax", "softmax_",
-    "softmax_with_cross_entropy", "softplus", "softshrink", "softsign", "sparse_attention",
-    "square_error_cost", "swish", "tanh", "tanh_", "tanhshrink", "temporal_shift",
-    "thresholded_relu", "thresholded_relu_", "triplet_margin_loss",
-    "triplet_margin_with_distance_loss", "unfold", "upsample", "zeropad2d",
-]  # fmt: skip
-
-list_public_names(globals())
+list_given_names(globals())
 __path__: list[str] = []
-globals().update(make_modules(__name__, FUNCTIONS))
+globals().update(make_modules(__name__, corners.FUNCTIONS))
