@@ -6,15 +6,15 @@ state.
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, TypeVar
+from typing import Any
 
 import numpy as np
 
 from ...compiler import BuildStrategy, CompiledProgram, ExecutionStrategy, GradientScaleStrategy
 from ...contrib import mixed_precision
+from ...distributed.fleets import FleetOfAll, OptimizerOfAll, split_files
 from ...distributed.rewriting import data_parallel
 from ...errors import ArgumentError, UnsupportedError
 from ...ground import state
@@ -26,7 +26,7 @@ from ...ground.public_names import list_public_names
 from ...ground.reprs import Described
 from ...ground.tracebacks import api_boundaries
 from ...io import save_inference_model, save_persistables
-from ...ir.program import Program, default_startup_program
+from ...ir.program import Program
 from ...ir.variable import Variable
 from ...optimizer import RecomputeOptimizer
 from ...runtime.executor import Executor
@@ -111,8 +111,10 @@ class DistributedStrategy(BuildStrategy):
             warn("sync_batch_norm: each process has batch statistics of its own share", None)
 
 
-class CollectiveOptimizer(Described):
+class CollectiveOptimizer(OptimizerOfAll, Described):
     """An optimizer whose steps are made from the gradients of all processes.
+
+    ``fleet.main_program`` and ``fleet.startup_program`` are what to run behind ``minimize``.
 
     Args:
         optimizer: makes the steps.
@@ -145,43 +147,15 @@ class CollectiveOptimizer(Described):
             )
         self._optimizer = optimizer
 
-    def minimize(
-        self,
-        loss: Variable,
-        startup_program: Program | None = None,
-        parameter_list: Iterable[Variable | str] | None = None,
-        no_grad_set: Iterable[Variable | str] | None = None,
-    ) -> Any:
-        """Append gradients, their sums over all processes, and a step of the optimizer.
+    def _check(self) -> None:
+        _job.get().need_role()
 
-        ``fleet.main_program`` and ``fleet.startup_program`` are what to run then.
-
-        Args:
-            loss: the mean over this process's share of a batch.
-            startup_program: where variables get their first values, those of process 0; the default
-                startup program when None.
-            parameter_list: the parameters to update; all when None.
-            no_grad_set: variables at which gradients stop.
-
-        Returns:
-            what the optimizer's ``minimize`` returns.
-
-        Raises:
-            ArgumentError: ``fleet.init`` has not been called, or an argument is of another kind.
-        """
-        job = _job.get()
-        job.need_role()
-        if not isinstance(loss, Variable):
-            raise ArgumentError(f"expected the loss to be a variable, got {loss!r:.60}")
-        main = loss.block.program
-        startup = default_startup_program() if startup_program is None else startup_program
+    def _minimized(self, loss: Variable, startup: Program, given: dict[str, Any]) -> Any:
+        job, main, strategy = _job.get(), loss.block.program, self._strategy
         origin = main.clone()
-        named = {"parameter_list": parameter_list, "no_grad_set": no_grad_set}
-        given = {name: value for name, value in named.items() if value is not None}
         result = self._optimizer.minimize(loss, startup_program=startup, **given)
         data_parallel(main, startup)
         job.origin, job.main, job.startup = origin, main, startup
-        strategy = self._strategy
         job.to_run = main
         if strategy.mode == "nccl2":
             compiled = CompiledProgram(main)
@@ -224,21 +198,7 @@ class _Job:
 _job: state.StateSlot[_Job] = state.slot("fleet", _Job)
 
 
-R = TypeVar("R")
-
-
-def _of_role(method: Callable[[RoleMakerBase], R]) -> Callable[[Fleet], R]:
-    """A method that asks the role of this process."""
-
-    @functools.wraps(method)
-    def asked(fleet: Fleet) -> R:
-        found: R = getattr(fleet._role, method.__name__)()
-        return found
-
-    return asked
-
-
-class Fleet(Described):
+class Fleet(FleetOfAll, Described):
     """The processes that train together; ``fleet`` is the one that scripts use.
 
     >>> from fluidlite.incubate.fleet import role_maker
@@ -274,32 +234,8 @@ class Fleet(Described):
         joined(role.worker_num(), role.worker_index())
         _job.switch(_Job(role))
 
-    # -- who this process is -----------------------------------------------------------------------
-
-    is_first_worker: ClassVar[Callable[..., bool]] = _of_role(RoleMakerBase.is_first_worker)
-    worker_index: ClassVar[Callable[..., int]] = _of_role(RoleMakerBase.worker_index)
-    worker_num: ClassVar[Callable[..., int]] = _of_role(RoleMakerBase.worker_num)
-    is_worker: ClassVar[Callable[..., bool]] = _of_role(RoleMakerBase.is_worker)
-    is_server: ClassVar[Callable[..., bool]] = _of_role(RoleMakerBase.is_server)
-    server_num: ClassVar[Callable[..., int]] = _of_role(RoleMakerBase.server_num)
-    server_index: ClassVar[Callable[..., int]] = _of_role(RoleMakerBase.server_index)
-
-    def worker_endpoints(self, to_string: bool = False) -> list[str] | str:
-        """The names of all processes, as ``HOST:PORT``; nothing listens there.
-
-        Args:
-            to_string: whether to give one text, with commas between.
-        """
-        found = self._role.get_trainer_endpoints()
-        return ",".join(found) if to_string else found
-
-    def server_endpoints(self, to_string: bool = False) -> list[str] | str:
-        """The names of processes that keep parameters: there are none.
-
-        Args:
-            to_string: whether to give one text.
-        """
-        return "" if to_string else []
+    def _ask(self, what: str) -> Any:
+        return getattr(self._role, what)()
 
     @property
     def _role(self) -> RoleMakerBase:
@@ -320,22 +256,7 @@ class Fleet(Described):
         """
         self._role.all_reduce_worker(np.asarray(input), output)
 
-    def split_files(self, files: list[str]) -> list[str]:
-        """The files of a list that belong to this process: as many for each, one more for the first
-        processes where that does not come out even.
-
-        Args:
-            files: names, in the same order everywhere.
-
-        Raises:
-            ArgumentError: it is no list.
-        """
-        if not isinstance(files, list):
-            raise ArgumentError(f"expected a list of names of files, got {files!r:.60}")
-        least, more = divmod(len(files), self.worker_num())
-        number = self.worker_index()
-        first = number * least + min(number, more)
-        return files[first : first + least + (number < more)]
+    split_files = split_files
 
     def init_worker(self) -> None:
         """Nothing: :meth:`init` has done it."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NoReturn
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
 from ....contrib import mixed_precision
+from ....distributed.fleets import FleetOfAll, OptimizerOfAll, split_files
 from ....distributed.rewriting import data_parallel
 from ....errors import ArgumentError, ExplainedError, UnsupportedError
 from ....ground import state
@@ -15,9 +16,10 @@ from ....ground.files import Path
 from ....ground.missing_names import PARAMETER_SERVERS
 from ....ground.process_group import groups
 from ....ground.public_names import list_public_names
+from ....ground.spellings import Spelling
 from ....ground.tracebacks import api_boundaries
 from ....io import save_inference_model, save_persistables
-from ....ir.program import Program, default_main_program, default_startup_program
+from ....ir.program import Program, default_main_program
 from ....ir.variable import Variable
 from ....optimizer import GradientMergeOptimizer, RecomputeOptimizer
 from ... import modes
@@ -102,25 +104,10 @@ class UtilBase:
         """
         groups.get().all_reduce(np.zeros(1, "int32"), "sum", 0)
 
-    def get_file_shard(self, files: list[str]) -> list[str]:
-        """The files of a list that belong to this process: as many for each, one more for the first
-        processes where that does not come out even.
+    def _ask(self, what: str) -> Any:
+        return _asked(what)
 
-        Args:
-            files: names, in the same order everywhere.
-
-        Raises:
-            ArgumentError: it is no list.
-        """
-        if not isinstance(files, list):
-            raise ArgumentError(f"expected a list of names of files, got {files!r:.60}")
-        role = need_role()
-        least, more = divmod(len(files), role._worker_num())
-        number = role._worker_index()
-        first = number * least + min(number, more)
-        return files[first : first + least + (number < more)]
-
-    get_heter_file_shard = get_file_shard
+    get_file_shard = get_heter_file_shard = split_files
 
     def print_on_rank(self, message: str, rank_id: int) -> None:
         """Print a message in one process.
@@ -148,7 +135,11 @@ def need_role() -> Any:
     return role
 
 
-class DistributedOptimizer:
+def _asked(what: str) -> Any:
+    return getattr(need_role(), f"_{what}")()
+
+
+class DistributedOptimizer(OptimizerOfAll):
     """An optimizer of a program whose steps are made from the gradients of all processes.
 
     Args:
@@ -187,33 +178,7 @@ class DistributedOptimizer:
             )
         self._optimizer = optimizer
 
-    def minimize(
-        self,
-        loss: Variable,
-        startup_program: Program | None = None,
-        parameter_list: Iterable[Variable | str] | None = None,
-        no_grad_set: Iterable[Variable | str] | None = None,
-    ) -> Any:
-        """Append gradients, their means over all processes, and a step of the optimizer.
-
-        Args:
-            loss: the mean over this process's share of a batch.
-            startup_program: where variables get their first values; the default startup program
-                when None.
-            parameter_list: the parameters to update; all when None.
-            no_grad_set: variables at which gradients stop.
-
-        Returns:
-            the operators of the steps, and pairs of parameters and gradients.
-
-        Raises:
-            ArgumentError: the loss is no variable.
-        """
-        if not isinstance(loss, Variable):
-            raise ArgumentError(f"expected the loss to be a variable, got {loss!r:.60}")
-        startup = default_startup_program() if startup_program is None else startup_program
-        named = {"parameter_list": parameter_list, "no_grad_set": no_grad_set}
-        given = {name: value for name, value in named.items() if value is not None}
+    def _minimized(self, loss: Variable, startup: Program, given: dict[str, Any]) -> Any:
         result = self._optimizer.minimize(loss, startup_program=startup, **given)
         if groups.get().size > 1:
             data_parallel(loss.block.program, startup)
@@ -229,7 +194,11 @@ class DistributedOptimizer:
         return f"DistributedOptimizer({self.user_defined_optimizer!r})"
 
 
-class Fleet:
+def _last_optimizer(fleet: Fleet) -> Any:
+    return fleet._optimizer("minimize")
+
+
+class Fleet(FleetOfAll):
     """The process's view of all that train together.
 
     >>> from fluidlite.paddle.distributed import fleet
@@ -282,21 +251,16 @@ class Fleet:
 
     # -- who this process is -----------------------------------------------------------------------
 
-    def is_first_worker(self) -> bool:
-        """Whether this is process 0."""
-        return need_role()._is_first_worker()
-
-    def worker_index(self) -> int:
-        """The number of this process."""
-        return need_role()._worker_index()
-
-    def worker_num(self) -> int:
-        """How many processes there are."""
-        return need_role()._worker_num()
+    def _ask(self, what: str) -> Any:
+        return _asked(what)
 
     def node_num(self) -> int:
         """How many machines there are."""
         return need_role()._node_num()
+
+    def is_coordinator(self) -> bool:
+        """Whether this process leads others: none does."""
+        return need_role()._is_coordinator()
 
     def local_rank(self) -> None:
         """None: no launcher says it."""
@@ -309,44 +273,6 @@ class Fleet:
         need_role()
 
     world_device_ids = local_device_ids
-
-    def is_worker(self) -> bool:
-        """Whether this process computes."""
-        return need_role()._is_worker()
-
-    def is_server(self) -> bool:
-        """Whether this process keeps parameters: none does."""
-        return need_role()._is_server()
-
-    def is_coordinator(self) -> bool:
-        """Whether this process leads others: none does."""
-        return need_role()._is_coordinator()
-
-    def worker_endpoints(self, to_string: bool = False) -> list[str] | str:
-        """The names of all processes, as ``HOST:PORT``; nothing listens there.
-
-        Args:
-            to_string: whether to give one text, with commas between.
-        """
-        names = need_role()._get_trainer_endpoints()
-        return ",".join(names) if to_string else names
-
-    def server_num(self) -> int:
-        """How many processes keep parameters: 0."""
-        return need_role()._server_num()
-
-    def server_index(self) -> int:
-        """The number of this process."""
-        return need_role()._server_index()
-
-    def server_endpoints(self, to_string: bool = False) -> list[str] | str:
-        """The names of processes that keep parameters: there are none.
-
-        Args:
-            to_string: whether to give one text.
-        """
-        names = need_role()._get_pserver_endpoints()
-        return ",".join(names) if to_string else names
 
     def get_hybrid_communicate_group(self) -> HybridCommunicateGroup:
         """Which part of the work this process has: a share of each batch."""
@@ -433,24 +359,11 @@ class Fleet:
         """
         return scaler
 
-    def minimize(
-        self,
-        loss: Variable,
-        startup_program: Program | None = None,
-        parameter_list: Iterable[Variable | str] | None = None,
-        no_grad_set: Iterable[Variable | str] | None = None,
-    ) -> Any:
-        """The same of what ``distributed_optimizer`` gave last.
-
-        Args:
-            loss: the mean over this process's share of a batch.
-            startup_program: where variables get their first values.
-            parameter_list: the parameters to update; all when None.
-            no_grad_set: variables at which gradients stop.
-        """
-        return self._optimizer("minimize").minimize(
-            loss, startup_program, parameter_list, no_grad_set
-        )
+    minimize: ClassVar[Callable[..., Any]] = Spelling({})(
+        OptimizerOfAll.minimize,
+        doc="The same of what ``distributed_optimizer`` gave last.",
+        into={"self": _last_optimizer},
+    )
 
     def amp_init(
         self,

@@ -1,0 +1,125 @@
+"""What the objects ``fleet`` of fluid 1.8 and paddle 2 have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ..errors import ArgumentError
+from ..ir.program import Program, default_startup_program
+from ..ir.variable import Variable
+
+
+def split_files(self: Any, files: list[str]) -> list[str]:
+    """The files of a list that belong to this process: as many for each, one more for the first
+    processes where that does not come out even.
+
+    Args:
+        files: names, in the same order everywhere.
+
+    Raises:
+        ArgumentError: it is no list.
+    """
+    if not isinstance(files, list):
+        raise ArgumentError(f"expected a list of names of files, got {files!r:.60}")
+    least, more = divmod(len(files), self._ask("worker_num"))
+    number = self._ask("worker_index")
+    first = number * least + min(number, more)
+    return files[first : first + least + (number < more)]
+
+
+class FleetOfAll:
+    """What a process knows of all that train together, by its role."""
+
+    def _ask(self, what: str) -> Any:
+        """What the role of this process says."""
+        raise NotImplementedError
+
+    def is_first_worker(self) -> bool:
+        """Whether this is process 0."""
+        return bool(self._ask("is_first_worker"))
+
+    def worker_index(self) -> int:
+        """The number of this process."""
+        return int(self._ask("worker_index"))
+
+    def worker_num(self) -> int:
+        """How many processes there are."""
+        return int(self._ask("worker_num"))
+
+    def is_worker(self) -> bool:
+        """Whether this process computes."""
+        return bool(self._ask("is_worker"))
+
+    def is_server(self) -> bool:
+        """Whether this process keeps parameters: none does."""
+        return bool(self._ask("is_server"))
+
+    def server_num(self) -> int:
+        """How many processes keep parameters: 0."""
+        return int(self._ask("server_num"))
+
+    def server_index(self) -> int:
+        """The number of this process."""
+        return int(self._ask("server_index"))
+
+    def worker_endpoints(self, to_string: bool = False) -> list[str] | str:
+        """The names of all processes, as ``HOST:PORT``; nothing listens there.
+
+        Args:
+            to_string: whether to give one text, with commas between.
+        """
+        names: list[str] = self._ask("get_trainer_endpoints")
+        return ",".join(names) if to_string else names
+
+    def server_endpoints(self, to_string: bool = False) -> list[str] | str:
+        """The names of processes that keep parameters: there are none.
+
+        Args:
+            to_string: whether to give one text.
+        """
+        names: list[str] = self._ask("get_pserver_endpoints")
+        return ",".join(names) if to_string else names
+
+
+class OptimizerOfAll:
+    """An optimizer of a program whose steps are made from the gradients of all processes."""
+
+    _optimizer: Any
+
+    def minimize(
+        self,
+        loss: Variable,
+        startup_program: Program | None = None,
+        parameter_list: Iterable[Variable | str] | None = None,
+        no_grad_set: Iterable[Variable | str] | None = None,
+    ) -> Any:
+        """Append gradients, their means over all processes, and a step of the optimizer.
+
+        Args:
+            loss: the mean over this process's share of a batch.
+            startup_program: where variables get their first values, those of process 0; the default
+                startup program when None.
+            parameter_list: the parameters to update; all when None.
+            no_grad_set: variables at which gradients stop.
+
+        Returns:
+            what the optimizer's ``minimize`` returns.
+
+        Raises:
+            ArgumentError: ``fleet.init`` has not been called, or the loss is no variable.
+        """
+        self._check()
+        if not isinstance(loss, Variable):
+            raise ArgumentError(f"expected the loss to be a variable, got {loss!r:.60}")
+        startup = default_startup_program() if startup_program is None else startup_program
+        named = {"parameter_list": parameter_list, "no_grad_set": no_grad_set}
+        given = {name: value for name, value in named.items() if value is not None}
+        return self._minimized(loss, startup, given)
+
+    def _check(self) -> None:
+        """Refuse where something is missing."""
+
+    def _minimized(self, loss: Variable, startup: Program, given: dict[str, Any]) -> Any:
+        """Append all of it; what the optimizer's ``minimize`` returns."""
+        raise NotImplementedError
