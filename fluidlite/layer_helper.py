@@ -13,6 +13,7 @@ import numpy as np
 from . import unique_name
 from .errors import ArgumentError, DTypeError
 from .ground import state
+from .ground.aliases import Alias
 from .ground.arguments import refused
 from .ground.dtypes import DType, as_dtype
 from .ground.missing_names import answer
@@ -298,13 +299,8 @@ class LayerHelper(ObjectHelper):
         super().__init__(kwargs["name"], layer_type)
         self.kwargs = kwargs
 
-    @property
-    def _layer_type(self) -> str:
-        return self.layer_type
-
-    @property
-    def _name(self) -> str:
-        return self.name
+    _layer_type = Alias[str]("layer_type")
+    _name = Alias[str]("name")
 
     def multiple_input(self, input_param_name: str = "input") -> list[Any]:
         """The layer's inputs, one or a list of them, as a list."""

@@ -34,7 +34,7 @@ def refusing(
     signature: str,
     doc: str,
     message: str,
-    before: Callable[[], object] | None = None,
+    before: Callable[..., object] | None = None,
     raises: str = "UnsupportedError: always.",
 ) -> Callable[..., NoReturn]:
     """A function that only raises ``UnsupportedError``; it belongs to the module that calls this.
@@ -43,13 +43,13 @@ def refusing(
         signature: its name and parameters, as Python writes them.
         doc: what its docstring says first.
         message: of the error.
-        before: what is called first, and may raise another error.
+        before: what is called first, with all arguments by name, and may raise another error.
         raises: the errors, one a line.
     """
 
-    def refuse() -> NoReturn:
+    def refuse(given: dict[str, object]) -> NoReturn:
         if before is not None:
-            before()
+            before(**{each: given[each] for each in names})
         raise UnsupportedError(message)
 
     name = signature.partition("(")[0]
@@ -57,7 +57,7 @@ def refusing(
         f"from __future__ import annotations\n"
         f"def make(refuse):\n"
         f"    def {signature} -> NoReturn:\n"
-        f"        refuse()\n"
+        f"        refuse(locals())\n"
         f"    return {name}\n"
     )
     written: Any = maker_of(text, _WRITTEN)(refuse)

@@ -168,7 +168,7 @@ class Spelling:
         spelled.__kwdefaults__ = {n: last[n] for n in named if last[n] is not _NONE} or None
         spelled.__annotations__ = self._annotations(plain, new, listed, then)
         untold = gone if self._writes is None else {*gone, next(iter(parameters))}
-        said = _documented(plain.__doc__, doc, renamed, untold, after and after.__doc__)
+        said = _documented(called.__doc__, doc, renamed, untold, after and after.__doc__)
         if self._writes is not None:
             said = said and re.sub(r"(?=;|\.?(\n\n|$)|\. )", ", in place", said, count=1)
         for word, other in (words or {}).items():

@@ -39,35 +39,22 @@ def cubic_minimum(a: Point, b: Point, least: float, most: float) -> float:
 
 
 @dataclass
-class WolfeSearch:
-    """A search along a line, of at most so many evaluations.
+class LineSearch:
+    """A search along a line.
 
     Args:
         at: evaluates a step.
         start: the point of step 0.
-        length: the largest element of the direction.
-        tolerance: a bracket that moves no element further than this is narrow enough.
-        decrease, curvature: the constants of the two conditions.
         most: how many steps are tried.
+        decrease, curvature: the constants of the two conditions.
     """
 
     at: Callable[[float], Point]
     start: Point
-    length: float
-    tolerance: float = 1e-9
+    most: int = 25
     decrease: float = 1e-4
     curvature: float = 0.9
-    most: int = 25
     evaluations: int = 0
-
-    def run(self, step: float) -> Point:
-        """The point that was found.
-
-        Args:
-            step: the first one that is tried.
-        """
-        bracket = self._bracket(step)
-        return bracket[0] if len(bracket) == 1 else self._zoomed(bracket)
 
     def _evaluated(self, step: float) -> Point:
         self.evaluations += 1
@@ -79,6 +66,28 @@ class WolfeSearch:
 
     def _flat(self, point: Point) -> bool:
         return abs(point.slope) <= -self.curvature * self.start.slope
+
+
+@dataclass
+class WolfeSearch(LineSearch):
+    """A search along a line, of at most so many evaluations.
+
+    Args:
+        length: the largest element of the direction.
+        tolerance: a bracket that moves no element further than this is narrow enough.
+    """
+
+    length: float = 1.0
+    tolerance: float = 1e-9
+
+    def run(self, step: float) -> Point:
+        """The point that was found.
+
+        Args:
+            step: the first one that is tried.
+        """
+        bracket = self._bracket(step)
+        return bracket[0] if len(bracket) == 1 else self._zoomed(bracket)
 
     def _bracket(self, step: float) -> list[Point]:
         """Two points with a minimum between them, or one that will do."""

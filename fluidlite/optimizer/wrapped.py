@@ -32,6 +32,19 @@ def an_optimizer(owner: str, value: Any) -> Optimizer:
     return value
 
 
+class Delegates:
+    """What is like the optimizer that it has around it, but for what it does itself."""
+
+    def __getattr__(self, name: str) -> Any:
+        """What the optimizer has by that name."""
+        if name.startswith("__") or "_optimizer" not in vars(self):
+            raise AttributeError(name)
+        return getattr(self._optimizer, name)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._optimizer!r})"
+
+
 class WrappedOptimizer(Optimizer):
     """An optimizer that has another one make the steps, and is like that one otherwise.
 

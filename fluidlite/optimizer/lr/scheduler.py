@@ -7,6 +7,7 @@ from typing import Any, ClassVar, TypeVar
 
 from ... import schedules
 from ...errors import ArgumentError
+from ...ground.aliases import Alias
 from ...ground.arguments import finite
 from ...ground.docstrings import Family
 from ...ground.fields import dataclass_transform, from_fields
@@ -179,15 +180,8 @@ class ReduceOnPlateau(_HasKeys, ReduceLROnPlateau):
     def __call__(self) -> float:
         return self.learning_rate
 
-    @property
-    def last_lr(self) -> float:
-        """The rate of this epoch."""
-        return self.learning_rate
-
-    @property
-    def last_epoch(self) -> int:
-        """The number of this epoch."""
-        return self.epoch_num
+    last_lr = Alias[float]("learning_rate", "The rate of this epoch.")
+    last_epoch = Alias[int]("epoch_num", "The number of this epoch.")
 
     def get_lr(self) -> float:
         """The rate of this epoch."""

@@ -6,7 +6,7 @@ on a CPU, and leave all as it is.
 
 from __future__ import annotations
 
-from ...ground.public_names import list_public_names
+from ...ground.public_names import list_given_names
 from ...ground.tracebacks import api_boundaries
 from . import debugging
 from .casting import (
@@ -21,11 +21,5 @@ from .casting import (
 )  # fmt: skip
 from .scaling import AmpScaler, GradScaler, OptimizerState
 
-__all__ = [
-    "AmpScaler", "GradScaler", "OptimizerState", "amp_decorate", "amp_guard", "auto_cast",
-    "black_list", "debugging", "decorate", "is_bfloat16_supported", "is_float16_supported",
-    "white_list",
-]  # fmt: skip
-
-list_public_names(globals())
+list_given_names(globals(), "debugging")
 api_boundaries(globals())

@@ -6,6 +6,7 @@ Servers of parameters read this, which there are not: it can be said, and is wit
 from __future__ import annotations
 
 from ...errors import ArgumentError
+from ...ground.arguments import refused
 from ...ground.public_names import list_public_names
 from ...ground.reprs import Described
 from ...ground.tracebacks import api_boundaries
@@ -14,9 +15,14 @@ from ...ground.tracebacks import api_boundaries
 class EntryAttr(Described):
     """What all of them are."""
 
+    #: the text in which operators keep it
+    _attr = ""
+
     def _to_attr(self) -> str:
         """The text in which operators keep it."""
-        raise NotImplementedError
+        if not self._attr:
+            raise NotImplementedError
+        return self._attr.format_map(vars(self))
 
 
 class CountFilterEntry(EntryAttr):
@@ -29,15 +35,12 @@ class CountFilterEntry(EntryAttr):
         ArgumentError: it is something else.
     """
 
+    _attr = "count_filter_entry:{_count_filter}"
+
     def __init__(self, count_filter: int) -> None:
         if type(count_filter) is not int or count_filter < 0:
-            raise ArgumentError(
-                f"expected count_filter to be a whole number, 0 or more, got {count_filter!r:.60}"
-            )
+            raise refused(self, "count_filter", "a whole number, 0 or more", count_filter)
         self._count_filter = count_filter
-
-    def _to_attr(self) -> str:
-        return f"count_filter_entry:{self._count_filter}"
 
 
 class ProbabilityEntry(EntryAttr):
@@ -50,15 +53,12 @@ class ProbabilityEntry(EntryAttr):
         ArgumentError: it is something else.
     """
 
+    _attr = "probability_entry:{_probability}"
+
     def __init__(self, probability: float) -> None:
         if not isinstance(probability, float) or not 0 < probability < 1:
-            raise ArgumentError(
-                f"expected probability to be a fraction between 0 and 1, got {probability!r:.60}"
-            )
+            raise refused(self, "probability", "a fraction between 0 and 1", probability)
         self._probability = probability
-
-    def _to_attr(self) -> str:
-        return f"probability_entry:{self._probability}"
 
 
 class ShowClickEntry(EntryAttr):
@@ -72,15 +72,14 @@ class ShowClickEntry(EntryAttr):
         ArgumentError: a name is no text.
     """
 
+    _attr = "show_click_entry:{_show_name}:{_click_name}"
+
     def __init__(self, show_name: str, click_name: str) -> None:
         if not isinstance(show_name, str) or not isinstance(click_name, str):
             raise ArgumentError(
                 f"expected names of variables, got {show_name!r:.60} and {click_name!r:.60}"
             )
         self._show_name, self._click_name = show_name, click_name
-
-    def _to_attr(self) -> str:
-        return f"show_click_entry:{self._show_name}:{self._click_name}"
 
 
 list_public_names(globals())

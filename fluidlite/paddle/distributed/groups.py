@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from ...distributed.mpi import MpiGroup
 from ...errors import ArgumentError, NotInitializedError
 from ...ground import state
+from ...ground.aliases import Alias
 from ...ground.job_environment import launched
 from ...ground.process_group import joined
 from ...ground.public_names import list_public_names
@@ -308,20 +309,9 @@ class ParallelEnv:
         self.nrings: int = int(os.environ.get("FLAGS_nccl_nrings", "1"))  # noqa: SIM112
         self.pg_timeout: int = int(os.environ.get("PADDLE_PG_TIMEOUT", "1800000"))
 
-    @property
-    def local_rank(self) -> int:
-        """The number of this process."""
-        return self.rank
-
-    @property
-    def nranks(self) -> int:
-        """How many processes there are."""
-        return self.world_size
-
-    @property
-    def dev_id(self) -> int:
-        """The number of its device, which is not read."""
-        return self.device_id
+    local_rank = Alias[int]("rank", "The number of this process.")
+    nranks = Alias[int]("world_size", "How many processes there are.")
+    dev_id = Alias[int]("device_id", "The number of its device, which is not read.")
 
     def __repr__(self) -> str:
         return f"ParallelEnv(rank={self.rank}, world_size={self.world_size})"

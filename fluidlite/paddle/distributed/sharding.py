@@ -17,7 +17,7 @@ group_sharded_parallel = refusing(
     "Nothing, with an error: states of optimizers are not divided among processes.",
     "group_sharded_parallel: states are not divided; use paddle.DataParallel: every process has "
     "all parameters and states",
-    before=global_group,
+    before=lambda **given: global_group(),
     raises="NotInitializedError: there are no other processes.\n"
     "UnsupportedError: always else; says what to write instead.",
 )

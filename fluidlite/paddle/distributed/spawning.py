@@ -18,6 +18,7 @@ from typing import Any
 from ...distributed import launch as launching
 from ...errors import ArgumentError, UnsupportedError
 from ...ground.public_names import list_public_names
+from ...ground.refusing import refusing
 from ...ground.tracebacks import api_boundaries
 from ...kernels.threads import cores
 from .. import modes
@@ -130,17 +131,17 @@ def launch() -> None:
     raise SystemExit(launching.main(words))
 
 
-def split(
-    x: Any,
-    size: Sequence[int],
-    operation: str,
-    axis: int = 0,
-    num_partitions: int = 1,
-    gather_out: bool = True,
-    weight_attr: Any = None,
-    bias_attr: Any = None,
-    name: str | None = None,
-) -> Any:
+def _need_layer(operation: str, **given: object) -> None:
+    if modes.in_dynamic_mode():
+        raise ArgumentError("split is for programs: call paddle.enable_static() first")
+    if operation not in ("linear", "embedding"):
+        raise ArgumentError(f"expected operation to be linear or embedding, got {operation!r:.60}")
+
+
+split = refusing(
+    "split(x: Any, size: Sequence[int], operation: str, axis: int = 0, num_partitions: int = 1, "
+    "gather_out: bool = True, weight_attr: Any = None, bias_attr: Any = None, "
+    "name: str | None = None)",
     """Nothing, with an error: no layer is cut among processes.
 
     Args:
@@ -149,20 +150,13 @@ def split(
         operation: "linear" or "embedding".
         axis, num_partitions, gather_out: how it would be cut.
         weight_attr, bias_attr, name: of its parameters.
-
-    Raises:
-        ArgumentError: there is no such layer, or the mode is dynamic.
-        UnsupportedError: always else; says what to write instead.
-    """
-    if modes.in_dynamic_mode():
-        raise ArgumentError("split is for programs: call paddle.enable_static() first")
-    if operation not in ("linear", "embedding"):
-        raise ArgumentError(f"expected operation to be linear or embedding, got {operation!r:.60}")
-    raise UnsupportedError(
-        "split: no layer is cut among processes; use paddle.nn.Linear or Embedding, and "
-        "paddle.DataParallel to share batches"
-    )
-
+    """,
+    "split: no layer is cut among processes; use paddle.nn.Linear or Embedding, and "
+    "paddle.DataParallel to share batches",
+    before=_need_layer,
+    raises="ArgumentError: there is no such layer, or the mode is dynamic.\n"
+    "UnsupportedError: always else; says what to write instead.",
+)
 
 list_public_names(globals())
 api_boundaries(globals())

@@ -165,7 +165,7 @@ class _Steps:
         origin = [p.array for p in self._parameters]
         if self._of._line_search_fn is not None:
             at = partial(self._at, origin, direction)
-            search = WolfeSearch(at, start, float(abs(direction).max()))
+            search = WolfeSearch(at, start, length=float(abs(direction).max()))
             found = search.run(step)
             self._place(origin, direction, found.step)
             return found.value, found.gradient, found.step

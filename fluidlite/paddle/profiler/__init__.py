@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...ground.missing_names import answer_of_paddle_2
-from ...ground.public_names import list_public_names
+from ...ground.public_names import list_given_names
 from .recording import (
     Profiler,
     RecordEvent,
@@ -13,10 +13,5 @@ from .recording import (
 from .schedule import ProfilerState, ProfilerTarget, make_scheduler
 from .summary import SortedKeys, SummaryView
 
-__all__ = [
-    "Profiler", "ProfilerState", "ProfilerTarget", "RecordEvent", "SortedKeys", "SummaryView",
-    "TracerEventType", "export_chrome_tracing", "make_scheduler",
-]  # fmt: skip
-
-list_public_names(globals())
+list_given_names(globals())
 answer_of_paddle_2(globals())

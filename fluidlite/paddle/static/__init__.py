@@ -7,7 +7,7 @@ from ...compiler import BuildStrategy, CompiledProgram, ExecutionStrategy
 from ...contrib.clicks import ctr_metric_bundle
 from ...ground.missing_names import answer_of_paddle_2
 from ...ground.place import cpu_places
-from ...ground.public_names import list_public_names
+from ...ground.public_names import list_given_names
 from ...io import is_persistable, load_program_state, load_vars, save_vars, set_program_state
 from ...ir.name_scope import name_scope
 from ...ir.operator import Operator
@@ -44,19 +44,5 @@ from .models import (
     serialize_program,
 )
 
-__all__ = [
-    "BuildStrategy", "CompiledProgram", "ExecutionStrategy", "Executor",
-    "ExponentialMovingAverage", "InputSpec", "Operator",
-    "Parameter", "Print", "Program", "Scope", "Variable", "WeightNormParamAttr", "accuracy", "amp",
-    "append_backward", "auc", "cpu_places", "create_global_var", "create_parameter",
-    "ctr_metric_bundle", "cuda_places", "data", "default_main_program", "default_startup_program",
-    "deserialize_persistables", "deserialize_program", "device_guard", "global_scope", "gradients",
-    "io", "is_persistable", "load", "load_from_file", "load_inference_model",
-    "load_program_state", "load_vars", "name_scope", "nn", "normalize_program", "program_guard",
-    "py_func", "save", "save_inference_model", "save_to_file", "save_vars", "scope_guard",
-    "serialize_persistables", "serialize_program", "set_program_state", "setitem",
-    "xpu_places",
-]  # fmt: skip
-
-list_public_names(globals())
+list_given_names(globals(), "amp", "cpu_places", "io", "nn")
 answer_of_paddle_2(globals())

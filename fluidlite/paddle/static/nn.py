@@ -64,31 +64,17 @@ __all__ = [
 ]  # fmt: skip
 
 
-def fc(
-    x: Variable | Sequence[Variable],
-    size: int,
-    num_flatten_dims: int = 1,
-    weight_attr: Any = None,
-    bias_attr: Any = None,
-    activation: str | None = None,
-    name: str | None = None,
-) -> Variable:
+_SPELLED = Spelling({"input": "x", "param_attr": "weight_attr", "act": "activation"})
+fc: Callable[..., Variable] = _SPELLED(
+    layers.fc,
+    "fc",
     """A fully connected layer: the sum of the inputs times their weights, plus a bias.
-
-    Args:
-        x: a variable, or several.
-        size: how many outputs.
-        num_flatten_dims: how many leading dimensions number the rows.
-        weight_attr, bias_attr: options of the parameters; False for no bias.
-        activation: of the result.
-        name: of the layer.
 
     >>> from fluidlite import paddle
     >>> paddle.static.nn.fc(paddle.static.data("x", [None, 4]), 3, activation="relu").shape
     (-1, 3)
-    """
-    flat = num_flatten_dims if num_flatten_dims >= 0 else len(x.shape) + num_flatten_dims  # type: ignore[union-attr]
-    return layers.fc(x, size, flat, weight_attr, bias_attr, activation, name)
+    """,
+)
 
 
 def prelu(

@@ -22,6 +22,7 @@ from ....io import save_inference_model, save_persistables
 from ....ir.program import Program, default_main_program
 from ....ir.variable import Variable
 from ....optimizer import GradientMergeOptimizer, RecomputeOptimizer
+from ....optimizer.wrapped import Delegates
 from ... import modes
 from ..groups import init_parallel_env
 from ..parallel import DataParallel
@@ -139,7 +140,7 @@ def _asked(what: str) -> Any:
     return getattr(need_role(), f"_{what}")()
 
 
-class DistributedOptimizer(OptimizerOfAll):
+class DistributedOptimizer(OptimizerOfAll, Delegates):
     """An optimizer of a program whose steps are made from the gradients of all processes.
 
     Args:
@@ -183,12 +184,6 @@ class DistributedOptimizer(OptimizerOfAll):
         if groups.get().size > 1:
             data_parallel(loss.block.program, startup)
         return result
-
-    def __getattr__(self, name: str) -> Any:
-        """What the optimizer has by that name."""
-        if name.startswith("__") or "_optimizer" not in vars(self):
-            raise AttributeError(name)
-        return getattr(self._optimizer, name)
 
     def __repr__(self) -> str:
         return f"DistributedOptimizer({self.user_defined_optimizer!r})"

@@ -14,6 +14,7 @@ from ....ground.tracebacks import api_boundaries
 from ....ir.program import Program, default_startup_program
 from ....ir.variable import Variable
 from ....nn.layer import Layer
+from ....optimizer.wrapped import Delegates
 from ....scope import global_scope
 from .masks import MaskAlgo, create_mask
 
@@ -104,7 +105,7 @@ def _mask_name(name: str) -> str:
     return f"{name}.asp_mask"
 
 
-class OptimizerWithSparsityGuarantee:
+class OptimizerWithSparsityGuarantee(Delegates):
     """An optimizer behind whose steps pruned weights are pruned still.
 
     Args:
@@ -156,15 +157,6 @@ class OptimizerWithSparsityGuarantee:
             if _is_pruned(parameter.name, parameter.shape):
                 _append_mask(parameter, startup)
         return result
-
-    def __getattr__(self, name: str) -> Any:
-        """What the optimizer has by that name."""
-        if name.startswith("__") or "_optimizer" not in vars(self):
-            raise AttributeError(name)
-        return getattr(self._optimizer, name)
-
-    def __repr__(self) -> str:
-        return f"OptimizerWithSparsityGuarantee({self._optimizer!r})"
 
 
 def _append_mask(parameter: Variable, startup: Program) -> None:

@@ -17,8 +17,9 @@ from ....errors import ArgumentError, UnsupportedError
 from ....ground.arguments import refused
 from ....ground.docstrings import Family
 from ....ground.public_names import list_public_names
+from ....ground.spellings import Spelling
 from ....ground.tracebacks import api_boundaries
-from ....optimizer.line_search import Point, cubic_minimum
+from ....optimizer.line_search import LineSearch, Point, cubic_minimum
 
 __all__ = ["minimize_bfgs", "minimize_lbfgs"]
 
@@ -92,16 +93,8 @@ class _History:
         self.steps = [*self.steps, (moved, change, weight)][-self.size :]
 
 
-@dataclass
-class _Search:
+class _Search(LineSearch):
     """A search along a line for a point that satisfies the strong conditions of Wolfe."""
-
-    at: Callable[[float], Point]
-    start: Point
-    most: int
-    evaluations: int = 0
-    decrease: float = 1e-4
-    curvature: float = 0.9
 
     def run(self, step: float) -> Point:
         """The point that was found; the start where there is none."""
@@ -132,16 +125,6 @@ class _Search:
                 high = low
             low = point
         return low
-
-    def _evaluated(self, step: float) -> Point:
-        self.evaluations += 1
-        return self.at(step)
-
-    def _too_high(self, point: Point) -> bool:
-        return point.value > self.start.value + self.decrease * point.step * self.start.slope
-
-    def _flat(self, point: Point) -> bool:
-        return abs(point.slope) <= -self.curvature * self.start.slope
 
 
 @dataclass
@@ -226,43 +209,13 @@ def _begun(
     return position, matrix
 
 
-@_MINIMIZERS
-def minimize_bfgs(
-    objective_func: Callable[[Tensor], Tensor],
-    initial_position: Tensor,
-    max_iters: int = 50,
-    tolerance_grad: float = 1e-7,
-    tolerance_change: float = 1e-9,
-    initial_inverse_hessian_estimate: Tensor | None = None,
-    line_search_fn: str = "strong_wolfe",
-    max_line_search_iters: int = 50,
-    initial_step_length: float = 1.0,
-    dtype: str = "float32",
-    name: str | None = None,
-) -> tuple[Tensor, ...]:
-    """The least value of a function near a position, by BFGS.
-
-    Returns:
-        whether it has converged, the number of evaluations, the position, the value and the
-        gradient there, and the estimate of the inverse of the matrix of second derivatives.
-
-    >>> from fluidlite import paddle
-    >>> f = paddle.incubate.optimizer.functional.minimize_bfgs
-    >>> found = f(lambda x: ((x - 3.0) ** 2).sum(), paddle.to_tensor([0.0, 1.0]))
-    >>> found[0].tolist(), found[2].tolist()
-    ([True], [3.0, 3.0])
-    """
-    start, matrix = _begun(
-        initial_position, initial_inverse_hessian_estimate, line_search_fn, dtype
-    )
-    minimum = _Minimum(objective_func, Tensor, start, tolerance_grad, tolerance_change)
-    estimate = _Matrix(matrix)
-    minimum.run(estimate, max_iters, max_line_search_iters, initial_step_length)
-    return (*minimum.results(), Tensor(estimate.inverse))
+def _whole(inverse: Array, size: int) -> _Matrix:
+    return _Matrix(inverse)
 
 
 @_MINIMIZERS
-def minimize_lbfgs(
+def _minimized(
+    kind: Callable[[Array, int], _Estimate],
     objective_func: Callable[[Tensor], Tensor],
     initial_position: Tensor,
     history_size: int = 100,
@@ -276,6 +229,39 @@ def minimize_lbfgs(
     dtype: str = "float32",
     name: str | None = None,
 ) -> tuple[Tensor, ...]:
+    """The least value of a function near a position."""
+    start, matrix = _begun(
+        initial_position, initial_inverse_hessian_estimate, line_search_fn, dtype
+    )
+    minimum = _Minimum(objective_func, Tensor, start, tolerance_grad, tolerance_change)
+    estimate = kind(matrix, history_size)
+    minimum.run(estimate, max_iters, max_line_search_iters, initial_step_length)
+    inverse = [Tensor(estimate.inverse)] if isinstance(estimate, _Matrix) else []
+    return (*minimum.results(), *inverse)
+
+
+_SPELLED = Spelling({})
+minimize_bfgs: Callable[..., tuple[Tensor, ...]] = _SPELLED(
+    _minimized,
+    "minimize_bfgs",
+    """The least value of a function near a position, by BFGS.
+
+    Returns:
+        whether it has converged, the number of evaluations, the position, the value and the
+        gradient there, and the estimate of the inverse of the matrix of second derivatives.
+
+    >>> from fluidlite import paddle
+    >>> f = paddle.incubate.optimizer.functional.minimize_bfgs
+    >>> found = f(lambda x: ((x - 3.0) ** 2).sum(), paddle.to_tensor([0.0, 1.0]))
+    >>> found[0].tolist(), found[2].tolist()
+    ([True], [3.0, 3.0])
+    """,
+    fixed={"kind": _whole, "history_size": 0},
+    defaults={"tolerance_grad": 1e-7, "tolerance_change": 1e-9},
+)
+minimize_lbfgs: Callable[..., tuple[Tensor, ...]] = _SPELLED(
+    _minimized,
+    "minimize_lbfgs",
     """The least value of a function near a position, by L-BFGS.
 
     Returns:
@@ -287,15 +273,9 @@ def minimize_lbfgs(
     >>> found = f(lambda x: ((x - 3.0) ** 2).sum(), paddle.to_tensor([0.0, 1.0]))
     >>> found[2].tolist()
     [3.0, 3.0]
-    """
-    start, matrix = _begun(
-        initial_position, initial_inverse_hessian_estimate, line_search_fn, dtype
-    )
-    minimum = _Minimum(objective_func, Tensor, start, tolerance_grad, tolerance_change)
-    estimate = _History(matrix, history_size)
-    minimum.run(estimate, max_iters, max_line_search_iters, initial_step_length)
-    return minimum.results()
-
+    """,
+    fixed={"kind": _History},
+)
 
 list_public_names(globals())
 api_boundaries(globals())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ....ground.public_names import list_public_names
+from ....ground.public_names import list_given_names
 from ....ground.tracebacks import api_boundaries
 from . import bf16, debugging
 from .decorating import (
@@ -14,10 +14,5 @@ from .decorating import (
     fp16_guard,
 )  # fmt: skip
 
-__all__ = [
-    "AutoMixedPrecisionLists", "CustomOpLists", "bf16", "cast_model_to_fp16",
-    "cast_parameters_to_fp16", "debugging", "decorate", "fp16_guard",
-]  # fmt: skip
-
-list_public_names(globals())
+list_given_names(globals(), "bf16", "debugging")
 api_boundaries(globals())

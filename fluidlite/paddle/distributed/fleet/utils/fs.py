@@ -5,18 +5,27 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NoReturn
 
 from .....errors import ArgumentError, FileError, UnsupportedError
+from .....ground.docstrings import Family
 from .....ground.public_names import list_public_names
 from .....ground.reprs import Described
+from .....ground.spellings import Spelling
 from .....ground.tracebacks import api_boundaries
 
 __all__ = [
     "ExecuteError", "FS", "FSFileExistsError", "FSFileNotExistsError", "FSShellCmdAborted",
     "FSTimeOut", "HDFSClient", "LocalFS",
 ]  # fmt: skip
+
+
+_MOVED = Family({"overwrite": "whether it may take the place of another one."})
+_SENT = _MOVED.extended(
+    {"multi_processes": "accepted: files go one by one."},
+    raises="FSFileNotExistsError: it is not there.\nExecuteError: the command fails.",
+)
 
 
 class ExecuteError(FileError):
@@ -109,6 +118,50 @@ class FS(Described):
         elif not exist_ok:
             raise FSFileExistsError(f"there is {fs_path} already")
 
+    def _rename(self, source: str, target: str) -> None:
+        """Give a file or folder another name."""
+        raise NotImplementedError
+
+    def delete(self, fs_path: str) -> None:
+        """Remove a file, or a folder with all that is in it; nothing where it is not there.
+
+        Args:
+            fs_path: it.
+
+        Raises:
+            ExecuteError: a command of Hadoop fails.
+        """
+        raise NotImplementedError
+
+    @_MOVED
+    def mv(
+        self, src_path: str, dst_path: str, overwrite: bool = False, test_exists: bool = False
+    ) -> None:
+        """Move a file or folder.
+
+        Args:
+            src_path: it.
+            dst_path: where to.
+            test_exists: whether to look first; files of this machine are looked at in any case.
+
+        Raises:
+            FSFileNotExistsError: it is not there.
+            FSFileExistsError: there is another one.
+            ExecuteError: a command of Hadoop fails.
+        """
+        looks = test_exists or not self.need_upload_download()
+        if looks and not self.is_exist(src_path):
+            raise FSFileNotExistsError(f"there is no {src_path}")
+        if overwrite and self.is_exist(dst_path):
+            self.delete(dst_path)
+        if looks and self.is_exist(dst_path):
+            raise FSFileExistsError(f"there is {dst_path} already; overwrite=True replaces it")
+        self._rename(src_path, dst_path)
+
+    def need_upload_download(self) -> bool:
+        """Whether files are elsewhere."""
+        raise NotImplementedError
+
 
 class LocalFS(FS):
     """Files of this machine.
@@ -152,28 +205,8 @@ class LocalFS(FS):
         """
         os.rename(fs_src_path, fs_dst_path)
 
-    def mv(
-        self, src_path: str, dst_path: str, overwrite: bool = False, test_exists: bool = False
-    ) -> None:
-        """Move a file or folder.
-
-        Args:
-            src_path: it.
-            dst_path: where to.
-            overwrite: whether it may take the place of another one.
-            test_exists: accepted: it is looked at in any case.
-
-        Raises:
-            FSFileNotExistsError: it is not there.
-            FSFileExistsError: there is another one.
-        """
-        if not self.is_exist(src_path):
-            raise FSFileNotExistsError(f"there is no {src_path}")
-        if overwrite and self.is_exist(dst_path):
-            self.delete(dst_path)
-        if self.is_exist(dst_path):
-            raise FSFileExistsError(f"there is {dst_path} already; overwrite=True replaces it")
-        self.rename(src_path, dst_path)
+    def _rename(self, source: str, target: str) -> None:
+        os.rename(source, target)
 
     def delete(self, fs_path: str) -> None:
         """Remove a file, or a folder with all that is in it; nothing where it is not there.
@@ -290,6 +323,7 @@ class HDFSClient(FS):
         """
         return self._do("-cat", fs_path) if fs_path and self.is_file(fs_path) else ""
 
+    @_SENT
     def upload(
         self, local_path: str, fs_path: str, multi_processes: int = 5, overwrite: bool = False
     ) -> None:
@@ -298,27 +332,22 @@ class HDFSClient(FS):
         Args:
             local_path: the file.
             fs_path: where to.
-            multi_processes: accepted: files are sent one by one.
-            overwrite: whether it may take the place of another one.
-
-        Raises:
-            FSFileNotExistsError: it is not there.
-            ExecuteError: the command fails.
         """
         if not os.path.exists(local_path):
             raise FSFileNotExistsError(f"there is no {local_path}")
         self._do("-put", *(["-f"] if overwrite else []), local_path, fs_path)
 
+    @_MOVED
     def upload_dir(self, local_dir: str, dest_dir: str, overwrite: bool = False) -> None:
         """Send a folder of this machine.
 
         Args:
             local_dir: the folder.
             dest_dir: where to.
-            overwrite: whether it may take the place of another one.
         """
         self.upload(local_dir, dest_dir, overwrite=overwrite)
 
+    @_SENT
     def download(
         self, fs_path: str, local_path: str, multi_processes: int = 5, overwrite: bool = False
     ) -> None:
@@ -327,12 +356,6 @@ class HDFSClient(FS):
         Args:
             fs_path: the file.
             local_path: where to.
-            multi_processes: accepted: files are fetched one by one.
-            overwrite: whether it may take the place of another one.
-
-        Raises:
-            FSFileNotExistsError: it is not there.
-            ExecuteError: the command fails.
         """
         if not self.is_exist(fs_path):
             raise FSFileNotExistsError(f"there is no {fs_path}")
@@ -350,35 +373,12 @@ class HDFSClient(FS):
         if not self.is_exist(fs_path):
             self._do("-mkdir", "-p", fs_path)
 
-    def mv(
-        self,
-        fs_src_path: str,
-        fs_dst_path: str,
-        overwrite: bool = False,
-        test_exists: bool = True,
-    ) -> None:
-        """Move a file or folder.
+    def _rename(self, source: str, target: str) -> None:
+        self._do("-mv", source, target)
 
-        Args:
-            fs_src_path: it.
-            fs_dst_path: where to.
-            overwrite: whether it may take the place of another one.
-            test_exists: whether to look first.
-
-        Raises:
-            FSFileNotExistsError: it is not there.
-            FSFileExistsError: there is another one.
-            ExecuteError: the command fails.
-        """
-        if overwrite and self.is_exist(fs_dst_path):
-            self.delete(fs_dst_path)
-        if test_exists:
-            if not self.is_exist(fs_src_path):
-                raise FSFileNotExistsError(f"there is no {fs_src_path}")
-            if self.is_exist(fs_dst_path):
-                raise FSFileExistsError(f"there is {fs_dst_path} already")
-        self._do("-mv", fs_src_path, fs_dst_path)
-
+    mv: Callable[..., None] = Spelling({"src_path": "fs_src_path", "dst_path": "fs_dst_path"})(
+        FS.mv, defaults={"test_exists": True}
+    )
     rename = mv
 
     def delete(self, fs_path: str) -> None:
