@@ -4,7 +4,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from fluidlite.errors import ParseError
@@ -12,6 +12,7 @@ from fluidlite.ground.dtypes import DType, Kind
 from fluidlite.ir import parse
 from fluidlite.ir.compare import differences
 from fluidlite.ir.literal import EmptyList
+from fluidlite.ir.nesting import nesting_fault
 from fluidlite.ir.operator import Operator
 from fluidlite.ir.program import Program
 from fluidlite.ir.variable import Parameter, Variable
@@ -523,6 +524,7 @@ def programs(draw):
                     lists_given_attrs=draw(st.booleans()),
                 )
             )
+    assume(nesting_fault(program) is None)  # it is refused when it is read
     return program
 
 
