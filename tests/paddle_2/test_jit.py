@@ -1,16 +1,18 @@
 """Functions and layers as programs, and models of them in files."""
 
 import types
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from fluidlite import paddle
-from fluidlite.errors import ArgumentError, ForeignEffectError
+from fluidlite.errors import ArgumentError, FileFormatError, ForeignEffectError, UnsupportedError
 from fluidlite.ir.foreign import mark_all
 from fluidlite.paddle.jit.models import TranslatedLayer, _Loaded
 
 X = np.linspace(-1, 1, 12).reshape(4, 3).astype("float32")
+MODEL = Path(__file__).parents[1] / "data" / "paddle26_model" / "twice"
 SPEC = [paddle.static.InputSpec([None, 3], "float32", "x")]
 PAIR = [*SPEC, paddle.static.InputSpec([None, 3], "float32", "y")]
 
@@ -222,3 +224,103 @@ def test_programs_can_be_switched_off():
     finally:
         paddle.jit.enable_to_static(True)
     assert len(calls) == 3
+
+
+class Doubling(paddle.nn.Layer):
+    """A layer with two methods that run as programs."""
+
+    def __init__(self):
+        super().__init__()
+        self.line = paddle.nn.Linear(3, 2)
+
+    @paddle.jit.to_static
+    def forward(self, x):
+        return self.line(x)
+
+    @paddle.jit.to_static
+    def second(self, x):
+        return x * 2
+
+
+@pytest.mark.filterwarnings("ignore:the model has no variables")
+def test_what_was_called_is_saved_as_it_was_called(tmp_path):
+    layer, x = Doubling(), paddle.to_tensor(X)
+    with pytest.raises(ArgumentError, match="what Doubling is called with; give input_spec"):
+        paddle.jit.save(layer, tmp_path / "net")
+    expected = layer(x).numpy()
+    with pytest.raises(ArgumentError, match=r"Doubling\.second is called with; call it first, or"):
+        paddle.jit.save(layer, tmp_path / "net")
+    assert not [*tmp_path.iterdir()]
+    layer.second(x)
+    paddle.jit.save(layer, tmp_path / "net")
+    loaded = paddle.jit.load(tmp_path / "net")
+    np.testing.assert_array_equal(loaded(x).numpy(), expected)
+    np.testing.assert_array_equal(loaded.second(x).numpy(), X * 2)
+    assert not loaded.training
+
+
+def test_a_model_of_paddle_26_with_two_methods_is_read_whole():
+    loaded = paddle.jit.load(MODEL)
+    x = paddle.to_tensor(np.arange(6, dtype="float32").reshape(2, 3))
+    np.testing.assert_allclose(loaded(x).numpy(), [[0, 3.2], [-1.8, 5]], 1e-5, 1e-6)
+    np.testing.assert_array_equal(loaded.second(x).numpy(), x.numpy() * 2)
+    assert [*loaded.state_dict()] == ["param_0", "param_1"]
+    state = paddle.load(MODEL)
+    assert {name: value.shape for name, value in state.items()} == {
+        "a.bias": (2,),
+        "a.weight": (3, 2),
+    }
+
+
+def test_values_of_a_model_are_read_by_their_names_in_the_layer(net, tmp_path):
+    paddle.jit.save(net, tmp_path / "net", SPEC)
+    state, again = paddle.load(tmp_path / "net"), Net()
+    assert {*state} == {*net.state_dict()}
+    again.set_state_dict(state)
+    again.eval()
+    np.testing.assert_array_equal(
+        again(paddle.to_tensor(X)).numpy(), net(paddle.to_tensor(X)).numpy()
+    )
+    (tmp_path / "net.pdiparams.info").unlink()
+    arrays = paddle.load(tmp_path / "net", return_numpy=True)
+    assert {*arrays} == {tensor.name for tensor in net.state_dict().values()}
+    assert paddle.jit.load(tmp_path / "net")(X).shape == [4, 2]
+    (tmp_path / "net.pdiparams.info").write_bytes(b"nonsense")
+    with pytest.raises(FileFormatError, match="net.pdiparams.info"):
+        paddle.load(tmp_path / "net")
+
+
+def test_a_loaded_layer_is_saved_again_and_is_part_of_another_one(tmp_path):
+    layer = paddle.nn.Sequential(paddle.nn.Linear(3, 2), paddle.nn.BatchNorm1D(2))
+    layer.eval()
+    paddle.jit.save(layer, tmp_path / "once", SPEC)
+    loaded = paddle.jit.load(tmp_path / "once")
+    paddle.jit.save(loaded, tmp_path / "twice", SPEC)
+    around = paddle.nn.Sequential(loaded, paddle.nn.ReLU())
+    paddle.jit.save(around, tmp_path / "part", SPEC)
+    expected = layer(paddle.to_tensor(X)).numpy()
+    np.testing.assert_array_equal(paddle.jit.load(tmp_path / "twice")(X).numpy(), expected)
+    found = paddle.jit.load(tmp_path / "part")(X).numpy()
+    np.testing.assert_array_equal(found, np.maximum(expected, 0))
+
+
+def test_a_loaded_layer_with_branches_is_no_part_of_another_program(net, tmp_path):
+    paddle.jit.save(net, tmp_path / "net", SPEC)
+    loaded = paddle.jit.load(tmp_path / "net")
+    with pytest.raises(UnsupportedError, match="a model with branches or loops"):
+        paddle.jit.save(loaded, tmp_path / "again", SPEC)
+
+
+@pytest.mark.filterwarnings("ignore:the model has no variables")
+def test_an_output_that_is_given_twice_is_saved_once(tmp_path):
+    @paddle.jit.to_static
+    def twice(x):
+        y = x + 1
+        return {"a": y, "b": [y, x * 2]}
+
+    found = twice(paddle.to_tensor(X))
+    assert found["a"] is found["b"][0]
+    paddle.jit.save(twice, tmp_path / "twice", SPEC)
+    loaded = paddle.jit.load(tmp_path / "twice")
+    assert [v.shape for v in loaded._output_spec()] == [(-1, 3)] * 2
+    assert len(loaded(X)) == 2

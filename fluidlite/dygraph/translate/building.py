@@ -138,8 +138,10 @@ class Built:
             whole, sizes = tensor_array_to_tensor(found, axis=0)
             self.outputs += [whole, sizes]
             return OutputParts(len(self.outputs) - 2)
-        given = [*self.inputs, *self.outputs]
-        taken = found.persistable or any(found is each for each in given)
+        for number, output in enumerate(self.outputs):
+            if found is output:
+                return Output(number)
+        taken = found.persistable or any(found is each for each in self.inputs)
         self.outputs.append(assign(found) if taken else found)
         return Output(len(self.outputs) - 1)
 

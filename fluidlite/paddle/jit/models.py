@@ -11,18 +11,20 @@ from typing import Any
 
 import numpy as np
 
-from ...dygraph.translate.building import Output
+from ... import unique_name
+from ...dygraph.translate.building import Built, Output
 from ...dygraph.translate.functions import bare
 from ...dygraph.translate.running import Runner
 from ...eager.parameter import Parameter
 from ...eager.tensor import Tensor
-from ...errors import ArgumentError
+from ...errors import ArgumentError, UnsupportedError
 from ...ground.files import Path
 from ...ground.public_names import list_public_names
 from ...ground.tracebacks import api_boundaries
 from ...ir.block import Block
-from ...ir.program import Program
+from ...ir.program import Program, default_main_program
 from ...ir.variable import Variable
+from ...model import InputSpec
 from ...nn.layer import Layer
 from ...proto.state import checked_path
 from ...runtime.executor import Executor
@@ -46,11 +48,13 @@ def save(layer: Any, path: Path, input_spec: Sequence[Any] | None = None, **conf
     """Write a layer or a function as a model: ``PATH.pdmodel``, ``PATH.pdiparams``, and what these
     do not say of a layer's parameters, ``PATH.pdiparams.info``.
 
+    Other methods of ``to_static`` are written, too, as ``PATH.NAME.pdmodel``.
+
     Args:
         layer: a layer, or a function of tensors.
         path: the path without the endings.
-        input_spec: what it is called with: ``InputSpec``s, tensors, and plain values; as
-            ``to_static`` was told when None.
+        input_spec: what it is called with: ``InputSpec``s, tensors, and plain values; when None as
+            ``to_static`` was told, or as it was called last.
         configs: ``output_spec`` chooses among the outputs, by number or as those of
             ``layer.forward.outputs``; others of paddle 2.6 are accepted.
 
@@ -69,8 +73,7 @@ def save(layer: Any, path: Path, input_spec: Sequence[Any] | None = None, **conf
     """
     _refuse_others("save", configs, _OF_SAVE)
     checked = checked_path(path)
-    targets = _targets(layer, input_spec)
-    programs = {name: function.built(spec) for name, (function, spec) in targets.items()}
+    programs = _programs(layer, input_spec)
     for name, program in programs.items():
         outputs = program.outputs if name else _chosen(program.outputs, configs.get("output_spec"))
         stem = f"{checked}.{name}" if name else checked
@@ -101,24 +104,18 @@ def _refuse_others(function: str, configs: Mapping[str, Any], known: Sequence[st
         raise ArgumentError(f"jit.{function} takes {', '.join(known)}; got {unknown[0]!r:.60}")
 
 
-def _targets(
-    layer: Any, input_spec: Sequence[Any] | None
-) -> dict[str, tuple[StaticFunction, Sequence[Any]]]:
-    """The functions that are written, by name, with what they are called with; ``forward``, or the
-    only one, has no name.
-    """
+def _programs(layer: Any, input_spec: Sequence[Any] | None) -> dict[str, Built]:
+    """The programs that are written, by name; that of ``forward``, or the only one, has no name."""
     if not isinstance(layer, Layer):
         if not callable(layer):
             raise ArgumentError(f"jit.save: expected a layer or a function, got {layer!r:.60}")
-        return {"": (_static(layer), _spec(layer, layer, input_spec))}
-    targets: dict[str, tuple[StaticFunction, Sequence[Any]]] = {
-        "": (_static(layer.forward, layer), _spec(layer, layer.forward, input_spec))
-    }
+        return {"": _program(_static(layer), input_spec, layer, "")}
+    programs = {"": _program(_static(layer.forward, layer), input_spec, layer, "")}
     for name in dir(type(layer)):
         method = inspect.getattr_static(type(layer), name)
-        if isinstance(method, StaticFunction) and name != "forward" and method.input_spec:
-            targets[name] = (method.__get__(layer), method.input_spec)
-    return targets
+        if isinstance(method, StaticFunction) and name != "forward":
+            programs[name] = _program(method.__get__(layer), None, layer, f".{name}")
+    return programs
 
 
 def _static(function: Any, owner: Any = None) -> StaticFunction:
@@ -131,14 +128,20 @@ def _static(function: Any, owner: Any = None) -> StaticFunction:
     return StaticFunction(bare(getattr(function, "__func__", function)), None, True, owner)
 
 
-def _spec(layer: Any, function: Any, input_spec: Sequence[Any] | None) -> Sequence[Any]:
-    """What a function is called with."""
-    spec = getattr(function, "input_spec", None) if input_spec is None else input_spec
+def _program(
+    function: StaticFunction, input_spec: Sequence[Any] | None, layer: Any, method: str
+) -> Built:
+    """The program of a function, for what it is called with, or was called with last."""
+    spec = function.input_spec if input_spec is None else input_spec
     if spec is not None:
-        return spec
+        return function.built(spec)
+    if function.last is not None:
+        return function.last
+    use = "give input_spec, as in jit.save(layer, path, [paddle.static.InputSpec([None, 8])])"
+    if method:
+        use = "call it first, or give input_spec to its to_static"
     raise ArgumentError(
-        f"jit.save does not know what {type(layer).__name__} is called with; give input_spec, as "
-        f"in jit.save(layer, path, [paddle.static.InputSpec([None, 8])])"
+        f"jit.save does not know what {type(layer).__name__}{method} is called with; {use}"
     )
 
 
@@ -173,6 +176,7 @@ def load(path: Path, **configs: Any) -> TranslatedLayer:
     _refuse_others("load", configs, _OF_LOAD)
     checked = checked_path(path)
     layer = TranslatedLayer(_loaded(checked, configs))
+    layer.eval()
     folder, stem = os.path.split(checked)
     for file in sorted(os.listdir(folder or ".")):
         name = file.removeprefix(f"{stem}.").removesuffix(".pdmodel")
@@ -242,11 +246,15 @@ class TranslatedLayer(Layer):
     def __init__(self, loaded: Any) -> None:
         super().__init__()
         self._loaded: dict[str, tuple[Any, Runner]] = {"forward": (loaded, Runner(loaded))}
-        for tensor in loaded.capture.tensors.values():
+        #: name of a variable -> name of an attribute
+        self._held: dict[str, str] = {}
+        for name, tensor in loaded.capture.tensors.items():
             if isinstance(tensor, Parameter):
-                self.add_parameter(f"param_{len(self.own_parameters)}", tensor)
+                self._held[name] = f"param_{len(self.own_parameters)}"
+                self.add_parameter(self._held[name], tensor)
             else:
-                self.register_buffer(f"buffer_{len(self.own_buffers)}", tensor)
+                self._held[name] = f"buffer_{len(self.own_buffers)}"
+                self.register_buffer(self._held[name], tensor)
 
     def forward(self, *inputs: Any) -> Any:
         """What the program computes.
@@ -264,7 +272,34 @@ class TranslatedLayer(Layer):
         expected = len(loaded.inputs)
         if len(inputs) != expected:
             raise ArgumentError(f"the model takes {expected} inputs, got {len(inputs)}")
+        if any(isinstance(each, Variable) for each in inputs):
+            return self._appended(loaded, inputs)
         return run(list(inputs))
+
+    def _appended(self, loaded: _Loaded, inputs: Sequence[Variable]) -> Any:
+        """The outputs, of operators at the end of the program that is being built."""
+        if len(loaded.main.blocks) > 1:
+            raise UnsupportedError(
+                "a model with branches or loops cannot be a part of another program; call it on "
+                "tensors, or make the layer again from its class"
+            )
+        block, source = default_main_program().current_block(), loaded.main.global_block()
+        values = {name: getattr(self, held) for name, held in self._held.items()}
+        values |= {var.name: each for var, each in zip(loaded.inputs, inputs)}
+        for op in source.ops:
+            for name in op.output_arg_names:
+                if name not in values:
+                    like, fresh = source.var(name), unique_name.generate("translated_layer.tmp")
+                    values[name] = block.create_var(
+                        name=fresh, shape=like.shape, dtype=like.dtype, type=like.kind
+                    )
+            ins, outs = (
+                {slot: [values[n] for n in names] for slot, names in side.items()}
+                for side in (op.inputs, op.outputs)
+            )
+            block.append_op(op.type, ins, outs, dict(op.attrs))
+        outputs = [values[output.name] for output in loaded.outputs]
+        return outputs[0] if len(outputs) == 1 else outputs
 
     def add_method(self, name: str, loaded: Any) -> None:
         """Give it another method, which shares its parameters.
@@ -278,6 +313,15 @@ class TranslatedLayer(Layer):
         tensors.update({each: own[each] for each in tensors if each in own})
         self._loaded[name] = loaded, Runner(loaded)
         vars(self)[name] = functools.partial(self._called, name)
+
+    # as paddle 2.6 calls them
+    def _input_spec(self, method_name: str = "forward") -> list[InputSpec]:
+        inputs = self._loaded[method_name][0].inputs
+        return [InputSpec(each.shape, each.dtype, each.name) for each in inputs]
+
+    def _output_spec(self, method_name: str = "forward") -> list[InputSpec]:
+        outputs = self._loaded[method_name][0].outputs
+        return [InputSpec(each.shape, each.dtype, each.name) for each in outputs]
 
     def program(self, method_name: str = "forward") -> Program:
         """The program of a method.

@@ -101,6 +101,11 @@ class StaticFunction(Described):
         return self.function
 
     @property
+    def last(self) -> Built | None:
+        """The program of the last call; None where there is none."""
+        return self._last
+
+    @property
     def function(self) -> Any:
         """The function, or the method of the layer."""
         if self._owner is None:
