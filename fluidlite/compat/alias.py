@@ -95,8 +95,9 @@ def _of_ours(holder: AliasModule, name: str) -> Any:
 
 
 def _is_module(entry: Entry, newer: Any) -> bool:
-    """Whether both editions have a module there: it serves the names of both."""
-    return entry.kind == "module" and isinstance(newer, AliasModule)
+    """Whether both editions have a module of one name there: it serves the names of both."""
+    named = isinstance(newer, AliasModule) and newer.__name__ == entry.home
+    return entry.kind == "module" and named
 
 
 def _public(module: str) -> list[str]:

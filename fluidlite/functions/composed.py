@@ -216,8 +216,8 @@ def diff(
 
 
 def inner(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
-    """Products of the vectors along the last dimensions; of numbers with what the other is."""
-    if not x.array.ndim or not y.array.ndim:
+    """Products of the vectors along the last dimensions; of one element with what the other is."""
+    if any(all(n == 1 for n in each.array.shape) for each in (x, y)):
         return multiply(x, y)
     return tensordot(x, y, [[-1], [-1]])
 

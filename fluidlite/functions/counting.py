@@ -99,7 +99,9 @@ def histogram(
     if input.appends is not None:
         return _spread_over(input.detach(), bins, min, max)
     array = input.array
-    ends = (float(array.min()), float(array.max())) if min == max == 0 else (min, max)
+    ends = (min, max)
+    if min == max == 0 and array.size:
+        ends = (float(array.min()), float(array.max()))
     return _like(input, np.histogram(array, bins, ends)[0].astype("int64"))
 
 
@@ -224,7 +226,8 @@ def unique_consecutive(
     along = 0 if axis is None else normal_axis(axis, x.array.ndim)
     array = x.array.reshape(-1) if axis is None else np.moveaxis(x.array, along, 0)
     new = np.ones(len(array), bool)
-    new[1:] = (array[1:] != array[:-1]).reshape(max(len(array) - 1, 0), -1).any(1)
+    differ = array[1:] != array[:-1]
+    new[1:] = differ.any(tuple(range(1, differ.ndim)))
     kind, places = as_dtype(dtype).dtype, np.flatnonzero(new)
     results = [_like(x, np.moveaxis(array[new], 0, along))]
     if return_inverse:

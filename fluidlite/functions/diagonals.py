@@ -8,7 +8,7 @@ import numpy as np
 
 from ..eager.recording import eager
 from ..errors import ArgumentError
-from ..ground.dtypes import as_dtype
+from ..ground.dtypes import DType, as_dtype
 from ..opdef.operand import Operand
 from ..opdef.spec import normal_axis
 from .arithmetic import multiply
@@ -43,7 +43,8 @@ def trace(
     x: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, name: str | None = None
 ) -> Tensor:
     """The sum of a diagonal of matrices; arguments as of :func:`diagonal`."""
-    return total(diagonal(x, offset, axis1, axis2), -1)
+    dtype = x.array.dtype
+    return total(diagonal(x, offset, axis1, axis2), -1, dtype if dtype.kind in "iu" else None)
 
 
 def diag(x: Tensor, offset: int = 0, padding_value: float = 0, name: str | None = None) -> Tensor:
@@ -127,7 +128,7 @@ def view(
         shape_or_dtype: sizes, one of which may be -1; or an element type, with whose width the last
             size changes.
     """
-    if isinstance(shape_or_dtype, (int, list, tuple)):
+    if isinstance(shape_or_dtype, (int, list, tuple)) and not isinstance(shape_or_dtype, DType):
         return reshape(x, shape_or_dtype, *more)
     wanted = as_dtype(shape_or_dtype).dtype
     width, last = x.array.dtype.itemsize, [*x.array.shape, 1][-1 if not x.array.ndim else -2]

@@ -56,7 +56,7 @@ def _rows(x: Any, axis: Axes) -> tuple[Any, list[int]]:
     rank = x.array.ndim
     given: Any = [*range(rank)] if axis is None else axis
     listed = list(given) if isinstance(given, (list, tuple)) else [given]
-    axes = [normal_axis(a, rank) for a in listed]
+    axes = [normal_axis(a, max(rank, 1)) for a in listed][:rank]
     rest = [a for a in range(rank) if a not in axes]
     row = transpose(x, [*rest, *axes]) if rank else reshape(x, [1])
     if len(axes) != 1:

@@ -10,7 +10,7 @@ from ..eager.recording import eager
 from ..errors import ArgumentError, DTypeError, ShapeError
 from ..ground.dtypes import as_dtype
 from ..opdef.operand import Operand
-from ..opdef.spec import normal_axis
+from ..opdef.spec import broadcast, normal_axis
 from .arithmetic import (
     add,
     cast_to,
@@ -327,13 +327,14 @@ def masked_select(x: Tensor, mask: Tensor, name: str | None = None) -> Tensor:
     shapes = x.array.shape, mask.array.shape
     if -1 in (*shapes[0], *shapes[1]):
         return get_item(*spread_alike([x, mask]))
-    shape = np.broadcast_shapes(*shapes)
+    shape = broadcast(*shapes)
     return get_item(broadcast_to(x, shape), broadcast_to(mask, shape))
 
 
 def masked_fill(x: Tensor, mask: Tensor, value: Other, name: str | None = None) -> Tensor:
-    """x with a number, or a tensor of one element, where a mask holds."""
-    return chosen(mask, value, x)
+    """x with a number, or a tensor of one element, where a mask holds; both in the type of x."""
+    filling = value if isinstance(value, Operand) else np.asarray(value)
+    return chosen(mask, cast_to(filling, x.array.dtype), x)
 
 
 def sort(x: Tensor, axis: int = -1, descending: bool = False, name: str | None = None) -> Tensor:

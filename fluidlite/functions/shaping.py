@@ -138,17 +138,15 @@ def squeeze(x: Tensor, axis: Numbers | None = None, name: str | None = None) -> 
 
     Args:
         x: a tensor.
-        axis: the dimensions to drop, as far as their size is 1; all of size 1 when None.
+        axis: the dimensions to drop, as far as their size is 1; all of size 1 when there is none.
 
     >>> fluid.squeeze(fluid.ones([1, 2, 1])).shape
     [2]
     """
     shape = x.array.shape
-    if axis is None:
-        remaining = tuple(n for n in shape if n != 1)
-    else:
-        named = {normal_axis(a, max(len(shape), 1)) for a in numbers_in("axis", axis)}
-        remaining = tuple(n for i, n in enumerate(shape) if n != 1 or i not in named)
+    given = () if axis is None else numbers_in("axis", axis)
+    named = {normal_axis(a, max(len(shape), 1)) for a in given} or range(len(shape))
+    remaining = tuple(n for i, n in enumerate(shape) if n != 1 or i not in named)
     return eager.reshape(x, shape=_exact(remaining, x))
 
 

@@ -27,7 +27,7 @@ class tanh(Activation):
     whole: ClassVar[bool] = False
 
     def grad_numpy(self, xp: Any, Out: Array, dOut: Array) -> Arrays:
-        slope = xp.multiply(Out, Out)
+        slope = xp.asarray(xp.multiply(Out, Out))
         xp.subtract(1.0, slope, out=slope)
         return dict(X=xp.multiply(dOut, slope, out=slope))
 

@@ -108,3 +108,12 @@ def test_nothing_is_decided_when_the_alias_is_installed_again():
         assert editions.edition() == version
         compat.uninstall()
     assert editions.edition() is None
+
+
+def test_a_star_import_means_2_6_without_a_warning(served):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        names = {}
+        exec("from paddle import *", names)
+        assert served.__version__ == "2.6.2"
+    assert names["to_tensor"] is paddle.to_tensor

@@ -254,3 +254,37 @@ def test_the_default_type_can_be_chosen():
         assert str(made.dtype) == "float64"
     with pytest.raises(ArgumentError):
         fluid.set_default_dtype("int64")
+
+
+def test_tanh_of_a_number_has_a_gradient():
+    x = fluid.to_tensor(0.5, stop_gradient=False)
+    fluid.tanh(x).backward()
+    np.testing.assert_allclose(x.grad, 1 - np.tanh(0.5) ** 2, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "call, expected",
+    [
+        (lambda: fluid.unique_consecutive(fluid.to_tensor(3)), [3]),
+        (lambda: fluid.unique_consecutive(fluid.zeros([0, 2], "int64")), []),
+        (lambda: fluid.histogram(fluid.zeros([0]), 3), [0, 0, 0]),
+        (lambda: fluid.nanmedian(fluid.to_tensor(2.0), axis=-1, keepdim=True), 2.0),
+        (lambda: fluid.inner(fluid.to_tensor([2.0]), fluid.to_tensor([1.0, 3.0])), [2, 6]),
+        (lambda: fluid.squeeze(fluid.to_tensor([[[1.0], [2.0]]]), []), [1, 2]),
+        (lambda: fluid.masked_fill(fluid.to_tensor([1, 2]), np.array([True, False]), 7.5), [7, 2]),
+        (lambda: fluid.view(fluid.to_tensor([1], "int32"), fluid.paddle.uint8), [1, 0, 0, 0]),
+    ],
+)
+def test_functions_of_one_element_of_none_and_of_integers(call, expected):
+    assert call().tolist() == expected
+
+
+def test_integers_keep_their_type_where_no_fraction_is_made():
+    whole = fluid.ones([2, 2], "int32")
+    for made in (fluid.paddle.trace(whole), fluid.masked_fill(whole, whole > 0, 1.5)):
+        assert made.array.dtype == "int32"
+
+
+def test_a_mask_that_fits_nothing_is_refused():
+    with pytest.raises(ShapeError):
+        fluid.masked_select(fluid.ones([2, 4]), fluid.to_tensor([True, False, True]))
