@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..dygraph.layer import Layer
@@ -9,6 +10,7 @@ from ..errors import ArgumentError, ShapeError
 from ..ground.docstrings import Family
 from ..ground.fields import from_fields
 from ..ground.protected import remembers_arguments
+from ..ground.spellings import Spelling
 from ..ir.variable import Variable
 from ..layers.gated_units import (
     GRU_UNITS,
@@ -151,7 +153,8 @@ _STACKS = Family(
 
 
 @_STACKS
-def basic_lstm(
+def _stacked(
+    kind: type[BasicLSTMUnit | BasicGRUUnit],
     input: Variable,
     init_hidden: Variable | None,
     init_cell: Variable | None,
@@ -168,71 +171,63 @@ def basic_lstm(
     forget_bias: float = 1.0,
     dtype: DTypeLike = "float32",
     name: str = "basic_lstm",
-) -> tuple[Variable, Variable, Variable]:
-    """Several layers of long short-term memories over padded sequences.
-
-    Hochreiter and Schmidhuber, Long short-term memory, Neural Computation 9(8), 1997.
+) -> tuple[Variable, ...]:
+    """Several layers of units over padded sequences.
 
     Args:
+        kind: of the units.
         init_hidden, init_cell: the first states and cells, [layers * directions, batch,
             hidden_size], or their rows, [layers * directions * batch, hidden_size]; zeros when
             None.
-        param_attr: of the weights; a name gets the endings of layer and direction.
+        param_attr: of the weights; a name gets the endings of layer, direction and part.
         gate_activation, activation, forget_bias: as of ``BasicLSTMUnit``.
+
+    Raises:
+        ArgumentError: a size is none, or only one of ``init_hidden`` and ``init_cell`` is given.
+        ShapeError: shapes do not fit.
+    """
+    has_cells = kind is BasicLSTMUnit
+    if has_cells and (init_hidden is None) != (init_cell is None):
+        raise ArgumentError("expected both of init_hidden and init_cell, or none of them, got one")
+    way = "upscale_in_train" if has_cells else "downgrade_in_infer"
+    stack = _Stack(num_layers, hidden_size, bidirectional, dropout_prob, way)
+    options = (gate_activation, activation, *[forget_bias] * has_cells, dtype)
+
+    def unit(scope: str, weight: Any, bias: Any) -> Layer:
+        made: Any = kind
+        unit_of_stack: Layer = made(scope, hidden_size, weight, bias, *options)
+        return unit_of_stack
+
+    stack.make_units(unit, name, param_attr, bias_attr)
+    first = [each for each in (init_hidden, init_cell) if each is not None] or None
+    found, last = stack(input, first, sequence_length, batch_first, states=1 + has_cells)
+    return found, *last
+
+
+basic_lstm: Callable[..., tuple[Variable, Variable, Variable]] = Spelling({})(
+    _stacked,
+    "basic_lstm",
+    """Several layers of long short-term memories over padded sequences.
+
+    Hochreiter and Schmidhuber, Long short-term memory, Neural Computation 9(8), 1997.
 
     Returns:
         The states of the last layers, [batch, steps, hidden_size * directions]; the last states and
         the last cells, [layers * directions, batch, hidden_size] each.
 
-    Raises:
-        ArgumentError: a size is none, or only one of ``init_hidden`` and ``init_cell`` is given.
-        ShapeError: shapes do not fit.
-
     >>> x = fluid.data("x", [None, 7, 4])
     >>> out, h, c = fluid.contrib.layers.basic_lstm(x, None, None, 5, num_layers=2)
     >>> out.shape, h.shape
     ((-1, 7, 5), (2, -1, 5))
-    """
-    if (init_hidden is None) != (init_cell is None):
-        raise ArgumentError("expected both of init_hidden and init_cell, or none of them, got one")
-    stack = _Stack(num_layers, hidden_size, bidirectional, dropout_prob, "upscale_in_train")
-
-    def unit(scope: str, weight: Any, bias: Any) -> Layer:
-        activations = (gate_activation, activation)
-        return BasicLSTMUnit(scope, hidden_size, weight, bias, *activations, forget_bias, dtype)
-
-    stack.make_units(unit, name, param_attr, bias_attr)
-    first = None if init_hidden is None else [init_hidden, init_cell]
-    found, last = stack(input, first, sequence_length, batch_first, states=2)
-    return found, last[0], last[1]
-
-
-@_STACKS
-def basic_gru(
-    input: Variable,
-    init_hidden: Variable | None,
-    hidden_size: int,
-    num_layers: int = 1,
-    sequence_length: Variable | None = None,
-    dropout_prob: float = 0.0,
-    bidirectional: bool = False,
-    batch_first: bool = True,
-    param_attr: Attr = None,
-    bias_attr: Attr = None,
-    gate_activation: Activation | None = None,
-    activation: Activation | None = None,
-    dtype: DTypeLike = "float32",
-    name: str = "basic_gru",
-) -> tuple[Variable, Variable]:
+    """,
+    fixed={"kind": BasicLSTMUnit},
+)
+basic_gru: Callable[..., tuple[Variable, Variable]] = Spelling({})(
+    _stacked,
+    "basic_gru",
     """Several layers of gated recurrent units over padded sequences.
 
     Cho et al., Learning phrase representations using RNN encoder-decoder, EMNLP 2014.
-
-    Args:
-        init_hidden: the first states, [layers * directions, batch, hidden_size], or their rows,
-            [layers * directions * batch, hidden_size]; zeros when None.
-        param_attr: of the weights; a name gets the endings of layer, direction and part.
-        gate_activation, activation: as of ``BasicGRUUnit``.
 
     Returns:
         The states of the last layers, [batch, steps, hidden_size * directions], and the last
@@ -246,16 +241,11 @@ def basic_gru(
     >>> out, h = fluid.contrib.layers.basic_gru(x, None, 5, bidirectional=True)
     >>> out.shape, h.shape
     ((-1, 7, 10), (2, -1, 5))
-    """
-    stack = _Stack(num_layers, hidden_size, bidirectional, dropout_prob, "downgrade_in_infer")
-
-    def unit(scope: str, weight: Any, bias: Any) -> Layer:
-        return BasicGRUUnit(scope, hidden_size, weight, bias, gate_activation, activation, dtype)
-
-    stack.make_units(unit, name, param_attr, bias_attr)
-    first = None if init_hidden is None else [init_hidden]
-    found, last = stack(input, first, sequence_length, batch_first, states=1)
-    return found, last[0]
+    """,
+    fixed={"kind": BasicGRUUnit, "init_cell": None, "forget_bias": 1.0},
+    defaults={"name": "basic_gru"},
+    words={"states and cells": "states", "BasicLSTMUnit": "BasicGRUUnit"},
+)
 
 
 class _Stack:

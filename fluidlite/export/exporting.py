@@ -17,7 +17,7 @@ from ..ground.quoting import escaping, python_docstring, python_string
 from ..ground.values import bare
 from ..io.arrays import member_name, write_members
 from ..ir.program import Program
-from ..onnx.exporting import changed_by, ends_given, fed_like, part_of, source_of
+from ..onnx.exporting import EXPORTS, changed_by, ends_given, fed_like, part_of, source_of
 from ..onnx.tracing import Cell, TracedArray
 from ..opdef.sequences import lengths_text
 from ..opdef.spec import Spec
@@ -53,6 +53,7 @@ class NumpySource:
         return "\n".join([*lines, *self.notes])
 
 
+@EXPORTS
 def numpy_source(
     source: Program | Path,
     path: Path,
@@ -67,18 +68,9 @@ def numpy_source(
     in an ``.npz`` file beside it.
 
     Args:
-        source: the program, its parameters in ``scope``; or the path of what ``fluid.io.read``
-            knows as a model.
         path: of the file, which ends in ``.py``.
-        scope: holds the parameters; the global scope when None.
-        feeds: the inputs: names, or by name their shapes (-1 for a size that stays unknown), arrays
-            or LoDTensors that are like what will be fed; what the program feeds when None.
-        fetches: variables or their names; what the program fetches when None.
         updates: write a whole step, which gives the parameters as it leaves them, too; when None,
             where the program has an optimizer.  Else what is fetched is computed as in a test.
-
-    Returns:
-        what was written, and how.
 
     Raises:
         UnsupportedError: operators have no such form: all of them, with the line and the reason; or

@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import Any, Protocol
 
 from .extension import ExtensionPoint
+from .moved_modules import LoadedElsewhere
 
 _ROOT = __name__.partition(".")[0]
 #: modules of 1.8 whose names mean functions here: they must not be put in the place of those
@@ -85,7 +86,7 @@ def own_name(module: ModuleType, name: str) -> Any:
     return getattr(module, name) if own is None or name in vars(module) else own(name)
 
 
-class _FluidPaths:
+class _FluidPaths(LoadedElsewhere):
     """Finds modules of fluid 1.8 by this package's name."""
 
     def find_spec(
@@ -98,17 +99,9 @@ class _FluidPaths:
         # not derived from importlib.abc.Loader: importing that takes long
         return ModuleSpec(fullname, self, origin=name)  # type: ignore[arg-type]
 
-    def create_module(self, spec: ModuleSpec) -> ModuleType:
+    def module_of(self, origin: str) -> ModuleType:
         """The module as it is under the name that it had."""
-        module = FLUID.get().of_fluid(spec.origin or "")
-        spec.loader_state = module.__spec__
-        return module
-
-    def exec_module(self, module: ModuleType) -> None:
-        """Give the module its own specification back: importing puts that of this path there."""
-        spec = module.__spec__
-        assert spec is not None
-        module.__spec__ = spec.loader_state
+        return FLUID.get().of_fluid(origin)
 
 
 class _BesideFunction(ModuleType):

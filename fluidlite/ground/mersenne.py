@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from .counts import ManyCounts
+from .docstrings import Family
 
 Array = np.ndarray[Any, Any]
 
@@ -23,6 +24,8 @@ _UPPER, _LOWER = np.uint64(0xFFFFFFFF80000000), np.uint64(0x7FFFFFFF)
 _TWIST = np.uint64(0xB5026F5AA96619E9)
 _WHOLE = 2**64
 _ONE = np.uint64(1)
+#: the methods that draw
+_DRAWN = Family({"size": "the shape.", "dtype": "float32 or float64.", "out": "not taken."})
 
 
 class Twister:
@@ -147,25 +150,15 @@ class PaddleNumbers(np.random.Generator):
         """What has the ``state`` of the stream, to read and to set."""
         return _Standing(self)
 
+    @_DRAWN
     def random(self, size: Any = None, dtype: Any = "float64", out: Any = None) -> Any:
-        """Numbers equally likely everywhere in [0, 1).
-
-        Args:
-            size: the shape.
-            dtype: float32 or float64.
-            out: not taken.
-        """
+        """Numbers equally likely everywhere in [0, 1)."""
         shape = _shape(size)
         return _fractions(self._twister.take(prod(shape)), dtype).reshape(shape)
 
+    @_DRAWN
     def standard_normal(self, size: Any = None, dtype: Any = "float64", out: Any = None) -> Any:
-        """Normally distributed numbers.
-
-        Args:
-            size: the shape.
-            dtype: float32 or float64.
-            out: not taken.
-        """
+        """Normally distributed numbers."""
         shape = _shape(size)
         kind = np.float64 if np.dtype(dtype).itemsize > 4 else np.float32
         count = prod(shape)

@@ -50,7 +50,31 @@ MOVED = {
 }
 
 
-class MovedModules:
+class LoadedElsewhere:
+    """Loads modules that are there under another name."""
+
+    def module_of(self, origin: str) -> ModuleType:
+        """The module itself: written by subclasses.
+
+        Args:
+            origin: its other name.
+        """
+        raise NotImplementedError
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """The module, which keeps its specification."""
+        module = self.module_of(spec.origin or "")
+        spec.loader_state = module.__spec__
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Give the module its own specification back: importing puts that of this name there."""
+        spec = module.__spec__
+        assert spec is not None
+        module.__spec__ = spec.loader_state
+
+
+class MovedModules(LoadedElsewhere):
     """Finds a module by its old name."""
 
     def find_spec(
@@ -70,17 +94,9 @@ class MovedModules:
         # not derived from importlib.abc.Loader: importing that takes long
         return ModuleSpec(fullname, self, origin=moved)  # type: ignore[arg-type]
 
-    def create_module(self, spec: ModuleSpec) -> ModuleType:
+    def module_of(self, origin: str) -> ModuleType:
         """The module by its new name."""
-        module = import_module(spec.origin or "")
-        spec.loader_state = module.__spec__
-        return module
-
-    def exec_module(self, module: ModuleType) -> None:
-        """Give the module its own specification back: importing puts that of the old name there."""
-        spec = module.__spec__
-        assert spec is not None
-        module.__spec__ = spec.loader_state
+        return import_module(origin)
 
 
 def serve() -> None:

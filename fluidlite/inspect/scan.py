@@ -42,34 +42,42 @@ class ScannedEffect:
 
 
 @dataclass(frozen=True)
-class UnknownType:
-    """A type of operators that nobody defined."""
+class _MissingType:
+    """A type of which there is nothing here."""
 
     type: str
     count: int
+
+    @escaping
+    def __str__(self) -> str:
+        times = f", {self.count} times" if self.count > 1 else ""
+        return f"{self.type!r}{times} ({self._why()})"
+
+    def _why(self) -> str:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class UnknownType(_MissingType):
+    """A type of operators that nobody defined."""
+
     block: int  #: of the first one
     index: int
     site: str
 
-    @escaping
-    def __str__(self) -> str:
-        times = f", {self.count} times" if self.count > 1 else ""
-        return f"{self.type!r}{times} ({_where(self.block, self.index, self.site)})"
+    def _why(self) -> str:
+        return _where(self.block, self.index, self.site)
 
 
 @dataclass(frozen=True)
-class UnreadType:
+class UnreadType(_MissingType):
     """A type of nodes of a model in another format that have no form here."""
 
-    type: str
-    count: int
     place: str  #: of the first one
     reason: str
 
-    @escaping
-    def __str__(self) -> str:
-        times = f", {self.count} times" if self.count > 1 else ""
-        return f"{self.type!r}{times} ({self.place}: {self.reason})"
+    def _why(self) -> str:
+        return f"{self.place}: {self.reason}"
 
 
 @dataclass(frozen=True)

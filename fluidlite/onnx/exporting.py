@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError, UnknownVariableError, UnsupportedError, suggestion
+from ..ground.docstrings import Family
 from ..ground.dtypes import Kind, as_dtype
 from ..ground.files import Path
 from ..ground.quoting import escaping
@@ -48,6 +49,21 @@ class Export:
         return "\n".join([*lines, *self.notes])
 
 
+#: the functions that write programs in other forms
+EXPORTS = Family(
+    {
+        "source": "the program, its parameters in ``scope``; or the path of what ``fluid.io.read`` "
+        "knows as a model.",
+        "feeds": "the inputs: names, or by name their shapes (-1 for a size that stays unknown), "
+        "arrays or LoDTensors that are like what will be fed; what the program feeds when None.",
+        "fetches": "variables or their names; what the program fetches when None.",
+        "scope": "holds the parameters; the global scope when None.",
+    },
+    returns="what was written, and how.",
+)
+
+
+@EXPORTS
 def export(
     source: Program | Path,
     path: Path,
@@ -60,21 +76,12 @@ def export(
     """Write a program, or a saved inference model, as an ONNX model.
 
     Args:
-        source: the program, its parameters in ``scope``; or the path of what ``fluid.io.read``
-            knows as a model.
         path: of the file.
-        feeds: the inputs: names, or by name their shapes (-1 for a size that stays unknown), arrays
-            or LoDTensors that are like what will be fed; what the program feeds when None.
-        fetches: variables or their names; what the program fetches when None.
         opset: the version of ONNX's operators.
-        scope: holds the parameters; the global scope when None.
         updates: write a whole step, as it is built: persistable variables that it changes are
             inputs too, whose values here are what is taken where nothing is fed, and what they
             become is given under their name and ``@NEXT``.  Else what is fetched is computed as in
             a test, as :func:`save_inference_model` has it.
-
-    Returns:
-        what was written, and how.
 
     Raises:
         UnsupportedError: operators have no form in ONNX: all of them, with the line and the reason;

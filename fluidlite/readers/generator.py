@@ -90,6 +90,7 @@ class GeneratorLoader(Described):
         self._site = caller()
         self._what = f"{self._called} made at {self._site}"
         self._capacity = capacity_of(self._called, capacity)
+        tensors = tensors or self._gives_tensors()
         eager = tensors or state.in_dygraph_mode()
         if feed_list is None and not eager:
             raise ArgumentError(
@@ -112,6 +113,10 @@ class GeneratorLoader(Described):
         self._feeder: ProgramFeeder | None = None
         if not self._iterable:
             self._feeder = self._into_program(use_double_buffer)
+
+    def _gives_tensors(self) -> bool:
+        """Whether it gives lists of tensors, to no program, whatever it is told."""
+        return False
 
     def _into_program(self, twice: bool) -> ProgramFeeder:
         """Append the operators that read the variables, to the main program."""

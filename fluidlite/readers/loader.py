@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from ..errors import ArgumentError, FeedError
+from ..ground.docstrings import Family
 from ..ground.place import Places
 from ..ground.protected import remembers_arguments
 from ..ground.reprs import Described
@@ -24,6 +25,7 @@ from .slots import Batch, Slots
     *("feed_list", "places", "return_list", "timeout", "use_buffer_reader", "use_shared_memory"),
     "worker_init_fn",
 )
+@Family().like(BatchMaker)
 class DataLoader(BatchMaker):
     """Batches of a data set.
 
@@ -34,20 +36,6 @@ class DataLoader(BatchMaker):
         places: a place or a list of them: each step of the loop has a batch for each; the CPU when
             None.
         return_list: give lists in the place of dictionaries.
-        batch_sampler: gives the numbers of the samples of each batch, in the place of the next
-            three.
-        batch_size: how many samples a batch has.
-        shuffle: whether NumPy's generator draws another order for each pass.
-        drop_last: whether to leave out a last batch that has fewer.
-        collate_fn: makes arrays of the samples of a batch; :func:`default_collate_fn` when None.
-        num_workers: how many processes make batches; 0 for a thread of this process.
-        use_buffer_reader: where there are no processes, whether a thread reads ahead.
-        use_shared_memory: whether what processes make comes through memory that is shared.
-        timeout: seconds to wait for a batch of the processes; without end when 0.
-        worker_init_fn: called in each process first, with its number.
-
-    Raises:
-        ArgumentError: an argument is of another kind, or two of them exclude each other.
 
     >>> class Rows(fluid.io.Dataset):
     ...     def __getitem__(self, number):

@@ -9,19 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...opdef.prepared import Epilogues, Offer, Prepared
+from . import memory
 from .library import INFERENCE, TRAINING, Window
-from .memory import (
-    ExecutionContext,
-    Layout,
-    Primitive,
-    PrimitiveDescriptor,
-    any_of,
-    channels_last,
-    chosen,
-    described,
-    plain,
-    row_major,
-)
 from .norms import bounded, linear
 from .offers import HIGH, LOW, Layouts, OneDnnKernels, held, serves, whole
 
@@ -42,7 +31,7 @@ class Windows(Window):
     """
 
     def __init__(self, op: Any, shape: Sequence[int]) -> None:
-        seen = channels_last if op.axes[0] == 1 else row_major
+        seen = memory.channels_last if op.axes[0] == 1 else memory.row_major
         self.image: Form = seen(shape)
         self.out: Form = seen(op.pooled(tuple(shape)))
         kernel, strides, before, after = [], [], [], []
@@ -87,22 +76,24 @@ class PoolingForward:
         onednn: OneDnnKernels,
         w: Windows,
         largest: bool,
-        layout: Layout | None,
+        layout: memory.Layout | None,
         training: bool,
     ) -> None:
         library = onednn.library
         algorithm = MAXIMUM if largest else AVERAGE if w.inclusive else AVERAGE_INSIDE
         self.algorithm = algorithm
-        self.source: Layout = described(library, w.image, layout)
+        self.source: memory.Layout = memory.described(library, w.image, layout)
         self.layout = layout
-        self.descriptor: PrimitiveDescriptor = PrimitiveDescriptor(
+        self.descriptor: memory.PrimitiveDescriptor = memory.PrimitiveDescriptor(
             library,
             "pooling_forward",
             *(TRAINING if training else INFERENCE, algorithm, self.source),
-            *(any_of(library, w.out.sizes), *w.steps),
+            *(memory.any_of(library, w.out.sizes), *w.steps),
         )
-        self.out: Layout | None = chosen(library, w.out, self.descriptor.memory(OF_TARGET))
-        self.target: Layout = described(library, w.out, self.out)
+        self.out: memory.Layout | None = memory.chosen(
+            library, w.out, self.descriptor.memory(OF_TARGET)
+        )
+        self.target: memory.Layout = memory.described(library, w.out, self.out)
 
 
 def _cost(onednn: OneDnnKernels, instruction: Any, layouts: Layouts) -> float:
@@ -135,13 +126,13 @@ def pool(
         onednn.known["places", x.number, out.number] = forward
     else:
         onednn.known["average", w.key] = forward
-    primitive = Primitive(onednn.contexts, forward.descriptor, arguments)
+    primitive = memory.Primitive(onednn.contexts, forward.descriptor, arguments)
     shape = out.shape if forward.out is None else forward.out.shape
 
-    def run(x: Any, context: ExecutionContext, out: Any = None) -> Any:
+    def run(x: Any, context: memory.ExecutionContext, out: Any = None) -> Any:
         outputs = [None] * 2 if out is None else list(out) if makes else [out]
         pooled = whole(outputs[0], shape)
-        x = plain(x) if layout is None else x
+        x = memory.plain(x) if layout is None else x
         if not makes:
             primitive.at(context)(x, pooled)
             return pooled
@@ -198,7 +189,7 @@ def _backward(
     places: int | None,
 ) -> Offer:
     """The kernel of an adjoint; ``position`` is that of the cotangent among its arguments."""
-    descriptor = PrimitiveDescriptor(
+    descriptor = memory.PrimitiveDescriptor(
         onednn.library,
         "pooling_backward",
         *(forward.algorithm, forward.source, forward.target, *w.steps),
@@ -209,13 +200,13 @@ def _backward(
     if places is not None:
         arguments.append((WORKSPACE, forward.descriptor.memory(OF_WORKSPACE)))
         reads = (("places", places),)
-    primitive = Primitive(onednn.contexts, descriptor, arguments)
+    primitive = memory.Primitive(onednn.contexts, descriptor, arguments)
     shape = instruction.results[0].shape if forward.layout is None else forward.layout.shape
 
     def run(*arrays: Any, out: Any = None) -> Any:
         g, *places, context = arrays
         out = whole(out, shape)
-        g = plain(g) if forward.out is None else g
+        g = memory.plain(g) if forward.out is None else g
         primitive.at(context)(g, out, *places)
         return out
 

@@ -7,16 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...opdef.prepared import Epilogues, Offer, Prepared
+from . import memory
 from .library import TRAINING
-from .memory import (
-    ExecutionContext,
-    Primitive,
-    PrimitiveDescriptor,
-    channels_last,
-    described,
-    plain,
-    row_major,
-)
 from .offers import HIGH, LOW, Layouts, OneDnnKernels, held, serves, whole
 
 if TYPE_CHECKING:
@@ -36,27 +28,27 @@ class LrnForward:
 
     def __init__(self, onednn: OneDnnKernels, instruction: Any, layouts: Layouts) -> None:
         library, op, x = onednn.library, instruction.op, instruction.operands[0]
-        form = channels_last(x.shape) if op.axis == 3 else row_major(x.shape)
+        form = memory.channels_last(x.shape) if op.axis == 3 else memory.row_major(x.shape)
         self.layout: Layout | None = held(x, form, layouts)
-        source = described(library, form, self.layout)
+        source = memory.described(library, form, self.layout)
         numbers = (op.n, op.alpha * op.n, op.beta, op.k)
-        descriptor = PrimitiveDescriptor(
+        descriptor = memory.PrimitiveDescriptor(
             library, "lrn_forward", TRAINING, ACROSS_CHANNELS, source, source, *numbers
         )
         self.space: Any = descriptor.memory(OF_WORKSPACE)
         self.bytes: int = library.size(self.space) if self.space else 0
         more = [(WORKSPACE, self.space)] if self.bytes else []
-        self.primitive: Primitive = Primitive(
+        self.primitive: memory.Primitive = memory.Primitive(
             onednn.contexts, descriptor, [(SOURCE, source), (TARGET, source), *more]
         )
-        backward = PrimitiveDescriptor(
+        backward = memory.PrimitiveDescriptor(
             library,
             "lrn_backward",
             *(ACROSS_CHANNELS, source, source, source, *numbers),
             hint=descriptor,
         )
         arguments = [(SOURCE, source), (TARGET_BACK, source), (SOURCE_BACK, source), *more]
-        self.backward: Primitive = Primitive(onednn.contexts, backward, arguments)
+        self.backward: memory.Primitive = memory.Primitive(onednn.contexts, backward, arguments)
         self.shape: Any = x.shape if self.layout is None else self.layout.shape
 
 
@@ -79,9 +71,9 @@ def lrn(
     is_plain, primitive, space = forward.layout is None, forward.primitive, forward.bytes
     nothing = np.broadcast_to(np.zeros((), "float32"), middle.shape)
 
-    def run(x: Any, context: ExecutionContext, out: Any = None) -> Any:
+    def run(x: Any, context: memory.ExecutionContext, out: Any = None) -> Any:
         y = whole(None if out is None else out[0], forward.shape)
-        x = plain(x) if is_plain else x
+        x = memory.plain(x) if is_plain else x
         if not space:
             primitive.at(context)(x, y)
             return y, nothing
@@ -109,7 +101,7 @@ def lrn_grad(
     def run(x: Any, g: Any, *rest: Any, out: Any = None) -> Any:
         *kept, context = rest
         out = whole(out, shape)
-        x, g = (plain(x), plain(g)) if is_plain else (x, g)
+        x, g = (memory.plain(x), memory.plain(g)) if is_plain else (x, g)
         primitive.at(context)(x, g, out, *kept)
         return out
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from ... import unique_name
@@ -78,6 +79,20 @@ def _stored(gradient: Variable) -> Variable:
     return gradient
 
 
+@contextmanager
+def _in_a_row(
+    switch: Switch, holds: Variable, own: Variable, other: Variable, zero: Variable, often: int
+) -> Iterator[None]:
+    """A guard of what is done where something holds so many steps in a row."""
+    with switch.case(holds):
+        assign(zero, other)
+        increment(own, value=1)
+        limit = fill_constant([1], "int32", often)
+        with Switch() as inner, inner.case(less_equal(limit, own)):
+            assign(zero, own)
+            yield
+
+
 def update(finite: Variable, factor: Variable, counters: Counters, rule: Rule) -> None:
     """Append the change of a factor after a step.
 
@@ -90,25 +105,16 @@ def update(finite: Variable, factor: Variable, counters: Counters, rule: Rule) -
     good, bad = counters
     zero = fill_constant([1], "int32", 0)
     with Switch() as switch:
-        with switch.case(finite):
-            assign(zero, bad)
-            increment(good, value=1)
-            often = fill_constant([1], "int32", rule.incr_every_n_steps)
-            with Switch() as inner, inner.case(less_equal(often, good)):
-                assign(zero, good)
-                larger = scale(factor, scale=rule.incr_ratio)
-                with Switch() as innermost, innermost.case(isfinite(larger)):
-                    assign(larger, factor)
-        with switch.case(logical_not(finite)):
-            assign(zero, good)
-            increment(bad, value=1)
-            often = fill_constant([1], "int32", rule.decr_every_n_nan_or_inf)
-            with Switch() as inner, inner.case(less_equal(often, bad)):
-                assign(zero, bad)
-                smaller = scale(factor, scale=rule.decr_ratio)
-                one = fill_constant([1], "float32", 1.0)
-                with Switch() as innermost:
-                    with innermost.case(less_than(smaller, one)):
-                        assign(one, factor)
-                    with innermost.default():
-                        assign(smaller, factor)
+        with _in_a_row(switch, finite, good, bad, zero, rule.incr_every_n_steps):
+            larger = scale(factor, scale=rule.incr_ratio)
+            with Switch() as innermost, innermost.case(isfinite(larger)):
+                assign(larger, factor)
+        never = logical_not(finite)
+        with _in_a_row(switch, never, bad, good, zero, rule.decr_every_n_nan_or_inf):
+            smaller = scale(factor, scale=rule.decr_ratio)
+            one = fill_constant([1], "float32", 1.0)
+            with Switch() as innermost:
+                with innermost.case(less_than(smaller, one)):
+                    assign(one, factor)
+                with innermost.default():
+                    assign(smaller, factor)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from ...ground.docstrings import Family
 from ...ground.public_names import list_public_names
+from ...ground.spellings import Spelling
 from ...readers import generator
 from ..modes import in_dynamic_mode
-
-if TYPE_CHECKING:
-    from ...ir.variable import Variable
 
 __all__ = ["PyReader"]
 
@@ -30,17 +27,12 @@ class PyReader(generator.PyReader):
     [[3, 2]]
     """
 
-    def __init__(
-        self,
-        feed_list: Sequence[Variable] | None = None,
-        capacity: int | None = None,
-        use_double_buffer: bool = True,
-        iterable: bool = True,
-        return_list: bool = False,
-    ) -> None:
-        super().__init__(
-            feed_list, capacity, use_double_buffer, iterable, return_list, in_dynamic_mode()
-        )
+    __init__: Callable[..., None] = Spelling({})(
+        generator.PyReader.__init__, fixed={"tensors": False}
+    )
+
+    def _gives_tensors(self) -> bool:
+        return in_dynamic_mode()
 
 
 list_public_names(globals())

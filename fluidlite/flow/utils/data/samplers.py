@@ -10,6 +10,7 @@ import numpy as np
 
 from ....errors import ArgumentError
 from ....ground.arguments import integer, truth
+from ....ground.docstrings import Family
 from ....ground.job_environment import launched
 from ....ground.seeding import shuffled
 from ....readers.datasets import Groups, IterableDataset, Sampler, Samples, Subset
@@ -93,17 +94,9 @@ class SubsetRandomSampler(Sampler):
         return iter([self.indices[place] for place in order])
 
 
+@Family(raises="ArgumentError: an argument is of another kind.").like(Groups)
 class BatchSampler(Groups):
-    """Lists of numbers of samples: each is a batch.
-
-    Args:
-        sampler: gives the numbers.
-        batch_size: how many a batch has.
-        drop_last: whether to leave out a last batch that has fewer.
-
-    Raises:
-        ArgumentError: an argument is of another kind.
-
+    """
     >>> list(fluid.flow.utils.data.BatchSampler([7, 8, 9], batch_size=2, drop_last=False))
     [[7, 8], [9]]
     """
