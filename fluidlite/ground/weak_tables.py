@@ -25,6 +25,10 @@ class WeakTable(dict[Any, V], Generic[K, V]):
     0
     """
 
+    def __reduce__(self) -> Any:
+        alive = [(key, value) for known, value in self.items() if (key := known()) is not None]
+        return _kept, (type(self), alive)
+
     def of(self, key: K) -> V | None:
         """The value of a key; None when there is none."""
         return self.get(ref(key))
@@ -33,3 +37,11 @@ class WeakTable(dict[Any, V], Generic[K, V]):
         """Set and give the value of a key."""
         self[ref(key, self.pop)] = value
         return value
+
+
+def _kept(kind: type[WeakTable[Any, Any]], pairs: list[tuple[Any, Any]]) -> WeakTable[Any, Any]:
+    """A table with these entries: what copying and pickling make."""
+    table = kind()
+    for key, value in pairs:
+        table.keep(key, value)
+    return table

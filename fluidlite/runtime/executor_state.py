@@ -43,6 +43,19 @@ class ExecutorState:
         self._key: ref[ExecutorToken] | None = ref(self._token)
         self._number = next_executor()
         self._check = os.environ.get("FLUIDLITE_CHECK", "") not in ("", "0")
+        self._given = place, profile, passes, backend, precision
+        self._made = frozenset(vars(self))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What copies have: the arguments; what is remembered of programs lies with those."""
+        own = {name: value for name, value in vars(self).items() if name not in self._made}
+        return {**own, "_given": self._given, "_token": self._token is not None}
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        ExecutorState.__init__(self, *kept.pop("_given"))
+        if not kept.pop("_token"):
+            self.close()
+        vars(self).update(kept)
 
     def close(self) -> None:
         """Let go of everything; running anything after it is an error."""

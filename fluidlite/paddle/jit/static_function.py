@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import inspect
 import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -221,6 +222,18 @@ class StaticForward(StaticFunction):
         self._plain = plain
         super().__init__(call, input_spec, full_graph, layer)
         _need_places(plain, None, input_spec)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> StaticForward:
+        copied = type(self).__new__(type(self))
+        memo[id(self)] = copied
+        vars(copied).update(copy.deepcopy(vars(self), memo))
+        return copied
+
+    def __reduce__(self) -> NoReturn:
+        raise UnsupportedError(
+            f"a {type(self._owner).__name__} of to_static cannot be pickled: write it by "
+            f"paddle.jit.save(layer, path), or its values by paddle.save(layer.state_dict(), path)"
+        )
 
     def as_it_is(self, *args: Any, **kwargs: Any) -> Any:
         """What the layer's ``forward`` gives when it runs at once."""
