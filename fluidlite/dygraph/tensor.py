@@ -116,6 +116,7 @@ class VarBase(Tensor):
     (array([2., 4.], dtype=float32), array([1., 1.], dtype=float32))
     """
 
+    sees: ClassVar[bool] = False
     name_stem: ClassVar[str] = "generated_var"
     accumulates: ClassVar[bool] = False
     accumulates_kept: ClassVar[bool] = False

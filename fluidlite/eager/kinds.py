@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import ArgumentError
 from ..functions import elementary
+from ..ground.dtypes import as_dtype
 from ..opdef.operand import Operand
 from . import engine
-from .recording import TensorRecord
+from .recording import TensorRecord, eager
+from .views import layout
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class Kinds(TensorRecord, results=False):
@@ -26,9 +31,10 @@ class Kinds(TensorRecord, results=False):
         """The tensor: there is one place."""
         return self
 
-    def contiguous(self) -> Any:
-        """The tensor: how elements lie in memory does not show."""
-        return self
+    def contiguous(self) -> Self:
+        """The tensor; a copy where it is a view whose elements lie apart."""
+        tensor: Any = self
+        return tensor if layout(tensor).flags.c_contiguous else eager.assign(tensor)
 
     def to(self, *wishes: Any, **named: Any) -> Any:
         """The tensor with another element type; there is one place.
@@ -57,4 +63,6 @@ class Kinds(TensorRecord, results=False):
             else:
                 dtype = wish
         tensor: Any = self
-        return tensor if dtype is None else elementary.cast(tensor, dtype)
+        if dtype is None or as_dtype(dtype).dtype == tensor.array.dtype:
+            return tensor
+        return elementary.cast(tensor, dtype)

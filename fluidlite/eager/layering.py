@@ -92,8 +92,7 @@ class EagerLayer(Interpreter):
         if target.__dict__.pop(_BLANK, False):
             type(target).__init__(target, value.array, value.origin, target.stop or value.stop)
         elif target.persistable and target.stop:  # a running mean, say: no part of the graph
-            target.array = value.array
-            target.version += 1
+            target.replace(value.array, counts=True)
         else:
             target.write(lambda old: value, reshaped=True)
 

@@ -22,8 +22,7 @@ from ..functions.counting import (
     kthvalue, multinomial, quantile, take, unique_consecutive,
 )  # fmt: skip
 from ..functions.diagonals import (
-    atleast_1d, atleast_2d, atleast_3d, diag, diag_embed, diagflat, diagonal, rot90, trace,
-    unflatten, view, view_as, vsplit,
+    diag, diag_embed, diagflat, rot90, trace, vsplit,
 )  # fmt: skip
 from ..functions.distances import cdist, renorm
 from ..functions.elementary import (
@@ -47,17 +46,19 @@ from ..functions.selection import (
     unique, where,
 )  # fmt: skip
 from ..functions.shaping import (
-    broadcast_shape, broadcast_tensors, broadcast_to, chunk, concat, expand, expand_as, flatten,
-    flip, moveaxis, numel, rank, repeat_interleave, reshape, roll, split, squeeze, stack,
-    swapaxes, t, tile, transpose, tril, triu, unbind,
-    unsqueeze, unstack,
+    broadcast_shape, broadcast_tensors, broadcast_to, chunk, concat, expand, expand_as,
+    flip, numel, rank, repeat_interleave, roll, split, stack, tile, tril, triu, unstack,
 )  # fmt: skip
 from ..functions.slices import (
-    as_strided, diagonal_scatter, fill_diagonal_tensor, multiplex, reverse, select_scatter,
-    shard_index, slice, strided_slice, unfold,
+    diagonal_scatter, fill_diagonal_tensor, multiplex, reverse, select_scatter, shard_index,
 )  # fmt: skip
 from ..functions.special import (
     digamma, erfinv, i0, i0e, i1, i1e, lgamma, multigammaln, polygamma,
+)  # fmt: skip
+from ..functions.views import (
+    as_strided, atleast_1d, atleast_2d, atleast_3d, diagonal, flatten, moveaxis, reshape,
+    slice, squeeze, strided_slice, swapaxes, t, transpose, unbind, unflatten, unfold,
+    unsqueeze, view, view_as,
 )  # fmt: skip
 from ..ground.tracebacks import quick_api_boundary
 from .inplace import in_place, writes_in_place

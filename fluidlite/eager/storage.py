@@ -13,6 +13,7 @@ from ..ground.values import Lod, LoDTensor
 from . import engine
 from .recording import TensorRecord
 from .sweep import described
+from .views import layout
 
 _SPARSE = "tensors are dense; nothing makes a sparse one of them"
 #: methods that only other kinds of tensors have, and why
@@ -81,8 +82,8 @@ class Storage(TensorRecord, results=False):
     @property
     def strides(self) -> list[int]:
         """How many elements lie between neighbours, for each dimension."""
-        size = self.array.dtype.itemsize
-        return [step // size for step in self.array.strides]
+        lie = layout(self)
+        return [step // lie.itemsize for step in lie.strides]
 
     def get_strides(self) -> list[int]:
         """How many elements lie between neighbours, for each dimension."""
@@ -91,7 +92,8 @@ class Storage(TensorRecord, results=False):
     @property
     def offset(self) -> int:
         """How many bytes lie before the first element."""
-        return 0
+        lie = layout(self)
+        return int(lie.flat[0]) * self.array.dtype.itemsize if lie.size else 0
 
     @property
     def layout(self) -> str:
@@ -105,7 +107,7 @@ class Storage(TensorRecord, results=False):
 
     def is_contiguous(self) -> bool:
         """Whether the elements lie one behind the other, the last dimension first."""
-        return bool(self.array.flags.c_contiguous)
+        return bool(layout(self).flags.c_contiguous)
 
     def data_ptr(self) -> int:
         """The address of the first element."""

@@ -37,6 +37,7 @@ class Tensor(Methods, Storage, TensorCore):
            [2., 4.])
     """
 
+    sees: ClassVar[bool] = True
     promotion: ClassVar[Promotion] = LEFT_FIRST
     results: ClassVar[type[Tensor]]
 

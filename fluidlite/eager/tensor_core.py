@@ -18,7 +18,7 @@ from ..errors import (
     ShapeError,
 )
 from ..functions import arithmetic, composed, elementary, shaping
-from ..functions.items import get_item, set_item
+from ..functions.items import encode, set_item
 from ..functions.mixing import WIDER, Promotion
 from ..functions.sizes import TensorShape
 from ..ground.callsite import warn_once
@@ -34,6 +34,7 @@ from .methods import SharedMethods
 from .printing import tensor_markup
 from .recording import GradNode, TensorRecord, eager
 from .sweep import BackwardPass, described, node_of
+from .views import parts, see, taken
 from .writing import Writing
 
 if TYPE_CHECKING:
@@ -206,11 +207,6 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
         """How often the tensor was written in place."""
         return self.version
 
-    @property
-    def T(self) -> Tensor:
-        """The tensor with its dimensions in reverse order."""
-        return shaping.transpose(self, tuple(reversed(range(self.ndim))))
-
     # -- values ------------------------------------------------------------------------------------
 
     def numpy(self) -> np.ndarray[Any, Any]:
@@ -279,7 +275,7 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
     def __iter__(self) -> Iterator[Tensor]:
         if not self.array.shape:
             raise engine.located(ArgumentError, "a tensor of shape [] cannot be iterated over")
-        return iter(shaping.unstack(self) if self.array.shape[0] else ())
+        return iter(parts(self, shaping.unstack(self), 0) if self.array.shape[0] else ())
 
     def __contains__(self, value: Any) -> bool:
         return bool(
@@ -307,9 +303,7 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
                 f"expected a value of shape {list(self.array.shape)} for {described(self)}, "
                 f"got {list(array.shape)}",
             )
-        array = array.astype(self.array.dtype, copy=False)
-        for each in self._sharing or (self,):
-            each.array = array
+        self.replace(array.astype(self.array.dtype, copy=False))
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
@@ -357,7 +351,9 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
         return composed.python_xor(self, other)
 
     def __getitem__(self, item: Any) -> Tensor:
-        return get_item(self, item)
+        codes, tensors = encode(item)
+        made = eager.take_item(self, tensors, item=codes)
+        return see(made, self, taken, codes) if tensors is None and self.sees else made
 
     def __setitem__(self, item: Any, value: Any) -> None:
         self.write(lambda old: set_item(old, item, value))
@@ -460,7 +456,8 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
                 total = self.raw_gradient + gradient
                 gradient = total if isinstance(total, SelectedRows) else np.asarray(total)
         if isinstance(gradient, TensorRecord):
-            held.array, held.origin, held.stop = gradient.array, gradient.origin, gradient.stop
+            held.replace(gradient.array)
+            held.origin, held.stop = gradient.origin, gradient.stop
         else:
             held._replace(gradient)
             held.stop = self.gradient_stops
@@ -468,10 +465,11 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
 
     def _replace(self, gradient: Any, seen: bool = False) -> None:
         """Be another gradient: an array, or rows of one, which are an array for who has seen it."""
-        self.array, self.origin = gradient, None
+        array, self.origin = gradient, None
         if isinstance(gradient, SelectedRows) and (seen or self._seen[0] is not None):
-            self.array = gradient.to_dense()
-            self._seen = gradient, self.array
+            array = gradient.to_dense()
+            self._seen = gradient, array
+        self.replace(array)
 
     def clear_gradient(self, set_to_zero: bool = True) -> None:
         """Make the gradient zero, or drop it.
@@ -553,7 +551,7 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
         TensorRecord.__init__(copied, np.array(self.array), None, self.stop)
         memo[id(self)] = copied
         for name, value in self.__dict__.items():
-            if name not in ("_hooks", "_sharing", "_gradient", "_whole", "_views"):
+            if name not in ("_hooks", "_gradient", "_whole", "_views"):
                 copied.__dict__[name] = value
         if self._gradient is not None:
             copied._gradient = self.results(self._gradient.numpy(), None, self._gradient.stop)  # type: ignore[assignment]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -17,8 +16,9 @@ from ..opdef.operand import Operand
 from . import engine
 from .mode import thread
 from .prepared import generator
-from .recording import Overwritten, TensorRecord, call_site, eager
-from .sweep import described, node_of
+from .recording import eager
+from .sweep import described
+from .views import Viewed, cut_off, leave, mark_overwritten, see, take
 
 WRITTEN = Spelling({"x": "self"}, ["name"], writes="write")
 RESHAPED = Spelling({"x": "self"}, ["name"], writes="write_shape")
@@ -38,16 +38,12 @@ def need_no_leaf(tensor: Any) -> None:
         )
 
 
-class Writing(TensorRecord, results=False):
+class Writing(Viewed, results=False):
     """Tensors that can be written in place.
 
     Arrays are never written to: a write gives the tensor, and those that share its elements,
     another array, and counts their versions.
     """
-
-    _sharing: weakref.WeakSet[Any] | None = None
-    #: whether writes change what gradients of others see, and do not count there
-    _unnoticed: bool = False
 
     def alias(self) -> Any:
         """Another handle of the same value with the same past."""
@@ -61,11 +57,7 @@ class Writing(TensorRecord, results=False):
         >>> x.tolist()
         [7.0, 2.0]
         """
-        detached: Any = self.results(self.array)
-        if self._sharing is None:
-            self._sharing = weakref.WeakSet([self])
-        self._sharing.add(detached)
-        detached._sharing = self._sharing
+        detached: Any = see(self.results(self.array), self, cut_off)
         detached.version = self.version
         return detached
 
@@ -84,8 +76,7 @@ class Writing(TensorRecord, results=False):
     def data(self, value: Operand) -> None:
         if not isinstance(value, Operand):
             raise engine.located(ArgumentError, f"expected a tensor, got {value!r:.60}")
-        for each in self._sharing or (self,):
-            each.array = value.array
+        self.replace(value.array)
 
     def write(self, change: Any, reshaped: bool = False, retyped: bool = False) -> Any:
         """Take what a function makes of this tensor in its place.
@@ -109,17 +100,22 @@ class Writing(TensorRecord, results=False):
                 f"a write in place cannot change the shape of {described(self)} to "
                 f"{list(result.array.shape)}",
             )
-        array = result.array
-        if array.dtype != self.array.dtype and not retyped:
-            array = array.astype(self.array.dtype)
+        if result.array.dtype != self.array.dtype and not retyped:
             result = eager.cast(
                 result, in_dtype=as_dtype(result.array.dtype), out_dtype=as_dtype(self.array.dtype)
             )
-        for tensor in self._sharing or (self,):
-            tensor.array = array
-            if not self._unnoticed:
-                tensor.version += 1
-                _mark_overwritten(tensor.origin)
+        if (self._whole is not None or self._views is not None) and result.array.size:
+            if np.may_share_memory(result.array, self.array) and reshaped:
+                see(self, leave(self), change)
+            elif (result.array.shape, result.array.dtype) != (self.array.shape, self.array.dtype):
+                leave(self)
+            else:
+                take(self, result, not self._unnoticed)
+                return self
+        self.array = result.array
+        if not self._unnoticed:
+            self.version += 1
+            mark_overwritten(self.origin)
         if thread.recording:
             self.origin, self.stop = result.origin, result.stop
         return self
@@ -232,17 +228,3 @@ class Writing(TensorRecord, results=False):
             return old.results(np.full(sizes, value, old.array.dtype))
 
         return self.write(filled)
-
-
-def _mark_overwritten(origin: Any) -> None:
-    """Note that the value of an edge was written over, where a gradient rule has kept it."""
-    node = node_of(origin)
-    if node is None or node.out is None:
-        return
-    mark = Overwritten(call_site())
-    if isinstance(node.out, dict):
-        slot, k = node.how.places[origin.index]
-        if (slot in node.out and k is None) or (slot in node.out and k is not None):
-            node.out[slot] = mark
-    elif getattr(node.how, "keeps_out", None):
-        node.out = mark

@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from ..eager import engine
 from ..eager.sweep import described
+from ..eager.views import viewing
 from ..errors import ShapeError
-from ..functions import arithmetic, composed, diagonals, shaping
+from ..functions import arithmetic, composed, diagonals
 from ..functions import einsum as letters
 from ..functions.arithmetic import add, multiply
 from ..functions.elementary import floor, neg
-from ..functions.items import set_item
 from ..functions.selection import chosen
 from ..opdef.operand import Operand
 from .spelling import ONEFLOW
-from .views import seen
 
 if TYPE_CHECKING:
     from .spelling import Function
@@ -40,34 +37,21 @@ lerp: Function = ONEFLOW(arithmetic.lerp, y="end")
 tensordot: Function = ONEFLOW(composed.tensordot, x="a", y="b", axes="dims")
 
 
-def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
-    """The elements on a diagonal of matrices, in the last dimension: a view.
+diagonal: Function = viewing(
+    ONEFLOW(
+        diagonals.diagonal,
+        "diagonal",
+        """The elements on a diagonal of matrices, in the last dimension: a view.
 
-    Args:
-        input: of 2 or more dimensions.
-        offset: how far above the main diagonal.
-        dim1, dim2: the dimensions of rows and columns.
-
-    >>> x = fluid.flow.ones(2, 2)
-    >>> zeroed = fluid.flow.diagonal(x).zero_()
-    >>> x.tolist()
-    [[0.0, 1.0], [1.0, 0.0]]
-    """
-    return seen(
-        input,
-        lambda x: diagonals.diagonal(x, offset, dim1, dim2),
-        lambda x, y: _with_diagonal(x, y, offset, dim1, dim2),
+        >>> x = fluid.flow.ones(2, 2)
+        >>> zeroed = fluid.flow.diagonal(x).zero_()
+        >>> x.tolist()
+        [[0.0, 1.0], [1.0, 0.0]]
+        """,
+        axis1="dim1",
+        axis2="dim2",
     )
-
-
-def _with_diagonal(x: Tensor, y: Tensor, offset: int, dim1: int, dim2: int) -> Tensor:
-    """A tensor with other elements on a diagonal, which lies along the last dimension of y."""
-    last = shaping.moveaxis(x, [dim1, dim2], [-2, -1])
-    places = np.arange(y.array.shape[-1])
-    there = (..., places + max(-offset, 0), places + max(offset, 0))
-    return shaping.moveaxis(set_item(last, there, y), [-2, -1], [dim1, dim2])
-
-
+)
 trace: Function = ONEFLOW(diagonals.trace, fixed={"offset": 0, "axis1": 0, "axis2": 1})
 diag: Function = ONEFLOW(
     diagonals.diag,

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..eager import engine
 from ..eager.recording import eager
+from ..eager.views import reforming, viewing
 from ..errors import ShapeError
 from ..functions import (
     arithmetic,
@@ -25,10 +26,9 @@ from ..functions.items import get_item, set_item
 from ..opdef.operand import Operand, appends
 from .shapes import cat, in_wide_integers, numbers, split, transpose
 from .spelling import ONEFLOW, found_by
-from .views import repeating, viewing
 
 if TYPE_CHECKING:
-    from ..functions.arguments import DTypeLike, Numbers
+    from ..functions.arguments import DTypeLike
     from .spelling import Found, Function, Picking, Several
     from .tensor import Tensor
 
@@ -36,10 +36,10 @@ Tensors = Sequence["Tensor"]
 
 swapaxes = transpose
 swapdims: Function = transpose
-broadcast_to: Function = repeating(ONEFLOW(shaping.broadcast_to))
+broadcast_to: Function = viewing(ONEFLOW(shaping.broadcast_to))
 tile: Function = ONEFLOW(shaping.tile, order="input, *dims", repeat_times="dims")
-_movedim: Function = ONEFLOW(shaping.moveaxis, "movedim")
-unflatten: Function = viewing(ONEFLOW(diagonals.unflatten, shape="sizes"))
+movedim: Function = viewing(ONEFLOW(shaping.moveaxis, "movedim"))
+unflatten: Function = reforming(ONEFLOW(diagonals.unflatten, shape="sizes"))
 take: Function = ONEFLOW(counting.take, fixed={"mode": "raise"})
 index_fill: Function = ONEFLOW(counting.index_fill, order="input, dim, index, value")
 cumprod: Function = ONEFLOW(
@@ -51,13 +51,6 @@ searchsorted: Function = ONEFLOW(
 )
 bincount: Function = ONEFLOW(counting.bincount)
 kthvalue: Picking = ONEFLOW(counting.kthvalue, then=found_by("kthvalue"), defaults={"dim": -1})
-
-
-def _moved_back(y: Tensor, source: Numbers, destination: Numbers) -> Tensor:
-    return _movedim(y, destination, source)
-
-
-movedim: Function = viewing(_movedim, _moved_back)
 
 
 def broadcast_tensors(*tensors: Tensor | Tensors) -> tuple[Tensor, ...]:
@@ -254,7 +247,7 @@ def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
         chosen = selection.index_select(x, x.results(places), dim)
         return movedim(unflatten(chosen, dim, (windows, size)), dim + 1, -1)
 
-    return repeating(shown)(input)
+    return viewing(shown)(input)
 
 
 @overload

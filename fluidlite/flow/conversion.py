@@ -76,11 +76,9 @@ class Conversion(TensorRecord, results=False):
             return _cast(self, dtype)
         return eager.assign(self) if copy else self
 
-    def contiguous(self) -> Self:
-        """The tensor itself: elements lie behind each other always."""
+    def contiguous_(self) -> Self:
+        """The tensor itself: how its elements lie does not show."""
         return self
-
-    contiguous_ = contiguous
 
     def type_as(self, target: Tensor) -> Tensor:
         """The tensor in the element type of another."""

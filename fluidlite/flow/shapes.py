@@ -9,11 +9,11 @@ import numpy as np
 
 from ..eager import engine
 from ..eager.recording import eager
+from ..eager.views import parts, reforming, viewing
 from ..errors import ArgumentError, ShapeError
 from ..functions import elementary, reduction, selection, shaping
 from .kinds import Size
 from .spelling import ONEFLOW, Found, found_by
-from .views import parts, repeating, viewing
 
 T = TypeVar("T")
 
@@ -35,45 +35,41 @@ def in_wide_integers(input: Tensor) -> Tensor:
 cat: Function = ONEFLOW(shaping.concat, "cat", x="tensors")
 concat: Function = cat
 stack: Function = ONEFLOW(shaping.stack, x="tensors")
-reshape: Function = viewing(ONEFLOW(shaping.reshape, order="input, *shape"))
+reshape: Function = reforming(ONEFLOW(shaping.reshape, order="input, *shape"))
 view: Function = reshape
-squeeze: Function = viewing(ONEFLOW(shaping.squeeze))
-unsqueeze: Function = viewing(ONEFLOW(shaping.unsqueeze))
-flatten: Function = viewing(ONEFLOW(shaping.flatten, start_axis="start_dim", stop_axis="end_dim"))
-_transpose: Function = ONEFLOW(
-    shaping.swapaxes,
-    "transpose",
-    """Two dimensions exchanged.
+squeeze: Function = reforming(ONEFLOW(shaping.squeeze))
+unsqueeze: Function = reforming(ONEFLOW(shaping.unsqueeze))
+flatten: Function = reforming(ONEFLOW(shaping.flatten, start_axis="start_dim", stop_axis="end_dim"))
+transpose: Function = viewing(
+    ONEFLOW(
+        shaping.swapaxes,
+        "transpose",
+        """Two dimensions exchanged.
 
-    >>> fluid.flow.transpose(fluid.flow.tensor([[1.0, 2.0]]), 0, 1).shape
-    oneflow.Size([2, 1])
-    """,
-    axis0="dim0",
-    axis1="dim1",
+        >>> fluid.flow.transpose(fluid.flow.tensor([[1.0, 2.0]]), 0, 1).shape
+        oneflow.Size([2, 1])
+        """,
+        axis0="dim0",
+        axis1="dim1",
+    )
 )
-transpose: Function = viewing(_transpose, _transpose)
-t: Function = viewing(ONEFLOW(shaping.t), shaping.t)
-_permute: Function = ONEFLOW(shaping.transpose, "permute", order="input, *dims", perm="dims")
-
-
-def _permuted_back(y: Tensor, *dims: int | Sequence[int]) -> Tensor:
-    order = [d % y.array.ndim for d in numbers(dims)]
-    return _permute(y, sorted(range(len(order)), key=order.__getitem__))
-
-
-permute: Function = viewing(_permute, _permuted_back)
-_expand: Function = ONEFLOW(
-    shaping.broadcast_to,
-    "expand",
-    """The tensor repeated along dimensions of size 1, and along new ones in front.
-
-    >>> fluid.flow.tensor([[1.0], [2.0]]).expand(2, 3).shape
-    oneflow.Size([2, 3])
-    """,
-    order="input, *sizes",
-    shape="sizes",
+t: Function = viewing(ONEFLOW(shaping.t))
+permute: Function = viewing(
+    ONEFLOW(shaping.transpose, "permute", order="input, *dims", perm="dims")
 )
-expand: Function = repeating(_expand)
+expand: Function = viewing(
+    ONEFLOW(
+        shaping.broadcast_to,
+        "expand",
+        """The tensor repeated along dimensions of size 1, and along new ones in front.
+
+        >>> fluid.flow.tensor([[1.0], [2.0]]).expand(2, 3).shape
+        oneflow.Size([2, 3])
+        """,
+        order="input, *sizes",
+        shape="sizes",
+    )
+)
 roll: Function = ONEFLOW(shaping.roll, axis="dims")
 gather: Function = ONEFLOW(
     selection.take_along_axis,
@@ -155,7 +151,7 @@ def numbers(given: tuple[T | Sequence[T], ...]) -> Sequence[T]:
 
 def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """The slices along a dimension, without it."""
-    return parts(input, shaping.unstack(input, dim), dim)
+    return tuple(parts(input, shaping.unstack(input, dim), dim))
 
 
 def split(
@@ -189,7 +185,7 @@ def split(
         sizes = [min(each, total - at) for at in range(0, total, each)]
     if len(sizes) == 1:
         return (x,)
-    return parts(x, eager.split(x, sections=sizes, axis=dim), dim, sizes)
+    return tuple(parts(x, eager.split(x, sections=sizes, axis=dim), dim, sizes))
 
 
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:

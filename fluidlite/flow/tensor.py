@@ -33,7 +33,6 @@ from .kinds import Size, dtype_of
 from .methods import OF_VARIABLES, MoreMethods
 from .norms import norm
 from .placements import Placed, SbpLike, check_placed, placement
-from .views import Viewing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -47,7 +46,7 @@ if TYPE_CHECKING:
     Gradient = np.ndarray[Any, Any] | TensorCore
 
 
-class Tensor(Conversion, Placed, Viewing, MoreMethods, InPlace, TensorCore):  # type: ignore[misc]
+class Tensor(Conversion, Placed, MoreMethods, InPlace, TensorCore):  # type: ignore[misc]
     """An array that remembers how it was made, under strict rules.
 
     What is differentiated has one element or is given a gradient, wants a gradient, and has not
@@ -83,6 +82,8 @@ class Tensor(Conversion, Placed, Viewing, MoreMethods, InPlace, TensorCore):  # 
         else:
             super().__init__(filled(data, default_float()))
 
+    sees: ClassVar[bool] = True
+    refuses_views: ClassVar[bool] = True
     accumulates: ClassVar[bool] = True
     accumulates_kept: ClassVar[bool] = True
     gradient_stops: bool = True

@@ -121,7 +121,7 @@ def rot90(x: Tensor, k: int = 1, axes: Sequence[int] = (0, 1), name: str | None 
 def view(
     x: Tensor, shape_or_dtype: Numbers | DTypeLike, *more: int, name: str | None = None
 ) -> Tensor:
-    """The elements in another shape; what is written in one tensor does not show in the other.
+    """The elements in another shape, or of another element type.
 
     Args:
         x: a tensor.
@@ -131,6 +131,8 @@ def view(
     if isinstance(shape_or_dtype, (int, list, tuple)) and not isinstance(shape_or_dtype, DType):
         return reshape(x, shape_or_dtype, *more)
     wanted = as_dtype(shape_or_dtype).dtype
+    if wanted == x.array.dtype:
+        return reshape(x, list(x.array.shape))
     width, last = x.array.dtype.itemsize, [*x.array.shape, 1][-1 if not x.array.ndim else -2]
     if (wanted.itemsize > width and not x.array.ndim) or last * width % wanted.itemsize:
         raise ArgumentError(

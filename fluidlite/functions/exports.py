@@ -23,6 +23,7 @@ from .creation import float16, float32, float64, int8, int16, int32, int64, uint
 _MODULES = (
     "arithmetic", "composed", "counting", "creation", "diagonals", "distances", "draws", "einsum",
     "elementary", "numeric", "quantiles", "reduction", "selection", "shaping", "slices", "special",
+    "views",
 )  # fmt: skip
 #: those of them that are for other modules of the package
 _INNER = frozenset([

@@ -25,13 +25,15 @@ def encode(item: Any) -> tuple[tuple[int, ...], list[Any] | None]:
     Raises:
         ArgumentError: an entry is no integer, slice, ``...``, None, tensor, array or list.
     """
+    if item.__class__ is int:
+        return (_NUMBER, item, 0, 0), None
     codes: list[int] = []
     tensors: list[Any] = []
     for entry in item if isinstance(item, tuple) else (item,):
-        if isinstance(entry, (int, np.integer)) and not isinstance(entry, (bool, np.bool_)):
+        if entry.__class__ is slice:
+            codes += (_SLICE, _bound(entry.start), _bound(entry.stop), _bound(entry.step))
+        elif isinstance(entry, (int, np.integer)) and not isinstance(entry, (bool, np.bool_)):
             codes += (_NUMBER, int(entry), 0, 0)
-        elif isinstance(entry, slice):
-            codes += (_SLICE, *map(_bound, (entry.start, entry.stop, entry.step)))
         elif entry is None:
             codes += (_NEW, 0, 0, 0)
         elif entry is Ellipsis:
@@ -46,10 +48,15 @@ def encode(item: Any) -> tuple[tuple[int, ...], list[Any] | None]:
     return tuple(codes), tensors or None
 
 
+def part_code(at: int, size: int | None) -> tuple[int, ...]:
+    """The entry of an index that takes so many places; None for one, without its dimension."""
+    return (_NUMBER, at, 0, 0) if size is None else (_SLICE, at, at + size, _ABSENT)
+
+
 def _bound(value: Any) -> int:
     if value is None:
         return _ABSENT
-    if isinstance(value, Operand):
+    if value.__class__ is not int and isinstance(value, Operand):
         value = value.array.item()
     try:
         return max(min(value.__index__(), _FAR), -_FAR)

@@ -34,6 +34,12 @@ def numbers_in(what: str, given: Any) -> tuple[int, ...]:
     Raises:
         ArgumentError: something else is among them.
     """
+    if given.__class__ is tuple or given.__class__ is list:
+        for number in given:
+            if number.__class__ is not int:
+                break
+        else:
+            return tuple(given)
     if isinstance(given, Operand):
         given = given.array.reshape(-1).tolist()
     listed = list(given) if isinstance(given, (list, tuple, np.ndarray, range)) else [given]

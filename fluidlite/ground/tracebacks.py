@@ -14,9 +14,9 @@ import functools
 import inspect
 import os
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from types import CodeType, FrameType, FunctionType, TracebackType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
@@ -25,6 +25,7 @@ from ..errors import ArgumentError, EOFException, FluidError
 from .arguments import refused, said
 
 T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
 
 #: set to "full", it leaves tracebacks as they are
 SWITCH = "FLUIDLITE_TRACEBACK"
@@ -269,34 +270,56 @@ def _plain_boundary(function: Any) -> Any:
     return boundary
 
 
-def _quick_boundary(function: FunctionType) -> Any:
-    """A boundary with the parameters of a function."""
+def boundary_followed(function: F, then: Callable[..., Any], of_all: bool = False) -> F:
+    """A boundary of a function whose result another function takes, with its first argument.
+
+    Args:
+        function: has parameters of its own, and no ``**kwargs``.
+        then: takes the result and the first argument, and gives the result in its place.
+        of_all: it takes a tuple of the others, too, as far as they may be given by place.
+    """
+    plain: Any = function
+    end = "_then({}, {}, {})" if of_all else "_then({}, {})"
+    made = functools.update_wrapper(_quick_boundary(plain, end, then), plain)
+    return cast("F", is_boundary(made))
+
+
+def _quick_boundary(function: FunctionType, end: str = "{}", then: Any = None) -> Any:
+    """A boundary with the parameters of a function, which gives what ``end`` says."""
     code = function.__code__
     if code.co_kwonlyargcount or code.co_posonlyargcount or code.co_flags & _STARS:
-        boundary = _written(_TEXT.format(*_parameters(function)), function)
+        shown, given, placed = _parameters(function)
+        boundary = _written(shown, given, placed, end, function, then)
     else:  # one is written for each number of parameters, and their names are put in
         count = code.co_argcount
         names = code.co_varnames[:count]
-        listed = ", ".join(f"p{k}" for k in range(count))
-        boundary = _written(_TEXT.format(listed, listed), function)
+        placed = [f"p{k}" for k in range(count)]
+        listed = ", ".join(placed)
+        boundary = _written(listed, listed, placed, end, function, then)
         here = (*names, *boundary.__code__.co_varnames[count:])
         boundary.__code__ = boundary.__code__.replace(co_varnames=here, co_name=function.__name__)
     boundary.__defaults__, boundary.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
     return boundary
 
 
-def _parameters(function: FunctionType) -> tuple[str, str]:
-    """How a function's parameters are declared, and how they are given on."""
-    found = list(inspect.signature(function, follow_wrapped=False).parameters.values())
-    declared = [p.replace(annotation=p.empty, default=p.empty) for p in found]
+def _parameters(function: FunctionType) -> tuple[str, str, list[str]]:
+    """How a function's parameters are declared, how they are given on, and those given by place."""
+    parameters = list(inspect.signature(function, follow_wrapped=False).parameters.values())
+    declared = [p.replace(annotation=p.empty, default=p.empty) for p in parameters]
     shown = str(inspect.Signature(declared))[1:-1]
-    return shown, ", ".join(_GIVEN[p.kind].format(p.name) for p in found)
+    given = [_GIVEN[p.kind].format(p.name) for p in parameters]
+    placed = [g for p, g in zip(parameters, given) if p.kind <= inspect.Parameter.VAR_POSITIONAL]
+    return shown, ", ".join(given), placed
 
 
-def _written(text: str, function: FunctionType) -> Any:
+def _written(
+    shown: str, given: str, placed: list[str], end: str, function: FunctionType, then: Any
+) -> Any:
     scope: dict[str, Any] = {}
-    exec(_compiled(text), function.__globals__, scope)
-    return scope["_make"](function, cut)
+    first, *others = placed or [""]
+    result = end.format(f"_behind_it({given})", first, f"({''.join(f'{e}, ' for e in others)})")
+    exec(_compiled(_TEXT.format(shown, result)), function.__globals__, scope)
+    return scope["_make"](function, cut, then)
 
 
 @functools.lru_cache(None)
@@ -313,10 +336,10 @@ _GIVEN = {
     inspect.Parameter.VAR_KEYWORD: "**{}",
 }
 _TEXT = """
-def _make(_behind_it, _cut):
+def _make(_behind_it, _cut, _then):
     def boundary({}):
         try:
-            return _behind_it({})
+            return {}
         except Exception as _error:
             _better = _cut(_error)
             if _better is None:

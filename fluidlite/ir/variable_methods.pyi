@@ -125,25 +125,13 @@ class VariableMethods(Arithmetic):
     def atanh_(self, name: str | None = None) -> Variable:
         """The inverse hyperbolic tangent, in place."""
 
-    @overload
-    def atleast_1d(self, *inputs: Variable, name: str | None=None) -> Variable:
-        """Tensors of at least 1 dimension; a list of several."""
-    @overload
-    def atleast_1d(self, *inputs: Sequence[Variable], name: str | None=None) -> list[Variable]:
+    def atleast_1d(*self, name: str | None = None) -> Variable | list[Variable]:
         """Tensors of at least 1 dimension; a list of several."""
 
-    @overload
-    def atleast_2d(self, *inputs: Variable, name: str | None=None) -> Variable:
-        """Tensors of at least 2 dimensions: vectors become rows; a list of several."""
-    @overload
-    def atleast_2d(self, *inputs: Sequence[Variable], name: str | None=None) -> list[Variable]:
+    def atleast_2d(*self, name: str | None = None) -> Variable | list[Variable]:
         """Tensors of at least 2 dimensions: vectors become rows; a list of several."""
 
-    @overload
-    def atleast_3d(self, *inputs: Variable, name: str | None=None) -> Variable:
-        """Tensors of at least 3 dimensions; a list of several."""
-    @overload
-    def atleast_3d(self, *inputs: Sequence[Variable], name: str | None=None) -> list[Variable]:
+    def atleast_3d(*self, name: str | None = None) -> Variable | list[Variable]:
         """Tensors of at least 3 dimensions; a list of several."""
 
     def bincount(self, weights: Variable | None = None, minlength: int = 0, name: str | None = None) -> Variable:
@@ -224,8 +212,8 @@ class VariableMethods(Arithmetic):
     def concat(self, axis: int = 0, name: str | None = None) -> Variable:
         """Tensors, one behind the other along a dimension."""
 
-    def contiguous(self) -> Any:
-        """The tensor: how elements lie in memory does not show."""
+    def contiguous(self) -> Self:
+        """The tensor; a copy where it is a view whose elements lie apart."""
 
     def cos(self, name: str | None = None) -> Variable:
         """The cosine of x."""
@@ -793,6 +781,9 @@ class VariableMethods(Arithmetic):
     def repeat_interleave(self, repeats: int, axis: int | None = None, name: str | None = None) -> Variable:
         """x with each element repeated in its place, along a dimension, or flattened when None."""
 
+    def replace(self, array: Any, counts: bool = False) -> None:
+        """Take other elements as they are; no gradient knows of it."""
+
     def reshape(self, shape: Numbers, *more: int, name: str | None = None) -> Variable:
         """The elements of x, in their order, in another shape."""
 
@@ -1031,7 +1022,7 @@ class VariableMethods(Arithmetic):
         """The mean square distance from the mean."""
 
     def view(self, shape_or_dtype: Numbers | DTypeLike, *more: int, name: str | None = None) -> Variable:
-        """The elements in another shape; what is written in one tensor does not show in the other."""
+        """The elements in another shape, or of another element type."""
 
     def view_as(self, other: Any, name: str | None = None) -> Variable:
         """The elements in the shape of another tensor."""

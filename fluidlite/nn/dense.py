@@ -9,7 +9,7 @@ import numpy as np
 
 from ..eager.tensor import Tensor
 from ..functions.arguments import Integers
-from ..functions.shaping import flatten
+from ..functions.views import flatten
 from ..ground.docstrings import Family
 from ..ground.fields import from_fields, options_of
 from ..modules.embedding import need_row

@@ -25,6 +25,9 @@ class Operand:
     #: what appends operators on such operands to a program, in the place of running them: takes the
     #: operator and its inputs by slot, gives its outputs by slot; None where operators run
     appends: ClassVar[Any] = None
+    #: whether functions that only choose or arrange elements give views, which are written with
+    #: what they show
+    sees: ClassVar[bool] = False
 
 
 #: an operand, or several

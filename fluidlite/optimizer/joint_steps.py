@@ -32,8 +32,7 @@ class ParameterStep(NamedTuple):
         if self.master is not None:
             self.master.array = array
             array = array.astype(self.param.array.dtype)
-        self.param.array = array
-        self.param.version += 1
+        self.param.replace(array, counts=True)
 
 
 def groups(optimizer: Optimizer, updates: Sequence[ParameterStep]) -> list[list[ParameterStep]]:

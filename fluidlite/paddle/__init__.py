@@ -36,8 +36,7 @@ from ..functions.creation import (
     int8, is_tensor, ones_like, uint8, zeros_like,
 )  # fmt: skip
 from ..functions.diagonals import (
-    atleast_1d, atleast_2d, atleast_3d, diag, diag_embed, diagflat, diagonal, rot90, trace,
-    unflatten, view, view_as, vsplit,
+    diag, diag_embed, diagflat, rot90, trace, vsplit,
 )  # fmt: skip
 from ..functions.distances import cdist, renorm
 from ..functions.draws import poisson, randint_like
@@ -62,16 +61,20 @@ from ..functions.selection import (
     where,
 )  # fmt: skip
 from ..functions.shaping import (
-    broadcast_shape, broadcast_tensors, broadcast_to, chunk, concat, expand, expand_as, flatten,
-    flip, meshgrid, moveaxis, numel, rank, repeat_interleave, reshape, roll, split, squeeze,
-    stack, t, tile, transpose, tril, triu, unbind, unsqueeze, unstack,
+    broadcast_shape, broadcast_tensors, broadcast_to, chunk, concat, expand, expand_as,
+    flip, meshgrid, numel, rank, repeat_interleave, roll, split, stack, tile, tril, triu,
+    unstack,
 )  # fmt: skip
 from ..functions.slices import (
-    as_strided, crop, diagonal_scatter, multiplex, reverse, select_scatter, shape, shard_index,
-    slice, strided_slice, unfold,
+    crop, diagonal_scatter, multiplex, reverse, select_scatter, shape, shard_index,
 )  # fmt: skip
 from ..functions.special import (
     digamma, erfinv, i0, i0e, i1, i1e, lgamma, multigammaln, polygamma,
+)  # fmt: skip
+from ..functions.views import (
+    as_strided, atleast_1d, atleast_2d, atleast_3d, diagonal, flatten, moveaxis, reshape,
+    slice, squeeze, strided_slice, t, transpose, unbind, unflatten, unfold, unsqueeze, view,
+    view_as,
 )  # fmt: skip
 from ..ground.module_tables import give_names
 from ..ground.place import CPUPlace, CUDAPinnedPlace, CUDAPlace

@@ -105,6 +105,8 @@ def dropout(
     for each in () if axis is None else axis if isinstance(axis, (list, tuple)) else [axis]:
         if not -x.array.ndim <= each < x.array.ndim:
             raise ArgumentError(f"expected axis below {x.array.ndim}, got {axis!r}")
+    if p == 0:
+        return x
     if axis is None:
         attrs = dict(dropout_prob=p, is_test=not training, dropout_implementation=ways[mode])
         return eager.dropout(x, **attrs)
