@@ -13,7 +13,6 @@ from .sizes import Given
 from . import control_flow
 from . import learning_rate as learning_rate_scheduler
 from .activation import leaky_relu
-from .activation import log_softmax
 from .alignment import edit_distance
 from .array import array_length
 from .array import array_read
@@ -28,11 +27,9 @@ from .branch import Switch
 from .branch import case
 from .branch import cond
 from .branch import switch_case
-from .creation import arange
 from .creation import assign
 from .creation import eye
 from .creation import fill_constant
-from .creation import full
 from .creation import linspace
 from .creation import ones
 from .creation import range
@@ -53,7 +50,6 @@ from .distributions import Normal
 from .distributions import Uniform
 from .dynamic_rnn import DynamicRNN
 from .dynamic_rnn import reorder_lod_tensor_by_rank
-from .elementwise import addcmul
 from .features import random_crop
 from .indexing import scatter_nd
 from .interpolate import image_resize
@@ -72,7 +68,6 @@ from .learning_rate import natural_exp_decay
 from .learning_rate import noam_decay
 from .learning_rate import piecewise_decay
 from .learning_rate import polynomial_decay
-from .lengths import sequence_mask
 from .loop import While
 from .loop import while_loop
 from .loss import cross_entropy
@@ -82,10 +77,8 @@ from .math import cast
 from .math import clip
 from .matrix import diag
 from .matrix import diag_embed
-from .metric import accuracy
 from .metric import auc
 from .multi_box import multi_box_head
-from .nn import dropout
 from .nn import fc
 from .nn import prelu
 from .probability_loss import dice_loss
@@ -98,7 +91,6 @@ from .recurrence import rnn
 from .regression_loss import center_loss
 from .reshaping import flatten
 from .reshaping import rank
-from .reshaping import reshape
 from .reshaping import t
 from .rnn_cell import GRUCell
 from .rnn_cell import LSTMCell
@@ -483,11 +475,17 @@ def Print(input: Variable, first_n: int = -1, message: str | None = None, summar
 def abs(x: Variable, name: str | None = None) -> Variable:
     """``x`` without its sign, for each element: ``|x|``."""
 
+def accuracy(input: Variable, label: Variable, k: int = 1, correct: Variable | None = None, total: Variable | None = None) -> Variable:
+    """The share of rows whose label is among the ``k`` classes with the largest scores."""
+
 def acos(x: Variable, name: str | None = None) -> Variable:
     """The angle in [0, pi] whose cosine is ``x``."""
 
 def add_position_encoding(input: Variable, alpha: float, beta: float, name: str | None = None) -> Variable:
     """``alpha * input``, plus ``beta`` times sines and cosines of the position, from slow to fast."""
+
+def addcmul(input: Variable, tensor1: Variable, tensor2: Variable, value: float = 1.0, out: Variable | None = None, name: str | None = None) -> Variable:
+    """``input + value * tensor1 * tensor2``, for each element."""
 
 def addmm(input: Variable, x: Variable, y: Variable, alpha: float = 1.0, beta: float = 1.0, name: str | None = None) -> Variable:
     """``alpha`` times the product of two matrices, plus ``beta`` times a third one: ``alpha x y + beta input``."""
@@ -503,6 +501,9 @@ def allclose(input: Variable, other: Variable, rtol: float = 1e-05, atol: float 
 
 def anchor_generator(input: Variable, anchor_sizes: Floats | None = None, aspect_ratios: Floats | None = None, variance: Sequence[float] = [0.1, 0.1, 0.2, 0.2], stride: Sequence[float] | None = None, offset: float = 0.5, name: str | None = None) -> tuple[Variable, Variable]:
     """Boxes of some sizes and ratios around each place of ``input``, in pixels."""
+
+def arange(start: Number, end: Number, step: Number = 1, dtype: DTypeLike = None, name: str | None = None) -> Variable:
+    """``start``, ``start + step``, ``start + 2 * step``, ... as long as they lie before ``end``."""
 
 def argmax(x: Variable, axis: int = 0) -> Variable:
     """The place of the largest element of ``x`` along ``axis``."""
@@ -615,6 +616,9 @@ def distribute_fpn_proposals(fpn_rois: Variable, min_level: int, max_level: int,
 def dot(x: Variable, y: Variable, name: str | None = None) -> Variable:
     """The inner products of pairs of vectors: the sum of ``x * y`` over the last dimension, which stays with size 1."""
 
+def dropout(x: Variable, dropout_prob: float, is_test: bool = False, seed: int | None = None, name: str | None = None, dropout_implementation: str = 'downgrade_in_infer') -> Variable:
+    """``x`` with each element set to 0 with probability ``dropout_prob``."""
+
 def dynamic_gru(input: Variable, size: int, param_attr: Attr = None, bias_attr: Attr = None, is_reverse: bool = False, gate_activation: str = 'sigmoid', candidate_activation: str = 'tanh', h_0: Variable | None = None, origin_mode: bool = False) -> Variable:
     """A gated recurrent unit over sequences of several lengths."""
 
@@ -686,6 +690,9 @@ def floor(x: Variable, name: str | None = None) -> Variable:
 
 def fsp_matrix(x: Variable, y: Variable) -> Variable:
     """The flow between two layers of a net, how channels of two feature maps go together: ``out[n, i, j]`` is the mean of ``x[n, i] y[n, j]`` over all pixels."""
+
+def full(shape: Given, fill_value: Number, out: Variable | None = None, dtype: DTypeLike = None, device: str | None = None, stop_gradient: bool = True, name: str | None = None) -> Variable:
+    """One number everywhere."""
 
 def full_like(input: Variable, fill_value: float, out: Variable | None = None, dtype: DTypeLike = None, device: str | None = None, stop_gradient: bool = True, name: str | None = None) -> Variable:
     """One number everywhere, in the shape of ``input``."""
@@ -812,6 +819,9 @@ def log1p(x: Variable, out: Variable | None = None, name: str | None = None) -> 
 
 def log_loss(input: Variable, label: Variable, epsilon: float = 0.0001, name: str | None = None) -> Variable:
     """Minus the logarithm of the probability of the right one of two classes: ``-label log(input + epsilon) - (1 - label) log(1 - input + epsilon)``."""
+
+def log_softmax(input: Variable, axis: int | None = None, dtype: DTypeLike = None, name: str | None = None) -> Variable:
+    """The logarithm of the softmax of ``input`` along ``axis``."""
 
 def logical_and(x: Variable, y: Variable, out: Variable | None = None, name: str | None = None) -> Variable:
     """Whether ``x`` and ``y`` are both true, for each element."""
@@ -960,6 +970,9 @@ def relu(x: Variable, name: str | None = None) -> Variable:
 def relu6(x: Variable, threshold: float = 6.0, name: str | None = None) -> Variable:
     """``min(max(0, x), threshold)``, for each element."""
 
+def reshape(x: Variable, shape: Given, actual_shape: Variable | None = None, act: str | None = None, inplace: bool = False, name: str | None = None) -> Variable:
+    """The elements of ``x``, in their order, in another shape."""
+
 def resize_bilinear(input: Variable, out_shape: Given | None = None, scale: float | Variable | None = None, name: str | None = None, actual_shape: Variable | None = None, align_corners: bool = True, align_mode: int = 1, data_format: str = 'NCHW') -> Variable:
     """Images in another size, linear between neighbours in both dimensions."""
 
@@ -1037,6 +1050,9 @@ def sequence_first_step(input: Variable) -> Variable:
 
 def sequence_last_step(input: Variable) -> Variable:
     """The last row of each sequence."""
+
+def sequence_mask(x: Variable, maxlen: int | Variable | None = None, dtype: DTypeLike = 'int64', name: str | None = None) -> Variable:
+    """1 where a position is below a length, else 0."""
 
 def sequence_pad(x: Variable, pad_value: Variable, maxlen: int | None = None, name: str | None = None) -> tuple[Variable, Variable]:
     """Sequences made equally long, and how long they are."""

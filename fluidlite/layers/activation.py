@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from ..ground.callsite import warn
 from ..ir.variable import Variable
 from .layer import LayerBuilder, layer
-from .operator_layers import Layer, OperatorLayers, operator_layer
+from .operator_layers import Layer, LayerCall, OperatorLayers, operator_layer
 from .unary import UNARY
 
 if TYPE_CHECKING:
-    from ..functions.arguments import DTypeLike
+    pass
 
 _unary = OperatorLayers(UNARY)
 
@@ -71,14 +71,11 @@ softmax: Layer = operator_layer("""
 """)
 
 
-@layer
-def log_softmax(
-    f: LayerBuilder,
-    input: Variable,
-    axis: int | None = None,
-    dtype: DTypeLike = None,
-    name: str | None = None,
-) -> Variable:
+@operator_layer.signature(
+    "log_softmax(input: X, axis: int | None, dtype: DTypeLike = None, name) -> softmax",
+    stem="log_softmax",
+)
+def log_softmax(f: LayerBuilder, call: LayerCall) -> Variable:
     """The logarithm of the softmax of ``input`` along ``axis``.
 
     Args:
@@ -92,6 +89,7 @@ def log_softmax(
     >>> fluid.layers.log_softmax(fluid.data("x", [None, 10])).shape
     (-1, 10)
     """
-    if dtype is not None:
-        input = f.cast(input, in_dtype=input.dtype, out_dtype=dtype)
-    return f.log(f.softmax(input, axis=-1 if axis is None else axis))
+    input = call.input
+    if call.dtype is not None:
+        input = f.cast(input, in_dtype=input.dtype, out_dtype=call.dtype)
+    return f.log(f.softmax(input, axis=-1 if call.axis is None else call.axis))

@@ -13,7 +13,7 @@ from ..ir.variable import Variable
 from .joining import stack
 from .layer import LAYERS, LayerBuilder, is_variable, layer, stopped
 from .math import cast
-from .operator_layers import Layer, LayerCall, OperatorLayers
+from .operator_layers import Layer, LayerCall, OperatorLayers, operator_layer
 from .sizes import Given, Sizes, integer, sizes_of
 
 if TYPE_CHECKING:
@@ -133,17 +133,14 @@ fill_constant_batch_size_like: Layer = OperatorLayers(FILLED, _value)(
 )
 
 
-@layer(family=FILLED)
-def full(
-    f: LayerBuilder,
-    shape: Given,
-    fill_value: Number,
-    out: Variable | None = None,
-    dtype: DTypeLike = None,
-    device: str | None = None,
-    stop_gradient: bool = True,
-    name: str | None = None,
-) -> Variable:
+@_filled.signature(
+    """
+    full(shape: Given, fill_value: Number, out, dtype: DTypeLike = None, device: str | None,
+        stop_gradient: bool = True, name) -> fill_constant
+    """,
+    stem="full",
+)
+def full(f: LayerBuilder, call: LayerCall) -> Variable:
     """One number everywhere.
 
     Args:
@@ -159,9 +156,9 @@ def full(
     >>> fluid.layers.full([2, 3], 1.5).shape
     (2, 3)
     """
-    dtype = DType.FP32 if dtype is None else as_dtype(dtype)
-    made = fill_constant(shape, dtype, fill_value, out=f.result(out, dtype))
-    made.stop_gradient = stop_gradient
+    dtype = DType.FP32 if call.dtype is None else as_dtype(call.dtype)
+    made = fill_constant(call.shape, dtype, call.fill_value, out=f.result(call.out, dtype))
+    made.stop_gradient = call.stop_gradient
     return made
 
 
@@ -285,15 +282,10 @@ def range(start: Number, end: Number, step: Number, dtype: DTypeLike) -> Variabl
     return arange(start, end, step, dtype)
 
 
-@layer("range")
-def arange(
-    f: LayerBuilder,
-    start: Number,
-    end: Number,
-    step: Number = 1,
-    dtype: DTypeLike = None,
-    name: str | None = None,
-) -> Variable:
+@operator_layer.signature(
+    "arange(start: Number, end: Number, step: Number = 1, dtype: DTypeLike = None, name) -> range"
+)
+def arange(f: LayerBuilder, call: LayerCall) -> Variable:
     """``start``, ``start + step``, ``start + 2 * step``, ... as long as they lie before ``end``.
 
     Args:
@@ -306,12 +298,12 @@ def arange(
     >>> fluid.layers.arange(0, 10, 2, dtype="int64").shape
     (-1,)
     """
-    dtype = DType.FP32 if dtype is None else as_dtype(dtype)
+    dtype = DType.FP32 if call.dtype is None else as_dtype(call.dtype)
     numbers = [
         (cast(n, dtype) if n.dtype is not dtype else n)
         if is_variable(n)
         else fill_constant([1], dtype, n)
-        for n in (start, end, step)
+        for n in (call.start, call.end, call.step)
     ]
     made: Variable = f.range(*numbers)
     return stopped(made)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..ir.variable import Variable
-from .layer import LAYERS, LayerBuilder, layer
-from .operator_layers import Layer, OperatorLayers
+from .layer import LAYERS, LayerBuilder
+from .operator_layers import Layer, LayerCall, OperatorLayers, operator_layer
 
 _EXAMPLE = """
 >>> x, y = fluid.data("x", [2, 3, 4]), fluid.data("y", [3])
@@ -38,16 +38,14 @@ elementwise_mod: Layer = _integers("elementwise_mod(x, y, axis, act, name)")
 elementwise_floordiv: Layer = _integers("elementwise_floordiv(x, y, axis, act, name)")
 
 
-@layer
-def addcmul(
-    f: LayerBuilder,
-    input: Variable,
-    tensor1: Variable,
-    tensor2: Variable,
-    value: float = 1.0,
-    out: Variable | None = None,
-    name: str | None = None,
-) -> Variable:
+@operator_layer.signature(
+    """
+    addcmul(input: Variable, tensor1: Variable, tensor2: Variable, value: float = 1.0, out,
+        name) -> assign
+    """,
+    stem="addcmul",
+)
+def addcmul(f: LayerBuilder, call: LayerCall) -> Variable:
     """``input + value * tensor1 * tensor2``, for each element.
 
     Args:
@@ -64,9 +62,9 @@ def addcmul(
     >>> fluid.layers.addcmul(x, y, z, value=0.5).shape
     (3, 4)
     """
-    product: Any = elementwise_mul(tensor1, tensor2)
-    total = elementwise_add(input, product * value)
-    if out is None:
+    product: Any = elementwise_mul(call.tensor1, call.tensor2)
+    total = elementwise_add(call.input, product * call.value)
+    if call.out is None:
         return total
-    f.into("assign", {"X": total}, {"Out": f.result(out)})
-    return out
+    f.into("assign", {"X": total}, {"Out": f.result(call.out)})
+    return call.out

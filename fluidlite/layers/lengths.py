@@ -6,20 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 from ..ground.dtypes import as_dtype
 from ..ir.variable import Variable
-from .layer import LayerBuilder, is_variable, layer, stopped
+from .layer import LayerBuilder, is_variable, stopped
+from .operator_layers import LayerCall, operator_layer
 
 if TYPE_CHECKING:
-    from ..functions.arguments import DTypeLike
+    pass
 
 
-@layer
-def sequence_mask(
-    f: LayerBuilder,
-    x: Variable,
-    maxlen: int | Variable | None = None,
-    dtype: DTypeLike = "int64",
-    name: str | None = None,
-) -> Variable:
+@operator_layer.signature("""
+    sequence_mask(x, maxlen: int | Variable | None, dtype: DTypeLike = "int64", name)
+""")
+def sequence_mask(f: LayerBuilder, call: LayerCall) -> Variable:
     """1 where a position is below a length, else 0.
 
     Args:
@@ -40,12 +37,12 @@ def sequence_mask(
            [0, 0, 0],
            [1, 1, 1]])]
     """
-    ins: dict[str, Any] = {"X": x}
-    attrs: dict[str, Any] = {"out_dtype": as_dtype(dtype)}
-    if is_variable(maxlen):
-        ins["MaxLenTensor"] = maxlen
+    ins: dict[str, Any] = {"X": call.x}
+    attrs: dict[str, Any] = {"out_dtype": as_dtype(call.dtype)}
+    if is_variable(call.maxlen):
+        ins["MaxLenTensor"] = call.maxlen
     else:
-        attrs["maxlen"] = -1 if maxlen is None else maxlen
+        attrs["maxlen"] = -1 if call.maxlen is None else call.maxlen
     out = f.new_variable()
     f.into("sequence_mask", ins, {"Y": out}, **attrs)
     return stopped(out)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..ground.callsite import warn
 from ..ir.variable import Variable
 from .layer import LayerBuilder, layer
+from .operator_layers import LayerCall, operator_layer
 from .reduce import reduce_mean
 
 
@@ -52,16 +53,12 @@ def _hard_cross_entropy(
     return loss
 
 
-@layer
+@operator_layer.signature("""
+    softmax_with_cross_entropy(logits, label, soft_label: bool = False, ignore_index: int = -100,
+        numeric_stable_mode: bool = True, return_softmax: bool = False, axis: int = -1)
+""")
 def softmax_with_cross_entropy(
-    f: LayerBuilder,
-    logits: Variable,
-    label: Variable,
-    soft_label: bool = False,
-    ignore_index: int = -100,
-    numeric_stable_mode: bool = True,
-    return_softmax: bool = False,
-    axis: int = -1,
+    f: LayerBuilder, call: LayerCall
 ) -> Variable | tuple[Variable, Variable]:
     """Minus the logarithm of the softmax of the right class's logit.
 
@@ -83,6 +80,7 @@ def softmax_with_cross_entropy(
     >>> fluid.layers.softmax_with_cross_entropy(logits, label).shape
     (-1, 1)
     """
+    logits = call.logits
     maker = logits.op if isinstance(logits, Variable) else None
     if maker is not None and maker.type == "softmax":
         warn(
@@ -92,13 +90,13 @@ def softmax_with_cross_entropy(
         )
     outs = f.softmax_with_cross_entropy.all(
         logits,
-        label,
-        soft_label=soft_label,
-        ignore_index=ignore_index,
-        numeric_stable_mode=numeric_stable_mode,
-        axis=axis,
+        call.label,
+        soft_label=call.soft_label,
+        ignore_index=call.ignore_index,
+        numeric_stable_mode=call.numeric_stable_mode,
+        axis=call.axis,
     )
-    return (outs["Loss"], outs["Softmax"]) if return_softmax else outs["Loss"]
+    return (outs["Loss"], outs["Softmax"]) if call.return_softmax else outs["Loss"]
 
 
 @layer

@@ -7,19 +7,14 @@ from ..ground.dtypes import DType
 from ..initializer import Constant
 from ..ir.variable import Variable
 from .layer import LayerBuilder, layer
-from .operator_layers import Layers, operator_layer
+from .operator_layers import LayerCall, Layers, operator_layer
 from .search import topk
 
 
-@layer
-def accuracy(
-    f: LayerBuilder,
-    input: Variable,
-    label: Variable,
-    k: int = 1,
-    correct: Variable | None = None,
-    total: Variable | None = None,
-) -> Variable:
+@operator_layer.signature("""
+    accuracy(input: Variable, label, k: int = 1, correct: Variable | None, total: Variable | None)
+""")
+def accuracy(f: LayerBuilder, call: LayerCall) -> Variable:
     """The share of rows whose label is among the ``k`` classes with the largest scores.
 
     Args:
@@ -37,11 +32,13 @@ def accuracy(
     >>> fluid.layers.accuracy(scores, label, k=5).shape
     (1,)
     """
-    best, places = topk(input, k=k)
+    best, places = topk(call.input, k=call.k)
     share = f.new_variable()
-    outs = {"Accuracy": share, "Correct": f.result(correct), "Total": f.result(total)}
-    given = {v: v.dtype for v in (correct, total) if isinstance(v, Variable) and v.has_dtype}
-    f.into("accuracy", {"Out": best, "Indices": places, "Label": label}, outs)
+    outs = {"Accuracy": share, "Correct": f.result(call.correct), "Total": f.result(call.total)}
+    given = {
+        v: v.dtype for v in (call.correct, call.total) if isinstance(v, Variable) and v.has_dtype
+    }
+    f.into("accuracy", {"Out": best, "Indices": places, "Label": call.label}, outs)
     for variable, dtype in given.items():
         variable.redeclare(dtype=dtype)
     return share

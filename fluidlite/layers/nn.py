@@ -184,16 +184,11 @@ def depth_of(depth: int | Variable) -> dict[str, Any]:
     return {"depth": depth}
 
 
-@layer
-def dropout(
-    f: LayerBuilder,
-    x: Variable,
-    dropout_prob: float,
-    is_test: bool = False,
-    seed: int | None = None,
-    name: str | None = None,
-    dropout_implementation: str = "downgrade_in_infer",
-) -> Variable:
+@operator_layer.signature("""
+    dropout(x, dropout_prob: float, is_test: bool = False, seed: int | None = None, name,
+        dropout_implementation: str = "downgrade_in_infer")
+""")
+def dropout(f: LayerBuilder, call: LayerCall) -> Variable:
     """``x`` with each element set to 0 with probability ``dropout_prob``.
 
     Srivastava et al., Dropout: a simple way to prevent neural networks from overfitting, JMLR 2014.
@@ -214,15 +209,14 @@ def dropout(
     >>> fluid.layers.dropout(x, dropout_prob=0.5).shape
     (-1, 4)
     """
-    if not seed:
-        seed = f.block.program.random_seed or seed
+    seed = call.seed or f.block.program.random_seed or call.seed
     outs = f.dropout.all(
-        x,
-        dropout_prob=dropout_prob,
-        is_test=is_test or f.is_tested,
+        call.x,
+        dropout_prob=call.dropout_prob,
+        is_test=call.is_test or f.is_tested,
         fix_seed=seed is not None,
         seed=seed or 0,
-        dropout_implementation=dropout_implementation,
+        dropout_implementation=call.dropout_implementation,
     )
     if outs["Mask"] is not None:  # at once, there is none when testing
         stopped(outs["Mask"])

@@ -11,20 +11,15 @@ from ..ir.variable import Variable
 from ..opdef.spec import resolved
 from .creation import assign
 from .layer import LayerBuilder, is_variable, layer
-from .operator_layers import Layer, OperatorLayers, operator_layer, same_shape
+from .operator_layers import Layer, LayerCall, OperatorLayers, operator_layer, same_shape
 from .sizes import Given, integer, sizes_of
 
 
-@layer("reshape2", act=True)
-def reshape(
-    f: LayerBuilder,
-    x: Variable,
-    shape: Given,
-    actual_shape: Variable | None = None,
-    act: str | None = None,
-    inplace: bool = False,
-    name: str | None = None,
-) -> Variable:
+@operator_layer.signature("""
+    reshape(x, shape: Given, actual_shape: Variable | None, act, inplace: bool = False,
+        name) -> reshape2
+""")
+def reshape(f: LayerBuilder, call: LayerCall) -> Variable:
     """The elements of ``x``, in their order, in another shape.
 
     Args:
@@ -46,9 +41,10 @@ def reshape(
     >>> fluid.layers.reshape(x, [-1, 12]).shape
     (-1, 12)
     """
-    sizes = sizes_of(f, shape, "shape")
+    sizes = sizes_of(f, call.shape, "shape")
+    x, actual_shape = call.x, call.actual_shape
     whole = actual_shape if sizes.whole is None else sizes.whole
-    outs = {"Out": x if inplace else f.new_variable(), "XShape": f.new_variable()}
+    outs = {"Out": x if call.inplace else f.new_variable(), "XShape": f.new_variable()}
     ins = {"X": x, "Shape": whole, "ShapeTensor": sizes.each}
     declared = None
     if actual_shape is not None and sizes.are_known and isinstance(x, Variable) and x.has_shape:
