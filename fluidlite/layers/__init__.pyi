@@ -502,7 +502,7 @@ def allclose(input: Variable, other: Variable, rtol: float = 1e-05, atol: float 
 def anchor_generator(input: Variable, anchor_sizes: Floats | None = None, aspect_ratios: Floats | None = None, variance: Sequence[float] = [0.1, 0.1, 0.2, 0.2], stride: Sequence[float] | None = None, offset: float = 0.5, name: str | None = None) -> tuple[Variable, Variable]:
     """Boxes of some sizes and ratios around each place of ``input``, in pixels."""
 
-def arange(start: Number, end: Number, step: Number = 1, dtype: DTypeLike = None, name: str | None = None) -> Variable:
+def arange(start: float | Variable, end: float | Variable, step: float | Variable = 1, dtype: DTypeLike = None, name: str | None = None) -> Variable:
     """``start``, ``start + step``, ``start + 2 * step``, ... as long as they lie before ``end``."""
 
 def argmax(x: Variable, axis: int = 0) -> Variable:
@@ -691,7 +691,7 @@ def floor(x: Variable, name: str | None = None) -> Variable:
 def fsp_matrix(x: Variable, y: Variable) -> Variable:
     """The flow between two layers of a net, how channels of two feature maps go together: ``out[n, i, j]`` is the mean of ``x[n, i] y[n, j]`` over all pixels."""
 
-def full(shape: Given, fill_value: Number, out: Variable | None = None, dtype: DTypeLike = None, device: str | None = None, stop_gradient: bool = True, name: str | None = None) -> Variable:
+def full(shape: Given, fill_value: float | Variable, out: Variable | None = None, dtype: DTypeLike = None, device: str | None = None, stop_gradient: bool = True, name: str | None = None) -> Variable:
     """One number everywhere."""
 
 def full_like(input: Variable, fill_value: float, out: Variable | None = None, dtype: DTypeLike = None, device: str | None = None, stop_gradient: bool = True, name: str | None = None) -> Variable:

@@ -133,12 +133,12 @@ fill_constant_batch_size_like: Layer = OperatorLayers(FILLED, _value)(
 )
 
 
+#: what layers of one number everywhere may be told besides
+_FULL = "out, dtype: DTypeLike = None, device: str | None, stop_gradient: bool = True, name"
+
+
 @_filled.signature(
-    """
-    full(shape: Given, fill_value: Number, out, dtype: DTypeLike = None, device: str | None,
-        stop_gradient: bool = True, name) -> fill_constant
-    """,
-    stem="full",
+    f"full(shape: Given, fill_value: float | Variable, {_FULL}) -> fill_constant", "full"
 )
 def full(f: LayerBuilder, call: LayerCall) -> Variable:
     """One number everywhere.
@@ -162,13 +162,7 @@ def full(f: LayerBuilder, call: LayerCall) -> Variable:
     return made
 
 
-@_filled.signature(
-    """
-    full_like(input: X, fill_value: float, out, dtype: DTypeLike = None, device: str | None,
-        stop_gradient: bool = True, name) -> fill_any_like
-    """,
-    stem="full_like",
-)
+@_filled.signature(f"full_like(input: X, fill_value: float, {_FULL}) -> fill_any_like", "full_like")
 def full_like(f: LayerBuilder, call: LayerCall) -> Variable:
     """One number everywhere, in the shape of ``input``.
 
@@ -283,7 +277,10 @@ def range(start: Number, end: Number, step: Number, dtype: DTypeLike) -> Variabl
 
 
 @operator_layer.signature(
-    "arange(start: Number, end: Number, step: Number = 1, dtype: DTypeLike = None, name) -> range"
+    """
+    arange(start: float | Variable, end: float | Variable, step: float | Variable = 1,
+        dtype: DTypeLike = None, name) -> range
+    """
 )
 def arange(f: LayerBuilder, call: LayerCall) -> Variable:
     """``start``, ``start + step``, ``start + 2 * step``, ... as long as they lie before ``end``.

@@ -73,7 +73,7 @@ class DecodeHelper(Described):
         """Which sequences are finished, the next inputs, and the next states.
 
         Args:
-            time, outputs, states: as of ``sample``.
+            time, outputs, states: as of ``sample``; a helper may need fewer.
             sample_ids: what ``sample`` gave.
         """
         raise NotImplementedError(f"{type(self).__name__} needs a method next_inputs(self, ...)")
@@ -150,16 +150,11 @@ class TrainingHelper(_Greedy):
         return first, finished
 
     @parameters_of(DecodeHelper.next_inputs)
-    def next_inputs(
-        self, time: Any, outputs: object, states: Any, sample_ids: Any
-    ) -> tuple[Any, Any, Any]:
-        """The next steps; sequences end with their last one.
-
-        Args:
-            outputs, sample_ids: accepted, as of every helper.
-        """
-        given: tuple[Any, Any] = (time, self.sequence_length)
-        now, lengths = (x if x.dtype is DType.INT32 else cast(x, "int32") for x in given)
+    def next_inputs(self, *given: Any) -> tuple[Any, Any, Any]:
+        """The next steps; sequences end with their last one."""
+        time, _, states, _ = given
+        pair: tuple[Any, Any] = (time, self.sequence_length)
+        now, lengths = (x if x.dtype is DType.INT32 else cast(x, "int32") for x in pair)
         after = now + 1
         finished = less_equal(lengths, after)
 
@@ -206,14 +201,9 @@ class GreedyEmbeddingHelper(_Greedy):
         return self.embedding_fn(self.start_tokens), finished
 
     @parameters_of(DecodeHelper.next_inputs)
-    def next_inputs(
-        self, time: Any, outputs: object, states: Any, sample_ids: Any
-    ) -> tuple[Any, Any, Any]:
-        """The embeddings of the tokens; sequences end with the end token.
-
-        Args:
-            time, outputs: accepted, as of every helper.
-        """
+    def next_inputs(self, *given: Any) -> tuple[Any, Any, Any]:
+        """The embeddings of the tokens; sequences end with the end token."""
+        _, _, states, sample_ids = given
         finished = equal(sample_ids, self.end_token)
         return finished, self.embedding_fn(sample_ids), states
 

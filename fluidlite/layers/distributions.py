@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -134,9 +135,9 @@ def _drawn(
         raise ArgumentError(f"expected seed to be an integer, got {seed!r:.60}")
     whole = [*shape, *batch.shape]
     if -1 not in batch.shape:
-        return draw(whole, seed), list(shape) if single else whole
+        return draw(whole, seed=seed), list(shape) if single else whole
     front = assign(np.array(shape, "int32"))
-    return draw(concat([front, shape_of(batch)]), seed), whole
+    return draw(concat([front, shape_of(batch)]), seed=seed), whole
 
 
 def _settled(out: Variable, sizes: list[int]) -> Variable:
@@ -147,6 +148,9 @@ def _settled(out: Variable, sizes: list[int]) -> Variable:
 class _OfTwo(Distribution):
     """A distribution of two parameters: noise, stretched and moved."""
 
+    _names: tuple[str, str]  #: of the parameters
+    _noise: Callable[..., Variable]  #: of a shape and a seed
+    _width: Any  #: what noise is stretched by
     _single: bool
 
     def sample(self, shape: Sequence[int], seed: int = 0) -> Variable:
@@ -156,19 +160,9 @@ class _OfTwo(Distribution):
             shape: of the sample, before the dimensions of the parameters.
             seed: fixes the numbers; 0 for others at every run.
         """
-        start, other = self._parameters()
+        start, other = (getattr(self, name) for name in self._names)
         noise, sizes = _drawn(self._noise, start + other, shape, seed, self._single)
-        return _settled(elementwise_add(elementwise_mul(noise, self._width()), start), sizes)
-
-    def _parameters(self) -> tuple[Variable, Variable]:
-        raise NotImplementedError
-
-    def _width(self) -> Variable:
-        raise NotImplementedError
-
-    @staticmethod
-    def _noise(sizes: Any, seed: int) -> Variable:
-        raise NotImplementedError
+        return _settled(elementwise_add(elementwise_mul(noise, self._width), start), sizes)
 
 
 class Uniform(_OfTwo):
@@ -191,15 +185,9 @@ class Uniform(_OfTwo):
     def __init__(self, low: Parameters, high: Parameters) -> None:
         (self.low, self.high), self._single = _variables(True, low=low, high=high)
 
-    def _parameters(self) -> tuple[Variable, Variable]:
-        return self.low, self.high
-
-    def _width(self) -> Variable:
-        return self.high - self.low
-
-    @staticmethod
-    def _noise(sizes: Any, seed: int) -> Variable:
-        return uniform_random(sizes, min=0.0, max=1.0, seed=seed)
+    _names = ("low", "high")
+    _noise = staticmethod(partial(uniform_random, min=0.0, max=1.0))
+    _width = property(lambda self: self.high - self.low)
 
     def entropy(self) -> Variable:
         """The entropy, in nats: in the shape of the bounds."""
@@ -237,15 +225,9 @@ class Normal(_OfTwo):
     def __init__(self, loc: Parameters, scale: Parameters) -> None:
         (self.loc, self.scale), self._single = _variables(True, loc=loc, scale=scale)
 
-    def _parameters(self) -> tuple[Variable, Variable]:
-        return self.loc, self.scale
-
-    def _width(self) -> Variable:
-        return self.scale
-
-    @staticmethod
-    def _noise(sizes: Any, seed: int) -> Variable:
-        return gaussian_random(sizes, mean=0.0, std=1.0, seed=seed)
+    _names = ("loc", "scale")
+    _noise = staticmethod(partial(gaussian_random, mean=0.0, std=1.0))
+    _width = property(lambda self: self.scale)
 
     def entropy(self) -> Variable:
         """The entropy, in nats: in the common shape of the parameters."""

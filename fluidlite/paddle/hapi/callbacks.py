@@ -86,6 +86,24 @@ class _Phase:
         return self.steps is None or self.step < self.steps
 
 
+def _batches_of(phase: str) -> tuple[Any, Any]:
+    """The methods that are told of the batches of a phase, before and behind each."""
+
+    def begin(self: Any, step: int, logs: dict[str, Any] | None = None) -> None:
+        """Note the time."""
+        getattr(self, f"_{phase}").costs.begin()
+
+    def end(self: Any, step: int, logs: dict[str, Any] | None = None) -> None:
+        """Print where it is time."""
+        numbers: _Phase = getattr(self, f"_{phase}")
+        numbers.count(logs or {})
+        if numbers.is_due(self.log_freq):
+            numbers.write(logs or {})
+
+    begin.__name__, end.__name__ = f"on_{phase}_batch_begin", f"on_{phase}_batch_end"
+    return begin, end
+
+
 class ProgBarLogger(Callback):
     """Prints the loss and the metrics.
 
@@ -113,15 +131,7 @@ class ProgBarLogger(Callback):
             print(f"Epoch {epoch + 1}/{epochs}")
         self._train = _Phase(self.params.get("steps"), self.params["metrics"], self.verbose)
 
-    def on_train_batch_begin(self, step: int, logs: dict[str, Any] | None = None) -> None:
-        """Note the time."""
-        self._train.costs.begin()
-
-    def on_train_batch_end(self, step: int, logs: dict[str, Any] | None = None) -> None:
-        """Print where it is time."""
-        self._train.count(logs or {})
-        if self._train.is_due(self.log_freq):
-            self._train.write(logs or {})
+    on_train_batch_begin, on_train_batch_end = _batches_of("train")
 
     def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
         """Print the last numbers."""
@@ -135,15 +145,7 @@ class ProgBarLogger(Callback):
         if self.verbose:
             print("Eval begin...")
 
-    def on_eval_batch_begin(self, step: int, logs: dict[str, Any] | None = None) -> None:
-        """Note the time."""
-        self._eval.costs.begin()
-
-    def on_eval_batch_end(self, step: int, logs: dict[str, Any] | None = None) -> None:
-        """Print where it is time."""
-        self._eval.count(logs or {})
-        if self._eval.is_due(self.log_freq):
-            self._eval.write(logs or {})
+    on_eval_batch_begin, on_eval_batch_end = _batches_of("eval")
 
     def on_eval_end(self, logs: dict[str, Any] | None = None) -> None:
         """Print the last numbers, and how many samples there were, where their number was known."""
@@ -157,15 +159,7 @@ class ProgBarLogger(Callback):
         if self.verbose:
             print("Predict begin...")
 
-    def on_predict_batch_begin(self, step: int, logs: dict[str, Any] | None = None) -> None:
-        """Note the time."""
-        self._predict.costs.begin()
-
-    def on_predict_batch_end(self, step: int, logs: dict[str, Any] | None = None) -> None:
-        """Print where it is time."""
-        self._predict.count(logs or {})
-        if self._predict.is_due(self.log_freq):
-            self._predict.write(logs or {})
+    on_predict_batch_begin, on_predict_batch_end = _batches_of("predict")
 
     def on_predict_end(self, logs: dict[str, Any] | None = None) -> None:
         """Print the last step, and how many samples there were."""

@@ -13,6 +13,7 @@ import numpy as np
 
 from ...errors import ArgumentError
 from ...ground.arguments import integer, truth
+from ...ground.fields import from_fields
 from ...ground.job_environment import launched
 from ...readers.datasets import Groups, IterableDataset, Sampler, SequenceSampler
 from ..creation import randperm
@@ -187,6 +188,7 @@ class BatchSampler(Groups):
         super().__init__(sampler, batch_size, drop_last)
 
 
+@from_fields
 class DistributedBatchSampler(BatchSampler):
     """Batches of this process's samples, where several share a data set.
 
@@ -206,24 +208,24 @@ class DistributedBatchSampler(BatchSampler):
     [[2, 3], [8, 9]]
     """
 
-    def __init__(
-        self,
-        dataset: Sized,
-        batch_size: int,
-        num_replicas: int | None = None,
-        rank: int | None = None,
-        shuffle: bool = False,
-        drop_last: bool = False,
-    ) -> None:
-        super().__init__(dataset, None, shuffle, batch_size, drop_last)
+    dataset: Sized
+    batch_size: int
+    num_replicas: int | None = None
+    rank: int | None = None
+    shuffle: bool = False
+    drop_last: bool = False
+
+    def begin(self, given: dict[str, Any]) -> None:
+        data, batch_size, replicas, rank, shuffle, drop_last = given.values()
+        BatchSampler.__init__(self, data, None, shuffle, batch_size, drop_last)
         what = "DistributedBatchSampler"
-        self.dataset, self.shuffle = dataset, shuffle
+        self.dataset, self.shuffle = data, shuffle
         self.nranks: int = integer(
-            what, "num_replicas", launched().size if num_replicas is None else num_replicas
+            what, "num_replicas", launched().size if replicas is None else replicas
         )
         self.local_rank: int = integer(what, "rank", launched().rank if rank is None else rank, 0)
         self.epoch = 0
-        self.num_samples: int = -(-len(dataset) // self.nranks)
+        self.num_samples: int = -(-len(data) // self.nranks)
         self.total_size: int = self.num_samples * self.nranks
 
     def set_epoch(self, epoch: int) -> None:
