@@ -39,7 +39,7 @@ def accuracy(f: LayerBuilder, call: LayerCall) -> Variable:
         v: v.dtype for v in (call.correct, call.total) if isinstance(v, Variable) and v.has_dtype
     }
     f.into("accuracy", {"Out": best, "Indices": places, "Label": call.label}, outs)
-    for variable, dtype in given.items():
+    for variable, dtype in dtypes.items():
         variable.redeclare(dtype=dtype)
     return share
 
