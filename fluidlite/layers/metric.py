@@ -35,9 +35,8 @@ def accuracy(f: LayerBuilder, call: LayerCall) -> Variable:
     best, places = topk(call.input, k=call.k)
     share = f.new_variable()
     outs = {"Accuracy": share, "Correct": f.result(call.correct), "Total": f.result(call.total)}
-    given = {
-        v: v.dtype for v in (call.correct, call.total) if isinstance(v, Variable) and v.has_dtype
-    }
+    counters = (call.correct, call.total)
+    dtypes = {v: v.dtype for v in counters if isinstance(v, Variable) and v.has_dtype}
     f.into("accuracy", {"Out": best, "Indices": places, "Label": call.label}, outs)
     for variable, dtype in dtypes.items():
         variable.redeclare(dtype=dtype)
