@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable
 from typing import Any
 
 from ..errors import ArgumentError
+from ..ground.spellings import Spelling
 from ..ir.program import Program, default_startup_program
 from ..ir.variable import Variable
+from ..optimizer import Optimizer
 
 
 def split_files(self: Any, files: list[str]) -> list[str]:
@@ -87,14 +89,9 @@ class OptimizerOfAll:
 
     _optimizer: Any
 
-    def minimize(
-        self,
-        loss: Variable,
-        startup_program: Program | None = None,
-        parameter_list: Iterable[Variable | str] | None = None,
-        no_grad_set: Iterable[Variable | str] | None = None,
-    ) -> Any:
-        """Append gradients, their means over all processes, and a step of the optimizer.
+    minimize: Callable[..., Any] = Spelling({})(
+        Optimizer.minimize,
+        doc="""Append gradients, their means over all processes, and a step of the optimizer.
 
         Args:
             loss: the mean over this process's share of a batch.
@@ -108,12 +105,18 @@ class OptimizerOfAll:
 
         Raises:
             ArgumentError: ``fleet.init`` has not been called, or the loss is no variable.
-        """
+        """,
+    )
+
+    def step_of(
+        self, loss: Variable, startup_program: Program | None, parameters: Any, stops: Any
+    ) -> Any:
+        """What :meth:`minimize` does."""
         self._check()
         if not isinstance(loss, Variable):
             raise ArgumentError(f"expected the loss to be a variable, got {loss!r:.60}")
         startup = default_startup_program() if startup_program is None else startup_program
-        named = {"parameter_list": parameter_list, "no_grad_set": no_grad_set}
+        named = {"parameter_list": parameters, "no_grad_set": stops}
         given = {name: value for name, value in named.items() if value is not None}
         return self._minimized(loss, startup, given)
 

@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 T = TypeVar("T")
@@ -18,12 +19,13 @@ class Alias(property, Generic[T]):
     """A property that is another attribute.
 
     Args:
-        attribute: its name.
+        attribute: its name; with points, one of an attribute.
         doc: what ``help`` says of it.
     """
 
     def __init__(self, attribute: str, doc: str = "") -> None:
-        super().__init__(lambda instance: getattr(instance, attribute))
+        read = operator.attrgetter(attribute)
+        super().__init__(lambda instance: read(instance))
         self.__doc__ = doc
 
     if TYPE_CHECKING:

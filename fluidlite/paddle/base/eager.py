@@ -66,7 +66,7 @@ def to_variable(
     value: ArrayLike,
     name: str | None = None,
     zero_copy: bool | None = None,
-    dtype: DTypeLike | None = None,
+    dtype: DTypeLike = None,
 ) -> Tensor:
     """A tensor with a copy of an array's values, at which gradients stop.
 

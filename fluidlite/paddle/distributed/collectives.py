@@ -118,8 +118,7 @@ def all_reduce(
             raise ArgumentError(f"in a program op is SUM, MAX, MIN or PROD, got {op!r:.60}")
         _append(f"c_allreduce_{_HOW[op]}", tensor, tensor)
         return None
-    processes = _processes(group)
-    if processes is None:
+    if (processes := _processes(group)) is None:
         return None
     _write(tensor, _reduced(processes, _array("all_reduce", tensor), op))
     return Task()
@@ -148,8 +147,7 @@ def reduce(
         tensor: of the same shape everywhere; that of ``dst`` takes the result.
         op: how, as ``ReduceOp`` says.
     """
-    processes = _processes(group)
-    if processes is None:
+    if (processes := _processes(group)) is None:
         return None
     place = _place("reduce", group, dst)
     result = _reduced(processes, _array("reduce", tensor), op)
@@ -168,8 +166,7 @@ def broadcast(tensor: Operand, src: int, group: Group | None = None, sync_op: bo
     if isinstance(tensor, Variable):
         _append("c_broadcast", tensor, tensor, root=src)
         return None
-    processes = _processes(group)
-    if processes is None:
+    if (processes := _processes(group)) is None:
         return None
     place = _place("broadcast", group, src)
     _write(tensor, processes.broadcast(_array("broadcast", tensor), place, 0))
@@ -195,8 +192,7 @@ def all_gather(
         _append("c_allgather", tensor, out, nranks=count)
         tensor_list += split(out, count) if count > 1 else [out]
         return None
-    processes = _processes(group)
-    if processes is None:
+    if (processes := _processes(group)) is None:
         raise NotInitializedError("all_gather: this process does not belong to the group")
     gathered = processes.all_gather(_array("all_gather", tensor)[None], 0)
     _fill("all_gather", tensor_list, gathered, tensor)
@@ -217,8 +213,7 @@ def gather(
         tensor: of the same shape everywhere.
         gather_list: takes them in the process ``dst``; not read elsewhere.
     """
-    processes = _processes(group)
-    if processes is None:
+    if (processes := _processes(group)) is None:
         return None
     place = _place("gather", group, dst)
     gathered = processes.all_gather(_array("gather", tensor)[None], 0)
@@ -245,8 +240,7 @@ def scatter(
         NotInitializedError: there are no other processes.
         ArgumentError: there is not a tensor for each.
     """
-    processes = _processes(group)
-    if processes is None:
+    if (processes := _processes(group)) is None:
         return None
     place = _place("scatter", group, src)
     parts = [b""] * processes.size
@@ -274,8 +268,7 @@ def alltoall(
         NotInitializedError: there are no other processes.
         ArgumentError: there is not a tensor for each.
     """
-    processes = _processes(group)
-    if processes is None:
+    if (processes := _processes(group)) is None:
         return None
     sent = _parts("alltoall", in_tensor_list, processes.size)
     came = processes.exchange([each.tobytes() for each in sent])
@@ -307,8 +300,7 @@ def alltoall_single(
         NotInitializedError: there are no other processes.
         ArgumentError: rows are left over, or others come than were said.
     """
-    processes = _processes(group)
-    if processes is None:
+    if (processes := _processes(group)) is None:
         return None
     given, own = _array("alltoall_single", in_tensor), _array("alltoall_single", out_tensor)
     ends = _ends(in_split_sizes, len(given), processes.size)
@@ -350,8 +342,7 @@ def reduce_scatter(
         tensor_list: a tensor for each process.
         op: how, as ``ReduceOp`` says.
     """
-    processes = _processes(group)
-    if processes is None:
+    if (processes := _processes(group)) is None:
         return None
     parts = np.stack(_parts("reduce_scatter", tensor_list, processes.size))
     _write(tensor, _reduced(processes, parts, op)[processes.rank])
@@ -402,8 +393,7 @@ def isend(tensor: Operand, dst: int, group: Group | None = None) -> Any:
     Returns:
         a task, whose ``wait`` returns when it was taken.
     """
-    processes = _processes(group)
-    if processes is None:
+    if (processes := _processes(group)) is None:
         return None
     begun = processes.begin_send(_array("isend", tensor), _place("isend", group, dst))
     return Task(lambda: processes.finish(begun))
@@ -421,8 +411,7 @@ def irecv(tensor: Operand, src: int | None = None, group: Group | None = None) -
         NotInitializedError: there are no other processes.
         ArgumentError: no process is said.
     """
-    processes = _processes(group)
-    if processes is None:
+    if (processes := _processes(group)) is None:
         return None
     if src is None:
         raise ArgumentError("irecv: expected src to be the number of a process, got None")
@@ -494,8 +483,7 @@ def all_gather_object(object_list: list[Any], obj: object, group: Group | None =
         object_list: takes them, in the order of the processes.
         obj: anything that can be pickled.
     """
-    processes = _processes(group)
-    if processes is not None:
+    if (processes := _processes(group)) is not None:
         came = processes.exchange([pickle.dumps(obj)] * processes.size)
         object_list[:] = [pickle.loads(each) for each in came]
 
@@ -507,8 +495,7 @@ def broadcast_object_list(object_list: list[Any], src: int, group: Group | None 
     Args:
         object_list: of the same length everywhere.
     """
-    processes = _processes(group)
-    if processes is None:
+    if (processes := _processes(group)) is None:
         return
     place = _place("broadcast_object_list", group, src)
     own = pickle.dumps(object_list) if processes.rank == place else b""
@@ -533,8 +520,7 @@ def scatter_object_list(
         NotInitializedError: there are no other processes.
         ArgumentError: there is not an object for each.
     """
-    processes = _processes(group)
-    if processes is None:
+    if (processes := _processes(group)) is None:
         return
     place = _place("scatter_object_list", group, src)
     parts = [b""] * processes.size

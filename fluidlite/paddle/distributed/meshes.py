@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import ArgumentError
+from ...ground.aliases import Alias
 from ...ground.public_names import list_public_names
 from ...ground.reprs import Described
 from ...ground.tracebacks import api_boundaries
@@ -79,30 +80,16 @@ class ProcessMesh:
             raise ArgumentError(f"expected {rank} different dim_names, got {list(dim_names)}")
         self._dim_names = list(dim_names)
 
-    @property
-    def mesh(self) -> Any:
-        """The numbers of the processes, as an array."""
-        return self._mesh
-
-    @property
-    def dim_names(self) -> list[str]:
-        """The names of the axes."""
-        return self._dim_names
+    mesh = Alias[Any]("_mesh", "The numbers of the processes, as an array.")
+    dim_names = Alias[list[str]]("_dim_names", "The names of the axes.")
 
     @property
     def shape(self) -> list[int]:
         """The sizes of the axes."""
         return list(self._mesh.shape)
 
-    @property
-    def ndim(self) -> int:
-        """How many axes there are."""
-        return int(self._mesh.ndim)
-
-    @property
-    def size(self) -> int:
-        """How many processes there are."""
-        return int(self._mesh.size)
+    ndim = Alias[int]("_mesh.ndim", "How many axes there are.")
+    size = Alias[int]("_mesh.size", "How many processes there are.")
 
     @property
     def process_ids(self) -> list[int]:

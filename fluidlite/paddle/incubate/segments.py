@@ -11,6 +11,7 @@ from ...eager.recording import TensorRecord
 from ...errors import ArgumentError, OutOfRangeError, UnsupportedError
 from ...functions.creation import to_tensor, zeros_like
 from ...functions.selection import gather, scatter_nd_add, where
+from ...ground.docstrings import Family
 from ...ground.public_names import list_public_names
 from ...ground.spellings import given_first
 from ...ground.tracebacks import api_boundaries
@@ -21,6 +22,13 @@ __all__ = [
     "segment_max", "segment_mean", "segment_min", "segment_sum",
 ]  # fmt: skip
 
+_GRAPHS = Family(
+    {
+        "row": "the neighbours of the first node, of the second one, ...",
+        "colptr": "[nodes + 1]: where those of each begin in ``row``.",
+        "return_eids": "whether to give the numbers of what was drawn, too.",
+    }
+)
 _POOLS = ("sum", "mean", "max", "min")
 
 
@@ -149,8 +157,8 @@ def graph_reindex(
     x: Operand,
     neighbors: Operand,
     count: Operand,
-    value_buffer: Operand | None = None,
-    index_buffer: Operand | None = None,
+    value_buffer: object = None,
+    index_buffer: object = None,
     flag_buffer_hashtable: bool = False,
     name: str | None = None,
 ) -> tuple[Any, Any, Any]:
@@ -176,12 +184,13 @@ def graph_reindex(
     return to_tensor(begins), to_tensor(ends), to_tensor(np.array([*places], nodes.dtype))
 
 
+@_GRAPHS
 def graph_sample_neighbors(
     row: Operand,
     colptr: Operand,
     input_nodes: Operand,
     eids: Operand | None = None,
-    perm_buffer: Operand | None = None,
+    perm_buffer: object = None,
     sample_size: int = -1,
     return_eids: bool = False,
     flag_perm_buffer: bool = False,
@@ -190,13 +199,10 @@ def graph_sample_neighbors(
     """Some of the neighbours of nodes, drawn without putting any back.
 
     Args:
-        row: the neighbours of the first node, of the second one, ...
-        colptr: [nodes + 1]: where those of each begin in ``row``.
         input_nodes: the nodes.
         eids: a number for each of ``row``.
         perm_buffer, flag_perm_buffer, name: accepted.
         sample_size: how many of each at most; all when -1.
-        return_eids: whether to give the numbers of what was drawn, too.
 
     Returns:
         the neighbours, how many each node has, and their ``eids``.
@@ -227,6 +233,7 @@ def _drawn(begins: Any, nodes: Any, most: int) -> tuple[Any, Any]:
     return np.concatenate(places).astype("int64") if places else np.zeros(0, "int64"), counts
 
 
+@_GRAPHS
 def graph_khop_sampler(
     row: Operand,
     colptr: Operand,
@@ -239,12 +246,9 @@ def graph_khop_sampler(
     """The neighbours of nodes, those of these, and so on, numbered anew.
 
     Args:
-        row: the neighbours of the first node, of the second one, ...
-        colptr: [nodes + 1]: where those of each begin in ``row``.
         input_nodes: the nodes, each once.
         sample_sizes: for each step how many of each node at most; all when -1.
         sorted_eids: a number for each of ``row``.
-        return_eids: whether to give the numbers of what was drawn, too.
         name: accepted.
 
     Returns:

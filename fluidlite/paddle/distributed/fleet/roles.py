@@ -49,24 +49,24 @@ class RoleMakerBase:
             self._find()
             self._is_known = True
 
-    def _is_worker(self) -> bool:
+    def _found_role(self) -> int:
         self._generate_role()
-        return self._role == Role.WORKER
+        return self._role
+
+    def _is_worker(self) -> bool:
+        return self._found_role() == Role.WORKER
 
     def _is_server(self) -> bool:
-        self._generate_role()
-        return self._role == Role.SERVER
+        return self._found_role() == Role.SERVER
 
     def _is_first_worker(self) -> bool:
         return self._is_worker() and self._current_id == 0
 
     def _is_coordinator(self) -> bool:
-        self._generate_role()
-        return self._role == Role.COORDINATOR
+        return self._found_role() == Role.COORDINATOR
 
     def _is_heter_worker(self) -> bool:
-        self._generate_role()
-        return self._role == Role.HETER_WORKER
+        return self._found_role() == Role.HETER_WORKER
 
     def _worker_index(self) -> int:
         self._generate_role()

@@ -79,27 +79,19 @@ class DistributedStrategy:
         told = ", ".join(field.name for field, _ in self._message.ListFields())
         return f"<DistributedStrategy: {told or 'as by default'}>"
 
-    @property
-    def sparse_table_configs(self) -> list[Any]:
-        """Nothing: tables are those of servers of parameters, which there are not."""
+
+def _tables(name: str) -> property:
+    """Settings of tables of parameters."""
+
+    def get(self: DistributedStrategy) -> list[Any]:
         return []
 
-    @sparse_table_configs.setter
-    def sparse_table_configs(self, configs: object) -> None:
-        _refuse_tables("sparse_table_configs")
+    def put(self: DistributedStrategy, configs: object) -> None:
+        raise UnsupportedError(f"{name}: no process keeps parameters; use {PARAMETER_SERVERS}")
 
-    @property
-    def fleet_desc_configs(self) -> list[Any]:
-        """Nothing: tables are those of servers of parameters, which there are not."""
-        return []
-
-    @fleet_desc_configs.setter
-    def fleet_desc_configs(self, configs: object) -> None:
-        _refuse_tables("fleet_desc_configs")
-
-
-def _refuse_tables(name: str) -> None:
-    raise UnsupportedError(f"{name}: no process keeps parameters; use {PARAMETER_SERVERS}")
+    return property(
+        get, put, doc="Nothing: tables are those of servers of parameters, which there are not."
+    )
 
 
 def _switch(name: str, default: Any) -> property:
@@ -204,6 +196,9 @@ for _name, _default in SWITCHES.items():
     setattr(DistributedStrategy, _shown, _switch(_shown, _default))
 for _name in SETTINGS:
     setattr(DistributedStrategy, _name, (_object if _name in _OBJECTS else _settings)(_name))
+
+for _name in ("sparse_table_configs", "fleet_desc_configs"):
+    setattr(DistributedStrategy, _name, _tables(_name))
 
 list_public_names(globals())
 api_boundaries(globals())

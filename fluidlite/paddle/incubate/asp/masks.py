@@ -10,8 +10,11 @@ from typing import Any
 import numpy as np
 
 from ....errors import ArgumentError
+from ....ground.docstrings import Family
 from ....ground.public_names import list_public_names
 from ....ground.tracebacks import api_boundaries
+
+_MATRICES = Family({"mat": "a matrix.", "n": "how many.", "m": "of how many."})
 
 
 class MaskAlgo(Enum):
@@ -85,13 +88,9 @@ def _sizes(mat: Any) -> tuple[int, int]:
     return (1, array.size) if array.ndim <= 1 else (array.shape[0], array.shape[1])
 
 
+@_MATRICES
 def check_mask_1d(mat: Any, n: int, m: int) -> bool:
     """Whether of each ``m`` neighbours in a row at least ``n`` are zero.
-
-    Args:
-        mat: a matrix.
-        n: how many.
-        m: of how many.
 
     >>> from fluidlite.paddle.incubate import asp
     >>> asp.check_mask_1d(np.array([[0, 1, 3, 0], [1, 0, 0, 1]]), 2, 4)
@@ -101,13 +100,9 @@ def check_mask_1d(mat: Any, n: int, m: int) -> bool:
     return bool(((rows != 0).sum(1) <= m - n).all())
 
 
+@_MATRICES
 def get_mask_1d(mat: Any, n: int, m: int) -> Any:
     """A mask that takes the ``n`` smallest of each ``m`` neighbours in a row away.
-
-    Args:
-        mat: a matrix.
-        n: how many.
-        m: of how many.
 
     >>> from fluidlite.paddle.incubate import asp
     >>> asp.get_mask_1d(np.array([[0.0, 1.0, -3.0, 0.5]]), 2, 4).tolist()
@@ -121,12 +116,11 @@ def get_mask_1d(mat: Any, n: int, m: int) -> Any:
     return mask.reshape(sizes)[:high, :wide]
 
 
+@_MATRICES
 def check_mask_2d(mat: Any, n: int, m: int) -> bool:
     """Whether no block of ``m`` by ``m`` has both a row and a column with fewer than ``n`` zeros.
 
     Args:
-        mat: a matrix.
-        n: how many.
         m: the size of blocks.
     """
     blocks, _ = _blocks(mat, m)
@@ -134,13 +128,12 @@ def check_mask_2d(mat: Any, n: int, m: int) -> bool:
     return not (full[0].any(1) & full[1].any(1)).any()
 
 
+@_MATRICES
 def get_mask_2d_greedy(mat: Any, n: int, m: int) -> Any:
     """A mask that leaves at most ``n`` elements in each row and column of blocks of ``m`` by ``m``:
     the largest first, as long as there is room.
 
     Args:
-        mat: a matrix.
-        n: how many.
         m: the size of blocks.
     """
     blocks, sizes = _blocks(mat, m)
@@ -168,13 +161,12 @@ def _patterns(n: int, m: int) -> Any:
     return np.array(squares)
 
 
+@_MATRICES
 def get_mask_2d_best(mat: Any, n: int, m: int) -> Any:
     """A mask that leaves ``n`` elements in each row and column of blocks of ``m`` by ``m``: those
     with the largest sum.
 
     Args:
-        mat: a matrix.
-        n: how many.
         m: the size of blocks.
     """
     blocks, sizes = _blocks(mat, m)
@@ -201,6 +193,7 @@ def _matrix(tensor: Any) -> tuple[Any, tuple[int, ...]]:
     return turned.reshape(-1, turned.shape[-1]), order
 
 
+@_MATRICES
 def create_mask(tensor: Any, func_name: MaskAlgo = MaskAlgo.MASK_1D, n: int = 2, m: int = 4) -> Any:
     """A mask of an array of up to four dimensions.
 
@@ -208,7 +201,6 @@ def create_mask(tensor: Any, func_name: MaskAlgo = MaskAlgo.MASK_1D, n: int = 2,
         tensor: the array.
         func_name: which way to choose.
         n: how many are taken away, or stay.
-        m: of how many.
 
     Raises:
         ArgumentError: there is no such way, or there are more dimensions.
@@ -221,6 +213,7 @@ def create_mask(tensor: Any, func_name: MaskAlgo = MaskAlgo.MASK_1D, n: int = 2,
     return mask.transpose(np.argsort(order)).astype(array.dtype)
 
 
+@_MATRICES
 def check_sparsity(
     tensor: Any, func_name: CheckMethod = CheckMethod.CHECK_1D, n: int = 2, m: int = 4
 ) -> bool:
@@ -230,7 +223,6 @@ def check_sparsity(
         tensor: the array.
         func_name: which way to check.
         n: how many are zero.
-        m: of how many.
 
     Raises:
         ArgumentError: there is no such way, or there are more dimensions.

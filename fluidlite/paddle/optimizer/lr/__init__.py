@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...ground.public_names import list_public_names
-from ...layers import (
+from ....ground.public_names import list_given_names
+from ....layers import (
     autoincreased_step_counter,
     cosine_decay,
     exponential_decay,
@@ -14,7 +14,7 @@ from ...layers import (
     piecewise_decay,
     polynomial_decay,
 )  # fmt: skip
-from ...optimizer.lr import (
+from ....optimizer.lr import (
     CosineAnnealingDecay,
     CosineAnnealingWarmRestarts,
     CyclicLR,
@@ -35,14 +35,4 @@ from ...optimizer.lr import (
     StepDecay,
 )  # fmt: skip
 
-__all__ = [
-    "CosineAnnealingDecay", "CosineAnnealingWarmRestarts", "CyclicLR", "ExponentialDecay",
-    "InverseTimeDecay", "LRScheduler", "LambdaDecay", "LinearLR", "LinearWarmup",
-    "MultiStepDecay", "MultiplicativeDecay", "NaturalExpDecay", "NoamDecay", "OneCycleLR",
-    "PiecewiseDecay", "PolynomialDecay", "ReduceOnPlateau", "StepDecay",
-    "autoincreased_step_counter", "cosine_decay", "exponential_decay", "inverse_time_decay",
-    "linear_lr_warmup", "natural_exp_decay", "noam_decay", "piecewise_decay",
-    "polynomial_decay",
-]  # fmt: skip
-
-list_public_names(globals())
+list_given_names(globals())

@@ -1,4 +1,4 @@
-"""``paddle.static.nn`` of paddle 2.6: layers that build programs."""
+"""Layers that build programs, where paddle 2.6 has other arguments than fluid 1.8."""
 
 from __future__ import annotations
 
@@ -8,61 +8,12 @@ from typing import Any
 from ... import layers
 from ...errors import ArgumentError
 from ...ground.missing_names import PARAMETER_SERVERS
-from ...ground.module_tables import give_names, make_modules
 from ...ground.public_names import list_public_names
 from ...ground.refusing import refusing
 from ...ground.spellings import Spelling
 from ...ground.tracebacks import api_boundaries
-from ...input import embedding
 from ...ir.variable import Variable
-from ...layers import (
-    batch_norm,
-    bilinear_tensor_product,
-    case,
-    conv2d,
-    conv2d_transpose,
-    conv3d,
-    conv3d_transpose,
-    data_norm,
-    group_norm,
-    layer_norm,
-    nce,
-    py_func,
-    row_conv,
-    sequence_concat,
-    sequence_conv,
-    sequence_enumerate,
-    sequence_expand,
-    sequence_expand_as,
-    sequence_first_step,
-    sequence_last_step,
-    sequence_pad,
-    sequence_pool,
-    sequence_reshape,
-    sequence_reverse,
-    sequence_scatter,
-    sequence_slice,
-    sequence_softmax,
-    sequence_unpad,
-    spectral_norm,
-    switch_case,
-    while_loop,
-)  # fmt: skip
 from ...nn import functional
-from .custom_gradients import static_pylayer
-from .nn_corners import MODULES
-
-__all__ = [
-    "batch_norm", "bilinear_tensor_product", "case", "cond", "conv2d", "conv2d_transpose",
-    "conv3d", "conv3d_transpose", "data_norm", "deform_conv2d", "embedding", "fc", "group_norm",
-    "instance_norm", "layer_norm", "nce", "prelu", "py_func", "row_conv", "sequence_concat",
-    "sequence_conv", "sequence_enumerate", "sequence_expand", "sequence_expand_as",
-    "sequence_first_step", "sequence_last_step", "sequence_pad", "sequence_pool",
-    "sequence_reshape", "sequence_reverse", "sequence_scatter", "sequence_slice",
-    "sequence_softmax", "sequence_unpad", "sparse_embedding", "spectral_norm", "static_pylayer",
-    "switch_case", "while_loop",
-]  # fmt: skip
-
 
 _SPELLED = Spelling({"input": "x", "param_attr": "weight_attr", "act": "activation"})
 fc: Callable[..., Variable] = _SPELLED(
@@ -204,7 +155,4 @@ cond: Callable[..., Any] = Spelling({})(
 )
 
 list_public_names(globals())
-__path__: list[str] = []
-globals().update(make_modules(__name__, MODULES))
-give_names(globals(), {"layers": "~continuous_value_model"})
 api_boundaries(globals())
