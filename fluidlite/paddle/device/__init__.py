@@ -6,12 +6,14 @@ return.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NoReturn
 
 from ...errors import ArgumentError, NoDeviceError
 from ...ground.place import CPUPlace, is_compiled_with_cuda
 from ...ground.public_names import list_public_names
 from ...ground.reprs import Described
+from ...ground.spellings import Spelling
 from ...ground.tracebacks import api_boundaries
 from . import cuda, xpu
 from .absent import Event, IPUPlace, Stream, XPUPlace, without_device
@@ -74,9 +76,17 @@ def get_cudnn_version() -> int | None:
     return None
 
 
-def is_compiled_with_cinn() -> bool:
-    """False."""
-    return False
+def _is_not(name: str) -> Callable[[], bool]:
+    answer: Callable[..., bool] = Spelling({})(
+        is_compiled_with_cuda, name, "False.", scope=globals()
+    )
+    return answer
+
+
+is_compiled_with_cinn = _is_not("is_compiled_with_cinn")
+is_compiled_with_ipu = _is_not("is_compiled_with_ipu")
+is_compiled_with_rocm = _is_not("is_compiled_with_rocm")
+is_compiled_with_xpu = _is_not("is_compiled_with_xpu")
 
 
 def is_compiled_with_custom_device(device_type: str) -> bool:
@@ -87,21 +97,6 @@ def is_compiled_with_custom_device(device_type: str) -> bool:
 def is_compiled_with_distribute() -> bool:
     """Whether processes can be joined: they can, with MPI."""
     return True
-
-
-def is_compiled_with_ipu() -> bool:
-    """False."""
-    return False
-
-
-def is_compiled_with_rocm() -> bool:
-    """False."""
-    return False
-
-
-def is_compiled_with_xpu() -> bool:
-    """False."""
-    return False
 
 
 def current_stream(device: object = None) -> NoReturn:

@@ -31,8 +31,7 @@ _HOW = {
 _COLLECTIVES = Family(
     {
         "group": "the processes; all when None.",
-        "src": "the number of the process.",
-        "dst": "the number of the process.",
+        **dict.fromkeys(("src", "dst"), "the number of the process."),
         "sync_op": "accepted: it is done when this returns.",
     },
     raises="NotInitializedError: there are no other processes.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar
 
 from ... import optimizer as library
@@ -11,8 +11,8 @@ from ...clip import GradientClipBase
 from ...errors import ParameterListError, RateConflictError
 from ...ground.arguments import refused
 from ...ground.docstrings import Family
+from ...ground.spellings import Spelling
 from ...ground.tracebacks import api_boundaries
-from ...ir.program import Program
 from ...ir.variable import Variable
 from ...layers.decay import LearningRateDecay
 from ...optimizer.arguments import OPTIMIZERS as OF_LIBRARY
@@ -25,6 +25,9 @@ Rate = float | LRScheduler | Variable  #: what a learning rate may be
 Parameters = Iterable[Any] | None  #: parameters, or groups of them
 Decay = float | WeightDecayRegularizer | None
 
+_SPELLED = Spelling(
+    {"parameter_list": "parameters"}, types={"Iterable[Variable | str]": "Iterable[Any]"}
+)
 OPTIMIZERS = Family(
     {
         **OF_LIBRARY.args,
@@ -112,14 +115,9 @@ class Optimizer(library.Optimizer):
         """The argument itself: signatures have the defaults."""
         return value
 
-    def minimize(
-        self,
-        loss: Variable,
-        startup_program: Program | None = None,
-        parameters: Iterable[Any] | None = None,
-        no_grad_set: Iterable[Any] | None = None,
-    ) -> tuple[list[Any], Pairs]:
-        """Make a step, or append gradients of a loss and a step to its program.
+    minimize: Callable[..., tuple[list[Any], Pairs]] = _SPELLED(
+        library.Optimizer.minimize,
+        doc="""Make a step, or append gradients of a loss and a step to its program.
 
         Args:
             loss: a tensor whose ``backward()`` was called, or a variable of one element.
@@ -129,24 +127,11 @@ class Optimizer(library.Optimizer):
 
         Returns:
             the operators of the step, none for tensors; parameters and their gradients.
-        """
-        return self.step_of(loss, startup_program, parameters, no_grad_set)
-
-    def backward(
-        self,
-        loss: Variable,
-        startup_program: Program | None = None,
-        parameters: Iterable[Any] | None = None,
-        no_grad_set: Iterable[Any] | None = None,
-        callbacks: Sequence[Callable[..., Any]] | None = None,
-    ) -> Pairs:
-        """The first half of :meth:`minimize`: the gradients.
-
-        Args:
-            loss, startup_program, parameters, no_grad_set: as of :meth:`minimize`.
-            callbacks: called after each appended gradient operator.
-        """
-        return self.gradients_of(loss, startup_program, parameters, no_grad_set, callbacks)
+        """,
+    )
+    backward: Callable[..., Pairs] = _SPELLED(
+        library.Optimizer.backward, doc="The first half of :meth:`minimize`: the gradients."
+    )
 
     def append_regularization_ops(
         self,

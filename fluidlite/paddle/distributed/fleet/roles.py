@@ -49,7 +49,7 @@ class RoleMakerBase:
             self._find()
             self._is_known = True
 
-    def _found_role(self) -> int:
+    def _found_role(self) -> int | None:
         self._generate_role()
         return self._role
 
