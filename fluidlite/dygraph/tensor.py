@@ -31,7 +31,7 @@ from ..param_attr import as_eager_attr
 from ..scope import ScopeVariable
 
 if TYPE_CHECKING:
-    from ..eager.recording import GradNode
+    from ..eager.nodes import GradNode
     from ..functions.arguments import DTypeLike
 
 

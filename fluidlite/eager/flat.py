@@ -16,8 +16,10 @@ import numpy as np
 from ..backend import numpy_
 from ..opdef.reverse_sweep import NodeOutput
 from .mode import thread
-from .pullback import Pullback, ShapeDtype, shape_dtype_of
-from .recording import GradNode, NamedStep, TensorRecord, caller, moment, rules
+from .nodes import GradNode, NamedStep, moment
+from .pullback import Pullback
+from .recording import TensorRecord, caller, rules
+from .straight_line import ShapeDtype, shape_dtype_of
 
 if TYPE_CHECKING:
     from .sweep import BackwardPass

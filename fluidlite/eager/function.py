@@ -16,7 +16,8 @@ from ..opdef.operand import Operand
 from ..opdef.reverse_sweep import NodeOutput
 from .engine import located
 from .mode import RecordingGuard, thread
-from .recording import GradNode, NamedStep, TensorRecord, caller
+from .nodes import GradNode, NamedStep
+from .recording import TensorRecord, caller
 from .saving import Packed, packed
 from .sweep import BackwardPass, described
 from .writing import need_no_leaf

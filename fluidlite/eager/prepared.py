@@ -4,6 +4,7 @@ kernel.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from ..opdef.signature import Slot
 
 MOST_VARIANTS = 1024  #: of an operator that are kept; attributes may differ from call to call
+SMALL_ROOM = 1 << 20  #: bytes to work in that are made anew for each call, as are more
 MOST_SHAPES = 512  #: of the inputs of a variant for which kernels are kept
 
 
@@ -171,7 +173,7 @@ def array_of(value: Any) -> Any:
 
 
 def shaped_kernel(op: Op, inputs: Sequence[Any]) -> Callable[..., Any] | None:
-    """A function of all input slots in order that computes the one output faster than ``run``, for
+    """A function of all input slots in order that computes the outputs faster than ``run``, for
     arrays of the shapes and types of these; None where there is none.
     """
     kernel, reads, draws = kernel_of(op, "numpy")
@@ -182,11 +184,32 @@ def shaped_kernel(op: Op, inputs: Sequence[Any]) -> Callable[..., Any] | None:
     made = op.prepared([None if a is None else Spec(a.shape, as_dtype(a.dtype)) for a in given])
     if made is None:
         return None
-    function, scratch = made.function, made.scratch
-    in_order = places == list(range(len(op.inputs)))
-    if scratch is None:
-        return function if in_order else lambda *ins: function(*[ins[i] for i in places])
-    return lambda *ins: function(*[ins[i] for i in places], scratch())
+    function = made.function if made.scratch is None else in_room(made.function, made.scratch)
+    if places == list(range(len(op.inputs))):
+        return function
+    return lambda *ins: function(*[ins[i] for i in places])
+
+
+def in_room(function: Callable[..., Any], make: Callable[..., Any]) -> Callable[..., Any]:
+    """A kernel that is not given what it works in: each thread keeps that, where it is small.
+
+    Args:
+        function: takes it behind the other arguments.
+        make: makes it.
+    """
+    if getattr(make, "common", SMALL_ROOM) >= SMALL_ROOM:
+        return lambda *ins: function(*ins, make())
+    rooms = threading.local()
+
+    def run(*ins: Any) -> Any:
+        room = rooms.__dict__.pop("room", None)  # a handler of a signal may run it, too
+        if room is None:
+            room = make()
+        out = function(*ins, room)
+        rooms.room = room
+        return out
+
+    return run
 
 
 def _kernel(op: Op, parts: Interpreter) -> Callable[..., Any]:

@@ -7,60 +7,24 @@ elements.  Of the others only shape and type are kept: the sum of two tensors ke
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
 from ..backend import numpy_
 from ..errors import NoGradientError
-from ..ground.dtypes import as_dtype
-from ..ground.shaped import Shaped
 from ..ground.values import SelectedRows
-from ..opdef.arithmetic import Arithmetic
 from ..opdef.definition import Op, lookup
 from ..opdef.gradient import has_rule, kernel_of_rule, replaces_rule
 from ..opdef.interpreter import Interpreter
+from ..opdef.prepared import preparation_of
 from ..opdef.rule import completed, gather
-from ..opdef.spec import Spec, size_of
 from .prepared import kernels
+from .straight_line import NotStraight, ShapeDtype, StraightLine, spec_of
 
+OFTEN = 3  #: the call of a rule by which it is written out
 #: NumPy 1 computes a single-precision number with one of Python's in double precision
 _SCALARS_WIDEN = (np.float32(1) + 1.0).dtype != np.float32
-
-
-class ShapeDtype(NamedTuple):
-    """Stands for a value of which only shape and element type matter."""
-
-    shape: tuple[int, ...]
-    dtype: Any
-
-    @property
-    def ndim(self) -> int:
-        """The number of dimensions."""
-        return len(self.shape)
-
-    @property
-    def size(self) -> int:
-        """The number of elements."""
-        return size_of(self.shape)
-
-
-def shape_dtype_of(value: Any) -> Any:
-    """The form of an array; lists of them for lists."""
-    if value is None:
-        return None
-    if isinstance(value, (list, tuple)):
-        return [shape_dtype_of(each) for each in value]
-    return ShapeDtype(value.shape, value.dtype)
-
-
-def spec_of(form: Any) -> Any:
-    """The spec of a form; lists of them for lists."""
-    if form is None:
-        return None
-    if isinstance(form, list):
-        return [spec_of(each) for each in form]
-    return Spec(tuple(form.shape), as_dtype(form.dtype))
 
 
 class Pullback:
@@ -75,8 +39,9 @@ class Pullback:
     """
 
     __slots__ = (
-        "_cotangents", "_form", "_kernel", "_order", "_outputs", "_rule",
-        "forms", "ins", "keeps", "keeps_out", "op", "outs", "places", "single", "wanted",
+        "_calls", "_cotangents", "_form", "_kernel", "_order", "_outputs", "_rule",
+        "forms", "ins", "keeps", "keeps_out", "lines", "op", "outs", "places", "reads_out",
+        "single", "wanted",
     )  # fmt: skip
 
     def __init__(
@@ -106,6 +71,10 @@ class Pullback:
             needed = everything
         else:
             needed = _needed(op, operands, outs, tuple(slot for _, slot in self.wanted))
+        #: whether the rule itself reads the value of the output
+        self.reads_out: bool = self.single and op.outputs[0].name in needed
+        if self._has_kernel():
+            needed = everything
         #: the kernel of the rule, where that reads all that a kernel may read
         self._kernel: Callable[..., dict[str, Any]] | None = (
             kernel_of_rule(definition) if needed == everything else None
@@ -137,6 +106,156 @@ class Pullback:
             lambda slot: behind + self._outputs.index(slot),
             lambda slot, optional: last + self._cotangents.index((slot, optional)),
         )
+
+        self._calls: dict[Any, int] = {}
+        #: by which outputs have a cotangent: the rule as a function of the kept inputs, the outputs
+        #: and the cotangents, which gives the cotangents of ``wanted``; None where it cannot be
+        #: written out
+        self.lines: dict[Any, Callable[..., tuple[Any, ...]] | None] = {}
+
+    def seen(self, flowing: Any) -> None:
+        """Note one more call: a rule that is called often is written out.
+
+        Args:
+            flowing: the outputs that have a cotangent, as the keys of ``lines`` have it.
+        """
+        count = self._calls[flowing] = self._calls.get(flowing, 0) + 1
+        if count == OFTEN:
+            self.lines[flowing] = self._written(flowing)
+
+    def _written(self, flowing: Any) -> Callable[..., tuple[Any, ...]] | None:
+        for rule in (self._by_kernel, self._by_rule):
+            try:
+                line = self._write(rule, flowing)
+            except Exception:  # the rule wants elements, or another kind of value
+                continue
+            if line is not None:
+                return line
+        return None
+
+    def _write(self, rule: Callable[..., Mapping[str, Any] | None], flowing: Any) -> Any:
+        line = StraightLine()
+        read = [
+            line.value(spec_of(self.ins[place]), "value" if form is None else "form")
+            for place, form in self.keeps
+        ]
+        outs = [self.op.outputs[0].name] if self.single else self._outputs
+        for slot in outs:
+            of = "value" if slot in self.keeps_out else "form"
+            read.append(line.value(spec_of(self.outs.get(slot)), of))
+        if self.single:
+            flows = [line.value(spec_of(self._form))]
+        else:
+            came = {self.places[index][0] for index in flowing}
+            if any(k is not None for _, k in self.places) or any(
+                slot not in came and not optional for slot, optional in self._cotangents
+            ):
+                return None
+            flows = [
+                line.value(spec_of(self.outs[slot])) if slot in came else None
+                for slot, _ in self._cotangents
+            ]
+        at_hand = [*read, *flows]
+        parts = rule(line, *[at_hand[k] for k in self._order])
+        if parts is None:
+            return None
+        gives = tuple([_part(parts, slot) for _, slot in self.wanted])
+        given = {id(value) for value in gives if value is not None}
+        if "form" in line.touched or not given.isdisjoint(map(id, read)):
+            return None  # of which there is no value
+        return line.function(at_hand, gives)
+
+    def on_line(
+        self,
+        line: StraightLine,
+        ins: Mapping[str, Any],
+        outs: Mapping[str, Any],
+        flows: Mapping[str, Any],
+    ) -> list[tuple[int, Any]]:
+        """Pairs of an input's place and its cotangent, on a line where the rule goes on.
+
+        Args:
+            line: takes what the rule applies.
+            ins, outs: values of the line by slot.
+            flows: cotangents by slot.
+
+        Raises:
+            NotStraight: the rule cannot be written out.
+        """
+        arguments = []
+        for argument in type(self.op).rule_arguments:
+            if argument.source == "cotangent":
+                flow = flows.get(argument.of)
+                if flow is None and not argument.optional:
+                    raise NotStraight(f"nothing flows to {argument.of}")
+                arguments.append(flow)
+            else:
+                arguments.append((ins if argument.source == "in" else outs).get(argument.of))
+        parts = self._by_kernel(line, *arguments)
+        if parts is None:
+            parts = self._by_rule(line, *arguments)
+        if parts is None:
+            raise NotStraight(self.op.type)
+        return [(place, _part(parts, slot)) for place, slot in self.wanted]
+
+    def by_line(self, saved: Sequence[Any], out: Any, cotangent: Any) -> Any:
+        """The cotangents of ``wanted`` by a rule that was written out; None where it is none of
+        these values.
+
+        Args:
+            saved: the inputs that are read, in the order of ``keeps``.
+            out: the value of the output where there is one, else the values by slot.
+            cotangent: of the output where there is one, else by number of the output.
+        """
+        if self.single:
+            line = self.lines.get(1)
+            if line is None:
+                if 1 not in self.lines:
+                    self.seen(1)
+                return None
+            form = self._form
+            if type(cotangent) is not np.ndarray or (cotangent.shape, cotangent.dtype) != form:
+                return None
+            return line(*saved, out, cotangent)
+        flowing = tuple(cotangent)
+        line = self.lines.get(flowing)
+        if line is None:
+            if flowing not in self.lines:
+                self.seen(flowing)
+            return None
+        outs = [out.get(slot) for slot in self._outputs]
+        by_slot = {self.places[index][0]: value for index, value in cotangent.items()}
+        return line(*saved, *outs, *[by_slot.get(slot) for slot, _ in self._cotangents])
+
+    def _by_kernel(self, line: StraightLine, *arguments: Any) -> Mapping[str, Any] | None:
+        """The cotangents by the kernel that the gradient operator has for these shapes."""
+        if preparation_of(self.op.grad_type) is None:
+            return None
+        definition: Any = lookup(self.op.grad_type)
+        ins, slots = dict(zip(definition.input_slots, arguments)), self.op.input_slots
+        forms = {
+            name: spec_of(form)
+            for form, slot in zip(self.ins, slots)
+            if (name := definition.grad_slots.get(slot)) is not None
+        }
+        outs = line.prepared(self.op.like(definition), ins, forms)
+        if outs is None:
+            return None
+        return {slot: outs[name] for slot, name in definition.grad_slots.items()}
+
+    def _by_rule(self, line: StraightLine, *arguments: Any) -> Mapping[str, Any] | None:
+        return None if self._kernel is not None else self._rule(line, *arguments)
+
+    def _has_kernel(self) -> bool:
+        """Whether the gradient operator has a kernel for these shapes."""
+        op = self.op
+        if not self.single or not has_rule(type(op)) or preparation_of(op.grad_type) is None:
+            return False
+        forms = dict(zip(op.input_slots, self.ins), **self.outs)
+        specs = [spec_of(forms.get(a.of)) for a in type(op).rule_arguments]
+        if any(isinstance(spec, list) for spec in specs):
+            return False
+        return op.like(lookup(op.grad_type)).prepared(specs) is not None
 
     def refuse(self, *arguments: Any) -> NoReturn:
         """Stands for a rule that nobody wrote.
@@ -205,6 +324,12 @@ class Pullback:
         return pairs
 
 
+def _part(parts: Mapping[str, Any], slot: str) -> Any:
+    """What a rule gives for a slot."""
+    part = parts.get(slot)
+    return part() if callable(part) else part
+
+
 def _dtype_in(cotangents: Any) -> Any:
     """The element type of the first cotangent."""
     if isinstance(cotangents, (Mapping, list)):
@@ -266,93 +391,20 @@ def _sketch(form: Any) -> Any:
 def _probe(
     op: Op, ins: Mapping[str, Any], outs: Mapping[str, Any], wanted: tuple[str, ...]
 ) -> frozenset[str]:
-    analysis = ReadAnalysis()
+    line = StraightLine()
     everything = frozenset(a.of for a in op.rule_arguments if a.source != "cotangent")
     try:
         arguments = gather(
             op.rule_arguments,
-            lambda slot: analysis.abstract(ins[slot], slot),
-            lambda slot: analysis.abstract(outs.get(slot), slot),
-            lambda slot, optional: analysis.abstract(outs.get(slot), None),
+            lambda slot: line.value(spec_of(ins[slot]), slot),
+            lambda slot: line.value(spec_of(outs.get(slot)), slot),
+            lambda slot, optional: line.value(spec_of(outs.get(slot))),
         )
-        parts = op.grad(analysis, *arguments)
+        parts = op.grad(line, *arguments)
         for slot in wanted:
             part = parts.get(slot)
             if callable(part):
                 part()
     except Exception:  # the rule wants elements, or another kind of value
         return everything
-    return frozenset(analysis.touched)
-
-
-class ReadAnalysis(Interpreter):
-    """Runs operators on values without elements, and notes whose values are used."""
-
-    def __init__(self) -> None:
-        self.touched: set[str] = set()
-
-    def abstract(self, form: Any, origin: str | None) -> Any:
-        """Values without elements in the place of those of a form."""
-        if form is None:
-            return None
-        if isinstance(form, list):
-            return [self.abstract(each, origin) for each in form]
-        return AbstractValue(self, spec_of(form), origin)
-
-    def touch(self, value: Any) -> Any:
-        """Note that a value is used, and give its spec."""
-        if isinstance(value, (list, tuple)):
-            return [self.touch(each) for each in value]
-        if isinstance(value, AbstractValue):
-            if value.origin is not None:
-                self.touched.add(value.origin)
-            return value.spec
-        return spec_of(shape_dtype_of(value))
-
-    def apply(
-        self, op: Op, ins: Mapping[str, Any], want: Iterable[str] | None = None
-    ) -> dict[str, Any]:
-        specs = op.infer_outputs({slot: self.touch(value) for slot, value in ins.items()})
-        return {slot: self.results(spec) for slot, spec in specs.items()}
-
-    def results(self, spec: Any) -> Any:
-        """Values without elements of an operator's results."""
-        if spec is None:
-            return None
-        if isinstance(spec, list):
-            return [self.results(each) for each in spec]
-        if -1 in spec.shape:
-            raise ValueError(spec)
-        return AbstractValue(self, spec, None)
-
-
-class AbstractValue(Shaped, Arithmetic):
-    """A value without elements."""
-
-    __slots__ = ("origin", "spec", "analysis")
-    __array_ufunc__ = None
-
-    def __init__(self, analysis: ReadAnalysis, spec: Spec, origin: str | None) -> None:
-        self.analysis: ReadAnalysis = analysis
-        self.spec: Spec = spec
-        self.origin: str | None = origin
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape."""
-        return self.spec.shape
-
-    @property
-    def dtype(self) -> Any:
-        """The element type."""
-        return self.spec.dtype
-
-    def _combine(self, method: str, operator: str, other: Any, reflected: bool) -> Any:
-        if isinstance(other, (int, float)):
-            other = AbstractValue(self.analysis, Spec((), self.spec.dtype), None)
-        a, b = (other, self) if reflected else (self, other)
-        found = self.analysis.apply(lookup(operator)(), {"X": a, "Y": b})
-        return found["Out"]
-
-    def __neg__(self) -> Any:
-        return self._combine("__mul__", "elementwise_mul", -1.0, False)
+    return frozenset(line.touched)

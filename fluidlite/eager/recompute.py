@@ -10,8 +10,9 @@ from ..errors import ArgumentError, OverwrittenError
 from ..opdef.reverse_sweep import NodeOutput
 from .engine import located, tensors_in
 from .mode import enable_grad, thread
+from .nodes import GradNode, NamedStep
 from .prepared import Generator, generator
-from .recording import GradNode, NamedStep, TensorRecord, caller
+from .recording import TensorRecord, caller
 from .sweep import BackwardPass, described, node_of
 
 P = ParamSpec("P")
@@ -164,8 +165,9 @@ class _Inside(BackwardPass):
 
     def __init__(self, recording: bool, edges: Sequence[Any], results: type[TensorRecord]) -> None:
         # nothing is released: the nodes at the ends belong to another sweep
-        super().__init__(recording, False, wanted=frozenset(edges), results=results)
-        self._ends = {node_of(edge) for edge in edges}
+        ends = [edge for edge in edges if edge is not None]
+        super().__init__(recording, False, wanted=frozenset(ends), results=results)
+        self._ends = {node_of(edge) for edge in ends}
 
     def pull(self, node: GradNode, cotangent: Any, take: tuple[bool, ...] | None) -> Any:
         return [] if node in self._ends else super().pull(node, cotangent, take)
@@ -192,22 +194,45 @@ class _Again:
         Raises:
             ArgumentError: the function gives something else than before.
         """
-        outs = node.out.again()
-        inside = _Inside(sweep.recording, node.edges, sweep.results)
-        for index, value in cotangent.items():
-            if index >= len(outs) or outs[index].array.shape != value.shape:
-                raise ArgumentError(
-                    f"the function of a checkpoint gives something else when it is called again; "
-                    f"it was called at {node.site}"
-                )
-            edge = outs[index].edge
-            if edge is not None:
-                inside.deliver(edge, value)
-        inside.run()
-        pairs = []
-        for place, edge in enumerate(node.edges):
-            source = inside.leaves if node_of(edge) is None else inside.found
-            value = source.get(edge)
-            if value is not None and (take is None or take[place]):
-                pairs.append((place, value))
-        return pairs
+        return pulled_through(sweep, node, node.out.again(), cotangent, take)
+
+
+def pulled_through(
+    sweep: BackwardPass,
+    node: GradNode,
+    outs: Sequence[Any],
+    cotangent: Mapping[int, Any],
+    take: Any,
+) -> list[tuple[int, Any]]:
+    """Pairs of a source's place and its cotangent, for what was computed again.
+
+    Args:
+        sweep: goes back through the node.
+        node: stands for the part.
+        outs: what the part gives now, with the graph up to the node's edges.
+        cotangent: by number of the output.
+        take: for each source, whether its cotangent is wanted; all that may be when None.
+
+    Raises:
+        ArgumentError: the part gives something else than before.
+    """
+    inside = _Inside(sweep.recording, node.edges, sweep.results)
+    for index, value in cotangent.items():
+        if index >= len(outs) or outs[index].array.shape != value.shape:
+            raise ArgumentError(
+                f"the function of a checkpoint gives something else when it is called again; "
+                f"it was called at {node.site}"
+            )
+        edge = outs[index].edge
+        if edge is not None:
+            inside.deliver(edge, value)
+    inside.run()
+    pairs, passed = [], {None}
+    for place, edge in enumerate(node.edges):
+        if edge in passed:  # one tensor in two places has one cotangent
+            continue
+        passed.add(edge)
+        value = (inside.leaves if node_of(edge) is None else inside.found).get(edge)
+        if value is not None and (take is None or take[place]):
+            pairs.append((place, value))
+    return pairs

@@ -8,9 +8,8 @@ output, to a :class:`NodeOutput` of one with several, or to a leaf: the tensor i
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -19,18 +18,25 @@ from ..errors import ArgumentError, FluidError, OpError, OutOfRangeError, with_c
 from ..ground import state
 from ..ground.values import LoDTensorArray, SelectedRows
 from ..opdef.definition import Op, lookup
-from ..opdef.gradient import has_rule, is_constant
+from ..opdef.gradient import has_rule
 from ..opdef.interpreter import Interpreter
 from ..opdef.operand import Operand, appends
 from ..opdef.reverse_sweep import NodeOutput
 from .mode import thread
-from .prepared import BoundOperator, PreparedCall, forgets_redefined, kernels, shaped_kernel
-from .pullback import Pullback, ShapeDtype, shape_dtype_of, spec_of
-from .source import SourceLine, call_site, caller, located_line
+from .nodes import GradNode
+from .prepared import (
+    BoundOperator,
+    PreparedCall,
+    forgets_redefined,
+    kernels,
+    shaped_kernel,
+)
+from .pullback import Pullback
+from .source import call_site, caller
+from .specialization import Specialization
+from .straight_line import ShapeDtype, settled, shape_dtype_of, spec_of
 
 MOST_PLANS = 512  #: of a variant of an operator that are kept, one for each combination of shapes
-_FLOATS = frozenset(np.dtype(name) for name in ("float16", "float32", "float64"))
-_count = itertools.count()
 _ndarray = np.ndarray
 _asarray = numpy_.asarray
 
@@ -72,109 +78,10 @@ class TensorRecord(Operand):
         return None if self.stop else self if self.origin is None else self.origin
 
 
-class GradNode:
-    """An operator that was applied to something that wants a gradient."""
-
-    __slots__ = (
-        "__weakref__", "at", "code", "count", "edges", "hooks", "how", "out", "saved", "versions"
-    )  # fmt: skip
-
-    def __init__(
-        self, how: Any, edges: Any, saved: Any, versions: Any, out: Any, code: Any, at: int
-    ) -> None:
-        self.count: int = next(_count)  #: nodes that were made later have larger ones
-        self.how: Any = how  #: a Pullback, or what else can pull a cotangent back
-        self.edges: Any = edges  #: by input slot; None once the graph was released
-        self.saved: Any = saved  #: values that the rule reads
-        self.versions: Any = versions  #: what their versions were; None where all were 0
-        self.out: Any = out  #: outputs that the rule reads
-        self.hooks: Any = None
-        self.code: Any = code
-        self.at: int = at
-
-    @property
-    def type(self) -> str:
-        """The type of the operator."""
-        return self.how.op.type
-
-    @property
-    def site(self) -> SourceLine | None:
-        """Where the user called it."""
-        return located_line(self.code, self.at)
-
-    def release(self) -> None:
-        """Let go of everything that a gradient would need."""
-        self.edges = self.saved = self.out = None
-
-    def __repr__(self) -> str:
-        return f"<{self.type} called at {self.site}>"
-
-
-class NamedStep(NamedTuple):
-    """Stands in the place of the operator of a node that has none."""
-
-    type: str  #: what messages call it
-
-
-def moment() -> int:
-    """A number between those of the nodes that are there and of those that come."""
-    return next(_count)
-
-
-class Overwritten(NamedTuple):
-    """Stands for an output that was written in place after it was kept."""
-
-    site: SourceLine | None
-
-
-class Specialization:
-    """What is known of an operator on inputs of certain shapes and types.
-
-    Args:
-        op: the operator.
-        ins: forms of its inputs, in the order of the slots.
-        outs: its outputs by slot.
-        kernel: computes the output of an operator that has one.
-    """
-
-    __slots__ = ("flows", "ins", "kernel", "op", "outs", "places", "pullbacks")
-
-    def __init__(self, op: Op, ins: Sequence[Any], outs: Mapping[str, Any], kernel: Any) -> None:
-        self.op: Op = op
-        self.kernel: Any = kernel
-        self.ins: Sequence[Any] = ins
-        self.outs: dict[str, Any] = {slot: shape_dtype_of(value) for slot, value in outs.items()}
-        #: slot, and number in a list, of each output that has a gradient
-        self.places: list[tuple[str, int | None]] = [
-            (slot.name, k if slot.many else None)
-            for slot in op.outputs
-            if not slot.constant
-            for k, form in enumerate(_listed(self.outs.get(slot.name)))
-            if form is not None and form.dtype in _FLOATS
-        ]
-        self.flows: bool = bool(self.places) and not is_constant(type(op))
-        self.pullbacks: dict[int, Pullback] = {}  #: by which inputs want a cotangent
-
-    def pullback(self, mask: int) -> Pullback:
-        """How cotangents pass.
-
-        Args:
-            mask: bit i says whether input i wants a cotangent.
-        """
-        pullback = self.pullbacks.get(mask)
-        if pullback is None:
-            wanted = tuple([bool(mask >> i & 1) for i in range(len(self.ins))])
-            pullback = Pullback(self.op, self.ins, self.outs, self.places, wanted)
-            self.pullbacks[mask] = pullback
-        return pullback
-
-
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
-
-
 #: what is given the type of an operator and its kernel, and gives a kernel that measures it
 Measuring = Callable[[str, Any], Any]
+#: what wants to be told of each operator: while there is something, none are run together
+observed: list[Any] = []
 _measuring: state.StateSlot[Measuring | None] = state.slot("eager calls measured", lambda: None)
 
 
@@ -354,6 +261,10 @@ class EagerCall(PreparedCall):
 
     def every(self, prepared: BoundOperator, ins: Sequence[Any]) -> dict[str, Any]:
         """All outputs by slot."""
+        if not self._lists and not observed:
+            known = self._known(prepared, ins)
+            if known is not None:
+                return known
         arrays = [_stripped(value) for value in ins]
         handles = [t for t in _flat(ins) if isinstance(t, Operand)]
         tracked = thread.recording and any(not t.stop for t in handles)
@@ -369,7 +280,8 @@ class EagerCall(PreparedCall):
         if plan is None:
             self._check(prepared, arrays)
         try:
-            outs: dict[str, Any] = thread.run(self._measured(prepared.every), *arrays)
+            kernel = self._measured(self._first(prepared, arrays))
+            outs: dict[str, Any] = thread.run(kernel, *arrays)
         except Exception as error:
             again = self._again(error, prepared, arrays)
             outs = {self.definition.outputs[0].name: again} if self._single else again
@@ -404,6 +316,66 @@ class EagerCall(PreparedCall):
                 outputs[slot][k] = cls(outputs[slot][k], NodeOutput(node, index), False)
         return {slot: _wrapped(cls, value) for slot, value in outputs.items()}
 
+    def _first(self, prepared: BoundOperator, arrays: Sequence[Any]) -> Callable[..., Any]:
+        """What gives all outputs by slot: bit by bit what those to come will be."""
+        kernel = None if self._lists else shaped_kernel(prepared.op, arrays)
+        if kernel is None or prepared.has_one:
+            return prepared.every
+        names = [slot.name for slot in prepared.op.outputs]
+        return lambda *ins: dict(zip(names, settled(prepared.op, kernel(*ins))))
+
+    def _known(self, prepared: BoundOperator, ins: Sequence[Any]) -> dict[str, Any] | None:
+        """The same for inputs of forms that were seen before; None for others."""
+        arrays: list[Any] = []
+        key: list[Any] = []
+        edges: list[Any] = []
+        first: Any = None
+        mask = 0
+        for k, t in enumerate(ins):
+            edge = None
+            if isinstance(t, TensorRecord):
+                if first is None:
+                    first = t
+                if not t.stop:
+                    edge = t if t.origin is None else t.origin
+                    mask |= 1 << k
+                t = t.array
+            elif isinstance(t, Operand):
+                return None
+            arrays.append(t)
+            edges.append(edge)
+            key.append(
+                None if t is None else (getattr(t, "shape", None), getattr(t, "dtype", None))
+            )
+        plan = prepared.plans.get(tuple(key))
+        if plan is None or plan.places_of is None or first is None:
+            return None
+        flowing = thread.recording and mask and plan.flows
+        if flowing and self._unruled:
+            return None
+        try:
+            values = settled(prepared.op, thread.run(plan.kernel, *arrays))
+        except Exception:  # the other way says what is wrong
+            return None
+        cls = first.results
+        if not flowing:
+            return {slot: None if v is None else cls(v) for slot, v in zip(plan.places_of, values)}
+        pullback = plan.pullbacks.get(mask) or plan.pullback(mask)
+        saved = [ins[place] if form is None else form for place, form in pullback.keeps]
+        kept = {slot: v for slot, v in zip(plan.places_of, values) if slot in pullback.keeps_out}
+        node = GradNode(pullback, tuple(edges), saved, _versions(saved), kept, *caller(3))
+        if thread.packing is not None:
+            thread.packing(node, cls)
+        outs: dict[str, Any] = {}
+        for (slot, index), value in zip(plan.places_of.items(), values):
+            if value is None:
+                outs[slot] = None
+            elif index is None:
+                outs[slot] = cls(value)
+            else:
+                outs[slot] = cls(value, NodeOutput(node, index), False)
+        return outs
+
     def _measured(self, kernel: Any) -> Any:
         """The kernel, or while calls are measured what measures it."""
         measuring = _measuring.get()
@@ -433,10 +405,14 @@ class EagerCall(PreparedCall):
         arrays: Sequence[Any],
         outs: Mapping[str, Any],
     ) -> Specialization:
-        kernel = shaped_kernel(prepared.op, arrays) if prepared.has_one else None
+        kernel = None
+        if prepared.has_one or not self._lists:
+            kernel = shaped_kernel(prepared.op, arrays)
         forms = [shape_dtype_of(a) for a in arrays]
         kernel = self._measured(kernel or prepared.one)
         plan = Specialization(prepared.op, forms, outs, kernel)
+        if not prepared.has_one and not self._lists:
+            plan.number_outputs()
         if not self.definition.host or self._single:  # shapes of outputs may depend on values
             if len(prepared.plans) >= MOST_PLANS:
                 prepared.plans.clear()
@@ -565,7 +541,10 @@ def measure(measuring: Measuring | None) -> None:
     Args:
         measuring: is given the type of an operator and its kernel; None for no more.
     """
-    _measuring.switch(measuring)
+    if _measuring.switch(measuring) is not None:
+        observed.remove(measure)
+    if measuring is not None:
+        observed.append(measure)
     for call in list(vars(eager).values()):
         if isinstance(call, EagerCall):
             call._forget_plans()

@@ -12,7 +12,7 @@ from ..functions.arithmetic import matmul
 from ..functions.creation import full_like
 from ..functions.elementary import sigmoid, tanh
 from ..functions.items import get_item
-from ..functions.shaping import chunk, concat, fits, stack, tile, transpose, unbind
+from ..functions.shaping import chunk, concat, fits, stack, tile, transpose, unbind, unsqueeze
 from .engine import located
 from .recording import eager
 
@@ -178,10 +178,14 @@ class RecurrentNet:
     def zeros(self, x: Any) -> State:
         """The state to begin with, for each row of [N, I]."""
         if x.appends is None:
-            rows, dtype = x.array.shape[0], x.array.dtype
-            return tuple(x.results(np.zeros((rows, size), dtype)) for size in self.state_sizes)
+            return self._zeros_beside(x, x.array.shape[0])
         column = full_like(get_item(x, (slice(None), slice(1))), 0)
         return tuple(tile(column, [1, size]) for size in self.state_sizes)
+
+    def _zeros_beside(self, x: Any, rows: int) -> State:
+        """The state to begin with, for some rows of a tensor's type."""
+        dtype = x.array.dtype
+        return tuple([x.results(np.zeros((rows, size), dtype)) for size in self.state_sizes])
 
 
 class StackedCells(RecurrentNet):
@@ -227,36 +231,40 @@ class StackedCells(RecurrentNet):
             ShapeError: one has another shape.
         """
         shape = inputs.array.shape
-        given = None if states is None else self._by_cell(states, shape[1 - axis])
-
-        def start(x: Any, number: int) -> State:
-            return self.zeros(x) if given is None else given[number]
+        begins = None if states is None else self._by_cell(states, shape[1 - axis])
 
         if inputs.appends is not None or self.proj_size:
             steps = unbind(inputs, axis)
+
+            def start(x: Any, number: int) -> State:
+                return self.zeros(x) if begins is None else begins[number]
+
             found = along(self.kind, steps, self._cells, self.weights, start, between, lengths)
             outs, finals = stack(list(found[0]), axis), found[1]
         else:
             first = transpose(inputs, [1, 0, 2]) if axis else inputs
-            outs, finals = self._at_once(first, start, between, lengths)
+            outs, finals = self._at_once(first, begins, between, lengths)
             outs = transpose(outs, [1, 0, 2]) if axis else outs
-        return outs, tuple(stack(list(each)) for each in zip(*finals))
+        return outs, tuple(
+            unsqueeze(each[0], 0) if len(each) == 1 else stack(list(each)) for each in zip(*finals)
+        )
 
     def _at_once(
         self,
         x: Any,
-        start: Callable[[Any, int], State],
+        given: list[State] | None,
         between: Callable[[Any], Any] | None,
         lengths: Any,
     ) -> tuple[Any, list[State]]:
         """The same of tensors, [T, N, I], each direction of a layer as one operator."""
         finals: list[State] = []
+        rows = x.array.shape[1]
         for number, layer in enumerate(self._cells):
             if number and between is not None:
                 x = between(x)
             sides = []
             for cell in layer:
-                h, *c = start(get_item(x, 0), len(finals))
+                h, *c = self._zeros_beside(x, rows) if given is None else given[len(finals)]
                 weights = (*self.weights(cell), None, None)[:4]
                 back = cell.endswith("_reverse")
                 out, *state = eager.recurrent_layer(

@@ -10,8 +10,9 @@ import numpy as np
 from ..errors import ArgumentError, ShapeError
 from ..ground.reprs import Described
 from .mode import RecordingGuard, thread
-from .pullback import ShapeDtype
-from .recording import GradNode, TensorRecord
+from .nodes import GradNode
+from .recording import TensorRecord
+from .straight_line import ShapeDtype
 
 
 class Packed:

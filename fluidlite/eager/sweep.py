@@ -25,12 +25,16 @@ from ..errors import (
 from ..opdef.reverse_sweep import CotangentSweep, NodeOutput
 from . import flat
 from .mode import thread
+from .nodes import GradNode, Overwritten
 from .prepared import kernels
-from .pullback import Pullback, ShapeDtype
-from .recording import GradNode, Overwritten, TensorRecord, rules
+from .pullback import Pullback
+from .recording import TensorRecord, rules
 from .saving import Packed, opened
+from .straight_line import ShapeDtype
 
 _ndarray = np.ndarray
+_PLAIN = frozenset((np.ndarray, type(None)))
+_ELSEWHERE = (Packed, list, tuple)  #: what is no array, nor its form
 
 
 def node_of(edge: Any) -> GradNode | None:
@@ -69,6 +73,7 @@ class BackwardPass(CotangentSweep):
     ) -> None:
         super().__init__(wanted)
         self.recording = recording
+        self.plain = not recording  #: whether rules run on bare arrays
         self.release = release
         self.follow = follow
         self.blocked = blocked
@@ -152,6 +157,10 @@ class BackwardPass(CotangentSweep):
         if type(how) is not Pullback:
             return how.pull(self, node, cotangent, take)
         try:
+            if self.plain:
+                pairs = self._by_line(node, how, cotangent, take)
+                if pairs is not None:
+                    return pairs
             values = self.values(node)
             out = node.out
             if type(out) is Packed or type(out) is dict:
@@ -161,7 +170,9 @@ class BackwardPass(CotangentSweep):
                 if out is not None and any(type(v) is Overwritten for v in out.values()):
                     raise _overwritten_output(node)
             elif type(out) is Overwritten:
-                raise _overwritten_output(node)
+                if how.reads_out:
+                    raise _overwritten_output(node)
+                out = None
             if self.recording:
                 outs = self.outputs(node, out)
                 if self.results.flat_zeros:
@@ -174,6 +185,33 @@ class BackwardPass(CotangentSweep):
                 raise
             raise with_context(error, where) from error.__cause__
 
+    def _by_line(self, node: GradNode, how: Pullback, cotangent: Any, take: Any) -> Any:
+        """The same by a rule that was written out; None where it is not for these values."""
+        if take is not None and not all(take[place] for place, _ in how.wanted):
+            return None
+        arrays: list[Any] = []
+        versions = node.versions
+        for i, saved in enumerate(node.saved):
+            if isinstance(saved, TensorRecord):
+                if saved.version != (0 if versions is None else versions[i]):
+                    return None
+                saved = saved.array
+                if type(saved) is not _ndarray:
+                    return None
+            elif type(saved) in _ELSEWHERE:
+                return None
+            arrays.append(saved)
+        out = node.out
+        if type(out) is dict:
+            if not _PLAIN.issuperset(map(type, out.values())):
+                return None
+        elif type(out) not in _PLAIN:
+            return None
+        flows = how.by_line(arrays, out, cotangent)
+        if flows is None:
+            return None
+        return [(at[0], flow) for at, flow in zip(how.wanted, flows) if flow is not None]
+
     def values(self, node: GradNode) -> list[Any]:
         """The inputs that a rule reads."""
         values: list[Any] = []
@@ -181,7 +219,7 @@ class BackwardPass(CotangentSweep):
         for i, saved in enumerate(node.saved):
             if isinstance(saved, TensorRecord):
                 if saved.version != (0 if versions is None else versions[i]):
-                    raise _overwritten(node, saved, saved.version)
+                    raise overwritten(node, saved, saved.version)
                 place = node.how.keeps[i][0]
                 values.append(self.restored(saved, node.edges[place]))
             elif isinstance(saved, (list, tuple)) and not isinstance(saved, ShapeDtype):
@@ -191,7 +229,7 @@ class BackwardPass(CotangentSweep):
                 for k, (t, edge) in enumerate(zip(saved, edges)):
                     if isinstance(t, TensorRecord):
                         if t.version != (0 if versions is None else versions[i][k]):
-                            raise _overwritten(node, t, t.version)
+                            raise overwritten(node, t, t.version)
                         many.append(self.restored(t, edge))
                     else:
                         many.append(self.restored(t.tensor(), edge) if type(t) is Packed else t)
@@ -282,7 +320,8 @@ def _released(node: GradNode) -> ReleasedError:
     )
 
 
-def _overwritten(node: GradNode, tensor: TensorRecord, version: int) -> OverwrittenError:
+def overwritten(node: GradNode, tensor: TensorRecord, version: int) -> OverwrittenError:
+    """The error that a gradient needs a tensor that was written in place since."""
     return OverwrittenError(
         f"the gradient of operator {node.type} needs {described(tensor)}, which has been written "
         f"in place since (it is at version {version}); work on a clone() of it instead"

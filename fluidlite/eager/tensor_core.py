@@ -31,8 +31,9 @@ from . import engine
 from .hooks import HookHandle, Hooks, called, keep_gradient
 from .kinds import Kinds
 from .methods import SharedMethods
+from .nodes import GradNode
 from .printing import tensor_markup
-from .recording import GradNode, TensorRecord, eager
+from .recording import TensorRecord, eager
 from .sweep import BackwardPass, described, node_of
 from .views import parts, see, taken
 from .writing import Writing

@@ -19,7 +19,8 @@ from ..functions.items import encode, part_code, set_item
 from ..ground.tracebacks import boundary_followed
 from . import engine
 from .mode import no_grad, thread
-from .recording import Overwritten, TensorRecord, call_site, eager
+from .nodes import Overwritten
+from .recording import TensorRecord, call_site, eager
 from .sweep import described, node_of
 
 if TYPE_CHECKING:

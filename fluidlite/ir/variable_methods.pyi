@@ -487,7 +487,7 @@ class VariableMethods(Arithmetic):
         """The slices of x along a dimension that an index names; the same as ``gather``."""
 
     def inner(self, y: Any, name: str | None = None) -> Variable:
-        """Products of the vectors along the last dimensions; of numbers with what the other is."""
+        """Products of the vectors along the last dimensions; of one element with what the other is."""
 
     def is_empty(self, name: str | None = None) -> Variable:
         """Whether x has no elements."""
@@ -613,10 +613,10 @@ class VariableMethods(Arithmetic):
         """The logarithm of the sum of e^x, without overflow."""
 
     def masked_fill(self, mask: Any, value: Other, name: str | None = None) -> Variable:
-        """x with a number, or a tensor of one element, where a mask holds."""
+        """x with a number, or a tensor of one element, where a mask holds; both in the type of x."""
 
     def masked_fill_(self, mask: Any, value: Other, name: str | None = None) -> Variable:
-        """x with a number, or a tensor of one element, where a mask holds, in place."""
+        """x with a number, or a tensor of one element, where a mask holds, in place; both in the type of x."""
 
     def masked_select(self, mask: Any, name: str | None = None) -> Variable:
         """The elements of x where a mask holds, as a vector."""

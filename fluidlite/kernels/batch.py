@@ -148,6 +148,32 @@ def batch_norm_grad(op: Any, X: Spec, Scale: Spec, *specs: Any) -> Prepared | No
     return Prepared(run, out=True)
 
 
+@prepares("layer_norm")
+def layer_norm(op: Any, X: Spec, Scale: Spec | None, Bias: Spec | None) -> Prepared | None:
+    """The normalised samples, their means and variances: what the operator computes, bit by bit."""
+    if X.dtype is DType.FP16 or 0 in X.shape:
+        return None
+    matrix, dtype = flat(X.shape, op.begin_norm_axis), X.dtype.dtype
+    count, epsilon = np.asarray(matrix[1], dtype), np.asarray(op.epsilon, dtype)
+
+    def run(x: Any, scale: Any, bias: Any) -> Any:
+        rows = x.reshape(matrix)
+        mean = np.add.reduce(rows, axis=1, keepdims=True)
+        np.divide(mean, count, out=mean)
+        y = np.subtract(rows, mean)
+        squares = np.multiply(y, y)
+        variance = np.add.reduce(squares, axis=1, keepdims=True)
+        np.divide(variance, count, out=variance)
+        np.divide(y, np.sqrt(variance + epsilon), out=y)
+        if scale is not None:
+            np.multiply(y, scale, out=y)
+        if bias is not None:
+            np.add(y, bias, out=y)
+        return y.reshape(x.shape), mean.reshape(-1), variance.reshape(-1)
+
+    return Prepared(run)
+
+
 @prepares("layer_norm_grad")
 def layer_norm_grad(
     op: Any, X: Spec, Scale: Spec | None, Bias: Spec | None, Mean: Spec, Variance: Spec, *more: Any

@@ -78,11 +78,23 @@ class Layer(CastLayer):
     def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
         """``forward``, between the hooks."""
         try:
+            if self._is_plain(inputs) and not kwargs:
+                return self.forward(*inputs)
             with appending(self.tensor_kind, *inputs, kwargs):
                 return super().__call__(*inputs, **kwargs)
         except Exception as error:
             cut(error)
             raise
+
+    def _is_plain(self, inputs: Sequence[Any]) -> bool:
+        """Whether a call is ``forward`` alone."""
+        own, kind = self.__dict__, self.tensor_kind
+        if not own.get("_built") or own["_pre_hooks"] or own["_post_hooks"]:
+            return False
+        for each in inputs:
+            if each.__class__ is not kind:
+                return False
+        return state.training.get() is self.training
 
     def __getattr__(self, name: str) -> Any:
         return in_program(super().__getattr__(name))

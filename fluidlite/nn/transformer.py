@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, overload
 
 import numpy as np
 
+from ..eager.composite import composite
 from ..errors import ArgumentError
+from ..functions.arithmetic import add, matmul, multiply
 from ..functions.creation import to_tensor
-from ..functions.shaping import concat
+from ..functions.shaping import concat, reshape, transpose
 from ..ground.docstrings import Family
 from ..param_attr import Attr
 from . import functional as F
@@ -160,16 +162,10 @@ class MultiHeadAttention(Layer):
             if cache is not None:
                 keys, values = concat([cache.k, keys], 2), concat([cache.v, values], 2)
                 cache = Cache(keys, values)
-        scores = self._heads(self.q_proj(query) * (1 / sqrt(self.head_dim))).matmul(
-            keys, transpose_y=True
-        )
-        if attn_mask is not None:
-            scores = scores + added_mask(attn_mask, scores)
-        weights = F.softmax(scores)
+        weights = _weights(self.q_proj(query), keys, attn_mask, self.num_heads)
         if self.dropout:
             weights = F.dropout(weights, self.dropout, training=self.training)
-        found = weights.matmul(values).transpose([0, 2, 1, 3])
-        result = self.out_proj(found.reshape([0, 0, self.embed_dim]))
+        result = self.out_proj(_weighted(weights, values))
         given: list[Any] = [result, *[weights] * self.need_weights, *[cache] * (cache is not None)]
         return tuple(given) if len(given) > 1 else result
 
@@ -223,8 +219,30 @@ class MultiHeadAttention(Layer):
         return self._heads(self.k_proj(key)), self._heads(self.v_proj(value))
 
     def _heads(self, x: Any) -> Any:
-        """[N, T, heads x D] as [N, heads, T, D]."""
-        return x.reshape([0, 0, self.num_heads, self.head_dim]).transpose([0, 2, 1, 3])
+        return _split(x, self.num_heads)
+
+
+@composite
+def _split(x: Any, heads: int) -> Any:
+    """[N, T, heads x D] as [N, heads, T, D]."""
+    return transpose(reshape(x, [0, 0, heads, +x.array.shape[-1] // heads]), [0, 2, 1, 3])
+
+
+@composite
+def _weights(query: Any, keys: Any, mask: Any, heads: int) -> Any:
+    """How much each query takes of each key: [N, heads, T, S]."""
+    scale = 1 / sqrt(+keys.array.shape[-1])
+    scores = matmul(_split(multiply(query, scale), heads), keys, transpose_y=True)
+    if mask is not None:
+        scores = add(scores, added_mask(mask, scores))
+    return F.softmax(scores)
+
+
+@composite
+def _weighted(weights: Any, values: Any) -> Any:
+    """The sums of values by weights, the heads side by side: [N, T, heads x D]."""
+    sums = transpose(matmul(weights, values), [0, 2, 1, 3])
+    return reshape(sums, [0, 0, sums.array.shape[2] * sums.array.shape[3]])
 
 
 class _Block(TensorLayer):

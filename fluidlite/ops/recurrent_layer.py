@@ -168,21 +168,28 @@ class recurrent_layer(Op):
             gates += BiasHh
         elif BiasHh is not None:
             gates[:, : 2 * size] += BiasHh[: 2 * size]
+        halved = _HALVED.get(self.mode)
+        if halved is None:
+            by_state = np.ascontiguousarray(WeightHh.T)
+        else:  # as the logistic function of x is (tanh(x / 2) + 1) / 2
+            halves = np.repeat(np.asarray(halved, gates.dtype), size)
+            scales = halves, np.where(halves == 1, np.zeros_like(halves), halves)
+            gates *= halves
+            by_state = np.multiply(WeightHh.T, halves, order="C")
         gates = gates.reshape(steps, rows, -1)
         out = np.empty((steps, rows, size), gates.dtype)
         memory: Any = np.empty_like(out) if self.mode in ("LSTM", "GRU") else None
-        by_state = np.ascontiguousarray(WeightHh.T)
         here = _here(Lengths, steps)
         h, c = InitH, InitC
         for t in self.order(steps):
             before = h, c
             if self.mode == "LSTM":
-                c = _lstm_step(gates[t], h @ by_state, c, memory[t])
-                h = np.multiply(gates[t][:, 3 * size :], np.tanh(c), out=out[t])
+                c = _lstm_step(gates[t], np.dot(h, by_state), c, scales, memory[t])
+                h = np.multiply(gates[t, :, 3 * size :], np.tanh(c), out=out[t])
             elif self.mode == "GRU":
-                h = _gru_step(gates[t], h @ by_state, of_state, h, memory[t], out[t])
+                h = _gru_step(gates[t], np.dot(h, by_state), of_state, h, memory[t], out[t])
             else:
-                gates[t] += h @ by_state
+                gates[t] += np.dot(h, by_state)
                 act = np.tanh if self.mode == "tanh" else _relu
                 h = act(gates[t], out=gates[t])
                 out[t] = h
@@ -244,7 +251,7 @@ class recurrent_layer(Op):
                 by_state *= flow[:, None]
             if slopes.more is not None:
                 by_state += slopes.more[t]
-            dh = by_state.reshape(rows, -1) @ WeightHh
+            dh = np.dot(by_state.reshape(rows, -1), WeightHh)
             if self.mode == "GRU":
                 slopes.of_cell[t] *= flow
                 dh += flow * slopes.stays[t]
@@ -314,35 +321,33 @@ def _relu(x: Array, out: Array) -> Array:
     return np.maximum(x, 0, out=out)
 
 
-def _squash(x: Array) -> None:
-    """The logistic function of x in its place: (tanh(x / 2) + 1) / 2."""
-    x *= 0.5
-    np.tanh(x, out=x)
-    x *= 0.5
-    x += 0.5
+#: what is multiplied to which gates before their functions
+_HALVED = {"LSTM": (0.5, 0.5, 1, 0.5), "GRU": (0.5, 0.5, 1)}
 
 
-def _lstm_step(gates: Array, product: Array, cell: Array, out: Array) -> Array:
-    """The next cell; the gates become what their functions give."""
+def _lstm_step(
+    gates: Array, product: Array, cell: Array, scales: tuple[Array, Array], out: Array
+) -> Array:
+    """The next cell; the gates, all but the third halved, become what their functions give."""
     size = cell.shape[1]
-    gates += product
-    g = np.tanh(gates[:, 2 * size : 3 * size])
-    _squash(gates)
-    gates[:, 2 * size : 3 * size] = g
+    np.add(gates, product, out=gates)
+    np.tanh(gates, out=gates)
+    np.multiply(gates, scales[0], out=gates)
+    np.add(gates, scales[1], out=gates)
     np.multiply(gates[:, size : 2 * size], cell, out=out)
-    g *= gates[:, :size]
-    out += g
-    return out
+    return np.add(out, gates[:, :size] * gates[:, 2 * size : 3 * size], out=out)
 
 
 def _gru_step(
     gates: Array, product: Array, bias: Any, state: Array, from_state: Array, out: Array
 ) -> Array:
-    """The next state; the gates become what their functions give."""
+    """The next state; the gates, the first two halved, become what their functions give."""
     size = state.shape[1]
     turns, n = gates[:, : 2 * size], gates[:, 2 * size :]
     turns += product[:, : 2 * size]
-    _squash(turns)
+    np.tanh(turns, out=turns)
+    turns *= 0.5
+    turns += 0.5
     from_state[...] = product[:, 2 * size :]
     if bias is not None:
         from_state += bias

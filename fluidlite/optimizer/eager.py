@@ -75,8 +75,13 @@ class EagerSteps:
         self.rate = rate
         self._clip = clip
         self.states: EagerStates = EagerStates(optimizer, self.parameters, name)
+        self._repeated: joint_steps.RepeatedStep | None = None
         self._rate_tensor: Any = None
         self._rate_shown: Any = None  #: the array that it was made with
+
+    def __getstate__(self) -> dict[str, Any]:
+        # what is kept for the next step of this object is found again by that of a copy
+        return {**self.__dict__, "_repeated": None}
 
     # -- from a loss to steps --------------------------------------------------------------------
 
@@ -123,26 +128,43 @@ class EagerSteps:
         """
         optimizer = self._optimizer
         updated = [(p, g) for p, g in pairs if g is not None and not p.stop_gradient]
-        self.states.prepare([p for p, _ in updated])
+        repeated = self._repeated
+        if repeated is None or not repeated.is_of([p for p, _ in updated]):
+            self.states.prepare([p for p, _ in updated])
         clip = append_gradient_clip_ops if self._clip is None else self._clip
         decayed = [
             (p, with_decay(p, g, optimizer.regularizer_of(p)))
             for p, g in self.groups.clipped(updated, clip)
         ]
         rate = self._next_rate()
-        for some in joint_steps.groups(optimizer, self._updates(decayed, rate)):
+        if repeated is None or not repeated.make(decayed, self._held_rate(rate)):
+            self._repeated = self._step(decayed, rate)
+        optimizer.finish_eagerly(self, [param for param, _ in decayed])
+
+    def _held_rate(self, rate: float) -> Any:
+        """The learning rate in an array: fluid 1.8 holds it in a variable of single precision,
+        paddle 2 as a number.
+        """
+        return np.full([1], rate, "float64" if self._optimizer.by_paddle2 else "float32")
+
+    def _step(self, pairs: Sequence[Pair], rate: float) -> joint_steps.RepeatedStep | None:
+        """Make a step; what can make the next one, if that is alike."""
+        optimizer = self._optimizer
+        steps = joint_steps.groups(optimizer, self._updates(pairs, rate))
+        for some in steps:
             param = some[0].param
             run = getattr(param.layer(param.results, optimizer.type, None), optimizer.type)
             outputs = run.all(**joint_steps.joined(optimizer, some), **some[0].attrs)
             joint_steps.write(optimizer, some, optimizer.written, outputs)
-        optimizer.finish_eagerly(self, [param for param, _ in decayed])
+        if self.groups.has_options:
+            return None
+        return joint_steps.RepeatedStep.after(optimizer, steps)
 
     def _updates(self, pairs: Sequence[Pair], rate: float) -> list[joint_steps.ParameterStep]:
         """What the steps of parameters read."""
         optimizer, definition = self._optimizer, lookup(self._optimizer.type)
         takes_rate = "LearningRate" in definition.input_slots
-        # fluid 1.8 holds it in a variable of single precision, paddle 2 as a number
-        held_rate = np.full([1], rate, "float64" if optimizer.by_paddle2 else "float32")
+        held_rate = self._held_rate(rate)
         shared: dict[int, tuple[Mapping[str, Any], Mapping[str, Any]]] = {}
         rates: dict[tuple[Any, float], Any] = {}
         updates = []
@@ -248,6 +270,7 @@ class EagerSteps:
             ShapeError: a state has another shape.
         """
         need_mapping(given)
+        self._repeated = None
         entries = {name: value for name, value in given.items() if name not in _OTHERS}
         values = self.states.checked(entries, by_position)
         rate = self.rate

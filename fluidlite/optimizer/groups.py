@@ -48,6 +48,11 @@ class ParameterGroups:
             ],
         )
 
+    @property
+    def has_options(self) -> bool:
+        """Whether the user made groups."""
+        return bool(self._groups)
+
     def options_of(self, param: Any) -> Mapping[str, Any] | None:
         """What holds for a parameter's group; None where the user made no groups."""
         return self._options.get(param.name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from ...eager.composite import composite
 from ...eager.recording import eager
 from ...eager.tensor import Tensor
 from ...functions.arguments import Numbers
@@ -14,6 +15,7 @@ from ...opdef.windows import WindowArguments
 from .windows import WINDOWS, each, of_rank, windows_of
 
 
+@composite
 @WINDOWS
 def convolution(
     rank: int,

@@ -6,6 +6,7 @@ from typing import Any, Literal, overload
 
 import numpy as np
 
+from ...eager.composite import composite
 from ...eager.engine import located
 from ...eager.recording import eager
 from ...eager.tensor import Tensor
@@ -47,6 +48,7 @@ def reduced(loss: Tensor, reduction: str) -> Tensor:
     )
 
 
+@composite
 def mse_loss(
     input: Tensor, label: Tensor, reduction: str = "mean", name: str | None = None
 ) -> Tensor:
@@ -58,11 +60,13 @@ def mse_loss(
     return reduced(square(subtract(input, label)), reduction)
 
 
+@composite
 def square_error_cost(input: Tensor, label: Tensor) -> Tensor:
     """The square of the difference, element by element."""
     return square(subtract(input, label))
 
 
+@composite
 def l1_loss(
     input: Tensor, label: Tensor, reduction: str = "mean", name: str | None = None
 ) -> Tensor:
@@ -70,6 +74,7 @@ def l1_loss(
     return reduced(size(subtract(input, label)), reduction)
 
 
+@composite
 def smooth_l1_loss(
     input: Tensor,
     label: Tensor,
@@ -84,6 +89,7 @@ def smooth_l1_loss(
     return reduced(chosen(less_than(difference, delta), near, far), reduction)
 
 
+@composite
 def cross_entropy(
     input: Tensor,
     label: Tensor,

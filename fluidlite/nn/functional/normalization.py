@@ -49,7 +49,7 @@ def layer_norm(
     if begin < 0 or shape[begin:] != sizes:
         raise ShapeError(f"expected x to end in the sizes {sizes}, got shape {shape}")
     if begin:
-        one = [None if v is None else reshape(v, [-1]) for v in (weight, bias)]
+        one = [v if v is None or v.array.ndim == 1 else reshape(v, [-1]) for v in (weight, bias)]
         return eager.layer_norm(x, *one, epsilon=epsilon, begin_norm_axis=begin)
     flat = reshape(x, [prod(shape[:begin]) if begin else 1, prod(sizes)])
     one = [None if v is None else reshape(v, [-1]) for v in (weight, bias)]
@@ -99,8 +99,8 @@ def batch_norm(
         use_global_stats=bool(use_global_stats),
     )
     if training and not use_global_stats and x.appends is None:
-        running_mean.set_value(outs["MeanOut"])
-        running_var.set_value(outs["VarianceOut"])
+        running_mean.replace(outs["MeanOut"].array)
+        running_var.replace(outs["VarianceOut"].array)
     return outs["Y"]
 
 

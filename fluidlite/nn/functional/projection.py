@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...eager.composite import composite
 from ...eager.prepared import generator
 from ...eager.recording import eager
 from ...eager.tensor import Tensor
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from ...functions.arguments import Axes
 
 
+@composite
 def linear(
     x: Tensor, weight: Tensor, bias: Tensor | None = None, name: str | None = None
 ) -> Tensor:
