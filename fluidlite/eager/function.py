@@ -210,9 +210,9 @@ class _Called:
             value = gradient
             if not sweep.recording:
                 value = numpy_.asarray(gradient.array)
-                edge = (node.edges or ())[place : place + 1]
-                if edge and isinstance(edge[0], TensorRecord) and edge[0].raw_gradient is None:
-                    edge[0].gradient_stops = True  # it is what the user's function gave
+                leaf: Any = node.edges[place] if node.edges is not None else None
+                if isinstance(leaf, TensorRecord) and leaf.raw_gradient is None:
+                    leaf.gradient_stops = True  # it is what the user's function gave
             pairs.append((place, value))
         return pairs
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from ..eager.engine import located
-from ..errors import ArgumentError, suggestion
+from ..errors import ArgumentError, FluidError, suggestion
 from ..ground.protected import raise_refused
 from ..ground.tracebacks import quick_api_boundary
 
@@ -60,7 +60,7 @@ class Owner:
                 self.__dict__[other].pop(name, None)
         self.__dict__[place][name] = value
 
-    def _unfit(self, place: str, name: str, value: Any) -> ArgumentError:
+    def _unfit(self, place: str, name: str, value: Any) -> FluidError:
         return located(
             ArgumentError,
             f"attribute {name!r} of {type(self).__name__} holds {self._keeps[place].said}: "
