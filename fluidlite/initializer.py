@@ -18,6 +18,7 @@ import numpy as np
 
 from . import unique_name
 from .errors import ArgumentError, DTypeError, ShapeError
+from .ground import state
 from .ground.arguments import Check, instance_of, integer, or_none, positive, refused
 from .ground.callsite import warn
 from .ground.docstrings import Family
@@ -92,6 +93,10 @@ class Initializer(HasProtectedArguments, Described):
         for name, check in _checks_of(type(self)):  # type: ignore[arg-type]  # of a class
             check(self, name, getattr(self, name))
 
+    @property
+    def _goes_first(self) -> bool:
+        return self.prepends and not state.builds.get()  # paddle 2 has none of these
+
     def _compute_fans(self, var: Variable) -> tuple[int, int]:
         return fans(var)
 
@@ -129,7 +134,7 @@ class Initializer(HasProtectedArguments, Described):
             dtype=dtype,
         )
         casts = {"in_dtype": dtype, "out_dtype": var.dtype}
-        if self.prepends:
+        if self._goes_first:
             block.prepend_op("cast", inputs={"X": wide}, outputs={"Out": var}, attrs=casts)
             return self._put(block, kind, attrs, wide)
         made = self._put(block, kind, attrs, wide)
@@ -151,7 +156,7 @@ class Initializer(HasProtectedArguments, Described):
         return self(var, block)
 
     def _put(self, block: Block, kind: str, attrs: dict[str, Any], out: Variable) -> Operator:
-        put = block.prepend_op if self.prepends else block.append_op
+        put = block.prepend_op if self._goes_first else block.append_op
         return put(kind, outputs={"Out": out}, attrs=attrs)
 
 
@@ -177,6 +182,7 @@ class Constant(Initializer):
             "dtype": dtype,
             "value": float(self.value),
             "force_cpu": bool(self.force_cpu),
+            **({"str_value": str(float(self.value))} if state.builds.get() else {}),
         }
 
 

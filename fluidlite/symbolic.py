@@ -32,6 +32,7 @@ from .ir.block import Block
 from .ir.builder import Builder
 from .ir.program import Program, default_startup_program
 from .ir.variable import Variable
+from .layers.function_builder import FunctionBuilder
 from .layers.layer import LayerBuilder, Undo
 from .opdef.definition import Op, lookup
 
@@ -127,7 +128,7 @@ def _builder(x: Variable) -> LayerBuilder:
 
 
 def _builder_of(program: Program) -> LayerBuilder:
-    f = LayerBuilder("tensor", None)
+    f = FunctionBuilder("tensor", None)
     f.block = program.current_block()
     _begins_call(program)
     return f

@@ -211,7 +211,7 @@ class _Called:
             if not sweep.recording:
                 value = numpy_.asarray(gradient.array)
                 leaf: Any = node.edges[place] if node.edges is not None else None
-                if isinstance(leaf, TensorRecord) and leaf.raw_gradient is None:
+                if leaf is not None and getattr(leaf, "raw_gradient", leaf) is None:
                     leaf.gradient_stops = True  # it is what the user's function gave
             pairs.append((place, value))
         return pairs

@@ -500,7 +500,11 @@ class OneElement(np.ndarray[Any, Any]):
 
 
 def as_fetched(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """An array as a user gets it: one of one element is a number, too."""
+    """An array as a user gets it: one of one element is a number, too.  Whole numbers are C's
+    ``long long``, which arrays say when they are printed, where programs are printed as paddle 2's.
+    """
+    if array.dtype.char == "l" and state.as_paddle_2.get():
+        array = array.view("q")
     return array.view(OneElement) if array.size == 1 and array.ndim else array
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from .. import unique_name
 from ..errors import ArgumentError, AttributeValueError, ShapeError
+from ..ground import state
 from ..ground.dtypes import DType
 from ..opdef.arithmetic import WITH_NUMBER, Arithmetic
 from ..opdef.attribute import whole_number
@@ -64,6 +65,9 @@ class Builder(Interpreter):
                 else self.new_variable()
             )
         self.append(op, ins, outs)
+        if state.builds.get() and all(x.stop_gradient for x in _variables(ins)):
+            for made in _variables(outs):  # as paddle 2 has it
+                made.stop_gradient = True
         return outs
 
     def append(self, op: Op, ins: Mapping[str, Any], outs: Mapping[str, Any]) -> None:
@@ -252,3 +256,9 @@ def op_width(op: Op, ins: Mapping[str, Any]) -> int:
     if width is None:
         raise AttributeValueError(f"{op.type} does not say how many outputs it has")
     return int(width(**{slot.name: ins.get(slot.name) for slot in op.inputs}))
+
+
+def _variables(slots: Mapping[str, Any]) -> Iterator[Variable]:
+    for held in slots.values():
+        listed = held if isinstance(held, (list, tuple)) else [held]
+        yield from (each for each in listed if isinstance(each, Variable))

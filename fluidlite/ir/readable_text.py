@@ -10,6 +10,7 @@ import numpy as np
 
 from ..ground.dtypes import Kind
 from ..ground.quoting import printable
+from .paddle2_forms import attributes_in_paddle2, inputs_in_paddle2, type_in_paddle2
 
 if TYPE_CHECKING:
     from .block import Block
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from .variable import Variable
 
 _SHAPED = (Kind.LOD_TENSOR, Kind.SELECTED_ROWS)
-#: the attribute that says where an operator was made
-_UNTOLD = "op_callstack"
 
 
 def readable_variable(variable: Variable) -> str:
@@ -39,14 +38,11 @@ def readable_variable(variable: Variable) -> str:
 
 def readable_operator(op: Operator) -> str:
     """An operator in one line."""
-    attributes = [
-        f"{name} = {_value(op.attr(name), op.attr_type(name))}"
-        for name in sorted(op.attr_names)
-        if name != _UNTOLD
-    ]
-    outputs, inputs = _slots(op.outputs), _slots(op.inputs)
+    known = attributes_in_paddle2(op)
+    attributes = [f"{name} = {_value(value, kind)}" for name, value, kind in known]
+    outputs, inputs = _slots(op.outputs), _slots(inputs_in_paddle2(op))
     told = ", ".join([f"inputs={inputs}", *attributes])
-    return printable(f"{outputs} = {op.type}({told})")
+    return printable(f"{outputs} = {type_in_paddle2(op)}({told})")
 
 
 def readable_block(block: Block) -> str:

@@ -45,6 +45,33 @@ def elements(value: Any, count: int) -> str:
     return ", ".join([*texts, "..."] if len(shown) < len(flat) else texts)
 
 
+def _listed(name: str, value: Any, count: int, message: str = "", op: Any = None) -> str:
+    """A tensor as paddle 2 prints it: a line for each thing that is known of it.
+
+    Args:
+        name: the variable's.
+        value: the tensor.
+        count: how many of its elements are shown; all when negative.
+        message: stands behind the name.
+        op: says what is shown; all when None.
+    """
+    shows = {key: op is None or getattr(op, f"print_tensor_{key}") for key in _SHOWN}
+    data = np.asarray(value.data if isinstance(value, LoDTensor) else value)
+    levels = value.lod() if isinstance(value, LoDTensor) else []
+    lod = "".join(f"{{{', '.join(map(str, level))}}}" for level in levels)
+    flat = data.reshape(-1) if count < 0 else data.reshape(-1)[:count]
+    lines = [f"Variable: {name}"] if shows["name"] else []
+    lines += [f"  - message: {message}"] if message else []
+    lines += [f"  - lod: {{{lod}}}"] if shows["lod"] else []
+    lines += ["  - place: Place(cpu)"]
+    lines += [f"  - shape: {list(data.shape)}", "  - layout: NCHW"] if shows["shape"] else []
+    lines += [f"  - dtype: {as_dtype(data.dtype).plain}"] if shows["type"] else []
+    return "\n".join([*lines, f"  - data: [{' '.join(f'{v:g}' for v in flat.tolist())}]"])
+
+
+_SHOWN = ("name", "type", "shape", "lod")
+
+
 class Print(Op, type="print"):
     """Out = In, and a line about it on the standard output.
 
@@ -84,11 +111,14 @@ class Print(Op, type="print"):
             count = counts.keep(run.op, (counts.of(run.op) or 0) + 1)
             if self.first_n < 0 or count <= self.first_n:
                 line = self.line(name, value)
-                print(printable(line) if run.op.foreign else line, flush=True)
+                kept = "\n" * state.as_paddle_2.get()
+                print(printable(line, kept) if run.op.foreign else line, flush=True)
         run.set(run.names("outputs", "Out")[0], value)
 
     def line(self, name: str, value: Any) -> str:
         """What is printed of a value."""
+        if state.as_paddle_2.get() and not isinstance(value, LoDTensorArray):
+            return _listed(name, value, self.summarize, self.message, self)
         words = [self.message] if self.message else []
         if self.print_tensor_name:
             words.append(name)
@@ -134,6 +164,8 @@ class Assert(Detached, type="assert"):
         lines = [f"expected {name} to hold, it is False"]
         for data in run.names("inputs", "Data"):
             value = np.asarray(run.value(data))
+            if state.as_paddle_2.get():
+                print(printable(_listed(data, run.value(data), self.summarize), "\n"), flush=True)
             found = elements(value, self.summarize)
             lines.append(f"  {data} {as_dtype(value.dtype).plain}{list(value.shape)}: {found}")
         raise OpError("\n".join(lines))

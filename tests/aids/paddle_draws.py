@@ -89,7 +89,7 @@ def programs(paddle):
     main, start = paddle.static.Program(), paddle.static.Program()
     with paddle.static.program_guard(main, start):
         x = paddle.ones([2, 4])
-        made = [paddle.static.nn.fc(x, 3), paddle.nn.functional.dropout(x)]
+        made = [paddle.static.nn.fc(paddle.static.nn.fc(x, 5), 3), paddle.nn.functional.dropout(x)]
         made += [paddle.rand([2]), paddle.randn([3]), paddle.randint(0, 9, [4])]
         made += [paddle.bernoulli(x * 0.5), paddle.normal(1.0, 2.0, [3]), paddle.randperm(5)]
         made += [paddle.multinomial(x, 2), paddle.poisson(x * 20), paddle.uniform([2], seed=5)]

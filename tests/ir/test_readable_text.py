@@ -45,9 +45,9 @@ def test_a_program_is_its_blocks_with_a_line_for_each_operator(paddle):
     block = main.global_block()
     fill, *_ = block.ops
     assert str(fill) == repr(fill) and f"\n    {fill}\n" in str(main)
-    begin = f"{{Out=['{i.name}']}} = fill_constant(inputs={{}}, dtype = 5, force_cpu = False"
+    begin = f"{{Out=['{i.name}']}} = fill_constant(inputs={{ShapeTensor=[]"
     assert str(fill).startswith(begin)
-    assert str(fill).endswith("value = 0.10000000149011612)")
+    assert str(fill).endswith("value = 0.10000000149011612, with_quant_attr = False)")
     branch = next(op for op in block.ops if op.type == "conditional_block")
     assert "sub_block = block[1]" in str(branch) and "op_callstack" not in str(branch)
     heads = [line for line in str(main).split("\n") if line.startswith("{ //")]

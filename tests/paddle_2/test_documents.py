@@ -1,9 +1,14 @@
 """What the examples of paddle 2.6's documents rely on, one by one; values recorded with 2.6.2."""
 
+import json
+
 import numpy as np
+import paddle_programs
 import pytest
 
 from fluidlite import paddle
+from fluidlite.ground import state
+from fluidlite.ir.message_text import ProgramTexts, texts
 
 
 class Net(paddle.nn.Layer):
@@ -103,3 +108,59 @@ def test_the_rate_of_noam_takes_a_fraction():
     assert rate() == pytest.approx(0.01)
     with pytest.raises(ValueError, match="d_model"):
         paddle.optimizer.lr.NoamDecay(d_model=0, warmup_steps=100)
+
+
+def test_programs_are_printed_in_the_words_of_paddle_2():
+    paddle.enable_static()
+    try:
+        with texts.guard(ProgramTexts.READABLE):
+            found = paddle_programs.printed(paddle)
+    finally:
+        paddle.disable_static()
+    for name, recorded in json.loads(paddle_programs.RECORDED.read_text("utf-8")).items():
+        assert found[name] == recorded, name
+
+
+@pytest.fixture
+def in_programs():
+    """Programs are built, and things are printed, as in paddle 2."""
+    paddle.enable_static()
+    main = paddle.static.Program()
+    with state.as_paddle_2.guard(True), paddle.static.program_guard(main):
+        yield main
+    paddle.disable_static()
+
+
+def test_values_are_printed_line_by_line(in_programs, capfd):
+    x = paddle.static.data("x", [2, 3])
+    paddle.static.Print(x, message="hello", summarize=4)
+    paddle.static.Print(x, print_tensor_name=False, print_tensor_shape=False)
+    fed = np.arange(6, dtype="float32").reshape(2, 3) / 4
+    paddle.static.Executor().run(in_programs, feed={"x": fed})
+    assert capfd.readouterr().out.splitlines() == [
+        "Variable: x",
+        "  - message: hello",
+        "  - lod: {}",
+        "  - place: Place(cpu)",
+        "  - shape: [2, 3]",
+        "  - layout: NCHW",
+        "  - dtype: float32",
+        "  - data: [0 0.25 0.5 0.75]",
+        "  - lod: {}",
+        "  - place: Place(cpu)",
+        "  - dtype: float32",
+        "  - data: [0 0.25 0.5 0.75 1 1.25]",
+    ]
+
+
+def test_what_an_assertion_is_about_is_printed_before_it_fails(in_programs, capfd):
+    x = paddle.full([2], 2.0)
+    paddle.static.nn.control_flow.Assert(paddle.max(x) < 1.0, [x])
+    with pytest.raises(ValueError, match="to hold, it is False"):
+        paddle.static.Executor().run(in_programs)
+    assert "  - dtype: float32\n  - data: [2 2]\n" in capfd.readouterr().out
+
+
+def test_whole_numbers_that_are_fetched_say_their_type(in_programs):
+    (found,) = paddle.static.Executor().run(in_programs, fetch_list=[paddle.full([1], 10, "int64")])
+    assert repr(found) == "array([10], dtype=int64)"
