@@ -11,7 +11,8 @@ from ..ground.missing_names import answer
 from ..ground.public_names import list_public_names
 from ..initializer import Constant
 from ..ir.variable import Variable
-from ..layers.layer import LayerBuilder, activation_of, layer
+from ..layers.layer import LayerBuilder, activation_of, completed, layer
+from ..layers.operator_layers import LayerCall, operator_layer
 from ..layers.reshaping import reshape
 from ..layers.sizes import integer
 from ..layers.slicing import slice as slice_
@@ -240,19 +241,11 @@ def _drawn(
     return out, labels, mask
 
 
-@layer
-def tree_conv(
-    f: LayerBuilder,
-    nodes_vector: Variable,
-    edge_set: Variable,
-    output_size: int,
-    num_filters: int = 1,
-    max_depth: int = 2,
-    act: str | None = "tanh",
-    param_attr: Attr = None,
-    bias_attr: Attr = None,
-    name: str | None = None,
-) -> Variable:
+@operator_layer.signature("""
+    tree_conv(nodes_vector, edge_set, output_size: int, num_filters: int = 1, max_depth,
+        act="tanh", param_attr, bias_attr, name)
+""")
+def tree_conv(f: LayerBuilder, call: LayerCall) -> Variable:
     """Convolution over trees: for each node features of what is below it, by place.
 
     Mou et al., Convolutional neural networks over tree structures for programming language
@@ -279,15 +272,16 @@ def tree_conv(
     >>> fluid.contrib.layers.tree_conv(nodes, edges, 6, 2).shape
     (-1, 5, 6, 2)
     """
+    nodes_vector = call.nodes_vector
     if nodes_vector.ndim != 3:
         raise ShapeError(
             f"expected nodes_vector of shape [batch, nodes, features], got "
             f"{list(nodes_vector.shape)}"
         )
-    shape = [nodes_vector.shape[2], 3, output_size, num_filters]
-    weight = f.weight(param_attr, shape, nodes_vector.dtype)
-    out = f.tree_conv(nodes_vector, edge_set, weight, max_depth=max_depth)
-    return f.activation(f.bias(out, bias_attr, out.shape[1:]), activation_of(act))
+    shape = [nodes_vector.shape[2], 3, call.output_size, call.num_filters]
+    weight = f.weight(call.param_attr, shape, nodes_vector.dtype)
+    out = f.tree_conv(nodes_vector, call.edge_set, weight, max_depth=call.max_depth)
+    return f.activation(f.bias(out, call.bias_attr, out.shape[1:]), activation_of(call.act))
 
 
 @layer
@@ -353,6 +347,8 @@ def shuffle_batch(f: LayerBuilder, x: Variable, seed: int | Variable | None = No
     return out
 
 
+for _name in __all__:
+    completed(globals()[_name])
 list_public_names(globals())
 
 answer(globals())

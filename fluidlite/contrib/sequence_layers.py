@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..errors import ArgumentError, ShapeError
 from ..ir.variable import Variable
 from ..layers.layer import LayerBuilder, activation_of, layer, stopped
+from ..layers.operator_layers import LayerCall, operator_layer
 from ..layers.sizes import integers
 
 if TYPE_CHECKING:
@@ -58,28 +59,13 @@ def fused_embedding_seq_pool(
     return f.fused_embedding_seq_pool(table, input, **attrs)
 
 
-@layer
-def search_pyramid_hash(
-    f: LayerBuilder,
-    input: Variable,
-    num_emb: int,
-    space_len: int,
-    pyramid_layer: int,
-    rand_len: int,
-    drop_out_percent: float,
-    is_training: bool,
-    use_filter: bool,
-    white_list_len: int,
-    black_list_len: int,
-    seed: int,
-    lr: float,
-    param_attr: Attr = None,
-    param_attr_wl: Any = None,
-    param_attr_bl: Any = None,
-    name: str | None = None,
-    distribute_update_vars: Sequence[str] | None = None,
-    dtype: DTypeLike = "float32",
-) -> Variable:
+@operator_layer.signature("""
+    search_pyramid_hash(input: X, num_emb=..., space_len=..., pyramid_layer=..., rand_len=...,
+        drop_out_percent=..., is_training: bool, use_filter=..., white_list_len=...,
+        black_list_len=..., seed=..., lr=..., param_attr, param_attr_wl, param_attr_bl, name,
+        distribute_update_vars: Sequence[str] | None, dtype="float32") -> pyramid_hash
+""")
+def search_pyramid_hash(f: LayerBuilder, call: LayerCall) -> Variable:
     """A row for each n-gram of sequences: parts of a list of weights that its hashes choose.
 
     The weights stop gradients, as in fluid, where the gradient operator itself moves them by
@@ -118,42 +104,24 @@ def search_pyramid_hash(
     (-1, 16)
     """
     wanted = (
-        (param_attr, space_len + rand_len),
-        (param_attr_wl, white_list_len),
-        (param_attr_bl, black_list_len),
+        (call.param_attr, call.space_len + call.rand_len),
+        (call.param_attr_wl, call.white_list_len),
+        (call.param_attr_bl, call.black_list_len),
     )
-    weights, *lists = (f.weight(attr, [length, 1], dtype) for attr, length in wanted)
+    weights, *lists = (f.weight(attr, [length, 1], call.dtype) for attr, length in wanted)
     for each in (weights, *lists):
         if each is not None:
             each.stop_gradient = True
-    attrs = dict(
-        num_emb=num_emb,
-        space_len=space_len,
-        pyramid_layer=pyramid_layer,
-        rand_len=rand_len,
-        drop_out_percent=drop_out_percent,
-        is_training=int(is_training),
-        use_filter=use_filter,
-        white_list_len=white_list_len,
-        black_list_len=black_list_len,
-        seed=seed,
-        lr=lr,
-        distribute_update_vars=",".join(distribute_update_vars or ()),
-    )
-    return f.pyramid_hash(input, weights, *lists, **attrs)
+    names = ",".join(call.distribute_update_vars or ())
+    attrs = dict(call.attrs, is_training=int(call.is_training), distribute_update_vars=names)
+    return f.pyramid_hash(call.input, weights, *lists, **attrs)
 
 
-@layer
-def match_matrix_tensor(
-    f: LayerBuilder,
-    x: Variable,
-    y: Variable,
-    channel_num: int,
-    act: str | None = None,
-    param_attr: Attr = None,
-    dtype: DTypeLike = "float32",
-    name: str | None = None,
-) -> tuple[Variable, Variable]:
+@operator_layer.signature("""
+    match_matrix_tensor(x, y, channel_num: int, act: str | None, param_attr, dtype="float32",
+        name)
+""")
+def match_matrix_tensor(f: LayerBuilder, call: LayerCall) -> tuple[Variable, Variable]:
     """Each row of a sequence times a matrix times each row of the other, for several matrices: an
     image for each pair of sequences.
 
@@ -177,30 +145,22 @@ def match_matrix_tensor(
     >>> image.shape
     (-1, 1)
     """
+    x, y = call.x, call.y
     if len(x.shape) != 2 or len(y.shape) != 2 or x.shape[1] != y.shape[1]:
         raise ShapeError(
             f"expected x and y with rows of one size, got {list(x.shape)} and {list(y.shape)}"
         )
-    weight = f.weight(param_attr, [x.shape[1], channel_num, y.shape[1]], dtype)
-    found = f.match_matrix_tensor.all(x, y, weight, dim_t=channel_num)
-    return f.activation(found["Out"], activation_of(act)), stopped(found["Tmp"])
+    weight = f.weight(call.param_attr, [x.shape[1], call.channel_num, y.shape[1]], call.dtype)
+    found = f.match_matrix_tensor.all(x, y, weight, dim_t=call.channel_num)
+    return f.activation(found["Out"], activation_of(call.act)), stopped(found["Tmp"])
 
 
-@layer
-def var_conv_2d(
-    f: LayerBuilder,
-    input: Variable,
-    row: Variable,
-    col: Variable,
-    input_channel: int,
-    output_channel: int,
-    filter_size: int | Sequence[int],
-    stride: int | Sequence[int] = 1,
-    param_attr: Attr = None,
-    act: str | None = None,
-    dtype: DTypeLike = "float32",
-    name: str | None = None,
-) -> Variable:
+@operator_layer.signature("""
+    var_conv_2d(input: X, row, col: COLUMN, input_channel: int, output_channel: int,
+        filter_size: int | Sequence[int], stride: int | Sequence[int] = 1, param_attr,
+        act: str | None, dtype="float32", name)
+""")
+def var_conv_2d(f: LayerBuilder, call: LayerCall) -> Variable:
     """The convolution of images that have sizes of their own, with zeros around them.
 
     Args:
@@ -224,13 +184,15 @@ def var_conv_2d(
     >>> fluid.contrib.layers.var_conv_2d(image, row, col, 3, 5, filter_size=3).shape
     (-1, 1)
     """
-    (high, wide), (down, beside) = _pair(filter_size, "filter_size"), _pair(stride, "stride")
-    weight = f.weight(param_attr, [output_channel, input_channel * high * wide], dtype)
-    attrs = {"InputChannel": input_channel, "OutputChannel": output_channel}
+    high, wide = _pair(call.filter_size, "filter_size")
+    down, beside = _pair(call.stride, "stride")
+    shape = [call.output_channel, call.input_channel * high * wide]
+    weight = f.weight(call.param_attr, shape, call.dtype)
+    attrs = {"InputChannel": call.input_channel, "OutputChannel": call.output_channel}
     attrs |= {"StrideH": down, "StrideW": beside, "KernelH": high, "KernelW": wide}
-    found = f.var_conv_2d.all(input, row, col, weight, **attrs)
+    found = f.var_conv_2d.all(call.input, call.row, call.col, weight, **attrs)
     stopped(found["Col"])
-    return f.activation(found["Out"], activation_of(act))
+    return f.activation(found["Out"], activation_of(call.act))
 
 
 def _pair(given: int | Sequence[int], what: str) -> list[int]:

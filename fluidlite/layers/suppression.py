@@ -55,13 +55,19 @@ locality_aware_nms: Layer = _suppression(
 )
 
 
-def _with_index(
+def with_index(
     found: tuple[Variable, Variable], return_index: bool = False
 ) -> Variable | tuple[Variable, Variable]:
+    """What was found, with its places where they are asked for.
+
+    Args:
+        found: boxes, and which ones they are.
+        return_index: whether that is asked for.
+    """
     return found if return_index else found[0]
 
 
-matrix_nms: Layers = OperatorLayers(SUPPRESSION, then=_with_index).several(
+matrix_nms: Layers = OperatorLayers(SUPPRESSION, then=with_index).several(
     """
     matrix_nms(bboxes, scores, score_threshold, post_threshold=..., nms_top_k, keep_top_k,
         use_gaussian, gaussian_sigma, background_label, normalized, return_index, name)
