@@ -8,46 +8,14 @@ import numpy as np
 
 from ..functions import creation
 from ..functions.mixing import default_float
-from .devices import need_cpu
 from .generators import Generator, drawing_from
-from .placements import SbpLike, check_placed, placement
 from .spelling import ONEFLOW
-from .tensor import Tensor
+from .tensor import Tensor, made
 
 if TYPE_CHECKING:
     from ..functions.arguments import DTypeLike, Numbers
     from .devices import DeviceLike
     from .spelling import Function
-
-
-def made(
-    lenient: Tensor,
-    device: DeviceLike = None,
-    requires_grad: bool = False,
-    placement: placement | None = None,
-    sbp: SbpLike = None,
-    pin_memory: bool = False,
-) -> Tensor:
-    """The tensor of this spelling for one of another.
-
-    Args:
-        lenient: a new tensor.
-        device: the CPU, or None.
-        requires_grad: whether gradients with respect to it are wanted.
-        placement: the processes that have it, of which there is one.
-        sbp: how its parts lie with them.
-        pin_memory: accepted: there is no other device to copy it to.
-    """
-    placed = check_placed(placement, sbp)
-    need_cpu(device)
-    if lenient.appends is not None:
-        return lenient
-    tensor = Tensor.results(lenient.array)
-    if requires_grad:
-        tensor.requires_grad = True
-    if placed:
-        tensor._placed = placed
-    return tensor
 
 
 zeros: Function = ONEFLOW(

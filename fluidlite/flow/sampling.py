@@ -14,11 +14,10 @@ from ..errors import ArgumentError
 from ..functions import arithmetic, counting, creation, elementary, noise
 from ..ground.dtypes import DType, as_dtype
 from ..opdef.operand import appends
-from .creation import made
 from .generators import Generator, drawing_from
 from .kinds import dtype_of
 from .spelling import ONEFLOW
-from .tensor import Tensor, tensor
+from .tensor import Tensor, made, tensor
 
 if TYPE_CHECKING:
     from ..functions.arguments import ArrayLike, DTypeLike, Numbers

@@ -33,6 +33,7 @@ from .kinds import Size, dtype_of
 from .methods import OF_VARIABLES, MoreMethods
 from .norms import norm
 from .placements import Placed, SbpLike, check_placed, placement
+from .spelling import ONEFLOW
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -335,47 +336,67 @@ def filled(data: tuple[Any, ...], dtype: Any) -> np.ndarray[Any, Any]:
     return np.zeros([*first] if isinstance(first, Size) else data, dtype)
 
 
-def tensor(
-    data: ArrayLike,
-    *,
-    dtype: DTypeLike = None,
+def made(
+    lenient: Tensor,
     device: DeviceLike = None,
     requires_grad: bool = False,
     placement: placement | None = None,
     sbp: SbpLike = None,
     pin_memory: bool = False,
 ) -> Tensor:
-    """A tensor with a copy of some values.
+    """The tensor of this spelling for one of another.
 
     Args:
-        data: a number, a list, an array, or a tensor: no gradient flows to that.
-        dtype: the element type; when None, that of an array, int64 for integers, bool for truth
-            values, and the default type for fractions, those of NumPy among them.
+        lenient: a new tensor.
         device: the CPU, or None.
         requires_grad: whether gradients with respect to it are wanted.
         placement: the processes that have it, of which there is one.
         sbp: how its parts lie with them.
         pin_memory: accepted: there is no other device to copy it to.
-
-    Raises:
-        ArgumentError: NumPy makes no array of numbers of it.
-        GradientTypeError: a gradient of integers or truth values is wanted.
-
-    >>> fluid.flow.tensor([1.0, 2.0], requires_grad=True)
-    tensor([1., 2.], dtype=oneflow.float32, requires_grad=True)
     """
+    placed = check_placed(placement, sbp)
     devices.need_cpu(device)
-    of_default = dtype is None and isinstance(data, np.floating)
-    result = Tensor.results(array_of(data, default_float() if of_default else dtype))
-    if placed := check_placed(placement, sbp):
-        result._placed = placed
+    if lenient.appends is not None:
+        return lenient
+    result = lenient if type(lenient) is Tensor else Tensor.results(lenient.array)
     if not isinstance(requires_grad, (bool, np.bool_)):
         raise engine.located(
             ArgumentError, f"expected requires_grad to be a bool, got {requires_grad!r:.60}"
         )
     if requires_grad:
         result.requires_grad = True
+    if placed:
+        result._placed = placed
     return result
+
+
+def _copied(data: ArrayLike, dtype: DTypeLike = None) -> Tensor:
+    """A tensor with a copy of some values.
+
+    Args:
+        data: a number, a list, an array, or a tensor: no gradient flows to that.
+        dtype: the element type; when None, that of an array, int64 for integers, bool for truth
+            values, and the default type for fractions, those of NumPy among them.
+
+    Raises:
+        ArgumentError: NumPy makes no array of numbers of it.
+        GradientTypeError: a gradient of integers or truth values is wanted.
+    """
+    of_default = dtype is None and isinstance(data, np.floating)
+    return Tensor.results(array_of(data, default_float() if of_default else dtype))
+
+
+tensor: Function = ONEFLOW(
+    _copied,
+    "tensor",
+    """A tensor with a copy of some values.
+
+    >>> fluid.flow.tensor([1.0, 2.0], requires_grad=True)
+    tensor([1., 2.], dtype=oneflow.float32, requires_grad=True)
+    """,
+    order="data, *, dtype",
+    then=made,
+)
 
 
 def need_start(given: Any, seed: Any) -> None:

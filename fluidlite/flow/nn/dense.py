@@ -16,6 +16,7 @@ from ...functions.shaping import reshape, unsqueeze
 from ...ground.docstrings import Family
 from ...ground.dtypes import as_dtype
 from ...ground.fields import from_fields, options_of
+from ...ground.spellings import Spelling
 from ...modules.embedding import need_row
 from ..devices import DeviceLike, need_cpu
 from ..shapes import flatten
@@ -70,8 +71,33 @@ class Learned(Module):
         self.register_parameter("bias", made)
 
 
+class _Product(Learned):
+    """What multiplies one input, or two, with a weight.
+
+    Args:
+        in1_features, in2_features: the last sizes of the inputs.
+        out_features: the last size of the output.
+    """
+
+    def __init__(
+        self,
+        in1_features: int,
+        in2_features: int | None,
+        out_features: int,
+        bias: bool = True,
+        device: DeviceLike = None,
+        dtype: DTypeLike = None,
+    ) -> None:
+        super().__init__()
+        inputs = [n for n in (in1_features, in2_features) if n is not None]
+        self._make([out_features, *inputs], out_features, bias, device, dtype)
+        self.out_features = out_features
+        if in2_features is None:
+            self.in_features = in1_features
+
+
 @PARAMETERS
-class Linear(Learned):
+class Linear(_Product):
     """``x weight^T + bias``, along the last dimension.
 
     Args:
@@ -82,18 +108,10 @@ class Linear(Learned):
     oneflow.Size([3, 4])
     """
 
-    def __init__(
-        self,
-        in_features: int,
-        out_features: int,
-        bias: bool = True,
-        device: DeviceLike = None,
-        dtype: DTypeLike = None,
-    ) -> None:
-        super().__init__()
-        self.in_features = in_features
-        self.out_features = out_features
-        self._make([out_features, in_features], out_features, bias, device, dtype)
+    in_features: int
+    __init__: Callable[..., None] = Spelling({"in1_features": "in_features"})(
+        _Product.__init__, fixed={"in2_features": None}
+    )
 
     def forward(self, input: Tensor) -> Tensor:
         """The output."""
@@ -105,7 +123,7 @@ class Linear(Learned):
 
 
 @PARAMETERS
-class Bilinear(Learned):
+class Bilinear(_Product):
     """``x1^T weight[k] x2 + bias[k]``, for each k.
 
     Args:
@@ -113,18 +131,7 @@ class Bilinear(Learned):
         out_features: the last size of the output.
     """
 
-    def __init__(
-        self,
-        in1_features: int,
-        in2_features: int,
-        out_features: int,
-        bias: bool = True,
-        device: DeviceLike = None,
-        dtype: DTypeLike = None,
-    ) -> None:
-        super().__init__()
-        shape = [out_features, in1_features, in2_features]
-        self._make(shape, out_features, bias, device, dtype)
+    __init__: Callable[..., None] = Spelling({}, types={"int | None": "int"})(_Product.__init__)
 
     def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
         """The output."""
