@@ -205,9 +205,10 @@ def promotion() -> Promotion:
 
 
 def mixed(x: Variable, method: str, other: Any, reflected: bool) -> Variable | None:
-    """What Python's operators make of variables of two element types, or of quotients that are
-    rounded, where a module is called, as of its tensors; None elsewhere: the operators of variables
-    are fluid's.
+    """What Python's operators make of variables of two element types, of quotients that are rounded
+    and of fractions of integers: where a module is called what they make of its tensors, in the
+    static mode of paddle 2 what of that one's; None elsewhere: the operators of variables are
+    fluid's.
 
     Args:
         x: a variable.
@@ -216,9 +217,10 @@ def mixed(x: Variable, method: str, other: Any, reflected: bool) -> Variable | N
         reflected: whether the other one is the left one.
     """
     call = _module.get()
-    if call is None or promotion() is WIDER:
+    if promotion() is WIDER or (call is None and not state.builds.get()):
         return None
-    function = call.kind.operator_functions["__" + method[3:] if reflected else method]
+    kind = Tensor if call is None else call.kind
+    function = kind.operator_functions["__" + method[3:] if reflected else method]
     made: Variable = function(other, x) if reflected else function(x, other)
     return made
 

@@ -45,6 +45,9 @@ class Writing(Viewed, results=False):
     another array, and counts their versions.
     """
 
+    #: whether writes to what ``data`` gives are noticed by none
+    unnoticed_data: ClassVar[bool] = False
+
     def alias(self) -> Any:
         """Another handle of the same value with the same past."""
         return self.results(self.array, self.origin, self.stop)
@@ -70,7 +73,9 @@ class Writing(Viewed, results=False):
     @property
     def data(self) -> Any:
         """A tensor of the same elements that stops gradients; assigning to it replaces them."""
-        return self.detach()
+        made = self.detach()
+        made._unnoticed = self.unnoticed_data
+        return made
 
     @data.setter
     def data(self, value: Operand) -> None:

@@ -51,6 +51,8 @@ _SAME, _SIZE = Spelling({}), "self, *size, dtype, device, requires_grad"
 class MoreMethods(Writing, results=False):
     """Functions whose first argument is the tensor."""
 
+    unnoticed_data: ClassVar[bool] = True
+
     eq = eq
     ne = ne
     gt = gt
@@ -151,15 +153,6 @@ class MoreMethods(Writing, results=False):
     def to_numpy(self) -> np.ndarray[Any, Any]:
         """A copy of the elements, as an array."""
         return np.array(self.array)
-
-    @Writing.data.getter
-    def data(self) -> Tensor:
-        """A tensor of the same elements that stops gradients, and whose writes nobody notices; what
-        is assigned to it takes the place of the elements.
-        """
-        made: Any = self.detach()
-        made._unnoticed = True
-        return made
 
     def where(self, condition: Tensor, other: Tensor) -> Tensor:
         """The elements where a condition holds, those of another tensor elsewhere."""

@@ -138,9 +138,14 @@ def _product(a: str, x: Any, b: str, y: Any, later: set[str]) -> tuple[str, Any]
     left = transpose(x, [a.index(n) for n in (*batch, *rows, *inner)])
     right = transpose(y, [b.index(n) for n in (*batch, *inner, *columns)])
     m, k, n = (_joined([sizes[name] for name in names]) for names in (rows, inner, columns))
-    out = matmul(reshape(left, [*lead, m, k]), reshape(right, [*lead, k, n]))
+    out = matmul(_shaped(left, [*lead, m, k]), _shaped(right, [*lead, k, n]))
     names = [*batch, *rows, *columns]
-    return "".join(names), reshape(out, [sizes[name] for name in names])
+    return "".join(names), _shaped(out, [sizes[name] for name in names])
+
+
+def _shaped(x: Any, shape: list[int]) -> Any:
+    """An operand in a shape; as it is where only sizes are unknown that stay what they are."""
+    return x if x.array.shape == tuple(shape) else reshape(x, shape)
 
 
 def _joined(sizes: list[int]) -> int:

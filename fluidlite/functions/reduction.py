@@ -213,7 +213,8 @@ def rows_of(x: Any) -> Any:
     rows = x.array.shape[0]
     if rows != -1:
         return float(rows)
-    return cast(eager.slice(eager.shape(x), axes=(0,), starts=(0,), ends=(1,)), x.dtype)
+    known_in_run = eager.slice(eager.shape(x), axes=(0,), starts=(0,), ends=(1,))
+    return cast(eager.reshape(known_in_run, shape=()), x.dtype)
 
 
 def var(

@@ -43,6 +43,8 @@ else:
 
 #: operators of Python whose result is rounded: spellings differ in how
 _ROUNDED = frozenset({"__floordiv__", "__rfloordiv__", "__mod__", "__rmod__"})
+#: those that make fractions of integers, in spellings other than fluid's
+_FRACTIONS = frozenset({"__truediv__", "__rtruediv__", "__pow__", "__rpow__"})
 
 
 @answers_protected
@@ -354,7 +356,8 @@ class Variable(VariableMethods, Operand):
         if not isinstance(other, (Variable, int, float)) and APPENDER.get().is_operand(other):
             other = APPENDER.get().beside(self, other)
         unlike = isinstance(other, Variable) and other.dtype != self.dtype
-        if unlike or method in _ROUNDED:
+        fractional = isinstance(other, float) or method in _FRACTIONS
+        if unlike or method in _ROUNDED or (fractional and not self.dtype.is_float):
             chosen = APPENDER.get().mixed(self, method, other, reflected)
             if chosen is not None:
                 return chosen
@@ -376,6 +379,22 @@ class Variable(VariableMethods, Operand):
     @api_boundary
     def __abs__(self) -> Variable:
         return self._builder().abs(self)
+
+    @api_boundary
+    def __invert__(self) -> Variable:
+        return self.bitwise_not()
+
+    @api_boundary
+    def __and__(self, other: Any) -> Variable:
+        return self.bitwise_and(other)
+
+    @api_boundary
+    def __or__(self, other: Any) -> Variable:
+        return self.bitwise_or(other)
+
+    @api_boundary
+    def __xor__(self, other: Any) -> Variable:
+        return self.bitwise_xor(other)
 
     @api_boundary
     def __array_ufunc__(self, function: Any, method: str, *inputs: Any, **more: Any) -> Any:

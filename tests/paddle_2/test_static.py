@@ -310,3 +310,46 @@ def test_items_are_written_by_a_function():
         return static.setitem(y, (1, 2), 7), x
 
     assert ran(written) == [[[5, 5, 5], [1, 2, 7]], ROWS.tolist()]
+
+
+@pytest.mark.parametrize(
+    "combine",
+    [
+        lambda n, x, b: n / 2,
+        lambda n, x, b: 2.5 - n,
+        lambda n, x, b: n * 1.5,
+        lambda n, x, b: n**0.5,
+        lambda n, x, b: n // -3,
+        lambda n, x, b: n % -3,
+        lambda n, x, b: x // 0.75,
+        lambda n, x, b: x + n,
+        lambda n, x, b: ~b & (b | b) ^ b,
+        lambda n, x, b: n & n,
+    ],
+)
+def test_operators_of_variables_are_those_of_tensors(combine):
+    fed = {
+        "n": np.array([[1, 2, 7]]),
+        "x": np.array([[1.5, -2.0, 3.25]], "float32"),
+        "b": np.array([[True, False, True]]),
+    }
+    paddle.disable_static()
+    expected = combine(*map(paddle.to_tensor, fed.values())).numpy()
+    paddle.enable_static()
+    program = static.Program()
+    with static.program_guard(program):
+        made = combine(*(static.data(k, [None, 3], str(v.dtype)) for k, v in fed.items()))
+    (found,) = static.Executor().run(program, fed, [made])
+    assert found.dtype == expected.dtype == made.dtype
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_sizes_that_are_known_in_a_run_make_no_dimensions():
+    rows = np.log(np.full([4, 3], 0.25, "float32"))
+    program = static.Program()
+    with static.program_guard(program):
+        x, y = (static.data(name, [None, 3]) for name in "xy")
+        made = [paddle.nn.functional.kl_div(x, y, "batchmean"), paddle.einsum("ij,kj->ik", x, y)]
+    loss, products = static.Executor().run(program, {"x": rows, "y": np.exp(rows)}, made)
+    assert made[0].shape == loss.shape == ()
+    assert products.shape == (4, 4)
