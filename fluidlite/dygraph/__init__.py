@@ -2,34 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ..ground.missing_names import answer
 from ..ground.public_names import list_public_names
 from ..ground.tracebacks import api_boundaries
-from . import checkpoint, jit, learning_rate_scheduler, nn, parallel
 from . import containers as container
 from . import layer as layers
 from . import mode as base
 from . import tensor as backward_strategy
-from . import translate as dygraph_to_static
-from .checkpoint import load_dygraph, save_dygraph
 from .containers import LayerList, ParameterList, Sequential
-from .jit import declarative, dygraph_to_static_func
-from .jit import declarative as to_static
 from .layer import Layer
-from .learning_rate_scheduler import (
-    CosineDecay,
-    ExponentialDecay,
-    InverseTimeDecay,
-    LambdaDecay,
-    LinearLrWarmup,
-    MultiStepDecay,
-    NaturalExpDecay,
-    NoamDecay,
-    PiecewiseDecay,
-    PolynomialDecay,
-    ReduceLROnPlateau,
-    StepDecay,
-)
 from .mode import (
     disable_dygraph,
     disable_imperative,
@@ -41,34 +24,55 @@ from .mode import (
     no_grad,
     to_variable,
 )
-from .nn import (
-    NCE,
-    BatchNorm,
-    BCELoss,
-    BilinearTensorProduct,
-    Conv2D,
-    Conv2DTranspose,
-    Conv3D,
-    Conv3DTranspose,
-    Dropout,
-    Embedding,
-    GroupNorm,
-    GRUUnit,
-    InstanceNorm,
-    L1Loss,
-    LayerNorm,
-    Linear,
-    MSELoss,
-    NLLLoss,
-    Pool2D,
-    PRelu,
-    SpectralNorm,
-    TreeConv,
-)
-from .parallel import DataParallel, ParallelEnv, prepare_context
 from .tensor import BackwardStrategy, ParamBase, VarBase
-from .traced import TracedLayer
-from .translate import ProgramTranslator
+
+if TYPE_CHECKING:
+    from . import checkpoint, jit, learning_rate_scheduler, nn, parallel
+    from . import translate as dygraph_to_static
+    from .checkpoint import load_dygraph, save_dygraph
+    from .jit import declarative, dygraph_to_static_func
+    from .jit import declarative as to_static
+    from .learning_rate_scheduler import (
+        CosineDecay,
+        ExponentialDecay,
+        InverseTimeDecay,
+        LambdaDecay,
+        LinearLrWarmup,
+        MultiStepDecay,
+        NaturalExpDecay,
+        NoamDecay,
+        PiecewiseDecay,
+        PolynomialDecay,
+        ReduceLROnPlateau,
+        StepDecay,
+    )  # fmt: skip
+    from .nn import (
+        NCE,
+        BatchNorm,
+        BCELoss,
+        BilinearTensorProduct,
+        Conv2D,
+        Conv2DTranspose,
+        Conv3D,
+        Conv3DTranspose,
+        Dropout,
+        Embedding,
+        GroupNorm,
+        GRUUnit,
+        InstanceNorm,
+        L1Loss,
+        LayerNorm,
+        Linear,
+        MSELoss,
+        NLLLoss,
+        Pool2D,
+        PRelu,
+        SpectralNorm,
+        TreeConv,
+    )  # fmt: skip
+    from .parallel import DataParallel, ParallelEnv, prepare_context
+    from .traced import TracedLayer
+    from .translate import ProgramTranslator
 
 __all__ = [
     "guard", "enabled", "enable_dygraph", "disable_dygraph", "enable_imperative",
@@ -88,4 +92,8 @@ __all__ = [
 
 list_public_names(globals())
 api_boundaries(globals(), but=("ParamBase", "VarBase"))
-answer(globals())
+answer(
+    globals(),
+    *("nn", "learning_rate_scheduler", "parallel", "checkpoint", "jit"),
+    *("dygraph_to_static=translate", "to_static=jit.declarative"),
+)

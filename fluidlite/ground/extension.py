@@ -7,31 +7,34 @@ who provides it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from ..errors import NotInitializedError
 
 T = TypeVar("T")
+
+_provided: dict[str, Callable[[], Any]] = {}
+
+
+def provide(name: str, load: Callable[[], Any]) -> None:
+    """Say what gives something, whoever needs it; its module need not be there yet.
+
+    Args:
+        name: of the extension point.
+        load: called each time; what it imports is read at the first call.
+    """
+    _provided[name] = load
 
 
 class ExtensionPoint(Generic[T]):
     """Something that a layer above provides, read when it is first needed.
 
     Args:
-        name: for messages.
+        name: by which it is provided.
     """
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._load: Callable[[], T] | None = None
-
-    def provide(self, load: Callable[[], T]) -> None:
-        """Say what gives it.
-
-        Args:
-            load: called each time; what it imports is read at the first call.
-        """
-        self._load = load
 
     def get(self) -> T:
         """What was provided.
@@ -39,6 +42,8 @@ class ExtensionPoint(Generic[T]):
         Raises:
             NotInitializedError: nothing was.
         """
-        if self._load is None:
+        load = _provided.get(self._name)
+        if load is None:
             raise NotInitializedError(f"no layer provides {self._name} yet")
-        return self._load()
+        value: T = load()
+        return value

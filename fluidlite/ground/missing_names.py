@@ -236,14 +236,23 @@ def answer(namespace: dict[str, Any], *later: str) -> None:
 
     Args:
         namespace: of the module: what ``globals()`` gives at its end.
-        later: modules below it that are loaded when they are first asked for.
+        later: modules below it that are loaded when they are first asked for, or when a name of
+            ``__all__`` is that is not there yet; ``name=place`` for one that stands elsewhere.
     """
     module = namespace["__name__"]
+    places = {each.partition("=")[0]: each.rpartition("=")[2] for each in later}
     before: Callable[[str], Any] | None = namespace.get("__getattr__")
 
     def __getattr__(name: str) -> Any:
-        if name in later:
-            return import_module(f"{module}.{name}")
+        if name in places:
+            home, _, member = places[name].partition(".")
+            found = import_module(f"{module}.{home}")
+            return getattr(found, member) if member else found
+        if name in namespace.get("__all__", ()):
+            for home in later:
+                if "=" not in home and name in vars(import_module(f"{module}.{home}")):
+                    namespace[name] = getattr(import_module(f"{module}.{home}"), name)
+                    return namespace[name]
         if name.startswith("_") or before is None:
             raise absent(module, name)
         return before(name)
