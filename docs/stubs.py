@@ -14,7 +14,7 @@ import re
 import sys
 from collections.abc import Collection
 from pathlib import Path
-from types import FunctionType, ModuleType
+from types import FunctionType
 
 import fluidlite as fluid
 from fluidlite.functions import exports
@@ -70,7 +70,7 @@ def place(name: str) -> tuple[str, str]:
     known = imports_of(PACKAGE / "__init__.py")
     if name in known:
         return known[name]
-    if isinstance(getattr(fluid, name), ModuleType) and name in fluid._PACKAGES:
+    if name in fluid._MODULES:
         return ".", name
     if name in fluid._NAMES:
         return f".{fluid._NAMES[name]}", name

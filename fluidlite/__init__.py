@@ -51,7 +51,10 @@ _MODULES = frozenset([
     "transpiler", "unique_name",
 ])  # fmt: skip
 #: of them those that are for its own use
-_INNER = frozenset(["eager", "ops", "proto", "public_names", "readers"])
+_INNER = frozenset([
+    "backend", "eager", "ground", "ir", "kernels", "opdef", "ops", "proto", "public_names",
+    "readers", "runtime", "schedules", "scope",
+])  # fmt: skip
 _OF_DYGRAPH = (
     "NCE", "BCELoss", "BatchNorm", "BilinearTensorProduct", "Conv2D", "Conv2DTranspose",
     "Conv3D", "Conv3DTranspose", "Dropout", "Embedding", "GRUUnit", "GroupNorm",
@@ -107,7 +110,7 @@ def __getattr__(name: str) -> Any:
         return __dir__()
     if name.startswith("__"):
         raise AttributeError(name)
-    if name in _MODULES:
+    if name in _MODULES or name in _INNER:
         return import_module(f".{name}", __name__)
     home = import_module(f".{_NAMES.get(name, 'functions.exports')}", __name__)
     member = getattr(home, name, None)

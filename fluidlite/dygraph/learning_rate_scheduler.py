@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..ground.missing_names import answer
 from ..ground.public_names import list_public_names
+from ..ground.tracebacks import api_boundaries
 from ..layers.decay import (
     CosineDecay,
     ExponentialDecay,
@@ -24,4 +25,5 @@ __all__ = [
 ]  # fmt: skip
 
 list_public_names(globals())
+api_boundaries(globals())
 answer(globals())

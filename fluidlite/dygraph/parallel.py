@@ -19,6 +19,7 @@ from ..ground.process_group import BUCKET_BYTES, ProcessGroup, groups, joined
 from ..ground.protected import answers, answers_protected, remembers_arguments
 from ..ground.public_names import list_public_names
 from ..ground.reprs import Described
+from ..ground.tracebacks import api_boundaries
 from ..ground.values import SelectedRows
 from .layer import Layer
 
@@ -250,4 +251,5 @@ def _buckets(gradients: list[tuple[Any, Any]]) -> Iterator[list[tuple[Any, Any]]
 
 
 list_public_names(globals())
+api_boundaries(globals())
 answer(globals())

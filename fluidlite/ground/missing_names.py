@@ -15,7 +15,7 @@ from typing import Any
 from ..errors import ExplainedError, suggestion
 from .fluid_paths import with_names_of_fluid
 from .to_come import not_yet
-from .tracebacks import api_boundary
+from .tracebacks import api_boundaries, api_boundary
 
 #: what there is in the place of processes that keep parameters
 PARAMETER_SERVERS = (
@@ -251,8 +251,11 @@ def answer(namespace: dict[str, Any], *later: str) -> None:
         if name in namespace.get("__all__", ()):
             for home in later:
                 if "=" not in home and name in vars(import_module(f"{module}.{home}")):
-                    namespace[name] = getattr(import_module(f"{module}.{home}"), name)
-                    return namespace[name]
+                    member = {"__name__": module, "__all__": [name]}
+                    member[name] = getattr(import_module(f"{module}.{home}"), name)
+                    api_boundaries(member)
+                    namespace[name] = member[name]
+                    return member[name]
         if name.startswith("_") or before is None:
             raise absent(module, name)
         return before(name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...ground.missing_names import answer
 from ...ground.public_names import list_public_names
+from ...ground.tracebacks import api_boundaries
 from .conv import Conv2D, Conv2DTranspose, Conv3D, Conv3DTranspose, Pool2D
 from .dense import NCE, BilinearTensorProduct, Dropout, Embedding, Linear, PRelu
 from .losses import BCELoss, L1Loss, MSELoss, NLLLoss
@@ -18,4 +19,5 @@ __all__ = [
 ]  # fmt: skip
 
 list_public_names(globals())
+api_boundaries(globals())
 answer(globals())
