@@ -22,6 +22,7 @@ from ..inspect.scan import Scan, scan, scan_values, with_unread
 from ..io.contents import Contents, saved_names
 from ..io.conversion import checked_format, convert, left_out, write_contents
 from ..io.inference import inference_program
+from ..ir.analysis import fed_names
 from ..lod_tensor import create_lod_tensor
 from ..onnx import export as export_onnx
 from ..onnx import load as load_onnx
@@ -302,8 +303,7 @@ def _fed(path: str, sequences: dict[str, list[list[int]]]) -> dict[str, Any]:
     if program is None:
         raise UsageError(f"--sequences is about a model that is fed; {path} holds no program")
     block = program.global_block()
-    fed = [op.output_arg_names[0] for op in block.ops if op.type == "feed"]
-    fed = fed or [name for name, variable in block.vars.items() if variable.is_data]
+    fed = fed_names(block) or [name for name, variable in block.vars.items() if variable.is_data]
     feeds: dict[str, Any] = {name: [*block.vars[name].shape] for name in fed}
     for name, lengths in sequences.items():
         if name not in feeds:

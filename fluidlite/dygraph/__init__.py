@@ -95,5 +95,5 @@ api_boundaries(globals(), but=("ParamBase", "VarBase"))
 answer(
     globals(),
     *("nn", "learning_rate_scheduler", "parallel", "checkpoint", "jit"),
-    *("dygraph_to_static=translate", "to_static=jit.declarative"),
+    *("dygraph_to_static=translate", "to_static=declarative"),
 )

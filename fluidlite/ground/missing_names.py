@@ -237,25 +237,24 @@ def answer(namespace: dict[str, Any], *later: str) -> None:
     Args:
         namespace: of the module: what ``globals()`` gives at its end.
         later: modules below it that are loaded when they are first asked for, or when a name of
-            ``__all__`` is that is not there yet; ``name=place`` for one that stands elsewhere.
+            ``__all__`` is that is not there yet; ``name=place`` for another name of one.
     """
     module = namespace["__name__"]
     places = {each.partition("=")[0]: each.rpartition("=")[2] for each in later}
+    public = namespace.get("__all__", ())
     before: Callable[[str], Any] | None = namespace.get("__getattr__")
 
     def __getattr__(name: str) -> Any:
-        if name in places:
-            home, _, member = places[name].partition(".")
-            found = import_module(f"{module}.{home}")
-            return getattr(found, member) if member else found
-        if name in namespace.get("__all__", ()):
-            for home in later:
-                if "=" not in home and name in vars(import_module(f"{module}.{home}")):
-                    member = {"__name__": module, "__all__": [name]}
-                    member[name] = getattr(import_module(f"{module}.{home}"), name)
-                    api_boundaries(member)
-                    namespace[name] = member[name]
-                    return member[name]
+        place = places.get(name)
+        if place is not None and (place == name or place not in public):
+            return import_module(f"{module}.{place}")
+        for home in later if name in public else ():
+            held = vars(import_module(f"{module}.{home}")) if "=" not in home else {}
+            if (place or name) in held:
+                late = {"__name__": module, "__all__": [name], name: held[place or name]}
+                api_boundaries(late)
+                namespace[name] = late[name]
+                return late[name]
         if name.startswith("_") or before is None:
             raise absent(module, name)
         return before(name)

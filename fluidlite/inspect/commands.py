@@ -23,6 +23,7 @@ from ..ground.quoting import printable
 from ..ground.values import LoDTensor, SelectedRows
 from ..io.arrays import write_npz
 from ..io.contents import Contents, read
+from ..ir.analysis import fed_names
 from ..ir.foreign import allowed
 from ..ir.program import Program
 from ..ir.variable import Variable
@@ -320,7 +321,7 @@ def _need_feeds(given: argparse.Namespace, program: Program, feed: dict[str, Any
         UsageError: something is not fed.
     """
     block = program.global_block()
-    wanted = [op.output("Out")[0] for op in block.ops if op.type == "feed"]
+    wanted = fed_names(block)
     read = {name for op in block.ops for name in op.input_arg_names}
     wanted = wanted or [v.name for v in block.vars.values() if v.is_data and v.name in read]
     missing = [name for name in wanted if name not in feed]

@@ -12,9 +12,8 @@ from ..errors import ArgumentError, FileError, FileFormatError, UnknownVariableE
 from ..ground.callsite import warn
 from ..ground.dtypes import DType, Kind
 from ..ground.files import Path, Transaction, read_bytes, usable_path
-from ..ir.analysis import blocks_driven_by
+from ..ir.analysis import blocks_driven_by, fed_names, fetched_names
 from ..ir.block import Block
-from ..ir.operator import Operator
 from ..ir.passes import prune
 from ..ir.program import Program, default_main_program
 from ..ir.variable import Variable
@@ -317,19 +316,10 @@ def ends_of(program: Program, name: str) -> tuple[list[str], list[Variable]]:
         FileFormatError: it feeds or fetches what it does not declare.
     """
     block = program.global_block()
-    feeds, fetches = [], []
-    for op in sorted((op for op in block.ops if op.type == "feed"), key=_column):
-        feeds += op.output("Out")
-    for op in sorted((op for op in block.ops if op.type == "fetch"), key=_column):
-        fetches += op.input("X")
+    feeds, fetches = fed_names(block), fetched_names(block)
     for end in (*feeds, *fetches):
         if end not in block.vars:
             raise FileFormatError(f"{name}: expected a variable {end!r} in block 0, found none")
     for feed in feeds:
         block.vars[feed].is_data = True
     return feeds, [block.vars[end] for end in fetches]
-
-
-def _column(op: Operator) -> int:
-    found = op.attrs.get("col", 0)
-    return found if isinstance(found, int) else 0

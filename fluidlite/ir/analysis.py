@@ -161,3 +161,20 @@ def last_mentions(mentions: Sequence[Iterable[str]], kept: Iterable[str]) -> lis
         freed.append(dead)
     freed.reverse()
     return freed
+
+
+def fed_names(block: Block) -> list[str]:
+    """What the operators of a block feed, in the order in which a model takes it."""
+    feeds = [op for op in block.ops if op.type == "feed"]
+    return [name for op in sorted(feeds, key=_column) for name in op.output("Out")]
+
+
+def fetched_names(block: Block) -> list[str]:
+    """What the operators of a block fetch, in the order in which a model gives it."""
+    fetches = [op for op in block.ops if op.type == "fetch"]
+    return [name for op in sorted(fetches, key=_column) for name in op.input("X")]
+
+
+def _column(op: Operator) -> int:
+    column = op.attrs.get("col", 0)
+    return column if isinstance(column, int) else 0
