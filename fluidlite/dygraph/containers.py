@@ -7,6 +7,7 @@ from typing import Any
 
 from ..eager.parameter import Parameter
 from ..errors import ArgumentError, NameTakenError, suggestion
+from ..ground.docstrings import Family
 from ..ground.missing_names import answer
 from ..ground.public_names import list_public_names
 from ..modules.holding import HeldInOrder, place_in
@@ -69,14 +70,15 @@ class Sequential(HeldInOrder, Layer):
         return input
 
 
+_LISTS = Family(raises="ArgumentError: something else is among them.")
+
+
+@_LISTS
 class LayerList(HeldInOrder, Layer):
     """A list of layers.
 
     Args:
         sublayers: layers; none when None.
-
-    Raises:
-        ArgumentError: something else is among them.
 
     >>> with fluid.dygraph.guard():
     ...     layers = fluid.dygraph.LayerList([fluid.dygraph.Linear(2, 2) for _ in range(3)])
@@ -113,14 +115,12 @@ class LayerList(HeldInOrder, Layer):
         return self
 
 
+@_LISTS
 class ParameterList(HeldInOrder, Layer):
     """A list of parameters.
 
     Args:
         parameters: parameters; none when None.
-
-    Raises:
-        ArgumentError: something else is among them.
 
     >>> with fluid.dygraph.guard():
     ...     weights = [fluid.layers.create_parameter([2, n], "float32") for n in (3, 4)]

@@ -12,6 +12,7 @@ from ..ground.docstrings import Family
 from ..ground.fields import from_fields
 from ..initializer import Normal
 from ..modules.convolution import filter_shape, need_groups, taken_around
+from ..opdef.windows import FORMATS
 from ..param_attr import Attr
 from . import functional as F
 from .functional.windows import each
@@ -46,9 +47,15 @@ class _Filters(TensorLayer):
     kernel_size: Integers
     stride: Integers = 1
     padding: Integers | str | Sequence[Sequence[int]] = 0
-    function: ClassVar[Callable[..., Any]] = staticmethod(F.conv2d)
-    _formats: ClassVar[Sequence[str]] = ("NCHW", "NHWC")
+    function: ClassVar[Callable[..., Any]]
+    _formats: ClassVar[Sequence[str]]
     _transposed: ClassVar[bool] = False
+
+    def __init_subclass__(cls, rank: int | None = None, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        if rank is not None:
+            name = f"conv{rank}d{'_transpose' if cls._transposed else ''}"
+            cls._formats, cls.function = FORMATS[rank], staticmethod(getattr(F, name))
 
     def begin(self, given: dict[str, Any]) -> None:
         """Make the filters and the bias.
@@ -117,7 +124,7 @@ class _Convolution(_Filters):
 
 @CONVOLUTIONS
 @from_fields
-class Conv1D(_Convolution):
+class Conv1D(_Convolution, rank=1):
     """Sequences convolved with learned filters: :func:`~fluidlite.nn.functional.conv1d`.
 
     >>> fluid.nn.Conv1D(2, 4, 3)(fluid.ones([1, 2, 8])).shape
@@ -125,12 +132,10 @@ class Conv1D(_Convolution):
     """
 
     data_format: str = "NCL"
-    _formats: ClassVar[Sequence[str]] = ("NCL", "NLC")
-    function: ClassVar[Callable[..., Any]] = staticmethod(F.conv1d)
 
 
 @CONVOLUTIONS
-class Conv2D(_Convolution):
+class Conv2D(_Convolution, rank=2):
     """Images convolved with learned filters: :func:`~fluidlite.nn.functional.conv2d`.
 
     >>> fluid.nn.Conv2D(1, 4, 3, padding=1)(fluid.ones([2, 1, 8, 8])).shape
@@ -140,7 +145,7 @@ class Conv2D(_Convolution):
 
 @CONVOLUTIONS
 @from_fields
-class Conv3D(_Convolution):
+class Conv3D(_Convolution, rank=3):
     """Volumes convolved with learned filters: :func:`~fluidlite.nn.functional.conv3d`.
 
     >>> fluid.nn.Conv3D(1, 2, 3, padding=1)(fluid.ones([1, 1, 4, 4, 4])).shape
@@ -148,8 +153,6 @@ class Conv3D(_Convolution):
     """
 
     data_format: str = "NCDHW"
-    _formats: ClassVar[Sequence[str]] = ("NCDHW", "NDHWC")
-    function: ClassVar[Callable[..., Any]] = staticmethod(F.conv3d)
 
 
 @from_fields
@@ -179,7 +182,7 @@ class _GroupsFirst(_Filters):
 
 @CONVOLUTIONS
 @from_fields
-class Conv1DTranspose(_Adjoint, _GroupsFirst):
+class Conv1DTranspose(_Adjoint, _GroupsFirst, rank=1):
     """The adjoint of a convolution: :func:`~fluidlite.nn.functional.conv1d_transpose`.
 
     Args:
@@ -190,24 +193,20 @@ class Conv1DTranspose(_Adjoint, _GroupsFirst):
     """
 
     data_format: str = "NCL"
-    _formats: ClassVar[Sequence[str]] = ("NCL", "NLC")
-    function: ClassVar[Callable[..., Any]] = staticmethod(F.conv1d_transpose)
 
 
 @CONVOLUTIONS
-class Conv2DTranspose(_Adjoint):
+class Conv2DTranspose(_Adjoint, rank=2):
     """The adjoint of a convolution: :func:`~fluidlite.nn.functional.conv2d_transpose`.
 
     >>> fluid.nn.Conv2DTranspose(4, 1, 2, stride=2)(fluid.ones([2, 4, 3, 3])).shape
     [2, 1, 6, 6]
     """
 
-    function: ClassVar[Callable[..., Any]] = staticmethod(F.conv2d_transpose)
-
 
 @CONVOLUTIONS
 @from_fields
-class Conv3DTranspose(_Adjoint):
+class Conv3DTranspose(_Adjoint, rank=3):
     """The adjoint of a convolution: :func:`~fluidlite.nn.functional.conv3d_transpose`.
 
     >>> fluid.nn.Conv3DTranspose(2, 1, 2, stride=2)(fluid.ones([1, 2, 2, 2, 2])).shape
@@ -215,5 +214,3 @@ class Conv3DTranspose(_Adjoint):
     """
 
     data_format: str = "NCDHW"
-    _formats: ClassVar[Sequence[str]] = ("NCDHW", "NDHWC")
-    function: ClassVar[Callable[..., Any]] = staticmethod(F.conv3d_transpose)

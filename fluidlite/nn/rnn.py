@@ -178,6 +178,11 @@ class _Along(StackedCells, LayerList, _Recurrent):
 
     _cell: ClassVar[Any]  #: the class of the cells
 
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        if hasattr(cls._cell, "kind"):
+            cls.kind = cls._cell.kind
+
     def begin(self, given: dict[str, Any]) -> None:
         """Make the weights.
 
@@ -251,7 +256,6 @@ class LSTM(_Along, _Attributes, _Ways):
     ([5, 7, 4], [2, 5, 4])
     """
 
-    kind = "LSTM"
     _cell = LSTMCell
 
 
@@ -265,7 +269,6 @@ class GRU(_Along, _Attributes, _Ways):
     ([5, 7, 8], [2, 5, 4])
     """
 
-    kind = "GRU"
     _cell = GRUCell
 
 

@@ -32,7 +32,7 @@ def _type(dtype: Any) -> Any:
 
 
 @building(creation.full)
-def full(shape: Any, fill_value: Any, dtype: Any = None, name: Any = None) -> Any:
+def full(shape: Any, fill_value: Any, dtype: Any, *given: Any) -> Any:
     if dtype is None and not isinstance(fill_value, Variable):
         dtype = creation.full([1], fill_value).dtype
     elif dtype is None:
@@ -41,29 +41,27 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, name: Any = None) -> An
 
 
 @building(creation.zeros)
-def zeros(shape: Any, dtype: Any = None, name: Any = None) -> Any:
+def zeros(shape: Any, dtype: Any, *given: Any) -> Any:
     return layers.fill_constant(shape, _type(dtype), 0)
 
 
 @building(creation.ones)
-def ones(shape: Any, dtype: Any = None, name: Any = None) -> Any:
+def ones(shape: Any, dtype: Any, *given: Any) -> Any:
     return layers.fill_constant(shape, _type(dtype), 1)
 
 
 @building(creation.empty)
-def empty(shape: Any, dtype: Any = None, name: Any = None) -> Any:
+def empty(shape: Any, dtype: Any, *given: Any) -> Any:
     return layers.fill_constant(shape, _type(dtype), 0)
 
 
 @building(creation.eye)
-def eye(num_rows: int, num_columns: int | None = None, dtype: Any = None, name: Any = None) -> Any:
+def eye(num_rows: int, num_columns: int | None, dtype: Any, *given: Any) -> Any:
     return layers.eye(num_rows, num_columns, dtype=_type(dtype))
 
 
 @building(creation.arange)
-def arange(
-    start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None, name: Any = None
-) -> Any:
+def arange(start: Any, end: Any, step: Any, dtype: Any, *given: Any) -> Any:
     if end is None:
         start, end = 0, start
     bounds = start, end, step
@@ -76,68 +74,57 @@ def arange(
 
 
 @building(creation.linspace)
-def linspace(start: Any, stop: Any, num: Any, dtype: Any = None, name: Any = None) -> Any:
+def linspace(start: Any, stop: Any, num: Any, dtype: Any, *given: Any) -> Any:
     return layers.linspace(start, stop, num, _type(dtype))
 
 
 @building(creation.logspace)
-def logspace(
-    start: Any, stop: Any, num: Any, base: float = 10.0, dtype: Any = None, name: Any = None
-) -> Any:
+def logspace(start: Any, stop: Any, num: Any, base: float, dtype: Any, *given: Any) -> Any:
     powers = layers.linspace(start, stop, num, _type(dtype))
     return layers.elementwise_pow(layers.fill_constant([1], powers.dtype, base), powers)
 
 
 @building(creation.rand)
-def rand(shape: Any, dtype: Any = None, name: Any = None) -> Any:
+def rand(shape: Any, dtype: Any, *given: Any) -> Any:
     return layers.uniform_random(shape, _type(dtype), 0.0, 1.0)
 
 
 @building(creation.uniform)
-def uniform(
-    shape: Any,
-    dtype: Any = None,
-    min: float = -1.0,
-    max: float = 1.0,
-    seed: int = 0,
-    name: Any = None,
-) -> Any:
+def uniform(shape: Any, dtype: Any, min: float, max: float, seed: int, *given: Any) -> Any:
     return layers.uniform_random(shape, _type(dtype), min, max, seed)
 
 
 @building(creation.randn)
-def randn(shape: Any, dtype: Any = None, name: Any = None) -> Any:
+def randn(shape: Any, dtype: Any, *given: Any) -> Any:
     return layers.gaussian_random(shape, dtype=_type(dtype))
 
 
 @building(creation.standard_normal)
-def standard_normal(shape: Any, dtype: Any = None, name: Any = None) -> Any:
+def standard_normal(shape: Any, dtype: Any, *given: Any) -> Any:
     return layers.gaussian_random(shape, dtype=_type(dtype))
 
 
 @building(creation.normal)
-def normal(mean: Any = 0.0, std: Any = 1.0, shape: Any = None, name: Any = None) -> Any:
-    given = [each for each in (mean, std) if isinstance(each, Variable)]
-    if not given:
+def normal(mean: Any, std: Any, shape: Any, *given: Any) -> Any:
+    spread = [each for each in (mean, std) if isinstance(each, Variable)]
+    if not spread:
         return layers.gaussian_random([1] if shape is None else shape, mean, std)
-    noise = layers.gaussian_random(layers.shape(given[0]), dtype=given[0].dtype)
+    noise = layers.gaussian_random(layers.shape(spread[0]), dtype=spread[0].dtype)
     return noise * std + mean
 
 
 @building(creation.randint)
-def randint(
-    low: int = 0, high: int | None = None, shape: Any = (1,), dtype: Any = None, name: Any = None
-) -> Any:
+def randint(low: int, high: int | None, shape: Any, dtype: Any, *given: Any) -> Any:
     return layers.randint(low, high, shape, dtype="int64" if dtype is None else dtype)
 
 
 @building(creation.randperm)
-def randperm(n: int, dtype: Any = "int64", name: Any = None) -> Any:
+def randperm(n: int, dtype: Any, *given: Any) -> Any:
     return layers.randperm(n, dtype=dtype)
 
 
 @building(creation.to_tensor)
-def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bool = True) -> Any:
+def to_tensor(data: Any, dtype: Any, place: Any, stop_gradient: bool, *given: Any) -> Any:
     if isinstance(data, Variable):
         return data if dtype is None else layers.cast(data, dtype)
     made = _constant(creation.array_of(data, dtype))
@@ -146,32 +133,25 @@ def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bo
 
 
 @building(creation.assign)
-def assign(x: Any, output: Any = None) -> Any:
+def assign(x: Any, output: Any) -> Any:
     if not isinstance(x, (Variable, np.ndarray)):
         x = creation.array_of(x)
     return layers.assign(x, output)
 
 
 @building(creation.tril_indices)
-def tril_indices(row: int, col: int | None = None, offset: int = 0, dtype: Any = "int64") -> Any:
+def tril_indices(row: int, col: int | None, offset: int, dtype: Any) -> Any:
     return _constant(creation.tril_indices(row, col, offset, dtype).array)
 
 
 @building(creation.triu_indices)
-def triu_indices(row: int, col: int | None = None, offset: int = 0, dtype: Any = "int64") -> Any:
+def triu_indices(row: int, col: int | None, offset: int, dtype: Any) -> Any:
     return _constant(creation.triu_indices(row, col, offset, dtype).array)
 
 
 @building(parameter.create_parameter)
-def create_parameter(
-    shape: Any,
-    dtype: Any = "float32",
-    name: str | None = None,
-    attr: Any = None,
-    is_bias: bool = False,
-    default_initializer: Any = None,
-) -> Any:
-    return layers.create_parameter(shape, dtype, name, attr, is_bias, default_initializer)
+def create_parameter(*given: Any) -> Any:
+    return layers.create_parameter(*given)
 
 
 def _constant(array: np.ndarray[Any, Any]) -> Variable:

@@ -20,6 +20,7 @@ from ..functions.elementary import cast
 from ..functions.reduction import argmax
 from ..functions.selection import argsort
 from ..functions.shaping import reshape
+from ..ground.docstrings import Family
 from ..ground.public_names import list_public_names
 from ..ground.reprs import Described
 from ..ground.tracebacks import api_boundaries
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
     from ..functions.arguments import ArrayLike
 
 __all__ = ["Accuracy", "Auc", "Metric", "Precision", "Recall", "accuracy"]
+
+
+_PAIRS = Family(raises="ArgumentError: these are no arrays, not of one size, or no probabilities.")
 
 
 class Metric(Described, ABC):
@@ -255,16 +259,11 @@ class Auc(Metric):
         self._curve, self._name = curve, name
         self._area = metrics.Auc(name, "ROC", num_thresholds)
 
+    @Family(
+        raises="ArgumentError: these are no arrays, not of one size, or no probabilities."
+    ).like(metrics.Auc.update)
     def update(self, preds: ArrayLike, labels: ArrayLike) -> None:
-        """Count a batch.
-
-        Args:
-            preds: the probabilities of both classes, [N, 2]; the second one counts.
-            labels: 1 for the samples of the second class, [N] or [N, 1].
-
-        Raises:
-            ArgumentError: these are no arrays, not of one size, or no probabilities.
-        """
+        """Count a batch."""
         self._area.update(_array("Auc", "preds", preds), _array("Auc", "labels", labels))
 
     def accumulate(self) -> float:

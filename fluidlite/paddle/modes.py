@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from .. import unique_name
 from ..ground import state
 from ..ground.public_names import list_public_names
+from ..ground.spellings import parameters_of
 from ..ground.tracebacks import api_boundaries
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -67,13 +68,16 @@ def building(eager: F) -> Callable[[Callable[..., Any]], F]:
     """Make one function of two: one for tensors, the decorated one for programs.
 
     Args:
-        eager: makes tensors; it gives the result its signature and its docstring.
+        eager: makes tensors; it gives the result its signature and its docstring.  The decorated
+            function is given all arguments by place.
     """
 
     def decorate(append: Callable[..., Any]) -> F:
+        appending = parameters_of(eager)(append)
+
         @functools.wraps(eager)
         def either(*args: Any, **kwargs: Any) -> Any:
-            return (append if state.builds.get() else eager)(*args, **kwargs)
+            return (appending if state.builds.get() else eager)(*args, **kwargs)
 
         either.__module__ = append.__module__
         either.__signature__ = inspect.signature(eager)  # type: ignore[attr-defined]
