@@ -10,7 +10,7 @@ from ..eager.engine import located
 from ..errors import DTypeError, ShapeError, UnsupportedError
 from ..functions import elementary, reduction, shaping
 from ..functions.reduction import dims_of
-from .spelling import ONEFLOW
+from ..ground.spellings import given_first
 
 if TYPE_CHECKING:
     from ..functions.arguments import Axes, DTypeLike
@@ -96,23 +96,23 @@ def matrix_norm(
 
 
 def _norm_of_order(
+    flat: bool,
     input: Tensor,
     ord: float | str | None = None,
     dim: Axes = None,
     keepdim: bool = False,
     dtype: DTypeLike = None,
-    flat: bool = False,
 ) -> Tensor:
     """The norm of a vector or a matrix, or of several.
 
     Args:
+        flat: whether 2 without ``dim`` is the norm of all elements.
         input: a tensor of fractions.
         ord: which one; see :func:`vector_norm` and :func:`matrix_norm`.  When None, the root of
             the sum of all squares.
         dim: one dimension for vectors, two for matrices; all when None.
         keepdim: they stay, with size 1.
         dtype: the element type to compute in; that of the tensor when None.
-        flat: whether 2 without ``dim`` is the norm of all elements.
 
     Raises:
         ShapeError: there is an ``ord`` and no ``dim``, and the tensor is neither a vector nor a
@@ -137,18 +137,19 @@ def _norm_of_order(
     return vector_norm(input, ord, dim, keepdim, dtype)
 
 
-norm_of_order: Function = ONEFLOW(
+norm_of_order: Function = given_first(
     _norm_of_order,
+    False,
     "norm_of_order",
     """The norm of a vector or a matrix, or of several.
 
     >>> float(fluid.flow.linalg.norm(fluid.flow.tensor([[1.0, -2.0], [3.0, 4.0]]), 1))
     6.0
     """,
-    fixed={"flat": False},
 )
-norm: Function = ONEFLOW(
+norm: Function = given_first(
     _norm_of_order,
+    True,
     "norm",
     """The same as :func:`linalg.norm`, but that 2 without ``dim`` means the root of the sum of all
     squares of a matrix, too.
@@ -156,7 +157,6 @@ norm: Function = ONEFLOW(
     >>> float(fluid.flow.norm(fluid.flow.tensor([3.0, 4.0])))
     5.0
     """,
-    fixed={"flat": True},
     ord="p",
 )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from ...eager.recording import eager
 from ...eager.tensor import Tensor
@@ -17,7 +17,7 @@ from ...functions.reduction import sum as total
 from ...functions.selection import chosen
 from ...functions.shaping import reshape
 from ...ground.docstrings import Family
-from ...ground.spellings import parameters_of
+from ...ground.spellings import given_first, parameters_of
 from .loss import binary_cross_entropy, binary_cross_entropy_with_logits, reduced
 from .projection import cosine_similarity, one_hot
 
@@ -31,8 +31,8 @@ MARGINS = Family(
 )
 
 
-@MARGINS
-def margin_ranking_loss(
+def hinged_ranking(
+    hinge: Callable[[Tensor], Tensor],
     input: Tensor,
     other: Tensor,
     label: Tensor,
@@ -43,15 +43,34 @@ def margin_ranking_loss(
     """The larger of ``margin - label (input - other)`` and 0.
 
     Args:
+        hinge: the larger of a number and 0.
         input, other: what is compared.
         label: 1 where the first is to be larger, -1 where the second is.
-
-    >>> a, b, one = fluid.to_tensor([1.0]), fluid.to_tensor([3.0]), fluid.to_tensor([1.0])
-    >>> float(fluid.nn.functional.margin_ranking_loss(a, b, one))
-    2.0
+        margin: how far apart is enough.
+        reduction: mean, sum or none.
     """
     apart = multiply(label, subtract(other, input))
-    return reduced(eager.relu(add(apart, margin)), reduction)
+    return reduced(hinge(add(apart, margin)), reduction)
+
+
+def _relu(x: Tensor) -> Tensor:
+    made: Tensor = eager.relu(x)
+    return made
+
+
+margin_ranking_loss: Final = MARGINS(
+    given_first(
+        hinged_ranking,
+        _relu,
+        "margin_ranking_loss",
+        """The larger of ``margin - label (input - other)`` and 0.
+
+        >>> a, b, one = fluid.to_tensor([1.0]), fluid.to_tensor([3.0]), fluid.to_tensor([1.0])
+        >>> float(fluid.nn.functional.margin_ranking_loss(a, b, one))
+        2.0
+        """,
+    )
+)
 
 
 @MARGINS
@@ -132,8 +151,8 @@ def pairwise_distance(
     return pow(total(pow(apart, p), axis=-1, keepdim=keepdim), 1.0 / p)
 
 
-@MARGINS
-def triplet_margin_loss(
+def hinged_triplets(
+    hinge: Callable[[Tensor], Tensor],
     input: Tensor,
     positive: Tensor,
     negative: Tensor,
@@ -148,19 +167,39 @@ def triplet_margin_loss(
     does not.
 
     Args:
+        hinge: the larger of a number and 0.
         input, positive, negative: vectors along the last dimension.
+        margin: how far apart is enough.
         p: of the norm.
         epsilon: is added to differences.
         swap: takes the distance of the other two where it is smaller.
+        reduction: mean, sum or none.
     """
-    if margin <= 0:
-        raise ArgumentError(f"expected margin above 0, got {margin!r}")
 
     def distance(a: Tensor, b: Tensor) -> Any:
         return pairwise_distance(a, b, p, epsilon)
 
     gap = triplet_gap(input, positive, negative, distance, swap)
-    return reduced(eager.relu(add(gap, margin)), reduction)
+    return reduced(hinge(add(gap, margin)), reduction)
+
+
+def _above_0(margin: float) -> float:
+    if margin <= 0:
+        raise ArgumentError(f"expected margin above 0, got {margin!r}")
+    return margin
+
+
+triplet_margin_loss: Final = MARGINS(
+    given_first(
+        hinged_triplets,
+        _relu,
+        "triplet_margin_loss",
+        """The larger of 0 and ``margin`` plus the distance to what belongs together less that to
+        what does not.
+        """,
+        into={"margin": _above_0},
+    )
+)
 
 
 def triplet_gap(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,33 +10,34 @@ import numpy as np
 from ...errors import UnsupportedError
 from ..building import Appending, TooLarge, need_room
 from ..forms import operator
-from .conv import DENSE_MOVES, WindowMoves
+from .conv import WindowMoves
 from .gathering import gather_nd
+
+
+@dataclass(frozen=True)
+class Deformed(WindowMoves):
+    """Attributes of windows whose elements are moved."""
+
+    group: int = 1
+    offset_group: int = 1
+
+
+PLAIN = Deformed()  #: each element, and nothing around
 
 
 @operator("DeformConv", unread=["kernel_shape"])
 def deform_conv(
-    f: Any,
-    x: Any,
-    w: Any,
-    offset: Any,
-    b: Any = None,
-    mask: Any = None,
-    *,
-    group: int = 1,
-    offset_group: int = 1,
-    moves: WindowMoves = DENSE_MOVES,
+    f: Any, x: Any, w: Any, offset: Any, b: Any = None, mask: Any = None, *, how: Deformed = PLAIN
 ) -> Any:
-    dilations, strides = moves.spacing(2)
-    sides = moves.sides(2)
+    (dilations, strides), sides = how.spacing(2), how.sides(2)
     if f.ndim(x) != 4 or sides[:2] != sides[2:]:
         raise UnsupportedError("expected images with the same padding on both sides")
     attrs = dict(
         strides=strides,
         paddings=sides[:2],
         dilations=dilations,
-        groups=group,
-        deformable_groups=offset_group,
+        groups=how.group,
+        deformable_groups=how.offset_group,
     )
     if mask is None:
         out = f.deformable_conv_v1(x, offset, w, **attrs)

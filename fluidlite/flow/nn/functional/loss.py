@@ -70,56 +70,33 @@ def smooth_l1_loss(
     return reduced(chosen(less_than(away, beta), near, subtract(away, 0.5 * beta)), reduction)
 
 
-def margin_ranking_loss(
-    input1: Tensor,
-    input2: Tensor,
-    target: Tensor,
-    margin: float = 0.0,
-    reduction: str = "mean",
-) -> Tensor:
-    """The larger of margin - target (input1 - input2) and 0; the gradient flows where both are 0.
+def _hinge(x: Tensor) -> Tensor:
+    """The larger of x and 0, whose gradient flows where both are 0."""
+    return clamp(x, min=0.0)
 
-    Args:
-        input1, input2: what is compared.
-        target: 1 where the first is to be larger, -1 where the second is.
-        margin: by how much.
-        reduction: as of :func:`l1_loss`.
+
+margin_ranking_loss: Function = ONEFLOW(
+    margins.hinged_ranking,
+    "margin_ranking_loss",
+    """The larger of margin - target (input1 - input2) and 0; the gradient flows where both are 0.
 
     >>> a, b, one = (fluid.flow.tensor([n]) for n in (1.0, 3.0, 1.0))
     >>> float(fluid.flow.nn.functional.margin_ranking_loss(a, b, one))
     2.0
-    """
-    apart = multiply(target, subtract(input2, input1))
-    return reduced(clamp(add(apart, margin), min=0.0), reduction)
-
-
-def triplet_margin_loss(
-    anchor: Tensor,
-    positive: Tensor,
-    negative: Tensor,
-    margin: float = 1.0,
-    p: float = 2.0,
-    eps: float = 1e-6,
-    swap: bool = False,
-    reduction: str = "mean",
-) -> Tensor:
-    """The larger of 0 and ``margin`` plus the distance to what belongs together less that to what
-    does not; the gradient flows where both are 0.
-
-    Args:
-        anchor, positive, negative: vectors along the last dimension.
-        margin: how far apart is enough.
-        p: of the norm.
-        eps: is added to differences.
-        swap: takes the distance of the other two where it is smaller.
-        reduction: as of :func:`l1_loss`.
-    """
-
-    def distance(a: Tensor, b: Tensor) -> Tensor:
-        return pairwise_distance(a, b, p, eps)
-
-    gap = margins.triplet_gap(anchor, positive, negative, distance, swap)
-    return reduced(clamp(add(gap, margin), min=0.0), reduction)
+    """,
+    fixed={"hinge": _hinge},
+    input="input1",
+    other="input2",
+)
+triplet_margin_loss: Function = ONEFLOW(
+    margins.hinged_triplets,
+    "triplet_margin_loss",
+    "The larger of 0 and ``margin`` plus the distance to what belongs together less that to what "
+    "does not; the gradient flows where both are 0.",
+    fixed={"hinge": _hinge},
+    defaults={"p": 2.0},
+    input="anchor",
+)
 
 
 def sparse_softmax_cross_entropy(labels: Tensor, logits: Tensor) -> Tensor:
