@@ -65,6 +65,7 @@ def of_rank(
     function: Callable[Concatenate[int, P], R],
     name: str,
     example: str = "",
+    prose: str = "",
     **options: Any,
 ) -> Callable[P, R]:
     """A function of windows of some rank: its docstring and defaults are those of images.
@@ -75,11 +76,12 @@ def of_rank(
         name: of the result.
         example: for the docstring; ``{3}`` in it stands for the rest of a shape: ``, 3, 3``, and
             ``{name}`` for the name, and ``{rank}`` for the number.
+        prose: the first sentences of the docstring; those of the function when empty.
         options: as of :class:`~fluidlite.ground.spellings.Spelling`.
     """
     text = re.sub(r"\{(\d+)\}", lambda found: f", {found[1]}" * rank, example)
     text = text.replace("{name}", name).replace("{rank}", str(rank))
-    prose = str(function.__doc__).split("\n\n")[0]
+    prose = prose or str(function.__doc__).split("\n\n")[0]
     fixed = {"rank": rank, **options.pop("fixed", {})}
     if "data_format" in function.__annotations__ and "data_format" not in fixed:
         options["defaults"] = {"data_format": FORMATS[rank][0]}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from ....eager.engine import located
 from ....errors import ArgumentError, ShapeError
@@ -13,6 +13,7 @@ from ....nn.functional.windows import of_rank
 from ....opdef.windows import FORMATS, WindowArguments
 
 if TYPE_CHECKING:
+    from ...spelling import Function
     from ...tensor import Tensor
 
 
@@ -75,6 +76,7 @@ def _sides(
 
 def _convolution(
     rank: int,
+    transposed: bool,
     input: Tensor,
     weight: Tensor,
     bias: Tensor | None = None,
@@ -82,62 +84,43 @@ def _convolution(
     padding: Integers | str = 0,
     dilation: Integers = 1,
     groups: int = 1,
+    output_padding: Integers = 0,
 ) -> Tensor:
     """Images convolved with filters.
 
     Args:
+        rank: how many dimensions windows have.
+        transposed: whether it is the adjoint.
         input: [N, C, H, W], or [C, H, W].
-        weight: [filters, C / groups, *sizes].
+        weight: [filters, C / groups, *sizes]; of the adjoint [C, filters / groups, *sizes].
         bias: [filters].
         stride, dilation: steps of the window and of its elements: a number, or two.
-        padding: zeros at both ends: a number, or two, or "same" or "valid".
+        padding: zeros at both ends: a number, or two, or, but of the adjoint, "same" or "valid".
         groups: the channels are cut into so many groups, which do not mix.
-    """
-    x, alone = batched(input, rank)
-    if weight.array.ndim != rank + 2:
-        raise located(
-            ShapeError, f"expected a weight of {rank + 2} dimensions, got {list(weight.shape)}"
-        )
-    steps, spread = each("stride", stride, rank), each("dilation", dilation, rank)
-    sizes = weight.array.shape[2:]
-    sides = _sides(padding, rank, sizes, steps, spread)
-    windows = WindowArguments(sizes, steps, sides, spread, FORMATS[rank][0])
-    out = convolved("conv{}d", x, weight, bias, windows, groups=groups)
-    return squeeze(out, 0) if alone else out
-
-
-def _transposed_convolution(
-    rank: int,
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None = None,
-    stride: Integers = 1,
-    padding: Integers = 0,
-    output_padding: Integers = 0,
-    groups: int = 1,
-    dilation: Integers = 1,
-) -> Tensor:
-    """The adjoint of a convolution: each element of an image spreads a filter.
-
-    Args:
-        input: [N, C, H, W], or [C, H, W].
-        weight: [C, filters / groups, *sizes].
-        bias: [filters].
-        stride, padding, groups, dilation: those of the convolution.
         output_padding: how much longer the result is than the shortest one that leads back.
     """
     x, alone = batched(input, rank)
     steps, spread = each("stride", stride, rank), each("dilation", dilation, rank)
-    pads, extra = each("padding", padding, rank), each("output_padding", output_padding, rank)
-    if any(more >= max(s, d) for more, s, d in zip(extra, steps, spread)):
-        raise located(
-            ArgumentError,
-            f"expected output_padding below stride or dilation, got {extra} for {steps} and "
-            f"{spread}",
-        )
-    windows = WindowArguments(weight.array.shape[2:], steps, pads, spread, FORMATS[rank][0])
-    attrs = dict(groups=groups, output_size=windows.spread(x.array.shape, extra))
-    out = convolved("conv{}d_transpose", x, weight, bias, windows, **attrs)
+    sizes, attrs = weight.array.shape[2:], {"groups": groups}
+    if transposed:
+        pads, extra = each("padding", padding, rank), each("output_padding", output_padding, rank)
+        if any(more >= max(s, d) for more, s, d in zip(extra, steps, spread)):
+            raise located(
+                ArgumentError,
+                f"expected output_padding below stride or dilation, got {extra} for {steps} and "
+                f"{spread}",
+            )
+        windows = WindowArguments(sizes, steps, pads, spread, FORMATS[rank][0])
+        attrs["output_size"] = windows.spread(x.array.shape, extra)
+    else:
+        if weight.array.ndim != rank + 2:
+            raise located(
+                ShapeError, f"expected a weight of {rank + 2} dimensions, got {list(weight.shape)}"
+            )
+        sides = _sides(padding, rank, sizes, steps, spread)
+        windows = WindowArguments(sizes, steps, sides, spread, FORMATS[rank][0])
+    name = "conv{}d_transpose" if transposed else "conv{}d"
+    out = convolved(name, x, weight, bias, windows, **attrs)
     return squeeze(out, 0) if alone else out
 
 
@@ -145,9 +128,15 @@ _SAME = """>>> x, w = fluid.flow.ones(1, 1{5}), fluid.flow.ones(2, 1{3})
 >>> fluid.flow.nn.functional.{name}(x, w, padding="same").shape
 oneflow.Size([1, 2{5}])"""
 
-conv1d: Final = of_rank(1, _convolution, "conv1d", _SAME)
-conv2d: Final = of_rank(2, _convolution, "conv2d", _SAME)
-conv3d: Final = of_rank(3, _convolution, "conv3d", _SAME)
-conv_transpose1d: Final = of_rank(1, _transposed_convolution, "conv_transpose1d")
-conv_transpose2d: Final = of_rank(2, _transposed_convolution, "conv_transpose2d")
-conv_transpose3d: Final = of_rank(3, _transposed_convolution, "conv_transpose3d")
+_PLAIN: dict[str, Any] = dict(example=_SAME, fixed={"transposed": False, "output_padding": 0})
+_ADJOINT: dict[str, Any] = dict(
+    prose="The adjoint of a convolution: each element of an image spreads a filter.",
+    fixed={"transposed": True},
+    order="input, weight, bias, stride, padding, output_padding, groups, dilation",
+)
+conv1d: Function = of_rank(1, _convolution, "conv1d", **_PLAIN)
+conv2d: Function = of_rank(2, _convolution, "conv2d", **_PLAIN)
+conv3d: Function = of_rank(3, _convolution, "conv3d", **_PLAIN)
+conv_transpose1d: Function = of_rank(1, _convolution, "conv_transpose1d", **_ADJOINT)
+conv_transpose2d: Function = of_rank(2, _convolution, "conv_transpose2d", **_ADJOINT)
+conv_transpose3d: Function = of_rank(3, _convolution, "conv_transpose3d", **_ADJOINT)
