@@ -36,6 +36,8 @@ def refusing(
     message: str,
     before: Callable[..., object] | None = None,
     raises: str = "UnsupportedError: always.",
+    result: str = "NoReturn",
+    scope: dict[str, Any] | None = None,
 ) -> Callable[..., NoReturn]:
     """A function that only raises ``UnsupportedError``; it belongs to the module that calls this.
 
@@ -45,6 +47,8 @@ def refusing(
         message: of the error.
         before: what is called first, with all arguments by name, and may raise another error.
         raises: the errors, one a line.
+        result: what the type of its result is said to be.
+        scope: globals of the module that it belongs to; the caller's when None.
     """
 
     def refuse(given: dict[str, object]) -> NoReturn:
@@ -56,12 +60,12 @@ def refusing(
     text = (
         f"from __future__ import annotations\n"
         f"def make(refuse):\n"
-        f"    def {signature} -> NoReturn:\n"
+        f"    def {signature} -> {result}:\n"
         f"        refuse(locals())\n"
         f"    return {name}\n"
     )
     written: Any = maker_of(text, _WRITTEN)(refuse)
-    scope = sys._getframe(1).f_globals
+    scope = sys._getframe(1).f_globals if scope is None else scope
     code = written.__code__
     refused: Any = FunctionType(code, scope, name, written.__defaults__, written.__closure__)
     refused.__qualname__, refused.__kwdefaults__ = name, written.__kwdefaults__
@@ -69,5 +73,5 @@ def refusing(
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     family = Family(dict.fromkeys(names, "not read."), raises=raises)
     refused.__doc__ = family.completed(doc, name, names)
-    result: Callable[..., NoReturn] = refused
-    return result
+    function: Callable[..., NoReturn] = refused
+    return function

@@ -6,14 +6,10 @@ import inspect
 import sys
 from ast import literal_eval
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any
 
-from ...errors import UnsupportedError
-from ...ground.docstrings import Family
-from ...ground.fields import WRITTEN_METHOD, maker_of
+from ...ground.refusing import refusing
 
-#: what is said of each of them
-_SAID = Family(raises="UnsupportedError: always.")
 _USUAL = {"": "Tensor", "None": "Tensor | None"}
 
 
@@ -31,21 +27,17 @@ def gpu_only(text: str, use: str, result: str = "Tensor") -> Callable[..., Any]:
     """
     head, _, rest = inspect.cleandoc(text).partition("\n\n")
     name, _, listed = head.rstrip(")").partition("(")
-
-    def refuse() -> NoReturn:
-        raise UnsupportedError(f"{name} has a kernel for GPUs alone; use {use}")
-
-    told, notes = [], {}
+    parameters = []
     for each in " ".join(listed.split()).split(", "):
         typed, _, default = each.replace(" = ", "=").partition("=")
         parameter, _, type_name = typed.partition(": ")
         usual = _USUAL[default] if default in _USUAL else type(literal_eval(default)).__name__
-        notes[parameter] = type_name or usual
-        told.append(f"{parameter}={default}" if default else parameter)
-    lines = f"    def {name}({', '.join(told)}):\n        refuse()\n    return {name}\n"
-    function: Any = maker_of(f"def make(refuse):\n{lines}", WRITTEN_METHOD)(refuse)
-    function.__module__ = sys._getframe(1).f_globals["__name__"]
-    function.__qualname__, function.__annotations__ = name, {**notes, "return": result}
-    function.__doc__ = f"Not there: paddle 2 has it on GPUs alone.\n\n{rest}".rstrip()
-    refused: Callable[..., Any] = _SAID(function)
-    return refused
+        given = f" = {default}" if default else ""
+        parameters.append(f"{parameter}: {type_name or usual}{given}")
+    return refusing(
+        f"{name}({', '.join(parameters)})",
+        f"Not there: paddle 2 has it on GPUs alone.\n\n{rest}".rstrip(),
+        f"{name} has a kernel for GPUs alone; use {use}",
+        result=result,
+        scope=sys._getframe(1).f_globals,
+    )
