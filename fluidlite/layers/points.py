@@ -34,7 +34,7 @@ affine_grid: Layer = operator_layer("""
         filter_size: int | Sequence[int], stride: int | Sequence[int] = 1,
         padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, groups: int | None,
         deformable_groups: int | None, im2col_step: int | None, param_attr, bias_attr,
-        modulated: bool = True, name)
+        modulated: bool | None = True, name)
 """)
 def deformable_conv(f: LayerBuilder, call: LayerCall) -> Variable:
     """Images convolved with filters whose elements are moved, and weighted, plus a bias.
@@ -54,7 +54,7 @@ def deformable_conv(f: LayerBuilder, call: LayerCall) -> Variable:
         im2col_step: accepted, without meaning here.
         param_attr: of the filters, which start normal with deviation
             ``sqrt(2 / (height * width * C))``.
-        modulated: whether elements are weighted.
+        modulated: whether elements are weighted; where there is a mask when None.
 
     Returns:
         A variable of shape [N, num_filters, H', W'].
@@ -70,10 +70,11 @@ def deformable_conv(f: LayerBuilder, call: LayerCall) -> Variable:
     (-1, 4, 8, 8)
     """
     channels = channels_of(call.input)
-    if call.modulated == (call.mask is None):
+    modulated = call.mask is not None if call.modulated is None else call.modulated
+    if modulated == (call.mask is None):
         raise ArgumentError(
             f"expected a mask with modulated=True, and None with modulated=False; got "
-            f"modulated={call.modulated} and {'no mask' if call.mask is None else 'a mask'}"
+            f"modulated={modulated} and {'no mask' if call.mask is None else 'a mask'}"
         )
     x, count, groups = call.input, call.num_filters, call.groups
     groups = groups_of(x, channels, groups)
@@ -87,7 +88,7 @@ def deformable_conv(f: LayerBuilder, call: LayerCall) -> Variable:
         deformable_groups=1 if call.deformable_groups is None else call.deformable_groups,
         im2col_step=64 if call.im2col_step is None else call.im2col_step,
     )
-    if call.modulated:
+    if modulated:
         out = f.deformable_conv(x, call.offset, call.mask, filters, **attrs)
     else:
         out = f.deformable_conv_v1(x, call.offset, filters, **attrs)

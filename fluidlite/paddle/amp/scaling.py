@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from enum import Enum
 from typing import Any, TypeVar
 
 from ...ground.arguments import refused
 from ...ground.callsite import warn
 from ...ground.docstrings import Family
+from ...ground.fields import from_fields
 from ...ground.reprs import Described
-from ...ground.spellings import Spelling
 from ...optimizer.optimizer import Optimizer
 from .casting import need_dynamic
 
@@ -37,28 +37,26 @@ class OptimizerState(Enum):
 
 
 @_SCALERS
+@from_fields
 class AmpScaler(Described):
     """A scaler of losses, which gives losses as they are and lets optimizers make their steps."""
 
     _shown = "enable=_on"
 
-    def __init__(
-        self,
-        enable: bool = True,
-        init_loss_scaling: float = 2.0**15,
-        incr_ratio: float = 2.0,
-        decr_ratio: float = 0.5,
-        incr_every_n_steps: int = 1000,
-        decr_every_n_nan_or_inf: int = 1,
-        use_dynamic_loss_scaling: bool = True,
-    ) -> None:
+    enable: bool = True
+    init_loss_scaling: float = 2.0**15
+    incr_ratio: float = 2.0
+    decr_ratio: float = 0.5
+    incr_every_n_steps: int = 1000
+    decr_every_n_nan_or_inf: int = 1
+    use_dynamic_loss_scaling: bool = True
+
+    def begin(self, given: dict[str, Any]) -> None:
+        """Take over the arguments: ``x`` is kept as ``_x``."""
         need_dynamic(type(self).__name__)
-        if enable:
+        if given["enable"]:
             warn(f"{type(self).__name__} is without effect on a CPU: losses stay as they are", None)
-        self._init_loss_scaling = init_loss_scaling
-        self._incr_ratio, self._decr_ratio = incr_ratio, decr_ratio
-        self._incr_every_n_steps = incr_every_n_steps
-        self._decr_every_n_nan_or_inf = decr_every_n_nan_or_inf
+        vars(self).update({f"_{name}": value for name, value in given.items()})
 
     def scale(self, var: T) -> T:
         """A loss times the factor: the loss itself."""
@@ -138,6 +136,7 @@ class AmpScaler(Described):
 
 
 @_SCALERS
+@from_fields
 class GradScaler(AmpScaler):
     """A scaler whose steps are made one by one: ``scale``, ``step``, ``update``.
 
@@ -150,9 +149,8 @@ class GradScaler(AmpScaler):
     (False, 2.0)
     """
 
-    __init__: Callable[..., None] = Spelling({})(
-        AmpScaler.__init__, defaults={"init_loss_scaling": 2.0**16, "incr_every_n_steps": 2000}
-    )
+    init_loss_scaling: float = 2.0**16
+    incr_every_n_steps: int = 2000
 
     def step(self, optimizer: Optimizer) -> None:
         """Let an optimizer make its step."""

@@ -79,55 +79,15 @@ def instance_norm(
     return normed
 
 
-def deform_conv2d(
-    x: Variable,
-    offset: Variable,
-    mask: Variable | None,
-    num_filters: int,
-    filter_size: int | Sequence[int],
-    stride: int | Sequence[int] = 1,
-    padding: int | Sequence[int] = 0,
-    dilation: int | Sequence[int] = 1,
-    groups: int = 1,
-    deformable_groups: int = 1,
-    im2col_step: int = 1,
-    weight_attr: Any = None,
-    bias_attr: Any = None,
-    name: str | None = None,
-) -> Variable:
-    """A convolution whose filters' elements are moved, and weighted, at each position.
-
-    Args:
-        x: images, [N, C, H, W].
-        offset: how far each element is moved, down and across: [N, 2 * deformable_groups * height *
-            width, H', W'].
-        mask: the weights, [N, deformable_groups * height * width, H', W']; None without.
-        num_filters, filter_size: of the filters.
-        stride, padding, dilation, groups: as of :func:`conv2d`.
-        deformable_groups: so many parts of the channels have offsets of their own.
-        im2col_step: accepted.
-        weight_attr, bias_attr: options of the parameters; False for no bias.
-        name: of the layer.
-    """
-    return layers.deformable_conv(
-        x,
-        offset,
-        mask,
-        num_filters,
-        filter_size,
-        stride,
-        padding,
-        dilation,
-        groups,
-        deformable_groups,
-        im2col_step,
-        weight_attr,
-        bias_attr,
-        modulated=mask is not None,
-        name=name,
-    )
-
-
+deform_conv2d: Callable[..., Variable] = Spelling(
+    {"input": "x", "param_attr": "weight_attr"}, types={"int | None": "int"}
+)(
+    layers.deformable_conv,
+    "deform_conv2d",
+    "A convolution whose filters' elements are moved, and weighted, at each position.",
+    fixed={"modulated": None},
+    defaults={"groups": 1, "deformable_groups": 1, "im2col_step": 1},
+)
 sparse_embedding = refusing(
     "sparse_embedding(input: Variable, size: Sequence[int], padding_idx: int | None = None, "
     "is_test: bool = False, entry: object = None, table_class: str = 'MemorySparseTable', "
