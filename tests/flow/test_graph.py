@@ -279,3 +279,12 @@ def test_two_optimizers_share_one_backward():
     assert totals[-1] < totals[0]
     after = [p.tolist() for part in (graph.one, graph.two) for p in part.parameters()]
     assert all(a != b for a, b in zip(before, after))
+
+
+def test_a_graph_trains_when_it_has_an_optimizer():
+    class Same(nn.Graph):
+        def build(self, x):
+            return x
+
+    assert not Same().training
+    assert Fitting(sgd).training

@@ -20,17 +20,12 @@ class GraphConfig:
     >>> sums = Sums()
     >>> sums.config.set_gradient_accumulation_steps(2)
     >>> sums.config
-    (CONFIG:config:GraphConfig(training=True, gradient_accumulation_steps=2, ))
+    (CONFIG:config:GraphConfig(training=False, gradient_accumulation_steps=2, ))
     """
 
     def __init__(self) -> None:
         self.steps = 1  #: how many parts a batch is cut into
-        self._training: bool = True
-
-    @property
-    def training(self) -> bool:
-        """Whether the graph trains."""
-        return self._training
+        self.training: bool = False  #: whether the graph has an optimizer
 
     def set_gradient_accumulation_steps(self, value: int) -> None:
         """Cut each batch into parts, and update with the mean of their gradients.

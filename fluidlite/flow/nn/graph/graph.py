@@ -142,6 +142,7 @@ class Graph:
         if lr_sch is not None and not isinstance(lr_sch, LRScheduler):
             raise located(ArgumentError, f"expected a scheduler of rates, got {lr_sch!r:.60}")
         self._optimizers.append((optim, lr_sch))
+        self.config.training = True
 
     def set_grad_scaler(self, grad_scaler: GradScaler | StaticGradScaler | None = None) -> None:
         """How losses are scaled where gradients have few bits: they have those of parameters here.
