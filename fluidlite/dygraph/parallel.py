@@ -210,7 +210,7 @@ def _share_values(layer: Layer, group: ProcessGroup) -> None:
             f"{others[:8]} than on rank 0; here it has {text[:300]}"
         )
     for tensor in state.values():
-        tensor.array = group.broadcast(tensor.array, 0, 0)
+        tensor.replace(group.broadcast(tensor.array, 0, 0))
 
 
 def _kinds_of(parameters: list[Any], group: ProcessGroup) -> list[int]:

@@ -7,6 +7,7 @@ those of the view lie there.
 
 from __future__ import annotations
 
+import functools
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 _MANY = 64  #: views are looked through for some that are gone when there are so many, or twice, ...
 _ref = weakref.ref
-_FIXED = frozenset([int, tuple, type(None)])
 
 
 class Viewed(TensorRecord, results=False):
@@ -84,8 +84,12 @@ def see(view: Any, whole: Any, function: Callable[..., Any], args: tuple[Any, ..
     views.append(_ref(view))
     count = len(views)
     if not count & (_MANY - 1) and not count & (count - 1):
-        views[:] = [link for link in views if link() is not None]
+        _drop_gone(views)
     return view
+
+
+def _drop_gone(views: list[Any]) -> None:
+    views[:] = [link for link in views if link() is not None]
 
 
 # -- the calls that give views ---------------------------------------------------------------------
@@ -150,11 +154,7 @@ def viewing(function: F) -> F:
     def seen(made: Any, x: Any, args: tuple[Any, ...]) -> Any:
         if made is x or not x.sees:
             return made
-        for value in args:
-            if value.__class__ not in _FIXED:
-                args = tuple([_fixed(each) for each in args])
-                break
-        return see(made, x, function, args)
+        return see(made, x, function, tuple(map(_fixed, args)))
 
     return boundary_followed(function, seen, of_all=True)
 
@@ -182,13 +182,26 @@ def parts(x: Any, made: Iterable[Any], dim: int, sizes: Sequence[int] | None = N
     """
     if not isinstance(x, Viewed) or not x.sees:
         return list(made)
-    before, _ = encode((slice(None),) * (dim % x.array.ndim))
-    views, at = [], 0
-    for k, each in enumerate(made):
-        size = None if sizes is None else sizes[k]
-        views.append(see(each, x, taken, before + part_code(at, size)))
-        at += size or 1
+    views = list(made)
+    places = _places(dim % x.array.ndim, len(views), None if sizes is None else tuple(sizes))
+    for each, codes in zip(views, places):
+        each._whole = (x, taken, codes)
+    known = x._views = x._views or []
+    count = len(known)
+    known += map(_ref, views)
+    if count >> 6 != len(known) >> 6:
+        _drop_gone(known)
     return views
+
+
+@functools.lru_cache(_MANY)
+def _places(dim: int, count: int, sizes: tuple[int, ...] | None) -> list[tuple[int, ...]]:
+    """The indices of parts along a dimension, as ``encode`` writes them."""
+    before, at, places = encode((slice(None),) * dim)[0], 0, []
+    for size in sizes or (None,) * count:
+        places.append(before + part_code(at, size))
+        at += 1 if size is None else size
+    return places
 
 
 # -- writing ---------------------------------------------------------------------------------------

@@ -34,6 +34,8 @@ def numbers_in(what: str, given: Any) -> tuple[int, ...]:
     Raises:
         ArgumentError: something else is among them.
     """
+    if given.__class__ is int:
+        return (given,)
     if given.__class__ is tuple or given.__class__ is list:
         for number in given:
             if number.__class__ is not int:
@@ -122,8 +124,8 @@ def flatten(x: Tensor, start_axis: int = 0, stop_axis: int = -1, name: str | Non
     [2, 12]
     """
     shape = x.array.shape
-    if not shape:
-        return eager.reshape(x, shape=(1,))
+    if not shape or (x.appends is None and start_axis == 0 and stop_axis == -1):
+        return eager.reshape(x, shape=(prod(shape),))
     start, stop = normal_axis(start_axis, len(shape)), normal_axis(stop_axis, len(shape))
     if stop < start:
         raise ShapeError(f"expected start_axis before stop_axis, got {start_axis} and {stop_axis}")

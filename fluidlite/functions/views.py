@@ -6,6 +6,7 @@ import functools
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..eager import views
+from ..eager.recording import eager
 from ..eager.views import reforming, viewing
 from ..errors import ArgumentError
 from . import diagonals, shaping, slices
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..eager.tensor import Tensor
+    from ..eager.tensor_core import TensorCore
+    from .arguments import Numbers
 
     F = TypeVar("F", bound=Callable[..., Any])
 
@@ -85,7 +88,6 @@ view_as = _need_viewed(diagonals.view_as)
 atleast_1d = _each_reformed(diagonals.atleast_1d)
 atleast_2d = _each_reformed(diagonals.atleast_2d)
 atleast_3d = _each_reformed(diagonals.atleast_3d)
-transpose = viewing(shaping.transpose)
 t = viewing(shaping.t)
 moveaxis = viewing(shaping.moveaxis)
 swapaxes = viewing(shaping.swapaxes)
@@ -94,6 +96,14 @@ unfold = viewing(slices.unfold)
 as_strided = _strided_view(slices.as_strided)
 slice = viewing(slices.slice)
 strided_slice = viewing(slices.strided_slice)
+
+
+@functools.wraps(shaping.transpose)
+def transpose(x: TensorCore, perm: Numbers, *more: int, name: str | None = None) -> Tensor:
+    """x with its dimensions in another order: ``viewing(shaping.transpose)``, spelled out."""
+    axis = shaping.numbers_in("perm", (perm, *more) if more else perm)
+    turned: Tensor = eager.transpose(x, axis=axis)
+    return views.see(turned, x, shaping.transpose, axis) if x.sees else turned
 
 
 @functools.wraps(shaping.unbind)

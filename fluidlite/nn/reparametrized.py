@@ -157,7 +157,7 @@ def spectral_norm(
         weight, *after = by_largest(whole, u, v, along, rounds, eps)
         for vector, value in zip((u, v), after if rounds else ()):
             if whole.appends is None:
-                vector.array = value.array
+                vector.replace(value.array)
             else:  # names stay: the next run reads what this one writes
                 assign_variable(value, vector)
         return weight

@@ -205,7 +205,8 @@ class StaticWay:
     def _pull(self) -> None:
         """Give the tensors the values of the scope."""
         for tensor in self._tensors():
-            tensor.array = self._known[tensor.name] = np.asarray(self._scope.value(tensor.name))
+            array = self._known[tensor.name] = np.asarray(self._scope.value(tensor.name))
+            tensor.replace(array)
 
 
 def listed(value: Any) -> list[Any]:
