@@ -35,7 +35,7 @@ from .nodes import GradNode
 from .printing import tensor_markup
 from .recording import TensorRecord, eager
 from .sweep import BackwardPass, described, node_of
-from .views import parts, see, taken
+from .views import each_part, see, taken
 from .writing import Writing
 
 if TYPE_CHECKING:
@@ -276,7 +276,7 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
     def __iter__(self) -> Iterator[Tensor]:
         if not self.array.shape:
             raise engine.located(ArgumentError, "a tensor of shape [] cannot be iterated over")
-        return iter(parts(self, shaping.unstack(self), 0) if self.array.shape[0] else ())
+        return each_part(self, shaping.unstack(self) if self.array.shape[0] else ())
 
     def __contains__(self, value: Any) -> bool:
         return bool(

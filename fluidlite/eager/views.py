@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import functools
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
 from ..errors import InplaceError
 from ..functions import shaping
-from ..functions.items import encode, part_code, set_item
+from ..functions.items import decode, encode, part_code, set_item
 from ..ground.tracebacks import boundary_followed
 from . import engine
 from .mode import no_grad, thread
@@ -77,6 +77,8 @@ def see(view: Any, whole: Any, function: Callable[..., Any], args: tuple[Any, ..
         args: values that nobody changes.
     """
     view._whole = (whole, function, args)
+    if whole.version:
+        view.version = whole.version
     views = whole._views
     if views is None:
         whole._views = [_ref(view)]
@@ -185,13 +187,28 @@ def parts(x: Any, made: Iterable[Any], dim: int, sizes: Sequence[int] | None = N
     views = list(made)
     places = _places(dim % x.array.ndim, len(views), None if sizes is None else tuple(sizes))
     for each, codes in zip(views, places):
-        each._whole = (x, taken, codes)
+        each._whole, each.version = (x, taken, codes), x.version
     known = x._views = x._views or []
     count = len(known)
     known += map(_ref, views)
     if count >> 6 != len(known) >> 6:
         _drop_gone(known)
     return views
+
+
+def each_part(x: Any, made: Iterable[Any]) -> Iterator[Any]:
+    """The parts along the first dimension, one after the other: what is written in between shows.
+
+    Args:
+        x: the tensor.
+        made: its parts as they are now.
+    """
+    array = x.array
+    for k, part in enumerate(made):
+        if not x.sees:
+            yield part
+        else:
+            yield see(part, x, taken, part_code(k, None)) if x.array is array else x[k]
 
 
 @functools.lru_cache(_MANY)
@@ -259,7 +276,10 @@ def _give(x: Any, value: Any, linked: bool, counts: bool) -> None:
 
 def _show(x: Any, changed: dict[int, tuple[Any, bool]], linked: bool, counts: bool) -> None:
     """Take the elements of a tensor over into its views, and theirs."""
-    for link in list(x._views or ()):
+    if not x._views:
+        return
+    bare = cut_off(x)
+    for link in list(x._views):
         view = link()
         if view is None or view._whole is None or view._whole[0] is not x or not _is_view(view):
             continue
@@ -267,7 +287,7 @@ def _show(x: Any, changed: dict[int, tuple[Any, bool]], linked: bool, counts: bo
             now, follows = changed[id(view)]
         else:
             follows = linked and view._whole[1] is not cut_off
-            now = _called(view, x if follows else cut_off(x))
+            now = _called(view, x if follows else bare)
         _give(view, now, follows, counts)
         _show(view, changed, follows, counts)
 
@@ -295,6 +315,8 @@ def layout(x: Any) -> Any:
 def _called(view: Any, whole: Any) -> Any:
     """What the call that gave a view gives of other elements of its whole."""
     _, function, args = view._whole
+    if function is taken and whole.stop:
+        return whole.results(np.asarray(whole.array[decode(args)]))
     return formed(whole, view) if function is formed else function(whole, *args)
 
 
@@ -340,6 +362,14 @@ def _in_form(whole: Any, value: Any, args: Any) -> Any:
     return shaping.reshape(value, list(whole.array.shape))
 
 
+def _in_place(whole: Any, value: Any, args: Any) -> Any:
+    if not (whole.stop and value.stop):
+        return eager.put_item(whole, value, None, item=args)
+    array = whole.array.copy()
+    array[decode(args)] = value.array
+    return whole.results(array)
+
+
 def _in_bits(whole: Any, value: Any, args: Any) -> Any:
     return whole.results(_bits(value.array, whole.array.dtype).reshape(whole.array.shape))
 
@@ -348,7 +378,7 @@ def _in_bits(whole: Any, value: Any, args: Any) -> Any:
 _PUT_BACK: dict[Any, Callable[[Any, Any, Any], Any]] = {
     cut_off: lambda whole, value, args: value,
     formed: _in_form,
-    taken: lambda whole, value, args: eager.put_item(whole, value, None, item=args),
+    taken: _in_place,
     bits_of: _in_bits,
 }
 

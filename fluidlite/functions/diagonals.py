@@ -110,7 +110,7 @@ def rot90(x: Tensor, k: int = 1, axes: Sequence[int] = (0, 1), name: str | None 
         raise ArgumentError(f"expected two dimensions, got {list(axes)}")
     turns = k % 4
     if turns == 0:
-        return x.clone()
+        return x if x.appends is None else x.clone()
     if turns == 2:
         return flip(x, [first, second])
     if turns == 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,6 +47,18 @@ def encode(item: Any) -> tuple[tuple[int, ...], list[Any] | None]:
                 codes += (_TENSOR, 0, 0, 0)
                 tensors.append(index)
     return tuple(codes), tensors or None
+
+
+@functools.lru_cache(1024)
+def decode(codes: tuple[int, ...]) -> tuple[Any, ...]:
+    """The index that ``encode`` gave codes without tensors for, as NumPy takes it."""
+    entries: list[Any] = []
+    for kind, *numbers in zip(*[iter(codes)] * 4):
+        if kind == _SLICE:
+            entries.append(slice(*[None if number == _ABSENT else number for number in numbers]))
+        else:
+            entries.append({_NUMBER: numbers[0], _ELLIPSIS: Ellipsis, _NEW: None}[kind])
+    return tuple(entries)
 
 
 def part_code(at: int, size: int | None) -> tuple[int, ...]:

@@ -91,6 +91,13 @@ def test_rows_are_written_in_a_loop():
     assert y.tolist() == [[0.0, 7.0], [1.0, 1.0], [2.0, 2.0]]
 
 
+def test_rows_that_come_show_what_was_written_in_between():
+    y = paddle.ones([3, 2])
+    for row in y:
+        y.add_(row.sum())
+    assert y.tolist() == [[27.0, 27.0]] * 3
+
+
 def test_sums_that_are_assigned_to_a_view_are_a_new_tensor():
     y = paddle.zeros([2, 2])
     row = y[0]
@@ -192,6 +199,7 @@ def test_writes_count_in_all_that_share_and_new_values_do_not():
     view.add_(1.0)
     x.fill_(2.0)
     assert [x.inplace_version, view.inplace_version, other.inplace_version] == [2, 2, 2]
+    assert x[0].inplace_version == view[1:].inplace_version == x.unbind()[1].inplace_version == 2
     x.set_value(np.zeros(x.shape, "float32"))
     assert [x.inplace_version, view.inplace_version] == [2, 2] and not view.any()
 
