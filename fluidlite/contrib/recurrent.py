@@ -36,6 +36,13 @@ if TYPE_CHECKING:
     from ..param_attr import Attr
 
 
+_REMEMBERED = remembers_arguments(
+    _hiden_size=lambda self, given: given["hidden_size"],
+    _name=lambda self, given: given["name_scope"],
+    _gate_activation=lambda self, given: self._gate,
+)
+
+
 @from_fields
 class _Scope:
     name_scope: str
@@ -67,11 +74,7 @@ class _BasicUnit(Layer, GatedUnit):
         return self.step(parameters, input, *before.values())
 
 
-@remembers_arguments(
-    _hiden_size=lambda self, given: given["hidden_size"],
-    _name=lambda self, given: given["name_scope"],
-    _gate_activation=lambda self, given: self._gate,
-)
+@_REMEMBERED
 @LSTM_UNITS
 @from_fields
 class BasicLSTMUnit(_BasicUnit, WithType, LSTMGates, _Scope):
@@ -101,11 +104,7 @@ class BasicLSTMUnit(_BasicUnit, WithType, LSTMGates, _Scope):
         return state, cell
 
 
-@remembers_arguments(
-    _hiden_size=lambda self, given: given["hidden_size"],
-    _name=lambda self, given: given["name_scope"],
-    _gate_activation=lambda self, given: self._gate,
-)
+@_REMEMBERED
 @GRU_UNITS
 @from_fields
 class BasicGRUUnit(_BasicUnit, WithType, GRUGates, _Scope):

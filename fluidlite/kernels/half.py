@@ -39,14 +39,21 @@ def widened(x: Any, out: Any = None) -> Any:
         x: the array.
         out: where to write; a new array when None.
     """
+    return _by_chunks(x, out, SINGLE, _widen, rooms=0)
+
+
+def _by_chunks(x: Any, out: Any, kind: Any, convert: Callable[..., None], rooms: int) -> Any:
+    """An array in another type, worked on chunk by chunk, with so many arrays to work in."""
     if out is None:
-        out = np.empty_like(x, SINGLE)
-    narrow, wide = _in_a_row(x, out)
-    if narrow is None:
-        np.copyto(out, x)
+        out = np.empty_like(x, kind)
+    source, target = _in_a_row(x, out)
+    if source is None:
+        np.copyto(out, x, casting="unsafe")
         return out
+    room = np.empty((rooms, min(CHUNK, x.size)), np.uint32)
     for begin in range(0, x.size, CHUNK):
-        _widen(narrow[begin : begin + CHUNK], wide[begin : begin + CHUNK])
+        part = source[begin : begin + CHUNK]
+        convert(part, target[begin : begin + CHUNK], *room[:, : part.size])
     return out
 
 
@@ -81,17 +88,7 @@ def narrowed(x: Any, out: Any = None) -> Any:
         x: the array.
         out: where to write; a new array when None.
     """
-    if out is None:
-        out = np.empty_like(x, HALF)
-    wide, narrow = _in_a_row(x, out)
-    if narrow is None:
-        np.copyto(out, x, casting="unsafe")
-        return out
-    room = np.empty((2, min(CHUNK, x.size)), np.uint32)
-    for begin in range(0, x.size, CHUNK):
-        part = wide[begin : begin + CHUNK]
-        _narrow(part, narrow[begin : begin + CHUNK], *room[:, : part.size])
-    return out
+    return _by_chunks(x, out, HALF, _narrow, rooms=2)
 
 
 def _narrow(x: Any, out: Any, size: Any, found: Any) -> None:

@@ -13,6 +13,11 @@ def convert_dtype(dtype: Any) -> str:
     return str(as_dtype(dtype).dtype)
 
 
+def _said(op_name: str, input_name: str, expected: str, got: str) -> str:
+    """What is wrong with an argument."""
+    return f"{op_name}: expected {input_name} to be {expected}, got {got}."
+
+
 def check_type(
     input: Any, input_name: str, expected_type: Any, op_name: str, extra_message: str = ""
 ) -> None:
@@ -29,10 +34,8 @@ def check_type(
         ArgumentError: it is of another class.
     """
     if not isinstance(input, expected_type):
-        raise ArgumentError(
-            f"{op_name}: expected {input_name} to be of {expected_type}, got "
-            f"{type(input).__name__}. {extra_message}".rstrip()
-        )
+        said = _said(op_name, input_name, f"of {expected_type}", type(input).__name__)
+        raise ArgumentError(f"{said} {extra_message}".rstrip())
 
 
 def check_dtype(
@@ -50,11 +53,10 @@ def check_dtype(
     Raises:
         DTypeError: it is another one.
     """
-    if convert_dtype(input_dtype) not in expected_dtype:
-        raise DTypeError(
-            f"{op_name}: expected {input_name} to be of {' or '.join(expected_dtype)}, got "
-            f"{convert_dtype(input_dtype)}. {extra_message}".rstrip()
-        )
+    kind = convert_dtype(input_dtype)
+    if kind not in expected_dtype:
+        said = _said(op_name, input_name, f"of {' or '.join(expected_dtype)}", kind)
+        raise DTypeError(f"{said} {extra_message}".rstrip())
 
 
 def check_variable_and_dtype(
@@ -70,8 +72,6 @@ def check_variable_and_dtype(
         DTypeError: it is another one.
     """
     if not hasattr(input, "dtype") or not hasattr(input, "name"):
-        raise ArgumentError(
-            f"{op_name}: expected {input_name} to be a variable, got {type(input).__name__}. "
-            f"{extra_message}".rstrip()
-        )
+        said = _said(op_name, input_name, "a variable", type(input).__name__)
+        raise ArgumentError(f"{said} {extra_message}".rstrip())
     check_dtype(input.dtype, input_name, expected_dtype, op_name, extra_message)

@@ -233,17 +233,17 @@ class CosineAnnealingWarmRestarts(LRScheduler):
     formula: ClassVar[Callable[..., Any]] = staticmethod(schedules.restarted)
 
 
-@_scheduler
-class PolynomialLR(LRScheduler):
-    optimizer: Optimizer
+@from_fields
+class _Polynomial(schedules.ByFormula):
     decay_batch: int
     end_learning_rate: float = 0.0001
     power: float = 1.0
     cycle: bool = False
-    last_step: int = -1
-    verbose: bool = False
     formula: ClassVar[Callable[..., Any]] = staticmethod(schedules.polynomial)
 
+
+@_scheduler
+class PolynomialLR(_Steps, _Polynomial, _OfOptimizer):
     def get_lr(self, base_lr: float, step: int) -> float:
         """The rate of a group in a step."""
         return super().get_lr(base_lr, max(step, 1) if self.cycle else step)  # as OneFlow does

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -64,23 +65,27 @@ def _from_one_side(f: Any, real: Any, imaginary: Any, size: int) -> Any:
     return f.to(f.added(out, f.ndim(out)), kind)
 
 
+@dataclass(frozen=True)
+class Transform:
+    """Attributes of a Fourier transform."""
+
+    inverse: int = 0
+    onesided: int = 0
+
+
+FORTH = Transform()
+
+
 @operator("DFT", moved=["axis"])
 def dft(
-    f: Any,
-    x: Any,
-    length: Any = None,
-    axis: Any = None,
-    *,
-    inverse: int = 0,
-    onesided: int = 0,
-    opset: int,
+    f: Any, x: Any, length: Any = None, axis: Any = None, *, how: Transform = FORTH, opset: int
 ) -> Any:
     rank, standing = f.ndim(x), 1 if opset < 20 else -2
     axis = (standing if axis is None else int(f.number(axis, "the axis of DFT"))) % rank
     if axis == rank - 1:
         raise UnsupportedError("the last dimension holds real and imaginary parts")
     (size,) = f.known_sizes(x, [axis])
-    back = bool(inverse and onesided)
+    back = bool(how.inverse and how.onesided)
     wanted = size if length is None else int(f.number(length, "the length of DFT"))
     if back:
         wanted = 2 * (size - 1) if length is None else wanted
@@ -95,8 +100,8 @@ def dft(
     if back:
         out = _from_one_side(f, real, imaginary, wanted)
     else:
-        count = wanted // 2 + 1 if onesided else wanted
-        out = transformed(f, real, imaginary, count, bool(inverse))
+        count = wanted // 2 + 1 if how.onesided else wanted
+        out = transformed(f, real, imaginary, count, bool(how.inverse))
     return f.transposed(out, [*(order.index(i) for i in range(rank - 1)), rank - 1])
 
 

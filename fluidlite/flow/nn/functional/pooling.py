@@ -24,6 +24,7 @@ from ....opdef.windows import FORMATS, WindowArguments
 from .windows import batched, each
 
 if TYPE_CHECKING:
+    from ...spelling import Function
     from ...tensor import Tensor
 
 
@@ -78,8 +79,9 @@ def _flat(kind: str, x: Tensor, w: _Windows, **attrs: Any) -> Tensor:
     return pooled(kind, x, windows, **attrs)
 
 
-def _max_pool(
+def _pool(
     rank: int,
+    largest: bool,
     input: Tensor,
     kernel_size: Integers,
     stride: Integers | None = None,
@@ -87,10 +89,14 @@ def _max_pool(
     dilation: Integers = 1,
     return_indices: bool = False,
     ceil_mode: bool = False,
-) -> Tensor | tuple[Tensor, Tensor]:
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Any:
     """The largest element under a window that moves over an image.
 
     Args:
+        rank: how many dimensions windows have.
+        largest: the largest element; else the mean.
         input: [N, C, H, W], or [C, H, W].
         kernel_size: of the window: a number, or two.
         stride: its steps; its size when None.
@@ -98,13 +104,38 @@ def _max_pool(
         dilation: steps of its elements.
         return_indices: also give the places of these elements, counted by rows.
         ceil_mode: also a window that reaches beyond the end.
+        count_include_pad: whether the zeros around the image count.
+        divisor_override: what sums are divided by, in the place of the number of elements.
     """
+    if divisor_override is not None and not divisor_override:
+        raise located(ArgumentError, "expected a divisor_override other than 0, or None")
     x, alone = batched(input, rank)
     w = _windows(x.array.shape[2:], kernel_size, stride, padding, dilation, ceil_mode)
-    if not return_indices and set(w.dilation) == {1}:
-        out = _flat("max", x, w)
-        return squeeze(out, 0) if alone else out
-    return _chosen(_max_and_places(kinked(x), w), alone, return_indices)
+    if largest and (return_indices or set(w.dilation) != {1}):
+        return _chosen(_max_and_places(kinked(x), w), alone, return_indices)
+    out = _flat("max", x, w) if largest else _mean(x, w, count_include_pad, divisor_override)
+    return squeeze(out, 0) if alone else out
+
+
+def _mean(x: Tensor, w: _Windows, counts_padding: bool, divisor_override: int | None) -> Tensor:
+    """The mean of each window."""
+    shape = x.array.shape[2:]
+    out = _flat("avg", kinked(x), w, exclusive=True)
+    inside = divisor = np.ones((), "int64")
+    for d, n in enumerate(shape):
+        first = w.starts(d)
+        last = np.minimum(first + w.sizes[d], n + w.padding[d])
+        along = [-1 if i == d else 1 for i in range(len(shape))]
+        inside = inside * (np.minimum(last, n) - np.maximum(first, 0)).reshape(along)
+        divisor = divisor * (last - first).reshape(along)
+    if divisor_override is not None:
+        divisor = np.asarray(divisor_override)
+    elif not counts_padding:
+        divisor = inside
+    share = inside / divisor
+    if (share != 1).any():
+        out = multiply(out, out.results(share.astype(x.array.dtype)))
+    return out
 
 
 def _chosen(
@@ -136,50 +167,6 @@ def _max_and_places(x: Tensor, w: _Windows) -> tuple[Tensor, Tensor]:
     taken = eager.take_along(rows, number, axis=2)
     shape = [0, 0, *w.counts]
     return reshape(taken, shape), reshape(number, shape)
-
-
-def _avg_pool(
-    rank: int,
-    input: Tensor,
-    kernel_size: Integers,
-    stride: Integers | None = None,
-    padding: Integers = 0,
-    ceil_mode: bool = False,
-    count_include_pad: bool = True,
-    divisor_override: int | None = None,
-) -> Tensor:
-    """The mean under a window that moves over an image.
-
-    Args:
-        input: [N, C, H, W], or [C, H, W].
-        kernel_size: of the window: a number, or two.
-        stride: its steps; its size when None.
-        padding: zeros around the image; at most half the window.
-        ceil_mode: also a window that reaches beyond the end.
-        count_include_pad: whether these zeros count.
-        divisor_override: what sums are divided by, in the place of the number of elements.
-    """
-    if divisor_override is not None and not divisor_override:
-        raise located(ArgumentError, "expected a divisor_override other than 0, or None")
-    x, alone = batched(input, rank)
-    shape = x.array.shape[2:]
-    w = _windows(shape, kernel_size, stride, padding, 1, ceil_mode)
-    out = _flat("avg", kinked(x), w, exclusive=True)
-    inside = divisor = np.ones((), "int64")
-    for d, n in enumerate(shape):
-        first = w.starts(d)
-        last = np.minimum(first + w.sizes[d], n + w.padding[d])
-        along = [-1 if i == d else 1 for i in range(rank)]
-        inside = inside * (np.minimum(last, n) - np.maximum(first, 0)).reshape(along)
-        divisor = divisor * (last - first).reshape(along)
-    if divisor_override is not None:
-        divisor = np.asarray(divisor_override)
-    elif not count_include_pad:
-        divisor = inside
-    share = inside / divisor
-    if (share != 1).any():
-        out = multiply(out, out.results(share.astype(x.array.dtype)))
-    return squeeze(out, 0) if alone else out
 
 
 def _parts(rank: int, x: Tensor, output_size: Any) -> WindowArguments:
@@ -228,14 +215,21 @@ _PLACES = """>>> out, places = fluid.flow.nn.functional.{name}(
 >>> out.shape, int(places.sum())
 (oneflow.Size([1, 1{1}]), 0)"""
 
-max_pool1d: Callable[..., Any] = of_rank(1, _max_pool, "max_pool1d", _PLACES)
-max_pool2d: Callable[..., Any] = of_rank(2, _max_pool, "max_pool2d", _PLACES)
-max_pool3d: Callable[..., Any] = of_rank(3, _max_pool, "max_pool3d", _PLACES)
-avg_pool1d: Callable[..., Tensor] = of_rank(
-    1, _avg_pool, "avg_pool1d", fixed={"divisor_override": None}
+_LARGEST: dict[str, Any] = dict(
+    example=_PLACES, fixed={"largest": True, "count_include_pad": True, "divisor_override": None}
 )
-avg_pool2d: Final = of_rank(2, _avg_pool, "avg_pool2d")
-avg_pool3d: Final = of_rank(3, _avg_pool, "avg_pool3d")
+_MEAN: dict[str, Any] = {"largest": False, "dilation": 1, "return_indices": False}
+_MEANS: dict[str, Any] = dict(
+    prose="The mean under a window that moves over an image.", fixed=_MEAN
+)
+max_pool1d: Callable[..., Any] = of_rank(1, _pool, "max_pool1d", **_LARGEST)
+max_pool2d: Callable[..., Any] = of_rank(2, _pool, "max_pool2d", **_LARGEST)
+max_pool3d: Callable[..., Any] = of_rank(3, _pool, "max_pool3d", **_LARGEST)
+avg_pool1d: Function = of_rank(
+    1, _pool, "avg_pool1d", prose=_MEANS["prose"], fixed={**_MEAN, "divisor_override": None}
+)
+avg_pool2d: Function = of_rank(2, _pool, "avg_pool2d", **_MEANS)
+avg_pool3d: Function = of_rank(3, _pool, "avg_pool3d", **_MEANS)
 adaptive_avg_pool1d: Final = of_rank(1, _adaptive_avg_pool, "adaptive_avg_pool1d")
 adaptive_avg_pool2d: Final = of_rank(2, _adaptive_avg_pool, "adaptive_avg_pool2d")
 adaptive_avg_pool3d: Final = of_rank(3, _adaptive_avg_pool, "adaptive_avg_pool3d")
