@@ -136,8 +136,8 @@ def form(made: Any, x: Any) -> Any:
 
 
 def is_view(x: Any) -> bool:
-    """Whether a tensor is a view."""
-    return x._whole is not None and _is_view(x)
+    """Whether a tensor is a view; a variable is none."""
+    return x.appends is None and x._whole is not None and _is_view(x)
 
 
 def _is_copied(made: Any, x: Any) -> bool:
