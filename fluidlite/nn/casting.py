@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from ..errors import ArgumentError, UnsupportedError
 from ..functions.arguments import DTypeLike
 from ..ground.callsite import warn
+from ..ground.docstrings import Family
 from ..ground.dtypes import DType, as_dtype
 from ..ground.place import Place
 from .states import StatefulLayer
@@ -15,9 +16,16 @@ from .states import StatefulLayer
 L = TypeVar("L", bound="CastLayer")
 
 
+_CASTS = Family(
+    returns="this layer.",
+    raises="ArgumentError: the device is another, or ``blocking`` no truth value.",
+).like(StatefulLayer.to)
+
+
 class CastLayer(StatefulLayer):
     """A layer that can be cast."""
 
+    @_CASTS
     def to(
         self: L,
         device: str | Place | None = None,
@@ -27,15 +35,7 @@ class CastLayer(StatefulLayer):
         """Cast all parameters and buffers; there is one place.
 
         Args:
-            device: "cpu", or None.
             dtype: an element type; None leaves them as they are.
-            blocking: accepted; nothing is copied behind one's back.
-
-        Returns:
-            this layer.
-
-        Raises:
-            ArgumentError: the device is another, or ``blocking`` no truth value.
 
         >>> fluid.nn.Linear(2, 3).to(dtype="float64").weight.dtype
         VarType.FP64

@@ -12,9 +12,6 @@ from . import functional as F
 from .activation import FunctionLayer
 from .layer import format_of
 
-#: the options of windows in a ``repr``
-_WINDOWS = "kernel_sizes:kernel_size dilations:dilation paddings:padding strides:stride name?"
-
 
 class Upsample(FunctionLayer):
     """Images or volumes of another size: :func:`~fluidlite.nn.functional.interpolate`.
@@ -78,17 +75,30 @@ class PixelShuffle(_Rearranging):
 
 
 @from_fields
-class Unfold(FunctionLayer):
-    """What lies under a window, as columns: :func:`~fluidlite.nn.functional.unfold`."""
+class _Windows(FunctionLayer):
+    """What deals with what lies under a window."""
 
     kernel_sizes: Integers
     dilations: Integers = 1
     paddings: Integers = 0
     strides: Integers = 1
     name: str | None = None
-    function: ClassVar[Callable[..., Any]] = staticmethod(F.unfold)
     _inputs: ClassVar[tuple[str, ...]] = ("input",)
-    _shown: ClassVar[str] = _WINDOWS
+    _shown: ClassVar[str] = (
+        "kernel_sizes:kernel_size dilations:dilation paddings:padding strides:stride name?"
+    )
+
+
+@from_fields
+class _Sized:
+    output_sizes: Integers
+
+
+@from_fields
+class Unfold(_Windows):
+    """What lies under a window, as columns: :func:`~fluidlite.nn.functional.unfold`."""
+
+    function: ClassVar[Callable[..., Any]] = staticmethod(F.unfold)
 
 
 class PixelUnshuffle(_Rearranging):
@@ -106,15 +116,7 @@ class ChannelShuffle(_Rearranging):
 
 
 @from_fields
-class Fold(FunctionLayer):
+class Fold(_Windows, _Sized):
     """Images of columns, added up where they overlap: :func:`~fluidlite.nn.functional.fold`."""
 
-    output_sizes: Integers
-    kernel_sizes: Integers
-    dilations: Integers = 1
-    paddings: Integers = 0
-    strides: Integers = 1
-    name: str | None = None
     function: ClassVar[Callable[..., Any]] = staticmethod(F.fold)
-    _inputs: ClassVar[tuple[str, ...]] = ("input",)
-    _shown: ClassVar[str] = _WINDOWS

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ... import unique_name
@@ -14,6 +14,7 @@ from ...initializer import Constant
 from ...ir.variable import Variable
 from ...layers.layer import LayerBuilder, layer
 from ...layers.nn import EMBEDDING, dropout, padding_row, prelu
+from ...layers.operator_layers import LayerCall, operator_layer
 from ...layers.sampled_loss import nce
 from ...param_attr import Attr
 from ..layer import PARAMETERS, Layer
@@ -32,30 +33,19 @@ def _linear(
     return out if bias is None else f.elementwise_add(out, bias, axis=out.ndim - 1)
 
 
-@layer("embedding")
-def _embedding(
-    f: LayerBuilder,
-    input: Variable,
-    weight: Variable,
-    attrs: dict[str, Any],
-    name: str | None = None,
-) -> Variable:
-    return f.lookup_table_v2(weight, input, **attrs)
+_embedding: Callable[..., Variable] = operator_layer(
+    """
+    _embedding(input: Ids, weight: W, is_sparse, is_distributed, remote_prefetch, padding_idx,
+        name) -> lookup_table_v2
+    """,
+    stem="embedding",
+)
 
 
-@layer("bilinear_tensor_product", act=True)
-def _bilinear(
-    f: LayerBuilder,
-    x: Variable,
-    y: Variable,
-    weight: Variable,
-    bias: Variable | None,
-    act: str | None = None,
-    name: str | None = None,
-) -> Variable:
-    out = f.block.create_var(name=unique_name.generate("_generated_var"), dtype=x.dtype)
-    ins = {"X": x, "Y": y, "Weight": weight, "Bias": bias}
-    f.into("bilinear_tensor_product", ins, {"Out": out})
+@operator_layer.signature("_bilinear(x, y, weight, bias, act, name) -> bilinear_tensor_product")
+def _bilinear(f: LayerBuilder, call: LayerCall) -> Variable:
+    out = f.block.create_var(name=unique_name.generate("_generated_var"), dtype=call.x.dtype)
+    f.into("bilinear_tensor_product", call.ins, {"Out": out})
     return out
 
 
@@ -136,7 +126,7 @@ class Embedding(Layer):
 
     def forward(self, input: Variable) -> Variable:
         """The rows, in the shape of the ids."""
-        return _embedding(input, self.weight, self._attrs, self._full_name)
+        return _embedding(input, self.weight, **self._attrs, name=self._full_name)
 
     def extra_repr(self) -> str:
         return f"{self._size}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
@@ -22,6 +22,7 @@ from ...layers.norm import (
     need_where_asked,
     running_attrs,
 )
+from ...layers.operator_layers import operator_layer
 from ...modules.normalization import BatchNormFields
 from ...param_attr import Attr
 from ..layer import PARAMETERS, Layer
@@ -49,16 +50,10 @@ def _normalized(
     return outs["Y"]
 
 
-@layer("spectral_norm")
-def _spectral_norm(
-    f: LayerBuilder,
-    weight: Variable,
-    u: Variable,
-    v: Variable,
-    attrs: dict[str, Any],
-    name: str | None = None,
-) -> Variable:
-    return f.spectral_norm(weight, u, v, **attrs)
+_spectral_norm: Callable[..., Variable] = operator_layer(
+    "_spectral_norm(weight, u, v, dim, power_iters, eps, name) -> spectral_norm",
+    stem="spectral_norm",
+)
 
 
 @remembers_arguments(_fuse_with_relu=lambda self, given: False)
@@ -353,4 +348,5 @@ class SpectralNorm(Layer):
 
     def forward(self, weight: Variable) -> Variable:
         """The weight over its largest singular value."""
-        return _spectral_norm(weight, self.weight_u, self.weight_v, self._attrs, self._full_name)
+        vectors = (self.weight_u, self.weight_v)
+        return _spectral_norm(weight, *vectors, **self._attrs, name=self._full_name)
