@@ -20,11 +20,11 @@ from ..functions.arithmetic import logical_not as logical_not
 from ..functions.arithmetic import logical_or as logical_or
 from ..functions.arithmetic import logical_xor as logical_xor
 from ..functions.arithmetic import matmul as matmul
-from ..functions.arithmetic import maximum as maximum
-from ..functions.arithmetic import minimum as minimum
 from ..functions.arithmetic import not_equal as not_equal
 from ..functions.arithmetic import pow as pow
 from ..functions.arithmetic import remainder as remainder
+from ..functions.arithmetic import shared_maximum as maximum
+from ..functions.arithmetic import shared_minimum as minimum
 from ..functions.composed import logaddexp as logaddexp
 from ..functions.diagonals import atleast_1d as atleast_1d
 from ..functions.diagonals import atleast_2d as atleast_2d

@@ -67,7 +67,8 @@ def mean(
     input: Tensor, dim: Axes = None, keepdim: bool = False, *, dtype: DTypeLike = None
 ) -> Tensor:
     """The mean of the elements, over some dimensions or all; see :func:`sum`."""
-    return reduction.mean(input if dtype is None else elementary.cast(input, dtype), dim, keepdim)
+    x = input if dtype is None else elementary.cast(input, dtype)
+    return reduction.mean_of_fractions(x, dim, keepdim)
 
 
 def var(input: Tensor, dim: Axes = None, unbiased: bool = True, keepdim: bool = False) -> Tensor:
@@ -80,8 +81,8 @@ def var(input: Tensor, dim: Axes = None, unbiased: bool = True, keepdim: bool = 
         keepdim: the dimensions stay, with size 1.
     """
     if not input.array.size and dim is None:
-        return reduction.mean(input) * float("nan")
-    return reduction.var(input, dim, unbiased, keepdim)
+        return reduction.mean_of_fractions(input) * float("nan")
+    return reduction.variance(input, dim, unbiased, keepdim, 0.0)
 
 
 def std(input: Tensor, dim: Axes = None, unbiased: bool = True, keepdim: bool = False) -> Tensor:
@@ -122,7 +123,7 @@ def max(input: Tensor, dim: int | Tensor | None = None, keepdim: bool = False) -
     indices=tensor([1, 0], dtype=oneflow.int64))
     """
     if isinstance(dim, Operand):
-        return arithmetic.maximum(input, dim)
+        return arithmetic.shared_maximum(input, dim)
     return amax(input) if dim is None else _picked("max", argmax, input, dim, keepdim)
 
 
@@ -133,7 +134,7 @@ def min(input: Tensor, dim: Tensor | None = None, keepdim: bool = False) -> Tens
 def min(input: Tensor, dim: int | Tensor | None = None, keepdim: bool = False) -> Tensor | Found:
     """The smallest element; or those along a dimension, and their places; see :func:`max`."""
     if isinstance(dim, Operand):
-        return arithmetic.minimum(input, dim)
+        return arithmetic.shared_minimum(input, dim)
     return amin(input) if dim is None else _picked("min", argmin, input, dim, keepdim)
 
 

@@ -12,7 +12,9 @@ from ..eager.recording import eager
 from ..eager.sweep import BackwardPass, described
 from ..eager.tensor_core import OPERATOR_FUNCTIONS, TensorCore, need_differentiable
 from ..errors import ArgumentError, GradientShapeError, GradientStateError, TruthError
-from ..functions.arithmetic import logical_and, logical_not, logical_or, logical_xor
+from ..functions.arithmetic import (
+    logical_and, logical_not, logical_or, logical_xor, shared_maximum, shared_minimum,
+)  # fmt: skip
 from ..functions.creation import array_of
 from ..functions.mixing import DIMENSIONS_FIRST, Promotion, default_float
 from .algebra import floor_divide, fmod
@@ -119,6 +121,8 @@ class Tensor(Conversion, Placed, MoreMethods, InPlace, TensorCore):  # type: ign
     log_softmax = log_softmax
     relu = relu
 
+    maximum: ClassVar[Function] = shared_maximum
+    minimum: ClassVar[Function] = shared_minimum
     reshape: ClassVar[Function] = reshape
     view: ClassVar[Function] = reshape
     squeeze: ClassVar[Function] = squeeze

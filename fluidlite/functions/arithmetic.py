@@ -166,9 +166,27 @@ remainder: _OfTwo = of_operator(
 maximum: _OfTwo = of_operator(
     _of_two_numbers,
     "maximum",
-    "The larger of x and y, element by element; where they are equal, both share the gradient.",
+    """The larger of x and y, element by element; where they are equal, y gets the gradient.
+
+    >>> x = fluid.to_tensor([1.0, 2.0], stop_gradient=False)
+    >>> fluid.maximum(x, fluid.to_tensor([1.0, 0.0])).sum().backward()
+    >>> x.grad.tolist()
+    [0.0, 1.0]
+    """,
+    "elementwise_max",
 )
 minimum: _OfTwo = of_operator(
+    _of_two_numbers,
+    "minimum",
+    "The smaller of x and y, element by element; where they are equal, y gets the gradient.",
+    "elementwise_min",
+)
+shared_maximum: _OfTwo = of_operator(
+    _of_two_numbers,
+    "maximum",
+    "The larger of x and y, element by element; where they are equal, both share the gradient.",
+)
+shared_minimum: _OfTwo = of_operator(
     _of_two_numbers,
     "minimum",
     "The smaller of x and y, element by element; where they are equal, both share the gradient.",

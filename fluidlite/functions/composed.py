@@ -25,6 +25,7 @@ from .arithmetic import (
     maximum,
     minimum,
     multiply,
+    shared_maximum,
     subtract,
 )
 from .elementary import abs as size
@@ -114,7 +115,7 @@ def logaddexp(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     """
     x, y = floats(x), floats(y)
     apart = size(subtract(x, y))
-    return add(maximum(x, y), log1p(exp(multiply(apart, -1.0))))
+    return add(shared_maximum(x, y), log1p(exp(multiply(apart, -1.0))))
 
 
 def hypot(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
@@ -123,13 +124,13 @@ def hypot(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
 
 
 def fmax(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
-    """The larger of two elements, or the one that is a number."""
-    return chosen(isnan(x), y, chosen(isnan(y), x, maximum(x, y)))
+    """The larger element, or the one that is a number; x gets the gradient of equal ones."""
+    return chosen(isnan(x), y, chosen(isnan(y), x, maximum(y, x)))
 
 
 def fmin(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
-    """The smaller of two elements, or the one that is a number."""
-    return chosen(isnan(x), y, chosen(isnan(y), x, minimum(x, y)))
+    """The smaller element, or the one that is a number; x gets the gradient of equal ones."""
+    return chosen(isnan(x), y, chosen(isnan(y), x, minimum(y, x)))
 
 
 def nan_to_num(

@@ -11,11 +11,12 @@ import numpy as np
 
 from ..eager.recording import eager
 from ..errors import ArgumentError, AxisError
+from ..ground.callsite import warn_once
 from ..ground.dtypes import as_dtype
 from ..ground.spellings import of_operator, parameters_of
 from ..opdef.operand import Operand
 from ..opdef.spec import normal_axis
-from .arithmetic import add, divide, multiply, subtract, truths
+from .arithmetic import add, divide, maximum, multiply, subtract, truths
 from .elementary import cast, exp, floats, log, sqrt, square
 from .items import get_item
 
@@ -117,10 +118,36 @@ def sum(
 def mean(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> Tensor:
     """The mean of the elements, over some dimensions or all.
 
+    That of integers is an integer, rounded towards zero, with a warning; that of truth values says
+    whether some is true.
+
     Args:
-        x: a tensor; integers count as floats.
+        x: a tensor.
         axis: a dimension or a list of them; all when None.
         keepdim: the dimensions stay, with size 1.
+
+    >>> x = fluid.to_tensor([1, 2])
+    >>> float(fluid.mean(x.astype("float32")))
+    1.5
+    """
+    kind = x.array.dtype.kind if isinstance(x, Operand) else "f"
+    if kind not in "biu":
+        return mean_of_fractions(x, axis, keepdim)
+    warn_once(
+        f"mean: that of {x.array.dtype} is {x.array.dtype}, without a fraction, as in paddle; for "
+        f"the mean write mean(x.astype('float32'))"
+    )
+    if kind == "b":
+        return any(x, axis, keepdim)
+    exact = divide(cast(sum(x, axis, None, keepdim), "float64"), counted(x, axis, keepdim))
+    return cast(exact, x.dtype)
+
+
+def mean_of_fractions(x: Tensor, axis: Axes = None, keepdim: bool = False) -> Tensor:
+    """The mean of elements that count as floats.
+
+    Args:
+        x, axis, keepdim: as of :func:`mean`.
     """
     return _reduced(eager.reduce_mean, floats(x), axis, keepdim)
 
@@ -229,16 +256,28 @@ def var(
     Args:
         x: a tensor.
         axis: a dimension or a list of them; all when None.
-        unbiased: divide by one less than the number of elements.
+        unbiased: divide by one less than the number of elements; that of one element is 0.
         keepdim: the dimensions stay, with size 1.
+    """
+    return variance(x, axis, unbiased, keepdim, 1.0)
+
+
+def variance(x: Tensor, axis: Axes, unbiased: bool, keepdim: bool, least: float) -> Tensor:
+    """The mean square distance from the mean, as :func:`var` and others have it.
+
+    Args:
+        x, axis, unbiased, keepdim: as of :func:`var`.
+        least: what the squares of one element are divided by, where it is ``unbiased``.
     """
     x = floats(x)
     squares = square(subtract(x, mean(x, axis, True)))
     if not unbiased:
         return mean(squares, axis, keepdim)
-    free = counted(x, axis, keepdim) - 1.0
-    if isinstance(free, float) and free < 0.0:
-        free = np.nan  # of no elements
+    free: Any = counted(x, axis, keepdim) - 1.0
+    if not isinstance(free, float):
+        free = maximum(free, least)
+    elif free <= 0.0:
+        free = np.nan if free < 0.0 else least  # of no elements, or of one
     return divide(sum(squares, axis, keepdim=keepdim), free)
 
 

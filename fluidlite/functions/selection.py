@@ -17,10 +17,11 @@ from .arithmetic import (
     divide,
     floor_divide,
     maximum,
-    minimum,
     multiply,
     not_equal,
     operands,
+    shared_maximum,
+    shared_minimum,
     truths,
 )
 from .items import get_item, set_item
@@ -279,7 +280,7 @@ def _summed(arr: Any, indices: Any, source: Any, along: int, mean: bool, include
 
 def _met(arr: Any, places: list[Any], source: Any, along: int, reduce: str) -> Any:
     """The product, or an extreme, of values and of what is there, one value after another."""
-    combine = {"amin": minimum, "amax": maximum}.get(reduce, multiply)
+    combine = {"amin": shared_minimum, "amax": shared_maximum}.get(reduce, multiply)
     for k in range(source.array.shape[along]):
         part = (slice(None),) * along + (slice(k, k + 1),)
         there = (*places[:along], get_item(places[along], part), *places[along + 1 :])

@@ -391,10 +391,10 @@ class VariableMethods(Arithmetic):
         """What x // y leaves, with the sign of y as by Python's ``%``, in place."""
 
     def fmax(self, y: Any, name: str | None = None) -> Variable:
-        """The larger of two elements, or the one that is a number."""
+        """The larger element, or the one that is a number; x gets the gradient of equal ones."""
 
     def fmin(self, y: Any, name: str | None = None) -> Variable:
-        """The smaller of two elements, or the one that is a number."""
+        """The smaller element, or the one that is a number; x gets the gradient of equal ones."""
 
     def frac(self, name: str | None = None) -> Variable:
         """What is behind the point, with the sign of x."""
@@ -628,7 +628,7 @@ class VariableMethods(Arithmetic):
         """The largest element, over some dimensions or all; each of equal ones gets the gradient."""
 
     def maximum(self, y: Other, name: str | None = None) -> Variable:
-        """The larger of x and y, element by element; where they are equal, both share the gradient."""
+        """The larger of x and y, element by element; where they are equal, y gets the gradient."""
 
     def mean(self, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> Variable:
         """The mean of the elements, over some dimensions or all."""
@@ -640,7 +640,7 @@ class VariableMethods(Arithmetic):
         """The smallest element, over some dimensions or all; each of equal ones gets the gradient."""
 
     def minimum(self, y: Other, name: str | None = None) -> Variable:
-        """The smaller of x and y, element by element; where they are equal, both share the gradient."""
+        """The smaller of x and y, element by element; where they are equal, y gets the gradient."""
 
     def mm(self, mat2: Any, name: str | None = None) -> Variable:
         """The product of matrices; the same as :func:`matmul`."""

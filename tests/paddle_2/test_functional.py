@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from fluidlite import paddle
+from fluidlite.errors import FluidWarning
 
 F, nn = paddle.nn.functional, paddle.nn
 IMAGE = np.arange(24.0).reshape(1, 2, 3, 4)
@@ -114,3 +115,27 @@ def test_norms_and_means_of_nothing_are_quiet(dtype):
         assert np.isnan(getattr(paddle, name)(nothing, 1).numpy()).tolist() == [True] * 2, name
         assert getattr(paddle, name)(nothing, 0).shape == [0], name
         assert gradient(getattr(paddle, name), [2, 0]) == [2, 0], name
+
+
+def test_ties_and_single_elements_are_those_of_paddle_26():
+    x, y = (paddle.to_tensor(v, stop_gradient=False) for v in ([1.0, 2.0, 4.0], [1.0, 3.0, 2.0]))
+    for name, of_x in {"maximum": [0, 0, 1], "minimum": [0, 1, 0], "fmax": [1, 0, 1]}.items():
+        x.clear_grad()
+        y.clear_grad()
+        getattr(paddle, name)(x, y).sum().backward()
+        assert x.grad.tolist() == of_x
+        assert (x.grad + y.grad).tolist() == [1, 1, 1]
+    one = paddle.to_tensor([2.5], stop_gradient=False)
+    paddle.var(one).backward()
+    assert (paddle.var(one).item(), paddle.std(one, 0).item(), one.grad.tolist()) == (0, 0, [0])
+    assert np.isnan(paddle.var(paddle.to_tensor([np.inf])).item())
+
+
+def test_means_of_integers_are_integers_with_a_warning():
+    for dtype in ("int32", "int64"):
+        x = paddle.to_tensor([[-7, 2, 2], [1, 2, 3]], dtype)
+        with pytest.warns(FluidWarning, match=f"mean: that of {dtype} is {dtype}, without a frac"):
+            found = paddle.mean(x, 1)
+        assert (found.tolist(), found.dtype) == ([-1, 2], x.dtype)
+    with pytest.warns(FluidWarning, match="mean: that of bool is bool"):
+        assert paddle.to_tensor([False, True]).mean().item() is True

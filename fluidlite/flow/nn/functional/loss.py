@@ -16,10 +16,10 @@ from ....functions.arithmetic import (
     equal,
     greater_equal,
     less_than,
-    maximum,
     multiply,
     not_equal,
     pow,
+    shared_maximum,
     subtract,
 )
 from ....functions.counting import take
@@ -261,8 +261,8 @@ _LEAST = 1e-12
 
 
 def _two_class_loss(input: Tensor, target: Tensor) -> Tensor:
-    right = multiply(target, maximum(log(input), -100.0))
-    wrong = multiply(1.0 - target, maximum(log(1.0 - input), -100.0))
+    right = multiply(target, shared_maximum(log(input), -100.0))
+    wrong = multiply(1.0 - target, shared_maximum(log(1.0 - input), -100.0))
     return neg(add(right, wrong))
 
 
@@ -288,7 +288,7 @@ def kl_div(
 
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """The cosine of the angle between vectors along a dimension; lengths count as eps at least."""
-    one, other = (pow(maximum(total(square(x), dim), eps * eps), 0.5) for x in (x1, x2))
+    one, other = (pow(shared_maximum(total(square(x), dim), eps * eps), 0.5) for x in (x1, x2))
     return divide(total(multiply(x1, x2), dim), multiply(one, other))
 
 
