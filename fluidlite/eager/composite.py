@@ -35,6 +35,8 @@ from .straight_line import (
 from .sweep import BackwardPass, overwritten
 
 F = TypeVar("F", bound=Callable[..., Any])
+#: elements of a tensor up to which operators run as one: calls cost less than keeping more does
+MOST_ELEMENTS = 1 << 18
 MOST_FORMS = 512  #: of a function's arguments that are kept
 _SIMPLE = frozenset((bool, int, float, str, type(None)))
 _LISTS = frozenset((list, tuple))
@@ -166,6 +168,9 @@ class WrittenOut:
         cls, function: Callable[..., Any], args: tuple[Any, ...], named: Mapping[str, Any]
     ) -> WrittenOut | None:
         """A function written out for arguments of the forms of these; None where it cannot be."""
+        tensors = [v for v in (*args, *named.values()) if isinstance(v, TensorRecord)]
+        if any(t.array.size > MOST_ELEMENTS for t in tensors):
+            return None
         try:
             return _written(function, args, named)
         except Exception:  # it wants elements, or is not for values without them

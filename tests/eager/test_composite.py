@@ -236,3 +236,11 @@ def test_many_forms_are_forgotten():
         np.testing.assert_allclose(
             F.linear(x, w, b).numpy(), x.numpy() @ w.numpy() + b.numpy(), 1e-12
         )
+
+
+def test_large_tensors_are_kept_by_no_more_than_their_operators():
+    logits = fluid.zeros([1025, 256]) * fluid.to_tensor(1.0, stop_gradient=False)
+    right = fluid.zeros([1025], "int64")
+    for _ in range(OFTEN + 2):
+        loss = FUNCTIONS["cross_entropy"](logits, right)
+    assert loss.origin.type != "cross_entropy"
