@@ -8,6 +8,7 @@ gradients.  There is one node for it, then.
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
@@ -40,6 +41,7 @@ MOST_ELEMENTS = 1 << 18
 MOST_FORMS = 512  #: of a function's arguments that are kept
 _SIMPLE = frozenset((bool, int, float, str, type(None)))
 _LISTS = frozenset((list, tuple))
+_UNNAMED = itertools.repeat(None)
 _ndarray = np.ndarray
 _composites: list[dict[Any, Any]] = []
 
@@ -60,18 +62,7 @@ def composite(function: F) -> F:
             return function(*args, **named)
         key: list[Any] = [thread.recording]
         tensors: list[Any] = []
-        for value in args:
-            if isinstance(value, TensorRecord):
-                array = value.array
-                key.append((type(value), array.shape, array.dtype, value.stop))
-                tensors.append(value)
-            elif type(value) in _SIMPLE:
-                key.append((type(value), value))
-            elif type(value) in _LISTS and _SIMPLE.issuperset(map(type, value)):
-                key.append((type(value), *value))
-            else:
-                return function(*args, **named)
-        for name, value in named.items():
+        for name, value in itertools.chain(zip(_UNNAMED, args), named.items()):
             if isinstance(value, TensorRecord):
                 array = value.array
                 key.append((name, type(value), array.shape, array.dtype, value.stop))
