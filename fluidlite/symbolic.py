@@ -532,8 +532,15 @@ _OF_TENSORS = frozenset(
     {
         *("accumulate", "backward", "clear_grad", "clear_gradient", "detach_", "grad", "grad_fn"),
         *("gradient", "inplace_version", "is_leaf", "item", "layer", "place", "raw_gradient"),
-        *("receive", "register_hook", "retain_grad", "retain_grads", "set_value", "tolist"),
-        *("kaiming_normal_", "kaiming_uniform_", "orthogonal_", "trunc_normal_", "xavier_normal_"),
+        *("receive", "register_hook", "replace", "retain_grad", "retain_grads", "set_value"),
+        *(
+            "tolist",
+            "kaiming_normal_",
+            "kaiming_uniform_",
+            "orthogonal_",
+            "trunc_normal_",
+            "xavier_normal_",
+        ),
         *("check_meta_consistency", "nms", "placement", "sbp", "to_numpy", "xavier_uniform_"),
         *(name for name in vars(Storage) if name[0] != "_"),
     }

@@ -34,7 +34,8 @@ class Kinds(TensorRecord, results=False):
     def contiguous(self) -> Self:
         """The tensor; a copy where it is a view whose elements lie apart."""
         tensor: Any = self
-        return tensor if layout(tensor).flags.c_contiguous else eager.assign(tensor)
+        lies = tensor.appends is not None or layout(tensor).flags.c_contiguous
+        return tensor if lies else eager.assign(tensor)
 
     def to(self, *wishes: Any, **named: Any) -> Any:
         """The tensor with another element type; there is one place.

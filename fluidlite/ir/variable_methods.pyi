@@ -781,9 +781,6 @@ class VariableMethods(Arithmetic):
     def repeat_interleave(self, repeats: int, axis: int | None = None, name: str | None = None) -> Variable:
         """x with each element repeated in its place, along a dimension, or flattened when None."""
 
-    def replace(self, array: Any, counts: bool = False) -> None:
-        """Take other elements as they are; no gradient knows of it."""
-
     def reshape(self, shape: Numbers, *more: int, name: str | None = None) -> Variable:
         """The elements of x, in their order, in another shape."""
 
