@@ -98,7 +98,7 @@ def make_modules(package: str, table: Table) -> dict[str, ModuleType]:
     for path, homes in table.items():
         below = [each.rpartition(".")[2] for each in table if each.rpartition(".")[0] == path]
         modules[path] = TabledModule(f"{package}.{path}", homes, below)
-        sys.modules[modules[path].__name__] = modules[path]
+        sys.modules.setdefault(modules[path].__name__, modules[path])
         around, _, last = path.rpartition(".")
         if around:
             setattr(modules[around], last, modules[path])

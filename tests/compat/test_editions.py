@@ -117,3 +117,22 @@ def test_a_star_import_means_2_6_without_a_warning(served):
         exec("from paddle import *", names)
         assert served.__version__ == "2.6.2"
     assert names["to_tensor"] is paddle.to_tensor
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "amp.grad_scaler.GradScaler", "autograd.py_layer.PyLayer",
+        "incubate.autograd.functional.jvp", "io.dataloader.dataset.Dataset",
+        "io.reader.DataLoader", "jit.translated_layer.TranslatedLayer", "metric.metrics.Auc",
+        "nn.initializer.xavier.XavierNormal", "nn.layer.Linear",
+        "nn.utils.weight_norm_hook.weight_norm", "optimizer.adam.Adam",
+        "optimizer.optimizer.Optimizer", "static.amp.fp16_lists.CustomOpLists",
+        "static.input.InputSpec",
+    ],
+)  # fmt: skip
+def test_names_stand_in_the_modules_of_2_6_that_hold_them(served, path):
+    module, _, name = path.rpartition(".")
+    package = module.rpartition(".")[0].removesuffix(".dataloader")
+    held = getattr(importlib.import_module(f"paddle.{module}"), name)
+    assert held is getattr(importlib.import_module(f"paddle.{package}"), name)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from ....ground.module_tables import make_modules
 from ....ground.public_names import list_given_names
 from ....ground.tracebacks import api_boundaries
+from ...holders import holders
 from . import bf16, debugging
 from .decorating import (
     AutoMixedPrecisionLists,
@@ -16,3 +18,4 @@ from .decorating import (
 
 list_given_names(globals(), "bf16", "debugging")
 api_boundaries(globals())
+globals().update(make_modules(__name__, holders(__name__)))
