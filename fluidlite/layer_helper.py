@@ -5,7 +5,7 @@ within ``dygraph.guard()``, at once.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,8 +20,10 @@ from .ground.missing_names import answer
 from .ground.protected import answers_protected
 from .ground.public_names import list_public_names
 from .ground.reprs import Described
+from .ground.spellings import Spelling
 from .ground.tracebacks import api_boundaries
 from .initializer import Constant, Initializer, Xavier
+from .ir.block import Block
 from .ir.operator import Operator
 from .ir.program import Program, default_main_program, default_startup_program
 from .ir.variable import Parameter, Variable
@@ -30,6 +32,10 @@ from .param_attr import ParamAttr, as_param_attr
 
 if TYPE_CHECKING:
     from .functions.arguments import DTypeLike
+
+
+def _current_block(helper: ObjectHelper) -> Block:
+    return helper.main_program.current_block()
 
 
 @answers_protected
@@ -66,22 +72,13 @@ class ObjectHelper(Described):
 
     # -- operators and variables -------------------------------------------------------------------
 
-    def append_op(
-        self,
-        type: str,
-        inputs: Any = None,
-        outputs: Any = None,
-        attrs: Any = None,
-        stop_gradient: bool | None = None,
-    ) -> Operator:
-        """Append an operator to the current block; with tensors in its slots, run it into the given
-        outputs.
-
-        Args:
-            type, inputs, outputs, attrs, stop_gradient: as of ``Block.append_op``.
-        """
-        block = self.main_program.current_block()
-        return block.append_op(type, inputs, outputs, attrs, bool(stop_gradient))
+    append_op: Callable[..., Operator] = Spelling({})(
+        Block.append_op,
+        doc="""Append an operator to the current block; with tensors in its slots, run it into the
+        given outputs.
+        """,
+        into={"self": _current_block, "stop_gradient": bool},
+    )
 
     def create_variable_for_type_inference(
         self, dtype: DTypeLike, stop_gradient: bool = False

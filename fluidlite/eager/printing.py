@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from ..ground import state
 from ..ground.quoting import markup, table_markup
+from ..ground.spellings import Spelling
 
 _INDENT = 7
 
@@ -28,14 +29,14 @@ class PrintOptions:
 _options: state.StateSlot[PrintOptions] = state.slot("eager_printing", PrintOptions)
 
 
-def set_printoptions(
+def options_said(
     precision: int | None = None,
     threshold: int | None = None,
     edgeitems: int | None = None,
     sci_mode: bool | None = None,
     linewidth: int | None = None,
-) -> None:
-    """Say how tensors are printed; what is None stays as it is.
+) -> dict[str, Any]:
+    """What is said of how tensors are printed, by name.
 
     Args:
         precision: digits behind the point.
@@ -44,17 +45,19 @@ def set_printoptions(
         sci_mode: write numbers with exponents.
         linewidth: characters in a line.
     """
-    current = _options.get()
-    options = dict(
-        precision=precision,
-        threshold=threshold,
-        edgeitems=edgeitems,
-        sci_mode=sci_mode,
-        linewidth=linewidth,
-    )
-    for name, value in options.items():
-        if value is not None:
-            setattr(current, name, value)
+    return {name: value for name, value in locals().items() if value is not None}
+
+
+def _print_so(said: dict[str, Any]) -> None:
+    vars(_options.get()).update(said)
+
+
+set_printoptions: Callable[..., None] = Spelling({})(
+    options_said,
+    "set_printoptions",
+    "Say how tensors are printed; what is None stays as it is.",
+    then=_print_so,
+)
 
 
 def tensor_text(array: Any, stop_gradient: bool, kind: str = "Tensor") -> str:

@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from ..eager.printing import options_said
 from ..ground import state
+from ..ground.spellings import Spelling
 
 Array = np.ndarray[Any, Any]
 _BEGIN = "tensor("
@@ -35,33 +37,31 @@ _PROFILES = {
 _options: state.StateSlot[_Options] = state.slot("flow_printing", _Options)
 
 
-def set_printoptions(
-    precision: int | None = None,
-    threshold: int | None = None,
-    edgeitems: int | None = None,
-    linewidth: int | None = None,
-    profile: str | None = None,
-    sci_mode: bool | None = None,
-) -> None:
-    """Say how tensors are written; what is None stays as it is.
+def _write_so(said: dict[str, Any], profile: str | None = None) -> None:
+    """Have tensors written so.
 
     Args:
-        precision: digits behind the point.
-        threshold: the number of elements from which on only the outer ones are shown.
-        edgeitems: how many of them at each end of a dimension.
-        linewidth: characters in a line.
+        said: options by name.
         profile: "default", "short" or "full": what the others begin with.
-        sci_mode: whether numbers have exponents; None as they need it.
+    """
+    begin = _options.get() if profile is None else _PROFILES[profile]
+    _options.switch(replace(begin, **{"sci_mode": None, **said}))
+
+
+set_printoptions: Callable[..., None] = Spelling({})(
+    options_said,
+    "set_printoptions",
+    """Say how tensors are written; what is None stays as it is, but ``sci_mode``: exponents as
+    numbers need them.
 
     >>> fluid.flow.set_printoptions(precision=2)
     >>> fluid.flow.tensor([1.5, 2.0])
     tensor([1.50, 2.00], dtype=oneflow.float32)
     >>> fluid.flow.set_printoptions(profile="default")
-    """
-    begin = _options.get() if profile is None else _PROFILES[profile]
-    given = dict(precision=precision, threshold=threshold, edgeitems=edgeitems, linewidth=linewidth)
-    said: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    _options.switch(replace(begin, **said, sci_mode=sci_mode))
+    """,
+    order="precision, threshold, edgeitems, linewidth, profile, sci_mode",
+    then=_write_so,
+)
 
 
 def tensor_text(array: Array, notes: list[str]) -> str:
