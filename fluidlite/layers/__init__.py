@@ -34,6 +34,7 @@ _INNER = frozenset([
     "lod_tensor_to_array", "max_sequence_len", "shrink_memory", "as_sizes", "fed_variable",
     "depth_of", "new_table", "padding_row", "need_parameters", "check_lengths", "check_states",
     "flipped", "kept", "need_where_asked", "numbers_of", "running_attrs", "steps_mask",
+    "with_index",
 ])  # fmt: skip
 
 #: public name -> the module that it comes from
