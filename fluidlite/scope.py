@@ -17,7 +17,7 @@ from .ground.callsite import CallSite
 from .ground.quoting import printable
 from .ground.tracebacks import api_boundary
 from .ground.turns import Turns
-from .ground.values import Lod, LoDTensor, LoDTensorArray, SelectedRows, on_host
+from .ground.values import HeldTensor, Lod, LoDTensor, LoDTensorArray, SelectedRows, on_host
 from .ir.display_hooks import VIEWS
 from .ir.program import Program
 
@@ -115,20 +115,17 @@ class ScopeVariable:
         return f"<ScopeVariable {printable(self.name)}: {held}>"
 
 
-class _BoundTensor(LoDTensor):
+class _BoundTensor(HeldTensor):
     """A tensor whose content lies in a scope's variable."""
 
-    __slots__ = ("_variable",)
-
-    def __init__(self, variable: ScopeVariable) -> None:
-        self._variable = variable
+    __slots__ = ()
 
     def _load(self) -> tuple[Any, Lod]:
-        value = self._variable.value
+        value = self._holder.value
         return (value.data, value.offsets) if isinstance(value, LoDTensor) else (value, ())
 
     def _store(self, data: Any, lod: Lod) -> None:
-        self._variable.value = LoDTensor(data, lod) if lod else data
+        self._holder.value = LoDTensor(data, lod) if lod else data
 
 
 class Scope:

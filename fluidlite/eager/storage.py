@@ -9,7 +9,7 @@ from ..errors import ArgumentError, ExplainedError, UnsupportedError
 from ..functions import selection
 from ..ground.dtypes import Kind
 from ..ground.spellings import Spelling
-from ..ground.values import Lod, LoDTensor
+from ..ground.values import HeldTensor, Lod, LoDTensor
 from . import engine
 from .recording import TensorRecord
 from .sweep import described
@@ -42,19 +42,16 @@ def _has_no_block(tensor: Any) -> str:
     return f"{described(tensor)} has no block: tensors belong to no program"
 
 
-class _Elements(LoDTensor):
+class _Elements(HeldTensor):
     """What reads and writes the elements of a tensor."""
 
-    __slots__ = ("_tensor",)
-
-    def __init__(self, tensor: Any) -> None:
-        self._tensor = tensor
+    __slots__ = ()
 
     def _load(self) -> tuple[Any, Lod]:
-        return self._tensor.array, ()
+        return self._holder.array, ()
 
     def _store(self, data: Any, lod: Lod) -> None:
-        self._tensor.set_value(data)
+        self._holder.set_value(data)
 
 
 def _given(self: Any, value: bool) -> bool:

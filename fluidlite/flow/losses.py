@@ -28,10 +28,10 @@ def collecting_losses() -> Iterator[list[Any]]:
 
 def begin_backward(
     x: Variable,
-    gradient: object | None = None,
+    gradient: object = None,
     retain_graph: bool = False,
     create_graph: bool = False,
-    inputs: object | None = None,
+    inputs: object = None,
 ) -> None:
     """Have a loss differentiated when all is built.
 

@@ -464,19 +464,29 @@ class SelectedRows(Shaped):
         return f"SelectedRows({len(self.numbers)} of {self._height} rows)"
 
 
-class _StoredRows(LoDTensor):
+class HeldTensor(LoDTensor):
+    """A tensor whose content something else holds, which subclasses ask.
+
+    Args:
+        holder: what has it.
+    """
+
+    __slots__ = ("_holder",)
+
+    def __init__(self, holder: Any) -> None:
+        self._holder = holder
+
+
+class _StoredRows(HeldTensor):
     """The rows of a SelectedRows as a tensor."""
 
-    __slots__ = ("_rows_of",)
-
-    def __init__(self, rows: SelectedRows) -> None:
-        self._rows_of = rows
+    __slots__ = ()
 
     def _load(self) -> tuple[Any, Lod]:
-        return self._rows_of.value, ()
+        return self._holder.value, ()
 
     def _store(self, data: Any, lod: Lod) -> None:
-        self._rows_of.value = data
+        self._holder.value = data
 
 
 class OneElement(np.ndarray[Any, Any]):

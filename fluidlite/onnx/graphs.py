@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -40,6 +40,14 @@ _MOVES = frozenset(
 _UNKNOWN = -(2**53)  # stands for an element that is not known
 _MOST_SIZES = 64  #: elements of a vector of sizes that are looked at
 _RANDOM = frozenset({"Bernoulli", "Multinomial"})
+
+
+class _Body(NamedTuple):
+    """What nodes stand in: a graph, or a function that is written out."""
+
+    env: dict[str, Any]  #: values by name; takes the results
+    opsets: Mapping[str, int]  #: the versions of operators by domain
+    given: Mapping[str, Any] | None  #: attributes of the function; None in a graph
 
 
 class _NewOperators:
@@ -144,7 +152,7 @@ class GraphReader:
         """
         self._enter(graph.name)
         for number, node in enumerate(graph.node):
-            self._node(node, number, env, self._opsets, None)
+            self._node(node, number, _Body(env, self._opsets, None))
         self._depth -= 1
         return [self._value(each.name, env, f"output {each.name!r}") for each in graph.output]
 
@@ -172,23 +180,14 @@ class GraphReader:
 
     # -- nodes -------------------------------------------------------------------------------------
 
-    def _node(
-        self,
-        node: Any,
-        number: int,
-        env: dict[str, Any],
-        opsets: Mapping[str, int],
-        given: Mapping[str, Any] | None,
-    ) -> None:
+    def _node(self, node: Any, number: int, body: _Body) -> None:
         """Build a node.
 
         Args:
             node, number: the message, and which of its graph it is.
-            env: values by name; takes the results.
-            opsets: the versions of operators by domain.
-            given: attributes of the function that the node is of; None in a graph.
+            body: what it stands in; takes the results.
         """
-        place = place_of(node, number)
+        place, env = place_of(node, number), body.env
         self._count += 1
         if self._count > MOST_NODES:
             raise FileFormatError(
@@ -206,7 +205,7 @@ class GraphReader:
         block = self.f.block
         mark = len(block.ops)
         try:
-            values = self._built(node, ins, env, opsets, given, place)
+            values = self._built(node, ins, body, place)
             if len(values) < len(names) and any(names[len(values) :]):
                 raise UnsupportedError(f"it gives {len(values)} values, and not {len(names)}")
         except FileFormatError:
@@ -218,24 +217,16 @@ class GraphReader:
         new = _NewOperators(block.ops[mark:])
         for name, value in zip(names, values):
             if name:
-                env[name] = self._named(value, name, new) if given is None else value
+                env[name] = self._named(value, name, new) if body.given is None else value
 
-    def _built(
-        self,
-        node: Any,
-        ins: list[Any],
-        env: dict[str, Any],
-        opsets: Mapping[str, int],
-        given: Mapping[str, Any] | None,
-        place: str,
-    ) -> list[Any]:
+    def _built(self, node: Any, ins: list[Any], body: _Body, place: str) -> list[Any]:
         """The values that a node gives."""
         domain = "" if node.domain == "ai.onnx" else node.domain
-        attrs = self._attributes(node, env, given, place)
+        attrs = self._attributes(node, body.env, body.given, place)
         local = self._functions.get(key_of(node))
         if local is not None:
-            return self._expanded(local, ins, attrs, local.opsets, place)
-        opset = version_of(domain, opsets)
+            return self._expanded(local, ins, attrs, place)
+        opset = version_of(domain, body.opsets)
         form = NODE_BUILDERS.get((domain, node.op_type))
         if form is not None:
             check_age(node.op_type, domain, opset)
@@ -245,8 +236,8 @@ class GraphReader:
                 return list(found) if isinstance(found, (tuple, list)) else [found]
         function = standard_function(node, domain, opset, [bare(v) for v in ins], attrs, self.f)
         if function is None:
-            raise UnsupportedError(no_form(node, opsets) or "the standard says nothing of it")
-        return self._expanded(function, ins, function.attributes(attrs), function.opsets, place)
+            raise UnsupportedError(no_form(node, body.opsets) or "the standard says nothing of it")
+        return self._expanded(function, ins, function.attributes(attrs), place)
 
     def _called(
         self, form: Any, type: str, ins: list[Any], attrs: dict[str, Any], told: dict[str, Any]
@@ -366,7 +357,6 @@ class GraphReader:
         function: OnnxFunction,
         ins: list[Any],
         attrs: Mapping[str, Any],
-        opsets: Mapping[str, int],
         place: str,
     ) -> list[Any]:
         """What a function gives, its nodes written out."""
@@ -376,9 +366,9 @@ class GraphReader:
             )
         self._enter(place)
         env: dict[str, Any] = dict(zip(function.inputs, [*ins, *[None] * len(function.inputs)]))
-        opsets = {**self._opsets, **opsets}
+        body = _Body(env, {**self._opsets, **function.opsets}, attrs)
         for number, node in enumerate(function.nodes):
-            self._node(node, number, env, opsets, attrs)
+            self._node(node, number, body)
         self._depth -= 1
         return [env.get(name) for name in function.outputs]  # what is not wanted may be left out
 

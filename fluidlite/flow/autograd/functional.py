@@ -14,7 +14,7 @@ from ...eager.recording import TensorRecord, eager
 from ...errors import ArgumentError, GradientStateError, ShapeError
 from ...functions.shaping import reshape
 from ...ground.public_names import list_public_names
-from ...ground.spellings import given_first
+from ...ground.spellings import Spelling, given_first
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
 
@@ -105,23 +105,23 @@ hessian: Function = given_first(
 
 
 def _product(
-    product: Function,
     func: Function,
     inputs: Any,
     v: Any = None,
     create_graph: bool = False,
     strict: bool = False,
+    product: Function = by_arrays.hvp,
 ) -> tuple[Any, Any]:
     """What a function gives, and a product with its Jacobian or its Hessian.
 
     Args:
-        product: of arrays.
         func: takes tensors, gives a tensor or a tuple of them.
         inputs: where: a tensor or a tuple of them.
         v: the vector: in the shape of what ``func`` gives for ``vjp``, in the shapes of ``inputs``
             else; may be left out where that is one element.
         create_graph: record value and product, so that they can be differentiated.
         strict: refuse an output that does not depend on an input; if not, it gives zeros.
+        product: of arrays.
 
     Raises:
         ArgumentError: an argument is of another kind, or ``v`` is missing.
@@ -142,9 +142,8 @@ def _product(
     return _finished(_like(value, found), create_graph), _finished(_like(like, made), create_graph)
 
 
-vjp: Function = given_first(
+vjp: Function = Spelling({})(
     _product,
-    by_arrays.vjp,
     "vjp",
     """The value of a function, and the product of a vector with its Jacobian.
 
@@ -153,10 +152,10 @@ vjp: Function = given_first(
     >>> y.tolist(), g.tolist()
     ([1.0, 4.0], [2.0, 4.0])
     """,
+    fixed={"product": by_arrays.vjp},
 )
-jvp: Function = given_first(
+jvp: Function = Spelling({})(
     _product,
-    by_arrays.jvp,
     "jvp",
     """The value of a function, and the product of its Jacobian with a vector.
 
@@ -165,10 +164,10 @@ jvp: Function = given_first(
     >>> fluid.flow.autograd.functional.jvp(lambda x: x * x, x, v)[1].tolist()
     [2.0, 40.0]
     """,
+    fixed={"product": by_arrays.jvp},
 )
-vhp: Function = given_first(
+vhp: Function = Spelling({})(
     _product,
-    by_arrays.hvp,
     "vhp",
     """The value of a function, and the product of a vector with its Hessian.
 
@@ -177,14 +176,15 @@ vhp: Function = given_first(
     >>> fluid.flow.autograd.functional.vhp(cubes, x, fluid.flow.tensor([1.0, 10.0]))[1].tolist()
     [6.0, 120.0]
     """,
+    fixed={"product": by_arrays.hvp},
 )
-hvp: Function = given_first(
+hvp: Function = Spelling({})(
     _product,
-    by_arrays.hvp,
     "hvp",
     """The value of a function, and the product of its Hessian with a vector: the same as
     :func:`vhp`, since a Hessian is symmetric.
     """,
+    fixed={"product": by_arrays.hvp},
 )
 
 

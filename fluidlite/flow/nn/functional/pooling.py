@@ -81,7 +81,6 @@ def _flat(kind: str, x: Tensor, w: _Windows, **attrs: Any) -> Tensor:
 
 def _pool(
     rank: int,
-    largest: bool,
     input: Tensor,
     kernel_size: Integers,
     stride: Integers | None = None,
@@ -91,12 +90,12 @@ def _pool(
     ceil_mode: bool = False,
     count_include_pad: bool = True,
     divisor_override: int | None = None,
+    largest: bool = True,
 ) -> Any:
     """The largest element under a window that moves over an image.
 
     Args:
         rank: how many dimensions windows have.
-        largest: the largest element; else the mean.
         input: [N, C, H, W], or [C, H, W].
         kernel_size: of the window: a number, or two.
         stride: its steps; its size when None.
@@ -106,6 +105,7 @@ def _pool(
         ceil_mode: also a window that reaches beyond the end.
         count_include_pad: whether the zeros around the image count.
         divisor_override: what sums are divided by, in the place of the number of elements.
+        largest: the largest element; else the mean.
     """
     if divisor_override is not None and not divisor_override:
         raise located(ArgumentError, "expected a divisor_override other than 0, or None")

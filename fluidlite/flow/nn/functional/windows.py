@@ -76,7 +76,6 @@ def _sides(
 
 def _convolution(
     rank: int,
-    transposed: bool,
     input: Tensor,
     weight: Tensor,
     bias: Tensor | None = None,
@@ -85,12 +84,12 @@ def _convolution(
     dilation: Integers = 1,
     groups: int = 1,
     output_padding: Integers = 0,
+    transposed: bool = False,
 ) -> Tensor:
     """Images convolved with filters.
 
     Args:
         rank: how many dimensions windows have.
-        transposed: whether it is the adjoint.
         input: [N, C, H, W], or [C, H, W].
         weight: [filters, C / groups, *sizes]; of the adjoint [C, filters / groups, *sizes].
         bias: [filters].
@@ -98,6 +97,7 @@ def _convolution(
         padding: zeros at both ends: a number, or two, or, but of the adjoint, "same" or "valid".
         groups: the channels are cut into so many groups, which do not mix.
         output_padding: how much longer the result is than the shortest one that leads back.
+        transposed: whether it is the adjoint.
     """
     x, alone = batched(input, rank)
     steps, spread = each("stride", stride, rank), each("dilation", dilation, rank)
