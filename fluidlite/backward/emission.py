@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+from ..ground import state
 from ..ir.analysis import reads_of
 from ..ir.block import Block
 from ..ir.operator import EMPTY, Operator, OpRole
@@ -41,12 +42,15 @@ class GradientEmitter:
         for each in sweep.chain():
             _save_values(each)
         _Names(sweep, block, self._seeds, self.context if self.callbacks else None).give()
-        begin = len(block.ops)
+        begin, known = len(block.ops), len(block.vars)
         for record in first:
             self._append(record, block, sweep).role = role
         for record in _taken_out(sweep):
             self._call_back(self._append(record, block, sweep), block)
         self.appended = block.ops[begin:]
+        if state.builds.get():  # paddle 2 lists them by their names
+            for name in sorted([*block.vars][known:]):
+                block.vars[name] = block.vars.pop(name)
         self.context.pop("__current_op_desc__", None)
 
     def _emit_block(self, sweep: ReverseSweep, parent: Block, in_place: bool) -> Block:

@@ -23,6 +23,7 @@ from ..functions.mixing import WIDER, Promotion
 from ..functions.sizes import TensorShape
 from ..ground.callsite import warn_once
 from ..ground.dtypes import DType, as_dtype
+from ..ground.place import TensorPlace
 from ..ground.tracebacks import quick_api_boundary
 from ..ground.values import SelectedRows
 from ..opdef.arithmetic import Arithmetic
@@ -178,9 +179,9 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
         self.given_name = value
 
     @property
-    def place(self) -> str:
+    def place(self) -> TensorPlace:
         """Where the elements are."""
-        return "Place(cpu)"
+        return TensorPlace()
 
     @property
     def stop_gradient(self) -> bool:

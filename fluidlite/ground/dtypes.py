@@ -44,7 +44,8 @@ class DType(IntEnum):
         return f"paddle.{self.plain}" if state.as_paddle_2.get() else self.plain
 
     def __repr__(self) -> str:
-        return f"VarType.{self.name}"
+        name = f"VarType.{self.name}"
+        return f"<{name}: {self.value}>" if state.as_paddle_2.get() else name
 
 
 class Kind(IntEnum):

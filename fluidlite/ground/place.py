@@ -36,6 +36,29 @@ class CPUPlace(Place):
 
     _number = 1
 
+    def __repr__(self) -> str:
+        return "Place(cpu)" if state.as_paddle_2.get() else super().__repr__()
+
+
+class TensorPlace(CPUPlace):
+    """Where the elements of a tensor are: ``Place`` in paddle 2, which says what it is."""
+
+    def is_cpu_place(self) -> bool:
+        """True."""
+        return True
+
+    def is_gpu_place(self) -> bool:
+        """False, as the other ones: there is the CPU alone."""
+        return False
+
+    is_cuda_pinned_place = is_custom_place = is_ipu_place = is_xpu_place = is_gpu_place
+
+    def _equals(self, other: Place) -> bool:
+        return isinstance(other, CPUPlace)
+
+    def __repr__(self) -> str:
+        return "Place(cpu)"
+
 
 class CUDAPlace(Described, Place):
     """A CUDA device, for old scripts that name one; an executor refuses it.

@@ -46,7 +46,8 @@ grid_sampler align_corners=True mode=bilinear padding_mode=zeros
 lamb always_adapt=False multi_precision=False <MasterParam <SkipUpdate
 linspace dtype=None
 lookup_table_v2 -epmap -height_sections -is_sparse -remote_prefetch -table_names -trainer_id
-momentum multi_precision=False regularization_coeff=0.0 regularization_method= rescale_grad=1.0
+momentum multi_precision=False regularization_coeff=0.0 regularization_method=
+momentum rescale_grad=1.0 <MasterParam
 mul -force_fp32_output
 p_norm asvector=False
 pool2d -is_test use_cudnn=False
@@ -77,6 +78,8 @@ _RENAMED = {
     "maximum": ("elementwise_max", {"axis": "axis"}),
     "minimum": ("elementwise_min", {"axis": "axis"}),
 }
+#: operators of paddle 2's formulas, which it has under the plain names
+_AS_PADDLE_2 = frozenset(["adadelta_v2", "adam_v2", "lamb_v2"])
 
 
 class _Row(NamedTuple):
@@ -88,9 +91,12 @@ class _Row(NamedTuple):
 
 @cache
 def _rows() -> dict[str, _Row]:
-    known = {}
+    told: dict[str, list[str]] = {}
     for line in _ROWS.strip().splitlines():
-        name, *words = line.split()
+        name, *more = line.split()
+        told.setdefault(name, []).extend(more)
+    known = {}
+    for name, words in told.items():
         pairs = (word.split("=", 1) for word in words if "=" in word)
         known[name] = _Row(
             frozenset(word[1:] for word in words if word[0] == "-"),
@@ -111,12 +117,19 @@ def _read(text: str) -> Any:
 
 def type_in_paddle2(op: Operator) -> str:
     """The type of an operator in paddle 2."""
+    if op.type in _AS_PADDLE_2:
+        return op.type.removesuffix("_v2")
     return _RENAMED[op.type][0] if op.type in _RENAMED else op.type
+
+
+def _row(op: Operator) -> _Row | None:
+    known = op.type.removesuffix("_v2") if op.type in _AS_PADDLE_2 else op.type
+    return _rows().get(known.removesuffix("_grad"))
 
 
 def inputs_in_paddle2(op: Operator) -> dict[str, Any]:
     """The inputs of an operator by slot, those that are not given among them."""
-    row, definition = _rows().get(op.type), op.definition
+    row, definition = _row(op), op.definition
     slots: dict[str, Any] = {}
     if definition is not None and not op.type.endswith("_grad") and not _is_bare(op):
         slots = {slot.name: () for slot in definition.inputs if slot.optional}
@@ -135,7 +148,7 @@ def _is_bare(op: Operator) -> bool:
 def attributes_in_paddle2(op: Operator) -> Iterator[tuple[str, Any, str]]:
     """The attributes of an operator by name: name, value and wire type."""
     known = {name: (op.attr(name), op.attr_type(name)) for name in _kept(op)}
-    row = _rows().get(op.type.removesuffix("_grad"))
+    row = _row(op)
     for name, value in (row.has if row else {}).items():
         known.setdefault(name, (value, _wire(value)))
     if op.type in _RENAMED:
@@ -151,7 +164,7 @@ def attributes_in_paddle2(op: Operator) -> Iterator[tuple[str, Any, str]]:
 
 
 def _kept(op: Operator) -> Iterator[str]:
-    row = _rows().get(op.type.removesuffix("_grad"))
+    row = _row(op)
     definition = op.definition
     own = definition.attributes if definition is not None else {}
     for name in op.attr_names:

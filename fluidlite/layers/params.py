@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from .. import unique_name
 from ..errors import ArgumentError
 from ..ground.dtypes import as_dtype
-from ..ground.state import in_dygraph_mode
+from ..ground.state import builds, in_dygraph_mode
 from ..initializer import Constant, Initializer, NumpyArrayInitializer, Xavier
 from ..ir.program import Program
 from ..ir.variable import Parameter, Variable
@@ -182,7 +182,8 @@ def global_variable(
     variable.stop_gradient = True
     block = startup.global_block()
     if not block.has_var(name):
-        block.create_var(
+        first = block.create_var(
             name=name, shape=shape, dtype=dtype, persistable=True, initializer=initializer
         )
+        first.stop_gradient = builds.get()
     return variable

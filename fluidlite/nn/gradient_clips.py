@@ -109,4 +109,4 @@ def clip_grad_value_(parameters: Iterable[Tensor] | Tensor, clip_value: float) -
 
 def _change(pairs: Any, function: Any) -> None:
     for p, grad in pairs:
-        p.grad = grad.results(function(grad.array))
+        p.grad = grad.results(function(grad.array), None, grad.stop)

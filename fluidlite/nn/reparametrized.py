@@ -98,6 +98,7 @@ def remove_weight_norm(layer: Layer, name: str = "weight") -> Layer:
     weight, along = no_longer_remade(layer, name)
     with no_grad():
         weight.set_value(of_parts(name, along)(layer))
+    _drawn_and_dropped(weight.array)
     for part in "vg":
         delattr(layer, f"{name}_{part}")
     layer.add_parameter(name, weight)

@@ -164,3 +164,30 @@ def test_what_an_assertion_is_about_is_printed_before_it_fails(in_programs, capf
 def test_whole_numbers_that_are_fetched_say_their_type(in_programs):
     (found,) = paddle.static.Executor().run(in_programs, fetch_list=[paddle.full([1], 10, "int64")])
     assert repr(found) == "array([10], dtype=int64)"
+
+
+def test_places_and_element_types_are_shown_as_there(in_programs):
+    x = paddle.to_tensor([1.0])
+    assert f"{x.place} {paddle.CPUPlace()}" == "Place(cpu) Place(cpu)"
+    assert (x.place.is_cpu_place(), x.place.is_gpu_place()) == (True, False)
+    assert x.place._equals(paddle.CPUPlace()) and paddle.ones([1], "int64").place == x.place
+    assert repr([paddle.float32]) == "[<VarType.FP32: 5>]"
+
+
+def test_variables_of_a_training_stand_in_the_order_of_paddle_2(in_programs):
+    x = paddle.static.data("x", [2, 3])
+    loss = paddle.mean(paddle.static.nn.fc(x, 1, weight_attr="w", bias_attr="b"))
+    with paddle.utils.unique_name.guard():
+        paddle.optimizer.Momentum(0.1).minimize(loss)
+    names = list(in_programs.global_block().vars)
+    assert names[names.index(loss.name) + 1 :] == [
+        *sorted(name for name in names if name.endswith("@GRAD")),
+        *("learning_rate_0", "b_velocity_0", "w_velocity_0"),
+    ]
+
+
+def test_clipped_gradients_flow_on_as_before():
+    x = paddle.to_tensor([3.0, 4.0], stop_gradient=False)
+    (x * x).sum().backward()
+    paddle.nn.utils.clip_grad_norm_([x], 1.0)
+    assert not x.grad.stop_gradient
