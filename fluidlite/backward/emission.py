@@ -49,8 +49,7 @@ class GradientEmitter:
             self._call_back(self._append(record, block, sweep), block)
         self.appended = block.ops[begin:]
         if state.builds.get():  # paddle 2 lists them by their names
-            for name in sorted([*block.vars][known:]):
-                block.vars[name] = block.vars.pop(name)
+            block.order_by_name(known)
         self.context.pop("__current_op_desc__", None)
 
     def _emit_block(self, sweep: ReverseSweep, parent: Block, in_place: bool) -> Block:
