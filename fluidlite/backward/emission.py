@@ -49,7 +49,9 @@ class GradientEmitter:
             self._call_back(self._append(record, block, sweep), block)
         self.appended = block.ops[begin:]
         if state.builds.get():  # paddle 2 lists them by their names
-            block.order_by_name(known)
+            variables = [*block.vars.values()]
+            gradients = sorted(variables[known:], key=lambda each: each.name)
+            block.set_vars([*variables[:known], *gradients])
         self.context.pop("__current_op_desc__", None)
 
     def _emit_block(self, sweep: ReverseSweep, parent: Block, in_place: bool) -> Block:

@@ -181,15 +181,6 @@ class Block(OldBlock):
         self.vars = {variable.name: variable for variable in variables}
         self.program.touch()
 
-    def order_by_name(self, first: int) -> None:
-        """Let variables stand in the order of their names, but for the first ones.
-
-        Args:
-            first: how many stay.
-        """
-        for name in sorted([*self.vars][first:]):
-            self.vars[name] = self.vars.pop(name)
-
     def _check_equal(
         self, there: Variable, kind: Kind, shape: Any, dtype: Any, lod_level: int | None
     ) -> None:

@@ -19,7 +19,6 @@ from ..ground.callsite import warn
 from ..ground.dtypes import DType
 from ..ground.protected import answers_protected
 from ..ground.reprs import Described
-from ..ground.state import builds
 from ..ground.weak_tables import WeakTable
 from ..ir.block import Block
 from ..ir.device import device_guard
@@ -384,14 +383,12 @@ class Optimizer(Arguments, OldOptimizer, HasRate, HasOptions, Described):
         block = main.current_block()
         begin = len(block.ops)
         updated = [(p, g) for p, g in pairs if not isinstance(p, Parameter) or p.trainable]
-        rated = updated[0][0].dtype if updated else self._loss_dtype
-        if builds.get():  # paddle 2 has the rate in front of what is kept
-            self._rate(main, startup, rated)
+        self._rate_first(main, startup, updated[0][0].dtype if updated else self._loss_dtype)
         for param, _ in updated:
             for state in self.states:
                 self._states.make(main, startup, state, param)
         self._create_accumulators(block, [param for param, grad in updated if grad is not None])
-        self._rate(main, startup, rated)
+        self._rate(main, startup, updated[0][0].dtype if updated else self._loss_dtype)
         devices = {name: op.device for op in block.ops if op.device for name in op.output_arg_names}
         for param, grad in updated:
             if grad is not None:

@@ -10,6 +10,7 @@ from .. import unique_name
 from ..errors import ArgumentError
 from ..ground.arguments import is_finite, refused, said
 from ..ground.dtypes import DType
+from ..ground.state import builds
 from ..initializer import Constant
 from ..ir.name_scope import name_scope
 from ..ir.operator import OpRole
@@ -77,6 +78,11 @@ class HasRate:
         if rate is None:
             rate = self._rate(param.program, default_startup_program(), param.dtype)
         return scaled_rate(rate, param)
+
+    def _rate_first(self, main: Program, startup: Program, dtype: DType) -> None:
+        """Make that variable in front of what the optimizer keeps, as paddle 2 does."""
+        if builds.get():
+            self._rate(main, startup, dtype)
 
     def _rate(self, main: Program, startup: Program, dtype: DType) -> Variable:
         """The variable of the learning rate in a program; made when it is not there."""
