@@ -102,7 +102,6 @@ from .sequence_rows import lod_append
 from .sequence_rows import lod_reset
 from .slicing import crop
 from .static_rnn import StaticRNN
-from .suppression import with_index
 from .unary import sign
 from .variables import autoincreased_step_counter
 from .variables import create_global_var
@@ -464,7 +463,6 @@ __all__ = [
     "warpctc",
     "where",
     "while_loop",
-    "with_index",
     "yolo_box",
     "yolov3_loss",
     "zeros",
