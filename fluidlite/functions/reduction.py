@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from math import prod as product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from ..eager.recording import eager
 from ..errors import ArgumentError, AxisError
 from ..ground.callsite import warn_once
+from ..ground.docstrings import Family
 from ..ground.dtypes import as_dtype
 from ..ground.spellings import of_operator, parameters_of
 from ..opdef.operand import Operand
@@ -24,6 +25,14 @@ if TYPE_CHECKING:
     from ..eager.tensor import Tensor
     from .arguments import Axes, DTypeLike
 
+F = TypeVar("F", bound=Callable[..., Any])
+_REDUCTIONS = Family(
+    {
+        "x": "a tensor.",
+        "axis": "a dimension or a list of them; all when None.",
+        "keepdim": "the dimensions stay, with size 1.",
+    }
+)
 _NARROW = frozenset(map(np.dtype, ("bool", "int8", "uint8", "int16", "int32")))
 
 
@@ -40,18 +49,33 @@ def dims_of(x: Any, axis: Axes) -> tuple[int, ...] | None:
         axis = axis.array.tolist()
     listed = list(axis) if isinstance(axis, (list, tuple, range)) else [axis]
     ndim = x.array.ndim
-    dims = []
-    for dim in listed:
-        if isinstance(dim, Operand):
-            dim = dim.array.item()
-        if isinstance(dim, bool) or not isinstance(dim, (int, np.integer)):
-            raise ArgumentError(f"expected axis to be an integer or a list of them, got {axis!r}")
+    dims = integers_of(listed, f"axis to be an integer or a list of them, got {axis!r}")
+    for dim in dims:
         if not -builtins.max(ndim, 1) <= dim < builtins.max(ndim, 1):
             raise AxisError(
                 f"expected axis in [{-ndim}, {ndim}) for shape {list(x.array.shape)}, got {dim}"
             )
-        dims.append(int(dim) % builtins.max(ndim, 1))
-    return tuple(dims) if dims and ndim else None
+    return tuple(dim % ndim for dim in dims) if dims and ndim else None
+
+
+def integers_of(listed: Iterable[Any], expected: str) -> tuple[int, ...]:
+    """Integers, some of which may be tensors of one element.
+
+    Args:
+        listed: the numbers.
+        expected: for the message: what, and what came.
+
+    Raises:
+        ArgumentError: something else is among them.
+    """
+    numbers = []
+    for number in listed:
+        if isinstance(number, Operand):
+            number = number.array.item()
+        if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
+            raise ArgumentError(f"expected {expected}")
+        numbers.append(int(number))
+    return tuple(numbers)
 
 
 def of_number(function: Callable[..., Any], x: Any, axis: Axes, *options: Any) -> Any:
@@ -89,6 +113,7 @@ def _reduced(call: Any, x: Any, axis: Any, keepdim: bool) -> Any:
     return call(x, dim=dims, keep_dim=bool(keepdim), zero_d=True)
 
 
+@_REDUCTIONS
 def sum(
     x: Tensor,
     axis: Axes = None,
@@ -100,9 +125,7 @@ def sum(
 
     Args:
         x: a tensor; truth values and narrow integers are summed as int64.
-        axis: a dimension or a list of them; all when None.
         dtype: the element type to sum in.
-        keepdim: the dimensions stay, with size 1.
 
     >>> x = fluid.to_tensor([[1.0, 2.0], [3.0, 4.0]])
     >>> float(fluid.sum(x)), fluid.sum(x, axis=0).tolist()
@@ -115,16 +138,12 @@ def sum(
     return _reduced(eager.reduce_sum, x, axis, keepdim)
 
 
+@_REDUCTIONS
 def mean(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> Tensor:
     """The mean of the elements, over some dimensions or all.
 
     That of integers is an integer, rounded towards zero, with a warning; that of truth values says
     whether some is true.
-
-    Args:
-        x: a tensor.
-        axis: a dimension or a list of them; all when None.
-        keepdim: the dimensions stay, with size 1.
 
     >>> x = fluid.to_tensor([1, 2])
     >>> float(fluid.mean(x.astype("float32")))
@@ -166,7 +185,12 @@ def _of_truths(
     return _reduced(eager.operator, truths(x), axis, keepdim)
 
 
-max = of_operator(
+def _reduction(template: F, name: str, doc: str, operator: str | None = None) -> F:
+    """The reduction by another operator."""
+    return _REDUCTIONS(of_operator(template, name, doc, operator))
+
+
+max = _reduction(
     _of_elements,
     "max",
     """The largest element, over some dimensions or all; each of equal ones gets the gradient.
@@ -178,13 +202,13 @@ max = of_operator(
     """,
     "reduce_max",
 )
-min = of_operator(
+min = _reduction(
     _of_elements,
     "min",
     "The smallest element, over some dimensions or all; each of equal ones gets the gradient.",
     "reduce_min",
 )
-amax = of_operator(
+amax = _reduction(
     _of_elements,
     "amax",
     """The largest element, over some dimensions or all; equal ones share the gradient.
@@ -195,15 +219,16 @@ amax = of_operator(
     [0.0, 0.5, 0.5]
     """,
 )
-amin = of_operator(
+amin = _reduction(
     _of_elements,
     "amin",
     "The smallest element, over some dimensions or all; equal ones share the gradient.",
 )
-all = of_operator(_of_truths, "all", "Whether all elements are true.", "reduce_all")
-any = of_operator(_of_truths, "any", "Whether some element is true.", "reduce_any")
+all = _reduction(_of_truths, "all", "Whether all elements are true.", "reduce_all")
+any = _reduction(_of_truths, "any", "Whether some element is true.", "reduce_any")
 
 
+@_REDUCTIONS
 def prod(
     x: Tensor,
     axis: Axes = None,
@@ -219,6 +244,7 @@ def prod(
     return _reduced(eager.reduce_prod, x, axis, keepdim)
 
 
+@_REDUCTIONS
 def count_nonzero(
     x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | None = None
 ) -> Tensor:
@@ -244,6 +270,7 @@ def rows_of(x: Any) -> Any:
     return cast(eager.reshape(known_in_run, shape=()), x.dtype)
 
 
+@_REDUCTIONS
 def var(
     x: Tensor,
     axis: Axes = None,
@@ -254,10 +281,7 @@ def var(
     """The mean square distance from the mean.
 
     Args:
-        x: a tensor.
-        axis: a dimension or a list of them; all when None.
         unbiased: divide by one less than the number of elements; that of one element is 0.
-        keepdim: the dimensions stay, with size 1.
     """
     return variance(x, axis, unbiased, keepdim, 1.0)
 
@@ -287,6 +311,7 @@ def std(*given: Any) -> Tensor:
     return sqrt(var(*given))
 
 
+@_REDUCTIONS
 def logsumexp(
     x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | None = None
 ) -> Tensor:
@@ -311,6 +336,7 @@ def logsumexp(
     return add(out, top if keepdim else np.squeeze(top, axes))
 
 
+@_REDUCTIONS
 def norm(
     x: Tensor,
     p: float | str = "fro",
@@ -321,10 +347,7 @@ def norm(
     """The p-norm of the elements: (the sum of |x|^p)^(1/p).
 
     Args:
-        x: a tensor.
         p: a number, inf and -inf among them; "fro" is 2.
-        axis: a dimension or a list of them; all when None.
-        keepdim: the dimensions stay, with size 1.
 
     >>> float(fluid.norm(fluid.to_tensor([3.0, 4.0])))
     5.0

@@ -18,7 +18,7 @@ from ..opdef.spec import normal_axis, resolved
 from .arithmetic import cast_to
 from .items import get_item
 from .mixing import common_type
-from .reduction import of_number
+from .reduction import integers_of, of_number
 
 if TYPE_CHECKING:
     from ..eager.tensor import Tensor
@@ -45,14 +45,7 @@ def numbers_in(what: str, given: Any) -> tuple[int, ...]:
     if isinstance(given, Operand):
         given = given.array.reshape(-1).tolist()
     listed = list(given) if isinstance(given, (list, tuple, np.ndarray, range)) else [given]
-    numbers = []
-    for number in listed:
-        if isinstance(number, Operand):
-            number = number.array.item()
-        if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
-            raise ArgumentError(f"expected {what} to be integers, got {given!r:.60}")
-        numbers.append(int(number))
-    return tuple(numbers)
+    return integers_of(listed, f"{what} to be integers, got {given!r:.60}")
 
 
 def known_in_run(what: str, given: Any) -> Any:

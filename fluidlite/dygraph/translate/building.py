@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,27 +26,14 @@ from ..tensor import ParamBase, VarBase
 from .merging import Maybe, is_array
 
 
+@dataclass(eq=False)
 class Declared:
-    """An argument that is declared, not given: the program is fed with it.
+    """An argument that is declared, not given: the program is fed with it."""
 
-    Args:
-        shape: sizes; None or -1 where unknown.
-        dtype: the element type.
-        name: of the variable; one is made up when None.
-        stop_gradient: whether gradients stop at it.
-    """
-
-    def __init__(
-        self,
-        shape: Sequence[int | None],
-        dtype: Any = "float32",
-        name: str | None = None,
-        stop_gradient: bool = True,
-    ) -> None:
-        self.shape: list[int] = [-1 if size is None else int(size) for size in shape]
-        self.dtype: DType = as_dtype(dtype)
-        self.name = name
-        self.stop: bool = stop_gradient
+    shape: list[int]  #: -1 where unknown
+    dtype: DType
+    name: str | None  #: of the variable; one is made up when None
+    stop: bool = True  #: whether gradients stop at it
 
 
 def key_of(found: Any) -> Any:

@@ -22,25 +22,24 @@ _FUSED = Spelling({})
 _ACTIVATIONS = ("gelu", "relu", "none", None)
 
 
-def fused_matmul_bias(
-    x: Tensor,
-    y: Tensor,
-    bias: Tensor | None = None,
-    transpose_x: bool = False,
-    transpose_y: bool = False,
-    name: str | None = None,
-) -> Tensor:
-    """A product of matrices, plus a bias.
+def _biased(product: Tensor, bias: Tensor | None = None) -> Tensor:
+    return product if bias is None else add(product, bias)
+
+
+fused_matmul_bias: Callable[..., Tensor] = _FUSED(
+    matmul,
+    "fused_matmul_bias",
+    """
+    A product of matrices, plus a bias.
 
     Args:
         x, y: matrices, or stacks of them.
         bias: of the last dimension.
         transpose_x, transpose_y: swap the last two dimensions first.
-    """
-    product = matmul(x, y, transpose_x, transpose_y)
-    return product if bias is None else add(product, bias)
-
-
+    """,
+    then=_biased,
+    order="x, y, bias, transpose_x, transpose_y, name",
+)
 fused_linear: Callable[..., Tensor] = _FUSED(
     fused_matmul_bias,
     "fused_linear",

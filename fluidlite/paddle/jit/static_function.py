@@ -19,6 +19,7 @@ from ...dygraph.translate.functions import DECORATED, bare
 from ...eager.recording import TensorRecord
 from ...eager.tensor import Tensor
 from ...errors import ArgumentError, UnsupportedError
+from ...ground.dtypes import as_dtype
 from ...ground.public_names import list_public_names
 from ...ground.reprs import Described
 from ...ground.tracebacks import api_boundaries
@@ -311,10 +312,11 @@ def built(function: Any, owner: Any, spec: Spec) -> Built:
 def _declared(value: Any, name: str) -> Any:
     """An argument as it is declared; a parameter's name is that of the variable."""
     if isinstance(value, InputSpec):
-        return Declared(value.shape, value.dtype, value.name or name, value.stop_gradient)
+        return Declared(list(value.shape), value.dtype, value.name or name, value.stop_gradient)
     if isinstance(value, (TensorRecord, np.ndarray)):
         array: Any = getattr(value, "array", value)
-        return Declared([-1, *array.shape[1:]] if array.ndim else [], array.dtype, name)
+        sizes = [-1, *array.shape[1:]] if array.ndim else []
+        return Declared(sizes, as_dtype(array.dtype), name)
     if isinstance(value, (list, tuple)):
         return type(value)(_declared(each, f"{name}_{k}") for k, each in enumerate(value))
     if isinstance(value, Mapping):
