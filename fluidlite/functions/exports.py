@@ -31,8 +31,8 @@ _INNER = frozenset([
     "dims_of", "filled", "fits", "floats", "indices_of", "integers_of", "known_in_run",
     "mean_of_fractions", "number_type", "numbers_in", "of_any", "of_floats", "of_number",
     "of_ranks", "one_axis", "operands", "python_and", "python_not", "python_or", "python_xor",
-    "rows_of", "runs", "shared_maximum", "shared_minimum", "spread_alike", "tensors_of", "trace", "truths",
-    "up_to_each", "variance",
+    "rows_of", "runs", "shared_maximum", "shared_minimum", "spread_alike", "tensors_of", "trace",
+    "truths", "up_to_each", "variance",
 ])  # fmt: skip
 #: further names of functions
 _RENAMED = {"floor_mod": remainder, "mod": remainder}
