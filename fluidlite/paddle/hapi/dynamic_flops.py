@@ -6,12 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from typing import Any
 
-import numpy as np
-
 from ... import nn
 from ...eager.mode import no_grad
 from ...eager.recording import TensorRecord
-from ...functions.creation import to_tensor
+from ...functions.creation import randn
 from ...ground.public_names import list_public_names
 from ...ir.program import Program
 from ...nn.layer import Layer
@@ -107,11 +105,11 @@ def flops(
         return static_flops(net, print_detail)
     if not isinstance(net, Layer):
         return -1
+    tensor = randn([int(n) for n in input_size], "float32")  # drawn, as paddle does
     leaves = [layer for layer in net.sublayers() if not list(layer.children())]
     counts = _announced(leaves or [net], custom_ops or {})
     if not leaves:
         return _told([], print_detail)
-    tensor = to_tensor(np.zeros([int(n) for n in input_size], "float32"))
     totals: dict[int, int] = {}
 
     def note(layer: Any, given: Any, output: Any) -> None:

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ...eager.mode import no_grad
 from ...eager.recording import TensorRecord
 from ...errors import ArgumentError
-from ...functions.creation import to_tensor
+from ...functions.creation import rand
 from ...ground.public_names import list_public_names
 from ...model import InputSpec
 from ...nn.layer import Layer
@@ -175,7 +173,7 @@ def _inputs(input_size: Any, dtypes: Any) -> list[Any]:
             if size is not None and (not isinstance(size, int) or size == 0 or size < -1):
                 raise ArgumentError(f"summary: expected sizes from 1 on, got {size!r} in {spec!r}")
         shape = [1 if size in (None, -1) else size for size in sizes]
-        inputs.append(to_tensor(np.zeros(shape, dtype or "float32")))
+        inputs.append(rand(shape, "float32").cast(dtype or "float32"))  # drawn, as paddle does
     return inputs
 
 
