@@ -3,6 +3,8 @@
 python tests/aids/paddle_draws.py    records tests/data/paddle_2/draws.json with paddlepaddle 2.6.2
 """
 
+import contextlib
+import io
 import json
 from pathlib import Path
 
@@ -31,6 +33,15 @@ def made_of_others(paddle):
     for norm in (paddle.nn.utils.weight_norm, paddle.nn.utils.spectral_norm):
         state = norm(paddle.nn.Linear(3, 2)).state_dict()
         yield from (state[name] for name in sorted(state))
+        yield paddle.rand([2])
+
+
+def in_tables(paddle):
+    """What is drawn behind tables of a network, whose inputs are drawn."""
+    net = paddle.nn.Sequential(paddle.nn.Linear(3, 2), paddle.nn.Dropout(0.5))
+    for tell, shape in ((paddle.summary, (2, 3)), (paddle.flops, [2, 3])):
+        with contextlib.redirect_stdout(io.StringIO()):
+            tell(net, shape)
         yield paddle.rand([2])
 
 
@@ -101,7 +112,18 @@ def programs(paddle):
     yield paddle.rand([2])
 
 
-CASES = (initial, layers, made_of_others, in_place, functions, dropping, long, counting, programs)
+CASES = (
+    initial,
+    layers,
+    made_of_others,
+    in_tables,
+    in_place,
+    functions,
+    dropping,
+    long,
+    counting,
+    programs,
+)
 
 
 def drawn(paddle, case):

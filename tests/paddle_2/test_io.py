@@ -260,3 +260,14 @@ def test_static_mode_gives_values_to_be_fed():
     pair = [paddle.CPUPlace()] * 2
     (step,) = DataLoader(Pairs(3), [x, y], pair, return_list=False, batch_size=2)
     assert [np.array(each["y"]).tolist() for each in step] == [[0, 1], [2]]
+
+
+def test_modules_of_loaders_stand_where_paddle_wrote_them():
+    from fluidlite.paddle.io.dataloader.collate import default_collate_fn
+    from fluidlite.paddle.io.dataloader.sampler import RandomSampler
+
+    assert RandomSampler is paddle.io.RandomSampler
+    batch = default_collate_fn([{"a": 1, "b": [2.0]}, {"a": 3, "b": [4.0]}])
+    assert batch["a"].tolist() == [1, 3] and batch["b"][0].tolist() == [2.0, 4.0]
+    assert paddle.io.dataloader.worker.get_worker_info() is None
+    assert "dataloader" not in paddle.io.__all__
