@@ -124,7 +124,7 @@ def _number(function: str, what: str, value: Any) -> Any:
 
 def _points(function: str, num: Any) -> int:
     """How many numbers there are to be."""
-    return integer(function, "num", int(_number(function, "num", num)), least=0)
+    return integer(function, "num", int(_number(function, "num", num)), least=1)
 
 
 def _type(dtype: Any, default: Any = None) -> np.dtype[Any]:

@@ -340,3 +340,21 @@ def test_factors_that_may_give_no_whole_sizes_are_refused_where_sizes_are_unknow
         x = fluid.data("x", [None, 2, None, None], "float32")
         with pytest.raises(ArgumentError, match="one whole number where sizes are not known"):
             fluid.nn.functional.interpolate(x, scale_factor=factor)
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda x: F.fold(x, 2, 2), r"expected x of shape \[N, columns, positions\]"),
+        (lambda x: F.avg_pool2d(x, 2, padding="VALID", ceil_mode=True), "ceil_mode=False where"),
+        (lambda x: F.max_pool2d(x, 2, padding="VALID", ceil_mode=True), "ceil_mode=False where"),
+        (
+            lambda x: F.batch_norm(x, fluid.zeros([2]), fluid.ones([2]), data_format="channels"),
+            "expected data_format to be one of NC, NCL",
+        ),
+        (lambda x: fluid.linspace(0, 1, 0), "num"),
+    ],
+)
+def test_what_paddle_2_refuses_is_a_value_error(call, message):
+    with pytest.raises(ValueError, match=message):
+        call(fluid.ones([1, 2, 4, 4]))

@@ -19,6 +19,8 @@ from ...functions.shaping import moveaxis, reshape
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+_LAYOUTS = ("NC", "NCL", "NCHW", "NCDHW", "NLC", "NHWC", "NDHWC")
+
 
 def layer_norm(
     x: Tensor,
@@ -85,6 +87,10 @@ def batch_norm(
     dtype = running_mean.array.dtype
     scale = np.ones(channels, dtype) if weight is None else weight
     shift = np.zeros(channels, dtype) if bias is None else bias
+    if data_format not in _LAYOUTS:
+        raise ArgumentError(
+            f"expected data_format to be one of {', '.join(_LAYOUTS)}, got {data_format!r:.60}"
+        )
     last = data_format[-1] == "C" and len(data_format) > 2
     outs = eager.batch_norm.all(
         x,

@@ -104,7 +104,12 @@ def pooled(kind: str, x: Tensor, windows: WindowArguments, **attrs: Any) -> Tens
         windows: with sizes and steps; those of sequences are moved along rows.
         attrs: further attributes of the operator; with ``adaptive`` the sizes are those of the
             result, and nothing else of the windows counts.
+
+    Raises:
+        ArgumentError: windows that lie within the images are to reach beyond them.
     """
+    if windows.algorithm == "VALID" and attrs.get("ceil_mode"):
+        raise ArgumentError("expected ceil_mode=False where padding is 'VALID', got True")
     windows.warn_of_layout(x.array.shape)
     axis = windows.places[0] if windows.rank == 1 else None
     if axis is not None:

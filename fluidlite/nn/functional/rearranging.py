@@ -152,13 +152,13 @@ def fold(
     """
     window = _window(kernel_sizes, strides, paddings, dilations)
     height = window["kernel_sizes"][0] * window["kernel_sizes"][1]
-    count, rows, _ = x.array.shape
-    if rows % height:
+    shape = x.array.shape
+    if len(shape) != 3 or shape[1] % height:
         raise ShapeError(
-            f"expected columns of a multiple of {height} elements, the size of the window, got x "
-            f"of shape {list(x.array.shape)}"
+            f"expected x of shape [N, columns, positions], with columns of a multiple of {height} "
+            f"elements, the size of the window, got shape {list(shape)}"
         )
-    size = (int(count), rows // height, *each("output_sizes", output_sizes, 2))
+    size = (int(shape[0]), shape[1] // height, *each("output_sizes", output_sizes, 2))
     return eager.unfold_adjoint(x, size=size, **window)
 
 
