@@ -9,6 +9,7 @@ from ..eager.recording import eager
 from ..errors import ArgumentError, ShapeError
 from ..functions import arithmetic, elementary, shaping
 from ..functions.selection import chosen
+from ..ground.spellings import Spelling
 from ..nn.functional import activation, randomized
 from .elementary import logsigmoid
 from .functions import log_softmax, relu, softmax
@@ -25,6 +26,9 @@ __all__ = [
     "threshold",
 ]  # fmt: skip
 
+#: as ONEFLOW, of functions whose options stay what they are
+_WITHOUT_OPTIONS = Spelling({"x": "input"}, without=["name", "scale", "alpha"])
+
 sigmoid: Function = elementary.sigmoid
 tanh: Function = elementary.tanh
 relu6: Function = ONEFLOW(activation.relu6)
@@ -40,10 +44,9 @@ hardsigmoid: Function = ONEFLOW(
 leaky_relu: Function = ONEFLOW(activation.leaky_relu)
 elu: Function = ONEFLOW(activation.elu)
 celu: Function = ONEFLOW(activation.celu)
-selu: Function = ONEFLOW(
+selu: Function = _WITHOUT_OPTIONS(
     activation.selu,
     doc="An elu whose scale and alpha keep mean and variance (Klambauer et al., 2017).",
-    fixed={"scale": activation.SELU_SCALE, "alpha": activation.SELU_ALPHA},
 )
 hardshrink: Function = ONEFLOW(activation.hardshrink, threshold="lambd")
 softshrink: Function = ONEFLOW(activation.softshrink, threshold="lambd")

@@ -100,6 +100,7 @@ def autocast_decorator(autocast_instance: autocast, func: F) -> F:
     return made
 
 
+@dataclass(eq=False, repr=False)
 class GradScaler(Described):
     """How the loss of a graph is scaled where gradients have few bits; see ``nn.Graph``.
 
@@ -112,17 +113,13 @@ class GradScaler(Described):
         growth_interval: how many steps without one.
     """
 
-    def __init__(
-        self,
-        init_scale: float = 65536.0,
-        growth_factor: float = 2.0,
-        backoff_factor: float = 0.5,
-        growth_interval: int = 2000,
-    ) -> None:
-        self.init_scale, self.growth_factor = init_scale, growth_factor
-        self.backoff_factor, self.growth_interval = backoff_factor, growth_interval
+    init_scale: float = 65536.0
+    growth_factor: float = 2.0
+    backoff_factor: float = 0.5
+    growth_interval: int = 2000
 
 
+@dataclass(eq=False, repr=False)
 class StaticGradScaler(Described):
     """A factor of the loss of a graph that does not change; see :class:`GradScaler`.
 
@@ -130,8 +127,7 @@ class StaticGradScaler(Described):
         scale_factor: the factor.
     """
 
-    def __init__(self, scale_factor: float) -> None:
-        self.scale_factor = scale_factor
+    scale_factor: float
 
 
 def is_autocast_enabled() -> bool:

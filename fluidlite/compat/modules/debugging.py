@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ...ground import state
 from ...ground.console import say
 from ...ground.files import write_text
+from ...ground.spellings import Spelling
 from ...inspect.exports import to_dot
 from ...ir.program import Program
 from ...ir.text import block_text, program_text
@@ -52,33 +54,32 @@ def prepare_fast_nan_inf_debug(program: Program) -> None:
     state.set_flags({"FLAGS_check_nan_inf": True})
 
 
-def run_fast_nan_inf_debug(
-    executor: Executor,
-    program: Program | None = None,
-    feed: Any = None,
-    fetch_list: Any = None,
-    feed_var_name: str = "feed",
-    fetch_var_name: str = "fetch",
-    scope: Any = None,
-    return_numpy: bool = True,
-    use_program_cache: bool = False,
-    dump_core: bool = True,
-) -> Any:
+def _given(fetched: list[Any], dump_core: bool = True) -> list[Any]:
+    """What was fetched.
+
+    Args:
+        fetched: that.
+        dump_core: not read.
+    """
+    return fetched
+
+
+run_fast_nan_inf_debug: Callable[..., Any] = Spelling({"self": "executor"})(
+    Executor.run,
+    "run_fast_nan_inf_debug",
     """Run a program, and say which operator computes a value that is not finite.
 
     Args:
         executor: runs it.
         program, feed, fetch_list, scope, return_numpy: as of ``Executor.run``.
-        feed_var_name, fetch_var_name, use_program_cache, dump_core: not read.
+        feed_var_name, fetch_var_name, use_program_cache: not read.
 
     Raises:
         NonFiniteError: one does.
-    """
-    before = state.get_flags("FLAGS_check_nan_inf")
-    state.set_flags({"FLAGS_check_nan_inf": True})
-    try:
-        return executor.run(
-            program, feed=feed, fetch_list=fetch_list, scope=scope, return_numpy=return_numpy
-        )
-    finally:
-        state.set_flags(before)
+    """,
+    order="executor, program, feed, fetch_list, feed_var_name, fetch_var_name, scope, "
+    "return_numpy, use_program_cache, dump_core",
+    fixed={"return_merged": True, "use_prune": False, "check_nan_inf": True},
+    defaults={"use_program_cache": False},
+    then=_given,
+)
