@@ -89,7 +89,8 @@ def operands(x: Any, y: Other, what: str) -> tuple[Any, Any]:
             tensor = cast_to(tensor, dtype)
         return (tensor, constant) if b is None else (constant, tensor)
     if a.dtype is not b.dtype and a.dtype != b.dtype:
-        dtype = promotion_of(x, y).of_tensors(what, a, b)
+        tensor_first = (a, b) if isinstance(x, Operand) else (b, a)
+        dtype = promotion_of(x, y).of_tensors(what, *tensor_first)
         warn_of_narrowing(what, a.dtype, dtype, b.dtype)
         warn_of_narrowing(what, b.dtype, dtype, a.dtype)
         x = x if a.dtype == dtype else cast_to(x, dtype)

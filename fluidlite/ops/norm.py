@@ -151,7 +151,7 @@ class batch_norm(UseMkldnn, ChannelLayout, Op):
             X, dY = (f.cast(v, in_dtype=given, out_dtype=used) for v in (X, dY))
         narrowed = lambda v: v if given == used else f.cast(v, in_dtype=used, out_dtype=given)
         axis, others = self.axis(len(X.shape)), self.others(len(X.shape))
-        share = 1.0 / math.prod(X.shape[i] for i in others)
+        share = 1.0 / max(math.prod(X.shape[i] for i in others), 1)
         add = lambda v, per_channel: f.elementwise_add(v, per_channel, axis=axis)
         times = lambda v, per_channel: f.elementwise_mul(v, per_channel, axis=axis)
         total = lambda v: f.reduce_sum(v, dim=others)

@@ -176,7 +176,7 @@ class recurrent_layer(Op):
             scales = halves, np.where(halves == 1, np.zeros_like(halves), halves)
             gates *= halves
             by_state = np.multiply(WeightHh.T, halves, order="C")
-        gates = gates.reshape(steps, rows, -1)
+        gates = gates.reshape(steps, rows, gates.shape[-1])
         out = np.empty((steps, rows, size), gates.dtype)
         memory: Any = np.empty_like(out) if self.mode in ("LSTM", "GRU") else None
         here = _here(Lengths, steps)
@@ -251,7 +251,7 @@ class recurrent_layer(Op):
                 by_state *= flow[:, None]
             if slopes.more is not None:
                 by_state += slopes.more[t]
-            dh = np.dot(by_state.reshape(rows, -1), WeightHh)
+            dh = np.dot(by_state.reshape(rows, WeightHh.shape[0]), WeightHh)
             if self.mode == "GRU":
                 slopes.of_cell[t] *= flow
                 dh += flow * slopes.stays[t]
@@ -261,12 +261,12 @@ class recurrent_layer(Op):
                 dc = dc + stays_c
         if slopes.of_cell_more is not None:
             slopes.of_cell[...] += slopes.of_cell_more
-        to_state = slopes.by_state.reshape(steps * rows, -1)
+        to_state = slopes.by_state.reshape(steps * rows, WeightHh.shape[0])
         to_input = to_state
         if self.mode == "GRU":
             parts = [slopes.by_state[:, :, :2], slopes.of_cell[:, :, None]]
-            to_input = np.concatenate(parts, axis=2).reshape(steps * rows, -1)
-        states = before_h.reshape(steps * rows, -1)
+            to_input = np.concatenate(parts, axis=2).reshape(steps * rows, WeightIh.shape[0])
+        states = before_h.reshape(steps * rows, before_h.shape[-1])
         gradients = dict(
             Input=(to_input @ WeightIh).reshape(Input.shape),
             InitH=dh,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import fluidlite as fluid
-from fluidlite import flow
+from fluidlite import flow, paddle
 from fluidlite.errors import FluidError, FluidWarning
 
 RECORDED = json.loads((Path(__file__).parents[1] / "data/mixed_types.json").read_text())
@@ -200,3 +200,13 @@ def test_fluids_own_tensors_take_the_wider_type_as_before():
         x = fluid.dygraph.to_variable(np.int32([1]))
         y = fluid.dygraph.to_variable(np.int64([2**40]))
         assert (x + y).numpy().tolist() == [2**40 + 1]
+
+
+def test_an_array_on_the_left_counts_as_one_on_the_right():
+    half, whole = np.array([1.5, 2.5]), np.array([1, 2])
+    fractions = paddle.to_tensor([0.5, 0.5])
+    for found in (whole + fractions, whole * fractions, np.array([2, 2]) - fractions):
+        assert found.dtype == paddle.float32
+    assert (whole + fractions).tolist() == [1.5, 2.5]
+    with pytest.warns(FluidWarning, match="add: float64 beside int32 is computed in int32"):
+        assert (half + paddle.to_tensor([1, 2], "int32")).tolist() == [2, 4]

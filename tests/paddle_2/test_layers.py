@@ -194,3 +194,22 @@ def test_norms_take_another_epsilon_and_momentum_between_their_calls():
     norm = nn.InstanceNorm1D(1)
     norm._epsilon = 3.0
     np.testing.assert_allclose(norm(paddle.to_tensor([[[1.0, 3.0]]])).numpy(), [[[-0.5, 0.5]]])
+
+
+@pytest.mark.parametrize("trains", [True, False])
+def test_layers_of_an_empty_batch_have_gradients(trains):
+    nn = paddle.nn
+    shapes = {
+        (0, 3): [nn.BatchNorm1D(3), nn.Linear(3, 2), nn.LayerNorm(3)],
+        (0, 6, 3): [nn.LSTM(3, 2), nn.GRU(3, 2), nn.SimpleRNN(3, 2, direction="bidirect")],
+        (0, 4, 5, 5): [nn.BatchNorm2D(4), nn.GroupNorm(2, 4), nn.Conv2D(4, 2, 3)],
+    }
+    for shape, layers in shapes.items():
+        for layer in layers:
+            layer.train() if trains else layer.eval()
+            x = paddle.to_tensor(np.zeros(shape, "float32"), stop_gradient=False)
+            out = layer(x)
+            (out[0] if isinstance(out, tuple) else out).sum().backward()
+            assert x.grad.shape == list(shape)
+            slopes = [p.grad.numpy() for p in layer.parameters() if p.trainable]
+            assert all(np.isfinite(slope).all() for slope in slopes)
