@@ -112,4 +112,4 @@ def test_functions_have_the_signatures_that_checkers_infer(face):
             made = inspect.signature(getattr(module, name)).parameters.values()
             assert list(map(str, made)) == told, f"{module.__name__}.{name}"
             checked += 1
-    assert checked > 10
+    assert checked > 8

@@ -25,7 +25,12 @@ from .states import State
 if TYPE_CHECKING:
     from ..eager.tensor_core import TensorCore
 
-_MOMENTS = (State("Moment1", "moment1"), State("Moment2", "moment2"))
+_MOMENTS_AND_POWERS = (
+    State("Moment1", "moment1"),
+    State("Moment2", "moment2"),
+    State("Beta1Pow", "beta1_pow_acc", "beta1", True, on_host=True),
+    State("Beta2Pow", "beta2_pow_acc", "beta2", True, on_host=True),
+)
 
 
 @OF_LOSS
@@ -67,11 +72,7 @@ class Adam(Optimizer):
 
     type = "adam"
     type_of_paddle2 = "adam_v2"
-    states: ClassVar[Sequence[State]] = (
-        *_MOMENTS,
-        State("Beta1Pow", "beta1_pow_acc", "beta1", True, on_host=True),
-        State("Beta2Pow", "beta2_pow_acc", "beta2", True, on_host=True),
-    )
+    states: ClassVar[Sequence[State]] = _MOMENTS_AND_POWERS
     attributes = "beta1 beta2 epsilon lazy_mode"
 
     def attrs(self, param: Variable) -> dict[str, Any]:
@@ -268,11 +269,7 @@ class Lamb(Optimizer):
 
     type = "lamb"
     type_of_paddle2 = "lamb_v2"
-    states: ClassVar[Sequence[State]] = (
-        *_MOMENTS,
-        State("Beta1Pow", "beta1_pow_acc", "beta1", True, on_host=True),
-        State("Beta2Pow", "beta2_pow_acc", "beta2", True, on_host=True),
-    )
+    states: ClassVar[Sequence[State]] = _MOMENTS_AND_POWERS
     attributes = "beta1 beta2 epsilon weight_decay=lamb_weight_decay"
 
     def attrs(self, param: Variable) -> dict[str, Any]:

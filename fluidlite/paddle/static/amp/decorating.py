@@ -11,6 +11,7 @@ from ....contrib.mixed_precision.decorator import OptimizerWithMixedPrecision
 from ....contrib.mixed_precision.loss_scaling import Rule
 from ....errors import ArgumentError
 from ....ground.arguments import instance_of, integer, or_none, positive, refused
+from ....ground.fields import from_fields
 from ....ground.refusing import refusing
 from ....ground.reprs import Described
 from ....ir.program import Program
@@ -20,6 +21,7 @@ from ....scope import Scope
 from ...amp import black_list, white_list
 
 
+@from_fields
 class AutoMixedPrecisionLists(Described):
     """Which operators would work in 16 bits on a GPU.
 
@@ -38,14 +40,15 @@ class AutoMixedPrecisionLists(Described):
     (True, True)
     """
 
-    def __init__(
-        self,
-        custom_white_list: Iterable[str] | None = None,
-        custom_black_list: Iterable[str] | None = None,
-        custom_black_varnames: Iterable[str] | None = None,
-        dtype: str = "float16",
-    ) -> None:
-        white, black = {*(custom_white_list or ())}, {*(custom_black_list or ())}
+    custom_white_list: Iterable[str] | None = None
+    custom_black_list: Iterable[str] | None = None
+    custom_black_varnames: Iterable[str] | None = None
+    dtype: str = "float16"
+
+    def begin(self, given: dict[str, Any]) -> None:
+        """Take over the arguments."""
+        dtype: str = given.pop("dtype")
+        white, black, names = ({*(listed or ())} for listed in given.values())
         if white & black:
             raise ArgumentError(f"{min(white & black)!r} stands in both custom lists")
         if dtype not in white_list():
@@ -53,7 +56,7 @@ class AutoMixedPrecisionLists(Described):
         self.amp_dtype: str = dtype
         self.white_list: set[str] = (white_list()[dtype]["O1"] | white) - black
         self.black_list: set[str] = (black_list()[dtype]["O1"] | black) - white
-        self.black_varnames: set[str] = {*(custom_black_varnames or ())}
+        self.black_varnames: set[str] = names
 
 
 CustomOpLists = AutoMixedPrecisionLists
