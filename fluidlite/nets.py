@@ -53,28 +53,10 @@ def simple_img_conv_pool(
     >>> fluid.nets.simple_img_conv_pool(images, 20, 5, 2, 2, act="relu").shape
     (-1, 20, 12, 12)
     """
-    convolved = conv.conv2d(
-        input,
-        num_filters,
-        filter_size,
-        stride=conv_stride,
-        padding=conv_padding,
-        dilation=conv_dilation,
-        groups=conv_groups,
-        param_attr=param_attr,
-        bias_attr=bias_attr,
-        act=act,
-        use_cudnn=use_cudnn,
-    )
-    return conv.pool2d(
-        convolved,
-        pool_size,
-        pool_type,
-        pool_stride,
-        pool_padding,
-        global_pooling,
-        use_cudnn=use_cudnn,
-    )
+    steps = (conv_stride, conv_padding, conv_dilation, conv_groups)
+    windows = (pool_size, pool_type, pool_stride, pool_padding, global_pooling, use_cudnn)
+    attrs = (param_attr, bias_attr, use_cudnn, act)
+    return conv.pool2d(conv.conv2d(input, num_filters, filter_size, *steps, *attrs), *windows)
 
 
 def img_conv_group(

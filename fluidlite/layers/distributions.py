@@ -148,10 +148,15 @@ def _settled(out: Variable, sizes: list[int]) -> Variable:
 class _OfTwo(Distribution):
     """A distribution of two parameters: noise, stretched and moved."""
 
-    _names: tuple[str, str]  #: of the parameters
     _noise: Callable[..., Variable]  #: of a shape and a seed
     _width: Any  #: what noise is stretched by
     _single: bool
+
+    def _take(self, **given: Parameters) -> None:
+        """Keep the parameters, as variables."""
+        values, self._single = _variables(True, **given)
+        vars(self).update(zip(given, values))
+        self._names = tuple(given)
 
     def sample(self, shape: Sequence[int], seed: int = 0) -> Variable:
         """Numbers drawn from the distribution.
@@ -183,11 +188,10 @@ class Uniform(_OfTwo):
     high: Variable
 
     def __init__(self, low: Parameters, high: Parameters) -> None:
-        (self.low, self.high), self._single = _variables(True, low=low, high=high)
+        self._take(low=low, high=high)
 
-    _names = ("low", "high")
-    _noise = staticmethod(partial(uniform_random, min=0.0, max=1.0))
     _width = property(lambda self: self.high - self.low)
+    _noise = staticmethod(partial(uniform_random, min=0.0, max=1.0))
 
     def entropy(self) -> Variable:
         """The entropy, in nats: in the shape of the bounds."""
@@ -223,11 +227,10 @@ class Normal(_OfTwo):
     scale: Variable
 
     def __init__(self, loc: Parameters, scale: Parameters) -> None:
-        (self.loc, self.scale), self._single = _variables(True, loc=loc, scale=scale)
+        self._take(loc=loc, scale=scale)
 
-    _names = ("loc", "scale")
-    _noise = staticmethod(partial(gaussian_random, mean=0.0, std=1.0))
     _width = property(lambda self: self.scale)
+    _noise = staticmethod(partial(gaussian_random, mean=0.0, std=1.0))
 
     def entropy(self) -> Variable:
         """The entropy, in nats: in the common shape of the parameters."""

@@ -394,6 +394,7 @@ class FusedMultiTransformer(Layer):
         )
 
 
+@from_fields
 class FusedEcMoe(Layer):
     """Not there: it chooses experts on GPUs alone.
 
@@ -405,15 +406,14 @@ class FusedEcMoe(Layer):
         UnsupportedError: always.
     """
 
-    def __init__(
-        self,
-        hidden_size: int,
-        inter_size: int,
-        num_experts: int,
-        act_type: str,
-        weight_attr: Attr = None,
-        bias_attr: Attr = None,
-    ) -> None:
+    hidden_size: int
+    inter_size: int
+    num_experts: int
+    act_type: str
+    weight_attr: Attr = None
+    bias_attr: Attr = None
+
+    def begin(self, given: dict[str, Any]) -> None:
         raise UnsupportedError(
             "FusedEcMoe has a kernel for GPUs alone; use nn.Linear for each expert"
         )

@@ -60,6 +60,11 @@ class _Scaled(TensorLayer):
         self.bias: Any = self.create_parameter(shape, bias_attr, is_bias=True)
         self._options = given
 
+    def _make_of_channels(self, given: dict[str, Any], count: str, scale: str = "weight") -> None:
+        """The same, of as many elements as the argument of that name says."""
+        self._channels: int = given.pop(count)
+        self._make(given, [self._channels], scale)
+
     def _statistic(self, name: str | None, channels: int, value: float) -> Any:
         """A running statistic."""
         attr = ParamAttr(name=name, initializer=Constant(value), trainable=False)
@@ -291,8 +296,7 @@ class GroupNorm(_Scaled):
     name: str | None = None
 
     def begin(self, given: dict[str, Any]) -> None:
-        self._channels = given.pop("num_channels")
-        self._make(given, [self._channels])
+        self._make_of_channels(given, "num_channels")
 
     def forward(self, input: Tensor) -> Tensor:
         """The normalised input."""
@@ -317,8 +321,7 @@ class _InstanceNorm(_Scaled):
     name: str | None = None
 
     def begin(self, given: dict[str, Any]) -> None:
-        self._channels = given.pop("num_features")
-        self._make(given, [self._channels], "scale")
+        self._make_of_channels(given, "num_features", "scale")
         del given["momentum"]
         given["eps"] = given.pop("epsilon")
 

@@ -53,6 +53,10 @@ def key_of(found: Any) -> Any:
     return "object", id(found)
 
 
+#: of variables that a translated function is fed with
+_FED = {"is_data": True, "need_check_feed": False}
+
+
 class Built:
     """A function as a program.
 
@@ -105,12 +109,7 @@ class Built:
         while name in block.vars:
             name += "_0"
         variable: Variable = block.create_var(
-            name=name,
-            shape=shape,
-            dtype=dtype,
-            is_data=True,
-            need_check_feed=False,
-            stop_gradient=stop,
+            name=name, shape=shape, dtype=dtype, stop_gradient=stop, **_FED
         )
         self.inputs.append(variable)
         return variable
