@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import metrics
 from ..eager.recording import TensorRecord
 from ..errors import ArgumentError
 from ..functions.arithmetic import equal
@@ -26,6 +25,7 @@ from ..ground.public_names import list_public_names
 from ..ground.reprs import Described
 from ..ground.tracebacks import api_boundaries
 from ..layers import metric as layers
+from ..metrics import Auc as FluidAuc
 from .holders import holders
 
 if TYPE_CHECKING:
@@ -259,11 +259,11 @@ class Auc(Metric):
         **kwargs: object,
     ) -> None:
         self._curve, self._name = curve, name
-        self._area = metrics.Auc(name, "ROC", num_thresholds)
+        self._area = FluidAuc(name, "ROC", num_thresholds)
 
     @Family(
         raises="ArgumentError: these are no arrays, not of one size, or no probabilities."
-    ).like(metrics.Auc.update)
+    ).like(FluidAuc.update)
     def update(self, preds: ArrayLike, labels: ArrayLike) -> None:
         """Count a batch."""
         self._area.update(_array("Auc", "preds", preds), _array("Auc", "labels", labels))
@@ -285,7 +285,7 @@ class Auc(Metric):
         """What it is called in logs."""
         return self._name
 
-    trapezoid_area = staticmethod(metrics.Auc.trapezoid_area)
+    trapezoid_area = staticmethod(FluidAuc.trapezoid_area)
 
 
 def accuracy(

@@ -136,3 +136,9 @@ def test_names_stand_in_the_modules_of_2_6_that_hold_them(served, path):
     package = module.rpartition(".")[0].removesuffix(".dataloader")
     held = getattr(importlib.import_module(f"paddle.{module}"), name)
     assert held is getattr(importlib.import_module(f"paddle.{package}"), name)
+
+
+def test_modules_below_a_package_hide_nothing_that_it_uses(served):
+    area = importlib.import_module("paddle.metric").Auc()
+    area.update([[0.9, 0.1], [0.2, 0.8]], [[0], [1]])
+    assert area.accumulate() == 1
