@@ -26,19 +26,12 @@ def collecting_losses() -> Iterator[list[Any]]:
         yield losses
 
 
-def begin_backward(
-    x: Variable,
-    gradient: object = None,
-    retain_graph: bool = False,
-    create_graph: bool = False,
-    inputs: object = None,
-) -> None:
+def begin_backward(x: Variable, gradient: object = None, inputs: object = None) -> None:
     """Have a loss differentiated when all is built.
 
     Args:
         x: a variable of one element.
         gradient: None.
-        retain_graph, create_graph: accepted: a program can be run again.
         inputs: None: the parameters of the optimizers get gradients.
 
     Raises:

@@ -33,7 +33,6 @@ from .filling import (
 from .placing import as_strided, erfinv, lgamma, nansum, nms
 from .comparing import allclose, eq, equal, ge, gt, isclose, le, lt, ne
 from .elementary import acosh, asinh, atanh, clamp_max, clamp_min, round
-from .losses import begin_backward
 from . import devices, placing, shapes
 from . import elementary as own
 
@@ -281,7 +280,6 @@ def _same(x: Any, *places: Any, **more: Any) -> Any:
 
 #: methods of variables where those of tensors do more than a program needs
 OF_VARIABLES: dict[str, Any] = {
-    "backward": begin_backward,
     **dict.fromkeys(["global_to_global", "local_to_global", "to_global", "to_local"], _same),
     "is_eager": property(lambda x: False),
     "is_global": property(lambda x: False),

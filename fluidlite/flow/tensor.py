@@ -32,6 +32,7 @@ from . import devices, printing
 from .conversion import Conversion
 from .inplace import InPlace
 from .kinds import Size, dtype_of
+from .losses import begin_backward
 from .methods import OF_VARIABLES, MoreMethods
 from .norms import norm
 from .placements import Placed, SbpLike, check_placed, placement
@@ -100,7 +101,6 @@ class Tensor(Conversion, Placed, MoreMethods, InPlace, TensorCore):  # type: ign
     }
     flowing: ClassVar[tuple[str, bool]] = "requires_grad", True
     retaining: ClassVar[str] = "retain_grad"
-    of_variables: ClassVar[dict[str, Any]] = OF_VARIABLES
 
     sum = sum
     mean = mean
@@ -225,6 +225,10 @@ class Tensor(Conversion, Placed, MoreMethods, InPlace, TensorCore):  # type: ign
         >>> x.grad.requires_grad
         True
         """
+        own: Any = self
+        if own.appends is not None:
+            begin_backward(own, gradient, inputs)
+            return
         seeds = engine.seeds_in("gradient", gradient, 1)
         engine.check_bools(retain_graph=retain_graph, create_graph=create_graph)
         need_start(self, seeds[0])
@@ -232,6 +236,8 @@ class Tensor(Conversion, Placed, MoreMethods, InPlace, TensorCore):  # type: ign
         engine.sweep_back(
             [self], seeds, retain_graph=retain_graph, create_graph=create_graph, inputs=wanted
         )
+
+    of_variables: ClassVar[dict[str, Any]] = {**OF_VARIABLES, "backward": backward}
 
     def retain_grad(self) -> None:
         """Keep the gradient of a tensor that is no leaf; that of leaves is kept anyway.
