@@ -6,6 +6,7 @@ import subprocess
 import sys
 import warnings
 
+import numpy as np
 import pytest
 
 from fluidlite import compat, paddle
@@ -140,5 +141,5 @@ def test_names_stand_in_the_modules_of_2_6_that_hold_them(served, path):
 
 def test_modules_below_a_package_hide_nothing_that_it_uses(served):
     area = importlib.import_module("paddle.metric").Auc()
-    area.update([[0.9, 0.1], [0.2, 0.8]], [[0], [1]])
+    area.update(np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([[0], [1]]))
     assert area.accumulate() == 1
