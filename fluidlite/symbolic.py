@@ -22,6 +22,7 @@ from .errors import ArgumentError, InplaceError
 from .functions.items import get_item, set_item
 from .functions.mixing import WIDER, Promotion
 from .functions.noise import exponential_like, normal_like, uniform_like
+from .functions.put_back import WHOLES, is_view, put_back
 from .ground import state
 from .ground.callsite import called, entered
 from .ground.dtypes import DType, as_dtype
@@ -119,7 +120,8 @@ def _is_plain(entry: Any) -> bool:
     if isinstance(entry, Variable):
         return entry.dtype.dtype.kind in "iu" and entry.shape in ((), (1,))
     is_number = isinstance(entry, np.ndarray) and entry.size == 1 and entry.dtype.kind in "iu"
-    return is_number or isinstance(entry, (int, np.integer, slice, type(...)))
+    is_place = isinstance(entry, (int, np.integer, slice, type(...))) and entry is not True
+    return is_number or (is_place and entry is not False)
 
 
 def _builder(x: Variable) -> LayerBuilder:
@@ -461,6 +463,7 @@ def _write(x: Variable, change: Any, reshaped: bool = False) -> Variable:
             f"{called()} writes in place to variable {x.name!r}, which wants a gradient and is the "
             f"result of no operator; write to a clone() of it"
         )
+    shape = x.__dict__.setdefault("_shape_as_made", x.shape)
     changed = change(x)
     if changed.shape != x.shape and not reshaped:
         raise InplaceError(
@@ -472,7 +475,30 @@ def _write(x: Variable, change: Any, reshaped: bool = False) -> Variable:
     f = _builder(x)
     f.append(lookup("assign")({}), {"X": changed}, {"Out": x})
     x.stop_gradient = x.stop_gradient and changed.stop_gradient
+    _write_whole(x, shape)
     return x
+
+
+def _write_whole(x: Variable, shape: Any) -> None:
+    """Write the elements of a variable to what it is a view of, where it has a shape."""
+    op = _made_by(x)
+    if op is None or op.type not in WHOLES:
+        return
+    find: Any = x.block.find_var_recursive
+    whole = find(op.input(WHOLES[op.type])[0])
+    before = _made_by(whole)
+    if op.type == "squeeze2":  # a row that a loop has gathered
+        if before is not None and before.type == "gather":
+            index = find(before.input("Index")[0])
+            _write(find(before.input("X")[0]), lambda old: set_item(old, index, x))
+    elif is_view(op, whole, before) and (before is not None or whole.stop_gradient):
+        view = x if x.shape == shape else x.reshape(list(shape))
+        _write(whole, lambda old: put_back(op, old, view))
+
+
+def _made_by(x: Variable) -> Any:
+    """The first operator that writes a variable."""
+    return next((op for op in x.block.ops if op.writes(x.name)), None)
 
 
 def _write_shape(x: Variable, change: Any) -> Variable:

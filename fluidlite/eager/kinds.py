@@ -34,7 +34,7 @@ class Kinds(TensorRecord, results=False):
     def contiguous(self) -> Self:
         """The tensor; a copy where it is a view whose elements lie apart."""
         tensor: Any = self
-        lies = tensor.appends is not None or layout(tensor).flags.c_contiguous
+        lies = tensor.appends is None and layout(tensor).flags.c_contiguous
         return tensor if lies else eager.assign(tensor)
 
     def to(self, *wishes: Any, **named: Any) -> Any:

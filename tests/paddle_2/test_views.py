@@ -278,6 +278,68 @@ def test_refused_writes_change_nothing():
     assert x.tolist() == _x().tolist() and x.inplace_version == 0
 
 
+#: what programs have no views of: these show writes at once only
+_NOT_IN_PROGRAMS = (
+    *("as_strided", "atleast_2d", "contiguous", "data", "detach", "diagonal", "to_tensor"),
+    *(
+        "unbind",
+        "unfold",
+        "value",
+        "view('int32')",
+        "x.T.reshape",
+        "x.T.un",
+        "T.squeeze",
+        "reshape([3, 1, 2, 4])",
+    ),
+)
+
+
+def test_writes_to_views_of_variables_show_as_in_tensors():
+    expressions = [
+        each
+        for each, how in RECORDED.items()
+        if how in ("shared", "copied") and not any(part in each for part in _NOT_IN_PROGRAMS)
+    ]
+
+    def written(x):
+        written = []
+        for expression in expressions:
+            whole = x * 1.0
+            _of(expression, whole).scale_(3.0)
+            written.append(whole)
+        return written
+
+    x = _x()
+    paddle.enable_static()
+    try:
+        program = paddle.static.Program()
+        with paddle.static.program_guard(program):
+            wholes = written(paddle.static.data("x", [2, 3, 4], "float32"))
+            found = paddle.static.Executor().run(program, {"x": x.numpy()}, wholes)
+    finally:
+        paddle.disable_static()
+    for expression, in_program, at_once in zip(expressions, found, written(x), strict=True):
+        assert in_program.tolist() == at_once.tolist(), expression
+
+
+def test_functions_that_become_programs_write_to_views_with_gradients():
+    @paddle.jit.to_static(full_graph=True)
+    def changed(x):
+        y = x * 2.0
+        y[0][1] = 7.0
+        for row in y:
+            row[0] = row[1] * 3.0
+        y.reshape([4])[3] = 4.0
+        return y
+
+    x = paddle.ones([2, 2])
+    x.stop_gradient = False
+    y = changed(x)
+    y.sum().backward()
+    assert y.tolist() == [[21.0, 7.0], [6.0, 4.0]]
+    assert x.grad.tolist() == [[0.0, 0.0], [0.0, 6.0]]
+
+
 def test_tensors_of_fluid_copy_as_they_did():
     with dygraph.guard():
         x = dygraph.to_variable(np.zeros((2, 2), "float32"))
