@@ -40,6 +40,7 @@ class Functions:
 
     def __init__(self) -> None:
         self._made: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+        self._without_source: weakref.WeakSet[Any] = weakref.WeakSet()
         self._codes: set[Any] = set()
         self._runtime = types.SimpleNamespace(
             call=Caller(self.translated),
@@ -56,11 +57,14 @@ class Functions:
             return function
         translation = self._made.get(plain)
         if translation is None:
+            if plain in self._without_source:
+                return function
             try:
                 translation = self._made_of(plain)
             except NoSource as error:
                 if plain.__name__ != "<lambda>":
                     warn(f"{error}; it is called as it is, its branches are not translated", None)
+                self._without_source.add(plain)
                 return function
             self._made[plain] = translation
         return translation

@@ -38,14 +38,14 @@ class RangeItems:
         if self.step == 1:
             return span
         step = self.step
-        ahead = span + (step - 1) if step > 0 else (span * -1.0) + (-step - 1)
+        ahead = span + (step - 1) if step > 0 else (span * -1) + (-step - 1)
         return ahead // abs(step)
 
     def at(self, place: Any) -> Any:
         """One of the numbers."""
         if isinstance(self.first, int) and self.first == 0 and self.step == 1:
             return _number(assign(place))
-        steps: Any = place * float(self.step) if self.step != 1 else place
+        steps: Any = place * self.step if self.step != 1 else place
         return _number(steps + as_variable(self.first, DType.INT64))
 
 
