@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from .. import unique_name
 from ..eager.parameter import Parameter, parameter_of
 from ..functions.arguments import DTypeLike
 from ..ground.tracebacks import api_boundaries
@@ -24,7 +25,7 @@ def create_parameter(
     Args:
         shape: sizes.
         dtype: the element type.
-        name: of the parameter; made up when None.
+        name: of the parameter; ``create_parameter_0.w_0`` or like it when None.
         attr: a ParamAttr: name, initializer, learning rate, regularizer.
         is_bias: begin with zeros.
         default_initializer: gives the value where ``attr`` names none; Xavier's, or zeros for a
@@ -37,6 +38,8 @@ def create_parameter(
     initializer = default_initializer
     if initializer is None:
         initializer = Constant(0.0) if is_bias else Xavier()
+    if name is None:
+        name = f"{unique_name.generate('create_parameter')}.{'b' if is_bias else 'w'}_0"
     return parameter_of(shape, dtype, initializer, as_eager_attr(attr), name)
 
 

@@ -255,3 +255,11 @@ def test_attention_sees_what_a_mask_of_truth_values_shows():
     np.testing.assert_allclose(found.numpy(), k.numpy()[:, :1].repeat(3, 1), atol=1e-6)
     with pytest.raises(ArgumentError, match="attn_mask or is_causal"):
         nn.functional.scaled_dot_product_attention(q, k, k, seen, is_causal=True)
+
+
+def test_parameters_without_a_layer_are_named_as_paddle_names_them():
+    asked = [{}, {"name": "mine"}, {"is_bias": True}, {"attr": fluid.ParamAttr("own")}, {}]
+    with fluid.unique_name.guard():
+        names = [fluid.create_parameter([2], "float32", **each).name for each in asked]
+    own = [f"create_parameter_{each}" for each in ("0.w_0", "1.b_0", "3.w_0")]
+    assert names == [own[0], "mine", own[1], "own", own[2]]
