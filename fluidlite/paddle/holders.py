@@ -75,7 +75,11 @@ _NAMES = {
 }
 #: what their packages do not give
 _FURTHER: dict[str, Table] = {
-    "io": {"dataloader.collate": {"paddle.io.collation": "default_collate_fn=collated"}},
+    "io": {
+        "dataloader.collate": {
+            "paddle.io.collation": "default_collate_fn=collated default_convert_fn=as_arrays"
+        }
+    },
 }
 
 

@@ -25,31 +25,5 @@ from .samplers import SubsetRandomSampler as SubsetRandomSampler
 from .samplers import WeightedRandomSampler as WeightedRandomSampler
 
 list_given_names(globals())
-
-_SETS = (
-    "Dataset IterableDataset TensorDataset ComposeDataset ChainDataset ConcatDataset Subset "
-    "random_split"
-)
-_SAMPLERS = (
-    "Sampler SequenceSampler RandomSampler WeightedRandomSampler SubsetRandomSampler "
-    "BatchSampler DistributedBatchSampler"
-)
-#: what programs import from where paddle wrote it
-globals().update(
-    make_modules(
-        __name__,
-        {
-            "dataloader": {"paddle.io": f"{_SETS} {_SAMPLERS} get_worker_info"},
-            "dataloader.batch_sampler": {"paddle.io": "BatchSampler DistributedBatchSampler"},
-            "dataloader.collate": {
-                "paddle.io.collation": "default_collate_fn=collated default_convert_fn=as_arrays"
-            },
-            "dataloader.dataset": {"paddle.io": _SETS},
-            "dataloader.sampler": {"paddle.io": _SAMPLERS.rpartition(" B")[0]},
-            "dataloader.worker": {"paddle.io": "get_worker_info"},
-            "reader": {"paddle.io": "DataLoader"},
-        },
-    )
-)
 api_boundaries(globals())
 globals().update(make_modules(__name__, holders(__name__)))
