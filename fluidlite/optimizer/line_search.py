@@ -67,6 +67,10 @@ class LineSearch:
     def _flat(self, point: Point) -> bool:
         return abs(point.slope) <= -self.curvature * self.start.slope
 
+    def _narrowed(self, low: Point, high: Point, point: Point) -> tuple[Point, Point]:
+        """The bracket that a better point makes of another one."""
+        return point, low if point.slope * (high.step - low.step) >= 0 else high
+
 
 @dataclass
 class WolfeSearch(LineSearch):
@@ -118,9 +122,7 @@ class WolfeSearch(LineSearch):
                 continue
             if self._flat(point):
                 return point
-            if point.slope * (high.step - low.step) >= 0:
-                high = low
-            low = point
+            low, high = self._narrowed(low, high, point)
         return low
 
     def _inside(

@@ -121,9 +121,7 @@ class _Search(LineSearch):
                 continue
             if self._flat(point):
                 return point
-            if point.slope * (high.step - low.step) >= 0:
-                high = low
-            low = point
+            low, high = self._narrowed(low, high, point)
         return low
 
 
