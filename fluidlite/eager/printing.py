@@ -45,7 +45,9 @@ def options_said(
         sci_mode: write numbers with exponents.
         linewidth: characters in a line.
     """
-    return {name: value for name, value in locals().items() if value is not None}
+    said: dict[str, Any] = dict(precision=precision, threshold=threshold, edgeitems=edgeitems)
+    said |= dict(sci_mode=sci_mode, linewidth=linewidth)
+    return {name: value for name, value in said.items() if value is not None}
 
 
 def _print_so(said: dict[str, Any]) -> None:

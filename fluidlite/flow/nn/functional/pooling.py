@@ -91,7 +91,7 @@ def _pool(
     count_include_pad: bool = True,
     divisor_override: int | None = None,
     largest: bool = True,
-) -> Any:
+) -> Tensor | tuple[Tensor, Tensor]:
     """The largest element under a window that moves over an image.
 
     Args:
