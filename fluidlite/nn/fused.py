@@ -28,6 +28,7 @@ FUSED = Family(
 )
 
 
+@from_fields
 class FusedLinear(TensorLayer):
     """``x weight + bias``.
 
@@ -39,21 +40,19 @@ class FusedLinear(TensorLayer):
         name: accepted.
     """
 
-    def __init__(
-        self,
-        in_features: int,
-        out_features: int,
-        weight_attr: Attr = None,
-        bias_attr: Attr = None,
-        transpose_weight: bool = False,
-        name: str | None = None,
-    ) -> None:
-        super().__init__(name)
-        shape = [in_features, out_features]
-        shape = shape[::-1] if transpose_weight else shape
+    in_features: int
+    out_features: int
+    weight_attr: Attr = None
+    bias_attr: Attr = None
+    transpose_weight: bool = False
+    name: str | None = None
+
+    def begin(self, given: dict[str, Any]) -> None:
+        inputs, outputs, weight_attr, bias_attr, self.transpose_weight, name = given.values()
+        TensorLayer.__init__(self, name)
+        shape = [outputs, inputs] if self.transpose_weight else [inputs, outputs]
         self.weight: Any = self.create_parameter(shape, weight_attr)
-        self.bias: Any = self.create_parameter([out_features], bias_attr, is_bias=True)
-        self.transpose_weight = transpose_weight
+        self.bias: Any = self.create_parameter([outputs], bias_attr, is_bias=True)
 
     def forward(self, input: Tensor) -> Tensor:
         """The output."""

@@ -5,7 +5,7 @@ import pickle
 
 import pytest
 
-from fluidlite.ground.spellings import Spelling
+from fluidlite.ground.spellings import Spelling, parameters_of
 
 
 def scaled(x, scale: float = 2.0, bias: float = 0.0, name: str | None = None, *, exact=True):
@@ -101,3 +101,26 @@ def anything(**options):
 def test_a_function_of_any_arguments_has_no_spelling():
     with pytest.raises(TypeError, match="anything takes any arguments"):
         ONE(anything)
+
+
+@parameters_of(scaled)
+def given(*arguments) -> tuple:
+    """What is given."""
+    return arguments
+
+
+def test_a_function_takes_what_another_one_takes_and_is_given_all_by_place():
+    assert str(inspect.signature(given)) == f"{inspect.signature(scaled)} -> tuple"
+    assert given(1.0, bias=3.0, exact=False) == (1.0, 2.0, 3.0, None, False)
+    assert given.__name__ == "given" and given.__module__ == __name__
+    with pytest.raises(TypeError, match=r"given\(\) got an unexpected keyword argument 'slope'"):
+        given(1.0, slope=2.0)
+
+
+def test_a_function_says_of_its_arguments_what_the_other_one_says():
+    assert given.__doc__.startswith("What is given.\n\nArgs:\n    x:")
+
+
+def test_a_function_of_any_arguments_gives_no_parameters():
+    with pytest.raises(TypeError, match="anything takes any arguments"):
+        parameters_of(anything)
