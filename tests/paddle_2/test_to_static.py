@@ -350,3 +350,13 @@ def test_the_rows_of_a_tensor_are_gone_through_as_at_once(function):
     translated = paddle.jit.to_static(function, full_graph=True)(x)
     assert translated.shape == function(x).shape
     np.testing.assert_array_equal(translated.numpy(), function(x).numpy())
+
+
+def test_a_function_whose_source_cannot_be_read_runs_at_once():
+    names = {}
+    exec("def signed(x):\n    if x.sum() > 0:\n        return x\n    return x * 2", names)
+    static = paddle.jit.to_static(names["signed"])
+    given = paddle.ones([2])
+    with pytest.warns(UserWarning, match="cannot be read"):
+        found = [static(x).tolist() for x in (given, -given)]
+    assert found == [[1, 1], [-2, -2]]

@@ -69,6 +69,13 @@ class Functions:
             self._made[plain] = translation
         return translation
 
+    def is_unreadable(self, function: Any) -> bool:
+        """Whether a function that was to be translated has statements that nobody can read."""
+        plain = bare(function)
+        if not isinstance(plain, types.FunctionType) or plain.__name__ == "<lambda>":
+            return False
+        return not (plain in self._made or plain.__code__ in self._codes or is_written(plain))
+
     def _made_of(self, function: Any) -> Any:
         tree = self.tree(function)
         if tree is None:

@@ -185,6 +185,8 @@ class ProgramTranslator(SavesProgram, Described):
         translated = self.functions.translated(function)
         if capturing() is not None or _is_building(args, kwargs):
             return translated(*args, **kwargs), None
+        if otherwise is not None and self.functions.is_unreadable(function):
+            return otherwise(*args, **kwargs), None
         args, kwargs = _named(function, args, kwargs)
         if otherwise is None:
             built, runner = self._cache.of(function, translated, args, kwargs)
