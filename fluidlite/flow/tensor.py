@@ -121,8 +121,8 @@ class Tensor(Conversion, Placed, MoreMethods, InPlace, TensorCore):  # type: ign
     log_softmax = log_softmax
     relu = relu
 
-    maximum: ClassVar[Function] = shared_maximum
-    minimum: ClassVar[Function] = shared_minimum
+    maximum: ClassVar[Function] = shared_maximum  # type: ignore[assignment]
+    minimum: ClassVar[Function] = shared_minimum  # type: ignore[assignment]
     reshape: ClassVar[Function] = reshape
     view: ClassVar[Function] = reshape
     squeeze: ClassVar[Function] = squeeze
