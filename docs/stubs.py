@@ -255,7 +255,7 @@ def _parameter(parameter: inspect.Parameter) -> str:
 
 
 def _of_variables(annotation: str) -> str:
-    return re.sub(r"\bTensor(Core)?\b", "Variable", str(annotation))
+    return re.sub(r"\b(Tensor(Core)?|Self)\b", "Variable", str(annotation))
 
 
 #: file -> what gives its text

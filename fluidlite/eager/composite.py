@@ -95,7 +95,9 @@ def composite(function: F) -> F:
         node = GradNode(form, edges, saved, None, None, *caller())
         return first.results(out, node, False)
 
-    called.__code__ = called.__code__.replace(co_name=function.__name__)  # which messages say
+    called.__code__ = called.__code__.replace(  # type: ignore[attr-defined]
+        co_name=function.__name__  # which messages say
+    )
     called.runs_as_one = True  # type: ignore[attr-defined]
     return called  # type: ignore[return-value]
 

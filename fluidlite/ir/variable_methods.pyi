@@ -212,7 +212,7 @@ class VariableMethods(Arithmetic):
     def concat(self, axis: int = 0, name: str | None = None) -> Variable:
         """Tensors, one behind the other along a dimension."""
 
-    def contiguous(self) -> Self:
+    def contiguous(self) -> Variable:
         """The tensor; a copy where it is a view whose elements lie apart."""
 
     def cos(self, name: str | None = None) -> Variable:

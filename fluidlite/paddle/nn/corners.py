@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...ground.module_tables import Table
+from ...ground.module_tables import Homes, Table
 
 _NN = "paddle.nn"
 _FUNCTIONAL = "paddle.nn.functional"
@@ -14,7 +14,7 @@ _LOSSES = (
 )
 
 #: below ``paddle.nn``
-LAYERS: Table = {
+LAYERS: dict[str, Homes] = {
     "decode": {
         _NN: "BeamSearchDecoder dynamic_decode",
         "layers": "Decoder",
