@@ -120,8 +120,8 @@ def _is_plain(entry: Any) -> bool:
     if isinstance(entry, Variable):
         return entry.dtype.dtype.kind in "iu" and entry.shape in ((), (1,))
     is_number = isinstance(entry, np.ndarray) and entry.size == 1 and entry.dtype.kind in "iu"
-    is_place = isinstance(entry, (int, np.integer, slice, type(...))) and entry is not True
-    return is_number or (is_place and entry is not False)
+    is_mask = isinstance(entry, bool) and (calls_append() or state.builds.get())
+    return is_number or (isinstance(entry, (int, np.integer, slice, type(...))) and not is_mask)
 
 
 def _builder(x: Variable) -> LayerBuilder:

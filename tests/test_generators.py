@@ -50,6 +50,7 @@ FIELDS |= {"input_arg_names", "output_arg_names", "changed", "fetched", "commits
 KNOWN = {
     "eager/printing.py": r"array\.dtype\.name",  # NumPy's own names
     "backend/native/": r".*\.name|name|found|x|y|added",  # variables of kernels: x0, x1, ...
+    "eager/straight_line.py": r"(x|each)\.name|texts|arguments",  # numbered values
     "export/definitions.py": r"kernel\.name",  # an identifier
     "export/exporting.py": r"(n|(each\.)?variable|each\.dtype\.dtype)\.name|name|stem|lines|sizes",
     "export/rendering.py": r"guessed",  # names that a Namer gave, as in the next two

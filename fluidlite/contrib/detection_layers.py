@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
-from ..layers.operator_layers import Layers, OperatorLayers
-from ..layers.suppression import SUPPRESSION, with_index
+from ..ir.variable import Variable
+from ..layers.layer import LayerBuilder, layer, stopped
+from ..layers.suppression import SUPPRESSION
 
-multiclass_nms2: Layers = OperatorLayers(SUPPRESSION, then=with_index).several(
-    """
-    multiclass_nms2(bboxes, scores, score_threshold, nms_top_k, keep_top_k, nms_threshold,
-        normalized, nms_eta, background_label, return_index, name)
+
+@layer(family=SUPPRESSION)
+def multiclass_nms2(
+    f: LayerBuilder,
+    bboxes: Variable,
+    scores: Variable,
+    score_threshold: float,
+    nms_top_k: int,
+    keep_top_k: int,
+    nms_threshold: float = 0.3,
+    normalized: bool = True,
+    nms_eta: float = 1.0,
+    background_label: int = 0,
+    return_index: bool = False,
+    name: str | None = None,
+) -> Variable | tuple[Variable, Variable]:
+    """The boxes that no better one of their class overlaps too much; no row where there is none.
 
     >>> boxes, scores = fluid.data("boxes", [None, 10, 4]), fluid.data("scores", [None, 3, 10])
     >>> out, index = fluid.contrib.layers.multiclass_nms2(
@@ -16,6 +30,17 @@ multiclass_nms2: Layers = OperatorLayers(SUPPRESSION, then=with_index).several(
     ... )
     >>> out.shape, index.shape
     ((-1, 6), (-1, 1))
-    """,
-    is_stopped=True,
-)
+    """
+    outs = f.multiclass_nms2.all(
+        bboxes,
+        scores,
+        background_label=background_label,
+        score_threshold=score_threshold,
+        nms_top_k=nms_top_k,
+        nms_threshold=nms_threshold,
+        nms_eta=nms_eta,
+        keep_top_k=keep_top_k,
+        normalized=normalized,
+    )
+    out, index = stopped((outs["Out"], outs["Index"]))
+    return (out, index) if return_index else out

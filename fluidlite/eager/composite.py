@@ -98,7 +98,7 @@ def composite(function: F) -> F:
     called.__code__ = called.__code__.replace(  # type: ignore[attr-defined]
         co_name=function.__name__  # which messages say
     )
-    called.runs_as_one = True  # type: ignore[attr-defined]
+    called.does_more = True  # type: ignore[attr-defined]
     return called  # type: ignore[return-value]
 
 

@@ -541,8 +541,8 @@ def measure(measuring: Measuring | None) -> None:
     Args:
         measuring: is given the type of an operator and its kernel; None for no more.
     """
-    if _measuring.switch(measuring) is not None:
-        observed.remove(measure)
+    _measuring.switch(measuring)
+    observed[:] = [each for each in observed if each is not measure]
     if measuring is not None:
         observed.append(measure)
     for call in list(vars(eager).values()):

@@ -310,7 +310,7 @@ class HasProtectedArguments:
             raise AttributeError(f"{own.__name__!r} object has no attribute {name!r}", name=name)
 
 
-class _Answered:
+class Answered:
     """Stands in a class for what fluid 1.8 kept under a name; what the object itself has of that
     name comes first.
 
@@ -340,7 +340,7 @@ def answers(**readers: Any) -> Callable[[_Class], _Class]:
 
     def decorate(cls: _Class) -> _Class:
         for name, read in readers.items():
-            setattr(cls, name, _Answered(read) if callable(read) else read)
+            setattr(cls, name, Answered(read) if callable(read) else read)
         return cls
 
     return decorate
@@ -381,13 +381,14 @@ def remembers_arguments(
             self.__dict__["_given"] = cls, args, keywords
             plain(self, *args, **keywords)
 
+        __init__.does_more = True  # type: ignore[attr-defined]
         kind.__init__ = __init__
         names = [name for name in inspect.signature(plain).parameters if name != "self"]
         readers = {f"_{name}": _reading(name) for name in names} | more
         readers |= {name: _reading(name) for name in plain_names}
         for name, read in readers.items():
             if not hasattr(cls, name):
-                setattr(cls, name, _Answered(functools.partial(_of_arguments, read)))
+                setattr(cls, name, Answered(functools.partial(_of_arguments, read)))
         return cls
 
     return decorate

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .dtypes import DType
+from .protected import Answered
 
 #: characters of a value, elements of a list that are shown
 _WIDTH, _ELEMENTS = 80, 6
@@ -74,6 +75,9 @@ def _held(value: Any, place: str) -> Iterator[Any]:
     """The value of an attribute, or of a key of a dictionary in one; nothing where it is none."""
     attribute, _, key = place.partition(".")
     held = getattr(value, attribute, _MISSING) if attribute else _MISSING
+    of_class = getattr(type(value), attribute or " ", None)
+    if isinstance(of_class, Answered) and attribute not in value.__dict__:
+        held = _MISSING
     if key and isinstance(held, dict):
         held = held.get(key, _MISSING)
     if held is not _MISSING and not isinstance(held, MethodType):

@@ -41,9 +41,9 @@ _LITERALS = (type(None), bool, int, float, str)
 _NUMBERS = "{0}[0] if len({0}) == 1 and isinstance({0}[0], (list, tuple)) else {0}"
 
 
-def runs_as_one(function: Any) -> bool:
-    """Whether a function runs the operators of the one that it wraps as one."""
-    return getattr(function, "runs_as_one", False)
+def does_more(function: Any) -> bool:
+    """Whether a function does more than to call the one that it wraps."""
+    return getattr(function, "does_more", False)
 
 
 class Spelling:
@@ -126,7 +126,7 @@ class Spelling:
             shown = called.__signature__.parameters
             parameters = {each: told for each, told in parameters.items() if each in shown}
         else:
-            called = inspect.unwrap(function, stop=runs_as_one)
+            called = inspect.unwrap(function, stop=does_more)
         after: Any = then if isinstance(then, FunctionType) else None
         more = dict([*_parameters(after).items()][1:]) if after else {}
         renamed = {old: new for old, new in {**self._names, **names}.items() if old in parameters}

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from ..ground.module_tables import Table
+from typing import TYPE_CHECKING
+
+from ..ground.public_names import list_public_names
+
+if TYPE_CHECKING:
+    from ..ground.module_tables import Table
 
 _SAMPLERS = "RandomSampler Sampler SequenceSampler SubsetRandomSampler WeightedRandomSampler"
 _BATCHES = "BatchSampler DistributedBatchSampler"
@@ -92,3 +97,6 @@ def holders(package: str) -> Table:
     below = package.partition(".paddle.")[2]
     table = {module: {f"paddle.{below}": names} for module, names in _NAMES[below].items()}
     return {**table, **_FURTHER.get(below, {})}
+
+
+list_public_names(globals())
