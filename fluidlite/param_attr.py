@@ -65,7 +65,7 @@ class ParamAttr(Described):
         self.trainable = trainable
         self.gradient_clip = gradient_clip
         self.do_model_average = do_model_average
-        self.need_clip = bool(need_clip)
+        self.need_clip: bool = bool(need_clip)
 
     def parameter_arguments(self) -> dict[str, Any]:
         """Arguments of ``Block.create_parameter``, but for the name and the initializer."""

@@ -156,7 +156,7 @@ class AliasFinder:
     """
 
     def __init__(self, packages: Iterable[str] = PACKAGES) -> None:
-        self.packages = tuple(packages)
+        self.packages: tuple[Any, ...] = tuple(packages)
         self._made: dict[str, ModuleType] = {}
 
     def module(self, name: str) -> ModuleType:

@@ -58,7 +58,7 @@ def composite(function: F) -> F:
 
     @functools.wraps(function)
     def called(*args: Any, **named: Any) -> Any:
-        if observed or thread.packing is not None:
+        if observed() or thread.packing is not None:
             return function(*args, **named)
         key: list[Any] = [thread.recording]
         tensors: list[Any] = []

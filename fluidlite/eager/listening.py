@@ -14,7 +14,7 @@ from typing import Any
 
 from ..errors import FluidError, with_context
 from ..opdef.definition import Op
-from .recording import EagerCall, observed
+from .recording import EagerCall, listened
 from .sweep import BackwardPass
 
 _thread = threading.local()  # .listener: who listens in the thread
@@ -104,9 +104,9 @@ def _switch(change: int) -> None:
     global _listening
     with _lock:
         _listening += change
-        observed[:] = [each for each in observed if each is not Listener]
+        listened[:] = [each for each in listened if each is not Listener]
         if _listening:
-            observed.append(Listener)
+            listened.append(Listener)
         for name, method in _CALLS.items():
             setattr(EagerCall, name, _telling(name, method) if _listening else method)
         BackwardPass.run = _told_run if _listening else _RUN  # type: ignore[method-assign]

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Final, TypeAlias
 
 from ..functions.arithmetic import (
     add, allclose, atan2, bmm, divide, dot, equal, equal_all, floor_divide, greater_equal,
@@ -330,5 +330,5 @@ class Methods(SharedMethods):
     nanquantile = nanquantile
     renorm = renorm
 
-    cauchy_ = in_place(cauchy_like)
-    geometric_ = in_place(geometric_like)
+    cauchy_: Final = in_place(cauchy_like)
+    geometric_: Final = in_place(geometric_like)

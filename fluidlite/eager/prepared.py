@@ -49,7 +49,7 @@ class Generator:
             seed: where the stream starts.
             as_paddle: with Paddle 2's numbers.
         """
-        self.initial = seed
+        self.initial: int = seed
         self.numpy: np.random.Generator = (
             PaddleNumbers(seed) if as_paddle else numpy_.generators(seed)(0)
         )

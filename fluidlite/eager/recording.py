@@ -80,9 +80,14 @@ class TensorRecord(Operand):
 
 #: what is given the type of an operator and its kernel, and gives a kernel that measures it
 Measuring = Callable[[str, Any], Any]
-#: what wants to be told of each operator: while there is something, none are run together
-observed: list[Any] = []
+#: who listens to operators: while there is somebody, none are run together
+listened: list[Any] = []
 _measuring: state.StateSlot[Measuring | None] = state.slot("eager calls measured", lambda: None)
+
+
+def observed() -> bool:
+    """Whether each operator is to be seen by itself."""
+    return bool(listened) or _measuring.get() is not None
 
 
 class EagerCall(PreparedCall):
@@ -261,7 +266,7 @@ class EagerCall(PreparedCall):
 
     def every(self, prepared: BoundOperator, ins: Sequence[Any]) -> dict[str, Any]:
         """All outputs by slot."""
-        if not self._lists and not observed:
+        if not self._lists and not observed():
             known = self._known(prepared, ins)
             if known is not None:
                 return known
@@ -542,9 +547,6 @@ def measure(measuring: Measuring | None) -> None:
         measuring: is given the type of an operator and its kernel; None for no more.
     """
     _measuring.switch(measuring)
-    observed[:] = [each for each in observed if each is not measure]
-    if measuring is not None:
-        observed.append(measure)
     for call in list(vars(eager).values()):
         if isinstance(call, EagerCall):
             call._forget_plans()

@@ -73,7 +73,7 @@ class BackwardPass(CotangentSweep):
     ) -> None:
         super().__init__(wanted)
         self.recording = recording
-        self.plain = not recording  #: whether rules run on bare arrays
+        self.plain: bool = not recording  #: whether rules run on bare arrays
         self.release = release
         self.follow = follow
         self.blocked = blocked

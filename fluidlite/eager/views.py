@@ -63,8 +63,9 @@ class Viewed(TensorRecord, results=False):
                     take(self, self.results(array), counts)
                 return
             leave(self)
-        self.array = array
-        self.version += counts
+        own: TensorRecord = self
+        own.array = array
+        own.version += counts
 
 
 def see(view: Any, whole: Any, function: Callable[..., Any], args: tuple[Any, ...] = ()) -> Any:

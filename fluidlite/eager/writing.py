@@ -16,7 +16,7 @@ from ..opdef.operand import Operand
 from . import engine
 from .mode import thread
 from .prepared import generator
-from .recording import eager
+from .recording import TensorRecord, eager
 from .sweep import described
 from .views import Viewed, cut_off, leave, mark_overwritten, see, take
 
@@ -115,9 +115,10 @@ class Writing(Viewed, results=False):
             else:
                 take(self, result, not self._unnoticed)
                 return self
-        self.array = result.array
+        own: TensorRecord = self
+        own.array = result.array
         if not self._unnoticed:
-            self.version += 1
+            own.version += 1
             mark_overwritten(self.origin)
         if thread.recording:
             self.origin, self.stop = result.origin, result.stop

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Final, overload
 
 import numpy as np
 
@@ -291,7 +291,9 @@ class Tensor(Conversion, Placed, MoreMethods, InPlace, TensorCore):  # type: ign
     def __xor__(self, other: Any) -> Any:
         return logical_xor(self, other)
 
-    __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
+    __rand__: Final = __and__
+    __ror__: Final = __or__
+    __rxor__: Final = __xor__
 
     def __invert__(self) -> Any:
         if self.array.dtype.kind != "b":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Callable, Iterable
 from math import prod as product
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 
@@ -190,7 +190,7 @@ def _reduction(template: F, name: str, doc: str, operator: str | None = None) ->
     return _REDUCTIONS(of_operator(template, name, doc, operator))
 
 
-max = _reduction(
+max: Final = _reduction(
     _of_elements,
     "max",
     """The largest element, over some dimensions or all; each of equal ones gets the gradient.
@@ -202,13 +202,13 @@ max = _reduction(
     """,
     "reduce_max",
 )
-min = _reduction(
+min: Final = _reduction(
     _of_elements,
     "min",
     "The smallest element, over some dimensions or all; each of equal ones gets the gradient.",
     "reduce_min",
 )
-amax = _reduction(
+amax: Final = _reduction(
     _of_elements,
     "amax",
     """The largest element, over some dimensions or all; equal ones share the gradient.
@@ -219,13 +219,13 @@ amax = _reduction(
     [0.0, 0.5, 0.5]
     """,
 )
-amin = _reduction(
+amin: Final = _reduction(
     _of_elements,
     "amin",
     "The smallest element, over some dimensions or all; equal ones share the gradient.",
 )
-all = _reduction(_of_truths, "all", "Whether all elements are true.", "reduce_all")
-any = _reduction(_of_truths, "any", "Whether some element is true.", "reduce_any")
+all: Final = _reduction(_of_truths, "all", "Whether all elements are true.", "reduce_all")
+any: Final = _reduction(_of_truths, "any", "Whether some element is true.", "reduce_any")
 
 
 @_REDUCTIONS

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from ..eager import views
 from ..eager.recording import eager
@@ -78,24 +78,24 @@ def _strided_view(function: F) -> F:
     return strided  # type: ignore[return-value]
 
 
-reshape = reforming(shaping.reshape)
-flatten = reforming(shaping.flatten)
-squeeze = reforming(shaping.squeeze)
-unsqueeze = reforming(shaping.unsqueeze)
-unflatten = reforming(diagonals.unflatten)
-view = _need_viewed(diagonals.view)
-view_as = _need_viewed(diagonals.view_as)
-atleast_1d = _each_reformed(diagonals.atleast_1d)
-atleast_2d = _each_reformed(diagonals.atleast_2d)
-atleast_3d = _each_reformed(diagonals.atleast_3d)
-t = viewing(shaping.t)
-moveaxis = viewing(shaping.moveaxis)
-swapaxes = viewing(shaping.swapaxes)
-diagonal = viewing(diagonals.diagonal)
-unfold = viewing(slices.unfold)
-as_strided = _strided_view(slices.as_strided)
-slice = viewing(slices.slice)
-strided_slice = viewing(slices.strided_slice)
+reshape: Final = reforming(shaping.reshape)
+flatten: Final = reforming(shaping.flatten)
+squeeze: Final = reforming(shaping.squeeze)
+unsqueeze: Final = reforming(shaping.unsqueeze)
+unflatten: Final = reforming(diagonals.unflatten)
+view: Final = _need_viewed(diagonals.view)
+view_as: Final = _need_viewed(diagonals.view_as)
+atleast_1d: Final = _each_reformed(diagonals.atleast_1d)
+atleast_2d: Final = _each_reformed(diagonals.atleast_2d)
+atleast_3d: Final = _each_reformed(diagonals.atleast_3d)
+t: Final = viewing(shaping.t)
+moveaxis: Final = viewing(shaping.moveaxis)
+swapaxes: Final = viewing(shaping.swapaxes)
+diagonal: Final = viewing(diagonals.diagonal)
+unfold: Final = viewing(slices.unfold)
+as_strided: Final = _strided_view(slices.as_strided)
+slice: Final = viewing(slices.slice)
+strided_slice: Final = viewing(slices.strided_slice)
 
 
 @functools.wraps(shaping.transpose)

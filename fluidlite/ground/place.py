@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from typing import Final
 
 from ..errors import ArgumentError
 from . import state
@@ -51,7 +52,10 @@ class TensorPlace(CPUPlace):
         """False, as the other ones: there is the CPU alone."""
         return False
 
-    is_cuda_pinned_place = is_custom_place = is_ipu_place = is_xpu_place = is_gpu_place
+    is_cuda_pinned_place: Final = is_gpu_place
+    is_custom_place: Final = is_gpu_place
+    is_ipu_place: Final = is_gpu_place
+    is_xpu_place: Final = is_gpu_place
 
     def _equals(self, other: Place) -> bool:
         return isinstance(other, CPUPlace)

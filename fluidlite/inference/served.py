@@ -46,8 +46,8 @@ class Served:
     def __init__(
         self, folder: Path | None, program: str | bytes | None, parameters: str | bytes | None
     ) -> None:
-        self.executor = Executor()
-        self.scope = Scope()
+        self.executor: Executor = Executor()
+        self.scope: Scope = Scope()
         with scope_guard(self.scope):
             loaded = load_inference_model(folder, self.executor, program, parameters)
         self.program: Program = loaded[0]

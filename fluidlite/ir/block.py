@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeVar
 
 from .. import unique_name
 from ..errors import (
@@ -412,10 +412,10 @@ class Block(OldBlock):
         self.program.touch()
         return op
 
-    append_op = api_boundary(
+    append_op: Final = api_boundary(
         _inserting(insert_op, "append_op", "Put an operator at the end.", sys.maxsize)
     )
-    prepend_op = _inserting(insert_op, "prepend_op", "Put an operator at the front.", 0)
+    prepend_op: Final = _inserting(insert_op, "prepend_op", "Put an operator at the front.", 0)
 
     def insert_blank(self, index: int) -> Operator:
         """Put an operator in front of a position that is to be told its type, slots and attributes;

@@ -72,7 +72,8 @@ class FusedDropoutAdd(TensorLayer):
         self, p: float = 0.5, mode: str = "upscale_in_train", name: str | None = None
     ) -> None:
         super().__init__(name)
-        self.p, self.mode = p, mode
+        self.p: float = p
+        self.mode: str = mode
 
     def forward(self, x: Tensor, y: Tensor) -> Tensor:
         """The sum."""

@@ -201,7 +201,7 @@ class RepeatedStep:
             whether it was made: not where something is otherwise than before.
         """
         params = self.params
-        if observed or not self.is_of([param for param, _ in pairs]):
+        if observed() or not self.is_of([param for param, _ in pairs]):
             return False
         gradients = []
         for (param, gradient), form in zip(pairs, self._forms):

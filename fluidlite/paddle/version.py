@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 from ..ground.public_names import list_public_names
 
@@ -30,12 +31,12 @@ def _told(name: str, answer: str, why: str) -> Callable[[], str]:
     return told
 
 
-cuda = _told("cuda", cuda_version, "there is no CUDA")
-cudnn = _told("cudnn", cudnn_version, "there is no cuDNN")
-xpu = _told("xpu", xpu_version, "there is no XPU")
-xpu_xccl = _told("xpu_xccl", xpu_xccl_version, "there is no XPU")
-cinn = _told("cinn", cinn_version, "there is no CINN")
-mkl = _told("mkl", with_mkl, "MKL is not used")
+cuda: Final = _told("cuda", cuda_version, "there is no CUDA")
+cudnn: Final = _told("cudnn", cudnn_version, "there is no cuDNN")
+xpu: Final = _told("xpu", xpu_version, "there is no XPU")
+xpu_xccl: Final = _told("xpu_xccl", xpu_xccl_version, "there is no XPU")
+cinn: Final = _told("cinn", cinn_version, "there is no CINN")
+mkl: Final = _told("mkl", with_mkl, "MKL is not used")
 
 
 def show() -> None:

@@ -63,7 +63,7 @@ class BatchMaker(Described):
         shares_streams: bool = False,
     ) -> None:
         self._site = caller()
-        self.what = f"DataLoader made at {self._site}"
+        self.what: str = f"DataLoader made at {self._site}"
         if num_workers < 0 or timeout < 0:
             name, value = ("num_workers", num_workers) if num_workers < 0 else ("timeout", timeout)
             raise ArgumentError(f"DataLoader: expected {name} of 0 or more, got {value!r:.60}")

@@ -63,7 +63,9 @@ class _Filters(Learned):
         self.kernel_size: tuple[int, ...] = each("kernel_size", kernel_size, self.dimensions)
         shape = filter_shape(in_channels, out_channels, groups, self.kernel_size, self.transposed)
         self._make(shape, out_channels, bias, device, dtype)
-        self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
+        self.in_channels: int = in_channels
+        self.out_channels: int = out_channels
+        self.groups: int = groups
         moved: dict[str, Any] = dict(stride=stride, padding=padding, dilation=dilation)
         moved |= {} if output_padding is None else {"output_padding": output_padding}
         for name, value in moved.items():

@@ -180,8 +180,8 @@ class ReduceOnPlateau(_HasKeys, ReduceLROnPlateau):
     def __call__(self) -> float:
         return self.learning_rate
 
-    last_lr = Alias[float]("learning_rate", "The rate of this epoch.")
-    last_epoch = Alias[int]("epoch_num", "The number of this epoch.")
+    last_lr: Alias[float] = Alias("learning_rate", "The rate of this epoch.")
+    last_epoch: Alias[int] = Alias("epoch_num", "The number of this epoch.")
 
     def get_lr(self) -> float:
         """The rate of this epoch."""

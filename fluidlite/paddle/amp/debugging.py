@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from enum import Enum
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
@@ -328,7 +328,7 @@ def collect_operator_stats() -> Iterator[None]:
         disable_operator_stats_collection()
 
 
-compare_accuracy = refusing(
+compare_accuracy: Final = refusing(
     "compare_accuracy(dump_path: str, another_dump_path: str, output_filename: str, "
     "loss_scale: float = 1, dump_all_tensors: bool = False)",
     "Not there: it compares what two runs on a GPU wrote.",

@@ -7,7 +7,7 @@ return.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NoReturn
+from typing import Final, NoReturn
 
 from ...errors import ArgumentError, NoDeviceError
 from ...ground.place import CPUPlace, is_compiled_with_cuda
@@ -83,10 +83,10 @@ def _is_not(name: str) -> Callable[[], bool]:
     return answer
 
 
-is_compiled_with_cinn = _is_not("is_compiled_with_cinn")
-is_compiled_with_ipu = _is_not("is_compiled_with_ipu")
-is_compiled_with_rocm = _is_not("is_compiled_with_rocm")
-is_compiled_with_xpu = _is_not("is_compiled_with_xpu")
+is_compiled_with_cinn: Final = _is_not("is_compiled_with_cinn")
+is_compiled_with_ipu: Final = _is_not("is_compiled_with_ipu")
+is_compiled_with_rocm: Final = _is_not("is_compiled_with_rocm")
+is_compiled_with_xpu: Final = _is_not("is_compiled_with_xpu")
 
 
 def is_compiled_with_custom_device(device_type: str) -> bool:

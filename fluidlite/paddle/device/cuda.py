@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NoReturn
+from typing import Final, NoReturn
 
 from ...ground.public_names import list_public_names
 from ...ground.tracebacks import api_boundaries
@@ -53,15 +53,15 @@ def _refused(name: str) -> Callable[..., NoReturn]:
     return refused
 
 
-current_stream = _refused("current_stream")
-get_device_capability = _refused("get_device_capability")
-get_device_name = _refused("get_device_name")
-get_device_properties = _refused("get_device_properties")
-max_memory_allocated = _refused("max_memory_allocated")
-max_memory_reserved = _refused("max_memory_reserved")
-memory_allocated = _refused("memory_allocated")
-memory_reserved = _refused("memory_reserved")
-synchronize = _refused("synchronize")
+current_stream: Final = _refused("current_stream")
+get_device_capability: Final = _refused("get_device_capability")
+get_device_name: Final = _refused("get_device_name")
+get_device_properties: Final = _refused("get_device_properties")
+max_memory_allocated: Final = _refused("max_memory_allocated")
+max_memory_reserved: Final = _refused("max_memory_reserved")
+memory_allocated: Final = _refused("memory_allocated")
+memory_reserved: Final = _refused("memory_reserved")
+synchronize: Final = _refused("synchronize")
 
 list_public_names(globals())
 api_boundaries(globals())

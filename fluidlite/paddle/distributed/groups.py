@@ -309,9 +309,9 @@ class ParallelEnv:
         self.nrings: int = int(os.environ.get("FLAGS_nccl_nrings", "1"))  # noqa: SIM112
         self.pg_timeout: int = int(os.environ.get("PADDLE_PG_TIMEOUT", "1800000"))
 
-    local_rank = Alias[int]("rank", "The number of this process.")
-    nranks = Alias[int]("world_size", "How many processes there are.")
-    dev_id = Alias[int]("device_id", "The number of its device, which is not read.")
+    local_rank: Alias[int] = Alias("rank", "The number of this process.")
+    nranks: Alias[int] = Alias("world_size", "How many processes there are.")
+    dev_id: Alias[int] = Alias("device_id", "The number of its device, which is not read.")
 
     def __repr__(self) -> str:
         return f"ParallelEnv(rank={self.rank}, world_size={self.world_size})"

@@ -80,16 +80,16 @@ class ProcessMesh:
             raise ArgumentError(f"expected {rank} different dim_names, got {list(dim_names)}")
         self._dim_names = list(dim_names)
 
-    mesh = Alias[Any]("_mesh", "The numbers of the processes, as an array.")
-    dim_names = Alias[list[str]]("_dim_names", "The names of the axes.")
+    mesh: Alias[Any] = Alias("_mesh", "The numbers of the processes, as an array.")
+    dim_names: Alias[list[str]] = Alias("_dim_names", "The names of the axes.")
 
     @property
     def shape(self) -> list[int]:
         """The sizes of the axes."""
         return list(self._mesh.shape)
 
-    ndim = Alias[int]("_mesh.ndim", "How many axes there are.")
-    size = Alias[int]("_mesh.size", "How many processes there are.")
+    ndim: Alias[int] = Alias("_mesh.ndim", "How many axes there are.")
+    size: Alias[int] = Alias("_mesh.size", "How many processes there are.")
 
     @property
     def process_ids(self) -> list[int]:

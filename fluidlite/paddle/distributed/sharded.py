@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -209,7 +209,7 @@ def shard_optimizer(optimizer: Any, shard_fn: Callable[..., Any] | None = None) 
     return optimizer
 
 
-to_static = refusing(
+to_static: Final = refusing(
     "to_static(layer: Layer, loader: Any = None, loss: Any = None, optimizer: Any = None, "
     "strategy: Any = None)",
     "Nothing, with an error: no program is divided by the placements of its tensors.",

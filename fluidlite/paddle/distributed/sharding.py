@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from ...ground.public_names import list_public_names
 from ...ground.refusing import refusing
 from ...ground.tracebacks import api_boundaries
@@ -9,7 +11,7 @@ from .groups import global_group
 
 __all__ = ["group_sharded_parallel", "save_group_sharded_model"]
 
-group_sharded_parallel = refusing(
+group_sharded_parallel: Final = refusing(
     "group_sharded_parallel(model: Any, optimizer: Any, level: str, scaler: Any = None, "
     "group: Group | None = None, offload: bool = False, sync_buffers: bool = False, "
     "buffer_max_size: int = 8388608, segment_size: int = 1048576, sync_comm: bool = False, "
@@ -21,7 +23,7 @@ group_sharded_parallel = refusing(
     raises="NotInitializedError: there are no other processes.\n"
     "UnsupportedError: always else; says what to write instead.",
 )
-save_group_sharded_model = refusing(
+save_group_sharded_model: Final = refusing(
     "save_group_sharded_model(model: Any, output: Any, optimizer: Any = None)",
     "Nothing, with an error: there is no layer that ``group_sharded_parallel`` gave.",
     "save_group_sharded_model: states are not divided; use paddle.save",

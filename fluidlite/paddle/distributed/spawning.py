@@ -13,7 +13,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from multiprocessing import spawn as spawning
-from typing import Any
+from typing import Any, Final
 
 from ...distributed import launch as launching
 from ...errors import ArgumentError, UnsupportedError
@@ -138,7 +138,7 @@ def _need_layer(operation: str, **given: object) -> None:
         raise ArgumentError(f"expected operation to be linear or embedding, got {operation!r:.60}")
 
 
-split = refusing(
+split: Final = refusing(
     "split(x: Any, size: Sequence[int], operation: str, axis: int = 0, num_partitions: int = 1, "
     "gather_out: bool = True, weight_attr: Any = None, bias_attr: Any = None, "
     "name: str | None = None)",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -113,10 +113,14 @@ _SUM = """The sums of rows that belong to one segment.
 [3.0, 4.0]
 """
 _OTHERS = "The {} of rows that belong to one segment."
-segment_sum = given_first(_of_segments, "sum", "segment_sum", _SUM)
-segment_mean = given_first(_of_segments, "mean", "segment_mean", _OTHERS.format("means"))
-segment_max = given_first(_of_segments, "max", "segment_max", _OTHERS.format("largest elements"))
-segment_min = given_first(_of_segments, "min", "segment_min", _OTHERS.format("smallest elements"))
+segment_sum: Final = given_first(_of_segments, "sum", "segment_sum", _SUM)
+segment_mean: Final = given_first(_of_segments, "mean", "segment_mean", _OTHERS.format("means"))
+segment_max: Final = given_first(
+    _of_segments, "max", "segment_max", _OTHERS.format("largest elements")
+)
+segment_min: Final = given_first(
+    _of_segments, "min", "segment_min", _OTHERS.format("smallest elements")
+)
 
 
 def graph_send_recv(

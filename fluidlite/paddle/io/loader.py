@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -157,7 +157,7 @@ class DataLoader(BatchMaker):
     def from_generator(*args: Any, **kwargs: Any) -> GeneratorLoader:
         return GeneratorLoader(*args, **{**kwargs, "tensors": in_dynamic_mode()})
 
-    from_dataset = staticmethod(loader.DataLoader.from_dataset)
+    from_dataset: Final = staticmethod(loader.DataLoader.from_dataset)
 
 
 def _mapped(batch: Any, function: Callable[[Any], Any]) -> Any:

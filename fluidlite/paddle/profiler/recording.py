@@ -144,7 +144,7 @@ class Profiler(Described):
             if target is not ProfilerTarget.CPU:
                 warn(f"there is no {target!r:.40} to be measured: programs run on the CPU", None)
         self.targets = [ProfilerTarget.CPU]
-        self.timer_only = bool(timer_only)
+        self.timer_only: bool = bool(timer_only)
         self.step_num = 0
         self.current_state = ProfilerState.CLOSED
         #: what was recorded last

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 from ... import layers
 from ...errors import ArgumentError
@@ -88,7 +88,7 @@ deform_conv2d: Callable[..., Variable] = Spelling(
     fixed={"modulated": None},
     defaults={"groups": 1, "deformable_groups": 1, "im2col_step": 1},
 )
-sparse_embedding = refusing(
+sparse_embedding: Final = refusing(
     "sparse_embedding(input: Variable, size: Sequence[int], padding_idx: int | None = None, "
     "is_test: bool = False, entry: object = None, table_class: str = 'MemorySparseTable', "
     "param_attr: Any = None, dtype: str = 'float32', slot: object = None)",

@@ -71,7 +71,7 @@ class GraphProgram:
         names: Mapping[str, Any],
         trained: Sequence[Any],
     ) -> None:
-        self.program = Program()
+        self.program: Program = Program()
         self.parts = parts
         self.forms: list[tuple[Any, ...]] = []
         self._feeds: list[str] = []

@@ -37,7 +37,7 @@ class GraphModule:
     def __init__(self, module: Module, name: str) -> None:
         self.origin = module
         self.name = name
-        self.config = ModuleConfig()
+        self.config: ModuleConfig = ModuleConfig()
 
     def to(self, *args: Any, **kwargs: Any) -> Any:
         """The module, where that class is asked for; else this, whose module is cast.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -48,9 +48,13 @@ _SUM = """The sums over all processes, element by element.
 >>> fleet.metrics.sum(np.array([1.0, 2.0])).tolist()
 [1.0, 2.0]
 """
-sum = given_first(_reduced, "sum", "sum", _SUM)
-max = given_first(_reduced, "max", "max", "The largest over all processes, element by element.")
-min = given_first(_reduced, "min", "min", "The smallest over all processes, element by element.")
+sum: Final = given_first(_reduced, "sum", "sum", _SUM)
+max: Final = given_first(
+    _reduced, "max", "max", "The largest over all processes, element by element."
+)
+min: Final = given_first(
+    _reduced, "min", "min", "The smallest over all processes, element by element."
+)
 
 
 def mae(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
 
 from ....ground.missing_names import answer_of_paddle_2
 from ....ground.public_names import list_public_names
@@ -18,7 +19,7 @@ def bf16_guard() -> Iterator[None]:
     yield
 
 
-decorate_bf16 = refusing(
+decorate_bf16: Final = refusing(
     "decorate_bf16(optimizer: Optimizer, amp_lists: Any = None, use_pure_bf16: bool = False, "
     "use_bf16_guard: bool | None = None)",
     "Not there.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Final
 
 from ....contrib import mixed_precision
 from ....contrib.mixed_precision.decorator import OptimizerWithMixedPrecision
@@ -162,14 +162,14 @@ def fp16_guard() -> Iterator[None]:
 _NO_HALF = "programs of 2.6 in float16 run on a GPU alone: its CPU has no kernels for them"
 
 
-cast_model_to_fp16 = refusing(
+cast_model_to_fp16: Final = refusing(
     "cast_model_to_fp16(program: Program, amp_lists: AutoMixedPrecisionLists | None = None, "
     "use_fp16_guard: bool = True, dest_type: Any = None, level: str = 'O2', "
     "use_promote: bool = False)",
     "Not there.",
     f"cast_model_to_fp16: {_NO_HALF}",
 )
-cast_parameters_to_fp16 = refusing(
+cast_parameters_to_fp16: Final = refusing(
     "cast_parameters_to_fp16(place: Any, program: Program, scope: Scope | None = None, "
     "to_fp16_var_names: Iterable[str] | None = None, dest_type: Any = None, "
     "rewrite_master_weight: bool = False, master_weights: dict[str, Any] | None = None)",
