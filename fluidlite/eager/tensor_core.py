@@ -467,9 +467,8 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
 
     def _replace(self, gradient: Any, seen: bool = False) -> None:
         """Be another gradient: an array, or rows of one, which are an array for who has seen it."""
-        array = gradient
         own: TensorRecord = self
-        own.origin = None
+        array, own.origin = gradient, None
         if isinstance(gradient, SelectedRows) and (seen or self._seen[0] is not None):
             array = gradient.to_dense()
             self._seen = gradient, array
