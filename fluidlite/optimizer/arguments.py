@@ -102,6 +102,11 @@ class Arguments:
     #: the arguments that the constructor was given by name
     _named: ClassVar[frozenset[str]] = frozenset()
 
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        if "__init__" not in vars(cls):  # Python 3.10 asks ``__new__`` for its signature there
+            cls.__init__ = cls.__init__  # type: ignore[method-assign]
+
     def __new__(cls, *given: Any, **named: Any) -> Self:
         made = super().__new__(cls)
         vars(made)["_named"] = frozenset(named)
