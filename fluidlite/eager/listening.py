@@ -97,7 +97,8 @@ def hear_everywhere(new: Listener | None) -> None:
     """Let the operators of all threads tell somebody, too; None for nobody."""
     global _everywhere
     before, _everywhere = _everywhere, new
-    _switch((new is not None) - (before is not None))
+    if before is not new:
+        _switch((new is not None) - (before is not None))
 
 
 def _switch(change: int) -> None:

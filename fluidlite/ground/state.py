@@ -150,6 +150,9 @@ def reset() -> None:
     """Forget all process-wide state: programs, scope, names, flags.  Tests begin with it."""
     for each in _slots:
         each.reset()
+    for watcher in _watchers:
+        watcher({})
+        _tell_of_environment(watcher)
 
 
 #: the class of tensors that layers make where they run at once; None where they build programs, and
@@ -263,6 +266,10 @@ def watch_flags(watcher: Callable[[dict[str, object]], None]) -> None:
         watcher: is called with all flags.
     """
     _watchers.append(watcher)
+    _tell_of_environment(watcher)
+
+
+def _tell_of_environment(watcher: Callable[[dict[str, object]], None]) -> None:
     if any(name.startswith("FLAGS_") for name in os.environ):
         with suppress(ValueError):  # which is told to who asks for the flags
             watcher(flag_values.get())

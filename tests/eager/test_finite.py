@@ -4,9 +4,11 @@ import threading
 
 import pytest
 
+import fluidlite as fluid
 from fluidlite import paddle
 from fluidlite.eager import recording
 from fluidlite.errors import NonFiniteError
+from fluidlite.ground import state
 
 F = paddle.nn.functional
 
@@ -68,3 +70,10 @@ def test_nothing_is_looked_at_when_it_is_off():
     paddle.set_flags({"FLAGS_check_nan_inf": False})
     assert recording.EagerCall.sole is before
     assert paddle.log(paddle.zeros([1])).tolist() == [-float("inf")]
+
+
+def test_a_reset_of_all_state_ends_it():
+    fluid.set_flags({"FLAGS_check_nan_inf": True})
+    assert recording.observed()
+    state.reset()
+    assert not recording.observed()
