@@ -123,7 +123,7 @@ class _Back(NamedTuple):
 class WrittenOut:
     """A function for arguments of certain forms; stands in the place of a gradient rule, too."""
 
-    __slots__ = ("_back", "_parts", "forward", "function", "op", "places", "reads", "single")
+    __slots__ = ("_back", "_parts", "forward", "function", "op", "reads")
 
     def __init__(
         self,
@@ -141,8 +141,6 @@ class WrittenOut:
             self._parts[None] = back.line.function(back.takes, back.gives)
         self.reads: Sequence[int] = reads  #: the tensors among the arguments that backward reads
         self.op: NamedStep = NamedStep(function.__name__)
-        self.places: Sequence[Any] = ()
-        self.single: bool = True
 
     @property
     def flows(self) -> bool:

@@ -418,8 +418,8 @@ def mark_overwritten(origin: Any) -> None:
         return
     mark = Overwritten(call_site())
     if isinstance(node.out, dict):
-        slot, k = node.how.places[origin.index]
-        if (slot in node.out and k is None) or (slot in node.out and k is not None):
+        slot, _ = node.how.places[origin.index]
+        if slot in node.out:
             node.out[slot] = mark
     elif getattr(node.how, "keeps_out", None):
         node.out = mark
