@@ -48,7 +48,7 @@ _MODULES = frozenset([
     "framework", "incubate", "initializer", "input", "inspect", "io", "jax", "layer_helper",
     "layers", "lod_tensor", "metrics", "model", "nets", "nn", "onnx", "ops", "optimizer",
     "paddle", "param_attr", "profiler", "proto", "reader", "readers", "regularizer",
-    "transpiler", "unique_name",
+    "transform", "transpiler", "unique_name",
 ])  # fmt: skip
 #: of them those that are for its own use
 _INNER = frozenset([

@@ -21,6 +21,7 @@ MODULES = {
     "fluidlite.autograd": "Derivatives of functions.",
     "fluidlite.flow": "Eager tensors in the spelling of OneFlow.",
     "fluidlite.inspect": "Pages, pictures, costs and checks of programs.",
+    "fluidlite.transform": "Programs to programs: rewriting, surgery, derivatives, batches.",
     "fluidlite.checkpoint": "Trainings that go on after a stop.",
     "fluidlite.onnx": "ONNX files.",
     "fluidlite.compat": "Programs of paddle.fluid 1.8, unchanged.",

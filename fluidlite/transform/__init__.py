@@ -1,0 +1,17 @@
+"""Programs to programs: transformations that users write, read and trust.
+
+Each takes a program and gives another one, whose shapes are inferred anew and which keeps the rules
+of :meth:`Program.verify`; the program that it was given stays as it was.
+"""
+
+from __future__ import annotations
+
+from ..ground.missing_names import answer
+from ..ground.public_names import list_public_names
+from ..ground.tracebacks import api_boundaries
+
+__all__: list[str] = []
+
+list_public_names(globals())
+api_boundaries(globals())
+answer(globals())

@@ -1,0 +1,70 @@
+"""A changed copy of a program that keeps the rules of programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from ..errors import VerifyError
+from ..ir.block import Block
+from ..ir.operator import Operator
+from ..ir.program import Program, copy_operator
+from ..ir.shape_inference import declare_outputs
+
+
+def transformed(program: Program, change: Callable[[Program], None]) -> Program:
+    """A changed copy of a program; the program stays as it is, whatever fails.
+
+    Args:
+        program: any.
+        change: is given the copy and changes it.
+
+    Raises:
+        FluidError: what ``change`` raises; or operators do not fit what they read any more.
+        VerifyError: the copy breaks a rule that the program keeps.
+    """
+    copied = program.clone()
+    change(copied)
+    infer_shapes(copied)
+    try:
+        copied.verify()
+    except VerifyError:
+        if _is_right(program):
+            raise
+    return copied
+
+
+def _is_right(program: Program) -> bool:
+    """Whether a program keeps the rules: one that nobody can run can be changed, too."""
+    try:
+        program.verify()
+    except VerifyError:
+        return False
+    return True
+
+
+def infer_shapes(program: Program) -> None:
+    """Declare anew what operators write, from what they read; those that nobody defined stay.
+
+    Args:
+        program: is changed.
+
+    Raises:
+        FluidError: an operator does not fit what it reads.
+    """
+    for block in program.blocks:
+        for op in block.ops:
+            if op.definition is not None:
+                declare_outputs(op, op.instance(), block.var_recursive)
+
+
+def copied_operator(op: Operator, block: Block, names: Mapping[str, str]) -> Operator:
+    """An operator for another block, under other names; marks and call sites are its own.
+
+    Args:
+        op: what to copy.
+        block: is to hold the copy, which is not put in.
+        names: old name -> new name; others stay.
+    """
+    made = copy_operator(op, block)
+    made.rename(names)
+    return made
