@@ -9,8 +9,9 @@ from __future__ import annotations
 from ..ground.missing_names import answer
 from ..ground.public_names import list_public_names
 from ..ground.tracebacks import api_boundaries
+from .results import Transformed
 
-__all__: list[str] = []
+__all__ = ["Transformed"]
 
 list_public_names(globals())
 api_boundaries(globals())
