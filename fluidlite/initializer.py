@@ -88,6 +88,8 @@ class Initializer(HasProtectedArguments, Described):
     #: element types that values are cast to -> those that operators make
     made_as: ClassVar[Mapping[DType, DType]] = {DType.FP16: DType.FP32}
     protected: ClassVar[Mapping[str, str]] = {"_mean": "loc", "_std_dev": "scale"}
+    #: gives the value of a parameter where no operator makes it
+    array: ClassVar[Any] = None
 
     def __post_init__(self) -> None:
         for name, check in _checks_of(type(self)):  # type: ignore[arg-type]  # of a class

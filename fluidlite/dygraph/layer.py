@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
@@ -29,7 +30,7 @@ from ..ir.program import default_main_program
 from ..ir.variable import Variable
 from ..layer_helper import ObjectHelper
 from ..layers.layer import LayerBuilder
-from ..param_attr import Attr, as_eager_attr
+from ..param_attr import Attr, ParamAttr, as_eager_attr
 from .registry import Registry
 from .tensor import VarBase, new_parameter
 
@@ -77,14 +78,20 @@ class Layer(Registry):
 
     #: the class of its tensors where that is one, with a guard or without; None for those of guards
     tensor_kind: ClassVar[Any] = None
+    _full_name: str
+    _element_type: DType
+    _dtype: DTypeLike  # as given, as in fluid 1.8
+    _built: bool
 
     def __init__(self, name_scope: str | None = None, dtype: DTypeLike = "float32") -> None:
         super().__init__()
         stem = _snake_case(type(self).__name__) if name_scope is None else name_scope
-        self._full_name = unique_name.generate(stem)
-        self._element_type = as_dtype(dtype)
-        self._dtype: DTypeLike = dtype  # as given, as in fluid 1.8
-        self._built = False
+        self.__dict__.update(
+            _full_name=unique_name.generate(stem),
+            _element_type=as_dtype(dtype),
+            _dtype=dtype,
+            _built=False,
+        )
 
     @property
     def _helper(self) -> ObjectHelper:
@@ -295,7 +302,7 @@ class Layer(Registry):
         self, made: Callable[..., Any], attr: Any, shape: Any, dtype: DType, suffix: str, start: Any
     ) -> Any:
         """A parameter that runs at once; None when ``attr`` is False."""
-        eager_attr = as_eager_attr(attr)
+        eager_attr = _NOTHING_SAID if attr is None else as_eager_attr(attr)
         if eager_attr is None:
             return None
         name = eager_attr.name or unique_name.generate(f"{self._full_name}.{suffix}")
@@ -427,6 +434,11 @@ class Layer(Registry):
             )
 
 
+#: what is said about most parameters
+_NOTHING_SAID = ParamAttr()
+
+
+@functools.lru_cache
 def _snake_case(name: str) -> str:
     """``BatchNorm`` as ``batch_norm``, ``Conv2D`` as ``conv2d``, ``GRUUnit`` as ``gru_unit``."""
     spaced = re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", name)

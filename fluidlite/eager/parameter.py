@@ -184,7 +184,7 @@ def parameter_of(
     if lazy:
         parameter._draws = draws
     if attr is not None:
-        for field_name, kept in attr.parameter_arguments().items():
-            if field_name != "trainable":
-                setattr(parameter, field_name, kept)
+        arguments = attr.parameter_arguments()
+        del arguments["trainable"]
+        parameter.__dict__.update(arguments)
     return parameter

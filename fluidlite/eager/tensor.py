@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from .. import unique_name
-from ..errors import ExplainedError, suggestion
+from ..errors import ExplainedError
 from ..functions.mixing import LEFT_FIRST, Promotion
-from ..ground.to_come import not_yet
+from ..ground.to_come import members_to_come, not_yet
 from ..ground.tracebacks import quick_api_boundary
 from . import engine, finite
 from .methods import Methods
 from .printing import tensor_text
+from .recording import quick_results
 from .storage import Storage
 from .tensor_core import TensorCore
 
@@ -40,11 +41,6 @@ class Tensor(Methods, Storage, TensorCore):
     sees: ClassVar[bool] = True
     promotion: ClassVar[Promotion] = LEFT_FIRST
     results: ClassVar[type[Tensor]]
-
-    if not TYPE_CHECKING:  # checkers know the methods one by one
-
-        def __getattr__(self, name: str) -> Any:
-            raise ExplainedError(_why_not, type(self), name, name=name, obj=self)
 
     @property
     def size(self) -> int:
@@ -90,12 +86,22 @@ class Tensor(Methods, Storage, TensorCore):
         engine.sweep_back([self], seeds, retain_graph=retain_graph)
 
 
-def _why_not(kind: type, name: str) -> str:
-    """Why tensors have no attribute of a name."""
-    known = [each for each in dir(kind) if not each.startswith("_")]
-    waits = not_yet(f"paddle.Tensor.{name}")
-    more = f": {waits}" if waits else suggestion(name, known)
-    return f"{kind.__name__!r} object has no attribute {name!r}{more}"
+class _ToCome:
+    """An attribute that is not there yet.  Tensors have no ``__getattr__``, for what has one has
+    all its attributes later.
+
+    Args:
+        name: of the attribute.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, tensor: Tensor | None, kind: type[Tensor]) -> NoReturn:
+        raise ExplainedError(not_yet, f"paddle.Tensor.{self.name}", name=self.name, obj=tensor)
 
 
+for _name in members_to_come("paddle.Tensor"):
+    setattr(Tensor, _name, _ToCome(_name))
+Tensor.results = quick_results(Tensor)
 finite.follow_flags()

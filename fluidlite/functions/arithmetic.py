@@ -7,6 +7,7 @@ float of integers.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -30,7 +31,12 @@ _BYTE = np.dtype("uint8")
 
 def get_default_dtype() -> str:
     """The name of the element type that fractions get: "float32", unless it was set."""
-    return default_float().name
+    return _name_of(default_float())
+
+
+@functools.lru_cache
+def _name_of(dtype: np.dtype[Any]) -> str:
+    return dtype.name  # which NumPy puts together
 
 
 def set_default_dtype(d: DTypeLike) -> None:
@@ -264,6 +270,8 @@ def matmul(
             raise ArgumentError(f"matmul: expected two tensors, got {each!r}; multiply with x * y")
     x, y = operands(x, y, "matmul")
     whole = _dtype(x)
+    if whole.kind == "f" and _ndim(x) > 1 and _ndim(y) > 1 and not (transpose_x or transpose_y):
+        return eager.matmul(x, y)
     if whole.kind in "iu":  # float64 has all integers up to 2^53
         x, y = (cast_to(each, np.dtype("float64")) for each in (x, y))
     transpose_x, transpose_y = transpose_x and _ndim(x) > 1, transpose_y and _ndim(y) > 1

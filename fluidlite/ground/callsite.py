@@ -17,10 +17,14 @@ from .state import StateSlot, slot, strictness
 from .tracebacks import BOUNDARIES
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-#: file -> whether its lines are none of the user's
-_own: dict[str, bool] = {contextlib.__file__: True, functools.__file__: True}
 #: what the command ``fluidlite`` begins with: the lines that call it are none of the user's
-_COMMAND = os.path.join("command_line", "cli.py")
+_COMMAND = os.path.join(_PACKAGE, "command_line", "cli.py")
+#: file -> whether its lines are none of the user's; None where those that call it are none, either
+_own: dict[str, bool | None] = {
+    contextlib.__file__: True,
+    functools.__file__: True,
+    _COMMAND: None,
+}
 SITES_KEPT = 4096
 
 
@@ -42,13 +46,12 @@ def caller() -> CallSite | None:
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         file = frame.f_code.co_filename
-        own = _own.get(file)
-        if own is None:
+        try:
+            own = _own[file]
+        except KeyError:
             own = _own[file] = file.startswith(_PACKAGE)
-        if not own:
-            return _site(file, frame.f_lineno)
-        if file.endswith(_COMMAND):
-            return None
+        if own is not True:
+            return None if own is None else _site(file, frame.f_lineno)
         frame = frame.f_back
     return None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
 #: methods of tensors for linear algebra and signals
@@ -20,8 +21,9 @@ TO_COME_OF_PADDLE_2 = {
     "pictures": "paddle.vision.*",
     "sparse tensors": """
         paddle.sparse.* paddle.Tensor.coalesce paddle.Tensor.cols paddle.Tensor.crows
-        paddle.Tensor.indices paddle.Tensor.is_sparse* paddle.Tensor.nnz paddle.Tensor.rows
-        paddle.Tensor.to_dense paddle.Tensor.to_sparse_* paddle.Tensor.values
+        paddle.Tensor.indices paddle.Tensor.is_sparse paddle.Tensor.is_sparse_coo
+        paddle.Tensor.is_sparse_csr paddle.Tensor.nnz paddle.Tensor.rows paddle.Tensor.to_dense
+        paddle.Tensor.to_sparse_coo paddle.Tensor.to_sparse_csr paddle.Tensor.values
         paddle.Tensor.get_selected_rows paddle.Tensor.is_selected_rows""",
     "graphs": "paddle.geometric.*",
     "texts": "paddle.text.* paddle.Tensor.set_string_list paddle.Tensor.set_vocab",
@@ -49,3 +51,16 @@ def not_yet(name: str) -> str:
     """That a whole name of paddle 2 is not there yet; an empty text of others."""
     why = to_come(name)
     return "" if why is None else f"{name} is not there yet ({why})"
+
+
+def members_to_come(whole: str) -> Iterator[str]:
+    """The names that are listed, or stand in all modules, below a whole name of paddle 2.
+
+    >>> "cdist" in members_to_come("paddle.Tensor")
+    True
+    """
+    for patterns in TO_COME_OF_PADDLE_2.values():
+        for pattern in patterns.split():
+            where, _, name = pattern.rpartition(".")
+            if fnmatchcase(whole, where) and name != "*":
+                yield name

@@ -20,12 +20,12 @@ class Module(Owner):
     """
 
     training: bool
+    _pre_hooks: Hooks
+    _post_hooks: Hooks
 
     def __init__(self) -> None:
         super().__init__()
-        object.__setattr__(self, "training", True)
-        self._pre_hooks: Hooks = {}
-        self._post_hooks: Hooks = {}
+        self.__dict__.update(training=True, _pre_hooks={}, _post_hooks={})
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         """What is computed: written by subclasses.

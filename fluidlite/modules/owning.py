@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from ..eager.engine import located
 from ..errors import ArgumentError, FluidError, suggestion
 from ..ground.protected import raise_refused
-from ..ground.tracebacks import quick_api_boundary
+from ..ground.tracebacks import cut, is_boundary
 
 
 class Kept(NamedTuple):
@@ -28,8 +28,7 @@ class Owner:
     _continues: ClassVar[bool] = False
 
     def __init__(self) -> None:
-        for place in self._keeps:
-            object.__setattr__(self, place, {})
+        self.__dict__.update((place, {}) for place in self._keeps)
 
     if TYPE_CHECKING:  # which :func:`remembers` gives a class
 
@@ -97,7 +96,7 @@ def remembers(owner: Any, keeps: Mapping[str, Kept], read_out: Callable[[Any], A
 def keep(owner: Any, keeps: Mapping[str, Kept]) -> None:
     """Say what a class remembers of what its attributes are given; see :func:`remembers`."""
     owner._keeps = keeps
-    owner.__setattr__ = quick_api_boundary(_assigning(keeps))
+    owner.__setattr__ = is_boundary(_assigning(keeps))
 
 
 def _reading(places: tuple[str, ...], read_out: Callable[[Any], Any]) -> Any:
@@ -118,20 +117,25 @@ def _reading(places: tuple[str, ...], read_out: Callable[[Any], Any]) -> Any:
 
 def _assigning(keeps: Mapping[str, Kept]) -> Any:
     assigned = tuple((place, kept.kinds) for place, kept in keeps.items() if kept.assigned)
+    kinds_kept = tuple(kinds for _, kinds in assigned)
     places = tuple(keeps)
 
     def __setattr__(self: Any, name: str, value: Any) -> None:
-        for place, kinds in assigned:
-            if isinstance(value, kinds):
+        try:
+            if isinstance(value, kinds_kept):
+                place = next(place for place, kinds in assigned if isinstance(value, kinds))
                 self._keep(place, name, value)
                 return
-        for place in places:
-            registry = self.__dict__.get(place)
-            if registry is not None and name in registry:
-                if value is not None and not isinstance(value, keeps[place].kinds):
-                    raise self._unfit(place, name, value)
-                registry[name] = value
-                return
-        object.__setattr__(self, name, value)
+            own = self.__dict__
+            for place in places:
+                if place in own and name in own[place]:
+                    if value is not None and not isinstance(value, keeps[place].kinds):
+                        raise self._unfit(place, name, value)
+                    own[place][name] = value
+                    return
+            object.__setattr__(self, name, value)
+        except Exception as error:
+            cut(error)
+            raise
 
     return __setattr__

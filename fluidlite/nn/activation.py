@@ -38,7 +38,7 @@ class FunctionLayer(FunctionCaller, TensorLayer):
             given: options by name; ``name`` stands in the names of programs' variables.
         """
         TensorLayer.__init__(self, given.pop("name", None))
-        self._options = self._unusual(given)
+        self.__dict__["_options"] = self._unusual(given)
 
     def __getattr__(self, name: str) -> Any:
         """An option, as it was given or has been set since."""

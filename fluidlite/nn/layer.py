@@ -161,9 +161,11 @@ class TensorLayer(Layer):
         dtype: the element type of its parameters; the default one when None.
     """
 
+    _said_name: str | None
+
     def __init__(self, name: str | None = None, dtype: DTypeLike = None) -> None:
         super().__init__(dtype=get_default_dtype() if dtype is None else dtype)
-        self._said_name = name
+        self.__dict__["_said_name"] = name
 
     def _parameter_type(self) -> DType:
         return self._element_type

@@ -64,9 +64,11 @@ class WindowArguments:
         """
         if self.is_channels_last or self.rank < 2 or len(shape) != self.rank + 2:
             return
+        if shape[-1] not in _PICTURES:
+            return
         *sizes, last = shape[1:]
         known = [size for size in sizes if size != -1]
-        if last not in _PICTURES or sizes[0] == -1 or min(known) <= last:
+        if sizes[0] == -1 or min(known) <= last:
             return
         smallest, largest = min(known), max(known)
         alike = len(known) > 1 and smallest == largest and (last > 1 or self.sizes[-1] > 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -177,7 +178,7 @@ class swish(UseMkldnn, Unary):
 
     def run(self, xp: Any, X: Array) -> Array:
         gate = logistic(xp, X if self.beta == 1 else self.beta * X)
-        largest = float(np.finfo(X.dtype).max)  # where the gate is 0, infinite X must give 0
+        largest = _largest(X.dtype)  # where the gate is 0, infinite X must give 0
         if self.beta < 0:
             return xp.minimum(X, largest) * gate
         return xp.maximum(X, -largest) * gate
@@ -516,6 +517,11 @@ FAR = 1000.0
 
 #: powers of e that are still finite, by the bytes of an element
 LARGEST_POWER = {4: 88.7, 8: 709.7}
+
+
+@functools.lru_cache
+def _largest(dtype: Any) -> float:
+    return float(np.finfo(dtype).max)
 
 
 def logistic(xp: Any, X: Array) -> Array:

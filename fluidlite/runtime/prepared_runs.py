@@ -30,13 +30,15 @@ class KeptCall:
         engine: that runs programs in place of NumPy; None where NumPy does.
     """
 
-    __slots__ = ("_backend", "_changes", "_engine", "_revision", "asked", "draw", "run")
+    __slots__ = ("_backend", "_engine", "asked", "changes", "draw", "revision", "run")
 
     def __init__(self, asked: Run, backend: Any, engine: Any) -> None:
         self.asked: Run = asked
         self._backend = backend
         self._engine = engine
-        self._revision = self._changes = -1
+        #: the revisions of the program and of the scope for which it is what the next run would take
+        self.revision: int = -1
+        self.changes: int = -1
         #: as of :class:`BoundCall`, where it is valid
         self.run: Any = None
         self.draw: Callable[..., Any] | None = None
@@ -50,7 +52,7 @@ class KeptCall:
         program, scope = self.asked.program, self.asked.scope
         state: RunState | None = program.remembered.get(key)
         plan = None if state is None else state.plans.get((program.revision, self.asked.wanted))
-        self._revision = -1
+        self.revision = -1
         if state is None or plan is None:
             return
         if self._engine is not None:
@@ -62,12 +64,7 @@ class KeptCall:
             self.run = call.run
             self.draw = partial(state.draw, program, self._backend) if call.draws else None
         if self.run is not None:
-            self._revision, self._changes = program.revision, scope.revision
-
-    def is_valid(self) -> bool:
-        """Whether it is what the next run would take."""
-        asked = self.asked
-        return self._revision == asked.program.revision and self._changes == asked.scope.revision
+            self.revision, self.changes = program.revision, scope.revision
 
 
 class PreparesRuns(ExecutorState):
@@ -112,14 +109,20 @@ class PreparesRuns(ExecutorState):
 
     @quick_api_boundary
     def _run_prepared(self, kept: KeptCall, feed: Mapping[str, Any]) -> list[Any]:
-        guard = checks_nan_inf()
-        if kept.asked.program.schedules:
-            kept.asked.follow_schedules()
+        asked, guard = kept.asked, checks_nan_inf()
+        program = asked.program
+        if program.schedules:
+            asked.follow_schedules()
         is_plain = not (guard or self._looks or self._key is None) and type(feed) is dict
-        if is_plain and kept.is_valid() and groups.get().size == 1:
+        if (
+            is_plain
+            and kept.revision == program.revision
+            and kept.changes == asked.scope.revision
+            and groups.get().size == 1
+        ):
             found: list[Any] | None = kept.run(feed, kept.draw)
             if found is not None:
                 return found
-        results = self._run(kept.asked.with_feed(feed, guard))
+        results = self._run(asked.with_feed(feed, guard))
         kept.find(self._key)
         return results

@@ -88,9 +88,13 @@ class Module(CommonModule):
     def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
         """``forward``, between the hooks."""
         try:
+            if not (self._pre_hooks or self._post_hooks or kwargs):
+                for each in inputs:
+                    if each.__class__ is not Tensor:
+                        break
+                else:
+                    return self.forward(*inputs)
             with appending(Tensor, *inputs, kwargs):
-                if not self._pre_hooks and not self._post_hooks:
-                    return self.forward(*inputs, **kwargs)
                 inputs = self._before(inputs)
                 return self._behind(inputs, self.forward(*inputs, **kwargs))
         except Exception as error:

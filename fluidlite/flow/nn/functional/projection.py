@@ -39,7 +39,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     >>> fluid.flow.nn.functional.linear(fluid.flow.tensor([[1.0, 2.0]]), w).tolist()
     [[21.0]]
     """
-    out = matmul(input, swapaxes(weight, -1, -2))
+    out = matmul(input, weight, transpose_y=True)
     return out if bias is None else add(out, bias)
 
 
