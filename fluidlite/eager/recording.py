@@ -9,7 +9,7 @@ output, to a :class:`NodeOutput` of one with several, or to a leaf: the tensor i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, ClassVar, TypeVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -76,26 +76,6 @@ class TensorRecord(Operand):
     def edge(self) -> Any:
         """Where a cotangent of this tensor goes; None where it stops."""
         return None if self.stop else self if self.origin is None else self.origin
-
-
-T = TypeVar("T", bound=TensorRecord)
-
-
-def quick_results(cls: type[T]) -> type[T]:
-    """A function that makes tensors of a class as the class itself would, in half of the time.
-
-    Args:
-        cls: what it has beside the fields of :class:`TensorRecord` is there without a constructor.
-    """
-    new: Any = object.__new__
-
-    def results(array: Any, origin: Any = None, stop: bool = True) -> Any:
-        made = new(cls)
-        made.array, made.origin, made.stop, made.version = array, origin, stop, 0
-        return made
-
-    results.flat_zeros, results.frees_all = cls.flat_zeros, cls.frees_all  # type: ignore[attr-defined]
-    return cast("type[T]", staticmethod(results))
 
 
 #: what is given the type of an operator and its kernel, and gives a kernel that measures it

@@ -12,7 +12,6 @@ from ..ground.tracebacks import quick_api_boundary
 from . import engine, finite
 from .methods import Methods
 from .printing import tensor_text
-from .recording import quick_results
 from .storage import Storage
 from .tensor_core import TensorCore
 
@@ -102,6 +101,6 @@ class _ToCome:
 
 
 for _name in members_to_come("paddle.Tensor"):
-    setattr(Tensor, _name, _ToCome(_name))
-Tensor.results = quick_results(Tensor)
+    if not hasattr(Tensor, _name):
+        setattr(Tensor, _name, _ToCome(_name))
 finite.follow_flags()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, overload
 import numpy as np
 
 from ..eager import engine
-from ..eager.recording import eager, quick_results
+from ..eager.recording import eager
 from ..eager.sweep import BackwardPass, described
 from ..eager.tensor_core import OPERATOR_FUNCTIONS, TensorCore, need_differentiable
 from ..errors import ArgumentError, GradientShapeError, GradientStateError, TruthError
@@ -318,7 +318,17 @@ class Tensor(Conversion, Placed, MoreMethods, InPlace, TensorCore):  # type: ign
         return printing.tensor_text(self.numpy(), notes)
 
 
-Tensor.results = quick_results(Tensor)
+class _Result(Tensor):
+    """What the engine makes tensors with: an array, its origin and whether gradients stop."""
+
+    def __new__(cls, array: Any, origin: Any = None, stop: bool = True) -> Any:
+        made: Any = _new(Tensor)
+        made.array, made.origin, made.stop, made.version = array, origin, stop, 0
+        return made
+
+
+_new = object.__new__
+Tensor.results = _Result
 
 
 def filled(data: tuple[Any, ...], dtype: Any) -> np.ndarray[Any, Any]:

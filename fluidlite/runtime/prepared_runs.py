@@ -36,7 +36,7 @@ class KeptCall:
         self.asked: Run = asked
         self._backend = backend
         self._engine = engine
-        #: the revisions of the program and of the scope for which it is what the next run would take
+        #: the revisions of program and scope for which it is what the next run would take
         self.revision: int = -1
         self.changes: int = -1
         #: as of :class:`BoundCall`, where it is valid

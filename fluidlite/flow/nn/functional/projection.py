@@ -17,7 +17,7 @@ from ....errors import ArgumentError, ShapeError
 from ....functions.arithmetic import add, divide, equal, matmul, multiply, not_equal
 from ....functions.elementary import cast
 from ....functions.selection import gather, unique
-from ....functions.shaping import reshape, swapaxes, unsqueeze
+from ....functions.shaping import reshape, unsqueeze
 from ....nn.functional import projection as lenient
 from ....nn.functional.windows import of_rank
 from ...elementary import where
