@@ -168,6 +168,14 @@ class ParseError(FluidError, ValueError):
     """A text is no program; says line and column."""
 
 
+class PatchError(FluidError, ValueError):
+    """A text is no patch, or a program is not the one that a patch is of."""
+
+
+class MergeConflictError(FluidError, ValueError):
+    """Two changes of a program are about the same part of it."""
+
+
 class VerifyError(FluidError, ValueError):
     """A program breaks one of the rules that every program keeps."""
 

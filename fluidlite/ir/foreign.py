@@ -140,12 +140,18 @@ def note_written(program: Program, data: bytes) -> None:
         program: what was written.
         data: what describes it: a program file or a text.
     """
-    every = tuple([op.foreign for op in _operators(program)])
+    note_operators(list(_operators(program)), data)
+
+
+def note_operators(operators: Sequence[Operator], data: bytes) -> None:
+    """Remember that this process wrote operators as these bytes; as of :func:`note_written`."""
+    every = tuple([op.foreign for op in operators])
     marks: Marks = every if len(set(every)) > 1 else next(iter(every), OWN)  # one, nearly always
     written, key = _written.get(), _digest(data)
     before = written.find(key)
     if before is not None and before != marks:  # what any of them may, these bytes may
-        each = zip(_each(before, program), _each(marks, program), strict=True)
+        count = len(operators)
+        each = zip(_each(before, count), _each(marks, count), strict=True)
         marks = tuple([a & b for a, b in each])
     written.keep(key, marks)
 
@@ -157,8 +163,13 @@ def mark_read(program: Program, data: bytes) -> None:
         program: what was read.
         data: the bytes that describe it.
     """
+    mark_operators(list(_operators(program)), data)
+
+
+def mark_operators(operators: Sequence[Operator], data: bytes) -> None:
+    """Mark operators that were just read from bytes; as of :func:`mark_read`."""
     known = _written.get().find(_digest(data))
-    for op, mark in zip(_operators(program), _each(known, program), strict=True):
+    for op, mark in zip(operators, _each(known, len(operators)), strict=True):
         op.foreign = mark
 
 
@@ -216,9 +227,8 @@ def _of_outside() -> Mark:
     return frozenset({*KINDS, FROM_OUTSIDE}) - allowed.get()
 
 
-def _each(marks: Marks | None, program: Program) -> tuple[Mark, ...]:
-    """The mark of each operator; that of what is read where they are not known."""
-    count = sum(len(block.ops) for block in program.blocks)
+def _each(marks: Marks | None, count: int) -> tuple[Mark, ...]:
+    """The marks of so many operators; that of what is read where they are not known."""
     if isinstance(marks, tuple):
         return marks if len(marks) == count else (_of_outside(),) * count
     return (_of_outside() if marks is None else marks,) * count

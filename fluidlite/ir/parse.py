@@ -42,9 +42,9 @@ the end of the line.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+import copy
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..errors import FluidError, NoGradientError, ParseError, UnknownOperatorError, suggestion
 from ..ground.callsite import warn
@@ -57,25 +57,12 @@ from .nesting import nesting_fault
 from .operator import Operator
 from .operator_arguments import Names, names_by_slot
 from .text import FLAGS, SECTIONS, only_output
+from .tokens import TOKEN, Token
 from .variable import Parameter, Variable
 
 if TYPE_CHECKING:
     from .program import Program
 
-_TOKEN = re.compile(
-    r"""
-      (?P<blank>   [ \t\r]+ | \#[^\n]* )
-    | (?P<end>     \n )
-    | (?P<string>  "(?:[^"\\\n]|\\.)*" )
-    | (?P<quoted>  `(?:[^`\\\n]|\\.)*` )
-    | (?P<float>   -?\d+(?:\.\d*(?:[eE][+-]?\d+)?|[eE][+-]?\d+) | -inf\b | -nan\b )
-    | (?P<integer> -?\d+ )
-    | (?P<bare>    [A-Za-z_@/][A-Za-z0-9_.@/]* )
-    | (?P<mark>    -- | [=,:?()\[\]{}] )
-    | (?P<wrong>   . )
-    """,
-    re.VERBOSE,
-)
 _ROLES = {words: role for role, words in SECTIONS.items()}
 _KINDS = {kind.name.lower(): kind for kind in Kind}
 #: a word in front of a list -> the annotation whose conversion it asks for
@@ -92,38 +79,36 @@ _DIGITS = 1000  # of an integer; Python itself refuses to read some thousands
 _ONLY_PARAMETERS = frozenset({"trainable", "is_data", "do_model_average", "is_distributed"})
 
 
-class Token(NamedTuple):
-    """A piece of the text."""
-
-    kind: str
-    text: str
-    start: int
-
-    def __str__(self) -> str:
-        return {"end": "the end of the line", "": "the end of the text"}.get(
-            self.kind, f"{self.text!r}"
-        )
+Item = Variable | Operator
 
 
-def parse_into(program: Program, text: str) -> None:
+def parse_into(program: Program, text: str, known: Mapping[int, Item] | None = None) -> list[Item]:
     """Fill an empty program with what a text says.
 
     Args:
         program: a program without variables and operators.
         text: a program in the text format.
+        known: where a line begins -> what it says; a copy of that is taken, and the line not read.
+
+    Returns:
+        what was read and not known.
 
     Raises:
         ParseError: the text is no program; shows the place.
     """
-    _Parser(program, text).program_()
+    parser = _Parser(program, text, known or {})
+    parser.program_()
+    return parser.read
 
 
 class _Parser:
     """Recursive descent: a method for each rule of the grammar, looking two tokens ahead."""
 
-    def __init__(self, program: Program, text: str) -> None:
+    def __init__(self, program: Program, text: str, known: Mapping[int, Item]) -> None:
         self.program = program
         self.text = text
+        self.known = known
+        self.read: list[Item] = []
         self.tokens = self._tokens()
         self.token = next(self.tokens)
         self.next = next(self.tokens, self.token)
@@ -134,7 +119,7 @@ class _Parser:
 
     def _tokens(self) -> Iterator[Token]:
         depth = 0
-        for match in _TOKEN.finditer(self.text):
+        for match in TOKEN.finditer(self.text):
             kind = match.lastgroup or ""
             if kind == "blank" or (kind == "end" and depth):
                 continue
@@ -264,13 +249,30 @@ class _Parser:
         self.need_end()
         role = 0
         while not self.take("}"):
-            if self.at("--"):
+            begin = self.token.start
+            if begin in self.known:
+                self.take_known(self.known[begin], block, role)
+            elif self.at("--"):
                 role = self.section()
             elif self.at("var", "param", "data") and self.next.kind in ("bare", "quoted"):
-                self.declaration(block)
+                self.read.append(self.declaration(block))
             else:
-                block.take_op(self.operator(block, role))
+                op = self.operator(block, role)
+                block.take_op(op)
+                self.read.append(op)
             self.need_end()
+
+    def take_known(self, item: Item, block: Block, role: int) -> None:
+        """Put a copy of what a line says into the block, and go to the end of the line."""
+        place = self.token
+        if isinstance(item, Variable):
+            self.declare(item.copy_to(block), place)
+        else:
+            copied = copy.copy(item)
+            copied.block, copied.role = block, role
+            block.take_op(copied)
+        while self.token.kind not in ("end", ""):
+            self.advance()
 
     def earlier_block(self, word: str, number: int) -> int:
         if not self.take(word):
@@ -299,23 +301,29 @@ class _Parser:
 
     # -- variables -------------------------------------------------------------------------------
 
-    def declaration(self, block: Block) -> None:
+    def declaration(self, block: Block) -> Variable:
         word = self.advance().text
         place = self.token
         name = self.name()
-        if name in block.vars:
-            self.fail(f"block {block.idx} declares {name!r} twice", place)
         self.need(":")
         fields = self.type_()
         if word == "data":
             fields.update(is_data=True, stop_gradient=True)
         while self.token.kind == "bare":
             self.flag(fields, word)
-        made = Parameter if word == "param" else Variable
+        kind = Parameter if word == "param" else Variable
         try:
-            block.declare(made(block, name, **fields))
+            variable = kind(block, name, **fields)
         except FluidError as error:
             self.fail(str(error), place)
+        self.declare(variable, place)
+        return variable
+
+    def declare(self, variable: Variable, place: Token) -> None:
+        block = variable.block
+        if variable.name in block.vars:
+            self.fail(f"block {block.idx} declares {variable.name!r} twice", place)
+        block.declare(variable)
 
     def type_(self) -> dict[str, Any]:
         fields: dict[str, Any] = {"kind": Kind.LOD_TENSOR, "dtype": None, "shape": None}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..ground.dtypes import Kind
 from ..ground.quoting import python_comment
@@ -58,46 +58,77 @@ def program_text(program: Program, detail: bool = False, call_sites: bool = True
         detail: print attributes at their default and whole paths of call sites too.
         call_sites: say in comments where operators were made.
     """
-    lines = [f"program (seed={program.random_seed}) {{"]
-    for block in program.blocks:
-        lines += [f"  {line}" if line else "" for line in _block_lines(block, detail, call_sites)]
-    text = "\n".join([*lines, "}\n"])
+    lines = [line.text for line in program_lines(program, detail, call_sites)]
+    text = "\n".join([*lines, ""])
     note_text(program, text)
     return text
 
 
+class TextLine(NamedTuple):
+    """A line of a program's text."""
+
+    text: str
+    item: Block | Variable | Operator | None  #: what it begins, declares or is
+
+
+def program_lines(
+    program: Program, detail: bool = False, call_sites: bool = True, notes: bool = True
+) -> Iterator[TextLine]:
+    """The lines of a program's text.
+
+    Args:
+        program, detail, call_sites: as of :func:`program_text`.
+        notes: name in comments what variables have that the format does not hold.
+    """
+    yield TextLine(f"program (seed={program.random_seed}) {{", None)
+    for block in program.blocks:
+        for line in _block_lines(block, detail, call_sites, notes):
+            yield TextLine(f"  {line.text}" if line.text else "", line.item)
+    yield TextLine("}", None)
+
+
 def block_text(block: Block, detail: bool = False) -> str:
     """One block in the text format; arguments as of :func:`program_text`."""
-    return "\n".join(_block_lines(block, detail, True))
+    return "\n".join(line.text for line in _block_lines(block, detail, True, True))
 
 
-def _block_lines(block: Block, detail: bool, call_sites: bool) -> Iterator[str]:
+def _block_lines(block: Block, detail: bool, call_sites: bool, notes: bool) -> Iterator[TextLine]:
     head = f"block {block.idx}"
     if block.parent_idx >= 0:
         head += f" in {block.parent_idx}"
     if block.forward_block_idx >= 0:
         head += f" of {block.forward_block_idx}"
-    yield head + " {"
+    yield TextLine(head + " {", block)
     for variable in block.vars.values():
-        yield f"  {variable_text(variable)}"
+        yield TextLine(f"  {variable_text(variable, notes)}", variable)
     if block.vars and block.ops:
-        yield ""
+        yield TextLine("", None)
     role = 0
     for op in block.ops:
         if op.role != role:
             role = op.role
-            yield f"  -- {SECTIONS.get(role, f'role {int(role)}')} --"
+            yield TextLine(f"  {section_text(role)}", None)
         line = f"  {operator_text(op, detail)}{_marks_text(op)}"
         if call_sites and op.callsite is not None:
             site = str(op.callsite)
             comment = python_comment(site if detail else _short(site))
             line = f"{line:<{_COMMENT_COLUMN}}  # {comment}"
-        yield line
-    yield "}"
+        yield TextLine(line, op)
+    yield TextLine("}", None)
 
 
-def variable_text(variable: Variable) -> str:
-    """The line that declares a variable."""
+def section_text(role: int) -> str:
+    """The line above operators that says what they are for."""
+    return f"-- {SECTIONS.get(role, f'role {int(role)}')} --"
+
+
+def variable_text(variable: Variable, notes: bool = True) -> str:
+    """The line that declares a variable.
+
+    Args:
+        variable: what to print.
+        notes: name in a comment what it has that the format does not hold.
+    """
     parameter = _has(variable, "trainable")
     word = "param" if parameter else "data" if variable.is_data else "var"
     parts = [f"{word} {name_text(variable.name)}: {_type_text(variable)}"]
@@ -110,7 +141,7 @@ def variable_text(variable: Variable) -> str:
     known_by_class = [
         f"{what}: {type(value).__name__}"
         for what in ("regularizer", "gradient_clip_attr", "error_clip")
-        if (value := _field(variable, what)) is not None
+        if notes and (value := _field(variable, what)) is not None
     ]
     if known_by_class:
         parts.append(f" # {', '.join(known_by_class)}")

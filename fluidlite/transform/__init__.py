@@ -9,9 +9,11 @@ from __future__ import annotations
 from ..ground.missing_names import answer
 from ..ground.public_names import list_public_names
 from ..ground.tracebacks import api_boundaries
+from .patch_text import Patch
+from .patches import apply_patch, make_patch
 from .results import Transformed
 
-__all__ = ["Transformed"]
+__all__ = ["Patch", "Transformed", "apply_patch", "make_patch"]
 
 list_public_names(globals())
 api_boundaries(globals())
