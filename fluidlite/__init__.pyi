@@ -35,6 +35,7 @@ from . import param_attr
 from . import profiler
 from . import reader
 from . import regularizer
+from . import transform
 from . import transpiler
 from . import unique_name
 from .backward import append_backward
@@ -781,6 +782,7 @@ __all__ = [
     "to_tensor",
     "topk",
     "trace",
+    "transform",
     "transpiler",
     "transpose",
     "trapezoid",
