@@ -466,8 +466,8 @@ class ReverseSweep:
             outs[gradient.counted_slots[slot]] = refs
             self.contribute_all(counted, refs, position)
         attrs = definition.gradient_attrs(op.attrs)
-        record = PendingOp(gradient.type, ins, outs, attrs, op.callsite, lists_given=False)
-        self.records.append(record._replace(device=op.device, foreign=op.foreign))
+        told = {"lists_given": False, "device": op.device, "foreign": op.foreign}
+        self.records.append(PendingOp(gradient.type, ins, outs, attrs, op.callsite, **told))
 
     def _written_rule(
         self, position: int, op: Operator, definition: type[Op], wanted: Wanted

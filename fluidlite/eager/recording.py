@@ -266,7 +266,7 @@ class EagerCall(PreparedCall):
 
     def every(self, prepared: BoundOperator, ins: Sequence[Any]) -> dict[str, Any]:
         """All outputs by slot."""
-        if not self._lists and not observed():
+        if not (self._lists or prepared.has_one) and not observed():
             known = self._known(prepared, ins)
             if known is not None:
                 return known
@@ -323,8 +323,10 @@ class EagerCall(PreparedCall):
 
     def _first(self, prepared: BoundOperator, arrays: Sequence[Any]) -> Callable[..., Any]:
         """What gives all outputs by slot: bit by bit what those to come will be."""
-        kernel = None if self._lists else shaped_kernel(prepared.op, arrays)
-        if kernel is None or prepared.has_one:
+        if self._lists or prepared.has_one:
+            return prepared.every
+        kernel = shaped_kernel(prepared.op, arrays)
+        if kernel is None:
             return prepared.every
         names = [slot.name for slot in prepared.op.outputs]
         return lambda *ins: dict(zip(names, settled(prepared.op, kernel(*ins))))

@@ -33,18 +33,22 @@ def declare_outputs(op: Operator, instance: Op, find: Callable[[str], Variable])
     }
     if specs is None or (instance.is_control and not instance.infers):
         return
-    results = _results_as_declared(op, instance, specs, find)
+    try:
+        results = results_of(op, instance, specs)
+    except FluidError as error:
+        results = _of_what_may_be(op, instance, specs, find, error)
+    declared: list[tuple[Variable | None, Spec | None]] = []
     for slot, variables in written.items():
         result = results.get(slot)
-        if isinstance(result, list) and len(variables) > len(result):
+        if not isinstance(result, list):
+            result = [result] * len(variables)
+        elif len(variables) > len(result):
             many = f"expected {len(result)} variables in {slot}, got {len(variables)}"
             raise located(SlotError(many), op, [])
-    for slot, variables in written.items():
-        result = results.get(slot)
-        each = result if isinstance(result, list) else [result] * len(variables)
-        for variable, spec in zip(variables, each):
-            if variable is not None and spec is not None:
-                declare_result(variable, spec)
+        declared += zip(variables, result)
+    for variable, spec in declared:
+        if variable is not None and spec is not None:
+            declare_result(variable, spec)
 
 
 def _specs_of_inputs(
@@ -64,19 +68,20 @@ def _specs_of_inputs(
     return specs if known else None
 
 
-def _results_as_declared(
-    op: Operator, instance: Op, specs: Mapping[str, Any], find: Callable[[str], Variable]
+def _of_what_may_be(
+    op: Operator,
+    instance: Op,
+    specs: Mapping[str, Any],
+    find: Callable[[str], Variable],
+    error: FluidError,
 ) -> dict[str, Any]:
-    """Specs by output slot; where the shape rule refuses what its inputs were declared as, those of
+    """Specs by output slot where the shape rule refuses what its inputs were declared as: those of
     what they may stand for.
     """
-    try:
-        return results_of(op, instance, specs)
-    except FluidError as error:
-        inferred = inferred_otherwise(op, instance, specs, error)
-        if inferred is None:
-            pairs = [(name, find(name).spec) for name in op.input_arg_names if name != EMPTY]
-            raise located(error, op, pairs) from None
+    inferred = inferred_otherwise(op, instance, specs, error)
+    if inferred is None:
+        pairs = [(name, find(name).spec) for name in op.input_arg_names if name != EMPTY]
+        raise located(error, op, pairs) from None
     return with_levels(inferred, instance, specs)
 
 
