@@ -173,7 +173,9 @@ class PatchError(FluidError, ValueError):
 
 
 class MergeConflictError(FluidError, ValueError):
-    """Two changes of a program are about the same part of it."""
+    """Two changes of a program are about the same part of it; ``conflicts`` lists them."""
+
+    conflicts: tuple[Any, ...] = ()
 
 
 class VerifyError(FluidError, ValueError):

@@ -11,11 +11,12 @@ from .operator import Operator
 from .program import Program
 from .variable import Variable
 
-_VARIABLE_FIELDS = (
+#: what the text says of variables, and of parameters besides
+VARIABLE_FIELDS = (
     *("kind", "has_shape", "shape", "has_dtype", "dtype", "lod_level"),
     *("persistable", "stop_gradient", "is_data", "need_check_feed"),
 )
-_PARAMETER_FIELDS = ("trainable", "optimize_attr", "do_model_average", "is_distributed")
+PARAMETER_FIELDS = ("trainable", "optimize_attr", "do_model_average", "is_distributed")
 _OPERATOR_FIELDS = ("type", "role", "role_vars", "namescope", "device", "lists_given_attrs")
 
 
@@ -59,9 +60,9 @@ def _variable_differences(where: str, a: Variable, b: Variable) -> Iterator[str]
     if type(a) is not type(b):
         yield f"{where}: {type(a).__name__}, {type(b).__name__}"
         return
-    yield from _field_differences(where, a, b, _VARIABLE_FIELDS)
+    yield from _field_differences(where, a, b, VARIABLE_FIELDS)
     if hasattr(a, "trainable"):
-        yield from _field_differences(where, a, b, _PARAMETER_FIELDS)
+        yield from _field_differences(where, a, b, PARAMETER_FIELDS)
 
 
 def _operator_differences(where: str, a: Operator, b: Operator) -> Iterator[str]:

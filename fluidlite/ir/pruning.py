@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -117,12 +117,17 @@ def drop_blocks(program: Program, indices: Iterable[int]) -> None:
         block.parent_idx = numbers[block.parent_idx]
         block.forward_block_idx = numbers[block.forward_block_idx]
         for op in block.ops:
-            _renumber(op, numbers)
+            renumber(op, numbers)
     program.touch()
 
 
-def _renumber(op: Operator, numbers: dict[int, int]) -> None:
-    """Let an operator drive its blocks by their new numbers."""
+def renumber(op: Operator, numbers: Mapping[int, int]) -> None:
+    """Let an operator drive its blocks by their new numbers.
+
+    Args:
+        op: is changed.
+        numbers: old number -> new number, of all blocks.
+    """
     definition = op.definition
     if definition is not None:
         for name in definition.block_attributes:

@@ -108,7 +108,7 @@ def _block_lines(block: Block, detail: bool, call_sites: bool, notes: bool) -> I
         if op.role != role:
             role = op.role
             yield TextLine(f"  {section_text(role)}", None)
-        line = f"  {operator_text(op, detail)}{_marks_text(op)}"
+        line = f"  {operator_text(op, detail)}{marks_text(op)}"
         if call_sites and op.callsite is not None:
             site = str(op.callsite)
             comment = python_comment(site if detail else _short(site))
@@ -234,7 +234,7 @@ def _attribute_text(declared: Attribute | None, value: Any) -> str:
     return f"block {value}" if declared.kind == "BlockRef" else value_text(value)
 
 
-def _marks_text(op: Operator) -> str:
+def marks_text(op: Operator) -> str:
     """What stands behind an operator in a program."""
     parts = ["bare"] if op.lists_given_attrs else []
     if op.role_vars:

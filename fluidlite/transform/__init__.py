@@ -12,8 +12,9 @@ from ..ground.tracebacks import api_boundaries
 from .patch_text import Patch
 from .patches import apply_patch, make_patch
 from .results import Transformed
+from .three_way import Conflict, merge3
 
-__all__ = ["Patch", "Transformed", "apply_patch", "make_patch"]
+__all__ = ["Conflict", "Patch", "Transformed", "apply_patch", "make_patch", "merge3"]
 
 list_public_names(globals())
 api_boundaries(globals())

@@ -10,9 +10,9 @@ import warnings
 from random_programs.program import build, recipe
 
 import fluidlite as fluid
-from fluidlite.errors import VerifyError
+from fluidlite.errors import MergeConflictError, VerifyError
 from fluidlite.ir.compare import differences
-from fluidlite.transform import Patch, apply_patch, make_patch
+from fluidlite.transform import Patch, apply_patch, make_patch, merge3
 
 
 def base(seed, runs=True):
@@ -176,13 +176,36 @@ def patched(seed):
     return found
 
 
+def merged(seed):
+    """In what merging random edits fails: with no edits it gives the edited program, and who is who
+    does not matter.  The second part is how many conflicts there were.
+    """
+    rng = random.Random(seed)
+    before = base(seed % 200, runs=False)
+    ours, theirs = (edited(before, rng, rng.randrange(1, 5), tag) for tag in "ab")
+    found = differences(merge3(before, ours, before), ours)
+    found += differences(merge3(before, before, theirs), theirs)
+    found += differences(merge3(before, ours, ours), ours)
+    results = []
+    for one, other in ((ours, theirs), (theirs, ours)):
+        try:
+            results.append((merge3(before, one, other), 0))
+        except MergeConflictError as error:
+            results.append((before, len(error.conflicts)))
+    (first, conflicts), (second, others) = results
+    found += differences(first, second)
+    if conflicts != others:
+        found.append(f"{conflicts} conflicts, {others} conflicts")
+    return found, conflicts
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
     for seed in range(given.seed, given.seed + given.count):
-        for line in patched(seed)[:3]:
+        for line in [*patched(seed)[:3], *merged(seed)[0][:3]]:
             print(seed, line)
 
 
