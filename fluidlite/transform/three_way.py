@@ -399,7 +399,7 @@ class _Operators:
             )
             for field, (what, show) in _NOTES.items()
         }
-        made = Operator(
+        changed = Operator(
             self.block,
             ours.type,
             _ordered(inputs, ours, "input_slots"),
@@ -408,8 +408,8 @@ class _Operators:
             foreign=theirs.foreign,
             **notes,
         )
-        carry_operator(ours, made)
-        return made
+        carry_operator(ours, changed)
+        return changed
 
     def check_added(self) -> None:
         """Refuse operators that both add where one writes what the other one uses."""
