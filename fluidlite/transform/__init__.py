@@ -9,12 +9,20 @@ from __future__ import annotations
 from ..ground.missing_names import answer
 from ..ground.public_names import list_public_names
 from ..ground.tracebacks import api_boundaries
+from .attributes import set_attributes
+from .cutting import cut, extract
+from .merging import merge, names_in_merge
+from .naming import rename, renamed_states
 from .patch_text import Patch
 from .patches import apply_patch, make_patch
+from .replacing import replace
 from .results import Transformed
+from .selecting import ValueAt
 from .three_way import Conflict, merge3
 
 __all__ = ["Conflict", "Patch", "Transformed", "apply_patch", "make_patch", "merge3"]
+__all__ += ["ValueAt", "cut", "extract", "merge", "names_in_merge"]
+__all__ += ["rename", "renamed_states", "replace", "set_attributes"]
 
 list_public_names(globals())
 api_boundaries(globals())

@@ -3,21 +3,14 @@
 import numpy as np
 import pytest
 from exported.models import assert_same, checked, onnx, run
+from recorded_models import MODELS, OF_PADDLE2, recorded
 
 import fluidlite as fluid
 from fluidlite import layers
 from fluidlite.command_line.cli import main as command
 from fluidlite.errors import ArgumentError, FileError, UnknownVariableError, UnsupportedError
 
-import saved_models
-
 export = fluid.onnx.export
-MODELS = [
-    path.rpartition("/")[0]
-    for archive, path in saved_models.programs()
-    if archive == saved_models.FLUID18 and "/inference" in path
-]
-OF_PADDLE2 = ["dense", "image"]
 
 
 @pytest.fixture
@@ -36,24 +29,6 @@ def started():
     executor = fluid.Executor()
     executor.run(fluid.default_startup_program())
     return executor
-
-
-def recorded(model, tmp_path):
-    """The folder of a model, what it was fed, and what came out."""
-    if model in OF_PADDLE2:
-        known = saved_models.arrays(f"{model}.npz", saved_models.PADDLE2)
-        folder = saved_models.unpack(tmp_path, model, saved_models.PADDLE2)
-        return folder, {"x": known["x"]}, [known["y"]]
-    name = model.split("/")[0]
-    folder = saved_models.unpack(tmp_path, f"{name}/")
-    known = saved_models.arrays(f"{name}/io.npz")
-    feeds = {k.split("/")[1]: v for k, v in known.items() if k.startswith("infer_feed/")}
-    for key, lengths in known.items():
-        if key.startswith("infer_feed_lod/"):
-            name = key.split("/")[1]
-            feeds[name] = fluid.create_lod_tensor(feeds[name], [lengths.tolist()], None)
-    outputs = [v for k, v in known.items() if k.startswith("infer_out/")]
-    return folder / model.split("/")[1], feeds, outputs
 
 
 @pytest.mark.parametrize("model", [*MODELS, *OF_PADDLE2])

@@ -1,0 +1,254 @@
+"""Operators of a block as a program of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ..errors import ArgumentError
+from ..ground.dtypes import Kind
+from ..io.inference import append_fetch_ops, prepend_feed_ops
+from ..ir.analysis import fed_names
+from ..ir.block import Block
+from ..ir.operator import Operator
+from ..ir.program import Program
+from ..ir.variable import Variable
+from ..opdef.definition import lookup
+from .blocks import ENDS, keep_only, subtree
+from .editing import infer_shapes, transformed
+from .selecting import declaring_block, place_of
+from .versions import Version, Versions, mentions
+
+#: kinds of variables that hold nothing before an operator writes them
+WRITTEN_FIRST = frozenset({Kind.LOD_TENSOR, Kind.SELECTED_ROWS})
+_SHOWN = 3  # readers in a message
+
+
+class CutOut:
+    """Operators of a block that are to be a program.
+
+    Args:
+        versions: of the block.
+        kept: the positions of the operators.
+        given: the values that are fed.
+        wanted: the values that are fetched.
+    """
+
+    def __init__(
+        self,
+        versions: Versions,
+        kept: Sequence[int],
+        given: Sequence[Version],
+        wanted: Sequence[Version],
+    ) -> None:
+        self.versions = versions
+        self.block = versions.block
+        self.kept = kept
+        self.given = given
+        self.wanted = wanted
+
+    def check(self) -> None:
+        """Refuse a part that reads what nobody gives it.
+
+        Raises:
+            ArgumentError: names the variables and the operators that read them.
+        """
+        there = {v for i in self.kept for v in self.versions.writes[i]} | set(self.given)
+        readers: dict[str, list[Operator]] = {}
+        fed = fed_names(self.block)
+        for position in self.kept:
+            passed = [v for v in self.versions.passed_by[position] if self._is_fed(v[0], fed)]
+            for version in (*self.versions.reads[position], *passed):
+                if version not in there and self._has_to_be_given(version[0], fed):
+                    readers.setdefault(version[0], []).append(self.block.ops[position])
+        missing = {name: ", ".join(_some(ops)) for name, ops in readers.items()}
+        for name, number in self.wanted:
+            if (name, number) not in there and self._has_to_be_given(name, fed):
+                missing.setdefault(name, "the outputs")
+        if missing:
+            lines = [f"  {name!r}, read by {those}" for name, those in missing.items()]
+            what = "a variable" if len(lines) == 1 else f"{len(lines)} variables"
+            raise ArgumentError(
+                "\n".join([f"the inputs leave out {what} that the outputs need:", *lines])
+                + "\nname them among the inputs, or cut further ahead"
+            )
+
+    def _has_to_be_given(self, name: str, fed: Sequence[str]) -> bool:
+        variable = self.block.find_var_recursive(name)
+        if variable is None:
+            return self.block.idx > 0
+        return self._is_fed(name, fed) or (
+            not variable.persistable and variable.kind in WRITTEN_FIRST
+        )
+
+    def _is_fed(self, name: str, fed: Sequence[str]) -> bool:
+        variable = self.block.find_var_recursive(name)
+        return name in fed or (variable is not None and variable.is_data)
+
+    def build(self, program: Program) -> Program:
+        """The part as a program."""
+        for name, _ in self.given:
+            variable = self.block.find_var_recursive(name)
+            if variable is not None and variable.kind is not Kind.LOD_TENSOR:
+                readers = [self.block.ops[i] for i in self.kept if self.block.ops[i].reads(name)]
+                raise ArgumentError(
+                    f"expected inputs that can be fed, {name!r} holds a {variable.kind.name}; it "
+                    f"is read by {', '.join(_some(readers)) or 'nothing'}: cut further ahead"
+                )
+        return transformed(program, self._change)
+
+    def _change(self, copied: Program) -> None:
+        block = copied.blocks[self.block.idx]
+        before = self._names_before()
+        behind = self._names_behind()
+        shapes = self._shapes_of([*before, *behind])
+        has_ends = any(op.type in ENDS for op in block.ops)
+        ops: list[Operator] = []
+        copies = {v: n for v, n in behind.items() if v not in before}
+
+        def assigned(source: str, result: str) -> None:
+            values = {"X": source}, {"Out": result}
+            ops.append(block.make_op(lookup("assign")({}), *values, None))
+
+        for version, name in [*before.items(), *copies.items()]:
+            _declare_like(block, version, name, shapes)
+        at_front = [(v, n) for v, n in copies.items() if not v[1]]
+        for (name, _), copy in at_front:
+            assigned(name, copy)
+        pending = sorted(
+            [(self.versions.writer.get(v, -1), n, v[0]) for v, n in before.items()],
+        )
+        for position in self.kept:
+            while pending and pending[0][0] < position:
+                _, source, result = pending.pop(0)
+                assigned(source, result)
+            ops.append(block.ops[position])
+            for version in self.versions.writes[position]:
+                if version in copies:
+                    assigned(version[0], copies[version])
+        for _, source, result in pending:
+            assigned(source, result)
+        names = [before.get(v, v[0]) for v in self.given]
+        results = [before.get(v) or behind.get(v, v[0]) for v in self.wanted]
+        _become_whole(copied, block, ops, names, results)
+        if has_ends:
+            append_fetch_ops(copied, results)
+            prepend_feed_ops(copied, names)
+
+    def _names_before(self) -> dict[Version, str]:
+        """Inputs whose variables hold other values in the part, too, and what they are called."""
+        of: dict[str, list[Version]] = {}
+        for version in dict.fromkeys(self.given):
+            of.setdefault(version[0], []).append(version)
+        written = {v for i in self.kept for v in self.versions.writes[i]}
+        read = {v for i in self.kept for v in self.versions.reads[i]}
+        known = {name for each in self.block.program.blocks for name in each.vars}
+        renamed: dict[Version, str] = {}
+        for name, values in of.items():
+            for version in values:
+                earlier = any(n == name and k <= version[1] for n, k in written)
+                other = any(n == name and k < version[1] for n, k in read)
+                if version[1] and (earlier or other or len(values) > 1):
+                    renamed[version] = _free(f"{name}@VALUE_{version[1]}", known)
+        return renamed
+
+    def _names_behind(self) -> dict[Version, str]:
+        """Outputs whose variables hold other values later, and what their copies are called."""
+        last: dict[str, int] = {}
+        for name, number in [*self.given, *(v for i in self.kept for v in self.versions.writes[i])]:
+            last[name] = max(last.get(name, 0), number)
+        known = {name for each in self.block.program.blocks for name in each.vars}
+        return {
+            (name, number): _free(f"{name}@VALUE_{number}", known)
+            for name, number in self.wanted
+            if last.get(name, number) > number
+        }
+
+    def _shapes_of(self, versions: Iterable[Version]) -> dict[Version, Variable]:
+        """What variables are declared as while they hold values that are not their last."""
+        declared: dict[Version, Variable] = {}
+        for version in versions:
+            writer = self.versions.writer.get(version)
+            if writer is not None and version[1] < self.versions.last[version[0]]:
+                copied = self.block.program.clone()
+                block = copied.blocks[self.block.idx]
+                block.set_ops(block.ops[: writer + 1])
+                infer_shapes(copied)
+                declared[version] = block.var_recursive(version[0])
+        return declared
+
+
+def _declare_like(
+    block: Block, version: Version, name: str, shapes: dict[Version, Variable]
+) -> None:
+    like = shapes[version] if version in shapes else block.var_recursive(version[0])
+    variable = Variable(
+        block,
+        name,
+        kind=like.kind,
+        shape=like.shape if like.has_shape else None,
+        dtype=like.dtype if like.has_dtype else None,
+        lod_level=like.lod_level,
+        stop_gradient=like.stop_gradient,
+    )
+    block.declare(variable)
+
+
+def _become_whole(
+    program: Program,
+    block: Block,
+    ops: Sequence[Operator],
+    inputs: Sequence[str],
+    outputs: Sequence[str],
+) -> None:
+    """Let some operators of a block be all of a program.
+
+    Args:
+        program: is changed.
+        block: of it.
+        ops: the operators, in order.
+        inputs: names of what becomes data.
+        outputs: names of what stays, be it mentioned or not.
+    """
+    inside = subtree(program, ops)
+    names = dict.fromkeys([*inputs, *outputs])
+    for each in [block, *inside]:
+        for op in ops if each is block else each.ops:
+            for name in mentions(op):
+                owner = declaring_block(each, name)
+                if owner is not None and owner not in inside:
+                    names[name] = None
+    order = {name: None for each in _outwards(block) for name in each.vars}
+    variables = [block.find_var_recursive(n) for n in [n for n in order if n in names]]
+    variables += [block.find_var_recursive(n) for n in names if n not in order]
+    keep_only(program, block, ops, [v for v in variables if v is not None])
+    whole = program.global_block()
+    for name in inputs:
+        _become_data(whole, name)
+    program.schedules = {n: f for n, f in program.schedules.items() if n in whole.vars}
+
+
+def _outwards(block: Block) -> list[Block]:
+    """A block, and those around it, the outermost first."""
+    chain = [block]
+    while chain[0].parent is not None:
+        chain.insert(0, chain[0].parent)
+    return chain
+
+
+def _become_data(block: Block, name: str) -> None:
+    variable = block.var(name)
+    if variable.persistable:
+        _declare_like(block, (name, 0), name, {})
+    block.var(name).is_data = True
+
+
+def _free(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    return name
+
+
+def _some(ops: Sequence[Operator]) -> list[str]:
+    more = [f"{len(ops) - _SHOWN} more"] if len(ops) > _SHOWN else []
+    return [place_of(op) for op in ops[:_SHOWN]] + more

@@ -1,0 +1,212 @@
+"""Another variable in the place of one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ..errors import ArgumentError, DTypeError, ShapeError, UnsupportedError
+from ..ir.block import Block
+from ..ir.operator import Operator, OpRole
+from ..ir.program import Program
+from ..ir.variable import Variable
+from ..opdef.gradient import GRAD
+from ..opdef.spec import agree
+from .blocks import subtree
+from .editing import transformed
+from .selecting import (
+    ValueAt,
+    ValueLike,
+    VariableLike,
+    declaring_block,
+    name_of,
+    place_of,
+    variable_of,
+)
+from .versions import Version, Versions, block_of
+
+
+def replace(program: Program, variable: ValueLike, by: VariableLike) -> Program:
+    """A program whose operators read one variable where they read another one.
+
+    Operators that the new variable is computed by go on reading the old one: so what a probe, or
+    an activation beside the old one, computes can be put in its place.  What nothing reads any more
+    stays; :meth:`Program.pruned` and :func:`cut` leave it out.
+
+    Args:
+        program: stays as it is.
+        variable: what is read; a :class:`ValueAt` where its variable holds several in turn.
+        by: the variable of the same block, or of one around it, that is read in its place.
+
+    Raises:
+        UnknownVariableError: there is no such variable.
+        ShapeError, DTypeError: they differ in shape or element type.
+        ArgumentError: an operator reads the old variable before the new one is there; or the old
+            one holds several values.
+        UnsupportedError: the program has gradients that would have to be others.
+
+    >>> x = fluid.data("x", [None, 4], "float32")
+    >>> y = fluid.layers.relu(x)
+    >>> loss = fluid.layers.mean(y)
+    >>> z = fluid.layers.tanh(x)
+    >>> program = fluid.transform.replace(fluid.default_main_program(), y, z)
+    Traceback (most recent call last):
+    ...
+    fluidlite.errors.ArgumentError: mean (operator 1 of block 0, ...) reads 'relu_0.tmp_0' before
+    'tanh_0.tmp_0' is computed; ...
+    """
+    old = variable_of(program, variable)
+    block = block_of(program, variable) or old.block
+    new = _visible(program, block, by)
+    _check_alike(old, new)
+    if old is new:
+        return program.clone()
+    versions = Versions(block)
+    version = _version(program, versions, variable)
+    readers = _readers(versions, version, new.name)
+    _check_gradients(program, [block.ops[i] for i in readers], old, new)
+    for position in readers:
+        _check_driver(block.ops[position], old, new)
+
+    def change(copied: Program) -> None:
+        ops = copied.blocks[block.idx].ops
+        for position in readers:
+            inside = [op for each in subtree(copied, [ops[position]]) for op in each.ops]
+            for op in (ops[position], *inside):
+                owner = declaring_block(op.block, old.name)
+                if op.reads(old.name) and owner is not None and owner.idx == old.block.idx:
+                    op.rename_input(old.name, new.name)
+
+    return transformed(program, change)
+
+
+def _visible(program: Program, block: Block, by: VariableLike) -> Variable:
+    name = name_of(by)
+    if isinstance(by, Variable) or declaring_block(block, name) is None:
+        variable = variable_of(program, by)
+        owner = declaring_block(block, name)
+        if owner is None or owner.vars[name] is not variable:
+            raise ArgumentError(
+                f"variable {name!r} of block {variable.block.idx} is not seen in block {block.idx}"
+            )
+        return variable
+    return block.var_recursive(name)
+
+
+def _check_alike(old: Variable, new: Variable) -> None:
+    """Refuse a variable that cannot stand for another one.
+
+    Raises:
+        DTypeError, ShapeError: says in what they differ.
+    """
+    for what in ("kind", "dtype", "lod_level"):
+        mine, theirs = getattr(old, what), getattr(new, what)
+        known = what != "dtype" or (old.has_dtype and new.has_dtype)
+        if known and mine != theirs:
+            raise DTypeError(
+                f"cannot put {new.name!r} in the place of {old.name!r}: expected the {what} "
+                f"{getattr(mine, 'name', mine)}, got {getattr(theirs, 'name', theirs)}"
+            )
+    if old.has_shape and new.has_shape:
+        alike = old.ndim == new.ndim and all(agree(m, n) for m, n in zip(old.shape, new.shape))
+        if not alike:
+            raise ShapeError(
+                f"cannot put {new.name!r} in the place of {old.name!r}: expected the shape "
+                f"{list(old.shape)}, got {list(new.shape)}"
+            )
+
+
+def _version(program: Program, versions: Versions, variable: ValueLike) -> Version:
+    """The value that is replaced.
+
+    Raises:
+        ArgumentError: the variable holds several.
+    """
+    if isinstance(variable, ValueAt):
+        return versions.meant(program, variable)
+    name = name_of(variable)
+    last = versions.last.get(name, 0)
+    if last > 1 or (last == 1 and name in versions.read_first):
+        raise ArgumentError(
+            f"variable {name!r} holds {last + (name in versions.read_first)} values in turn; say "
+            f"which by transform.ValueAt({name!r}, after=...)"
+        )
+    return name, last
+
+
+def _readers(versions: Versions, version: Version, by: str) -> list[int]:
+    """The positions of the operators that are to read the new variable.
+
+    Raises:
+        ArgumentError: one runs before the new variable is there, or after it holds another value.
+    """
+    ops = versions.block.ops
+    made = (by, versions.last.get(by, 0))
+    at = versions.writer.get(made, -1)
+    needed: set[Version] = {made}
+    ancestors: set[int] = set()
+    for position in range(at, -1, -1):
+        if not needed.isdisjoint(versions.writes[position]):
+            ancestors.add(position)
+            needed.update((*versions.reads[position], *versions.passed_by[position]))
+    readers = []
+    for position, reads in enumerate(versions.reads):
+        if version in reads and position not in ancestors:
+            if position < at:
+                raise ArgumentError(
+                    f"{place_of(ops[position])} reads {version[0]!r} before {by!r} is computed; "
+                    "insert what computes it further ahead (transform.insert_after)"
+                )
+            readers.append(position)
+    return readers
+
+
+def _check_gradients(
+    program: Program, readers: Sequence[Operator], old: Variable, new: Variable
+) -> None:
+    """Refuse to replace what gradients flow through.
+
+    Raises:
+        UnsupportedError: says which gradient is there, or would be missing.
+    """
+    what = f"cannot put {new.name!r} in the place of {old.name!r}"
+    instead = "; replace before append_backward or minimize, or in clone(for_test=True)"
+    for variable in (old, new):
+        name = variable.name + GRAD
+        if any(name in each.vars for each in program.blocks):
+            raise UnsupportedError(
+                f"{what}: the program has the gradient {name!r}, which would have to flow another "
+                f"way{instead}"
+            )
+    backward = next((op for op in readers if op.role & OpRole.BACKWARD), None)
+    if backward is not None and new.takes_gradient and not new.is_data:
+        raise UnsupportedError(
+            f"{what}: {place_of(backward)} belongs to gradients, and the program has none of "
+            f"{new.name!r}{instead}"
+        )
+
+
+def _check_driver(op: Operator, old: Variable, new: Variable) -> None:
+    """Refuse operators that know a variable of their block by the name.
+
+    Raises:
+        ArgumentError: says which.
+    """
+    blocks = subtree(op.block.program, [op])
+    if not blocks:
+        return
+    known = old.name in _bound(op) or op.writes(old.name)
+    hidden = next((b for b in blocks if declaring_block(b, new.name) is not new.block), None)
+    if known:
+        raise ArgumentError(
+            f"{place_of(op)} knows {old.name!r} by its name in the block that it drives; assign "
+            f"{new.name!r} to it in front of that, by transform.insert_before"
+        )
+    if hidden is not None:
+        raise ArgumentError(
+            f"block {hidden.idx}, which {place_of(op)} drives, has a variable {new.name!r} of its "
+            "own; rename one of them"
+        )
+
+
+def _bound(op: Operator) -> Iterable[str]:
+    return () if op.definition is None else op.instance().bound_names(op.inputs)

@@ -1,0 +1,98 @@
+"""The values that the names of a block hold in turn."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from ..errors import ArgumentError
+from ..ir.analysis import reads_of, writes_of
+from ..ir.block import Block
+from ..ir.operator import EMPTY, Operator
+from ..ir.program import Program
+from .blocks import ENDS
+from .selecting import ValueAt, ValueLike, name_of, operator_of, place_of
+
+#: a name, and how many operators of the block have written it: 0 for the value that it begins with
+Version: TypeAlias = tuple[str, int]
+
+
+class Versions:
+    """What each operator of a block reads and writes, as values.
+
+    An operator that may leave a variable as it is (it drives a block, updates an array, or nobody
+    defined it) reads the value before, too.  Operators that feed and fetch do neither: what they
+    feed is there when the block begins.
+
+    Args:
+        block: is gone through once.
+    """
+
+    def __init__(self, block: Block) -> None:
+        self.block = block
+        self.reads: list[list[Version]] = []
+        self.writes: list[list[Version]] = []
+        #: what an operator would leave as it is
+        self.passed_by: list[list[Version]] = []
+        self.writer: dict[Version, int] = {}
+        self.last: dict[str, int] = {}
+        self.read_first: set[str] = set()  #: names whose first value is read
+        for position, op in enumerate(block.ops):
+            is_end = op.type in ENDS
+            names = () if is_end else dict.fromkeys(reads_of(op))
+            read = [(name, self.last.get(name, 0)) for name in names]
+            self.read_first.update(name for name, version in read if not version)
+            written = [] if is_end else list(dict.fromkeys(writes_of(op)))
+            kept = {name for name in written if _may_stay(op, name)}
+            self.reads.append(read)
+            self.passed_by.append([(name, self.last.get(name, 0)) for name in kept])
+            for name in written:
+                self.last[name] = self.last.get(name, 0) + 1
+                self.writer[name, self.last[name]] = position
+            self.writes.append([(name, self.last[name]) for name in written])
+
+    def at(self, name: str, position: int) -> Version:
+        """The value that a name holds in front of a position."""
+        count = sum(
+            1 for writes in self.writes[:position] for written, _ in writes if written == name
+        )
+        return name, count
+
+    def meant(self, program: Program, value: ValueAt) -> Version:
+        """The value that a user chose by a place.
+
+        Raises:
+            ArgumentError: there is no such operator, it lies in another block, or two places are
+                given.
+        """
+        name = name_of(value)
+        if (value.after is None) == (value.before is None):
+            raise ArgumentError(f"expected after= or before= of the value of {name!r}, got {value}")
+        where = value.after if value.before is None else value.before
+        assert where is not None
+        op = operator_of(program, where)
+        if op.block is not self.block:
+            raise ArgumentError(
+                f"expected a value of block {self.block.idx}, {place_of(op)} lies elsewhere"
+            )
+        return self.at(name, op.idx + (value.before is None))
+
+
+def block_of(program: Program, value: ValueLike) -> Block | None:
+    """The block whose values a place tells of; None for a variable alone."""
+    if not isinstance(value, ValueAt):
+        return None
+    where = value.after if value.before is None else value.before
+    return None if where is None else operator_of(program, where).block
+
+
+def _may_stay(op: Operator, name: str) -> bool:
+    """Whether an operator may leave a variable that it writes as it was, or as it was in part."""
+    definition = op.definition
+    if definition is None or definition.block_attributes:
+        return True
+    return any(name in op.outputs.get(slot, ()) for slot in definition.fluid.updates)
+
+
+def mentions(op: Operator) -> list[str]:
+    """All names in the slots of an operator."""
+    return [n for n in (*op.input_arg_names, *op.output_arg_names) if n != EMPTY]
