@@ -98,3 +98,29 @@ def _method(name: str) -> Callable[[Any, Any], Any]:
 
 for _name in (*BINARY, *REFLECTED):
     setattr(Arithmetic, _name, _method(_name))
+
+
+class InterpretedValue(Arithmetic):
+    """A value whose arithmetic an interpreter does, which a subclass names."""
+
+    __slots__ = ()
+    __array_ufunc__ = None  # so that array + value asks the value
+
+    @property
+    def interpreter(self) -> Any:
+        """What applies operators to the value."""
+        raise NotImplementedError
+
+    def _combine(self, method: str, operator: str, other: Any, reflected: bool) -> Any:
+        f = self.interpreter
+        if isinstance(other, (int, float)):
+            if method in WITH_NUMBER:
+                return f.scale(self, **WITH_NUMBER[method](other))
+            if method == "__pow__":
+                return f.pow(self, factor=other)
+            other = f.fill_any_like(self, value=other)
+        call = getattr(f, operator)
+        return call(other, self) if reflected else call(self, other)
+
+    def __neg__(self) -> Any:
+        return self.interpreter.scale(self, scale=-1.0)

@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 from ..errors import NoGradientError
 from ..ground.dtypes import Kind
 from ..ground.values import bare
-from .arithmetic import WITH_NUMBER, Arithmetic
+from .arithmetic import InterpretedValue
 from .definition import Op, derives_gradients, lookup
 from .fluid_form import FluidForm
 from .interpreter import ArrayBackend, Eval, Interpreter
@@ -295,7 +295,7 @@ class TapeEntry:
         }
 
 
-class Box(Arithmetic):
+class Box(InterpretedValue):
     """A value that remembers how it was made."""
 
     __slots__ = ("origin", "tape", "value")
@@ -304,6 +304,11 @@ class Box(Arithmetic):
         self.tape: Tape = tape
         self.value: Any = value
         self.origin: NodeOutput | None = origin
+
+    @property
+    def interpreter(self) -> Tape:
+        """The tape."""
+        return self.tape
 
     @property
     def edge(self) -> Box | NodeOutput:
@@ -329,21 +334,6 @@ class Box(Arithmetic):
     def offsets(self) -> Any:
         """How the rows of the value form sequences."""
         return self.value.offsets
-
-    __array_ufunc__ = None  # so that array + box asks the box
-
-    def _combine(self, method: str, operator: str, other: Any, reflected: bool) -> Any:
-        if isinstance(other, (int, float)):
-            if method in WITH_NUMBER:
-                return self.tape.scale(self, **WITH_NUMBER[method](other))
-            if method == "__pow__":
-                return self.tape.pow(self, factor=other)
-            other = self.tape.fill_any_like(self, value=other)
-        call = getattr(self.tape, operator)
-        return call(other, self) if reflected else call(self, other)
-
-    def __neg__(self) -> Any:
-        return self.tape.scale(self, scale=-1.0)
 
 
 class Tape(Interpreter):

@@ -10,6 +10,7 @@ from ..ground.missing_names import answer
 from ..ground.public_names import list_public_names
 from ..ground.tracebacks import api_boundaries
 from .attributes import set_attributes
+from .batched_programs import vmap
 from .cutting import cut, extract
 from .merging import merge, names_in_merge
 from .naming import rename, renamed_states
@@ -23,6 +24,7 @@ from .three_way import Conflict, merge3
 __all__ = ["Conflict", "Patch", "Transformed", "apply_patch", "make_patch", "merge3"]
 __all__ += ["ValueAt", "cut", "extract", "merge", "names_in_merge"]
 __all__ += ["rename", "renamed_states", "replace", "set_attributes"]
+__all__ += ["vmap"]
 
 list_public_names(globals())
 api_boundaries(globals())

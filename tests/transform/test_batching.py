@@ -1,0 +1,181 @@
+"""Programs for batches compute for each example what the program for one computes."""
+
+import numpy as np
+import pytest
+
+import fluidlite as fluid
+from fluidlite import layers
+from fluidlite.errors import (
+    ArgumentError,
+    AxisError,
+    LoDError,
+    UnknownVariableError,
+    UnsupportedError,
+)
+from fluidlite.transform import vmap
+
+RANDOM = np.random.default_rng(0)
+
+
+def run(program, feed, fetched, executor=None):
+    return (executor or fluid.Executor()).run(program, feed, list(fetched))
+
+
+def perceptron(rows):
+    """A loss of a small net, and the gradients of its parameters."""
+    x = fluid.data("x", [rows, 3], "float64")
+    y = fluid.data("y", [rows, 1], "float64")
+    hidden = layers.fc(x, 5, act="tanh")
+    loss = layers.mean(layers.square(layers.fc(hidden, 1) - y))
+    return loss, [gradient for _, gradient in fluid.append_backward(loss)]
+
+
+@pytest.mark.parametrize("size", [None, 4])
+@pytest.mark.parametrize("rows", [2, -1])
+def test_gradients_of_examples_are_not_added_up(rows, size):
+    loss, gradients = perceptron(rows)
+    main, exe = fluid.default_main_program(), fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    made = vmap(main, ["x", "y"], [loss, *gradients], size)
+    assert [op.type for op in made.program.global_block().ops].count("recurrent") == 0
+    feed = {"x": RANDOM.normal(size=[4, 2, 3]), "y": RANDOM.normal(size=[4, 2, 1])}
+    found = run(made.program, feed, made.outputs, exe)
+    for k in range(4):
+        one = {name: value[k] for name, value in feed.items()}
+        expected = run(main, one, [loss, *gradients], exe)
+        for got, each in zip(found, expected, strict=True):
+            np.testing.assert_allclose(got[k], each, rtol=1e-12)
+
+
+def test_what_examples_share_is_computed_once_and_the_program_stays():
+    x, w = fluid.data("x", [3], "float64"), fluid.data("w", [3], "float64")
+    scaled = layers.scale(w, 2.0)
+    y = layers.elementwise_add(x, scaled)
+    main = fluid.default_main_program()
+    before = str(main)
+    made = vmap(main, [x], [y, scaled])
+    block = made.program.global_block()
+    assert block.var(scaled.name).shape == (3,)
+    assert [v.shape for v in made.outputs] == [(-1, 3), (-1, 3)]
+    assert made.inputs[0].shape == (-1, 3)
+    assert str(main) == before
+    feed = {"x": np.ones([2, 3]), "w": np.arange(3.0)}
+    sums, doubles = run(made.program, feed, made.outputs)
+    assert sums.tolist() == [[1, 3, 5]] * 2 and doubles.tolist() == [[0, 2, 4]] * 2
+
+
+def test_the_new_dimension_stands_where_it_is_asked_for():
+    x = fluid.data("x", [2, 3], "float64")
+    y = layers.reduce_sum(x, dim=[1])
+    value = RANDOM.normal(size=[2, 3, 5])
+    for axis in (2, -1):
+        made = vmap(fluid.default_main_program(), {"x": axis}, [y])
+        assert made.inputs[0].shape == (2, 3, -1)
+        (found,) = run(made.program, {"x": value}, made.outputs)
+        np.testing.assert_allclose(found, value.sum(1).T)
+
+
+def test_a_batch_of_batches_is_nested():
+    x, y = fluid.data("x", [3], "float64"), fluid.data("y", [3], "float64")
+    out = layers.reduce_sum(layers.elementwise_mul(x, y))
+    inner = vmap(fluid.default_main_program(), [y], [out])
+    outer = vmap(inner.program, [x], inner.outputs)
+    a, b = RANDOM.normal(size=[4, 3]), RANDOM.normal(size=[5, 3])
+    (found,) = run(outer.program, {"x": a, "y": b}, outer.outputs)
+    np.testing.assert_allclose(found[..., 0], a @ b.T)
+
+
+def test_names_that_are_rebound_hold_what_they_held():
+    program = fluid.Program.parse(
+        """
+        program (seed=0) {
+          block 0 {
+            data x: float64[3]
+            var  y: float64[3]
+
+            y = scale(X=x, scale=2.0)
+            y = softmax(X=y)
+            y = reduce_sum(X=y, dim=[0], keep_dim=true)
+          }
+        }
+        """
+    )
+    made = vmap(program, ["x"], ["y"])
+    (found,) = run(made.program, {"x": RANDOM.normal(size=[4, 3])}, made.outputs)
+    np.testing.assert_allclose(found, np.ones([4, 1]))
+
+
+def test_an_operator_without_a_rule_is_looped_which_is_said():
+    x = fluid.data("x", [3], "float64")
+    *_, count = layers.unique_with_counts(x)
+    with pytest.warns(UserWarning, match=r"one example after the other: unique_with_counts \(1\)"):
+        made = vmap(fluid.default_main_program(), [x], [count])
+    (found,) = run(made.program, {"x": np.array([[1.0, 1, 2], [3, 1, 3]])}, made.outputs)
+    assert sorted(found[0].tolist()) == sorted(found[1].tolist()) == [1, 2]
+
+
+def test_explained_are_operators_and_how_they_were_batched(capsys):
+    x = fluid.data("x", [2, 3], "float64")
+    y = layers.reduce_sum(layers.tanh(layers.transpose(x, [1, 0])))
+    vmap(fluid.default_main_program(), [x], [y], explain=True)
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["transpose2", "rule", "1"] in lines
+    assert ["tanh", "derived", "1"] in lines
+
+
+class TestRefused:
+    def test_variables_that_are_not_there(self):
+        x = fluid.data("image", [3], "float64")
+        with pytest.raises(UnknownVariableError, match="no variable 'imagf'.*'image'"):
+            vmap(fluid.default_main_program(), ["imagf"], [x])
+
+    def test_places_that_are_not_there(self):
+        fluid.data("x", [3], "float64")
+        with pytest.raises(AxisError, match="place from -2 to 1 for the new dimension of 'x'"):
+            vmap(fluid.default_main_program(), {"x": 2})
+
+    def test_no_input_and_no_example(self):
+        x = fluid.data("x", [3], "float64")
+        with pytest.raises(ArgumentError, match="at least one input"):
+            vmap(fluid.default_main_program(), [], [x])
+        with pytest.raises(ArgumentError, match="got size=0"):
+            vmap(fluid.default_main_program(), [x], [x], 0)
+
+    def test_sequences_by_name(self):
+        x = fluid.data("words", [None, 3], "float64", lod_level=1)
+        with pytest.raises(LoDError, match="'words' holds sequences"):
+            vmap(fluid.default_main_program(), [x])
+
+    def test_sequences_that_an_operator_makes(self):
+        x, lengths = fluid.data("x", [4, 5, 2], "float64"), fluid.data("lengths", [4], "int64")
+        layers.sequence_unpad(x, lengths)
+        with pytest.raises(LoDError, match=r"sequence_unpad.*test_batching.py.*writes 'seq"):
+            vmap(fluid.default_main_program(), [x])
+
+    def test_optimizers_unless_they_are_left_out(self):
+        x = fluid.data("x", [2, 3], "float64")
+        loss = layers.mean(layers.fc(x, 1, param_attr="w"))
+        fluid.optimizer.SGD(0.1).minimize(loss)
+        main = fluid.default_main_program()
+        with pytest.raises(UnsupportedError, match="sgd updates 'w'.*cannot be done for each"):
+            vmap(main, [x])
+        assert vmap(main, [x], [loss]).outputs[0].shape == (-1, 1)
+
+    def test_states_that_stay_between_runs(self):
+        x = fluid.data("x", [4, 3, 2, 2], "float32")
+        y = layers.batch_norm(x)
+        main = fluid.default_main_program()
+        with pytest.raises(UnsupportedError, match="batch_norm.*keep a value of each example in"):
+            vmap(main, [x], [y])
+        made = vmap(main.clone(for_test=True), [x], [y])
+        assert made.outputs[0].shape == (-1, 4, 3, 2, 2)
+
+    def test_inputs_that_the_program_computes(self):
+        x = fluid.data("x", [3], "float64")
+        y = layers.tanh(x)
+        with pytest.raises(ArgumentError, match="is computed by the program"):
+            vmap(fluid.default_main_program(), [y])
+        z = layers.square(y)
+        made = vmap(fluid.default_main_program(), [y], [z])
+        (found,) = run(made.program, {y.name: np.full([2, 3], 3.0)}, made.outputs)
+        assert found.tolist() == [[9.0] * 3] * 2
