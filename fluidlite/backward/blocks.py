@@ -1,8 +1,8 @@
 """How backward passes operators that drive blocks: it builds blocks of gradients.
 
 Within a block of gradients the gradient of ``v`` is called ``v@GRAD``, before and after a pass.
-A second order through a conditional block runs the block and its block of gradients as one; one
-through a loop is not built.
+A second order through a conditional block runs the block and its block of gradients as one; for one
+through a loop the gradient operator has become a loop before (``loops.py``).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from ..errors import NoGradientError
 from ..ir.operator import EMPTY, Operator
 from ..opdef.gradient import GRAD
 from .joined import Joined
+from .loops import loops_for_gradients
 from .sweep import Key, PendingOp, Ref, ReverseSweep, control_rule, described
 
 
@@ -164,6 +165,8 @@ def recurrent(sweep: ReverseSweep, position: int, op: Operator) -> None:
     body = _body(sweep, position, op)
     outs = op.outputs.get("outputs", ())
     flowing = _flowing(sweep, position, outs)
+    finals = op.outputs.get("final_states", ())
+    flowing_last = _flowing(sweep, position, finals)
     for name in flowing:
         inner = body.block.var_recursive(name)
         body.contribute(body.history.last(name), Ref(inner, name + GRAD))
@@ -198,6 +201,8 @@ def recurrent(sweep: ReverseSweep, position: int, op: Operator) -> None:
         "step_scopes": scopes,
         "step_scopes@GRAD": scopes,
     }
+    if flowing_last:
+        ins["final_states@GRAD"] = [flowing_last.get(name) for name in finals]
     if not parameters:
         del ins["parameters"]  # as the text says it, which has no empty slots
     outputs = {
@@ -210,17 +215,16 @@ def recurrent(sweep: ReverseSweep, position: int, op: Operator) -> None:
     _note(sweep, op, body, local, names, ins=ins, outs=outputs, attrs=attrs)
 
 
-def _no_second_order(sweep: ReverseSweep, position: int, op: Operator) -> None:
-    """Refuse to differentiate the gradient of a loop."""
+def _not_replaced(sweep: ReverseSweep, position: int, op: Operator) -> None:
+    """Refuse to differentiate a gradient operator of a loop that is none yet."""
     raise NoGradientError(
-        f"operator {op.type!r} has no gradient: a second derivative through a loop of a program is "
-        f"not built. Write the loop in Python, so that its steps are operators of the program"
-        f"{described(op)}"
+        f"operator {op.type!r} has no gradient here: it was not found on the way of the gradient, "
+        f"and is no loop{described(op)}"
     )
 
 
-control_rule("while_grad")(_no_second_order)
-control_rule("recurrent_grad")(_no_second_order)
+control_rule("while_grad")(_not_replaced)
+control_rule("recurrent_grad")(_not_replaced)
 
 
 @control_rule("conditional_block_grad")
@@ -236,14 +240,16 @@ def conditional_block_grad(sweep: ReverseSweep, position: int, op: Operator) -> 
     results = dict(zip(names, op.outputs.get("Input@GRAD", ())))
     flowing = _flowing(sweep, position, [n for n in results.values() if n != EMPTY])
     whole = Joined(sweep, position, op)
+    within = {whole.inside.get(local[n], local[n]) for n in names if results.get(n) in flowing}
+    loops_for_gradients([whole.block], within, sweep.no_grad)
     body = ReverseSweep(whole.block, (), sweep, position)
     through = dict(zip(op.inputs.get("Out", ()), op.inputs.get("Out@GRAD", ())))
     passed: dict[str, Ref] = {}
     for name in names:
         ref = flowing.get(results.get(name, EMPTY))
         if ref is not None:
-            inside = whole.inside.get(local[name], local[name])
-            body.contribute(body.history.last(inside), ref)
+            inner_name = whole.inside.get(local[name], local[name])
+            body.contribute(body.history.last(inner_name), ref)
             if name in through:
                 passed[through[name]] = ref
     body.run()

@@ -60,7 +60,9 @@ class GradientEmitter:
         """
         _save_values(sweep)
         block = sweep.block
-        if not in_place:
+        if in_place:
+            block.parent_idx = parent.idx
+        else:
             block = parent.program.add_block(parent.idx, forward_block_idx=block.idx)
         _Names(sweep, block, self._seeds, self.context if self.callbacks else None).give()
         for record in _taken_out(sweep):
@@ -161,6 +163,13 @@ class _Names:
                 if value is not None
             }
             self.given.update(name for op in sweep.block.ops for name in reads_of(op))
+            self.given.update(sweep.block.vars)
+        for record in sweep.records:  # what such a block calls its own, the block around it may not
+            if record.body is not None and record.in_place:
+                self.given.update(record.body.block.vars)
+        if sweep.foreign:  # outer names that the block writes
+            outs = [refs for record in sweep.records for refs in record.outs.values()]
+            self.given.update(r.name for refs in outs for r in refs if r and id(r) in sweep.foreign)
 
     def give(self) -> None:
         """Name all of them.
@@ -232,20 +241,7 @@ def _save_values(sweep: ReverseSweep) -> None:
     block = sweep.block
     at: dict[int, list[Operator]] = {}
     for key, copy in sweep.saved.items():
-        if copy in block.vars:
-            continue
         name = key[0]
-        like = block.var_recursive(name)
-        block.declare(
-            Variable(
-                block,
-                copy,
-                kind=like.kind,
-                shape=like.shape if like.has_shape else None,
-                dtype=like.dtype,
-                lod_level=like.lod_level,
-            )
-        )
         position = sweep.history.made_at(key)
         site = block.ops[max(position - 1, 0)].callsite
         op = Operator(block, "assign", {"X": (name,)}, {"Out": (copy,)}, {}, callsite=site)

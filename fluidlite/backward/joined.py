@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Mapping
-
 from ..errors import NoGradientError
 from ..ir.analysis import blocks_driven_by, free_reads, writes_of
 from ..ir.block import Block
 from ..ir.operator import Operator
+from .copying import BlockCopies
 from .sweep import ReverseSweep, described
 
 
@@ -34,7 +32,8 @@ class Joined:
         #: outer values that the block reads: its name for them -> the name, and before which
         #: operator they are read
         self.outer: dict[str, tuple[str, int]] = {}
-        self._copies = {forward.idx: self.block.idx}
+        copies = BlockCopies()
+        copies.stands_for(forward, self.block)
         for name in [n for op in forward.ops for n in writes_of(op)]:
             if name not in forward.vars:
                 self._make_local(name)
@@ -44,10 +43,10 @@ class Joined:
         }
         for name in free_reads(forward):
             if name in written:
-                self.block.append_op("assign", {"X": inside[name]}, {"Out": written[name]})
-        self._take(forward, self.block, {**inside, **written})
+                self._assign(inside[name], written[name])
+        copies.take(forward, self.block, {**inside, **written})
         self.inside: dict[str, str] = self._inside(gradients, position, forward)
-        self._take(gradients, self.block, self.inside)
+        copies.take(gradients, self.block, self.inside)
 
     def _position_of(self, forward: Block, op: Operator) -> int:
         for position, other in enumerate(self.sweep.block.ops):
@@ -65,6 +64,12 @@ class Joined:
         twin.name, twin.persistable = self._local(name), False
         self.block.declare(twin)
 
+    def _assign(self, source: str, target: str) -> None:
+        """Append an assignment, of what need not be declared yet: a copy that is to come."""
+        ins: dict[str, tuple[str, ...]] = {"X": (source,)}
+        outs: dict[str, tuple[str, ...]] = {"Out": (target,)}
+        self.block.take_op(Operator(self.block, "assign", ins, outs, {}))
+
     def _inside(self, block: Block, position: int, forward: Block | None = None) -> dict[str, str]:
         """What the joined block calls the outer values that a block reads."""
         renamed = {}
@@ -73,20 +78,3 @@ class Joined:
                 renamed[name] = self.sweep.value(name, position)
                 self.outer[renamed[name]] = (name, position)
         return renamed
-
-    def _take(self, source: Block, target: Block, renamed: Mapping[str, str]) -> None:
-        """Copy variables and operators of a block, those of the blocks it drives included."""
-        for variable in source.vars.values():
-            target.declare(variable.copy_to(target))
-        for op in source.ops:
-            copied = copy.copy(op)
-            copied.block = target
-            copied.rename(renamed)
-            for name in () if op.definition is None else op.definition.block_attributes:
-                inner = source.program.blocks[op.attrs[name]]
-                forward = self._copies.get(inner.forward_block_idx, inner.forward_block_idx)
-                twin_block = source.program.add_block(target.idx, forward)
-                self._copies[inner.idx] = twin_block.idx
-                self._take(inner, twin_block, renamed)
-                copied.set_attr(name, twin_block.idx)
-            target.take_op(copied)

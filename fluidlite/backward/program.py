@@ -22,8 +22,9 @@ from .arguments import (
     variables,
     weights_of,
 )
-from .around import depending, sweep_of, warn_of_loop
+from .around import depending, sweep_of, warn_of_loop, ways_out
 from .emission import Callback, GradientEmitter
+from .loops import loops_for_gradients
 from .recompute import insert_seeds, run_with_checkpoints
 from .sweep import PendingOp, Ref, ReverseSweep, name_of
 
@@ -100,6 +101,9 @@ def loss_gradients(
         block.program.touch()
         return []
     with _rewriting(block.program):
+        ways = [each for each, _ in ways_out(block)]
+        if loops_for_gradients(ways, [loss.name], stopped):
+            sweep = sweep_of(block, stopped)
         if checkpoint_names and insert_seeds(block, checkpoint_names):
             sweep = sweep_of(block, stopped)
         seed = Ref(loss)
@@ -202,7 +206,12 @@ def gradients(
                 f"input {source.name!r} and target {goals[0].name!r} are of different programs"
             )
     with _rewriting(block.program):
-        sweep = sweep_of(block, no_grad_names(no_grad_set))
+        stopped, names = no_grad_names(no_grad_set), [source.name for source in sources]
+        sweep = sweep_of(block, stopped)
+        ways, reached = [each for each, _ in ways_out(block)], set(names)
+        _reached_from(sweep, reached)
+        if loops_for_gradients(ways, [goal.name for goal in goals], stopped, reached):
+            sweep = sweep_of(block, stopped)
         first: list[PendingOp] = []
         seeds = []
         for goal, weight in dict(zip(goals, weights, strict=True)).items():
@@ -215,7 +224,7 @@ def gradients(
             if weight is None or not weight.lod_level:
                 sweep.bare.add(sweep.history.last(goal.name))
             sweep.contribute(sweep.history.last(goal.name), seed)
-        sweep.run(_reached_from(sweep, [source.name for source in sources]))
+        sweep.run(_reached_from(sweep, set(names)))
         GradientEmitter(seeds).emit(sweep, first, OpRole.BACKWARD)
     by_name: dict[str, Variable] = {}
     for each in sweep.chain():
@@ -255,9 +264,10 @@ def _ones_like(goal: Variable, seed: Ref) -> list[PendingOp]:
     ]
 
 
-def _reached_from(sweep: ReverseSweep, sources: list[str]) -> dict[int, set[int]]:
-    """By block the positions of the operators whose results depend on the sources."""
-    reached = set(sources)
+def _reached_from(sweep: ReverseSweep, reached: set[str]) -> dict[int, set[int]]:
+    """By block the positions of the operators whose results depend on names, to which theirs are
+    added.
+    """
     found = {}
     for each in reversed(list(sweep.chain())):
         found[each.block.idx] = depending(each.block.ops[: each.end], reached)

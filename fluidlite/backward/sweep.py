@@ -23,7 +23,7 @@ from ..ir.block import Block
 from ..ir.builder import op_width
 from ..ir.foreign import OWN, Mark
 from ..ir.operator import EMPTY, Operator
-from ..ir.variable import Variable
+from ..ir.variable import Variable, declared_like
 from ..opdef.definition import Op, lookup
 from ..opdef.gradient import is_constant, is_differentiable
 from ..opdef.interpreter import Interpreter
@@ -39,9 +39,11 @@ Wanted = dict[str, list[Variable | None]]
 class Ref:
     """A value that an operator to come will compute; it gets its name when all are known."""
 
-    __slots__ = ("kind", "like", "name", "shape")
+    __slots__ = ("is_open", "kind", "like", "name", "shape")
 
     def __init__(self, like: Variable, name: str = "", kind: Kind | None = None) -> None:
+        #: whether it may be left unwritten: part of a branch that is not taken
+        self.is_open = False
         self.like: Variable = like
         self.shape: Shape = like.shape
         self.kind: Kind = gradient_kind(like) if kind is None else kind
@@ -161,11 +163,18 @@ class RuleRecorder(Interpreter):
                 count = op_width(op, ins) if slot.many else 1
                 outs[slot.name] = [Ref(self._like) for _ in range(count)]
         taken = {slot: _listed(value) for slot, value in ins.items() if value is not None}
+        if op.type in _OPEN:
+            for refs in outs.values():
+                for ref in refs:
+                    ref.is_open = True  # type: ignore[union-attr]  # just made
         self.records.append(PendingOp(op.type, taken, outs, op.given_attrs(), self._site))
         return {
             slot: refs if op.output_slots[slot].many else refs[0] for slot, refs in outs.items()
         }
 
+
+#: operators in rules of gradients that write nothing where a branch was not taken
+_OPEN = frozenset({"kept_value", "sum_of_written"})
 
 #: what backward does for an operator that drives blocks: called with the sweep, the operator's
 #: position and the operator
@@ -388,7 +397,8 @@ class ReverseSweep:
             if all(part.kind is not Kind.LOD_TENSOR for part in parts):
                 kind = settled.kind
             settled = total = Ref(self.block.var_recursive(name_of(key)), kind=kind)
-            self.records.append(PendingOp("sum", {"X": parts}, {"Out": [total]}, {}, None))
+            type = "sum_of_written" if any(part.is_open for part in parts) else "sum"
+            self.records.append(PendingOp(type, {"X": parts}, {"Out": [total]}, {}, None))
         self.groups.append(Contributions(key, parts, total))
         self.settled[key] = settled
         return settled
@@ -547,7 +557,11 @@ class ReverseSweep:
         return inner._copy(key)
 
     def _copy(self, key: tuple[str, int]) -> str:
-        return self.saved.setdefault(key, f"{key[0]}@SAVED_{key[1]}")
+        copy = f"{key[0]}@SAVED_{key[1]}"
+        if copy not in self.block.vars:  # else it is there, or noted
+            self.saved[key] = copy
+            declared_like(self.block.var_recursive(key[0]), self.block, copy)
+        return copy
 
 
 def _listed(value: Any) -> list[Any]:

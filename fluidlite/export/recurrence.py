@@ -24,7 +24,7 @@ def recurrent(writer: SourceWriter, op: Operator, env: Any) -> None:
     instance: Any = op.instance()
     sequences = _values(writer, op, "inputs", env)
     states = _states(writer, op, env)
-    outputs, keeps = op.outputs["outputs"], passes.saved_names(op)
+    outputs, keeps = op.outputs.get("outputs", ()), passes.saved_names(op)
     t, saved = graph.value(spec([], "int64"), "i"), Cell("saved")
     lists = {name: Cell(f"{name}.steps") for name in outputs}
     with graph.below() as body:
@@ -60,6 +60,8 @@ def recurrent(writer: SourceWriter, op: Operator, env: Any) -> None:
         known = passes.known_spec(frame[name])
         made.spec = known.with_shape((count, *known.shape))
         env[name] = writer.named(made, name)
+    for name, phi in zip(op.outputs.get("final_states", ()), phis):
+        env[name] = phi
     env[op.outputs["step_scopes"][0]] = passes.SavedPasses(
         saved, saved_values, keeping if saved_values else None
     )
@@ -75,7 +77,7 @@ def _values(writer: SourceWriter, op: Operator, slot: str, env: Any) -> dict[str
 
 def _states(writer: SourceWriter, op: Operator, env: Any) -> list[TracedArray]:
     """The states before the first step; two of them may have one name."""
-    names = op.inputs["initial_states"]
+    names = op.inputs.get("initial_states", ())
     return [passes.as_value(writer.graph, writer.value(op.block, n, env), n) for n in names]
 
 
@@ -98,7 +100,7 @@ class _Backward:
     ins: list[tuple[str, str, str]]
     parameters: list[tuple[str, str, str]]
     sequences: dict[str, TracedArray]
-    states: list[TracedArray]  #: before the first step
+    first: list[Any]  #: gradients of the states behind the last step
     seeds: dict[str, TracedArray]  #: gradients of outputs, by what the block calls them
     t: TracedArray
     lists: dict[str, Cell]  #: gradients of the steps of sequences, by what the block calls them
@@ -112,13 +114,17 @@ class _Backward:
         count, states = len(op.inputs["inputs"]), _states(writer, op, env)
         ins = [each for each in wanted[:count] if each[2] != EMPTY]
         parameters = [each for each in wanted[count:] if each[2] != EMPTY]
-        pairs = zip(op.inputs["outputs"], op.inputs["outputs@GRAD"])
+        pairs = zip(op.inputs.get("outputs", ()), op.inputs.get("outputs@GRAD", ()))
+        flowing = op.inputs.get("final_states@GRAD", (EMPTY,) * len(states))
         names = op.instance().states  # type: ignore[attr-defined]
         return cls(
             ins,
             parameters,
             _values(writer, op, "inputs", env),
-            states,
+            [
+                passes.zeros(writer, v) if n == EMPTY else writer.value(op.block, n, env)
+                for n, v in zip(flowing, states)
+            ],
             {f"{n}{passes.GRAD}": writer.value(op.block, g, env) for n, g in pairs if g != EMPTY},
             graph.value(spec([], "int64"), "i"),
             {local: Cell(f"{out}.steps") for _, local, out in ins},
@@ -159,8 +165,7 @@ class _Backward:
 
     def begin(self, writer: SourceWriter) -> None:
         """Write down what the steps start from."""
-        pairs = zip(self.phis, self.states)
-        begin = [(phi.cell, operand(passes.zeros(writer, v))) for phi, v in pairs]
+        begin = [(phi.cell, operand(value)) for phi, value in zip(self.phis, self.first)]
         begin += [(cell, ["[]"]) for cell in self.lists.values()]
         begin += [(total.cell, ["0"]) for total in self.sums.values()]
         passes.update(writer.graph, begin)

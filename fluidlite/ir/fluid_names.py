@@ -108,7 +108,7 @@ class OldBlock:
         return renamed
 
     def _clone_variable(self: Any, var: Variable, force_persistable: bool = True) -> Variable:
-        fed = dict(is_data=var.is_data, need_check_feed=var.need_check_feed)
+        fed: dict[str, Any] = dict(is_data=var.is_data, need_check_feed=var.need_check_feed)
         return declared_like(var, self, persistable=force_persistable or var.persistable, **fed)
 
     def _copy_param_info_from(self: Any, other: Block) -> None:

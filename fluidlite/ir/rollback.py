@@ -29,19 +29,19 @@ def all_or_nothing(*programs: Program) -> Iterator[None]:
 
 
 class _Before:
-    """What a program was at some moment.
-
-    Variables are only ever added in between, at the end of a block's table.
-    """
+    """What a program was at some moment."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
         self.blocks = list(program.blocks)
         self.current = program.current_block_idx
-        self.contents = [(len(block.vars), list(block.ops)) for block in program.blocks]
+        self.contents = [
+            (list(block.vars.values()), list(block.ops), block.forward_block_idx)
+            for block in program.blocks
+        ]
         self.roles = {
             id(op): (op.role, op.role_vars)
-            for _, ops in self.contents
+            for _, ops, _ in self.contents
             for op in ops
             if op.role is not OpRole.FORWARD or op.role_vars
         }
@@ -51,9 +51,10 @@ class _Before:
         program = self.program
         program.blocks[:] = self.blocks
         program.current_block_idx = self.current
-        for block, (count, ops) in zip(self.blocks, self.contents, strict=True):
-            block.set_vars(list(block.vars.values())[:count])
+        for block, (variables, ops, forward) in zip(self.blocks, self.contents, strict=True):
+            block.set_vars(variables)
             block.set_ops(ops)
+            block.forward_block_idx = forward
             for op in ops:
                 op.role, op.role_vars = self.roles.get(id(op), (OpRole.FORWARD, ()))
         program.touch()

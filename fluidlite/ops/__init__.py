@@ -60,6 +60,7 @@ from . import (
     norm,
     optimizer,
     pad,
+    passes,
     perspective,
     points,
     pool,

@@ -27,6 +27,20 @@ def need_position(I: Spec) -> None:
     need_one(I=I)
 
 
+class empty_array(Detached):
+    """Out = an array without elements."""
+
+    signature = "-> Out"
+    hands_on: ClassVar[bool] = True
+    folds: ClassVar[bool] = False
+
+    def infer(self) -> Specs:
+        return spec([], DType.FP32)._replace(kind=Kind.LOD_TENSOR_ARRAY)
+
+    def run(self, xp: Any) -> Array:
+        return LoDTensorArray()
+
+
 class write_to_array(Op):
     """Out = the array Out with X at position I.
 

@@ -254,6 +254,7 @@ class recurrent(Driving):
     initial_states: the states before the first step.
     parameters: other outer variables that the block reads.
     outputs: variables of the block, stacked over the steps under the same name.
+    final_states: the states behind the last step, where they are asked for.
     step_scopes: what the gradients need of each step.
     ex_states: what the block calls the states before a step.
     states: what it calls them after the step.
@@ -262,7 +263,7 @@ class recurrent(Driving):
     is_train: not read: what is kept follows from the program.
     """
 
-    signature = "inputs*, initial_states*, parameters* -> outputs*, step_scopes"
+    signature = "inputs*, initial_states*, parameters* -> outputs*, step_scopes, final_states?*"
     ex_states: list[str] = REQUIRED
     states: list[str] = REQUIRED
     reverse: bool = False
@@ -291,6 +292,8 @@ class recurrent(Driving):
             collected.reverse()
         for name, parts in zip(outputs, zip(*collected)):
             run.set(name, run.f.stack(list(parts), axis=0))
+        for name, state in zip(run.names("outputs", "final_states"), states):
+            run.set(name, state)
         run.set(run.names("outputs", "step_scopes")[0], tuple(passes))
 
 
@@ -311,6 +314,7 @@ class recurrent_grad(DrivingGradient):
 
     inputs, initial_states, parameters, outputs, step_scopes: those of the forward operator.
     outputs@GRAD: the gradients of its outputs.
+    final_states@GRAD: those of the states behind its last step; zero where they are not there.
     step_scopes@GRAD: not read.
     ex_states, states, reverse, has_states, is_train, skip_eager_deletion_vars: those of the forward
         operator.
@@ -318,7 +322,8 @@ class recurrent_grad(DrivingGradient):
 
     signature = (
         "initial_states?*!, inputs?*!, outputs?*!, outputs@GRAD?*, parameters?*!, step_scopes!, "
-        "step_scopes@GRAD?! -> initial_states@GRAD?*, inputs@GRAD?*, parameters@GRAD?*"
+        "step_scopes@GRAD?!, final_states@GRAD?* -> initial_states@GRAD?*, inputs@GRAD?*, "
+        "parameters@GRAD?*"
     )
     ex_states: list[str] = REQUIRED
     states: list[str] = REQUIRED
@@ -348,6 +353,9 @@ class recurrent_grad(DrivingGradient):
         }
         initial = [run.value(n) for n in run.names("inputs", "initial_states")]
         carried = [run.zeros_like(value) for value in initial]
+        for k, name in enumerate(run.names("inputs", "final_states@GRAD")):
+            if name != "@EMPTY@":
+                carried[k] = run.value(name)
         order = list(steps_of(sequences, self.reverse))
         parts = {name: {} for name in local}
         passes = run.value(run.names("inputs", "step_scopes")[0])

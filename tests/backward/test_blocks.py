@@ -5,7 +5,6 @@ import pytest
 
 import fluidlite as fluid
 from fluidlite.backward.sweep import CONTROL_RULES
-from fluidlite.errors import NoGradientError
 from fluidlite.ir.text import program_text
 from fluidlite.ir.verify import verify
 from fluidlite.opdef.definition import registered
@@ -188,17 +187,6 @@ def test_a_parameter_made_in_a_branch_is_trained():
     yes, no = run([g for _, g in pairs], startup=True, x=[[1, 5]])
     assert yes.tolist() == [[1.0], [5.0]]
     assert no.tolist() == [[0.0], [0.0]]
-
-
-def test_a_second_order_through_a_loop_is_a_named_error():
-    x = variable()
-    y, i = layers.scale(x, 1.0), number(0.0)
-    loop(lambda: layers.assign(y * x, y), 2.0, i)
-    (dx,) = fluid.gradients(layers.reduce_sum(y), x)
-    before = str(fluid.default_main_program())
-    with pytest.raises(NoGradientError, match="'while_grad' has no gradient: a second derivative"):
-        fluid.gradients(dx, x)
-    assert str(fluid.default_main_program()) == before
 
 
 @pytest.mark.parametrize("steps", [1, 4])

@@ -111,3 +111,7 @@ def test_gradients_of_joining_are_those_of_concat_and_stack_twice_over(axis, sta
             found.append(fluid.Executor().run(main, {"x": value}, [first, second]))
     for mine, expected in zip(*found):
         np.testing.assert_allclose(mine, expected, rtol=1e-5)
+
+
+def test_an_empty_array_has_no_elements():
+    assert f.lod_array_length(f.empty_array()).tolist() == [0]

@@ -24,6 +24,7 @@ from samples.form import GENERATORS, samples_of
 ON_ARRAYS = {
     *("write_to_array", "read_from_array", "array_without", "lod_array_length"),
     *("tensor_array_to_tensor", "tensor_to_array", "array_filled"),
+    *("empty_array", "keep_statistic"),
     "beam_search_decode",  # tests/ops/test_beam_search.py
     # tests/ops/test_rank_table.py
     *("lod_rank_table", "max_sequence_len", "lod_tensor_to_array", "array_to_lod_tensor"),

@@ -104,12 +104,14 @@ def _forward(trace: StepTrace, step: Step, run: Driver) -> bool:
         made = [jnp.asarray(frame[name]) for name in outputs]
         return (news, number + 1, _all(truth, inner)), (made, stacked)
 
-    (_, _, truth), (results, stacked) = lax.scan(
+    (finals, _, truth), (results, stacked) = lax.scan(
         one_pass, (initial, *_before()), {**sequences, **products}, reverse=op.reverse
     )
     checks.get().extend([truth, *truths])
     stacked |= {name: same[name] for name in same.keys() & names - constant.keys()}
     for name, value in zip(outputs, results, strict=True):
+        run.set(name, value)
+    for name, value in zip(run.names("outputs", "final_states"), finals):
         run.set(name, value)
     passes = ScannedPasses(stacked, constant, count, op.reverse)
     run.set(run.names("outputs", "step_scopes")[0], passes)
@@ -128,6 +130,9 @@ def _gradient(trace: StepTrace, step: Step, run: Driver) -> bool:
     seeds = {name + GRAD: jnp.asarray(run.value(g)) for name, g in given if g != EMPTY}
     initial = [run.value(n) for n in run.names("inputs", "initial_states")]
     carried = [jnp.zeros(v.shape, v.dtype) for v in initial]
+    for k, name in enumerate(run.names("inputs", "final_states@GRAD")):
+        if name != EMPTY:
+            carried[k] = jnp.asarray(run.value(name))
     checks = trace.f.backend.checks
     behind = GradientsBehind(run, of_parameters, passes.stacked)
     watched = behind.reads

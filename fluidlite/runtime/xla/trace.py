@@ -33,7 +33,7 @@ HANDING_ON = frozenset(
     {
         *("select_input", "select_output", "zeros_if_written"),
         *("write_to_array", "read_from_array", "lod_array_length", "array_without"),
-        *("array_filled", "tensor_to_array"),
+        *("array_filled", "tensor_to_array", "keep_value", "kept_value"),
     }
 )
 _NO_TENSORS = (LoDTensor, SelectedRows, RankTable)

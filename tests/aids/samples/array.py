@@ -6,3 +6,8 @@ from .form import Sample, samples
 @samples("rnn_memory_helper")
 def rnn_memory_helper(rng):
     yield Sample(dict(X=rng.normal(size=[2, 3])))
+
+
+@samples("pass_statistic")
+def pass_statistic(rng):
+    yield Sample(dict(X=rng.normal(size=[3, 2])))
