@@ -182,6 +182,14 @@ class VerifyError(FluidError, ValueError):
     """A program breaks one of the rules that every program keeps."""
 
 
+class RewriteError(FluidError, ValueError, RuntimeError):
+    """A rule of a rewriting fails, or gives what cannot stand in the place of what it found."""
+
+
+class EquivalenceError(FluidError, AssertionError):
+    """Two programs that ought to compute the same do not."""
+
+
 class FileError(FluidError, OSError, ValueError, RuntimeError):
     """A file cannot be opened, read or written; says which, and why."""
 

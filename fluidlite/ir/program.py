@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import ArgumentError
 from ..ground import state
 from ..ground.arguments import refused
+from ..ground.copies import shallow_copy
 from ..ground.protected import answers_protected
 from ..ground.reprs import Described
 from ..ground.tracebacks import api_boundary
@@ -466,7 +466,7 @@ def _copy_block(block: Block, program: Program) -> Block:
 
 def copy_operator(op: Operator, block: Block) -> Operator:
     """The same operator for another block."""
-    made = copy.copy(op)
+    made = shallow_copy(op)
     made.block = block
     return made
 

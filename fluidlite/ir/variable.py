@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from ..errors import ArgumentError, DTypeError, ExplainedError, suggestion
 from ..ground import state
 from ..ground.callsite import warn
+from ..ground.copies import shallow_copy
 from ..ground.dtypes import DType, Kind, as_dtype
 from ..ground.protected import answers_protected, raise_refused
 from ..ground.quoting import printable
@@ -106,7 +106,7 @@ class Variable(VariableMethods, Operand):
 
     def copy_to(self, block: Block) -> Variable:
         """The same variable for another block; it is not yet declared there."""
-        made = copy.copy(self)
+        made = shallow_copy(self)
         made.block = block
         return made
 

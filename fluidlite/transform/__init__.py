@@ -12,19 +12,40 @@ from ..ground.tracebacks import api_boundaries
 from .attributes import set_attributes
 from .batched_programs import vmap
 from .cutting import cut, extract
+from .matching import Match
 from .merging import merge, names_in_merge
 from .naming import rename, renamed_states
 from .patch_text import Patch
 from .patches import apply_patch, make_patch
 from .replacing import replace
 from .results import Transformed
+from .rewriting import Rewriting, rewrite, rewriting
+from .rules import Rule, any_of, attributes, optional, rule
 from .selecting import ValueAt
 from .three_way import Conflict, merge3
 
-__all__ = ["Conflict", "Patch", "Transformed", "apply_patch", "make_patch", "merge3"]
+__all__ = [
+    "Conflict",
+    "Match",
+    "Patch",
+    "Rewriting",
+    "Rule",
+    "Transformed",
+    "any_of",
+    "apply_patch",
+    "attributes",
+    "make_patch",
+    "merge3",
+    "optional",
+    "rewrite",
+    "rewriting",
+    "rule",
+]
+
 __all__ += ["ValueAt", "cut", "extract", "merge", "names_in_merge"]
 __all__ += ["rename", "renamed_states", "replace", "set_attributes"]
 __all__ += ["vmap"]
+
 
 list_public_names(globals())
 api_boundaries(globals())

@@ -42,7 +42,7 @@ class Versions:
             read = [(name, self.last.get(name, 0)) for name in names]
             self.read_first.update(name for name, version in read if not version)
             written = [] if is_end else list(dict.fromkeys(writes_of(op)))
-            kept = {name for name in written if _may_stay(op, name)}
+            kept = {name for name in written if may_stay(op, name)}
             self.reads.append(read)
             self.passed_by.append([(name, self.last.get(name, 0)) for name in kept])
             for name in written:
@@ -85,7 +85,7 @@ def block_of(program: Program, value: ValueLike) -> Block | None:
     return None if where is None else operator_of(program, where).block
 
 
-def _may_stay(op: Operator, name: str) -> bool:
+def may_stay(op: Operator, name: str) -> bool:
     """Whether an operator may leave a variable that it writes as it was, or as it was in part."""
     definition = op.definition
     if definition is None or definition.block_attributes:

@@ -20,7 +20,7 @@ from ...optimizer.arguments import Pair, Pairs
 from ...optimizer.optimizer import Optimizer
 from ...optimizer.wrapped import WrappedOptimizer, an_optimizer
 from .fp16_lists import AutoMixedPrecisionLists
-from .loss_scaling import Counters, Rule, all_finite, divided, kept_number, update
+from .loss_scaling import Counters, ScalingRule, all_finite, divided, kept_number, update
 from .rewriting import rewritten
 
 
@@ -45,7 +45,7 @@ class OptimizerWithMixedPrecision(WrappedOptimizer):
         amp_lists: AutoMixedPrecisionLists,
         init_loss_scaling: float,
         use_dynamic_loss_scaling: bool,
-        rule: Rule,
+        rule: ScalingRule,
     ) -> None:
         super().__init__(optimizer)
         self._amp_lists = amp_lists
@@ -214,7 +214,7 @@ def decorate(
         raise ArgumentError(
             f"decorate: expected amp_lists to be AutoMixedPrecisionLists, got {amp_lists!r:.60}"
         )
-    rule = Rule(
+    rule = ScalingRule(
         integer("decorate", "incr_every_n_steps", incr_every_n_steps),
         integer("decorate", "decr_every_n_nan_or_inf", decr_every_n_nan_or_inf),
         positive("decorate", "incr_ratio", incr_ratio),

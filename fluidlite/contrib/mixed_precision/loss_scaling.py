@@ -23,7 +23,7 @@ from ...layers.rows import get_tensor_from_selected_rows
 from ...layers.variables import increment
 
 
-class Rule(NamedTuple):
+class ScalingRule(NamedTuple):
     """When a factor changes, and how."""
 
     incr_every_n_steps: int
@@ -93,7 +93,7 @@ def _in_a_row(
             yield
 
 
-def update(finite: Variable, factor: Variable, counters: Counters, rule: Rule) -> None:
+def update(finite: Variable, factor: Variable, counters: Counters, rule: ScalingRule) -> None:
     """Append the change of a factor after a step.
 
     Args:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from ....contrib import mixed_precision
 from ....contrib.mixed_precision.decorator import OptimizerWithMixedPrecision
-from ....contrib.mixed_precision.loss_scaling import Rule
+from ....contrib.mixed_precision.loss_scaling import ScalingRule
 from ....errors import ArgumentError
 from ....ground.arguments import instance_of, integer, or_none, positive, refused
 from ....ground.fields import from_fields
@@ -142,7 +142,7 @@ def decorate(
     half = dtype == "float16" and not use_bf16
     nothing = mixed_precision.AutoMixedPrecisionLists()
     nothing.white_list = set()
-    rule = Rule(
+    rule = ScalingRule(
         integer("decorate", "incr_every_n_steps", incr_every_n_steps),
         integer("decorate", "decr_every_n_nan_or_inf", decr_every_n_nan_or_inf),
         positive("decorate", "incr_ratio", incr_ratio),

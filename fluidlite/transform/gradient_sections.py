@@ -1,0 +1,248 @@
+"""The gradient operators of a program: taken out, and derived anew once the rest has changed.
+
+Those of a loss are a section: they begin with the operator that makes the loss's gradient one.  A
+section is taken out only where deriving it anew gives the same operators, so that what comes back
+is what the user would have had.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from ..backward.program import loss_gradients
+from ..clip import error_clip_callback
+from ..errors import FluidError, NoGradientError, with_text
+from ..ir.analysis import blocks_driven_by
+from ..ir.block import Block
+from ..ir.compare import differences
+from ..ir.operator import EMPTY, Operator, OpRole
+from ..ir.program import Program
+from ..ir.pruning import drop_blocks
+from ..ir.variable import Variable
+from ..opdef.gradient import GRAD
+
+_SEED = OpRole.BACKWARD | OpRole.LOSS
+_PLACE = "place of gradients"  #: stands where a section was
+_SAVED = "@SAVED_"  #: in names of copies that backward makes of values that are overwritten
+
+
+class _Section(NamedTuple):
+    """The gradient operators of a loss."""
+
+    loss: str
+    ops: list[Operator]
+    rest: list[Operator]  #: what comes behind, up to the next section
+
+
+class _Way(NamedTuple):
+    """What ``append_backward`` was told, beside the losses."""
+
+    parameters: list[list[str] | None]  #: of each section
+    no_grad: list[set[str]]
+
+
+class GradientSections:
+    """The sections of a program, all of them in one block.
+
+    Args:
+        program: is changed by the methods.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._block: Block = program.global_block()
+        self._sections: list[_Section] = []
+        self._front: list[Operator] = []
+        self._way: _Way | None = None
+        self._variables: list[list[Variable]] = []
+        #: names whose gradients are computed by operators that stay
+        self.differentiated: set[str] = set()
+
+    def take_out(self) -> None:
+        """Take the sections out of the program, where they can be derived anew."""
+        found = self._found()
+        if found is not None:
+            for way in self._ways():
+                if _comes_back(self._program, way):
+                    self._way = way
+                    self._cut()
+                    break
+        self.differentiated = {
+            name.partition(GRAD)[0].rpartition("grad/")[2]
+            for block in self._program.blocks
+            for op in block.ops
+            if op.role & OpRole.BACKWARD
+            for name in (*op.input_arg_names, *op.output_arg_names)
+            if GRAD in name
+        }
+
+    def _found(self) -> Block | None:
+        """The block that has sections, once these are found; None where none or several do."""
+        blocks = [b for b in self._program.blocks if any(map(_begins_section, b.ops))]
+        if len(blocks) != 1:
+            return None
+        self._block = blocks[0]
+        self._front, self._sections = _divided(self._block.ops)
+        return self._block
+
+    def _ways(self) -> Iterator[_Way]:
+        """What ``append_backward`` may have been told: nothing; or what the operators show."""
+        count = len(self._sections)
+        yield _Way([None] * count, [set()] * count)
+        parameters: list[list[str] | None] = []
+        no_grad = []
+        for section in self._sections:
+            listed = dict.fromkeys(n for op in section.ops for n in op.role_vars[::2])
+            parameters.append(list(listed))
+            with_gradient = {
+                name.partition(GRAD)[0].rpartition("grad/")[2]
+                for op in section.ops
+                for name in op.output_arg_names
+            }
+            no_grad.append(
+                {
+                    v.name
+                    for v in self._program.list_vars()
+                    if v.takes_gradient and v.name not in with_gradient and GRAD not in v.name
+                }
+            )
+        yield _Way(parameters, no_grad)
+
+    def _cut(self) -> None:
+        """Take out the sections, their blocks and variables, and copies of overwritten values."""
+        program, block = self._program, self._block
+        self._variables = [list(each.vars.values()) for each in program.blocks]
+        cut = [op for section in self._sections for op in section.ops]
+        inner = {index for op in cut for index in blocks_driven_by(op)}
+        stays = list(self._front)
+        for section in self._sections:
+            stays += [Operator(block, _PLACE, {}, {}, {}, role=_SEED), *section.rest]
+        known = _mentioned(self._front)
+        gone = {n for op in cut for n in op.output_arg_names} - known
+        block.set_ops(stays)
+        drop_blocks(program, inner)
+        for inside in program.blocks:
+            lost = _copies(inside)
+            inside.set_ops(op for op in inside.ops if lost.isdisjoint(op.output_arg_names))
+            lost |= gone if inside is block else set()
+            inside.set_vars(v for n, v in inside.vars.items() if n not in lost)
+        for op in self._front:
+            if op.role:
+                op.role &= ~OpRole.LOSS
+
+    def put_back(self, changed: bool) -> None:
+        """Derive the sections anew from what the program is now.
+
+        Args:
+            changed: whether it is another one.
+
+        Raises:
+            NoGradientError: an operator has no gradient, or one that is needed is not there.
+        """
+        if self._way is None:
+            return
+        block = self._block
+        parts: list[list[Operator]] = [[]]
+        for op in block.ops:
+            if op.type == _PLACE:
+                parts.append([])
+            else:
+                parts[-1].append(op)
+        block.set_ops(parts[0])
+        for number, rest in enumerate(parts[1:]):
+            self._derive(number)
+            block.set_ops([*block.ops, *rest])
+        for each, before in zip(self._program.blocks, self._variables):
+            _order(each, before)
+        if changed:
+            self._check_complete()
+
+    def _derive(self, number: int) -> None:
+        way, section = self._way, self._sections[number]
+        assert way is not None  # the sections were taken out
+        known = self._block.vars
+        parameters = way.parameters[number]
+        clipped = any(v.error_clip is not None for v in self._program.list_vars())
+        try:
+            loss_gradients(
+                known[section.loss],
+                None if parameters is None else [n for n in parameters if n in known],
+                {n for n in way.no_grad[number] if n in known},
+                [error_clip_callback] if clipped else None,
+            )
+        except FluidError as error:
+            said = f"the gradients of {section.loss!r} cannot be derived anew: {error}"
+            raise with_text(error, said) from error
+
+    def _check_complete(self) -> None:
+        """See that who reads gradients finds them."""
+        known = self._block.vars
+        for section in self._sections:
+            for op in section.rest:
+                for name in op.input_arg_names:
+                    if name not in known and name != EMPTY and GRAD in name:
+                        raise NoGradientError(
+                            f"`{op.type}` reads {name!r}, and after the rewriting the loss "
+                            f"{section.loss!r} does not depend on {name.partition(GRAD)[0]!r} any "
+                            f"more"
+                        )
+
+
+def _copies(block: Block) -> set[str]:
+    """The names of copies that backward made of values that are overwritten."""
+    return {
+        n for op in block.ops if op.type == "assign" for n in op.output_arg_names if _SAVED in n
+    }
+
+
+def _begins_section(op: Operator) -> bool:
+    return op.type == "fill_constant" and op.role == _SEED and GRAD in _output(op)
+
+
+def _output(op: Operator) -> str:
+    return next(iter(op.output_arg_names), "")
+
+
+def _divided(ops: Sequence[Operator]) -> tuple[list[Operator], list[_Section]]:
+    """The operators before the first section, and the sections."""
+    front: list[Operator] = []
+    sections: list[_Section] = []
+    inside = False
+    for op in ops:
+        if _begins_section(op):
+            loss = _output(op).partition(GRAD)[0]
+            sections.append(_Section(loss, [op], []))
+            inside = True
+            continue
+        inside = inside and bool(op.role & OpRole.BACKWARD)
+        held = front if not sections else sections[-1].ops if inside else sections[-1].rest
+        held.append(op)
+    return front, sections
+
+
+def _mentioned(ops: Iterable[Operator]) -> set[str]:
+    return {n for op in ops for n in (*op.input_arg_names, *op.output_arg_names)}
+
+
+def _comes_back(program: Program, way: _Way) -> bool:
+    """Whether sections that are taken out and derived anew are what they were."""
+    tried = program.clone()
+    sections = GradientSections(tried)
+    if sections._found() is None:
+        return False
+    sections._way = way
+    try:
+        sections._cut()
+        sections.put_back(False)
+    except (FluidError, LookupError):
+        return False
+    return not differences(program, tried)
+
+
+def _order(block: Block, before: list[Variable]) -> None:
+    """Let variables that were there be as they were, in their order."""
+    now = block.vars
+    first = [v if v.block is block else v.copy_to(block) for v in before if v.name in now]
+    names = {v.name for v in first}
+    block.set_vars([*first, *(v for n, v in now.items() if n not in names)])

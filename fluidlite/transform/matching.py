@@ -1,0 +1,344 @@
+"""Finding a pattern in a block: which operators and values stand for its nodes and operands."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property, partial
+from itertools import islice
+from typing import Any, NamedTuple
+
+from ..ir.block import Block
+from ..ir.operator import EMPTY, Operator
+from ..ir.variable import Variable
+from ..opdef.definition import lookup
+from ..opdef.spec import Spec
+from .block_values import BlockValues, Slots, Value
+from .patterns import PatternNode, Variant
+from .spellings import Spelt, commutes, element_count, meet_at_ends, readings, same_attribute
+
+MOST_READERS = 64  #: of a value, that are tried for another result of a pattern
+
+
+class Match:
+    """Where a pattern was found.
+
+    Args:
+        variant: which graph of which rule.
+        values: of the block.
+        found: value of the pattern -> value of the block.
+        positions: of the operators, by that of the pattern's node.
+    """
+
+    def __init__(
+        self,
+        variant: Variant,
+        values: BlockValues,
+        found: Mapping[str, Value],
+        positions: Mapping[int, int],
+    ) -> None:
+        self.variant = variant
+        self.values = values
+        self.found = dict(found)
+        self.positions = dict(positions)
+
+    @property
+    def block(self) -> Block:
+        """The block."""
+        return self.values.block
+
+    @property
+    def rule(self) -> str:
+        """The name of the rule."""
+        return self.variant.rule.name
+
+    @cached_property
+    def operators(self) -> list[Operator]:
+        """The operators, in the order of the program."""
+        return [self.values.ops[at] for at in sorted(self.positions.values())]
+
+    @property
+    def root(self) -> int:
+        """The position of the operator where matching began."""
+        return self.positions[self.variant.root.at]
+
+    def operand(self, name: str) -> Variable | None:
+        """The variable that an operand of the pattern stands for; None for one that is not read.
+
+        Args:
+            name: of the operand.
+        """
+        value = self.found.get(name)
+        return None if value is None else self.block.find_var_recursive(value[0])
+
+    def uses(self, name: str) -> int:
+        """How many operators of the block read what an operand stands for.
+
+        Args:
+            name: of the operand.
+        """
+        value = self.found.get(name)
+        return 0 if value is None else len(self.values.readers.get(value, ()))
+
+    def results(self) -> list[Value]:
+        """The values that the pattern gives."""
+        return [self.found[name] for name in self.variant.results]
+
+    @cached_property
+    def captured(self) -> dict[str, Any]:
+        """Attributes and choices by the names that the pattern gives them."""
+        named: dict[str, Any] = {}
+        for node in self.variant.nodes:
+            for attribute, name in node.captured.items():
+                named[name] = self._reading_of(node).attrs.get(
+                    attribute, lookup(node.type).attributes[attribute].default
+                )
+        return {**named, **self.variant.functions}
+
+    def _reading_of(self, node: PatternNode) -> Spelt:
+        at = self.positions[node.at]
+        spec_of = spec_finder(self.values)
+        return next(r for r in readings(_as_is(self.values, at), spec_of) if r.type == node.type)
+
+    def __repr__(self) -> str:
+        where = ", ".join(str(at) for at in sorted(self.positions.values()))
+        return f"<Match of {self.rule}: operators {where} of block {self.block.idx}>"
+
+
+class Mismatch(NamedTuple):
+    """Why a pattern does not match."""
+
+    depth: int  #: how many operators matched before
+    reason: Callable[[], str]
+
+
+def spec_finder(values: BlockValues) -> Callable[[Value | None], Spec | None]:
+    """What gives what is declared about values."""
+    find = values.block.find_var_recursive
+
+    def spec_of(value: Value | None) -> Spec | None:
+        variable = None if value is None else find(value[0])
+        return None if variable is None else variable.spec
+
+    return spec_of
+
+
+def _as_is(values: BlockValues, at: int) -> Spelt:
+    op = values.ops[at]
+    return Spelt(op.type, values.inputs[at], values.outputs[at], op.attrs)
+
+
+class Matcher:
+    """Tries a pattern at operators of a block.
+
+    Args:
+        variant: the pattern.
+        values: of the block.
+    """
+
+    def __init__(self, variant: Variant, values: BlockValues) -> None:
+        self.variant = variant
+        self.values = values
+        self._spec_of = spec_finder(values)
+        self._found: dict[str, Value] = {}
+        self._positions: dict[int, int] = {}
+        self._taken: set[int] = set()
+        self.failure: Mismatch | None = None
+
+    def match(self, at: int) -> Match | None:
+        """The match whose root is the operator at a position; None where there is none, and
+        ``failure`` says why.
+        """
+        self._found, self._positions, self._taken = {}, {}, set()
+        self.failure = None
+        if self._place(self.variant.root, at, ()):
+            return Match(self.variant, self.values, self._found, self._positions)
+        return None
+
+    def _fail(self, reason: Callable[[], str]) -> bool:
+        depth = len(self._positions)
+        if self.failure is None or depth > self.failure.depth:
+            self.failure = Mismatch(depth, reason)
+        return False
+
+    def _place(self, node: PatternNode, at: int, goals: Any) -> bool:
+        """Let an operator stand for a node, and reach the goals behind.
+
+        Args:
+            node: of the pattern.
+            at: position of the operator.
+            goals: pairs of a value of the pattern and one of the block, linked: (first, rest).
+        """
+        if at in self._taken:
+            return self._fail(lambda: f"{self._said(at)} would stand for two operators")
+        self._positions[node.at] = at
+        self._taken.add(at)
+        for reading in readings(_as_is(self.values, at), self._spec_of):
+            if reading.type != node.type:
+                continue
+            if not self._attributes_agree(node, reading, at):
+                continue
+            for inputs in self._arranged(reading):
+                wanted = self._pairs(node, inputs, reading.outputs, at)
+                if wanted is None:
+                    continue
+                further = goals
+                for pair in reversed(wanted):
+                    further = (pair, further)
+                if self._reach(further):
+                    return True
+        del self._positions[node.at]
+        self._taken.discard(at)
+        return self._fail(lambda: f"{self._said(at)}, expected `{node.type}`")
+
+    def _pairs(
+        self, node: PatternNode, inputs: Slots, outputs: Slots, at: int
+    ) -> list[tuple[str, Value | None]] | None:
+        """What has to be equal where an operator stands for a node; None where slots differ."""
+        pairs: list[tuple[str, Value | None]] = []
+        for slot, names in node.outputs.items():
+            pairs += zip(names, outputs.get(slot, ()))
+        for slot in {**node.inputs, **inputs}:
+            names, values = node.inputs.get(slot, ()), inputs.get(slot, ())
+            if len(names) != len(values):
+                self._fail(partial(self._other_slot, at, slot, len(names), len(values)))
+                return None
+            pairs += zip(names, values)
+        return pairs
+
+    def _arranged(self, reading: Spelt) -> Iterator[Slots]:
+        """The inputs of an operator; then exchanged, where they commute."""
+        inputs = reading.inputs
+        yield inputs
+        if not commutes(reading.type):
+            return
+        x, y = inputs.get("X", ()), inputs.get("Y", ())
+        if len(x) == len(y) == 1:
+            if meet_at_ends(reading.attrs.get("axis", -1), *self._measures(reading)):
+                yield {**inputs, "X": y, "Y": x}
+        elif len(x) == 2 and not y:
+            yield {"X": x[::-1]}
+
+    def _measures(self, reading: Spelt) -> tuple[list[int], list[int]]:
+        """The numbers of dimensions and of elements of the inputs; -1 where not known."""
+        specs = [self._spec_of(values[0]) for values in reading.inputs.values() if values]
+        ranks = [-1 if spec is None else len(spec.shape) for spec in specs]
+        return ranks, [element_count(spec) for spec in specs]
+
+    def _attributes_agree(self, node: PatternNode, reading: Spelt, at: int) -> bool:
+        if node.free is None or reading.attrs == node.attrs:
+            return True
+        definition = lookup(node.type)
+        ranks, sizes = self._measures(reading)
+        for name in {**node.attrs, **reading.attrs}:
+            declared = definition.attributes.get(name)
+            if declared is None or declared.inert or name in node.free:
+                continue  # nothing reads it
+            if not same_attribute(definition, name, node.attrs, reading.attrs, ranks, sizes):
+                default = declared.default
+                mine, theirs = node.attrs.get(name, default), reading.attrs.get(name, default)
+                said = f"{name}={theirs!r}, expected {mine!r}"
+                return self._fail(partial(self._has, at, said))
+        return True
+
+    def _reach(self, goals: Any) -> bool:
+        """Make pairs of values equal, and find the results that are left."""
+        if not goals:
+            return self._find_rest()
+        (wanted, value), rest = goals
+        if wanted == EMPTY or value is None:
+            if wanted == EMPTY and value is None:
+                return self._reach(rest)
+            return self._fail(lambda: "a list has an empty position here, or in the pattern")
+        before = self._found.get(wanted)
+        if before is not None:
+            if before == value:
+                return self._reach(rest)
+            return self._fail(
+                lambda: (
+                    f"{self._name(wanted)} is {before[0]!r} and {value[0]!r}, expected one value"
+                )
+            )
+        node = self.variant.maker.get(wanted)
+        if node is None and not self._fits(wanted, value):
+            return False
+        self._found[wanted] = value
+        if self._made(node, wanted, value, rest):
+            return True
+        del self._found[wanted]
+        return False
+
+    def _made(self, node: PatternNode | None, wanted: str, value: Value, rest: Any) -> bool:
+        """Reach the goals behind a value that is equal to one of the pattern now."""
+        if node is None or node.at in self._positions:
+            return self._reach(rest)
+        maker = self.values.maker.get(value)
+        if maker is None:
+            return self._fail(
+                lambda: f"{value[0]!r} is written by no operator before, expected `{node.type}`"
+            )
+        del self._found[wanted]  # the operator's outputs say it again
+        done = self._place(node, maker, ((wanted, value), rest))
+        if not done:
+            self._found[wanted] = value
+        return done
+
+    def _fits(self, operand: str, value: Value) -> bool:
+        """Whether a value has the sizes that the rule wants of an operand."""
+        wanted = self.variant.rule.shapes.get(operand)
+        if wanted is None:
+            return True
+        spec = self._spec_of(value)
+        shape = None if spec is None else spec.shape
+        if (
+            shape is not None
+            and len(shape) == len(wanted)
+            and all(a in (-1, b) for a, b in zip(wanted, shape))
+        ):
+            return True
+        return self._fail(
+            lambda: (
+                f"{operand} is {value[0]!r} of shape {shape and list(shape)}, expected "
+                f"{list(wanted)}"
+            )
+        )
+
+    def _find_rest(self) -> bool:
+        """Find the nodes that no result found so far depends on, by a value that they read."""
+        for node in self.variant.nodes:
+            if node.at in self._positions:
+                continue
+            known = [n for names in node.inputs.values() for n in names if n in self._found]
+            if not known:
+                continue
+            value = min(
+                (self._found[n] for n in known), key=lambda v: len(self.values.readers.get(v, ()))
+            )
+            readers = self.values.readers.get(value, [])
+            near = max(bisect_right(readers, max(self._taken)) - MOST_READERS // 2, 0)
+            for at in islice(readers, near, near + MOST_READERS):
+                if at not in self._taken and self._place(node, at, ()):
+                    return True
+            reason = f"no `{node.type}` reads {value[0]!r} as the pattern has it"
+            return self._fail(partial(str, reason))
+        if len(self._positions) < len(self.variant.nodes):
+            return self._fail(lambda: "the results of the pattern have no operand in common")
+        return True
+
+    # -- messages ----------------------------------------------------------------------------------
+
+    def _said(self, at: int) -> str:
+        op = self.values.ops[at]
+        names = op.output_arg_names
+        return f"{names[0]!r} is written by `{op.type}`" if names else f"`{op.type}`"
+
+    def _has(self, at: int, said: str) -> str:
+        return f"{self._said(at)} has {said}"
+
+    def _other_slot(self, at: int, slot: str, wanted: int, there: int) -> str:
+        inputs = f"{there or 'no'} input{'s' * (there > 1)}"
+        return f"{self._said(at)} has {inputs} in slot {slot}, expected {wanted or 'none'}"
+
+    def _name(self, wanted: str) -> str:
+        node = self.variant.maker.get(wanted)
+        return f"operand {wanted}" if node is None else f"the result of `{node.type}`"

@@ -1,0 +1,234 @@
+"""Patterns of rules as graphs: what their functions write when they are called."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from .. import unique_name
+from ..errors import ArgumentError, RewriteError, suggestion
+from ..ir.block import Block
+from ..ir.builder import Builder
+from ..ir.operator import EMPTY, Names
+from ..ir.program import Program, program_guard
+from ..ir.variable import Variable
+from .rules import CHOICES, INTERPRETER, Choices, Contradiction, Rule
+
+MOST_VARIANTS = 256  #: of the patterns of a rule
+
+#: a value in a pattern: the name of an operand, or of a result of its operators
+PatternValue = str
+
+
+@dataclass(frozen=True, eq=False)
+class PatternNode:
+    """An operator of a pattern."""
+
+    type: str
+    inputs: Mapping[str, Names]
+    outputs: Mapping[str, Names]
+    attrs: Mapping[str, Any]
+    #: attributes that may have any value; None for all of them
+    free: frozenset[str] | None
+    captured: Mapping[str, str]  #: attribute -> the name that its value goes by
+    at: int  #: its position among the nodes
+
+
+@dataclass(frozen=True, eq=False)
+class Variant:
+    """One graph that a pattern stands for."""
+
+    rule: Rule
+    nodes: tuple[PatternNode, ...]
+    operands: tuple[str, ...]
+    results: tuple[PatternValue, ...]
+    functions: Mapping[str, Any]  #: the choices that have names
+    maker: Mapping[PatternValue, PatternNode] = field(default_factory=dict)
+    readers: Mapping[PatternValue, list[PatternNode]] = field(default_factory=dict)
+
+    @property
+    def root(self) -> PatternNode:
+        """The operator that matching begins with: the last one."""
+        return max((self.maker[name] for name in self.results), key=lambda node: node.at)
+
+    def captures(self) -> set[str]:
+        """The names of attributes and choices that functions are given."""
+        named = {name for node in self.nodes for name in node.captured.values()}
+        return named | self.functions.keys()
+
+
+def variants_of(rule: Rule) -> list[Variant]:
+    """The graphs that the patterns of a rule stand for, in the order in which they are tried.
+
+    Raises:
+        RewriteError: a function of the pattern raises, or does more than write operators.
+        ArgumentError: there are too many alternatives; or a function has a parameter that nothing
+            gives.
+    """
+    variants: list[Variant] = []
+    for function, operands in zip(rule.patterns, rule.operands, strict=True):
+        path: list[int] | None = []
+        while path is not None:
+            choices = Choices(path)
+            variant = _traced_pattern(rule, function, operands, choices)
+            if variant is not None:
+                variants.append(variant)
+            path = choices.next_path()
+            if len(variants) > MOST_VARIANTS:
+                raise ArgumentError(
+                    f"rule {rule.name!r} stands for more than {MOST_VARIANTS} graphs: each any_of "
+                    f"and optional multiplies them; divide it into several rules"
+                )
+    _check_parameters(rule, variants)
+    return variants
+
+
+def _check_parameters(rule: Rule, variants: list[Variant]) -> None:
+    known = {name for operands in rule.operands for name in operands} | {"match"}
+    known |= {name for variant in variants for name in variant.captures()}
+    for what, wanted in (("replacement", rule.wanted), ("condition", rule.asked)):
+        for name in wanted:
+            if name not in known and not (name == INTERPRETER and what == "replacement"):
+                raise ArgumentError(
+                    f"rule {rule.name!r}: the {what} takes {name!r}, and its pattern has "
+                    f"{', '.join(sorted(known))}{suggestion(name, known)}"
+                )
+
+
+def _traced_pattern(
+    rule: Rule, function: Callable[..., Any], operands: list[str], choices: Choices
+) -> Variant | None:
+    def declare(block: Block) -> dict[str, Any]:
+        return {name: block.create_var(name=name, shape=rule.shapes.get(name)) for name in operands}
+
+    hint = (
+        "; operands of a pattern stand for any shapes: where a function asks for one, give the "
+        "rule shapes={'x': [-1, -1]}"
+    )
+    try:
+        with CHOICES.guard(choices):
+            block, results = traced(rule, "pattern", function, declare)
+    except Contradiction:
+        return None
+    except RewriteError as error:
+        raise RewriteError(f"{error}{hint}") from error.__cause__
+    nodes = []
+    for at, op in enumerate(block.ops):
+        names = [name for name in op.output_arg_names if name in choices.captured]
+        free: set[str] | None = set()
+        captured: dict[str, str] = {}
+        for name in names:
+            given = choices.free[name]
+            free = None if given is None or free is None else free | given
+            captured.update(choices.captured[name])
+        _check_attributes(rule, op.definition, free, captured)
+        outputs = dict(op.outputs)
+        frozen = None if free is None else frozenset(free)
+        nodes.append(PatternNode(op.type, op.inputs, outputs, op.attrs, frozen, captured, at))
+    maker = {n: node for node in nodes for names in node.outputs.values() for n in names}
+    for name in results:
+        if name not in maker:
+            raise RewriteError(
+                f"rule {rule.name!r}: the pattern gives its operand {name!r}; it has to give what "
+                f"operators compute"
+            )
+    needed = _needed(results, maker)
+    readers: dict[str, list[PatternNode]] = {}
+    for node in nodes:
+        for names in node.inputs.values():
+            for name in dict.fromkeys(names):
+                readers.setdefault(name, []).append(node)
+    lost = [node for node in nodes if node.at not in needed]
+    if lost:
+        raise RewriteError(
+            f"rule {rule.name!r}: nothing that the pattern gives depends on its operator "
+            f"`{lost[0].type}`; return its result, too"
+        )
+    return Variant(
+        rule, tuple(nodes), tuple(operands), tuple(results), choices.functions, maker, readers
+    )
+
+
+def _check_attributes(
+    rule: Rule, definition: Any, free: set[str] | None, captured: Mapping[str, str]
+) -> None:
+    """Refuse names of attributes that an operator does not have."""
+    for name in sorted({*(free or ()), *captured}):
+        if name not in definition.attributes:
+            raise ArgumentError(
+                f"rule {rule.name!r}: {definition.type} has no attribute {name!r}"
+                f"{suggestion(name, definition.attributes)}"
+            )
+
+
+def _needed(results: list[str], maker: Mapping[str, PatternNode]) -> set[int]:
+    """The positions of the nodes that results depend on."""
+    needed: set[int] = set()
+    waiting = list(results)
+    while waiting:
+        node = maker.get(waiting.pop())
+        if node is not None and node.at not in needed:
+            needed.add(node.at)
+            waiting += [n for names in node.inputs.values() for n in names if n != EMPTY]
+    return needed
+
+
+def traced(
+    rule: Rule,
+    what: str,
+    function: Callable[..., Any],
+    declare: Callable[[Block], Mapping[str, Any]],
+) -> tuple[Block, list[str]]:
+    """What a function of a rule writes.
+
+    Args:
+        rule: whose function.
+        what: which function, for messages.
+        function: is called with variables of an empty program.
+        declare: makes what it is called with.
+
+    Returns:
+        the block, and the names of what the function gives.
+
+    Raises:
+        RewriteError: the function raises, gives something else than variables, or does more than
+            write operators into one block.
+    """
+    program, startup = Program(), Program()
+    block = program.global_block()
+    with unique_name.guard(), program_guard(program, startup):
+        stand_ins = declare(block)
+        takes = next(iter(inspect.signature(function).parameters), "") == INTERPRETER
+        more = {INTERPRETER: Builder(block, "tmp")} if takes else {}
+        try:
+            returned = function(**more, **stand_ins)
+        except Contradiction:
+            raise
+        except Exception as error:
+            raise RewriteError(
+                f"rule {rule.name!r}: its {what} fails: {type(error).__name__}: {error}"
+            ) from error
+    if startup.global_block().ops or program.all_parameters():
+        made = ", ".join(p.name for p in program.all_parameters())
+        raise RewriteError(
+            f"rule {rule.name!r}: its {what} makes parameters ({made}), whose values nobody has; "
+            f"take them as operands"
+        )
+    if program.num_blocks > 1:
+        raise RewriteError(f"rule {rule.name!r}: its {what} has branches or loops")
+    return block, list(_result_names(rule, what, returned, block))
+
+
+def _result_names(rule: Rule, what: str, found: Any, block: Block) -> Iterator[str]:
+    listed = found if isinstance(found, (list, tuple)) else [found]
+    if not listed:
+        raise RewriteError(f"rule {rule.name!r}: its {what} gives nothing")
+    for value in listed:
+        if not isinstance(value, Variable) or value.block is not block:
+            raise RewriteError(
+                f"rule {rule.name!r}: its {what} has to give variables that it computes, got "
+                f"{value!r:.60} of type {type(value).__name__}"
+            )
+        yield value.name

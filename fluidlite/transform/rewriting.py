@@ -1,0 +1,336 @@
+"""Rewriting programs by rules."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from ..errors import (
+    ArgumentError,
+    FluidError,
+    RewriteError,
+    UnknownVariableError,
+    suggestion,
+    with_context,
+)
+from ..ground.arguments import refused
+from ..ground.console import say
+from ..ground.quoting import escaping
+from ..ground.state import collector_paused
+from ..ir.block import Block
+from ..ir.operator import Operator
+from ..ir.program import Program
+from ..ir.pruning import drop_unused
+from ..ir.variable import Variable
+from ..scope import Scope
+from .block_values import BlockValues, needed_names
+from .editing import transformed
+from .equivalence import compare
+from .forwarding import forwarded
+from .gradient_sections import GradientSections
+from .matching import Match, Matcher
+from .patterns import Variant, variants_of
+from .placing import Refusal, place_of, position_for, refused_role
+from .rules import Rule
+from .spellings import READ_AS
+from .templates import Templates, arguments_of, check_results, operators_in_place
+
+
+class Outcome(NamedTuple):
+    """What came of a place where the last operator of a pattern may be."""
+
+    rule: str
+    block: int
+    position: int  #: of the operator, in the block as it was in this round
+    operator: str
+    reason: str  #: why nothing was done; empty where the place was rewritten
+    round: int = 1
+
+    def __str__(self) -> str:
+        came = self.reason or "rewritten"
+        return f"{self.operator}: {self.rule}: {came}"
+
+
+@dataclass(frozen=True)
+class Rewriting:
+    """What :func:`rewriting` did: the program, and what came of each place."""
+
+    program: Program
+    places: tuple[Outcome, ...]
+    settled: bool  #: whether no rule matches any more, as far as the last round saw
+
+    @property
+    def count(self) -> int:
+        """How many places were rewritten."""
+        return sum(not place.reason for place in self.places)
+
+    @escaping
+    def __str__(self) -> str:
+        lines = [str(place) for place in self.places]
+        return "\n".join([*lines, f"{self.count} of {len(lines)} places rewritten"])
+
+
+def rewrite(
+    program: Program,
+    rules: Rule | Iterable[Rule],
+    *,
+    check: Mapping[str, Any] | None = None,
+    explain: bool = False,
+    keep: Iterable[Variable | str] = (),
+    rounds: int = 1,
+    scope: Scope | None = None,
+) -> Program:
+    """A program in which rules were applied wherever their patterns are found.
+
+    Blocks are gone through from the first operator to the last. At each operator the first rule
+    counts that matches and may be applied; matches do not overlap. What a pattern gives keeps its
+    names; values between its operators go with them, so none of these may be read elsewhere or be
+    in ``keep``. Where the program has gradients of a loss, they are derived anew; operators of
+    optimizers stay.
+
+    Args:
+        program: any; it stays as it is.
+        rules: one or several.
+        check: feeds, name -> array: runs both programs from the same values and compares what they
+            give, and gradients, in double precision.
+        explain: print what came of each place where a pattern could end.
+        keep: variables that are to be fetched besides those that no operator reads.
+        rounds: how many times the rules are applied to what they gave; ends earlier when none
+            matches.
+        scope: where ``check`` takes the values of parameters from; the global scope when None.
+
+    Returns:
+        the new program, with inferred shapes, and verified.
+
+    Raises:
+        ArgumentError: an argument does not fit.
+        RewriteError: a function of a rule raises, or gives what cannot stand in a program.
+        ShapeError, DTypeError, LoDError: a replacement is not like what it replaces.
+        NoGradientError: a replacement has no gradient where one is needed.
+        EquivalenceError: the programs give something else.
+        VerifyError: the result breaks a rule of programs.
+
+    >>> x = fluid.data("x", [None, 3], "float32")
+    >>> y = fluid.layers.relu(fluid.layers.relu(x))
+    >>> once = fluid.transform.Rule(
+    ...     lambda x: fluid.layers.relu(fluid.layers.relu(x)), lambda x: fluid.layers.relu(x)
+    ... )
+    >>> made = fluid.transform.rewrite(fluid.default_main_program(), once)
+    >>> [op.type for op in made.global_block().ops]
+    ['relu']
+    """
+    done = rewriting(program, rules, keep=keep, rounds=rounds, explain=explain)
+    if explain:
+        say(done)
+    if check is not None:
+        compare(program, done.program, check, scope)
+    return done.program
+
+
+def rewriting(
+    program: Program,
+    rules: Rule | Iterable[Rule],
+    *,
+    keep: Iterable[Variable | str] = (),
+    rounds: int = 1,
+    explain: bool = True,
+) -> Rewriting:
+    """What :func:`rewrite` does, with what came of each place.
+
+    Args:
+        program, rules, keep, rounds: as of :func:`rewrite`.
+        explain: whether places where nothing was done are listed, too.
+
+    Returns:
+        the program, and the places.
+
+    >>> x = fluid.data("x", [None, 3], "float32")
+    >>> y = fluid.layers.relu(fluid.layers.tanh(x))
+    >>> once = fluid.transform.Rule(
+    ...     lambda x: fluid.layers.relu(fluid.layers.relu(x)),
+    ...     lambda x: fluid.layers.relu(x),
+    ...     name="once",
+    ... )
+    >>> fluid.transform.rewriting(fluid.default_main_program(), once).places[0].reason
+    "'tanh_0.tmp_0' is written by `tanh`, expected `relu`"
+    """
+    listed = [rules] if isinstance(rules, Rule) else list(rules)
+    for each in listed:
+        if not isinstance(each, Rule):
+            raise refused("rewrite", "rules", "rules", each)
+    if not isinstance(program, Program):
+        raise refused("rewrite", "program", "a program", program)
+    if isinstance(rounds, bool) or not isinstance(rounds, int) or rounds < 1:
+        raise ArgumentError(f"expected rounds to be an integer of at least 1, got {rounds!r}")
+    wanted = frozenset(_kept_name(each, program) for each in keep)
+    variants = [variant for each in listed for variant in variants_of(each)]
+    places: list[Outcome] = []
+    settled = False
+    with collector_paused():
+        for number in range(1, rounds + 1):
+            round = _Round(variants, wanted, explain, number)
+            program = transformed(program, round.apply)
+            places += round.places
+            settled = not round.count
+            if settled:
+                break
+    return Rewriting(program, tuple(places), settled)
+
+
+def _kept_name(given: Variable | str, program: Program) -> str:
+    name = given.name if isinstance(given, Variable) else given
+    if not isinstance(name, str):
+        raise refused("rewrite", "keep", "variables or their names", given)
+    if not any(name in block.vars for block in program.blocks):
+        known = [name for block in program.blocks for name in block.vars]
+        raise UnknownVariableError(
+            f"keep has {name!r}, which is no variable of the program{suggestion(name, known)}"
+        )
+    return name
+
+
+class _Replaced(NamedTuple):
+    """What takes the place of a match."""
+
+    position: int  #: in front of which it stands
+    removed: frozenset[int]  #: positions of operators that go
+    ops: list[Operator]
+    copies: list[Operator]  #: of operands, behind them
+
+
+class _Round:
+    """One application of rules to a program.
+
+    Args:
+        variants: of the patterns, in the order in which they are tried.
+        keep: names that are to be fetched.
+        explain: whether to say why places are left as they are.
+        number: of the round.
+    """
+
+    def __init__(
+        self, variants: Iterable[Variant], keep: Collection[str], explain: bool, number: int
+    ) -> None:
+        self.keep = keep
+        self.explain = explain
+        self.number = number
+        self.places: list[Outcome] = []
+        self.count = 0
+        self._templates = Templates()
+        #: identity of an operator -> its position as the user knows it
+        self._numbers: dict[int, int] = {}
+        #: type of an operator -> the patterns that may end there
+        self._by_type: dict[str, list[Variant]] = {}
+        for variant in variants:
+            type = variant.root.type
+            for each in {type, *READ_AS.get(type, ())}:
+                self._by_type.setdefault(each, []).append(variant)
+
+    def apply(self, program: Program) -> None:
+        """Change a program."""
+        if not any(op.type in self._by_type for block in program.blocks for op in block.ops):
+            return
+        self._numbers = {id(op): at for block in program.blocks for at, op in enumerate(block.ops)}
+        sections = GradientSections(program)
+        sections.take_out()
+        gone: set[str] = set()
+        for block, needed in zip(program.blocks, needed_names(program, self.keep), strict=True):
+            gone |= self._rewrite(block, needed, sections)
+        drop_unused(program, gone)
+        sections.put_back(self.count > 0)
+
+    def _rewrite(self, block: Block, needed: set[str], sections: GradientSections) -> set[str]:
+        """Rewrite a block; the names that its operators do not mention any more."""
+        if not any(op.type in self._by_type for op in block.ops):
+            return set()
+        values = BlockValues(block, needed, self._numbers)
+        taken: set[int] = set()
+        removed: set[int] = set()
+        added: dict[int, list[Operator]] = {}
+        copies: set[int] = set()
+        matchers: dict[int, Matcher] = {}
+        for at, op in enumerate(values.ops):
+            for variant in self._by_type.get(op.type, ()):
+                if at in taken:
+                    break
+                matcher = matchers.get(id(variant))
+                if matcher is None:
+                    matcher = matchers[id(variant)] = Matcher(variant, values)
+                match = None if refused_role(op) else matcher.match(at)
+                if match is None:
+                    self._explain_failure(variant, values, at, matcher)
+                    continue
+                done = self._replaced(match, taken, sections.differentiated)
+                if isinstance(done, Refusal):
+                    self._note(variant, values, at, done.reason)
+                    continue
+                self._note(variant, values, at, "")
+                added.setdefault(done.position, []).extend((*done.ops, *done.copies))
+                copies.update(map(id, done.copies))
+                removed |= done.removed
+                taken |= set(match.positions.values())
+        if not added:
+            return set()
+        ops: list[Operator] = []
+        for at, op in enumerate(values.ops):
+            ops += added.get(at, ())
+            if at not in removed:
+                ops.append(op)
+        ops, unread = forwarded(ops, copies, values)
+        block.set_ops(ops)
+        return unread | {name for at in removed for name in values.ops[at].output_arg_names}
+
+    def _replaced(
+        self, match: Match, taken: Collection[int], differentiated: Collection[str]
+    ) -> _Replaced | Refusal:
+        """What takes the place of a match."""
+        rule, at = match.variant.rule, match.root
+        if rule.where is not None:
+            operands = {name: match.operand(name) for name in match.variant.operands}
+            try:
+                holds = rule.where(**arguments_of(match, rule.asked, operands))
+            except Exception as error:
+                raise _failed(rule, "condition", error, match) from error
+            if not holds:
+                return Refusal("its condition says no")
+        place = place_of(match, taken, differentiated)
+        if isinstance(place, Refusal):
+            return place
+        try:
+            template = self._templates.of(match)
+            check_results(match, template)
+        except FluidError as error:
+            raise with_context(error, f"  at {match.values.said(at)}") from error.__cause__
+        position = position_for(match, place, template)
+        if isinstance(position, Refusal):
+            return position
+        return _Replaced(position, place.removed, *operators_in_place(match, template))
+
+    def _explain_failure(
+        self, variant: Variant, values: BlockValues, at: int, matcher: Matcher
+    ) -> None:
+        if not self.explain:
+            return
+        role = refused_role(values.ops[at])
+        if role:
+            reason = f"it {role}"
+        else:
+            reason = matcher.failure.reason() if matcher.failure is not None else "no match"
+        self._note(variant, values, at, reason)
+
+    def _note(self, variant: Variant, values: BlockValues, at: int, reason: str) -> None:
+        self.count += not reason
+        if self.explain or not reason:
+            position = self._numbers[id(values.ops[at])]
+            said = values.said(at)
+            self.places.append(
+                Outcome(variant.rule.name, values.block.idx, position, said, reason, self.number)
+            )
+
+
+def _failed(rule: Rule, what: str, error: Exception, match: Match) -> RewriteError:
+    return RewriteError(
+        f"rule {rule.name!r}: its {what} fails: {type(error).__name__}: {error}\n"
+        f"  at {match.values.said(match.root)}"
+    )
