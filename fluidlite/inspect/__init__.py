@@ -7,7 +7,7 @@ from __future__ import annotations
 from ..ground.missing_names import answer
 from ..ground.public_names import list_public_names
 from ..ground.tracebacks import api_boundaries
-from .debugging import Debugger, debug
+from .debugging import Debugger
 from .diff import Difference, diff
 from .explain import Explanation, explain_gradient
 from .exports import to_dot, to_mermaid, to_networkx
@@ -22,6 +22,7 @@ from .report import Report
 from .scan import Scan, scan
 from .stepping import Trace, is_infinite, is_nan, trace
 from .summary import Summary, summary
+from .terminal import debug
 from .value_summary import Digest
 
 __all__ = [

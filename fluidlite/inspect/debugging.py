@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import contextvars
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ..errors import ArgumentError, UnknownVariableError, suggestion
 from ..ground.quoting import escaping
+from ..ground.values import arrays_in
 from ..ir.operator import EMPTY, Operator
 from ..ir.program import Program, default_main_program
 from ..ir.variable import Variable
@@ -17,12 +20,28 @@ from ..runtime.executor import Executor
 from ..runtime.session import Observer
 from ..runtime.step import Environment, Step
 from ..scope import Scope
-from .stepping import Recorder, Trace, is_infinite, is_nan, place
+from .stepping import Record, Recorder, Trace, kept, place
 from .value_summary import digest_of
 
 #: what a breakpoint may be: a name, a type, a "file.py:12", an operator, a variable, a predicate
 Place = Any
 _AROUND = 4  # operators that are listed before and after the next one
+
+
+@dataclass(frozen=True)
+class Change:
+    """Stops a run where a name holds another value than before."""
+
+    name: str
+    before: Any  #: None where it had none
+
+    def is_by(self, value: Any) -> bool:
+        """Whether a value is another one."""
+        old, new = arrays_in(self.before), arrays_in(value)
+        return len(old) != len(new) or not all(
+            a.dtype == b.dtype and np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
+            for a, b in zip(old, new)
+        )
 
 
 @dataclass(frozen=True)
@@ -39,6 +58,8 @@ class Breakpoint:
 
     @escaping
     def __str__(self) -> str:
+        if isinstance(self.place, Change):
+            return f"a change of {self.place.name!r}"
         if isinstance(self.place, Operator):
             return f"operator {self.place}"
         if isinstance(self.place, Variable):
@@ -63,6 +84,8 @@ class Breakpoint:
             return any(op.find_var(name) is self.place for name in names)
         if isinstance(self.place, Operator):
             return False
+        if isinstance(self.place, Change):
+            return self.place.name in names and self.place.is_by(env.get(self.place.name))
         return any((v := env.get(name)) is not None and self.place(v) for name in names)
 
 
@@ -85,7 +108,11 @@ class _Left(Exception):
 
 
 class Debugger(Observer):
-    """A run of a program that goes on when it is told to; nothing of it is kept in the scope.
+    """A run of a program that goes on when it is told to, and back again; nothing of it is kept in
+    the scope.
+
+    What has been run is remembered, so that going back shows values as they were, and going on
+    from there shows them once more.
 
     Args:
         executor: whose next run of the program it is.
@@ -116,6 +143,9 @@ class Debugger(Observer):
         self.error: BaseException | None = None
         self._recorder = Recorder(self.trace)
         self._env: Environment = {}
+        #: how many operators had been run where somebody looks back to; None in the present
+        self._past: int | None = None
+        self._present: Pause | None = None  # where the run itself stands meanwhile
         self._count: int | None = None  # steps until the next stop; None to run
         self._leaving = self._ended = False
         self._go, self._here = threading.Semaphore(0), threading.Semaphore(0)
@@ -139,20 +169,84 @@ class Debugger(Observer):
             ArgumentError: a place is none of these, or the program has nothing of that name.
         """
         for location in places:
-            if isinstance(location, str) and ":" not in location:
-                known = {op.type for block in self.program.blocks for op in block.ops}
-                known.update(variable.name for variable in self.program.list_vars())
-                if location not in known:
-                    raise ArgumentError(
-                        f"the program has no variable and no operator {location!r}"
-                        f"{suggestion(location, known)}"
-                    )
-            elif not isinstance(location, (str, Variable, Operator)) and not callable(location):
-                raise ArgumentError(
-                    f"expected a name, a line, a variable, an operator or a function of a value, "
-                    f"got {location!r:.60}"
-                )
+            self._check(location)
             self.breakpoints.append(Breakpoint(location))
+
+    def _check(self, location: Place) -> None:
+        if isinstance(location, str) and ":" not in location:
+            known = {op.type for block in self.program.blocks for op in block.ops}
+            known.update(variable.name for variable in self.program.list_vars())
+            if location not in known:
+                raise ArgumentError(
+                    f"the program has no variable and no operator {location!r}"
+                    f"{suggestion(location, known)}"
+                )
+        elif not isinstance(location, (str, Variable, Operator)) and not callable(location):
+            raise ArgumentError(
+                f"expected a name, a line, a variable, an operator or a function of a value, "
+                f"got {location!r:.60}"
+            )
+
+    def back(self, count: int = 1) -> Pause | None:
+        """Stand where the run stood so many operators ago, at most before the first one.
+
+        ``step``, ``go`` and ``until`` go on from there, first through what is remembered.
+
+        Args:
+            count: of operators.
+
+        Raises:
+            ArgumentError: it is below 1.
+
+        >>> x = fluid.layers.increment(fluid.layers.fill_constant([1], "float32", 1.0))
+        >>> with fluid.inspect.Debugger(fluid.Executor()) as debugger:
+        ...     _ = debugger.step(2)
+        ...     print(debugger[x], debugger.back().op.type, debugger[x])
+        [2.] increment [1.]
+        """
+        if count < 1:
+            raise ArgumentError(f"expected at least one step, got {count}")
+        return self._look_at(max(self._position - count, 0), "back")
+
+    def back_until(self, where: Place) -> Pause | None:
+        """Go back to the last place before this one; for a variable, or a name, before the operator
+        that wrote its value.  Where there is none, the run stands before the first operator.
+
+        Args:
+            where: as of :meth:`stop_at`.
+        """
+        self._check(where)
+        point = Breakpoint(where)
+        records = self.trace.records
+        for number in range(self._position - 1, -1, -1):
+            record = records[number]
+            if point.is_before(record.op) or point.is_after(record.op, record.outputs):
+                return self._look_at(number, f"breakpoint {point}")
+        return self._look_at(0, "the begin")
+
+    def until_changed(self, what: Variable | str) -> Pause | None:
+        """Run until a variable holds another value than it holds here; as :meth:`go`.
+
+        Args:
+            what: the variable, or a name.
+        """
+        name = what.name if isinstance(what, Variable) else what
+        self._check(name)
+        return self._run_to(Breakpoint(Change(name, kept(self._value(name)))))
+
+    def made_by(self, what: Variable | str) -> Record | None:
+        """The operator that wrote the value that a variable has here: with its number, its line,
+        what it read and what it wrote; None where the value was fed or lay in the scope.
+
+        Args:
+            what: the variable, or a name.
+
+        Raises:
+            UnknownVariableError: it has no value here.
+        """
+        self[what]
+        name = what.name if isinstance(what, Variable) else what
+        return self.trace.maker_at(name, self._position)
 
     def clear(self) -> None:
         """Take all breakpoints away."""
@@ -181,8 +275,12 @@ class Debugger(Observer):
 
     def until(self, where: Place) -> Pause | None:
         """Run to one place, to which other breakpoints may be nearer; as :meth:`go`."""
+        self._check(where)
+        return self._run_to(Breakpoint(where))
+
+    def _run_to(self, point: Breakpoint) -> Pause | None:
         before = list(self.breakpoints)
-        self.stop_at(where)
+        self.breakpoints.append(point)
         try:
             return self._resume(None)
         finally:
@@ -195,13 +293,18 @@ class Debugger(Observer):
             UnknownVariableError: nothing has been written there yet.
         """
         name = what.name if isinstance(what, Variable) else what
-        value = self._env.get(name)
+        value = self._value(name)
         if value is None:
             known = {n for record in self.trace for n in (*record.inputs, *record.outputs)}
             raise UnknownVariableError(
                 f"{name!r} has no value yet, where the run stands{suggestion(name, known)}"
             )
         return value
+
+    def _value(self, name: str) -> Any:
+        if self._past is None:
+            return self._env.get(name)
+        return self.trace.value_at(name, self._past)
 
     def close(self) -> None:
         """Leave the run."""
@@ -218,8 +321,8 @@ class Debugger(Observer):
 
     @property
     def is_over(self) -> bool:
-        """Whether the run has come to its end."""
-        return self._ended
+        """Whether the run has come to its end, and nobody looks back."""
+        return self._ended and self._past is None
 
     def listing(self) -> str:
         """The operators around the next one."""
@@ -242,7 +345,7 @@ class Debugger(Observer):
             (*self.stopped.op.input_arg_names, *self.stopped.op.output_arg_names)
         )
         for name in values:
-            value = None if name == EMPTY else self._env.get(name)
+            value = None if name == EMPTY else self._value(name)
             if value is not None:
                 lines.append(f"  {name}: {digest_of(value)}")
         return "\n".join(lines)
@@ -250,7 +353,41 @@ class Debugger(Observer):
     def __repr__(self) -> str:
         return f"<Debugger: {self.stopped or self.listing()}>"
 
+    @property
+    def _position(self) -> int:
+        """How many operators had been run where somebody looks."""
+        return len(self.trace) if self._past is None else self._past
+
+    def _look_at(self, number: int, reason: str, is_before: bool = True) -> Pause | None:
+        """Stand where so many operators had been run."""
+        if self._past is None:
+            self._present = self.stopped
+        if number == len(self.trace) and is_before:
+            self._past, self.stopped = None, self._present
+            return self.stopped
+        pause = Pause(reason, self.trace.records[number if is_before else number - 1].op, is_before)
+        is_present = number == len(self.trace)
+        self._past, self.stopped = (None, self._present) if is_present else (number, pause)
+        return pause
+
+    def _replay(self, count: int | None) -> Pause | None:
+        """Go through what is remembered, as the run would go on."""
+        begin = self._position
+        for number in range(begin, len(self.trace)):
+            if count == number - begin:
+                return self._look_at(number, "step")
+            op, outputs = self.trace.records[number].op, self.trace.records[number].outputs
+            for point in self.breakpoints:
+                if number > begin and point.is_before(op):
+                    return self._look_at(number, f"breakpoint {point}")
+            for point in self.breakpoints:
+                if point.is_after(op, outputs):
+                    return self._look_at(number + 1, f"breakpoint {point}", False)
+        return self._look_at(len(self.trace), "the present")
+
     def _resume(self, count: int | None) -> Pause | None:
+        if self._past is not None:
+            return self._replay(count)
         if self._ended:
             return None
         self._count = count
@@ -305,103 +442,3 @@ class Debugger(Observer):
         self._go.acquire()
         if self._leaving:
             raise _Left
-
-
-def debug(
-    executor: Executor,
-    program: Program | None = None,
-    feed: Mapping[str, Any] | None = None,
-    *places: Place,
-    scope: Scope | None = None,
-    ask: Callable[[str], str] = input,
-    tell: Callable[[str], None] = print,
-) -> Trace:
-    """Run a program step by step from a terminal; ``help`` lists what can be said.
-
-    Args:
-        executor, program, feed, scope: as of :class:`Debugger`.
-        places: breakpoints.
-        ask: gives a line for a prompt.
-        tell: prints a text.
-
-    Returns:
-        what was run.
-    """
-    with Debugger(executor, program, feed, scope) as debugger:
-        debugger.stop_at(*places)
-        _Prompt(debugger, tell).talk(ask)
-        return debugger.trace
-
-
-_HELP = """\
-step [n], s     run one operator, or n
-go, c           run to the next breakpoint
-until PLACE     run to a variable, a type of operator or a line
-stop PLACE      set a breakpoint; nan, inf: at values that are so
-clear           take all breakpoints away
-print NAME, p   the value of a variable
-where, w        where the run stands, and what the operator reads and writes
-list, l         the operators around it
-trace           what has been run
-quit, q         leave the run"""
-
-
-_PREDICATES: dict[str, Place] = {"nan": is_nan, "inf": is_infinite}
-
-
-class _Prompt:
-    """What can be said to a debugger in a terminal."""
-
-    def __init__(self, debugger: Debugger, tell: Callable[[str], None]) -> None:
-        self._debugger = debugger
-        self._tell = tell
-
-    def talk(self, ask: Callable[[str], str]) -> None:
-        """Read lines and do what they say, until the end of the run."""
-        self._say(self._debugger.begin)
-        while not self._debugger.is_over:
-            try:
-                line = ask("(fluidlite) ")
-            except EOFError:
-                return
-            words = line.split(maxsplit=1) or ["step"]
-            if words[0] in ("quit", "q"):
-                return
-            self._do(words[0], words[1].strip() if len(words) > 1 else "")
-
-    def _do(self, command: str, argument: str) -> None:
-        debugger = self._debugger
-        if command in ("step", "s"):
-            count = int(argument) if argument.isdigit() else 1
-            self._say(lambda: debugger.step(max(count, 1)))
-        elif command in ("go", "c", "continue"):
-            self._say(debugger.go)
-        elif command == "until":
-            self._say(lambda: debugger.until(_PREDICATES.get(argument, argument)))
-        elif command == "stop":
-            self._try(lambda: debugger.stop_at(_PREDICATES.get(argument, argument)))
-        elif command == "clear":
-            debugger.clear()
-        elif command in ("print", "p"):
-            self._try(lambda: self._tell(str(debugger[argument])))
-        elif command in ("where", "w"):
-            self._tell(str(debugger))
-        elif command in ("list", "l"):
-            self._tell(debugger.listing())
-        elif command == "trace":
-            self._tell(str(debugger.trace))
-        else:
-            self._tell(_HELP)
-
-    def _say(self, move: Callable[[], Pause | None]) -> None:
-        def moved() -> None:
-            stop = move()
-            self._tell("the run is over" if stop is None else str(stop))
-
-        self._try(moved)
-
-    def _try(self, action: Callable[[], None]) -> None:
-        try:
-            action()
-        except Exception as error:
-            self._tell(f"{type(error).__name__}: {error}")

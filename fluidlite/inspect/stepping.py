@@ -100,6 +100,35 @@ class Trace:
         """The values that were written under a name, in turn."""
         return [r.outputs[name] for r in self.records if name in r.outputs]
 
+    def value_at(self, name: str, number: int) -> Any:
+        """The value of a name when so many operators had been run; None where there was none.
+
+        Args:
+            name: as operators write it.
+            number: of operators, from the first one on.
+        """
+        for record in reversed(self.records[:number]):
+            if name in record.outputs:
+                return record.outputs[name]
+        for record in self.records:  # it came from outside
+            if name in record.inputs:
+                return record.inputs[name]
+            if name in record.outputs:
+                return None
+        return None
+
+    def maker_at(self, name: str, number: int) -> Record | None:
+        """The operator that wrote the value that a name had when so many had been run; None where
+        it was fed or lay in the scope.
+
+        Args:
+            name, number: as of :meth:`value_at`.
+        """
+        for record in reversed(self.records[:number]):
+            if name in record.outputs:
+                return record
+        return None
+
     def first(self, is_wanted: Callable[[Any], bool]) -> Record | None:
         """The first operator that wrote a value of some kind.
 

@@ -212,3 +212,105 @@ def test_a_notebook_may_print_where_the_run_stands(trained):
         debugger.step()
         assert "conv2d_0.tmp_0: float32[6, 4, 12, 12]" in str(debugger)
         assert repr(debugger).startswith("<Debugger: step: before conv2d_0.tmp_1")
+
+
+def looped():
+    """A program with a loop that counts, and a gradient."""
+    w = fluid.layers.create_parameter([2], "float32", name="w")
+    h = fluid.layers.tanh(w)
+    count = fluid.layers.fill_constant([1], "float32", 0.0)
+    total = fluid.layers.fill_constant([1], "float32", 0.0)
+    fluid.layers.while_loop(lambda i, t: i < 3.0, lambda i, t: [i + 1.0, t + i], [count, total])
+    loss = fluid.layers.reduce_sum(h * h)
+    fluid.append_backward(loss)
+    exe = fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    return exe, fluid.default_main_program()
+
+
+def test_a_debugger_goes_back_to_every_state_it_was_in():
+    exe, main = looped()
+    names = [v.name for v in main.list_vars()]
+
+    def state(debugger):
+        return [str(debugger._value(name)) for name in names]
+
+    with Debugger(exe, main) as debugger:
+        debugger.begin()
+        states = {}
+        while not debugger.is_over:
+            states.setdefault(len(debugger.trace), state(debugger))
+            debugger.step()
+        while len(states) > 1:
+            pause = debugger.back()
+            number = debugger._position
+            if number in states:  # operators within a loop end before the loop does
+                pairs = zip(states.pop(number), state(debugger))
+                assert all(live in ("None", past) for live, past in pairs) and pause.is_before
+            if not number:
+                break
+        assert len(states) == 0 or min(states) == 0
+
+
+def test_a_debugger_goes_on_through_what_it_remembers():
+    exe, main = looped()
+    with Debugger(exe, main) as debugger:
+        debugger.step(4)
+        here, value = str(debugger), np.array(debugger["w"])
+        assert debugger.back(3).reason == "back"
+        np.testing.assert_array_equal(debugger["w"], value)
+        debugger.step(3)
+        assert str(debugger) == here
+        debugger.back(2)
+        assert debugger.go() is debugger.stopped and debugger._past is None
+        with pytest.raises(ArgumentError, match="at least one step, got 0"):
+            debugger.back(0)
+
+
+def test_a_debugger_says_who_made_a_gradient():
+    exe, main = looped()
+    with Debugger(exe, main) as debugger:
+        debugger.go()
+        assert debugger.is_over
+        made = debugger.made_by("w@GRAD")
+        assert made.op.type == "tanh_grad" and "test_stepping" in str(made)
+        pause = debugger.back_until("w@GRAD")
+        assert pause.op.type == "tanh_grad" and pause.is_before and not debugger.is_over
+        assert debugger.back_until("elementwise_mul_grad").is_before
+        with pytest.raises(UnknownVariableError, match="'w@GRAD' has no value yet"):
+            debugger["w@GRAD"]
+        assert debugger.made_by("w") is None
+        assert debugger.until("w@GRAD").op.type == "tanh_grad"
+        assert debugger.back_until("w").reason == "the begin"
+
+
+def test_a_debugger_runs_until_a_value_changes():
+    exe, main = looped()
+    writer = next(op for op in main.blocks[1].ops if op.type == "assign")
+    (name,) = writer.output_arg_names
+    with Debugger(exe, main) as debugger:
+        debugger.until("while")
+        first = np.array(debugger[name])
+        pause = debugger.until_changed(name)
+        assert pause.reason == f"breakpoint a change of {name!r}" and not pause.is_before
+        assert not np.array_equal(debugger[name], first)
+        debugger.back_until(name)
+        np.testing.assert_array_equal(debugger[name], first)
+        with pytest.raises(ArgumentError, match="no variable and no operator"):
+            debugger.until_changed("nothing")
+
+
+def test_a_run_that_failed_is_looked_back_at():
+    x = fluid.data("x", [2])
+    y = fluid.layers.scale(x, 2.0)
+    fluid.layers.reshape(y, fluid.layers.assign(np.array([3], "int32")))
+    feed = {"x": np.ones(2, "float32")}
+    said = []
+    lines = iter(
+        ["go", "back", "p " + y.name, "who " + y.name, "rewind scale", "changed " + y.name, "quit"]
+    )
+    fluid.inspect.debug(
+        fluid.Executor(), feed=feed, ask=lambda prompt: next(lines), tell=said.append
+    )
+    assert any("[2. 2.]" in line for line in said)
+    assert any(line.startswith("0: ") and "scale(X=x" in line for line in said)
