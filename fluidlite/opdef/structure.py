@@ -50,6 +50,8 @@ class Structure:
         of a control-flow operator: its block runs until a condition says no.
     ``is_monotone``
         element by element, and never falling: it gives the same before and behind a maximum.
+    ``by_element``
+        each element of the only output depends on the same element of the only input.
     ``hands_on``
         nothing is computed: a value that is not finite was fed, written by the user, or found where
         it was made.
@@ -72,6 +74,7 @@ class Structure:
     adds_all: ClassVar[bool] = False
     repeats: ClassVar[bool] = False
     is_monotone: ClassVar[bool] = False
+    by_element: ClassVar[bool] = False
     hands_on: ClassVar[bool] = False
     communicates: ClassVar[bool] = False
     calls_out: ClassVar[bool] = False

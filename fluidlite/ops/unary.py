@@ -23,6 +23,7 @@ class Unary(Op, abstract=True):
     """A function of each element of a floating-point tensor."""
 
     signature = "X -> Out"
+    by_element: ClassVar[bool] = True
 
     def infer(self, X: Spec) -> Spec:
         need_float(X=X)

@@ -13,6 +13,8 @@ from .attributes import set_attributes
 from .batched_programs import vmap
 from .cutting import cut, extract
 from .matching import Match
+from .derivatives import hvp, jvp, vjp
+from .linearization import Linearized, linearize
 from .merging import merge, names_in_merge
 from .naming import rename, renamed_states
 from .patch_text import Patch
@@ -45,7 +47,7 @@ __all__ = [
 __all__ += ["ValueAt", "cut", "extract", "merge", "names_in_merge"]
 __all__ += ["rename", "renamed_states", "replace", "set_attributes"]
 __all__ += ["vmap"]
-
+__all__ += ["Linearized", "hvp", "jvp", "linearize", "vjp"]
 
 list_public_names(globals())
 api_boundaries(globals())
