@@ -12,9 +12,9 @@ from ..ground.tracebacks import api_boundaries
 from .attributes import set_attributes
 from .batched_programs import vmap
 from .cutting import cut, extract
-from .matching import Match
 from .derivatives import hvp, jvp, vjp
 from .linearization import Linearized, linearize
+from .matching import Match
 from .merging import merge, names_in_merge
 from .naming import rename, renamed_states
 from .patch_text import Patch
