@@ -11,6 +11,8 @@ from ..ground.public_names import list_public_names
 from ..ground.tracebacks import api_boundaries
 from .attributes import set_attributes
 from .batched_programs import vmap
+from .certificate import Certificate, CertifiedGradient, CertifiedOperator
+from .certification import certify, check_certificate
 from .cutting import cut, extract
 from .derivatives import hvp, jvp, vjp
 from .linearization import Linearized, linearize
@@ -48,6 +50,9 @@ __all__ += ["ValueAt", "cut", "extract", "merge", "names_in_merge"]
 __all__ += ["rename", "renamed_states", "replace", "set_attributes"]
 __all__ += ["vmap"]
 __all__ += ["Linearized", "hvp", "jvp", "linearize", "vjp"]
+
+__all__ += ["Certificate", "CertifiedGradient", "CertifiedOperator", "certify"]
+__all__ += ["check_certificate"]
 
 list_public_names(globals())
 api_boundaries(globals())

@@ -1,0 +1,521 @@
+"""The equations that make a gradient the derivative, one for each value.
+
+The gradient of a value is the sum, over the operators that read it, of what their outputs'
+gradients become when they are pulled back, plus its weight where it is differentiated itself.  If
+that holds for every value, all gradients are right, by induction from the targets back (the chain
+rule).  An equation is tested along one direction, drawn at random: the operators are run forward,
+on arrays with derivatives, and their gradient operators are only asked for what they computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...ground.values import SelectedRows
+from ...ir.block import Block
+from .evaluation import Runner, inside, leaves, mapped, moving
+from .field import Exact, Field, ZeroDivisorError
+from .jets import Dual, lifted, numbers
+from .kinks import STEP, at_kinks, held, stepped
+from .sweeps import Key, Mention, Sweep
+
+#: relative differences up to it are rounding
+TOLERANCE = 2.0**-30
+#: the same where a slope is a difference of numbers
+ROUGH_TOLERANCE = 2.0**-16
+NOT_FINITE = "values are not finite at the point"
+AT_KINKS = "all of its elements are at kinks at the point"
+_TINY = 2.0**-50  # of what comes in, which counts as rounding of what goes out
+_BEND = 2.0**-8  # of a slope, by which it changes at a kink
+
+
+class Amount(NamedTuple):
+    """A product of a gradient and a direction: in numbers, their size, and in the field."""
+
+    number: float
+    size: float
+    exact: Exact | None
+
+    def plus(self, other: Amount) -> Amount:
+        """The sum of two."""
+        known = self.exact is not None and other.exact is not None
+        return Amount(
+            self.number + other.number,
+            self.size + other.size,
+            self.exact + other.exact if known else None,  # type: ignore[operator]
+        )
+
+    @property
+    def residue(self) -> int | None:
+        """What it is in the field."""
+        return None if self.exact is None else int(self.exact.values[()])
+
+    def equals(self, other: Amount, tolerance: float) -> str:
+        """By what they are equal: "field", "numbers", or nothing where they are not."""
+        if self.residue is not None and self.residue == other.residue:
+            return "field"
+        size = max(self.size, other.size)
+        near = abs(self.number - other.number) <= tolerance * size
+        return "numbers" if near and np.isfinite(size) else ""
+
+
+class Share(NamedTuple):
+    """What an operator that reads a value contributes to its gradient."""
+
+    position: int
+    amount: Amount
+
+
+@dataclass
+class Equation:
+    """What was found about the gradient of one value."""
+
+    key: Key
+    sweep: int
+    method: str  #: "field", "numbers", "wrong", "missing", or "unknown"
+    expected: Amount | None = None
+    found: Amount | None = None
+    shares: list[Share] = field(default_factory=list)
+    claim: Key | None = None  #: the value of the gradient
+    why: str = ""  #: it is not known
+    degree: int = 0
+    there: Any = None  #: the value, and how it moves
+    held: int = 0  #: how many elements were left out, since they are at a kink
+
+
+@dataclass
+class Trace:
+    """The values of one run of a program."""
+
+    values: dict[Key, Any]
+    failed: dict[int, str]  #: position -> why the operator did not run
+    runner: Runner
+
+
+def traced(
+    mentions: Sequence[Mention], sources: Mapping[str, Any], runner: Runner, end: int
+) -> Trace:
+    """Run the operators of a block.
+
+    Args:
+        mentions: the operators.
+        sources: values by name of what they read and do not write before.
+        runner: runs them.
+        end: the position behind the last one.
+
+    Raises:
+        ZeroDivisorError: the point is a pole.
+    """
+    env = dict(sources)
+    values = {Key(name, 0): value for name, value in sources.items()}
+    failed: dict[int, str] = {}
+    for mention in mentions[:end]:
+        if mention.op.type in ("feed", "fetch"):
+            continue
+        try:
+            runner.run(mention.op, env)
+        except ZeroDivisorError:
+            raise
+        except Exception as error:
+            failed[mention.position] = str(error).partition("\n")[0]
+            for name in mention.writes:
+                env.pop(name, None)
+        for name, key in mention.writes.items():
+            if name in env:
+                values[key] = env[name]
+    return Trace(values, failed, runner)
+
+
+class Equations:
+    """The equations of one sweep, at one point.
+
+    Args:
+        block: the first one of the program.
+        mentions: its operators.
+        trace: their values.
+        number: which sweep it is.
+        sweep: its claims.
+        stopped: names at which gradients stop, beside those of variables that say so.
+        rng: draws directions.
+    """
+
+    def __init__(
+        self,
+        block: Block,
+        mentions: Sequence[Mention],
+        trace: Trace,
+        number: int,
+        sweep: Sweep,
+        stopped: Collection[str],
+        rng: np.random.Generator,
+    ) -> None:
+        self._block, self._mentions, self._trace = block, mentions, trace
+        self._number, self._sweep, self._stopped, self._rng = number, sweep, stopped, rng
+        self._field: Field = trace.runner.f.field
+        self.claims: dict[Key, Key] = {}
+        self._taken: dict[str, int] = {}
+        self._moves: dict[Key, set[Key]] = {}
+        self._readers: dict[Key, list[Mention]] = {}
+        self._versions: dict[str, int] = {}
+        #: values that an operator should have written that failed -> it
+        self._lost: dict[Key, Mention] = {}
+        for mention in mentions[: sweep.end]:
+            if mention.position in trace.failed:
+                self._lost.update((key, mention) for key in mention.writes.values())
+            for key in mention.reads.values():
+                self._readers.setdefault(key, []).append(mention)
+            for name, key in mention.writes.items():
+                self._versions[name] = key.version
+
+    def solved(self) -> list[Equation]:
+        """What is found about each value that a target depends on."""
+        found = []
+        for key in reversed(self._order()):
+            equation = self._equation(key)
+            if equation is not None:
+                found.append(equation)
+        found += self._of_nothing()
+        return self._without_strangers(found)
+
+    def _of_nothing(self) -> list[Equation]:
+        """The claims that belong to no value on the way: such gradients are zero."""
+        found = []
+        settled = set(self.claims.values())
+        for name, written in self._sweep.written.items():
+            key = Key(name, self._versions.get(name, 0))
+            last = written[-1]
+            if last in settled or (key in self.claims and len(written) == 1):
+                continue
+            value, gradient = self._trace.values.get(key), self._trace.values.get(last)
+            if value is None:
+                if gradient is not None and any(map(_is_nonzero, leaves(gradient))):
+                    why = "nothing computed it, and its gradient is not zero"
+                    found.append(Equation(key, self._number, "unknown", claim=last, why=why))
+                continue
+            there = mapped(self._as_dual(value), self._moving)
+            equation = self._compared(key, there, last, [])
+            if equation is not None:
+                found.append(equation)
+        return found
+
+    def _order(self) -> list[Key]:
+        """The values that a target may depend on, in the order in which they are made."""
+        relevant = set(self._sweep.targets)
+        for mention in reversed(self._mentions[: self._sweep.end]):
+            if not relevant.isdisjoint(mention.writes.values()):
+                relevant.update(mention.reads.values())
+        order = [key for key in self._readers if not key.version and key in relevant]
+        order += [k for k in self._sweep.targets if not k.version and k not in self._readers]
+        for mention in self._mentions[: self._sweep.end]:
+            order += [key for key in mention.writes.values() if key in relevant]
+        return list(dict.fromkeys(order))
+
+    def _equation(self, key: Key) -> Equation | None:
+        """The equation of a value; None where nothing flows to it and nothing is claimed."""
+        value = self._trace.values.get(key)
+        parts = [] if value is None else leaves(value)
+        whole = all(part is None or isinstance(part, (Dual, np.ndarray)) for part in parts)
+        if value is not None and not (parts and whole):
+            return None  # whole numbers
+        readers = [m for m in self._readers.get(key, ()) if self._leads_on(m)]
+        target = key in self._sweep.targets
+        if not (readers or target):
+            return None
+        if value is None and key not in self._lost:
+            return None  # the branch that writes it was not taken
+        broken = [m for m in readers if m.position in self._trace.failed]
+        if value is None or broken:
+            at = broken[0] if broken else self._lost[key]
+            self._claimed(key)
+            why = f"#{at.position} {at.op.type}: {self._trace.failed[at.position]}"
+            return Equation(key, self._number, "unknown", why=why)
+        return self._tested(key, value, readers)
+
+    def _leads_on(self, mention: Mention) -> bool:
+        """Whether an operator's outputs have gradients in this sweep."""
+        return any(key in self.claims for key in mention.writes.values())
+
+    def _claimed(self, key: Key) -> Key | None:
+        """The value that is said to be the gradient of a value."""
+        written = self._sweep.written.get(key.name, [])
+        if not written:
+            return None
+        if not self._versions.get(key.name) or self._single(key.name):
+            claim = written[-1]
+        else:
+            number = self._taken.get(key.name, 0)
+            if number >= len(written):
+                return None
+            self._taken[key.name] = number + 1
+            claim = written[number]
+        self.claims[key] = claim
+        return claim
+
+    def _single(self, name: str) -> bool:
+        """Whether a name holds one value only."""
+        return self._versions[name] == 1 and Key(name, 0) not in self._trace.values
+
+    def _moving(self, value: Dual) -> Dual:
+        return moving(value, self._rng)
+
+    def _tested(self, key: Key, value: Any, readers: list[Mention]) -> Equation | None:
+        there = mapped(self._as_dual(value), self._moving)
+        self._trace.runner.f.by_differences.clear()
+        try:
+            shares = self._shares(readers, key, there)
+        except ZeroDivisorError:
+            raise
+        except Exception as error:
+            self._claimed(key)
+            return Equation(key, self._number, "unknown", why=str(error).partition("\n")[0])
+        if not shares and key not in self._sweep.targets:
+            return None
+        claim = self._claimed(key)
+        equation = self._compared(key, there, claim, shares)
+        if equation is None or equation.method != "wrong" or equation.found is None:
+            return equation
+        return self._beside_kinks(equation, readers) or equation
+
+    def _beside_kinks(self, equation: Equation, readers: list[Mention]) -> Equation | None:
+        """The equation for the elements of a value that are not at a kink; None where there is no
+        kink, or where it does not hold for these either.
+        """
+        still = at_kinks(equation.there)
+        if still is None:
+            return None
+        key, there = equation.key, held(equation.there, still)
+        again = self._compared(key, there, equation.claim, self._shares(readers, key, there))
+        if again is None or again.method not in ("field", "numbers"):
+            return None
+        if not self._is_excused(equation, held(equation.there, ~still), readers):
+            return None
+        again.held = int(still.sum())
+        if still.all():
+            again.method, again.why = "unknown", AT_KINKS
+        return again
+
+    def _is_excused(self, equation: Equation, across: Any, readers: list[Mention]) -> bool:
+        """Whether there is a kink along a direction, or differences of numbers say what the
+        gradient does: where two branches meet without one, a kernel may follow any of them.
+        """
+        key = equation.key
+        ends = [self._weighted(key, stepped(across, k * STEP), readers) for k in (-1, 0, 1)]
+        if key in self._sweep.targets:
+            amount = self._weight(key, across).number
+            ends = [end + k * STEP * amount for end, k in zip(ends, (-1, 0, 1))]
+        left, right = ((b - a) / STEP for a, b in pairwise(ends))
+        gradient = self._trace.values[equation.claim]  # type: ignore[index]
+        found = product(gradient, across, self._field)
+        size = found.size + sum(abs(end) for end in ends)
+        bends = abs(right - left) > _BEND * found.size
+        return bends or abs((left + right) / 2 - found.number) <= ROUGH_TOLERANCE * size
+
+    def _weighted(self, key: Key, there: Any, readers: list[Mention]) -> float:
+        """What operators make of a value, weighted with the gradients of their outputs."""
+        total, values = 0.0, self._trace.values
+        for mention in readers:
+            env = self._run(mention, key, there)
+            for name, out in mention.writes.items():
+                claim = self.claims.get(out)
+                if claim is not None and claim in values and name in env:
+                    total += plain_product(values[claim], env[name])
+        return total
+
+    def _shares(self, readers: list[Mention], key: Key, there: Any) -> list[Share]:
+        found = [self._share(mention, key, there) for mention in readers]
+        return [share for share in found if share is not None]
+
+    def _as_dual(self, value: Any) -> Any:
+        """A value whose arrays with fractions all have derivatives."""
+        if isinstance(value, np.ndarray) and value.dtype.kind == "f":
+            return lifted(self._field, value, value.dtype)
+        return value
+
+    def _share(self, mention: Mention, key: Key, there: Any) -> Share | None:
+        """What an operator contributes to the gradient of one value that it reads."""
+        values, env = self._trace.values, self._run(mention, key, there)
+        total: Amount | None = None
+        for name, out in mention.writes.items():
+            if name not in env or not _moves(env[name]):
+                continue
+            self._moves.setdefault(key, set()).add(out)
+            claim = self.claims.get(out)
+            if claim is not None and claim in values:
+                amount = product(values[claim], env[name], self._field)
+                flow = max(map(_largest, leaves(values[claim])), default=0.0)
+                reach = sum(_travelled(leaf) for leaf in leaves(there))
+                amount = amount._replace(size=amount.size + _TINY * flow * reach)
+                total = amount if total is None else total.plus(amount)
+        return None if total is None else Share(mention.position, total)
+
+    def _run(self, mention: Mention, key: Key, there: Any) -> dict[str, Any]:
+        """The values by name behind an operator that reads another value in the place of one."""
+        values = self._trace.values
+        env = {name: values[k] for name, k in mention.reads.items() if k in values}
+        if mention.op.instance().is_control:  # its block reads others, too
+            env = {**self._before(mention), **env}
+        env[key.name] = there
+        self._trace.runner.run(mention.op, env)
+        return env
+
+    def _before(self, mention: Mention) -> dict[str, Any]:
+        """The values of all names before an operator."""
+        env = {k.name: v for k, v in self._trace.values.items() if not k.version}
+        for each in self._mentions[: mention.position]:
+            for name, key in each.writes.items():
+                if key in self._trace.values:
+                    env[name] = self._trace.values[key]
+        return env
+
+    def _compared(
+        self, key: Key, there: Any, claim: Key | None, shares: list[Share]
+    ) -> Equation | None:
+        """Expected and found."""
+        expected = nothing(self._field)
+        for share in shares:
+            expected = expected.plus(share.amount)
+        if key in self._sweep.targets:
+            expected = expected.plus(self._weight(key, there))
+        equation = Equation(
+            key, self._number, "", expected, shares=shares, claim=claim, there=there
+        )
+        if claim is None:
+            equation.method = "missing"
+            return equation if self._takes_gradient(key) and _is_something(expected) else None
+        gradient = self._trace.values.get(claim)
+        if gradient is None:
+            equation.method, equation.why = "unknown", f"nothing computed {claim.name}"
+            return equation
+        try:
+            equation.found = product(gradient, there, self._field)
+        except ValueError as error:
+            equation.method, equation.why = "wrong", str(error)
+            return equation
+        rough = self._trace.runner.f.by_differences
+        tolerance = ROUGH_TOLERANCE if rough else TOLERANCE
+        equation.method = equation.found.equals(expected, tolerance) or "wrong"
+        sizes = [equation.found.size, expected.size, *map(_largest, leaves(there))]
+        if equation.method == "wrong" and not np.isfinite(sizes).all():
+            equation.method, equation.why = "unknown", NOT_FINITE
+        if equation.method == "field":
+            difference = (equation.found.exact - expected.exact).degree  # type: ignore[operator]
+            equation.degree = difference.above + difference.below
+        return equation
+
+    def _weight(self, key: Key, there: Any) -> Amount:
+        """What a target's own weight contributes."""
+        weight = self._sweep.targets[key]
+        if weight is None:
+            ones = mapped(there, lambda v: lifted(self._field, np.ones(v.shape)))
+        else:
+            ones = self._trace.values[weight]
+        return product(ones, there, self._field)
+
+    def _takes_gradient(self, key: Key) -> bool:
+        variable = self._block.find_var_recursive(key.name)
+        return variable is not None and variable.takes_gradient and key.name not in self._stopped
+
+    def _without_strangers(self, found: list[Equation]) -> list[Equation]:
+        """The equations but those of missing gradients that nobody asked for: of values that
+        depend on nothing that has a gradient.
+        """
+        reached, front = set(), list(self.claims)
+        while front:
+            for out in self._moves.get(front.pop(), ()):
+                if out not in reached:
+                    reached.add(out)
+                    front.append(out)
+        return [e for e in found if e.method != "missing" or e.key in reached]
+
+
+def _largest(leaf: Any) -> float:
+    return 0.0 if leaf is None else float(np.max(np.abs(numbers(leaf)), initial=0.0))
+
+
+def _travelled(leaf: Any) -> float:
+    still = not isinstance(leaf, Dual) or leaf.real.slope is None
+    return 0.0 if still else float(np.abs(leaf.real.slope).sum())
+
+
+def _is_nonzero(leaf: Any) -> bool:
+    return leaf is not None and bool(np.any(numbers(leaf)))
+
+
+def _is_something(amount: Amount) -> bool:
+    return bool(amount.residue) or amount.number != 0
+
+
+def _moves(value: Any) -> bool:
+    return any(isinstance(leaf, Dual) and leaf.real.slope is not None for leaf in leaves(value))
+
+
+def nothing(prime_field: Field) -> Amount:
+    """Zero."""
+    return Amount(0.0, 0.0, prime_field.constant(0))
+
+
+def product(gradient: Any, there: Any, prime_field: Field) -> Amount:
+    """The product of a gradient and the direction along which a value moves.
+
+    Args:
+        gradient: as a program computes it.
+        there: the moving value.
+        prime_field: to compute in.
+
+    Raises:
+        ValueError: they have different shapes.
+    """
+    if isinstance(gradient, SelectedRows):
+        rows = inside(gradient.value)
+        part = inside(there)[np.asarray(gradient.numbers)]
+        return _of_arrays(lifted(prime_field, rows), part)
+    total = nothing(prime_field)
+    parts, directions = leaves(gradient), leaves(there)
+    if len(parts) < len(directions):
+        parts += [None] * (len(directions) - len(parts))
+    for part, direction in zip(parts, directions):
+        if part is not None and isinstance(direction, Dual):
+            total = total.plus(_of_arrays(lifted(prime_field, part), direction))
+    return total
+
+
+def _of_arrays(gradient: Dual, there: Dual) -> Amount:
+    if gradient.shape != there.shape:
+        if gradient.size != there.size or gradient.size != 1:
+            raise ValueError(
+                f"expected a gradient of shape {list(there.shape)}, got {list(gradient.shape)}"
+            )
+        gradient = gradient.reshape(there.shape)
+    if there.real.slope is None:
+        return nothing(there.field)
+    products = gradient.real.at * there.real.slope
+    exact = None
+    if gradient.exact is not None and there.exact is not None:
+        slope = there.exact.slope
+        exact = (
+            there.field.constant(0)
+            if slope is None
+            else (gradient.exact.at * slope).combined(np.sum, products.size)
+        )
+    return Amount(float(products.sum()), float(np.abs(products).sum()), exact)
+
+
+def plain_product(gradient: Any, value: Any) -> float:
+    """The product of a gradient and a value, in numbers.
+
+    Args:
+        gradient: as a program computes it.
+        value: what it is the gradient of.
+    """
+    if isinstance(gradient, SelectedRows):
+        rows = inside(value)[np.asarray(gradient.numbers)]
+        return float(np.sum(numbers(inside(gradient.value)) * numbers(rows)))
+    pairs = zip(leaves(gradient), leaves(value))
+    return float(
+        sum(np.sum(numbers(g) * numbers(v)) for g, v in pairs if g is not None and v is not None)
+    )

@@ -1,0 +1,176 @@
+"""What a program claims to be a gradient, as the names of its variables say it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from ...errors import ArgumentError, suggestion
+from ...ir.analysis import reads_of, writes_of
+from ...ir.block import Block
+from ...ir.operator import EMPTY, Operator, OpRole
+from ...opdef.gradient import GRAD
+
+_PART = re.compile(r"@GRAD@RENAME@(?!.*@GRAD).*$", re.DOTALL)
+_AGAIN = "grad/"  # what stands before the name of a second gradient of one variable
+#: operators that fill what a sweep begins with
+_SEEDS = ("fill_constant", "fill_any_like", "fill_constant_batch_size_like", "ones_like")
+
+
+class Key(NamedTuple):
+    """A value: a name, and how often it had been written."""
+
+    name: str
+    version: int
+
+
+class Mention(NamedTuple):
+    """An operator of block 0, with the values that it reads and writes."""
+
+    position: int
+    op: Operator
+    reads: dict[str, Key]
+    writes: dict[str, Key]
+
+
+@dataclass
+class Sweep:
+    """One differentiation: operators that compute gradients of some targets."""
+
+    begin: int
+    end: int
+    #: what is differentiated -> the value that it is weighted with; None for ones
+    targets: dict[Key, Key | None] = field(default_factory=dict)
+    #: variable -> the values of its gradient, in the order in which they are written
+    written: dict[str, list[Key]] = field(default_factory=dict)
+    #: what fills the gradients of targets
+    seeds: set[int] = field(default_factory=set)
+
+
+def mentions_of(block: Block) -> list[Mention]:
+    """The operators of a block, with the values that they read and write."""
+    versions: dict[str, int] = {}
+    found = []
+    for position, op in enumerate(block.ops):
+        writes = [name for name in writes_of(op) if name != EMPTY]
+        inputs = [name for name in reads_of(op) if name != EMPTY]
+        if op.definition is not None and op.instance().is_control:
+            inputs += writes  # what it does not write goes through
+        reads = {name: Key(name, versions.get(name, 0)) for name in inputs}
+        for name in writes:
+            versions[name] = versions.get(name, 0) + 1
+        found.append(Mention(position, op, reads, {n: Key(n, versions[n]) for n in writes}))
+    return found
+
+
+def differentiated_by(name: str, known: Container[str]) -> tuple[str, bool] | None:
+    """The variable that a name says it is the gradient of, and whether of a part; None for others.
+
+    Args:
+        name: of a variable.
+        known: the names of all variables.
+    """
+    while True:
+        part = _PART.search(name)
+        if part is not None or name.endswith(GRAD):
+            base = name[: part.start()] if part is not None else name[: -len(GRAD)]
+            if base in known:
+                return base, part is not None
+        if not name.startswith(_AGAIN):
+            return None
+        name = name[len(_AGAIN) :]
+
+
+def sweeps_of(block: Block, mentions: Sequence[Mention], weights: Mapping[str, str]) -> list[Sweep]:
+    """The differentiations that a block shows.
+
+    Args:
+        block: the first one of a program.
+        mentions: its operators.
+        weights: target -> the variable that it is weighted with, where it is not one.
+
+    Raises:
+        ArgumentError: there is none; or a weight is no variable.
+    """
+    names = {*block.vars, *(n for m in mentions for n in (*m.reads, *m.writes))}
+    for name in (*weights, *weights.values()):
+        if name not in names:
+            raise ArgumentError(
+                f"target_gradients: the program has no variable {name!r}{suggestion(name, names)}"
+            )
+    parts = [m for m in mentions if _computes_gradients(m, names)]
+    if any(m.op.role & OpRole.BACKWARD for m in mentions):
+        parts = [m for m in mentions if m.op.role & OpRole.BACKWARD]
+    if not parts:
+        raise ArgumentError(
+            "the program has no gradients to certify: append_backward, gradients or minimize "
+            "writes them"
+        )
+    found = [_settled(sweep, mentions) for sweep in _divided(parts, names)]
+    _weight(found[0], mentions, weights)
+    for each in found:
+        if not each.targets:
+            raise ArgumentError(
+                "no operator fills the gradient of what is differentiated; where gradients was "
+                "given target_gradients, say which: target_gradients={'y': 'weight'}"
+            )
+    return found
+
+
+def _computes_gradients(mention: Mention, names: Container[str]) -> bool:
+    return any(differentiated_by(name, names) is not None for name in mention.writes)
+
+
+def _divided(parts: Sequence[Mention], names: Container[str]) -> Iterator[Sweep]:
+    """The sweeps: one begins where a gradient is filled behind operators that compute some."""
+    sweep: Sweep | None = None
+    made: set[Key] = set()  # of gradients, in this sweep
+    for mention in parts:
+        seeded = _seeded(mention, names, made)
+        if sweep is None or (seeded is not None and len(sweep.seeds) < len(made)):
+            if sweep is not None:
+                yield sweep
+            sweep, made = Sweep(mention.position, mention.position + 1), set()
+        sweep.end = mention.position + 1
+        if seeded is not None:
+            sweep.seeds.add(mention.position)
+            sweep.targets[Key(seeded, -1)] = None
+        for name, key in mention.writes.items():
+            base = differentiated_by(name, names)
+            if base is not None:
+                made.add(key)
+                if not base[1]:
+                    sweep.written.setdefault(base[0], []).append(key)
+    if sweep is not None:
+        yield sweep
+
+
+def _seeded(mention: Mention, names: Container[str], made: Container[Key]) -> str | None:
+    """The target whose gradient an operator fills; None for other operators."""
+    if mention.op.type not in _SEEDS or any(key in made for key in mention.reads.values()):
+        return None
+    bases = [differentiated_by(name, names) for name in mention.writes]
+    return bases[0][0] if bases and bases[0] is not None else None
+
+
+def _weight(sweep: Sweep, mentions: Sequence[Mention], weights: Mapping[str, str]) -> None:
+    """Say which targets of the first sweep have weights."""
+    for target, weight in weights.items():
+        keys = [Key(target, 0), Key(weight, 0)]
+        for mention in mentions[: sweep.begin]:
+            keys = [mention.writes.get(key.name, key) for key in keys]
+        sweep.targets[keys[0]] = keys[1]
+
+
+def _settled(sweep: Sweep, mentions: Sequence[Mention]) -> Sweep:
+    """The sweep with the values that its targets hold where it begins."""
+    versions: dict[str, int] = {}
+    for mention in mentions[: sweep.begin]:
+        versions.update((name, key.version) for name, key in mention.writes.items())
+    sweep.targets = {
+        Key(target.name, versions.get(target.name, 0)): weight
+        for target, weight in sweep.targets.items()
+    }
+    return sweep
