@@ -30,6 +30,7 @@ from ..onnx.contents import ENDING, contents_of, kind_of, read_file
 from ..onnx.loading import survey as survey_onnx
 from ..onnx.model import OPSET
 from ..scope import Scope
+from ..transform.certificate_command import register_certify
 from .completion import SHELLS, script
 
 _PATH = "a file, or the folder of a saved model"
@@ -176,6 +177,7 @@ def command_parser() -> argparse.ArgumentParser:
     )
     conversion.set_defaults(run=_convert)
     register(commands)
+    register_certify(commands)
     checking = commands.add_parser(
         "check",
         help="which names of fluid 1.8 a script uses that are not there",

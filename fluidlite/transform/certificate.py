@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from hashlib import sha256
 
 import numpy as np
 
-from ..errors import FileFormatError
+from ..errors import ArgumentError, FileFormatError
 from ..ground.quoting import escaping
 from ..ground.values import LoDTensor
 from ..ir.program import Program
@@ -81,6 +81,10 @@ class CertifiedOperator:
         )
 
 
+def _unmade(text: str) -> Certificate:
+    raise ArgumentError("only a certificate that certify made knows its program")
+
+
 @dataclass(frozen=True)
 class Certificate:
     """A report that the gradients of a program are derivatives, which others can check again.
@@ -105,11 +109,21 @@ class Certificate:
     stopped: tuple[str, ...] = ()  #: what was given as ``no_grad_set``
     weights: tuple[tuple[str, str], ...] = ()  #: what was given as ``target_gradients``
     fed: tuple[tuple[str, str], ...] = ()  #: what was fed, and digests of it
+    #: checks the text of a certificate on the same program
+    again: Callable[[str], Certificate] = field(default=_unmade, repr=False, compare=False)
 
     @property
     def ok(self) -> bool:
         """Whether every gradient is certified."""
         return bool(self.gradients) and all(each.ok for each in self.gradients) and not self._left
+
+    def recheck(self) -> Certificate:
+        """Do the work once more, from the same seeds, on the program that it was made of.
+
+        Raises:
+            GradientCheckError: the program is another one by now, or something else is found.
+        """
+        return self.again(str(self))
 
     @property
     def _left(self) -> int:

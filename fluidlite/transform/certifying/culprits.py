@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from .equations import TOLERANCE, Amount, Equation, Share, Trace, product
+from .equations import TOLERANCE, Amount, Equation, Share, ValueTrace, product
 from .sweeps import Key, Mention, differentiated_by
 
 
-def culprits(mentions: Sequence[Mention], trace: Trace, equation: Equation) -> Iterator[str]:
+def culprits(mentions: Sequence[Mention], trace: ValueTrace, equation: Equation) -> Iterator[str]:
     """The operators at fault, each in a line.
 
     What operators that read the value should contribute is matched with what gradient operators
@@ -68,7 +68,7 @@ def _unpaired(parts: list[Share], shares: list[Share], mentions: Sequence[Mentio
     return parts
 
 
-def _parts(mentions: Sequence[Mention], trace: Trace, equation: Equation) -> list[Share]:
+def _parts(mentions: Sequence[Mention], trace: ValueTrace, equation: Equation) -> list[Share]:
     """What gradient operators contribute to a gradient."""
     if equation.claim is None:
         return []

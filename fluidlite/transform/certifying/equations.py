@@ -9,7 +9,7 @@ on arrays with derivatives, and their gradient operators are only asked for what
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -18,8 +18,9 @@ import numpy as np
 
 from ...ground.values import SelectedRows
 from ...ir.block import Block
-from .evaluation import Runner, inside, leaves, mapped, moving
-from .field import Exact, Field, ZeroDivisorError
+from ...opdef.gradient import is_constant
+from .evaluation import OperatorRunner, inside, leaves, mapped, moving
+from .field import Exact, PrimeField, ZeroDivisorError
 from .jets import Dual, lifted, numbers
 from .kinks import STEP, at_kinks, held, stepped
 from .sweeps import Key, Mention, Sweep
@@ -89,17 +90,17 @@ class Equation:
 
 
 @dataclass
-class Trace:
+class ValueTrace:
     """The values of one run of a program."""
 
     values: dict[Key, Any]
     failed: dict[int, str]  #: position -> why the operator did not run
-    runner: Runner
+    runner: OperatorRunner
 
 
 def traced(
-    mentions: Sequence[Mention], sources: Mapping[str, Any], runner: Runner, end: int
-) -> Trace:
+    mentions: Sequence[Mention], sources: Mapping[str, Any], runner: OperatorRunner, end: int
+) -> ValueTrace:
     """Run the operators of a block.
 
     Args:
@@ -128,7 +129,7 @@ def traced(
         for name, key in mention.writes.items():
             if name in env:
                 values[key] = env[name]
-    return Trace(values, failed, runner)
+    return ValueTrace(values, failed, runner)
 
 
 class Equations:
@@ -148,7 +149,7 @@ class Equations:
         self,
         block: Block,
         mentions: Sequence[Mention],
-        trace: Trace,
+        trace: ValueTrace,
         number: int,
         sweep: Sweep,
         stopped: Collection[str],
@@ -156,10 +157,9 @@ class Equations:
     ) -> None:
         self._block, self._mentions, self._trace = block, mentions, trace
         self._number, self._sweep, self._stopped, self._rng = number, sweep, stopped, rng
-        self._field: Field = trace.runner.f.field
+        self._field: PrimeField = trace.runner.f.field
         self.claims: dict[Key, Key] = {}
         self._taken: dict[str, int] = {}
-        self._moves: dict[Key, set[Key]] = {}
         self._readers: dict[Key, list[Mention]] = {}
         self._versions: dict[str, int] = {}
         #: values that an operator should have written that failed -> it
@@ -174,17 +174,17 @@ class Equations:
 
     def solved(self) -> list[Equation]:
         """What is found about each value that a target depends on."""
-        found = []
+        equations = []
         for key in reversed(self._order()):
             equation = self._equation(key)
             if equation is not None:
-                found.append(equation)
-        found += self._of_nothing()
-        return self._without_strangers(found)
+                equations.append(equation)
+        equations += self._of_nothing()
+        return self._without_strangers(equations)
 
     def _of_nothing(self) -> list[Equation]:
         """The claims that belong to no value on the way: such gradients are zero."""
-        found = []
+        equations = []
         settled = set(self.claims.values())
         for name, written in self._sweep.written.items():
             key = Key(name, self._versions.get(name, 0))
@@ -195,13 +195,13 @@ class Equations:
             if value is None:
                 if gradient is not None and any(map(_is_nonzero, leaves(gradient))):
                     why = "nothing computed it, and its gradient is not zero"
-                    found.append(Equation(key, self._number, "unknown", claim=last, why=why))
+                    equations.append(Equation(key, self._number, "unknown", claim=last, why=why))
                 continue
             there = mapped(self._as_dual(value), self._moving)
             equation = self._compared(key, there, last, [])
             if equation is not None:
-                found.append(equation)
-        return found
+                equations.append(equation)
+        return equations
 
     def _order(self) -> list[Key]:
         """The values that a target may depend on, in the order in which they are made."""
@@ -244,7 +244,10 @@ class Equations:
         """The value that is said to be the gradient of a value."""
         written = self._sweep.written.get(key.name, [])
         if not written:
-            return None
+            weight = self._sweep.targets.get(key)
+            if weight is not None:  # is read in the place of a gradient
+                self.claims[key] = weight
+            return weight
         if not self._versions.get(key.name) or self._single(key.name):
             claim = written[-1]
         else:
@@ -343,7 +346,6 @@ class Equations:
         for name, out in mention.writes.items():
             if name not in env or not _moves(env[name]):
                 continue
-            self._moves.setdefault(key, set()).add(out)
             claim = self.claims.get(out)
             if claim is not None and claim in values:
                 amount = product(values[claim], env[name], self._field)
@@ -424,13 +426,24 @@ class Equations:
         """The equations but those of missing gradients that nobody asked for: of values that
         depend on nothing that has a gradient.
         """
-        reached, front = set(), list(self.claims)
-        while front:
-            for out in self._moves.get(front.pop(), ()):
-                if out not in reached:
-                    reached.add(out)
-                    front.append(out)
+        reached = set(self.claims)
+        for mention in self._mentions[: self._sweep.end]:
+            if any(key in reached for key in flowing_to(mention)):
+                reached.update(mention.writes.values())
+        reached.difference_update(self.claims)
         return [e for e in found if e.method != "missing" or e.key in reached]
+
+
+def flowing_to(mention: Mention) -> Iterator[Key]:
+    """The values that an operator reads through slots that gradients flow to."""
+    definition = mention.op.definition
+    if definition is None or is_constant(definition):
+        return
+    slots = definition.input_slots
+    drives = mention.op.instance().is_control
+    for slot, names in mention.op.inputs.items():
+        if drives or (slot in slots and not slots[slot].constant):
+            yield from (mention.reads[name] for name in names if name in mention.reads)
 
 
 def _largest(leaf: Any) -> float:
@@ -454,12 +467,12 @@ def _moves(value: Any) -> bool:
     return any(isinstance(leaf, Dual) and leaf.real.slope is not None for leaf in leaves(value))
 
 
-def nothing(prime_field: Field) -> Amount:
+def nothing(prime_field: PrimeField) -> Amount:
     """Zero."""
     return Amount(0.0, 0.0, prime_field.constant(0))
 
 
-def product(gradient: Any, there: Any, prime_field: Field) -> Amount:
+def product(gradient: Any, there: Any, prime_field: PrimeField) -> Amount:
     """The product of a gradient and the direction along which a value moves.
 
     Args:

@@ -23,7 +23,7 @@ from ...runtime.driver import Driver
 from ...runtime.plan import BlockPlan
 from ...runtime.session import Observer, Session
 from ...runtime.step import Environment, Step
-from .field import Field, ZeroDivisorError
+from .field import PrimeField, ZeroDivisorError
 from .jets import Dual, Jet
 from .namespace import Namespace
 
@@ -70,7 +70,7 @@ class DualEval(Eval):
         prime_field: that exact values belong to.
     """
 
-    def __init__(self, prime_field: Field) -> None:
+    def __init__(self, prime_field: PrimeField) -> None:
         space = Namespace(prime_field)
         super().__init__(SimpleNamespace(name="certificate", xp=space, asarray=self._result))  # type: ignore[arg-type]
         self.field = prime_field
@@ -88,17 +88,17 @@ class DualEval(Eval):
             dense, renamed = _DENSE[op.type]
             values = op.attr_values()
             op = lookup(dense)({renamed.get(name, name): v for name, v in values.items()})
-        given = {slot: self._taken(op, slot, value) for slot, value in ins.items()}
+        operands = {slot: self._taken(op, slot, value) for slot, value in ins.items()}
         with np.errstate(all="ignore"):
             try:
-                outs = super().apply(op, given, want)
+                outs = super().apply(op, operands, want)
             except ZeroDivisorError:
                 raise
             except Exception as error:
                 if op.is_composite or op.is_control:
                     raise
-                outs = self._differences(op, given, want, error)
-        return self._given(op, given, outs, want)
+                outs = self._differences(op, operands, want, error)
+        return self._given(op, operands, outs, want)
 
     def _result(self, value: Any) -> Any:
         if isinstance(value, (LoDTensor, LoDTensorArray, SelectedRows)):
@@ -198,7 +198,7 @@ class _Session(Session):
         super().run(plan, env, turn)
 
 
-class Runner:
+class OperatorRunner:
     """The operators of block 0, one by one.
 
     Args:
@@ -207,7 +207,7 @@ class Runner:
         seed: what random operators draw from.
     """
 
-    def __init__(self, program: Program, prime_field: Field, seed: int) -> None:
+    def __init__(self, program: Program, prime_field: PrimeField, seed: int) -> None:
         self.f = DualEval(prime_field)
         backend: Any = SimpleNamespace(
             name="certificate",

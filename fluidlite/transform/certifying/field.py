@@ -71,7 +71,7 @@ class Degree(NamedTuple):
 CONSTANT, UNKNOWN = Degree(0, 0), Degree(1, 0)
 
 
-class Field:
+class PrimeField:
     """The integers modulo a prime, and what was drawn of them.
 
     Args:
@@ -178,7 +178,7 @@ class Exact:
 
     __slots__ = ("degree", "field", "values")
 
-    def __init__(self, field: Field, values: Any, degree: Degree) -> None:
+    def __init__(self, field: PrimeField, values: Any, degree: Degree) -> None:
         self.field = field
         self.values = values
         self.degree = degree
@@ -250,11 +250,11 @@ def _inverses(numbers: list[int], prime: int) -> list[int]:
         products.append(product)
         product = product * number % prime
     inverse = pow(product, -1, prime)
-    found = [0] * len(numbers)
+    inverses = [0] * len(numbers)
     for k in range(len(numbers) - 1, -1, -1):
-        found[k] = inverse * products[k] % prime
+        inverses[k] = inverse * products[k] % prime
         inverse = inverse * numbers[k] % prime
-    return found
+    return inverses
 
 
 def _objects(values: list[int], shape: tuple[int, ...]) -> Any:

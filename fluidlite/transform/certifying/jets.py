@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ...kernels.special import erf
-from .field import Exact, Field, NotExactError, chosen
+from .field import Exact, NotExactError, PrimeField, chosen
 
 #: an array of numbers, or of residues
 Part: TypeAlias = Any
@@ -48,7 +48,7 @@ class Dual:
     __array_ufunc__ = None  # NumPy's arrays leave operators to this class
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, field: Field, real: Jet, exact: Jet | None, dtype: Any) -> None:
+    def __init__(self, field: PrimeField, real: Jet, exact: Jet | None, dtype: Any) -> None:
         self.field = field
         self.real = real
         self.exact = exact
@@ -249,7 +249,7 @@ def numbers(value: Any) -> Any:
     return value.real.at if isinstance(value, Dual) else value
 
 
-def lifted(field: Field, value: Any, dtype: Any = None) -> Dual:
+def lifted(field: PrimeField, value: Any, dtype: Any = None) -> Dual:
     """A value that does not move, as an array here.
 
     Args:
@@ -432,48 +432,48 @@ _TO_ERF = 2 / np.sqrt(np.pi)
 
 def function(name: str, x: Dual) -> Dual:
     """A function of each element that is no ratio of polynomials."""
-    numeric, slope, made = FUNCTIONS[name]
+    numeric, slope, formula = FUNCTIONS[name]
     at = numeric(x.real.at)
     real = Jet(at, None if x.real.slope is None else x.real.slope * slope(x.real.at, at))
     exact = None
     if x.exact is not None:
-        value, factor = made(x.field, x.exact.at)
+        value, factor = formula(x.field, x.exact.at)
         exact = Jet(value, x.exact.times(factor))
     return Dual(x.field, real, exact, x.dtype)
 
 
-def _one(field: Field) -> Exact:
+def _one(field: PrimeField) -> Exact:
     return field.constant(1)
 
 
-def _exact_exp(field: Field, x: Exact) -> tuple[Exact, Exact]:
+def _exact_exp(field: PrimeField, x: Exact) -> tuple[Exact, Exact]:
     value = field.exponential(x)
     return value, value
 
 
-def _exact_tanh(field: Field, x: Exact) -> tuple[Exact, Exact]:
+def _exact_tanh(field: PrimeField, x: Exact) -> tuple[Exact, Exact]:
     square = field.exponential(x) * field.exponential(x)
     value = (square - _one(field)) * (square + _one(field)).inverse()
     return value, _one(field) - value * value
 
 
-def _exact_softplus(field: Field, x: Exact) -> tuple[Exact, Exact]:
+def _exact_softplus(field: PrimeField, x: Exact) -> tuple[Exact, Exact]:
     value = field.exponential(x)
     return field.function("softplus", x), value * (value + _one(field)).inverse()
 
 
-def _exact_sqrt(field: Field, x: Exact) -> tuple[Exact, Exact]:
+def _exact_sqrt(field: PrimeField, x: Exact) -> tuple[Exact, Exact]:
     value = field.function("sqrt", x)
     return value, (value + value).inverse()
 
 
-def _exact_erf(field: Field, x: Exact) -> tuple[Exact, Exact]:
+def _exact_erf(field: PrimeField, x: Exact) -> tuple[Exact, Exact]:
     return field.function("erf", x), field.exponential(-(x * x)) * field.constant(_TO_ERF)
 
 
 def _symbol(
-    name: str, slope: Callable[[Field, Exact], Exact]
-) -> Callable[[Field, Exact], tuple[Exact, Exact]]:
+    name: str, slope: Callable[[PrimeField, Exact], Exact]
+) -> Callable[[PrimeField, Exact], tuple[Exact, Exact]]:
     return lambda field, x: (field.function(name, x), slope(field, x))
 
 
@@ -531,12 +531,12 @@ _POWERS = 64  #: powers up to it are products
 def _whole_power(x: Dual, count: int) -> Dual:
     if count < 0:
         return 1.0 / _whole_power(x, -count)
-    found, square = lifted(x.field, np.ones(x.shape), x.dtype), x
+    product, square = lifted(x.field, np.ones(x.shape), x.dtype), x
     while count:
-        found = found * square if count & 1 else found
+        product = product * square if count & 1 else product
         count >>= 1
         square = square * square if count else square
-    return found
+    return product
 
 
 def _power(x: Jet, exponent: Jet) -> Jet:

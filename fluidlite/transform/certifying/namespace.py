@@ -12,7 +12,7 @@ import numpy as np
 
 from ...backend import numpy_
 from ...errors import FluidError
-from .field import Field
+from .field import PrimeField
 from .jets import (
     Dual,
     combined,
@@ -41,8 +41,8 @@ def _is_dual(value: Any) -> bool:
 #: functions that only move, repeat or drop elements of their first argument
 _MOVES = (
     "reshape", "transpose", "moveaxis", "swapaxes", "expand_dims", "squeeze", "broadcast_to",
-    "take", "take_along_axis", "roll", "flip", "repeat", "tile", "diagonal", "ascontiguousarray", "ravel",
-    "windows", "rot90",
+    "take", "take_along_axis", "roll", "flip", "repeat", "tile", "diagonal", "ascontiguousarray",
+    "ravel", "windows", "rot90",
 )  # fmt: skip
 #: functions that ask for numbers alone, and give whole ones or truths
 _LOOKS = (
@@ -68,7 +68,7 @@ class Namespace:
         field: the prime field.
     """
 
-    def __init__(self, field: Field) -> None:
+    def __init__(self, field: PrimeField) -> None:
         self.field = field
         field.functions = self
 
@@ -77,19 +77,19 @@ class Namespace:
             raise AttributeError(name)
         known = getattr(numpy_.xp, name)
         if name in _MOVES:
-            found = self._mover(known)
+            member = self._mover(known)
         elif name in _LOOKS:
-            found = _looker(known)
+            member = _looker(known)
         elif name in _STEPS:
-            found = self._step(known)
+            member = self._step(known)
         elif name in _MAKES:
-            found = self._maker(known)
+            member = self._maker(known)
         elif callable(known) and not isinstance(known, type):
-            found = self._other(name, known)
+            member = self._other(name, known)
         else:
-            found = known
-        self.__dict__[name] = found
-        return found
+            member = known
+        self.__dict__[name] = member
+        return member
 
     # -- families ----------------------------------------------------------------------------------
 
@@ -310,11 +310,11 @@ class Namespace:
         axes = sorted(each % x.ndim for each in axes)
         rest = [k for k in range(x.ndim) if k not in axes]
         flat = x.transpose([*rest, *axes]).reshape([*(x.shape[k] for k in rest), -1])
-        found = lifted(self.field, np.ones(flat.shape[:-1]), x.dtype)
+        product = lifted(self.field, np.ones(flat.shape[:-1]), x.dtype)
         for k in range(flat.shape[-1]):
-            found = found * flat[..., k]
+            product = product * flat[..., k]
         sizes = [1 if k in axes else n for k, n in enumerate(x.shape)]
-        return found.reshape(sizes) if keepdims else found
+        return product.reshape(sizes) if keepdims else product
 
     def cumsum(self, x: Any, axis: Any = None, dtype: Any = None) -> Any:
         """Sums of all elements up to each."""

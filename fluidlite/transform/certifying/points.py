@@ -12,12 +12,12 @@ from ...ground.dtypes import Kind
 from ...ground.values import LoDTensor
 from ...ir.block import Block
 from ...ir.variable import Parameter, Variable
-from .field import Field
+from .field import PrimeField
 from .jets import Dual, Jet
 from .sweeps import Mention
 
 
-class Point:
+class DrawnPoint:
     """A random point.
 
     Args:
@@ -37,7 +37,7 @@ class Point:
         mentions: Sequence[Mention],
         feed: Mapping[str, Any],
         batch_size: int,
-        field: Field,
+        field: PrimeField,
         rng: np.random.Generator,
         positive: bool,
         wild: bool,
@@ -50,19 +50,19 @@ class Point:
 
     def sources(self) -> dict[str, Any]:
         """Values of what operators read and none has written before."""
-        found: dict[str, Any] = {}
-        made = {name for m in self._mentions if m.op.type == "feed" for name in m.writes}
+        values: dict[str, Any] = {}
+        fed_names = {name for m in self._mentions if m.op.type == "feed" for name in m.writes}
         read = [k.name for m in self._mentions for k in m.reads.values() if not k.version]
-        for name in dict.fromkeys([*read, *made, *self._feed]):
+        for name in dict.fromkeys([*read, *fed_names, *self._feed]):
             variable = self._block.find_var_recursive(name)
-            if variable is None:
+            if variable is None or not (variable.has_shape or name in self._feed):
                 continue
+            fed = variable.persistable or variable.is_data or name in fed_names
             if name in self._feed:
-                found[name] = self._given(self._feed[name], variable)
-            elif variable.kind is Kind.LOD_TENSOR and variable.has_shape:
-                if variable.persistable or variable.is_data or name in made:
-                    found[name] = self._drawn(variable)
-        return found
+                values[name] = self._given(self._feed[name], variable)
+            elif fed and variable.kind is Kind.LOD_TENSOR:
+                values[name] = self._drawn(variable)
+        return values
 
     def _given(self, value: Any, variable: Variable) -> Any:
         """A value that is fed: the numbers are the user's, the residues are drawn."""

@@ -52,7 +52,7 @@ class Sweep:
 def mentions_of(block: Block) -> list[Mention]:
     """The operators of a block, with the values that they read and write."""
     versions: dict[str, int] = {}
-    found = []
+    mentions = []
     for position, op in enumerate(block.ops):
         writes = [name for name in writes_of(op) if name != EMPTY]
         inputs = [name for name in reads_of(op) if name != EMPTY]
@@ -61,8 +61,8 @@ def mentions_of(block: Block) -> list[Mention]:
         reads = {name: Key(name, versions.get(name, 0)) for name in inputs}
         for name in writes:
             versions[name] = versions.get(name, 0) + 1
-        found.append(Mention(position, op, reads, {n: Key(n, versions[n]) for n in writes}))
-    return found
+        mentions.append(Mention(position, op, reads, {n: Key(n, versions[n]) for n in writes}))
+    return mentions
 
 
 def differentiated_by(name: str, known: Container[str]) -> tuple[str, bool] | None:
@@ -108,15 +108,15 @@ def sweeps_of(block: Block, mentions: Sequence[Mention], weights: Mapping[str, s
             "the program has no gradients to certify: append_backward, gradients or minimize "
             "writes them"
         )
-    found = [_settled(sweep, mentions) for sweep in _divided(parts, names)]
-    _weight(found[0], mentions, weights)
-    for each in found:
+    sweeps = [_settled(sweep, mentions) for sweep in _divided(parts, names)]
+    _weight(sweeps[0], mentions, weights)
+    for each in sweeps:
         if not each.targets:
             raise ArgumentError(
                 "no operator fills the gradient of what is differentiated; where gradients was "
                 "given target_gradients, say which: target_gradients={'y': 'weight'}"
             )
-    return found
+    return sweeps
 
 
 def _computes_gradients(mention: Mention, names: Container[str]) -> bool:
@@ -126,13 +126,13 @@ def _computes_gradients(mention: Mention, names: Container[str]) -> bool:
 def _divided(parts: Sequence[Mention], names: Container[str]) -> Iterator[Sweep]:
     """The sweeps: one begins where a gradient is filled behind operators that compute some."""
     sweep: Sweep | None = None
-    made: set[Key] = set()  # of gradients, in this sweep
+    gradients: set[Key] = set()  # of gradients, in this sweep
     for mention in parts:
-        seeded = _seeded(mention, names, made)
-        if sweep is None or (seeded is not None and len(sweep.seeds) < len(made)):
+        seeded = _seeded(mention, names, gradients)
+        if sweep is None or (seeded is not None and len(sweep.seeds) < len(gradients)):
             if sweep is not None:
                 yield sweep
-            sweep, made = Sweep(mention.position, mention.position + 1), set()
+            sweep, gradients = Sweep(mention.position, mention.position + 1), set()
         sweep.end = mention.position + 1
         if seeded is not None:
             sweep.seeds.add(mention.position)
@@ -140,7 +140,7 @@ def _divided(parts: Sequence[Mention], names: Container[str]) -> Iterator[Sweep]
         for name, key in mention.writes.items():
             base = differentiated_by(name, names)
             if base is not None:
-                made.add(key)
+                gradients.add(key)
                 if not base[1]:
                     sweep.written.setdefault(base[0], []).append(key)
     if sweep is not None:
