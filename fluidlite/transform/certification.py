@@ -37,7 +37,7 @@ from .certifying.equations import (
 from .certifying.evaluation import OperatorRunner
 from .certifying.field import EXPONENTS, PrimeField, ZeroDivisorError
 from .certifying.points import DrawnPoint
-from .certifying.sweeps import Key, Mention, Sweep, mentions_of, sweeps_of
+from .certifying.sweeps import ClaimedSweep, Key, Mention, mentions_of, sweeps_of
 
 #: a wrong gradient passes with a probability below 2^-60
 _BITS = 60
@@ -51,7 +51,7 @@ class _Case(NamedTuple):
 
     program: Program
     mentions: list[Mention]
-    sweeps: list[Sweep]
+    sweeps: list[ClaimedSweep]
     feed: dict[str, Any]
     weights: dict[str, str]
     stopped: tuple[str, ...]

@@ -23,7 +23,7 @@ from .evaluation import OperatorRunner, inside, leaves, mapped, moving
 from .field import Exact, PrimeField, ZeroDivisorError
 from .jets import Dual, lifted, numbers
 from .kinks import STEP, at_kinks, held, stepped
-from .sweeps import Key, Mention, Sweep
+from .sweeps import ClaimedSweep, Key, Mention
 
 #: relative differences up to it are rounding
 TOLERANCE = 2.0**-30
@@ -151,7 +151,7 @@ class Equations:
         mentions: Sequence[Mention],
         trace: ValueTrace,
         number: int,
-        sweep: Sweep,
+        sweep: ClaimedSweep,
         stopped: Collection[str],
         rng: np.random.Generator,
     ) -> None:

@@ -36,7 +36,7 @@ class Mention(NamedTuple):
 
 
 @dataclass
-class Sweep:
+class ClaimedSweep:
     """One differentiation: operators that compute gradients of some targets."""
 
     begin: int
@@ -83,7 +83,9 @@ def differentiated_by(name: str, known: Container[str]) -> tuple[str, bool] | No
         name = name[len(_AGAIN) :]
 
 
-def sweeps_of(block: Block, mentions: Sequence[Mention], weights: Mapping[str, str]) -> list[Sweep]:
+def sweeps_of(
+    block: Block, mentions: Sequence[Mention], weights: Mapping[str, str]
+) -> list[ClaimedSweep]:
     """The differentiations that a block shows.
 
     Args:
@@ -123,16 +125,16 @@ def _computes_gradients(mention: Mention, names: Container[str]) -> bool:
     return any(differentiated_by(name, names) is not None for name in mention.writes)
 
 
-def _divided(parts: Sequence[Mention], names: Container[str]) -> Iterator[Sweep]:
+def _divided(parts: Sequence[Mention], names: Container[str]) -> Iterator[ClaimedSweep]:
     """The sweeps: one begins where a gradient is filled behind operators that compute some."""
-    sweep: Sweep | None = None
+    sweep: ClaimedSweep | None = None
     gradients: set[Key] = set()  # of gradients, in this sweep
     for mention in parts:
         seeded = _seeded(mention, names, gradients)
         if sweep is None or (seeded is not None and len(sweep.seeds) < len(gradients)):
             if sweep is not None:
                 yield sweep
-            sweep, gradients = Sweep(mention.position, mention.position + 1), set()
+            sweep, gradients = ClaimedSweep(mention.position, mention.position + 1), set()
         sweep.end = mention.position + 1
         if seeded is not None:
             sweep.seeds.add(mention.position)
@@ -155,7 +157,7 @@ def _seeded(mention: Mention, names: Container[str], made: Container[Key]) -> st
     return bases[0][0] if bases and bases[0] is not None else None
 
 
-def _weight(sweep: Sweep, mentions: Sequence[Mention], weights: Mapping[str, str]) -> None:
+def _weight(sweep: ClaimedSweep, mentions: Sequence[Mention], weights: Mapping[str, str]) -> None:
     """Say which targets of the first sweep have weights."""
     for target, weight in weights.items():
         keys = [Key(target, 0), Key(weight, 0)]
@@ -164,7 +166,7 @@ def _weight(sweep: Sweep, mentions: Sequence[Mention], weights: Mapping[str, str
         sweep.targets[keys[0]] = keys[1]
 
 
-def _settled(sweep: Sweep, mentions: Sequence[Mention]) -> Sweep:
+def _settled(sweep: ClaimedSweep, mentions: Sequence[Mention]) -> ClaimedSweep:
     """The sweep with the values that its targets hold where it begins."""
     versions: dict[str, int] = {}
     for mention in mentions[: sweep.begin]:
