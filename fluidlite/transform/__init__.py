@@ -21,6 +21,7 @@ from .merging import merge, names_in_merge
 from .naming import rename, renamed_states
 from .patch_text import Patch
 from .patches import apply_patch, make_patch
+from .per_sample import per_sample_gradients
 from .replacing import replace
 from .results import Transformed
 from .rewriting import Rewriting, rewrite, rewriting
@@ -53,6 +54,7 @@ __all__ += ["Linearized", "hvp", "jvp", "linearize", "vjp"]
 
 __all__ += ["Certificate", "CertifiedGradient", "CertifiedOperator", "certify"]
 __all__ += ["check_certificate"]
+__all__ += ["per_sample_gradients", "vmap"]
 
 list_public_names(globals())
 api_boundaries(globals())

@@ -13,6 +13,7 @@ from ..ops.families import OfPairs, PassesThrough
 from ..ops.reduce import Reduce
 from ..ops.special import Special
 from ..ops.unary import Unary
+from .batched_convolutions import filter_gradients, filters_of_each, input_gradients
 from .batched_rows import RowsRule, divided
 from .batched_whole import (
     BatchingRule,
@@ -394,10 +395,17 @@ RULES: dict[str, Any] = {
 RULES |= {
     "batch_norm": RowsRule(("X",), ("Y",), in_tests),
     **dict.fromkeys(
-        ("conv2d", "depthwise_conv2d", "conv3d", "conv2d_transpose", "depthwise_conv2d_transpose",
-         "conv3d_transpose"),
+        ("conv2d", "depthwise_conv2d"),
+        Either((RowsRule(("Input",)), BatchingRule(filters_of_each))),
+    ),
+    **dict.fromkeys(
+        ("conv3d", "conv2d_transpose", "depthwise_conv2d_transpose", "conv3d_transpose"),
         RowsRule(("Input",)),
     ),
+    **dict.fromkeys(
+        ("conv2d_adjoint_input", "conv3d_adjoint_input"), BatchingRule(input_gradients)
+    ),
+    "conv2d_adjoint_filter": BatchingRule(filter_gradients),
     **dict.fromkeys(
         ("pool2d", "pool3d", "max_pool2d_with_index", "max_pool3d_with_index", "lrn",
          "bilinear_interp", "nearest_interp", "bicubic_interp", "trilinear_interp", "pad2d",
