@@ -20,15 +20,15 @@ def _columns(f: Batching, op: Any, image: BatchedValue, kernel: list[int]) -> Va
     """What lies under the window: [examples * images, groups, elements, positions]."""
     rows = _channels_first(f, op, joined(f, f.batched(image)).variable)
     pads = op.pads(list(rows.shape[2:]), kernel)
-    found = f.parent.unfold(
+    columns = f.parent.unfold(
         rows,
         kernel_sizes=kernel,
         strides=list(op.strides),
         paddings=[pads[0][0], pads[1][0], pads[0][1], pads[1][1]],
         dilations=list(op.spacing),
     )
-    _, elements, positions = found.shape
-    return f.reshaped(found, [-1, op.groups, elements // op.groups, positions])
+    _, elements, positions = columns.shape
+    return f.reshaped(columns, [-1, op.groups, elements // op.groups, positions])
 
 
 def _is_planar(op: Any, *values: BatchedValue) -> bool:

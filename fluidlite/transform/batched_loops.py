@@ -58,15 +58,16 @@ def repeat(
         sequences: what has the examples as its first dimension, by name.
         shared: names of what the block reads beside these.
         results: variables of the block; variables around it, of the same names, get those of all
-            examples.
+            examples, and are declared where they are not there.
     """
     if not sequences:
         assert f.like is not None
         sequences = {f.like.name: f.like}
         one_example(block, f.like)
     for one in results:
-        shape = (f.size, *one.shape) if one.has_shape else None
-        f.block.declare_var(one.name, one.dtype if one.has_dtype else None, shape)
+        if f.block.find_var_recursive(one.name) is None:
+            shape = (f.size, *one.shape) if one.has_shape else None
+            f.block.declare_var(one.name, one.dtype if one.has_dtype else None, shape)
     scopes = f.block.declare_var(type=Kind.STEP_SCOPES)
     driver = lookup("recurrent")({"sub_block": block.idx, "ex_states": [], "states": []})
     inputs = {"inputs": list(sequences), "parameters": list(dict.fromkeys(shared))}

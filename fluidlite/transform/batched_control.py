@@ -1,0 +1,286 @@
+"""Operators that drive blocks, batched; and parts of programs that run for one example after the
+other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from ..errors import FluidError, UnsupportedError
+from ..ground.dtypes import Kind
+from ..ir.analysis import blocks_of, free_reads, reads_of, writes_of
+from ..ir.block import Block
+from ..ir.operator import EMPTY, Operator
+from ..opdef.definition import lookup
+from .batched_blocks import BlockBatching, place_of, refuse_to_keep
+from .batched_loops import one_example, repeat
+from .batching import BatchingWay
+from .editing import copied_operator
+
+
+class Forced(NamedTuple):
+    """What has to be batched, though that does not show where it is made."""
+
+    block: int  #: the number of the block
+    position: int  #: of the operator in it
+    name: str  #: of what it carries; empty where the operator is looped over the examples
+
+
+class AgainError(FluidError):
+    """A block showed that something has to be batched in front of it."""
+
+    def __init__(self, forced: Forced) -> None:
+        super().__init__(f"{forced.name!r} has to be batched in front of its loop")
+        self.forced: Forced = forced
+
+
+#: those that are batched as they are, where examples share their condition
+_DRIVERS = {"while": "X", "conditional_block": "Input", "conditional_block_infer": "Input"}
+
+
+class BatchedControl:
+    """The operators of a block in order, those that drive blocks among them.
+
+    Args:
+        walk: batches the others.
+        forced: what is known of loops.
+    """
+
+    def __init__(self, walk: BlockBatching, forced: set[Forced]) -> None:
+        self._walk = walk
+        self._forced = forced
+
+    def run(self, ops: Sequence[Operator]) -> None:
+        """Append what operators do for all examples."""
+        position = 0
+        while position < len(ops):
+            op = ops[position]
+            definition = op.definition
+            depends = self._walk.depends(op)
+            if definition is None or definition.execute is None or not depends:
+                if depends and _touches_arrays(op, self._walk.block):
+                    self._array(op)
+                else:
+                    self._walk.step(op)
+                position += 1
+            elif op.type == "fetch":
+                self._walk.keep(op)
+                position += 1
+            else:
+                position = self._control(ops, position)
+
+    def _control(self, ops: Sequence[Operator], position: int) -> int:
+        """Append an operator that drives a block; the position behind what was appended."""
+        op, walk = ops[position], self._walk
+        key = Forced(walk.block.idx, position, "")
+        slot = _DRIVERS.get(op.type)
+        if op.type == "select_input" and not walk.depends_on(op, "Mask"):
+            for name in op.input("X"):
+                walk.make_batched(name)
+            walk.block.take_op(op)
+            walk.take(op.output("Out")[0])
+            return position + 1
+        end = self._end_of(ops, position, False)
+        if slot is None or key in self._forced or end > position or self._condition(op):
+            end = self._end_of(ops, position, True)
+            self._loop(ops[position : end + 1], ops[end + 1 :])
+            return end + 1
+        self._drive(op, slot, key)
+        return position + 1
+
+    def _condition(self, op: Operator) -> bool:
+        """Whether examples have conditions of their own."""
+        definition = op.definition
+        assert definition is not None
+        return self._walk.depends_on(op, definition.condition_slot)
+
+    def _drive(self, op: Operator, slot: str, key: Forced) -> None:
+        """Append an operator with its block batched."""
+        walk, (block,) = self._walk, blocks_of(op)
+        carried = [name for name in writes_of(op) if name in walk.shapes or name in walk.values]
+        for name in carried:
+            if key._replace(name=name) in self._forced:
+                walk.make_batched(name)
+        before = {name for name in carried if name in walk.values}
+        inner, ops = walk.inside(block), block.ops
+        block.set_ops([])
+        BatchedControl(inner, self._forced).run(ops)
+        condition = op.input(op.definition.condition_slot)
+        if op.definition.repeats and any(name in inner.values for name in condition):
+            raise AgainError(key)
+        for name in carried:
+            refuse = name in inner.values
+            if refuse:
+                refuse_to_keep(op, walk.block.var_recursive(name))
+            if name in before and not refuse:
+                inner.make_batched(name)
+            elif name not in before and refuse:
+                if op.definition.repeats:
+                    raise AgainError(key._replace(name=name))
+                if name in walk.written:
+                    walk.make_batched(name)
+        names = dict.fromkeys((*op.input(slot), *free_reads(block)))
+        op.set_input(slot, *names)
+        walk.block.take_op(op)
+        for name in writes_of(op):
+            if name in inner.values:
+                walk.take(name)
+        walk.f.ways.append(BatchingWay(op.type, "rule"))
+
+    def _array(self, op: Operator) -> None:
+        """Append an operator on an array of tensors, each of which has the examples first."""
+        walk = self._walk
+        if op.type == "write_to_array":
+            (array,), (x,) = op.output("Out"), op.input("X")
+            if array not in walk.values and array in walk.written:
+                raise UnsupportedError(
+                    f"operator {op.type}{place_of(op)} writes a value of each example to the array "
+                    f"{array!r}, which holds others that examples share; let those depend on a "
+                    "batched input, too"
+                )
+            walk.make_batched(x)
+            walk.block.take_op(op)
+            walk.take(array)
+        elif op.type == "read_from_array" and not walk.depends_on(op, "I"):
+            walk.block.take_op(op)
+            (out,) = op.output("Out")
+            walk.take(out)
+        elif op.type == "lod_array_length":
+            walk.keep(op)
+        else:
+            raise UnsupportedError(
+                f"operator {op.type}{place_of(op)} works on an array of tensors of the examples, "
+                "for which there is no rule of batching"
+            )
+
+    def _end_of(self, ops: Sequence[Operator], position: int, branches: bool) -> int:
+        """The position of the last operator that reads what only one run of an operator means: what
+        it keeps for its gradient, or arrays; of these operators in turn.
+
+        Args:
+            ops: of the block.
+            position: of the operator.
+            branches: whether what a branch may not write counts, too.
+        """
+        find, written = self._walk.block.var_recursive, self._walk.written
+        end, at = position, position
+        while at <= end:
+            is_branch = branches and ops[at].type.startswith("conditional_block")
+            for name in writes_of(ops[at]):
+                is_partial = is_branch and name not in written
+                if is_partial or find(name).kind is not Kind.LOD_TENSOR:
+                    readers = [k for k in range(end + 1, len(ops)) if name in reads_of(ops[k])]
+                    end = max([end, *readers])
+            at += 1
+        return end
+
+    def _loop(self, ops: Sequence[Operator], later: Sequence[Operator]) -> None:
+        """Append an operator that runs some for one example after the other.
+
+        Args:
+            ops: those that run so.
+            later: the operators behind them.
+        """
+        walk = self._walk
+        around, f = walk.block, walk.f
+        for op in ops:
+            walk.check(op, walk.depends(op))
+            f.ways.append(BatchingWay(op.type, "looped"))
+        block = around.program.add_block(around.idx)
+        written = list(dict.fromkeys(name for op in ops for name in writes_of(op)))
+        read = _outer_reads(ops)
+        sequences = {name: f.front(walk.value(name)) for name in read if name in walk.values}
+        for whole in sequences.values():
+            one_example(block, whole)
+        for name in written:
+            if name not in block.vars:
+                local = around.var_recursive(name).copy_to(block)
+                block.declare(local)
+                if name in walk.shapes:
+                    local.declare(walk.shapes[name])
+        shared = [name for name in read if name not in sequences]
+        for k, name in enumerate(shared):
+            if name in block.vars:  # a pass begins with what examples share
+                shared[k] = self._first(name, block)
+        moving = _Moving(block)
+        for op in ops:
+            moving.move(op)
+        walk.left.update(moving.left)
+        needed = {name for op in later for name in reads_of(op)} | walk.wanted
+        inside = {name for op in ops for name in reads_of(op)}
+        results = [
+            name
+            for name in written
+            if around.var_recursive(name).kind is Kind.LOD_TENSOR
+            and (name in needed or name not in inside or name not in around.vars)
+        ]
+        for name in results:
+            refuse_to_keep(ops[0], around.var_recursive(name))
+        repeat(f, block, sequences, shared, [block.vars[name] for name in results])
+        for name in results:
+            walk.take(name)
+
+    def _first(self, name: str, block: Block) -> str:
+        """Let a block begin with a value that stands around it; the name of that there."""
+        around = self._walk.block
+        assign = lookup("assign")()
+        kept = around.builder("vmap.tmp").assign(around.var_recursive(name))
+        block.add_op(assign, {"X": kept}, {"Out": block.vars[name]})
+        return kept.name
+
+
+def _touches_arrays(op: Operator, block: Block) -> bool:
+    """Whether an operator reads or writes an array of tensors."""
+    names = (n for n in (*op.input_arg_names, *op.output_arg_names) if n != EMPTY)
+    return any(block.var_recursive(n).kind is Kind.LOD_TENSOR_ARRAY for n in names)
+
+
+def _outer_reads(ops: Iterable[Operator]) -> list[str]:
+    """What operators read before they write it."""
+    written: set[str] = set()
+    read: dict[str, None] = {}
+    for op in ops:
+        read.update(dict.fromkeys(n for n in reads_of(op) if n not in written))
+        written.update(writes_of(op))
+    return list(read)
+
+
+class _Moving:
+    """Moves operators with the blocks that they drive to another block.
+
+    Args:
+        block: where to.
+    """
+
+    def __init__(self, block: Block) -> None:
+        self._block = block
+        self._moved: dict[int, int] = {}  #: old number of a block -> new one
+
+    @property
+    def left(self) -> Iterable[int]:
+        """The numbers of the blocks that nothing drives any more."""
+        return self._moved
+
+    def move(self, op: Operator, block: Block | None = None) -> None:
+        """Put an operator at the end of the block, or of one that was moved."""
+        to = self._block if block is None else block
+        copied = copied_operator(op, to, {})
+        to.take_op(copied)
+        definition = op.definition
+        for name in () if definition is None else definition.block_attributes:
+            if name in op.attrs:
+                copied.set_attr(name, self._copied(op.attrs[name], to))
+
+    def _copied(self, number: int, around: Block) -> int:
+        """The number of a copy of a block."""
+        program = around.program
+        block = program.blocks[number]
+        forward = block.forward_block_idx
+        copied = program.add_block(around.idx, self._moved.get(forward, forward))
+        copied.driver, copied.carried = block.driver, block.carried
+        self._moved[number] = copied.idx
+        copied.set_vars([variable.copy_to(copied) for variable in block.vars.values()])
+        for op in block.ops:
+            self.move(op, copied)
+        return copied.idx

@@ -1,0 +1,69 @@
+"""Gradients of the loss of each example of a batch."""
+
+import numpy as np
+import pytest
+
+import fluidlite as fluid
+from fluidlite import layers
+from fluidlite.errors import ArgumentError, ShapeError, UnknownVariableError
+from fluidlite.transform import per_sample_gradients
+
+RANDOM = np.random.default_rng(0)
+
+
+def network(data_format="NCHW", groups=1):
+    """The loss of a convolution net on a batch of images."""
+    shape = [None, 2, 8, 7] if data_format == "NCHW" else [None, 8, 7, 2]
+    x, y = fluid.data("x", shape, "float64"), fluid.data("y", [None, 1], "int64")
+    how = dict(act="relu", groups=groups, data_format=data_format)
+    maps = layers.conv2d(x, 4, 3, padding=1, stride=(1, 2), **how)
+    maps = layers.pool2d(maps, 2, "max", 2, data_format=data_format)
+    scores = layers.fc(maps, 5)
+    return layers.mean(layers.softmax_with_cross_entropy(scores, y))
+
+
+@pytest.mark.parametrize("size", [None, 3])
+@pytest.mark.parametrize("form", [{}, {"groups": 2}, {"data_format": "NHWC"}])
+def test_gradients_are_those_of_batches_of_one(form, size):
+    loss = network(**form)
+    made = per_sample_gradients(loss, ["x", "y"], size=size)
+    assert "recurrent" not in [op.type for op in made.program.global_block().ops]
+    exe = fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    shape = [3, *loss.block.var("x").shape[1:]]
+    feed = {"x": RANDOM.normal(size=shape), "y": np.array([[1], [0], [4]])}
+    found = exe.run(made.program, feed, list(made.outputs))
+    pairs = fluid.append_backward(loss)
+    wanted = [loss, *(gradient for _, gradient in pairs)]
+    for k in range(3):
+        one = {name: value[k : k + 1] for name, value in feed.items()}
+        expected = exe.run(fluid.default_main_program(), one, wanted)
+        for got, each in zip(found, expected, strict=True):
+            np.testing.assert_allclose(got[k], each, rtol=1e-9, atol=1e-12)
+
+
+def test_their_mean_is_the_gradient_of_the_batch_and_the_optimizer_is_left_out():
+    x = fluid.data("x", [None, 3], "float64")
+    loss = layers.mean(layers.square(layers.fc(x, 2, param_attr="w", bias_attr=False)))
+    fluid.optimizer.SGD(0.0).minimize(loss)
+    made = per_sample_gradients(loss, [x], ["w"])
+    assert [v.shape for v in made.outputs] == [(-1, 1), (-1, 3, 2)]
+    assert "sgd" not in [op.type for op in made.program.global_block().ops]
+    exe = fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    feed = {"x": RANDOM.normal(size=[5, 3])}
+    losses, each = exe.run(made.program, feed, list(made.outputs))
+    whole, gradient = exe.run(fluid.default_main_program(), feed, [loss, "w@GRAD"])
+    np.testing.assert_allclose(losses.mean(0), whole)
+    np.testing.assert_allclose(each.mean(0), gradient)
+
+
+def test_wrong_arguments_are_named():
+    x, number = fluid.data("x", [None, 3], "float64"), fluid.data("number", [], "float64")
+    loss = layers.mean(layers.fc(x, 1, param_attr="w") + number)
+    with pytest.raises(ArgumentError, match="the loss to be a variable, got 'loss'"):
+        per_sample_gradients("loss", [x])
+    with pytest.raises(UnknownVariableError, match="no variable 'v'"):
+        per_sample_gradients(loss, [x], ["v"])
+    with pytest.raises(ShapeError, match="'number' to have a dimension of examples"):
+        per_sample_gradients(loss, [x, number])
