@@ -49,7 +49,6 @@ __all__ = [
 
 __all__ += ["ValueAt", "cut", "extract", "merge", "names_in_merge"]
 __all__ += ["rename", "renamed_states", "replace", "set_attributes"]
-__all__ += ["vmap"]
 __all__ += ["Linearized", "hvp", "jvp", "linearize", "vjp"]
 
 __all__ += ["Certificate", "CertifiedGradient", "CertifiedOperator", "certify"]
