@@ -7,6 +7,7 @@ from __future__ import annotations
 from ..ground.missing_names import answer
 from ..ground.public_names import list_public_names
 from ..ground.tracebacks import api_boundaries
+from .correspondence import Correspondence, correspondence
 from .debugging import Debugger
 from .diff import Difference, diff
 from .explain import Explanation, explain_gradient
@@ -15,6 +16,15 @@ from .gradcheck import gradcheck
 from .highlight import show
 from .html import to_html
 from .memory import Timeline, memory_timeline
+from .network import (
+    CriticalPath,
+    RepeatedLayers,
+    critical_path,
+    dominators,
+    gradient_cut,
+    repeated_layers,
+    value_graph,
+)
 from .notebook import Page
 from .operators import explain
 from .picture import draw, to_svg
@@ -29,7 +39,8 @@ __all__ = [
     "to_html", "Page", "draw", "to_svg", "to_dot", "to_mermaid", "to_networkx", "show", "diff",
     "Difference", "summary", "Summary", "memory_timeline", "Timeline", "explain", "trace", "Trace",
     "Debugger", "debug", "Digest", "is_nan", "is_infinite", "explain_gradient", "Explanation",
-    "gradcheck", "Report", "scan", "Scan",
+    "gradcheck", "Report", "scan", "Scan", "value_graph", "dominators", "critical_path", "CriticalPath",
+    "gradient_cut", "repeated_layers", "RepeatedLayers", "correspondence", "Correspondence",
 ]  # fmt: skip
 
 list_public_names(globals())

@@ -10,6 +10,7 @@ from ..runtime.compile import CompiledSegment
 from ..runtime.executor import Executor
 from ..scope import Scope
 from .diff import Difference, diff
+from .network import value_graph
 from .notebook import html_of
 from .planning import Stage
 from .planning import stages as stages_of
@@ -27,6 +28,11 @@ def html(shown: Any) -> str:
 def difference(before: Program, after: Program) -> Difference:
     """In what a program differs from the one before."""
     return diff(before, after)
+
+
+def graph(program: Program, block: int) -> Any:
+    """A block as a networkx graph."""
+    return value_graph(program, block)
 
 
 def summary(program: Program, batch_size: int) -> Summary:

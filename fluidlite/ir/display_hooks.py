@@ -25,6 +25,10 @@ class Views(Protocol):
         """In what a program differs from another one, to be printed."""
         ...
 
+    def graph(self, program: Program, block: int) -> Any:
+        """The values and operators of a block as a networkx graph."""
+        ...
+
     def summary(self, program: Program, batch_size: int) -> Summary:
         """Layers, parameters and costs of a program, to be printed."""
         ...

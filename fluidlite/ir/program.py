@@ -35,6 +35,8 @@ from .variable import Parameter, Variable
 from .verify import verify as verify_program
 
 if TYPE_CHECKING:
+    import networkx
+
     from ..ground.values import LoDTensor
     from ..inspect.diff import Difference
     from ..inspect.summary import Summary
@@ -409,6 +411,15 @@ class Program(OldProgram):
           + var x: float32[3]
         """
         return VIEWS.get().difference(self, other)
+
+    def graph(self, block: int = 0) -> networkx.DiGraph[Any]:
+        """The values and operators of a block as a networkx graph: see ``fluid.inspect.value_graph``.
+
+        Args:
+            block: the number of the block.
+        """
+        network: networkx.DiGraph[Any] = VIEWS.get().graph(self, block)
+        return network
 
     def summary(self, batch_size: int = 1) -> Summary:
         """Layers, output shapes, parameters, multiply-adds and memory, to be printed.
