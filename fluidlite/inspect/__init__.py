@@ -39,8 +39,9 @@ __all__ = [
     "to_html", "Page", "draw", "to_svg", "to_dot", "to_mermaid", "to_networkx", "show", "diff",
     "Difference", "summary", "Summary", "memory_timeline", "Timeline", "explain", "trace", "Trace",
     "Debugger", "debug", "Digest", "is_nan", "is_infinite", "explain_gradient", "Explanation",
-    "gradcheck", "Report", "scan", "Scan", "value_graph", "dominators", "critical_path", "CriticalPath",
-    "gradient_cut", "repeated_layers", "RepeatedLayers", "correspondence", "Correspondence",
+    "gradcheck", "Report", "scan", "Scan", "value_graph", "dominators", "critical_path",
+    "CriticalPath", "gradient_cut", "repeated_layers", "RepeatedLayers", "correspondence",
+    "Correspondence",
 ]  # fmt: skip
 
 list_public_names(globals())

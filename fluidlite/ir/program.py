@@ -413,7 +413,8 @@ class Program(OldProgram):
         return VIEWS.get().difference(self, other)
 
     def graph(self, block: int = 0) -> networkx.DiGraph[Any]:
-        """The values and operators of a block as a networkx graph: see ``fluid.inspect.value_graph``.
+        """The values and operators of a block as a networkx graph; ``fluid.inspect.value_graph``
+        says more.
 
         Args:
             block: the number of the block.
