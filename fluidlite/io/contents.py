@@ -35,6 +35,14 @@ COMBINED = ".pdiparams"
 _BLOCK = 0x0A  # the tag of the first block of a program
 
 
+@dataclass(frozen=True)
+class ModelFiles:
+    """Where a program lies, and the values of its variables."""
+
+    program: str  #: the path of the file
+    values: str = ""  #: the name of the file of all values; "" where each has a file, or none has
+
+
 @dataclass
 class Contents:
     """What a file or a folder holds."""
@@ -47,6 +55,8 @@ class Contents:
     program: Program | None = None
     others: dict[str, Any] = field(default_factory=dict)
     """What is no array: numbers and texts of a state, the step of a checkpoint."""
+    files: ModelFiles | None = None
+    """Of a program alone, as a file or a text, and of a model to be served."""
 
     @property
     def is_program_alone(self) -> bool:
@@ -113,13 +123,15 @@ def _file(path: str, unpacked: int | None = None) -> Contents:
             return _tensors(path)
     data = read_bytes(path)
     if begin.lstrip().startswith(b"program"):
-        return Contents(path, "program text", program=_parsed(data, path))
+        parsed = _parsed(data, path)
+        return Contents(path, "program text", program=parsed, files=ModelFiles(path))
     if begin[0] != _BLOCK:
         raise FileFormatError(
             f"{path}: expected a program, tensors, a pickle of arrays, .npy, .npz or safetensors "
             f"at byte 0, found {begin[:8].hex(' ')}"
         )
-    return Contents(path, "program", program=program_from_bytes(data, path))
+    program = program_from_bytes(data, path)
+    return Contents(path, "program", program=program, files=ModelFiles(path))
 
 
 def _parsed(data: bytes, path: str) -> Program:
@@ -290,8 +302,9 @@ def _model(folder: str, path: str, params: Any) -> Contents:
         if names and len(beside) == 1 and beside[0] not in names:
             params = beside[0]
     shown = path.removesuffix(PROGRAM) if path.endswith(PROGRAM) else folder or os.curdir
-    contents = Contents(shown, "inference model", program=program)
+    contents = Contents(shown, "inference model", program=program, files=ModelFiles(path))
     if params is not None and os.path.exists(os.path.join(folder, params)):
+        contents.files = ModelFiles(path, params)
         with open_source(os.path.join(folder, params)) as source:
             tensors = []
             while source.left:

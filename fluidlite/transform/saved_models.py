@@ -1,0 +1,219 @@
+"""Saved models that are changed: read whole, and written whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import FileError, FileFormatError, UsageError
+from ..ground.files import Transaction, inside
+from ..ground.values import LoDTensor, SelectedRows
+from ..io.contents import Contents, saved_names, with_values_beside
+from ..io.conversion import checked_format, write_contents
+from ..io.inference import inference_program
+from ..io.variables import write_variables
+from ..ir.program import Program
+from ..ir.text import program_text
+from ..onnx import export, load
+from ..onnx.contents import ENDING, contents_of, read_file
+from ..scope import Scope
+
+_TEXT = "program text"
+
+
+@dataclass(frozen=True)
+class SavedModel:
+    """A program from a file, and the values of its variables.
+
+    path: what was named.
+    program: it.
+    values: name -> array, LoDTensor or SelectedRows.
+    contents: all that was read.
+    """
+
+    path: str
+    program: Program
+    values: Mapping[str, Any]
+    contents: Contents
+
+    def scope(self) -> Scope:
+        """A new scope that holds the values."""
+        scope = Scope()
+        for name, value in self.values.items():
+            scope.var(name).value = value
+        return scope
+
+    def becoming(self, program: Program, values: Mapping[str, Any]) -> SavedModel:
+        """Another program with those of the values that it reads.
+
+        Args:
+            program: it.
+            values: as many as there are.
+
+        Raises:
+            FileFormatError: this model has values, and one of that program's variables has none, or
+                one of another shape or element type.
+        """
+        names = saved_names(program)
+        kept = {name: values[name] for name in names if name in values}
+        lacking = [repr(name) for name in names if name not in kept]
+        if self.values and lacking:
+            more = ", ..." if len(lacking) > 5 else ""
+            raise FileFormatError(
+                f"the changed program has variables whose values {self.path} does not hold: "
+                f"{', '.join(lacking[:5])}{more}; give them by --values FILE"
+            )
+        faults = list(value_faults(program, kept))
+        if faults:
+            raise FileFormatError(f"{self.path}: {'; '.join(faults[:5])}")
+        return SavedModel(self.path, program, kept, self.contents)
+
+
+def value_faults(program: Program, values: Mapping[str, Any]) -> list[str]:
+    """In what values do not fit the declarations of their variables, in words."""
+    faults = []
+    for variable in program.list_vars():
+        value = values.get(variable.name)
+        if value is None or not variable.persistable:
+            continue
+        data = value.value if isinstance(value, SelectedRows) else value
+        array = np.asarray(data.data if isinstance(data, LoDTensor) else data)
+        if variable.has_dtype and array.dtype != variable.dtype.dtype:
+            faults.append(
+                f"the value of {variable.name!r} is of {array.dtype}, declared is "
+                f"{variable.dtype.plain}"
+            )
+        declared = variable.shape if variable.has_shape else None
+        if declared is None or isinstance(value, SelectedRows):
+            continue
+        fits = len(declared) == array.ndim and all(
+            n in (-1, size) for n, size in zip(declared, array.shape)
+        )
+        if not fits:
+            faults.append(
+                f"the value of {variable.name!r} has the shape {list(array.shape)}, declared is "
+                f"{list(declared)}"
+            )
+    return faults
+
+
+def read_model(path: str) -> SavedModel:
+    """A program, and the values that lie beside it.
+
+    Args:
+        path: a program, as a file or a text; a model, or its folder; a model of ONNX.
+
+    Raises:
+        FileError: it cannot be read, or holds no program; says why.
+    """
+    if path.endswith(ENDING):
+        model = load(path, scope=Scope())
+        contents = contents_of(path, model)
+        served, _ = inference_program(model.program, model.feeds, model.fetches)
+        contents.program = served
+        contents.others.clear()
+        names = saved_names(served)
+        contents.variables = {name: contents.variables[name] for name in names}
+    else:
+        contents = with_values_beside(read_file(path))
+    if contents.program is None:
+        raise FileError(f"{path}: expected a program, found {contents.kind}")
+    return SavedModel(path, contents.program, contents.variables, contents)
+
+
+def write_model(model: SavedModel, target: str, sources: list[SavedModel]) -> str:
+    """Write a changed model to another place, all of it or nothing.
+
+    Args:
+        model: it.
+        target: its ending says the format; a folder ends with a slash.
+        sources: what was read, and is not written over.
+
+    Returns:
+        what was written, in words.
+
+    Raises:
+        UsageError: the target is one of the files that were read.
+        ArgumentError, FileError: the target has no room for it, or cannot be written.
+    """
+    for source in sources:
+        if _is_same(target, source):
+            raise UsageError(
+                f"{target} is what was read; write it elsewhere, or say --in-place instead of -o"
+            )
+    if target.endswith(ENDING):
+        return str(export(model.program, target, scope=model.scope()))
+    kind = model.contents.kind
+    written = Contents(model.path, kind, dict(model.values), model.program, {})
+    wanted = checked_format(target, None)
+    if wanted not in ("program", "separate", "text"):
+        raise UsageError(
+            f"{target!r} has no room for a program; name a folder/, a .pdmodel, .txt or .onnx file"
+        )
+    write_contents(written, target, wanted)
+    lost = ", without the values of its variables" if wanted == "text" and model.values else ""
+    return f"{target}{lost}"
+
+
+def write_in_place(model: SavedModel) -> str:
+    """Write a changed model to where it was read from, in the same files.
+
+    Args:
+        model: made of what was read by :meth:`SavedModel.becoming`.
+
+    Returns:
+        what was written, in words.
+
+    Raises:
+        UsageError: it was not read from a program or a model alone.
+        FileError: it cannot be written.
+    """
+    contents = model.contents
+    if model.path.endswith(ENDING):
+        return str(export(model.program, model.path, scope=model.scope()))
+    places = contents.files
+    if places is None:
+        raise UsageError(
+            f"{model.path} ({contents.kind}) holds more than a program and its values; write the "
+            f"changed one elsewhere: -o folder/"
+        )
+    folder = os.path.dirname(places.program)
+    with Transaction() as files:
+        if contents.kind == _TEXT:
+            files.write(places.program, program_text(model.program).encode("utf-8"))
+        else:
+            files.write(places.program, model.program.to_bytes())
+            write_variables(files, folder, sorted(model.values.items()), places.values or None)
+    if contents.kind != _TEXT:
+        _remove_old(folder, places.values, contents.variables, model.values)
+    return places.program
+
+
+def _remove_old(
+    folder: str, combined: str, before: Mapping[str, Any], after: Mapping[str, Any]
+) -> None:
+    """Remove the files of values that the model has no more."""
+    if combined:
+        old = [] if after else [os.path.join(folder, combined)]
+    else:
+        old = [inside(folder, name) for name in before if name not in after]
+    for path in old:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
+
+
+def _is_same(target: str, source: SavedModel) -> bool:
+    """Whether a target is what was read, or the folder that holds it."""
+    places = source.contents.files
+    known = {source.path, source.contents.path}
+    if places is not None:
+        known.add(places.program)
+        known.add(places.program.removesuffix(".pdmodel"))
+        if os.path.basename(places.program) == "__model__":
+            known.add(os.path.dirname(places.program) or os.curdir)
+    return os.path.realpath(target) in {os.path.realpath(each) for each in known}
