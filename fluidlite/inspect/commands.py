@@ -31,6 +31,8 @@ from ..onnx.contents import read_file
 from ..opdef.effect import KINDS
 from ..runtime.executor import Executor
 from ..scope import Scope
+from ..transform.patches import make_patch
+from ..transform.saved_models import read_model
 from .diff import Difference, diff
 from .exports import to_dot, to_mermaid
 from .folding import VISIBLE
@@ -58,6 +60,7 @@ The exit status is 0 when the programs are the same, 1 when they differ, 2 when 
 examples:
   fluidlite diff before.txt after.txt
   fluidlite diff a/__model__ b/__model__ --html differences.html
+  fluidlite diff --patch before/ after/ > x.patch      to be reviewed, and applied: fluidlite apply
 """
 _RUN = """\
 A value is @FILE (.npy, or .npz:NAME), JSON, or one of zeros, ones, random: of the declared shape,
@@ -106,6 +109,10 @@ def register(commands: Any) -> None:
     comparing.add_argument("after", metavar="B", help="the other one")
     comparing.add_argument("--json", action="store_true", help="print it for scripts")
     comparing.add_argument("--html", metavar="FILE", help="write them in colours, too")
+    comparing.add_argument(
+        "--patch", action="store_true", help="print a patch, which fluidlite apply takes"
+    )
+    comparing.add_argument("-o", "--output", metavar="FILE", help="write the patch there")
     comparing.set_defaults(run=_diff)
 
     running = _command(commands, "run", "run a program, or a script of fluid 1.8", _RUN)
@@ -196,6 +203,8 @@ def _summary(given: argparse.Namespace) -> int:
 
 
 def _diff(given: argparse.Namespace) -> int:
+    if given.patch or given.output:
+        return _patch(given)
     try:
         difference = diff(_read(given.before)[1], _read(given.after)[1])
     except FileError as error:
@@ -209,6 +218,22 @@ def _diff(given: argparse.Namespace) -> int:
     else:
         say(difference)
     return 1 if difference else 0
+
+
+def _patch(given: argparse.Namespace) -> int:
+    if given.json or given.html:
+        raise UsageError("a patch is a text: leave out --json and --html")
+    try:
+        patch = make_patch(read_model(given.before).program, read_model(given.after).program)
+    except FileError as error:
+        complain(str(error))
+        return 2
+    if given.output:
+        write_text(given.output, str(patch))
+        say(f"wrote {given.output}: {len(patch.hunks)} changes")
+    else:
+        say(patch, end="")
+    return 1 if patch else 0
 
 
 def _as_json(found: Difference) -> dict[str, Any]:

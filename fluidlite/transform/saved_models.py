@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ from ..ground.files import Transaction, inside
 from ..ground.values import LoDTensor, SelectedRows
 from ..io.contents import Contents, saved_names, with_values_beside
 from ..io.conversion import checked_format, write_contents
-from ..io.inference import inference_program
+from ..io.inference import append_fetch_ops, prepend_feed_ops
 from ..io.variables import write_variables
 from ..ir.program import Program
 from ..ir.text import program_text
@@ -24,6 +24,7 @@ from ..onnx.contents import ENDING, contents_of, read_file
 from ..scope import Scope
 
 _TEXT = "program text"
+_WITH_PROGRAM = ("program", "separate", "text")
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ class SavedModel:
                 f"the changed program has variables whose values {self.path} does not hold: "
                 f"{', '.join(lacking[:5])}{more}; give them by --values FILE"
             )
-        faults = list(value_faults(program, kept))
+        faults = value_faults(program, kept)
         if faults:
             raise FileFormatError(f"{self.path}: {'; '.join(faults[:5])}")
         return SavedModel(self.path, program, kept, self.contents)
@@ -114,7 +115,9 @@ def read_model(path: str) -> SavedModel:
     if path.endswith(ENDING):
         model = load(path, scope=Scope())
         contents = contents_of(path, model)
-        served, _ = inference_program(model.program, model.feeds, model.fetches)
+        served = model.program.clone()
+        prepend_feed_ops(served, model.feeds)
+        append_fetch_ops(served, [variable.name for variable in model.fetches])
         contents.program = served
         contents.others.clear()
         names = saved_names(served)
@@ -126,38 +129,60 @@ def read_model(path: str) -> SavedModel:
     return SavedModel(path, contents.program, contents.variables, contents)
 
 
-def write_model(model: SavedModel, target: str, sources: list[SavedModel]) -> str:
+def check_target(target: str, sources: Sequence[SavedModel]) -> None:
+    """Refuse to write over what was read, and to write what holds no program.
+
+    Args:
+        target: what is to be written.
+        sources: what was read.
+
+    Raises:
+        UsageError: says what to do.
+        ArgumentError: the format is unknown.
+    """
+    if any(_is_same(target, source) for source in sources):
+        raise UsageError(
+            f"{target} is what was read; write it elsewhere, or say --in-place instead of -o"
+        )
+    if not target.endswith(ENDING) and checked_format(target, None) not in _WITH_PROGRAM:
+        raise UsageError(
+            f"{target!r} has no room for a program; name a folder/, a .pdmodel, .txt or .onnx file"
+        )
+
+
+def write_model(model: SavedModel, target: str) -> str:
     """Write a changed model to another place, all of it or nothing.
 
     Args:
         model: it.
         target: its ending says the format; a folder ends with a slash.
-        sources: what was read, and is not written over.
 
     Returns:
         what was written, in words.
 
     Raises:
-        UsageError: the target is one of the files that were read.
         ArgumentError, FileError: the target has no room for it, or cannot be written.
     """
-    for source in sources:
-        if _is_same(target, source):
-            raise UsageError(
-                f"{target} is what was read; write it elsewhere, or say --in-place instead of -o"
-            )
     if target.endswith(ENDING):
         return str(export(model.program, target, scope=model.scope()))
-    kind = model.contents.kind
-    written = Contents(model.path, kind, dict(model.values), model.program, {})
     wanted = checked_format(target, None)
-    if wanted not in ("program", "separate", "text"):
-        raise UsageError(
-            f"{target!r} has no room for a program; name a folder/, a .pdmodel, .txt or .onnx file"
-        )
-    write_contents(written, target, wanted)
-    lost = ", without the values of its variables" if wanted == "text" and model.values else ""
+    kind, values = model.contents.kind, dict(model.values)
+    write_contents(Contents(model.path, kind, values, model.program), target, wanted)
+    lost = ", without the values of its variables" if wanted == "text" and values else ""
     return f"{target}{lost}"
+
+
+def check_in_place(model: SavedModel) -> None:
+    """Refuse to write over what is no program or model alone.
+
+    Raises:
+        UsageError: says what to do.
+    """
+    if model.contents.files is None and not model.path.endswith(ENDING):
+        raise UsageError(
+            f"{model.path} ({model.contents.kind}) holds more than a program and its values; write "
+            "the changed one elsewhere: -o folder/"
+        )
 
 
 def write_in_place(model: SavedModel) -> str:
@@ -170,18 +195,11 @@ def write_in_place(model: SavedModel) -> str:
         what was written, in words.
 
     Raises:
-        UsageError: it was not read from a program or a model alone.
         FileError: it cannot be written.
     """
-    contents = model.contents
-    if model.path.endswith(ENDING):
-        return str(export(model.program, model.path, scope=model.scope()))
-    places = contents.files
+    contents, places = model.contents, model.contents.files
     if places is None:
-        raise UsageError(
-            f"{model.path} ({contents.kind}) holds more than a program and its values; write the "
-            f"changed one elsewhere: -o folder/"
-        )
+        return str(export(model.program, model.path, scope=model.scope()))
     folder = os.path.dirname(places.program)
     with Transaction() as files:
         if contents.kind == _TEXT:
@@ -216,4 +234,9 @@ def _is_same(target: str, source: SavedModel) -> bool:
         known.add(places.program.removesuffix(".pdmodel"))
         if os.path.basename(places.program) == "__model__":
             known.add(os.path.dirname(places.program) or os.curdir)
-    return os.path.realpath(target) in {os.path.realpath(each) for each in known}
+    return any(is_same_file(target, each) for each in known)
+
+
+def is_same_file(path: str, other: str) -> bool:
+    """Whether two paths are those of one file or folder, be it there or not."""
+    return os.path.realpath(path) == os.path.realpath(other)

@@ -38,7 +38,7 @@ _NOTES: dict[str, tuple[str, Callable[[Any], str]]] = {
 
 @dataclass(frozen=True)
 class Conflict:
-    """What two changes of a program say in two ways."""
+    """What two changes of a program say in two ways, or do to its values."""
 
     where: str  #: the block, and the operator or variable in it
     what: str  #: which part of it
@@ -90,11 +90,12 @@ def merge3(base: Program, ours: Program, theirs: Program) -> Program:
     if not merger.conflicts:
         merger.conflicts += _broken_rules(merged, (base, ours, theirs))
     if merger.conflicts:
-        raise _refused(merger.conflicts)
+        raise conflict_error(merger.conflicts)
     return merged
 
 
-def _refused(conflicts: Sequence[Conflict]) -> MergeConflictError:
+def conflict_error(conflicts: Sequence[Conflict]) -> MergeConflictError:
+    """The error that lists what clashes."""
     count = f"{len(conflicts)} conflict{'s' * (len(conflicts) != 1)}"
     error = MergeConflictError(
         "\n".join([f"{count} between ours and theirs", *map(str, conflicts)])

@@ -52,6 +52,13 @@ def test_the_command_alone_lists_the_commands(capsys):
         "diff",
         "run",
         "plan",
+        "cut",
+        "rename",
+        "set-attr",
+        "replace",
+        "merge",
+        "apply",
+        "verify",
         "check",
         "completion",
     ]:

@@ -1,0 +1,533 @@
+"""The commands that change programs in files: ``fluidlite cut``, ``rename``, ``set-attr``,
+``replace``, ``merge``, ``verify`` and ``apply``.
+
+Each reads a program with the values of its variables, changes both, and writes them at once, to
+another place or, where it is told to, to where they were.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from ..errors import FileFormatError, FluidError, MergeConflictError, UsageError
+from ..ground.console import complain, say
+from ..ground.files import read_text
+from ..ground.quoting import printable
+from ..io.contents import saved_names
+from ..ir.literal import ELEMENT_TYPES
+from ..ir.program import Program
+from ..ir.variable import Variable
+from ..onnx.contents import read_file
+from .attributes import set_attributes
+from .checking import (
+    ROUNDING,
+    OutputCheck,
+    compared,
+    inputs_of,
+    outputs_of,
+    random_feeds,
+    run_once,
+    with_random_values,
+)
+from .cutting import cut
+from .merging import merge, names_in_merge
+from .naming import rename, renamed_states
+from .patch_text import Patch
+from .patches import apply_patch
+from .replacing import replace
+from .saved_models import (
+    SavedModel,
+    check_in_place,
+    check_target,
+    is_same_file,
+    read_model,
+    value_faults,
+    write_in_place,
+    write_model,
+)
+from .three_way import merge3
+from .three_way_values import merge3_values
+
+_MODEL = "a program in a file, or a saved model"
+_CUT = """\
+examples:
+  fluidlite cut model/ --inputs image --outputs fc_0.tmp_2 -o part/
+  fluidlite cut net.pdmodel --inputs relu_3.tmp_0 --outputs prob -o head.pdmodel --check
+"""
+_RENAME = """\
+Gradients and the like are renamed with their variables. @FILE.json is an object of old and new
+names.
+
+examples:
+  fluidlite rename model/ x=image fc_0.w_0=weight -o renamed/
+  fluidlite rename model/ @names.json --in-place
+"""
+_SET_ATTR = """\
+OPERATORS is a type, a variable that they write, a position in block 0, or BLOCK:POSITION.
+A VALUE is JSON, an element type, or a text.
+
+examples:
+  fluidlite set-attr model/ dropout is_test=true -o test/
+  fluidlite set-attr net.txt 0:7 scale=0.5 --in-place --check
+"""
+_REPLACE = """\
+examples:
+  fluidlite replace net.txt relu_0.tmp_0 tanh_0.tmp_0 -o other.txt
+"""
+_MERGE = """\
+Without --base, the result does what A does, and then what B does; parameters of the same name are
+shared, if they are equal. With --base it has what both changed of BASE: a three-way merge.
+The exit status is 1 where changes clash.
+
+examples:
+  fluidlite merge encoder/ decoder/ --shared code=features -o both/
+  fluidlite merge --base model/ mine/ yours/ -o merged/
+"""
+_VERIFY = """\
+The exit status is 0 where all of them keep the rules, 1 where one does not.
+
+examples:
+  fluidlite verify model/ other/net.pdmodel
+  fluidlite verify net.txt --check
+"""
+_APPLY = """\
+Nothing is written where the program is not the one that the patch is of. fluidlite diff --patch
+makes patches.
+
+examples:
+  fluidlite diff --patch before/ after/ > x.patch
+  fluidlite apply x.patch before/ -o patched/
+  fluidlite apply x.patch patched/ --reverse --in-place
+"""
+
+
+def register(commands: Any) -> None:
+    """Add the commands to a parser; each sets ``run``, a function of the parsed arguments that
+    gives the exit status.
+
+    Args:
+        commands: what ``ArgumentParser.add_subparsers`` gave.
+    """
+    cutting = _changing(commands, "cut", "the part of a model between two places", _CUT, _cut)
+    cutting.add_argument("model", metavar="MODEL", help=_MODEL)
+    cutting.add_argument(
+        "--inputs", nargs="+", action="extend", default=[], metavar="NAME", help="what it is fed"
+    )
+    cutting.add_argument(
+        "--outputs",
+        nargs="+",
+        action="extend",
+        required=True,
+        metavar="NAME",
+        help="what it computes",
+    )
+
+    renaming = _changing(commands, "rename", "other names for variables", _RENAME, _rename)
+    renaming.add_argument("model", metavar="MODEL", help=_MODEL)
+    renaming.add_argument(
+        "names", nargs="+", metavar="OLD=NEW", help="the old and the new name; or @FILE.json"
+    )
+
+    setting = _changing(commands, "set-attr", "other attributes of operators", _SET_ATTR, _set_attr)
+    setting.add_argument("model", metavar="MODEL", help=_MODEL)
+    setting.add_argument("operators", metavar="OPERATORS", help="which operators, see below")
+    setting.add_argument("values", nargs="+", metavar="NAME=VALUE", help="the new values")
+
+    replacing = _changing(
+        commands, "replace", "read a variable in place of one", _REPLACE, _replace
+    )
+    replacing.add_argument("model", metavar="MODEL", help=_MODEL)
+    replacing.add_argument("old", metavar="OLD", help="the variable that is read")
+    replacing.add_argument("new", metavar="NEW", help="the variable to be read")
+
+    merging = _changing(commands, "merge", "two models, or two changes, as one", _MERGE, _merge)
+    merging.add_argument("model", metavar="A", help=_MODEL)
+    merging.add_argument("other", metavar="B", help="the other one")
+    merging.add_argument("--base", metavar="BASE", help="what A and B were both made of")
+    merging.add_argument(
+        "--shared",
+        nargs="+",
+        action="extend",
+        metavar="NAME",
+        help="variables of both that are one; NAME_IN_B=NAME_IN_A where they differ",
+    )
+
+    applying = _changing(commands, "apply", "change a model as a patch says", _APPLY, _apply)
+    applying.add_argument("patch", metavar="PATCH", help="a file of fluidlite diff --patch")
+    applying.add_argument("model", metavar="MODEL", help=_MODEL)
+    applying.add_argument("--reverse", action="store_true", help="take the patch back")
+    applying.add_argument(
+        "--exact", action="store_true", help="refuse all but the program that the patch is of"
+    )
+    applying.add_argument(
+        "--values", metavar="FILE", help="where the values are of variables that the patch adds"
+    )
+
+    verifying = _command(commands, "verify", "do programs keep the rules", _VERIFY, _verify)
+    verifying.add_argument("models", nargs="+", metavar="MODEL", help=_MODEL)
+    verifying.add_argument(
+        "--inputs",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="NAME",
+        help="what is fed, where the file does not say it",
+    )
+    verifying.add_argument("--check", action="store_true", help="run them on random values, too")
+
+
+def _command(
+    commands: Any,
+    name: str,
+    about: str,
+    examples: str,
+    run: Callable[[argparse.Namespace], int],
+) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=about,
+        description=f"{about[0].upper()}{about[1:]}.",
+        epilog=examples,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(run=run)
+    return parser
+
+
+def _changing(
+    commands: Any,
+    name: str,
+    about: str,
+    examples: str,
+    run: Callable[[argparse.Namespace], int],
+) -> argparse.ArgumentParser:
+    """A command that writes what it changed."""
+    parser = _command(commands, name, about, examples, run)
+    targets = parser.add_mutually_exclusive_group(required=True)
+    targets.add_argument(
+        "-o", "--output", metavar="TARGET", help="a folder/, .pdmodel, .txt or .onnx to write"
+    )
+    targets.add_argument("--in-place", action="store_true", help="write over what was read")
+    parser.add_argument(
+        "--check", action="store_true", help="run before and after on random values, and compare"
+    )
+    parser.add_argument(
+        "--within",
+        type=float,
+        metavar="NUMBER",
+        help="how much outputs may differ in the check, of the largest value",
+    )
+    return parser
+
+
+def _written(
+    given: argparse.Namespace,
+    model: SavedModel,
+    sources: Sequence[SavedModel],
+    checks: Callable[[], Iterable[OutputCheck]],
+    within: float | None,
+) -> int:
+    """Check and write a changed model.
+
+    Args:
+        given: the arguments.
+        model: it.
+        sources: what was read; the first one may be written over.
+        checks: runs before and after.
+        within: what the check allows where the arguments do not say it; None for any difference.
+    """
+    if given.in_place:
+        check_in_place(model)
+    else:
+        check_target(given.output, sources)
+    if given.check or given.within is not None:
+        _report([*checks()], within if given.within is None else given.within)
+    place = write_in_place(model) if given.in_place else write_model(model, given.output)
+    count = sum(len(block.ops) for block in model.program.blocks)
+    say(f"wrote {printable(place)}: {count} operators, {len(model.values)} variables with values")
+    return 0
+
+
+def _report(checks: Sequence[OutputCheck], within: float | None) -> None:
+    """Say how outputs differ.
+
+    Raises:
+        FluidError: by more than is allowed.
+    """
+    for check in checks:
+        say(f"check: {check}")
+    if not checks:
+        say("check: no output is there before and after")
+    wrong = (
+        [] if within is None else [check.name for check in checks if not check.relative <= within]
+    )
+    if wrong:
+        raise FluidError(
+            f"the check failed, and nothing was written: outputs differ by more than {within:g}: "
+            f"{', '.join(map(printable, wrong))}"
+        )
+
+
+def _same_outputs(before: SavedModel, after: SavedModel) -> list[OutputCheck]:
+    """How outputs of one name differ."""
+    feeds = {**random_feeds(after.program), **random_feeds(before.program)}
+    values = with_random_values(before.program, before.values)
+    news = {**values, **with_random_values(after.program, after.values)}
+    results = [
+        run_once(model.program, feeds, known, outputs_of(model.program))
+        for model, known in ((before, values), (after, news))
+    ]
+    return compared(*results)
+
+
+# -- the commands ----------------------------------------------------------------------------------
+
+
+def _cut(given: argparse.Namespace) -> int:
+    model = read_model(given.model)
+    part = model.becoming(cut(model.program, given.inputs, given.outputs), model.values)
+
+    def checks() -> list[OutputCheck]:
+        values = with_random_values(model.program, model.values)
+        feeds = random_feeds(model.program)
+        _refuse_several(model.program, given.inputs)
+        computed = [n for n in given.inputs if n not in feeds and n not in values]
+        wanted = [*given.outputs, *computed]
+        before = run_once(model.program, feeds, values, wanted)
+        inside = {**feeds, **{name: before[name] for name in computed}}
+        after = run_once(part.program, inside, values, given.outputs)
+        return compared({name: before[name] for name in given.outputs}, after)
+
+    return _written(given, part, [model], checks, ROUNDING)
+
+
+def _refuse_several(program: Program, inputs: Iterable[str]) -> None:
+    """Refuse to check a cut at variables that hold several values in turn.
+
+    Raises:
+        UsageError: names them.
+    """
+    ops = [op for op in program.global_block().ops if op.type != "feed"]
+    several = [name for name in inputs if sum(op.writes(name) for op in ops) > 1]
+    if several:
+        raise UsageError(
+            f"--check cannot see the value of {', '.join(several)} at the cut: it holds several in "
+            "turn; leave --check out"
+        )
+
+
+def _rename(given: argparse.Namespace) -> int:
+    names: dict[str, str] = {}
+    for text in given.names:
+        in_file = text.startswith("@") and "=" not in text
+        names.update(_names_in(text[1:]) if in_file else [_pair("OLD=NEW", text)])
+    model = read_model(given.model)
+    renaming: dict[str | Variable, str] = dict(names.items())
+    program = rename(model.program, renaming)
+    states = renamed_states(model.program, renaming)
+    values = {states.get(name, name): value for name, value in model.values.items()}
+    renamed = model.becoming(program, values)
+
+    def checks() -> list[OutputCheck]:
+        feeds = random_feeds(model.program)
+        known = with_random_values(model.program, model.values)
+        olds, news = outputs_of(model.program), outputs_of(program)
+        before = run_once(model.program, feeds, known, olds)
+        others = {names.get(name, name): value for name, value in feeds.items()}
+        theirs = {states.get(name, name): value for name, value in known.items()}
+        after = run_once(program, others, theirs, news)
+        return compared(before, after, dict(zip(olds, news)))
+
+    return _written(given, renamed, [model], checks, ROUNDING)
+
+
+def _names_in(path: str) -> dict[str, str]:
+    """The old and new names in a file of JSON.
+
+    Raises:
+        UsageError: it holds something else.
+    """
+    try:
+        names = json.loads(read_text(path))
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{path}: expected an object of JSON: {error}") from None
+    texts = isinstance(names, dict) and all(isinstance(each, str) for each in names.values())
+    if not texts:
+        raise UsageError(f"{path}: expected an object of JSON, of old and new names")
+    return dict(names)
+
+
+def _set_attr(given: argparse.Namespace) -> int:
+    values = {name: _value(text) for name, text in map(_assigned, given.values)}
+    model = read_model(given.model)
+    program = set_attributes(model.program, _operators(given.operators), values)
+    changed = model.becoming(program, model.values)
+    return _written(given, changed, [model], lambda: _same_outputs(model, changed), None)
+
+
+def _assigned(text: str) -> tuple[str, str]:
+    return _pair("NAME=VALUE", text)
+
+
+def _operators(text: str) -> str | int | tuple[int, int]:
+    block, colon, position = text.partition(":")
+    if text.isdecimal():
+        return int(text)
+    if colon and block.isdecimal() and position.isdecimal():
+        return int(block), int(position)
+    return text
+
+
+def _value(text: str) -> Any:
+    """A value of an attribute."""
+    if text in ELEMENT_TYPES:
+        return ELEMENT_TYPES[text]
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _replace(given: argparse.Namespace) -> int:
+    model = read_model(given.model)
+    changed = model.becoming(replace(model.program, given.old, given.new), model.values)
+    return _written(given, changed, [model], lambda: _same_outputs(model, changed), None)
+
+
+def _apply(given: argparse.Namespace) -> int:
+    patch = Patch.parse(read_text(given.patch))
+    model = read_model(given.model)
+    program = apply_patch(patch, model.program, given.reverse, given.exact)
+    more = read_file(given.values).variables if given.values else {}
+    known = {name: value for name, value in model.values.items() if name not in more}
+    changed = model.becoming(program, {**known, **more})
+    beside = [each for each in (given.patch, given.values) if each]
+    if not given.in_place and any(map(partial(is_same_file, given.output), beside)):
+        raise UsageError(f"{given.output} is what was read; write the model elsewhere")
+    return _written(given, changed, [model], lambda: _same_outputs(model, changed), None)
+
+
+# -- merging ---------------------------------------------------------------------------------------
+
+
+def _merge(given: argparse.Namespace) -> int:
+    if given.base and given.shared:
+        raise UsageError("--shared is about two models; a merge with --base needs none")
+    first, second = read_model(given.model), read_model(given.other)
+    if given.base:
+        return _merge3(given, read_model(given.base), first, second)
+    shared = None if given.shared is None else dict(map(_shared, given.shared))
+    scopes = first.scope(), second.scope()
+    program = merge(first.program, second.program, shared, scopes)
+    names = names_in_merge(first.program, second.program, shared)
+    theirs = {names.get(name, name): value for name, value in second.values.items()}
+    merged = first.becoming(program, {**theirs, **first.values})
+
+    def checks() -> list[OutputCheck]:
+        return list(_merged_outputs(first.program, second.program, merged, names))
+
+    return _written(given, merged, [first, second], checks, ROUNDING)
+
+
+def _shared(text: str) -> tuple[str, str]:
+    return _pair("NAME_IN_B=NAME_IN_A", text) if "=" in text else (text, text)
+
+
+def _merged_outputs(
+    first: Program, second: Program, merged: SavedModel, names: Mapping[str, str]
+) -> Iterable[OutputCheck]:
+    """How outputs of two programs differ from those of the program that they were merged to.
+
+    Args:
+        first, second: the programs.
+        merged: the merged one.
+        names: name in the second program -> name in the merged one, where they differ.
+    """
+    values = with_random_values(merged.program, merged.values)
+    feeds = random_feeds(merged.program)
+    for program, new in ((first, {}), (second, names)):
+        outputs = {name: new.get(name, name) for name in outputs_of(program)}
+        inputs = {name: new.get(name, name) for name in inputs_of(program)}
+        computed = [name for name in inputs.values() if name not in feeds]
+        after = run_once(merged.program, feeds, values, [*outputs.values(), *computed])
+        known = {**after, **feeds}
+        own = {name: values[new.get(name, name)] for name in saved_names(program)}
+        given = {name: known[name_after] for name, name_after in inputs.items()}
+        yield from compared(run_once(program, given, own, [*outputs]), after, outputs)
+
+
+def _merge3(
+    given: argparse.Namespace, base: SavedModel, ours: SavedModel, theirs: SavedModel
+) -> int:
+    sides = (base, ours, theirs)
+    try:
+        program = merge3(base.program, ours.program, theirs.program)
+        values = merge3_values(program, *(model.values for model in sides))
+    except MergeConflictError as error:
+        for conflict in error.conflicts:
+            say(conflict)
+        count = len(error.conflicts)
+        complain(f"{count} conflict{'s' * (count != 1)}; nothing was written")
+        return 1
+    merged = ours.becoming(program, values)
+    sources = [ours, theirs, base]
+    return _written(given, merged, sources, lambda: _same_outputs(ours, merged), None)
+
+
+# -- verifying -------------------------------------------------------------------------------------
+
+
+def _verify(given: argparse.Namespace) -> int:
+    status = 0
+    for path in given.models:
+        try:
+            say(f"{printable(path)}: {_verified(path, given.inputs, given.check)}")
+        except (FluidError, OSError) as error:
+            complain(f"{path}: {error}")
+            status = 1
+    return status
+
+
+def _verified(path: str, inputs: Sequence[str], runs: bool) -> str:
+    """What is right about a program, in words.
+
+    Raises:
+        FluidError: it breaks a rule, or its values do not fit, or it cannot be run.
+    """
+    model = read_model(path)
+    program = model.program
+    program.verify(inputs)
+    names = saved_names(program)
+    lacking = [repr(name) for name in names if name not in model.values]
+    if lacking and not model.contents.is_program_alone:
+        raise FileFormatError(f"values are not there of {', '.join(lacking[:5])}")
+    faults = value_faults(program, model.values)
+    if faults:
+        raise FileFormatError("; ".join(faults[:5]))
+    ran = ""
+    if runs:
+        outputs = outputs_of(program)
+        values = with_random_values(program, model.values)
+        results = run_once(program, random_feeds(program), values, outputs)
+        ran = f", runs ({len(results)} outputs)"
+    operators = sum(len(block.ops) for block in program.blocks)
+    return f"right: {operators} operators, {len(model.values)} variables with values{ran}"
+
+
+# -- words -----------------------------------------------------------------------------------------
+
+
+def _pair(form: str, text: str) -> tuple[str, str]:
+    """What stands on both sides of ``=``.
+
+    Raises:
+        UsageError: there is none, or nothing on a side.
+    """
+    name, _, value = text.partition("=")
+    if not name or not value:
+        raise UsageError(f"expected {form}, got {text!r:.120}")
+    return name, value
