@@ -30,11 +30,8 @@ from ..onnx.contents import ENDING, contents_of, kind_of, read_file
 from ..onnx.loading import survey as survey_onnx
 from ..onnx.model import OPSET
 from ..scope import Scope
-<<<<<<< HEAD
 from ..transform.certificate_command import register_certify
-=======
 from ..transform.commands import register as register_changes
->>>>>>> 7bc99a6c (Saved models are changed, merged and patched from a shell)
 from .completion import SHELLS, script
 
 _PATH = "a file, or the folder of a saved model"
@@ -181,11 +178,8 @@ def command_parser() -> argparse.ArgumentParser:
     )
     conversion.set_defaults(run=_convert)
     register(commands)
-<<<<<<< HEAD
     register_certify(commands)
-=======
     register_changes(commands)
->>>>>>> 7bc99a6c (Saved models are changed, merged and patched from a shell)
     checking = commands.add_parser(
         "check",
         help="which names of fluid 1.8 a script uses that are not there",

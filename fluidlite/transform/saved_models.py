@@ -61,18 +61,18 @@ class SavedModel:
                 one of another shape or element type.
         """
         names = saved_names(program)
-        kept = {name: values[name] for name in names if name in values}
-        lacking = [repr(name) for name in names if name not in kept]
+        own = {name: values[name] for name in names if name in values}
+        lacking = [repr(name) for name in names if name not in own]
         if self.values and lacking:
             more = ", ..." if len(lacking) > 5 else ""
             raise FileFormatError(
                 f"the changed program has variables whose values {self.path} does not hold: "
                 f"{', '.join(lacking[:5])}{more}; give them by --values FILE"
             )
-        faults = value_faults(program, kept)
+        faults = value_faults(program, own)
         if faults:
             raise FileFormatError(f"{self.path}: {'; '.join(faults[:5])}")
-        return SavedModel(self.path, program, kept, self.contents)
+        return SavedModel(self.path, program, own, self.contents)
 
 
 def value_faults(program: Program, values: Mapping[str, Any]) -> list[str]:
