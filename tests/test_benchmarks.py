@@ -252,3 +252,10 @@ def test_steps_on_jax_are_compared_with_those_by_hand():
     pytest.importorskip("jax", reason="needs fluidlite[jax]")
     said = run("xla.py", "--small", "--rounds", 1, "--seconds", 0, "--only", "fit_a_line")
     assert re.search(r"fit_a_line +[\d,.]+ +[\d,.]+ +[\d.]+", said)
+
+
+def test_derivatives_are_compared_with_those_of_jax():
+    pytest.importorskip("jax", reason="needs fluidlite[jax]")
+    said = run("transform.py", "--small", "--rounds", 1, "--seconds", 0)
+    for name in ("hvp of an MLP", "jacobian, forward", "jacobian, reverse", "hessian"):
+        assert re.search(name + r" +[\d,.]+ +[\d,.]+ +[\d.]+", said)

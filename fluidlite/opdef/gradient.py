@@ -57,11 +57,14 @@ class DerivedGrad(Op, abstract=True):
 
     def infer(self, *specs: Any) -> dict[str, Any]:
         """Each gradient is like the input that it is of."""
-        pairs = zip(self.reads, specs, strict=True)
+        pairs = list(zip(self.reads, specs, strict=True))
         by_slot = {read.of: spec for read, spec in pairs if read.source == "in"}
         if self.derived_from.has_sparse_gradients:
             for slot in self.like(self.derived_from).sparse_gradients():
                 by_slot[slot] = by_slot[slot]._replace(kind=Kind.SELECTED_ROWS)
+        if self.derived_from.by_element:  # the gradient is like what flows to the only output
+            flowing = [spec for read, spec in pairs if read.source == "cotangent"]
+            by_slot.setdefault(self.derived_from.inputs[0].name, flowing[0])
         return {name: by_slot.get(slot) for slot, name in self.grad_slots.items()}
 
 

@@ -51,7 +51,8 @@ class Structure:
     ``is_monotone``
         element by element, and never falling: it gives the same before and behind a maximum.
     ``by_element``
-        each element of the only output depends on the same element of the only input.
+        each element of the only output depends on the same element of the first input, the only one
+        that it is differentiated by.
     ``hands_on``
         nothing is computed: a value that is not finite was fed, written by the user, or found where
         it was made.

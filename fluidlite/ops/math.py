@@ -319,6 +319,7 @@ class scale(Op):
     """
 
     signature = "X, ScaleTensor?! -> Out"
+    by_element: ClassVar[bool] = True
     fluid: ClassVar[FluidForm] = FluidForm(direct=True, numbers=("X",), rows=("X",))
     scale: float = 1.0
     bias: float = 0.0

@@ -14,6 +14,7 @@ from .batched_programs import vmap
 from .certificate import Certificate, CertifiedGradient, CertifiedOperator
 from .certification import certify, check_certificate
 from .cutting import cut, extract
+from .derivative_matrices import hessian, jacobian
 from .derivatives import hvp, jvp, vjp
 from .linearization import Linearized, linearize
 from .matching import Match
@@ -49,7 +50,7 @@ __all__ = [
 
 __all__ += ["ValueAt", "cut", "extract", "merge", "names_in_merge"]
 __all__ += ["rename", "renamed_states", "replace", "set_attributes"]
-__all__ += ["Linearized", "hvp", "jvp", "linearize", "vjp"]
+__all__ += ["Linearized", "hessian", "hvp", "jacobian", "jvp", "linearize", "vjp"]
 
 __all__ += ["Certificate", "CertifiedGradient", "CertifiedOperator", "certify"]
 __all__ += ["check_certificate"]

@@ -167,7 +167,7 @@ def pulled(
     names = []
     for source, gradient in zip(sources, found or [None] * len(sources), strict=True):
         if gradient is None:
-            gradient = declare_like(block, source.name, _free(block, source.grad_name))
+            gradient = declare_like(block, source.name, free_name(block, source.grad_name))
             block.append_op("fill_zeros_like", {"X": source}, {"Out": gradient})
         names.append(gradient.name)
     return names
@@ -187,12 +187,12 @@ def _flowing(sources: list[Variable]) -> Iterator[None]:
 
 
 def _cotangent(block: Block, name: str) -> Variable:
-    made = declare_like(block, name, _free(block, name + COTANGENT))
+    made = declare_like(block, name, free_name(block, name + COTANGENT))
     made.is_data = made.need_check_feed = True
     return made
 
 
-def _free(block: Block, name: str) -> str:
+def free_name(block: Block, name: str) -> str:
     """A name that no variable of a block has: this one, or one with a number behind it."""
     number, free = 1, name
     while free in block.vars:

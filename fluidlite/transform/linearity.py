@@ -51,7 +51,7 @@ for _slots, _types in _LINEAR_IN.items():
 #: inputs that are added to the result, which makes an operator affine
 _ADDED = ("Bias", "ResidualData")
 #: operators with one input that has a symmetric Jacobian, beside those of single elements
-_SYMMETRIC = frozenset({"clip", "dropout", "increment", "pow", "scale", "softmax"})
+_SYMMETRIC = frozenset({"clip", "dropout", "increment", "pow", "softmax"})
 
 
 def linear_groups(definition: type[Op]) -> list[tuple[str, ...]]:

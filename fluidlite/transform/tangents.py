@@ -52,6 +52,9 @@ def push(
     """
     if op.type == "print":
         return Push(lookup("assign")(), {"X": tangents["In"]}, {"Out": "Out"})
+    if op.type == "scale":  # affine
+        applied = {**ins, "X": tangents["X"]}
+        return Push(lookup("scale")({**op.attr_values(), "bias": 0.0}), applied, {"Out": "Out"})
     if is_linear_in(op, ins, tangents):
         applied = {slot: value for slot, value in ins.items() if value is not None}
         for slot, tangent in tangents.items():
