@@ -128,6 +128,14 @@ class ForeignEffectError(FluidError, PermissionError):
     """An operator that came from a file or from bytes would have an effect that nobody allowed."""
 
 
+class BudgetError(FluidError, MemoryError, ValueError):
+    """A program cannot be made to take as little memory as it may."""
+
+    def __init__(self, message: str, smallest: int) -> None:
+        super().__init__(message)
+        self.smallest = smallest  #: bytes of the smallest budget that was found
+
+
 class WorkLimitError(FluidError, MemoryError):
     """A program that is only looked at would do more than its size justifies."""
 

@@ -23,6 +23,7 @@ from .arguments import (
     weights_of,
 )
 from .around import depending, sweep_of, warn_of_loop, ways_out
+from .budget import within_budget
 from .emission import Callback, GradientEmitter
 from .loops import loops_for_gradients
 from .recompute import insert_seeds, run_with_checkpoints
@@ -35,6 +36,9 @@ def append_backward(
     no_grad_set: Iterable[Variable | str] | None = None,
     callbacks: Sequence[Callback] | None = None,
     checkpoints: Sequence[Variable | str] | None = None,
+    *,
+    memory: str | float | None = None,
+    batch_size: int | None = None,
 ) -> list[tuple[Variable, Variable]]:
     """Append the operators that compute the gradients of a loss to the loss's block.
 
@@ -48,6 +52,11 @@ def append_backward(
             operator; ``context`` maps names of gradients to those of their variables.
         checkpoints: variables to keep; what lies between them is computed again for the gradients
             instead of kept.
+        memory: the most that parameters, what else stays between runs, and values may take at any
+            moment, gradients of parameters to the end: bytes, or a text as ``"64MB"``; or a share
+            of what it takes without, as ``"50%"``.  What has to be computed again for that is
+            chosen.
+        batch_size: what sizes of -1 are taken for then.
 
     Returns:
         pairs of a parameter and its gradient, in the order of ``parameter_list``, or of the
@@ -57,6 +66,7 @@ def append_backward(
         ArgumentError: an argument is of the wrong type, or no operator computes the loss.
         ShapeError: the loss is known to have several elements.
         NoGradientError: an operator on the way has no gradient rule.
+        BudgetError: the memory is too little; the error says how much is enough.
 
     >>> x = fluid.data("x", [None, 3], "float32")
     >>> loss = fluid.layers.mean(fluid.layers.fc(x, 1))
@@ -65,7 +75,12 @@ def append_backward(
     """
     if isinstance(loss, Variable):
         _warn_of_repetition(loss)
-    return loss_gradients(loss, parameter_list, no_grad_set, callbacks, checkpoints)
+    else:
+        raise not_a_loss(loss)
+    with within_budget(loss.block, memory, batch_size) as held:
+        pairs = loss_gradients(loss, parameter_list, no_grad_set, callbacks, checkpoints)
+        held += [gradient.name for _, gradient in pairs]
+    return pairs
 
 
 def loss_gradients(
@@ -77,9 +92,7 @@ def loss_gradients(
 ) -> list[tuple[Variable, Variable]]:
     """What :func:`append_backward` does, for optimizers: several of them may take one loss."""
     if not isinstance(loss, Variable):
-        raise ArgumentError(
-            f"expected the loss to be a variable, got {loss!r:.60} of type {type(loss).__name__}"
-        )
+        raise not_a_loss(loss)
     listed = None if parameter_list is None else names_of(parameter_list, "parameter_list")
     stopped = no_grad_names(no_grad_set)
     hooks = checked_callbacks(callbacks)
@@ -122,6 +135,13 @@ def loss_gradients(
         emission.emit(sweep, [first], OpRole.BACKWARD | OpRole.LOSS)
     warn_of_loop(sweep, loss)
     return _parameter_gradients(sweep, emission, listed)
+
+
+def not_a_loss(value: object) -> ArgumentError:
+    """The error of a value in the place of a loss."""
+    return ArgumentError(
+        f"expected the loss to be a variable, got {value!r:.60} of type {type(value).__name__}"
+    )
 
 
 def _warn_of_repetition(loss: Variable) -> None:
@@ -169,6 +189,9 @@ def gradients(
     inputs: Variable | Sequence[Variable],
     target_gradients: Variable | Sequence[Variable | None] | None = None,
     no_grad_set: Iterable[Variable | str] | None = None,
+    *,
+    memory: str | float | None = None,
+    batch_size: int | None = None,
 ) -> list[Variable | None]:
     """Append the operators that compute the gradients of targets with respect to inputs.
 
@@ -178,6 +201,8 @@ def gradients(
         target_gradients: what each target is weighted with, of its shape; None means ones.
         no_grad_set: variables, or their names, at which gradients stop; inside a branch or a loop
             only ``stop_gradient`` does.
+        memory, batch_size: as of :func:`append_backward`; the gradients that are returned are held
+            to the end.
 
     Returns:
         the gradient of each input, in their order; None where the targets do not depend on it.  An
@@ -205,8 +230,22 @@ def gradients(
             raise ArgumentError(
                 f"input {source.name!r} and target {goals[0].name!r} are of different programs"
             )
+    with within_budget(block, memory, batch_size) as held:
+        found = _gradients(goals, sources, weights, no_grad_names(no_grad_set))
+        held += [each.name for each in found if each is not None]
+    return found
+
+
+def _gradients(
+    goals: list[Variable],
+    sources: list[Variable],
+    weights: list[Variable | None],
+    stopped: set[str],
+) -> list[Variable | None]:
+    """What :func:`gradients` returns, of arguments that are right."""
+    block = goals[0].block
     with _rewriting(block.program):
-        stopped, names = no_grad_names(no_grad_set), [source.name for source in sources]
+        names = [source.name for source in sources]
         sweep = sweep_of(block, stopped)
         ways, reached = [each for each, _ in ways_out(block)], set(names)
         _reached_from(sweep, reached)

@@ -65,22 +65,36 @@ def insert_seeds(block: Block, checkpoints: Sequence[str]) -> bool:
     )
     ops: list[Operator] = []
     for position, op in enumerate(block.ops):
-        definition = op.definition
-        takes = definition is not None and definition.random and "Seed" in definition.input_slots
-        if takes and position < last and not _is_seeded(op):
-            name = f"{op.output_arg_names[0]}.seed"
-            block.create_var(name=name, shape=[1], dtype="int32", stop_gradient=True)
-            attrs = {"draws_for": op.output_arg_names[0]}
-            seed = Operator(block, "seed", {}, {"Out": (name,)}, attrs, callsite=op.callsite)
-            seeded = copy_operator(op, block)
-            seeded.set_input("Seed", name)
-            ops += [seed, seeded]
+        if position < last and draws_anew(op) and takes_seed(op):
+            ops += seeded(op, block)
         else:
             ops.append(op)
     found = len(ops) > len(block.ops)
     if found:
         block.set_ops(ops)
     return found
+
+
+def seed_name(op: Operator) -> str:
+    """The variable that a random operator draws from where it is run again."""
+    return f"{op.output_arg_names[0]}.seed"
+
+
+def seeded(op: Operator, block: Block) -> tuple[Operator, Operator]:
+    """An operator that makes a seed, and a random one in its place that draws from it the numbers
+    that it would draw anyway.
+
+    Args:
+        op: the random operator.
+        block: whose it is; the seed's variable is declared there.
+    """
+    name = seed_name(op)
+    block.create_var(name=name, shape=[1], dtype="int32", stop_gradient=True)
+    attrs = {"draws_for": op.output_arg_names[0]}
+    seed = Operator(block, "seed", {}, {"Out": (name,)}, attrs, callsite=op.callsite)
+    drawing = copy_operator(op, block)
+    drawing.set_input("Seed", name)
+    return seed, drawing
 
 
 def _segment(sweep: ReverseSweep, begin: int, end: int, kept: set[str], number: int) -> None:
@@ -118,13 +132,22 @@ def _is_recomputed(sweep: ReverseSweep, name: str, op: Operator, kept: set[str])
         and not variable.persistable
         and definition is not None
         and definition.execute is None
-        and not (definition.random and not _is_seeded(op))
+        and not draws_anew(op)
     )
 
 
-def _is_seeded(op: Operator) -> bool:
-    """Whether a random operator draws the same numbers when it is run again."""
-    return bool(op.inputs.get("Seed")) or any(op.attrs.get(n) for n in ("is_test", "fix_seed"))
+def draws_anew(op: Operator) -> bool:
+    """Whether a random operator draws other numbers when it is run again."""
+    definition = op.definition
+    if definition is None or not definition.random or op.inputs.get("Seed"):
+        return False
+    return not any(op.attrs.get(name) for name in ("is_test", "fix_seed"))
+
+
+def takes_seed(op: Operator) -> bool:
+    """Whether an operator can draw from a seed that another one makes."""
+    definition = op.definition
+    return definition is not None and "Seed" in definition.input_slots
 
 
 def _copied(sweep: ReverseSweep, op: Operator, position: int, renamed: dict[str, str]) -> PendingOp:

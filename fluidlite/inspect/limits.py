@@ -9,10 +9,10 @@ from typing import Any
 
 from ..errors import WorkLimitError
 from ..ground.values import arrays_in
+from ..ir.costs import MOST, as_bytes, counted
 from ..ir.operator import EMPTY, located
 from ..runtime.session import Observer
 from ..runtime.step import Environment, Step, spec_of
-from .costs import MOST, as_bytes, counted
 
 if sys.platform != "win32":
     import resource

@@ -11,12 +11,12 @@ from pathlib import Path
 from ..errors import ArgumentError
 from ..ground.files import write_text
 from ..ground.quoting import escaping, markup
-from ..ir.analysis import writes_of
+from ..ir.costs import as_bytes, bytes_of
+from ..ir.liveness import held_while
 from ..ir.operator import Operator
 from ..ir.program import Program
 from ..ir.variable import Variable
 from ..runtime.plan import Plan
-from .costs import as_bytes, bytes_of
 from .stepping import place
 
 _WIDTH, _HEIGHT = 760, 240
@@ -50,6 +50,11 @@ class Timeline:
     def peak(self) -> Moment | None:
         """The moment that takes most; None in an empty program."""
         return max(self.moments, key=lambda moment: moment.live, default=None)
+
+    @property
+    def total(self) -> int:
+        """Bytes at the peak and of what stays between runs: what a budget of memory bounds."""
+        return self.kept + (0 if self.peak is None else self.peak.live)
 
     @escaping
     def __str__(self) -> str:
@@ -168,29 +173,23 @@ def memory_timeline(
         plan = Plan(plan, names)
     if not isinstance(plan, Plan):
         raise ArgumentError(f"expected a Plan or a Program, got {type(plan).__name__}")
-    sizes = {}
+    sizes, stays = {}, 0
     for name in dict.fromkeys([*plan.needs, *plan.written]):
         variable = plan.block.find_var_recursive(name)
-        sizes[name] = 0 if variable is None else bytes_of(variable, batch_size)
-    held = {name: sizes[name] for name in plan.needs if name not in plan.persistable}
-    live, everything = sum(held.values()), sum(held.values())
+        size = 0 if variable is None else bytes_of(variable, batch_size)
+        if name in plan.persistable:
+            stays += size
+        else:
+            sizes[name] = size
+    held = {name: sizes[name] for name in plan.needs if name in sizes}
+    everything = sum(held.values())
     moments, at_peak, most = [], [], -1
-    for step in plan.steps:
-        written = 0
-        for name in dict.fromkeys(writes_of(step.op)):
-            if name in plan.persistable:
-                continue
-            written += sizes[name]
-            live += sizes[name] - held.get(name, 0)
-            held[name] = sizes[name]
+    steps = [(step.writes, step.free) for step in plan.steps]
+    for step, (live, written, freed) in zip(plan.steps, held_while(steps, held, sizes)):
         everything += written
-        during = live
-        if during > most:
-            most = during
+        if live > most:
+            most = live
             largest = sorted(held.items(), key=lambda item: -item[1])
             at_peak = [(name, size) for name, size in largest[:_NAMED] if size]
-        for name in step.free:
-            live -= held.pop(name, 0)
-        moments.append(Moment(step.op, during, written, during - live))
-    kept = sum(sizes[name] for name in plan.persistable if name in sizes)
-    return Timeline(tuple(moments), kept, everything, tuple(at_peak), batch_size)
+        moments.append(Moment(step.op, live, written, freed))
+    return Timeline(tuple(moments), stays, everything, tuple(at_peak), batch_size)

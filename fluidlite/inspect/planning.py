@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..ground.quoting import escaping
+from ..ir.costs import as_bytes, bytes_of
 from ..ir.program import Program
 from ..ir.variable import Variable
 from ..runtime.buffers import Allocation, View
@@ -20,7 +21,6 @@ from ..runtime.graph import Graph
 from ..runtime.plan import Plan
 from ..runtime.segment import segments_in
 from ..scope import Scope
-from .costs import as_bytes, bytes_of
 from .graph_text import printed
 from .limits import GIB, WorkLimit
 

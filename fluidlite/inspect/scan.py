@@ -11,11 +11,11 @@ from ..errors import ArgumentError
 from ..ground.dtypes import DType
 from ..ground.quoting import escaping
 from ..ground.values import LoDTensor, SelectedRows
+from ..ir.costs import MOST, as_bytes, bytes_of, counted
 from ..ir.effects import OperatorPlace, deed_of, deed_text, every_place, unknown_in
 from ..ir.operator import Operator
 from ..ir.program import Program
 from .bounds import LoopBounds
-from .costs import MOST, as_bytes, bytes_of, counted
 
 _LARGEST = 5  # tensors, and constants, that are told
 _SHOWN = 20  # lines of one sort in the text

@@ -8,12 +8,12 @@ from typing import Any
 from ..errors import ArgumentError
 from ..ground.quoting import escaping, markup
 from ..ir.analysis import parameters_of
+from ..ir.costs import as_bytes, as_count, bytes_of, elements_of, multiply_adds
 from ..ir.effects import unknown_types
 from ..ir.operator import Operator
 from ..ir.program import Program
 from ..ir.variable import Variable
 from ..opdef.definition import unknown_text
-from .costs import as_bytes, as_count, bytes_of, elements_of, multiply_adds
 from .folding import Folding, Group, Item
 from .graph import ROLES, ProgramGraph
 from .stepping import table

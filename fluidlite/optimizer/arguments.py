@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from ..backward.budget import within_budget
 from ..errors import ArgumentError, ShapeError
 from ..ground.arguments import a_function, instance_of, is_finite, or_none, refused, said
 from ..ground.callsite import warn
@@ -227,6 +229,52 @@ def programs_of(loss: Any, startup: Program | None) -> tuple[Program, Program]:
             f"{list(loss.shape)}; reduce it first: layers.mean or layers.reduce_sum"
         )
     return loss.program, startup or default_startup_program()
+
+
+def checked_parameters(owner: Any, given: Any) -> list[Any] | None:
+    """What an optimizer updates, as a list.
+
+    Args:
+        owner: the optimizer.
+        given: parameters or names; None for all.
+
+    Raises:
+        ArgumentError: something else was given.
+    """
+    if given is None:
+        return None
+    if isinstance(given, (str, bytes, Arithmetic)) or not isinstance(given, Iterable):
+        what = "parameters" if owner.of_paddle2 else "parameter_list"
+        wanted = "a list of parameters or names"
+        if hasattr(given, "parameters"):
+            wanted += f", as {what}=layer.parameters()"
+        raise refused(owner, what, wanted, given)
+    return list(given)
+
+
+@contextmanager
+def stepping_within(
+    loss: Any, startup: Program | None, memory: str | float | None, batch_size: int | None
+) -> Iterator[None]:
+    """Let what is appended for a loss inside take no more memory than it may.
+
+    Args:
+        loss: the loss, whose program is rewritten.
+        startup: as of ``minimize``.
+        memory, batch_size: as of ``minimize``.
+
+    Raises:
+        ArgumentError: the loss is an eager tensor, whose values are there already.
+        BudgetError: the memory is too little.
+    """
+    if memory is None and batch_size is None:
+        yield
+        return
+    if is_tensor(loss):
+        raise ArgumentError("memory is planned for programs; the values of eager tensors are there")
+    _, startup = programs_of(loss, startup)
+    with within_budget(loss.block, memory, batch_size, startup):
+        yield
 
 
 def reached(

@@ -22,7 +22,7 @@ from ..layers.elementwise import (
 )
 from ..layers.math import cast
 from ..layers.variables import create_global_var, increment
-from .arguments import OF_LOSS, number, programs_of
+from .arguments import OF_LOSS, number, programs_of, stepping_within
 from .optimizer import Optimizer
 from .wrapped import an_optimizer
 
@@ -60,7 +60,12 @@ class LookaheadOptimizer(Described):
         self.type = "lookahead"
 
     def minimize(
-        self, loss: Variable, startup_program: Program | None = None
+        self,
+        loss: Variable,
+        startup_program: Program | None = None,
+        *,
+        memory: str | float | None = None,
+        batch_size: int | None = None,
     ) -> tuple[list[Operator], list[tuple[Variable, Variable]]]:
         """Append gradients, steps of the inner optimizer, and the way back every ``k`` steps.
 
@@ -69,6 +74,7 @@ class LookaheadOptimizer(Described):
         Args:
             loss: a variable of one element.
             startup_program: where variables get their first values; the default one when None.
+            memory, batch_size: as of :meth:`Optimizer.minimize`.
 
         Returns:
             what the inner optimizer's ``minimize`` returns.
@@ -78,7 +84,10 @@ class LookaheadOptimizer(Described):
             NoGradientError: an operator on the way has no gradient rule.
         """
         main, startup = programs_of(loss, startup_program)
-        with all_or_nothing(main, startup):
+        with (
+            all_or_nothing(main, startup),
+            stepping_within(loss, startup, memory, batch_size),
+        ):
             result = self.inner_optimizer.minimize(loss, startup)
             slow = [(p, _slow(p, startup.global_block())) for p in main.all_parameters()]
             with program_guard(main, startup):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ..backward.program import loss_gradients
 from ..clip import GradientClipBase, append_gradient_clip_ops, error_clip_callback
 from ..errors import ArgumentError
-from ..ground.arguments import is_finite, refused, text_or_none
+from ..ground.arguments import is_finite, text_or_none
 from ..ground.callsite import warn
 from ..ground.dtypes import DType
 from ..ground.protected import answers_protected
@@ -33,7 +33,6 @@ from ..ir.program import (
 from ..ir.rollback import all_or_nothing
 from ..ir.variable import Parameter, Variable, is_tensor
 from ..layers.decay import LearningRateDecay
-from ..opdef.arithmetic import Arithmetic
 from ..opdef.definition import lookup
 from ..regularizer import (
     WeightDecayRegularizer,
@@ -48,11 +47,13 @@ from .arguments import (
     Pair,
     Pairs,
     checked_pairs,
+    checked_parameters,
     decay_of,
     in_words_of_paddle2,
     kept_attributes,
     programs_of,
     reached,
+    stepping_within,
 )
 from .eager import EagerSteps, not_eager
 from .groups import eager_groups, holds_groups
@@ -117,7 +118,7 @@ class Optimizer(Arguments, OldOptimizer, HasRate, HasOptions, Described):
         paddle2s = {"parameters": parameters, "weight_decay": weight_decay, **self._more}
         words = in_words_of_paddle2(self._kind, fluids, paddle2s)
         self.in_paddle2_words: bool = words or self.of_paddle2
-        listed = self._checked_parameters(parameter_list if parameters is None else parameters)
+        listed = checked_parameters(self, parameter_list if parameters is None else parameters)
         eager = eager_groups(self._kind, listed, self.group_options)
         self.in_paddle2_words |= holds_groups(listed)
         if self.in_paddle2_words and (eager is not None or self.of_paddle2):
@@ -172,6 +173,9 @@ class Optimizer(Arguments, OldOptimizer, HasRate, HasOptions, Described):
         startup_program: Program | None = None,
         parameter_list: Iterable[Variable | str] | None = None,
         no_grad_set: Iterable[Variable | str] | None = None,
+        *,
+        memory: str | float | None = None,
+        batch_size: int | None = None,
     ) -> tuple[list[Operator], Pairs]:
         """Append the gradients of a loss and one step that uses them to the loss's program.
 
@@ -185,6 +189,8 @@ class Optimizer(Arguments, OldOptimizer, HasRate, HasOptions, Described):
             parameter_list: the parameters, or their names, to update; when None or empty those that
                 the optimizer was made with.
             no_grad_set: variables, or their names, at which gradients stop.
+            memory, batch_size: as of ``append_backward``, but that gradients are not held to the
+                end.
 
         Returns:
             the operators of the step, and pairs of a parameter and its gradient as the loss has it,
@@ -193,8 +199,10 @@ class Optimizer(Arguments, OldOptimizer, HasRate, HasOptions, Described):
         Raises:
             ArgumentError: an argument is of another kind.
             NoGradientError: an operator on the way has no gradient rule.
+            BudgetError: the memory is too little; the error says how much is enough.
         """
-        return self.step_of(loss, startup_program, parameter_list, no_grad_set)
+        with stepping_within(loss, startup_program, memory, batch_size):
+            return self.step_of(loss, startup_program, parameter_list, no_grad_set)
 
     def step_of(
         self, loss: Variable, startup_program: Program | None, *given: Any
@@ -251,11 +259,11 @@ class Optimizer(Arguments, OldOptimizer, HasRate, HasOptions, Described):
             return self._in_programs().gradients_of(loss, startup_program, *given)
         if self._eager is not None:
             return self._eager.pairs_for(
-                loss, self._checked_parameters(parameter_list), no_grad_set
+                loss, checked_parameters(self, parameter_list), no_grad_set
             )
         main, startup = programs_of(loss, startup_program)
         self._loss_dtype = loss.dtype
-        listed = self._checked_parameters(parameter_list) or self._parameter_list
+        listed = checked_parameters(self, parameter_list) or self._parameter_list
         frozen = [p.name for p in main.all_parameters() if not p.trainable]
         stops = no_grad_set if not frozen else [*(no_grad_set or ()), *frozen]
         if callbacks is None and any(v.error_clip is not None for v in main.list_vars()):
@@ -581,19 +589,6 @@ class Optimizer(Arguments, OldOptimizer, HasRate, HasOptions, Described):
             f"{self._kind} has its learning rate and states in variables of the program, and "
             f"scopes hold the values of variables; give one: {call}"
         )
-
-    # -- checks ------------------------------------------------------------------------------------
-
-    def _checked_parameters(self, given: Any) -> list[Any] | None:
-        if given is None:
-            return None
-        if isinstance(given, (str, bytes, Arithmetic)) or not isinstance(given, Iterable):
-            what = "parameters" if self.of_paddle2 else "parameter_list"
-            wanted = "a list of parameters or names"
-            if hasattr(given, "parameters"):
-                wanted += f", as {what}=layer.parameters()"
-            raise refused(self, what, wanted, given)
-        return list(given)
 
 
 def _says(given: Mapping[str, Any], name: str, usual: Any) -> bool:

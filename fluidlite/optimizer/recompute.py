@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NoReturn
 
 from ..errors import ArgumentError, UnsupportedError
+from ..ir.operator import Operator
+from ..ir.program import Program
 from ..ir.variable import Variable
+from .arguments import Pairs
 from .wrapped import WrappedOptimizer
 
 
@@ -31,6 +34,9 @@ class RecomputeOptimizer(WrappedOptimizer):
     >>> optimizer.set_checkpoints([hidden])
     >>> _ = optimizer.minimize(loss)
     """
+
+    #: whether what is kept is being chosen
+    _chooses = False
 
     def set_checkpoints(self, checkpoints: Sequence[Variable | str]) -> None:
         """Say which forward values are kept.
@@ -63,6 +69,29 @@ class RecomputeOptimizer(WrappedOptimizer):
             "fluid.load or fluid.io.load_persistables"
         )
 
+    def minimize(
+        self,
+        loss: Variable,
+        startup_program: Program | None = None,
+        parameter_list: Iterable[Variable | str] | None = None,
+        no_grad_set: Iterable[Variable | str] | None = None,
+        *,
+        memory: str | float | None = None,
+        batch_size: int | None = None,
+    ) -> tuple[list[Operator], Pairs]:
+        """Append gradients and a step; arguments as of :meth:`Optimizer.minimize`.  A budget of
+        memory needs no checkpoints; where there are some, more is computed again if need be.
+        """
+        arguments = (loss, startup_program, parameter_list, no_grad_set)
+        self._chooses = memory is not None
+        try:
+            return super().minimize(*arguments, memory=memory, batch_size=batch_size)
+        finally:
+            self._chooses = False
+
     def check(self) -> None:
-        if self._optimizer._checkpoints is None:
-            raise ArgumentError("RecomputeOptimizer: call set_checkpoints([...]) first")
+        if self._optimizer._checkpoints is None and not self._chooses:
+            raise ArgumentError(
+                "RecomputeOptimizer: call set_checkpoints([...]) first, or give minimize a budget: "
+                'memory="64MB"'
+            )

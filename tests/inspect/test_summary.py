@@ -9,7 +9,7 @@ import pytest
 import fluidlite as fluid
 from fluidlite.errors import ArgumentError
 from fluidlite.inspect import memory_timeline, summary
-from fluidlite.inspect.costs import multiply_adds
+from fluidlite.ir.costs import multiply_adds
 from fluidlite.runtime.plan import Plan
 
 from specimens import deep, evil, lenet, lenet_feed, loop

@@ -59,7 +59,9 @@ def _is_there(value: Value, instruction: Instruction, position: Mapping[Instruct
 
 
 def _mask(instruction: Instruction, epilogue: Instruction) -> Instruction | None:
-    """The gradient of an epilogue, where it goes to the gradient of the instruction alone."""
+    """The gradient of an epilogue, where it goes to the gradient of the instruction alone, and that
+    reads the instruction's own values: of what was computed again it would not find the mask.
+    """
     own = type(instruction.op)
     backward = {user for value in instruction.results for user in value.users}
     gradients = [user for user in backward if user.op.derived_from is own]
@@ -69,5 +71,9 @@ def _mask(instruction: Instruction, epilogue: Instruction) -> Instruction | None
         if user.op.derived_from is type(epilogue.op) and user.operands[0] is epilogue.results[0]
     ]
     if len(masks) != 1 or len(gradients) != 1:
+        return None
+    own_values = {**dict(zip(instruction.slots, instruction.operands)), **instruction.outs}
+    read = zip(gradients[0].slots, gradients[0].operands)
+    if any(value is not own_values[slot] for slot, value in read if slot in own_values):
         return None
     return masks[0] if masks[0].result.only_user is gradients[0] else None

@@ -14,6 +14,7 @@ from ....ground.tracebacks import api_boundaries
 from ....ir.program import Program, default_startup_program
 from ....ir.variable import Variable
 from ....nn.layer import Layer
+from ....optimizer.arguments import stepping_within
 from ....optimizer.wrapped import Delegates
 from ....scope import global_scope
 from .masks import MaskAlgo, create_mask
@@ -138,6 +139,9 @@ class OptimizerWithSparsityGuarantee(Delegates):
         startup_program: Program | None = None,
         parameters: Any = None,
         no_grad_set: Any = None,
+        *,
+        memory: str | float | None = None,
+        batch_size: int | None = None,
     ) -> Any:
         """Make a step, or append it with masks of the weights, which are ones before
         ``prune_model``.
@@ -147,15 +151,19 @@ class OptimizerWithSparsityGuarantee(Delegates):
             startup_program: where variables get their first values.
             parameters: what is updated.
             no_grad_set: variables at which gradients stop.
+            memory, batch_size: as of optimizers, for programs.
         """
-        result = self._optimizer.minimize(loss, startup_program, parameters, no_grad_set)
+        arguments = (loss, startup_program, parameters, no_grad_set)
         if not isinstance(loss, Variable):
+            result = self._optimizer.minimize(*arguments, memory=memory, batch_size=batch_size)
             self._mask()
             return result
         startup = default_startup_program() if startup_program is None else startup_program
-        for parameter in loss.block.program.all_parameters():
-            if _is_pruned(parameter.name, parameter.shape):
-                _append_mask(parameter, startup)
+        with stepping_within(loss, startup, memory, batch_size):
+            result = self._optimizer.minimize(*arguments)
+            for parameter in loss.block.program.all_parameters():
+                if _is_pruned(parameter.name, parameter.shape):
+                    _append_mask(parameter, startup)
         return result
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from ..ir.operator import EMPTY, Operator
-from ..ir.variable import Variable
 from ..opdef.definition import Op
+from .operator import EMPTY, Operator
+from .variable import Variable
 
 Shape = tuple[int, ...]
 #: what counts of elements, bytes and multiplications end at: a file may declare any sizes
