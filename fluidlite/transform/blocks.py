@@ -31,29 +31,58 @@ def remove_ends(program: Program) -> None:
     block.set_vars([v for v in block.vars.values() if v.name not in held])
 
 
-def append_blocks(program: Program, other: Program) -> None:
-    """Append what block 0 of another program has, and the blocks behind it.
+def append_blocks(program: Program, other: Program, index: int = 0) -> int:
+    """Append what block 0 of another program has to a block, and the blocks behind it.
 
     Args:
         program: is changed; its variables stand for those of the same name.
         other: is taken apart.
+        index: the block's; what stays between runs goes to block 0.
+
+    Returns:
+        how many operators were appended to the block.
     """
-    whole, others = program.global_block(), other.global_block()
-    numbers = {-1: -1, 0: 0}
-    for block in other.blocks[1:]:
-        numbers[block.idx] = program.num_blocks + block.idx - 1
-    for block in other.blocks:
-        for op in block.ops:
+    block, others = program.blocks[index], other.global_block()
+    numbers = {-1: -1, 0: index}
+    for inner in other.blocks[1:]:
+        numbers[inner.idx] = program.num_blocks + inner.idx - 1
+    for inner in other.blocks:
+        for op in inner.ops:
             renumber(op, numbers)
     for variable in others.vars.values():
-        if variable.name not in whole.vars:
-            whole.declare(variable.copy_to(whole))
-    for block in other.blocks[1:]:
-        added = program.add_block(numbers[block.parent_idx], numbers[block.forward_block_idx])
-        added.carried, added.driver = block.carried, block.driver
-        added.set_vars([variable.copy_to(added) for variable in block.vars.values()])
-        added.set_ops([copy_operator(op, added) for op in block.ops])
-    whole.set_ops([*whole.ops, *(copy_operator(op, whole) for op in others.ops)])
+        owner = program.global_block() if variable.persistable else block
+        if owner.find_var_recursive(variable.name) is None:
+            owner.declare(variable.copy_to(owner))
+    for inner in other.blocks[1:]:
+        added = program.add_block(numbers[inner.parent_idx], numbers[inner.forward_block_idx])
+        added.carried, added.driver = inner.carried, inner.driver
+        added.set_vars([variable.copy_to(added) for variable in inner.vars.values()])
+        added.set_ops([copy_operator(op, added) for op in inner.ops])
+    block.set_ops([*block.ops, *(copy_operator(op, block) for op in others.ops)])
+    return len(others.ops)
+
+
+def put_parents_first(program: Program) -> None:
+    """Number blocks anew, so that each stands behind the one that it lies in and behind the one
+    whose gradients it holds; otherwise they stay in their order.
+    """
+    order: list[Block] = []
+    placed = {-1}
+    left = list(program.blocks)
+    while left:
+        ready = [b for b in left if {b.parent_idx, b.forward_block_idx} <= placed]
+        order += ready[:1]
+        placed.add(ready[0].idx)
+        left.remove(ready[0])
+    numbers = {-1: -1, **{block.idx: k for k, block in enumerate(order)}}
+    program.blocks = order
+    for block in order:
+        block.idx = numbers[block.idx]
+        block.parent_idx = numbers[block.parent_idx]
+        block.forward_block_idx = numbers[block.forward_block_idx]
+        for op in block.ops:
+            renumber(op, numbers)
+    program.touch()
 
 
 def subtree(program: Program, ops: Iterable[Operator]) -> list[Block]:

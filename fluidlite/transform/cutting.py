@@ -67,7 +67,7 @@ def cut(program: Program, inputs: Iterable[ValueLike], outputs: Iterable[ValueLi
     versions = Versions(block)
     wanted = [_last(program, versions, value) for value in outputs]
     given = _given(program, versions, inputs, wanted)
-    kept = _needed(versions, wanted, given)
+    kept = needed_for(versions, wanted, given)
     part = CutOut(versions, kept, given, wanted)
     part.check()
     return part.build(program)
@@ -187,7 +187,7 @@ def _given(
     if not open_names:
         return [known for known in chosen if known is not None]
     all_of = [(n, v) for n in open_names for v in range(versions.last[n] + 1)]
-    positions = _needed(versions, wanted, [*(known for known in chosen if known), *all_of])
+    positions = needed_for(versions, wanted, [*(known for known in chosen if known), *all_of])
     read: dict[str, dict[int, int]] = {name: {} for name in open_names}  # version -> a reader
     for position in positions:
         for name, version in (*versions.reads[position], *versions.passed_by[position]):
@@ -217,7 +217,9 @@ def _only(versions: Versions, name: str, readers: dict[int, int]) -> int:
     )
 
 
-def _needed(versions: Versions, wanted: Iterable[Version], given: Iterable[Version]) -> list[int]:
+def needed_for(
+    versions: Versions, wanted: Iterable[Version], given: Iterable[Version]
+) -> list[int]:
     """The positions of the operators that compute values from others, in order."""
     fed = set(given)
     needed = {version for version in wanted if version not in fed}

@@ -84,7 +84,7 @@ def merge(
     >>> [op.output_arg_names[0] for op in both.global_block().ops]
     ['fc_0.tmp_0', 'fc_0.tmp_1', 'fc_0.tmp_0_1', 'fc_0.tmp_1_1']
     """
-    first, second = _parts(a, "the first"), _parts(b, "the second")
+    first, second = programs_of(a, "the first"), programs_of(b, "the second")
     if len(first) != len(second):
         raise ArgumentError("expected two programs, or two pairs of a main and a startup program")
     one = shared_names(first[0], second[0], shared)
@@ -101,7 +101,12 @@ def merge(
     return merged[0] if isinstance(a, Program) else (merged[0], merged[1])
 
 
-def _parts(given: Program | Pair, which: str) -> list[Program]:
+def programs_of(given: Program | Pair, which: str) -> list[Program]:
+    """A program alone, or a main and a startup program.
+
+    Raises:
+        ArgumentError: it is neither.
+    """
     if isinstance(given, Program):
         return [given]
     if isinstance(given, tuple) and len(given) == 2 and all(isinstance(p, Program) for p in given):
@@ -124,7 +129,7 @@ def names_in_merge(a: Program | Pair, b: Program | Pair, shared: Shared = None) 
     >>> fluid.transform.names_in_merge(program, program.clone(), shared=["x"])
     {'relu_0.tmp_0': 'relu_0.tmp_0_1'}
     """
-    first, second = _parts(a, "the first"), _parts(b, "the second")
+    first, second = programs_of(a, "the first"), programs_of(b, "the second")
     return _new_names(first, second, shared_names(first[0], second[0], shared))
 
 

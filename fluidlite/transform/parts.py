@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from ..errors import ArgumentError
 from ..ground.dtypes import Kind
@@ -23,6 +23,52 @@ WRITTEN_FIRST = frozenset({Kind.LOD_TENSOR, Kind.SELECTED_ROWS})
 _SHOWN = 3  # readers in a message
 
 
+def missing_values(
+    versions: Versions,
+    positions: Iterable[int],
+    given: Iterable[Version],
+    wanted: Iterable[Version] = (),
+) -> list[str]:
+    """What operators read that nobody gives them, a line each, with those that read it.
+
+    Args:
+        versions: of their block.
+        positions: theirs.
+        given: what is fed.
+        wanted: what is fetched.
+    """
+    block, fed = versions.block, fed_names(versions.block)
+    positions = list(positions)
+    there = {v for i in positions for v in versions.writes[i]} | set(given)
+
+    def is_fed(name: str) -> bool:
+        variable = block.find_var_recursive(name)
+        return name in fed or (variable is not None and variable.is_data)
+
+    def is_missing(version: Version) -> bool:
+        variable = block.find_var_recursive(version[0])
+        if version in there or variable is None:
+            return version not in there and block.idx > 0
+        written_first = not variable.persistable and variable.kind in WRITTEN_FIRST
+        return written_first or is_fed(version[0])
+
+    readers: dict[str, list[Operator]] = {}
+    for position in positions:
+        passed = [v for v in versions.passed_by[position] if is_fed(v[0])]
+        for version in filter(is_missing, (*versions.reads[position], *passed)):
+            readers.setdefault(version[0], []).append(block.ops[position])
+    those = {name: named_readers(ops) for name, ops in readers.items()}
+    for version in filter(is_missing, wanted):
+        those.setdefault(version[0], "the outputs")
+    return [f"  {name!r}, read by {who}" for name, who in those.items()]
+
+
+def missing_inputs(block: Block, given: Iterable[str]) -> list[str]:
+    """What a block reads that is not given, a line each, with who reads it."""
+    versions = Versions(block)
+    return missing_values(versions, range(len(block.ops)), [(name, 0) for name in given])
+
+
 class CutOut:
     """Operators of a block that are to be a program.
 
@@ -31,6 +77,7 @@ class CutOut:
         kept: the positions of the operators.
         given: the values that are fed.
         wanted: the values that are fetched.
+        states: variables that are to stay between runs.
     """
 
     def __init__(
@@ -39,12 +86,15 @@ class CutOut:
         kept: Sequence[int],
         given: Sequence[Version],
         wanted: Sequence[Version],
+        states: Collection[str] = (),
     ) -> None:
         self.versions = versions
         self.block = versions.block
         self.kept = kept
         self.given = given
         self.wanted = wanted
+        self.states = states
+        self._written = {v for i in kept for v in versions.writes[i]}
 
     def check(self) -> None:
         """Refuse a part that reads what nobody gives it.
@@ -52,37 +102,13 @@ class CutOut:
         Raises:
             ArgumentError: names the variables and the operators that read them.
         """
-        there = {v for i in self.kept for v in self.versions.writes[i]} | set(self.given)
-        readers: dict[str, list[Operator]] = {}
-        fed = fed_names(self.block)
-        for position in self.kept:
-            passed = [v for v in self.versions.passed_by[position] if self._is_fed(v[0], fed)]
-            for version in (*self.versions.reads[position], *passed):
-                if version not in there and self._has_to_be_given(version[0], fed):
-                    readers.setdefault(version[0], []).append(self.block.ops[position])
-        missing = {name: ", ".join(_some(ops)) for name, ops in readers.items()}
-        for name, number in self.wanted:
-            if (name, number) not in there and self._has_to_be_given(name, fed):
-                missing.setdefault(name, "the outputs")
-        if missing:
-            lines = [f"  {name!r}, read by {those}" for name, those in missing.items()]
+        lines = missing_values(self.versions, self.kept, self.given, self.wanted)
+        if lines:
             what = "a variable" if len(lines) == 1 else f"{len(lines)} variables"
             raise ArgumentError(
                 "\n".join([f"the inputs leave out {what} that the outputs need:", *lines])
                 + "\nname them among the inputs, or cut further ahead"
             )
-
-    def _has_to_be_given(self, name: str, fed: Sequence[str]) -> bool:
-        variable = self.block.find_var_recursive(name)
-        if variable is None:
-            return self.block.idx > 0
-        return self._is_fed(name, fed) or (
-            not variable.persistable and variable.kind in WRITTEN_FIRST
-        )
-
-    def _is_fed(self, name: str, fed: Sequence[str]) -> bool:
-        variable = self.block.find_var_recursive(name)
-        return name in fed or (variable is not None and variable.is_data)
 
     def build(self, program: Program) -> Program:
         """The part as a program."""
@@ -92,7 +118,7 @@ class CutOut:
                 readers = [self.block.ops[i] for i in self.kept if self.block.ops[i].reads(name)]
                 raise ArgumentError(
                     f"expected inputs that can be fed, {name!r} holds a {variable.kind.name}; it "
-                    f"is read by {', '.join(_some(readers)) or 'nothing'}: cut further ahead"
+                    f"is read by {named_readers(readers) or 'nothing'}: cut further ahead"
                 )
         return transformed(program, self._change)
 
@@ -122,6 +148,7 @@ class CutOut:
                 _, source, result = pending.pop(0)
                 assigned(source, result)
             ops.append(block.ops[position])
+            self._leave_out_unread(ops[-1], position)
             for version in self.versions.writes[position]:
                 if version in copies:
                     assigned(version[0], copies[version])
@@ -130,16 +157,34 @@ class CutOut:
         names = [before.get(v, v[0]) for v in self.given]
         results = [before.get(v) or behind.get(v, v[0]) for v in self.wanted]
         _become_whole(copied, block, ops, names, results)
+        for name in self.states:
+            copied.global_block().vars[name].persistable = True
         if has_ends:
             append_fetch_ops(copied, results)
             prepend_feed_ops(copied, names)
+
+    def _leave_out_unread(self, op: Operator, position: int) -> None:
+        """Empty the slots of an operator that it does not read, and whose variables nothing in the
+        part writes.
+        """
+        definition = op.definition
+        for slot in () if definition is None else definition.fluid.unread:
+            absent = any(not self._has(name, position) for name in op.inputs.get(slot, ()))
+            if absent and definition is not None and definition.input_slots[slot].optional:
+                op.set_input(slot)
+
+    def _has(self, name: str, position: int) -> bool:
+        """Whether a name holds in the part, at a position, what it holds in the whole."""
+        variable = self.block.find_var_recursive(name)
+        is_state = variable is not None and variable.persistable
+        return is_state or self.versions.at(name, position) in self._written
 
     def _names_before(self) -> dict[Version, str]:
         """Inputs whose variables hold other values in the part, too, and what they are called."""
         of: dict[str, list[Version]] = {}
         for version in dict.fromkeys(self.given):
             of.setdefault(version[0], []).append(version)
-        written = {v for i in self.kept for v in self.versions.writes[i]}
+        written = self._written
         read = {v for i in self.kept for v in self.versions.reads[i]}
         known = {name for each in self.block.program.blocks for name in each.vars}
         renamed: dict[Version, str] = {}
@@ -249,6 +294,7 @@ def _free(name: str, taken: set[str]) -> str:
     return name
 
 
-def _some(ops: Sequence[Operator]) -> list[str]:
+def named_readers(ops: Sequence[Operator]) -> str:
+    """What messages call operators that read something."""
     more = [f"{len(ops) - _SHOWN} more"] if len(ops) > _SHOWN else []
-    return [place_of(op) for op in ops[:_SHOWN]] + more
+    return ", ".join([place_of(op) for op in ops[:_SHOWN]] + more)

@@ -57,26 +57,38 @@ def replace(program: Program, variable: ValueLike, by: VariableLike) -> Program:
     old = variable_of(program, variable)
     block = block_of(program, variable) or old.block
     new = _visible(program, block, by)
-    _check_alike(old, new)
+    check_alike(old, new)
     if old is new:
         return program.clone()
-    versions = Versions(block)
-    version = _version(program, versions, variable)
-    readers = _readers(versions, version, new.name)
-    _check_gradients(program, [block.ops[i] for i in readers], old, new)
-    for position in readers:
-        _check_driver(block.ops[position], old, new)
+    version = _version(program, Versions(block), variable)
 
     def change(copied: Program) -> None:
-        ops = copied.blocks[block.idx].ops
-        for position in readers:
-            inside = [op for each in subtree(copied, [ops[position]]) for op in each.ops]
-            for op in (ops[position], *inside):
-                owner = declaring_block(op.block, old.name)
-                if op.reads(old.name) and owner is not None and owner.idx == old.block.idx:
-                    op.rename_input(old.name, new.name)
+        inside = copied.blocks[block.idx]
+        read_instead(inside, version, copied.blocks[new.block.idx].vars[new.name])
 
     return transformed(program, change)
+
+
+def read_instead(block: Block, version: Version, new: Variable) -> None:
+    """Let the operators of a block read a variable in the place of a value.
+
+    Args:
+        block: is changed, and so are those within it.
+        version: the value: those that compute the variable go on reading it.
+        new: the variable.
+
+    Raises:
+        ArgumentError, UnsupportedError: as of :func:`replace`.
+    """
+    old = block.var_recursive(version[0])
+    readers = [block.ops[i] for i in _readers(Versions(block), version, new.name)]
+    check_gradients(block.program, readers, old, new)
+    for op in readers:
+        _check_driver(op, old, new)
+        inner = [each for b in subtree(block.program, [op]) for each in b.ops]
+        for reader in (op, *inner):
+            if reader.reads(old.name) and declaring_block(reader.block, old.name) is old.block:
+                reader.rename_input(old.name, new.name)
 
 
 def _visible(program: Program, block: Block, by: VariableLike) -> Variable:
@@ -92,7 +104,7 @@ def _visible(program: Program, block: Block, by: VariableLike) -> Variable:
     return block.var_recursive(name)
 
 
-def _check_alike(old: Variable, new: Variable) -> None:
+def check_alike(old: Variable, new: Variable) -> None:
     """Refuse a variable that cannot stand for another one.
 
     Raises:
@@ -140,27 +152,25 @@ def _readers(versions: Versions, version: Version, by: str) -> list[int]:
         ArgumentError: one runs before the new variable is there, or after it holds another value.
     """
     ops = versions.block.ops
-    made = (by, versions.last.get(by, 0))
-    at = versions.writer.get(made, -1)
-    needed: set[Version] = {made}
+    new = (by, versions.last.get(by, 0))
+    at = versions.writer.get(new, -1)
+    needed: set[Version] = {new}
     ancestors: set[int] = set()
     for position in range(at, -1, -1):
         if not needed.isdisjoint(versions.writes[position]):
             ancestors.add(position)
             needed.update((*versions.reads[position], *versions.passed_by[position]))
-    readers = []
-    for position, reads in enumerate(versions.reads):
-        if version in reads and position not in ancestors:
-            if position < at:
-                raise ArgumentError(
-                    f"{place_of(ops[position])} reads {version[0]!r} before {by!r} is computed; "
-                    "insert what computes it further ahead (transform.insert_after)"
-                )
-            readers.append(position)
+    readers = [i for i, reads in enumerate(versions.reads) if version in reads]
+    readers = [i for i in readers if i not in ancestors]
+    if readers and readers[0] < at:
+        raise ArgumentError(
+            f"{place_of(ops[readers[0]])} reads {version[0]!r} before {by!r} is computed; "
+            "insert what computes it further ahead (transform.insert_after)"
+        )
     return readers
 
 
-def _check_gradients(
+def check_gradients(
     program: Program, readers: Sequence[Operator], old: Variable, new: Variable
 ) -> None:
     """Refuse to replace what gradients flow through.

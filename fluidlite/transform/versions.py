@@ -50,6 +50,15 @@ class Versions:
                 self.writer[name, self.last[name]] = position
             self.writes.append([(name, self.last[name]) for name in written])
 
+    def may_be_unset(self, version: Version) -> bool:
+        """Whether a value is that of an operator that may not run the block which computes it."""
+        name, number = version
+        variable = self.block.find_var_recursive(name)
+        if number != 1 or (variable is not None and (variable.persistable or variable.is_data)):
+            return False
+        op = self.block.ops[self.writer[version]]
+        return bool(getattr(op.definition, "condition_slot", "")) and not runs_always(op)
+
     def at(self, name: str, position: int) -> Version:
         """The value that a name holds in front of a position."""
         count = sum(
@@ -83,6 +92,21 @@ def block_of(program: Program, value: ValueLike) -> Block | None:
         return None
     where = value.after if value.before is None else value.before
     return None if where is None else operator_of(program, where).block
+
+
+def runs_always(op: Operator) -> bool:
+    """Whether an operator is a ``conditional_block`` whose condition is known to hold."""
+    if not op.type.startswith("conditional_block") or not op.input("Cond"):
+        return False
+    for name in op.input("Cond"):
+        writers = [each for each in op.block.ops if each.writes(name)]
+        if len(writers) != 1 or not _is_true(writers[0]):
+            return False
+    return True
+
+
+def _is_true(op: Operator) -> bool:
+    return op.type == "fill_constant" and not op.inputs and bool(op.attr("value"))
 
 
 def may_stay(op: Operator, name: str) -> bool:
