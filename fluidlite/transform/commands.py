@@ -22,7 +22,7 @@ from ..ir.literal import ELEMENT_TYPES
 from ..ir.program import Program
 from ..ir.variable import Variable
 from ..onnx.contents import read_file
-from .attributes import set_attributes
+from .attribute_values import set_attributes
 from .checking import (
     ROUNDING,
     OutputCheck,

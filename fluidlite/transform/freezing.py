@@ -144,14 +144,14 @@ def _freeze(copied: Program, values: Mapping[str, Any]) -> None:
         block.declare(
             Variable(block, name, shape=array.shape, dtype=array.dtype, stop_gradient=True)
         )
-        maker = Maker(block, names, _TRAINED if is_trained else _FIXED)
+        maker = ConstantMaker(block, names, _TRAINED if is_trained else _FIXED)
         maker.make(name, array)
         constants += maker.ops
     at = sum(1 for op in block.ops if op.type == "feed")
     block.set_ops([*block.ops[:at], *constants, *block.ops[at:]])
 
 
-class Maker:
+class ConstantMaker:
     """Makes operators that give variables constant values.
 
     Args:

@@ -65,25 +65,25 @@ def inline(
         place = positions_of([_always_run(operator_of(program, at))])[0]
         return transformed(program, partial(_dissolve, place=place))
     block = program.global_block() if at is None else operator_of(program, at).block
-    given = {name_of(name): name_of(value) for name, value in (inputs or {}).items()}
+    passed = {name_of(name): name_of(value) for name, value in (inputs or {}).items()}
     wanted = {name_of(name): name_of(value) for name, value in (outputs or {}).items()}
-    _check_ends(block, callee, given, wanted)
+    _check_ends(block, callee, passed, wanted)
     place = (0, -1) if at is None else positions_of([operator_of(program, at)])[0]
     return transformed(
-        program, partial(_inline, callee=callee, given=given, wanted=wanted, place=place)
+        program, partial(_inline, callee=callee, passed=passed, wanted=wanted, place=place)
     )
 
 
 def _check_ends(
-    block: Block, callee: Program, given: Mapping[str, str], wanted: Mapping[str, str]
+    block: Block, callee: Program, passed: Mapping[str, str], wanted: Mapping[str, str]
 ) -> None:
     theirs = callee.global_block()
-    for name in (*given, *wanted):
+    for name in (*passed, *wanted):
         if name not in theirs.vars:
             raise UnknownVariableError(
                 f"the callee has no variable {name!r}{suggestion(name, theirs.vars)}"
             )
-    for name, value in given.items():
+    for name, value in passed.items():
         variable = block.find_var_recursive(value)
         if variable is None:
             raise UnknownVariableError(
@@ -98,7 +98,7 @@ def _check_ends(
             raise DuplicateVariableError(
                 f"the program has a variable {value!r} already; choose another name for {name!r}"
             )
-    missing = missing_inputs(theirs, given)
+    missing = missing_inputs(theirs, passed)
     if missing:
         raise ArgumentError(
             "\n".join(["inputs of the callee are left out:", *missing])
@@ -109,7 +109,7 @@ def _check_ends(
 def _inline(
     copied: Program,
     callee: Program,
-    given: Mapping[str, str],
+    passed: Mapping[str, str],
     wanted: Mapping[str, str],
     place: tuple[int, int],
 ) -> None:
@@ -118,7 +118,7 @@ def _inline(
     block = theirs.global_block()
     target = copied.blocks[place[0]]
     names = {**names_in_merge(copied, theirs, shared_names(copied, theirs, None)), **wanted}
-    names = {**names, **given}
+    names = {**names, **passed}
     new = {(0, old): name for old, name in names.items() if old in block.vars and old != name}
     rename_in(theirs, all_names(theirs, new))
     count = append_blocks(copied, theirs, target.idx)

@@ -243,19 +243,19 @@ def _insert_copies(op: Operator, ops: Sequence[Operator], behind: bool) -> None:
     """
     block = op.block
     copies = []
-    for each in ops:
-        if not isinstance(each, Operator):
-            raise ArgumentError(f"expected a function or operators to insert, got {each!r:.60}")
-        if blocks_driven_by(each):
-            raise ArgumentError(f"{place_of(each)} drives a block; insert it by a function")
-        for name in mentions(each):
+    for source in ops:
+        if not isinstance(source, Operator):
+            raise ArgumentError(f"expected a function or operators to insert, got {source!r:.60}")
+        if blocks_driven_by(source):
+            raise ArgumentError(f"{place_of(source)} drives a block; insert it by a function")
+        for name in mentions(source):
             if block.find_var_recursive(name) is None:
-                variable = each.find_var(name)
+                variable = source.find_var(name)
                 if variable is None:
                     raise UnknownVariableError(
-                        f"{each.type}, which is inserted, names {name!r}, which nothing declares"
+                        f"{source.type}, which is inserted, names {name!r}, which nothing declares"
                     )
                 block.declare(variable.copy_to(block))
-        copies.append(copied_operator(each, block, {}))
+        copies.append(copied_operator(source, block, {}))
     at = op.idx + behind
     block.set_ops([*block.ops[:at], *copies, *block.ops[at:]])

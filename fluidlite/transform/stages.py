@@ -318,9 +318,9 @@ def _stage(
         for name, _ in (*come, *go)
         if (variable := variables[name]) is not None and variable.kind in _IN_SCOPE
     ]
-    given, results = list(filter(is_tensor, come)), list(filter(is_tensor, go))
-    stage = CutOut(versions, row, given, results, in_scope).build(program)
+    fed_values, results = list(filter(is_tensor, come)), list(filter(is_tensor, go))
+    stage = CutOut(versions, row, fed_values, results, in_scope).build(program)
     known = stage.global_block().vars
     return Transformed(
-        stage, tuple(known[n] for n, _ in given), tuple(known[n] for n, _ in results)
+        stage, tuple(known[n] for n, _ in fed_values), tuple(known[n] for n, _ in results)
     )
