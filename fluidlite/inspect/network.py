@@ -9,11 +9,11 @@ from ..errors import ArgumentError, UnknownVariableError, suggestion
 from ..ground.quoting import escaping
 from ..ir.analysis import reads_of, writes_of
 from ..ir.block import Block
+from ..ir.costs import bytes_of
 from ..ir.operator import Operator
 from ..ir.program import Program
 from ..ir.variable import Variable
 from ..opdef.gradient import is_differentiable
-from .costs import bytes_of
 from .folding import Folding
 from .graph import ProgramGraph, role_of
 from .stepping import Trace, place
