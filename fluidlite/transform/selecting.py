@@ -154,7 +154,7 @@ def _meant_by(program: Program, where: Operators) -> Iterable[Operator]:
     if isinstance(where, int) and not isinstance(where, bool):
         return _at(program, 0, where)
     if isinstance(where, tuple):
-        return _at(program, *where)  # type: ignore[misc]
+        return _at(program, *where)
     if callable(where):
         return [op for op in _all(program) if where(op)]
     raise ArgumentError(

@@ -10,8 +10,8 @@ from typing import Any
 from ..errors import ArgumentError, FetchError, suggestion
 from ..ground.dtypes import Kind
 from ..ground.values import LoDTensor
-from ..inspect.costs import bytes_of, elements_of, multiply_adds
 from ..ir.analysis import fed_names, fetched_names
+from ..ir.costs import bytes_of, elements_of, multiply_adds
 from ..ir.operator import Operator
 from ..ir.program import Program
 from ..ir.variable import Variable
