@@ -439,9 +439,9 @@ class ReverseSweep:
     def zeros(self, key: Key, value: str | Ref, op: Operator) -> Ref:
         """A gradient of zeros for a value that nothing flows to."""
         gradient = Ref(self.block.var_recursive(name_of(key)))
-        self.records.append(
-            PendingOp("fill_zeros_like", {"X": [value]}, {"Out": [gradient]}, {}, op.callsite)
-        )
+        # of the outputs of a choice only one is written
+        type = "zeros_if_written" if op.type == "select_output" else "fill_zeros_like"
+        self.records.append(PendingOp(type, {"X": [value]}, {"Out": [gradient]}, {}, op.callsite))
         self.groups.append(Contributions(key, [gradient], None))
         self.settled[key] = gradient
         return gradient

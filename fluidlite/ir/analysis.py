@@ -95,6 +95,20 @@ def _lies_in(op: Operator, index: int) -> bool:
     return block is not None
 
 
+def undeclared_inside(program: Program) -> dict[int, set[str]]:
+    """For each block that is driven, the names that its operator gives values to and that it does
+    not declare: a variable of that name around it may hold something of another shape.
+    """
+    names: dict[int, set[str]] = {}
+    for block in program.blocks:
+        for op in block.ops:
+            for index in blocks_driven_by(op) if op.definition is not None else ():
+                inside = program.blocks[index].vars
+                bound = op.instance().bound_names(op.inputs)
+                names.setdefault(index, set()).update(n for n in bound if n not in inside)
+    return names
+
+
 def driver_of(block: Block) -> tuple[str, int]:
     """The type of the operator that drives a block, or will, and its position in the block around
     it.

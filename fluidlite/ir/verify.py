@@ -13,7 +13,7 @@ from ..opdef.definition import Op, lookup
 from ..opdef.gradient import DerivedGrad
 from ..opdef.signature import Slot
 from ..opdef.spec import Spec, agree
-from .analysis import blocks_driven_by, writes_of
+from .analysis import blocks_driven_by, undeclared_inside, writes_of
 from .block import Block
 from .declared import inferred_for_now, inferred_of_integers
 from .nesting import check_nesting
@@ -234,9 +234,12 @@ def _outer_names(block: Block) -> Iterator[str]:
 
 def _check_shapes(program: Program) -> None:
     writers = Counter(n for block in program.blocks for op in block.ops for n in writes_of(op))
+    given = undeclared_inside(program)
     for block in program.blocks:
+        undeclared = given.get(block.idx, frozenset())
         for op in block.ops:
-            message = _shape_clash(op)
+            known = undeclared.isdisjoint(op.input_arg_names)
+            message = _shape_clash(op) if known else None
             # what is written several times may have had another shape
             if message and all(writers[n] < 2 for n in (*op.input_arg_names, *writes_of(op))):
                 _fail(7, message, block, op)

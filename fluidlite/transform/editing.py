@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from ..errors import VerifyError
-from ..ir.analysis import blocks_driven_by
+from ..ir.analysis import undeclared_inside
 from ..ir.block import Block
 from ..ir.operator import Operator
 from ..ir.program import Program, copy_operator
@@ -52,25 +52,12 @@ def infer_shapes(program: Program) -> None:
     Raises:
         FluidError: an operator does not fit what it reads.
     """
-    from_drivers = _given_by_drivers(program)
+    given = undeclared_inside(program)
     for block in program.blocks:
-        names = from_drivers.get(block.idx, ())
-        undeclared = {name for name in names if block.find_var_recursive(name) is None}
+        undeclared = given.get(block.idx, frozenset())
         for op in block.ops:
             if op.definition is not None and undeclared.isdisjoint(op.input_arg_names):
                 declare_outputs(op, op.instance(), block.var_recursive)
-
-
-def _given_by_drivers(program: Program) -> dict[int, set[str]]:
-    """For each block that is driven, the names that its operator gives values to: not all of them
-    need be declared.
-    """
-    names: dict[int, set[str]] = {}
-    for block in program.blocks:
-        for op in block.ops:
-            for index in blocks_driven_by(op) if op.definition is not None else ():
-                names.setdefault(index, set()).update(op.instance().bound_names(op.inputs))
-    return names
 
 
 def copied_operator(op: Operator, block: Block, names: Mapping[str, str]) -> Operator:

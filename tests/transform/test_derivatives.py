@@ -214,6 +214,23 @@ def test_second_derivatives_are_those_of_differences_through_loops_too(built):
             np.testing.assert_allclose(mine, (plus - minus) / (2 * STEP), 1e-5, 1e-6)
 
 
+@every_program
+def test_second_derivatives_are_the_same_in_both_modes(built):
+    loss = layers.reduce_sum(layers.concat([layers.reshape(o, [-1]) for o in _variables(built)]))
+    found = built.along(transform.hvp(built.program, loss, built.inputs))
+    slopes = transform.vjp(built.program, loss, built.inputs)
+    pulled = transform.vjp(slopes.program, [v.name for v in slopes.outputs], built.inputs)
+    feed = {slopes.inputs[0].name: np.ones(loss.shape), **built.feeds}
+    weights = [np.random.default_rng(5).normal(size=v.shape) for v in found]
+    feed |= {v.name: w for v, w in zip(pulled.inputs, weights, strict=True)}
+    backward = built.exe.run(pulled.program, feed, list(pulled.outputs))
+    np.testing.assert_allclose(
+        sum(np.sum(v * w) for v, w in zip(found, weights, strict=True)),
+        sum(np.sum(g * d) for g, d in zip(backward, built.direction.values(), strict=True)),
+        1e-6,
+    )
+
+
 def _variables(built):
     return [built.program.global_block().var(name) for name in built.outputs]
 
