@@ -174,6 +174,41 @@ def reshape2(op: Any, X: Spec, Shape: Spec | None, ShapeTensor: Any) -> Prepared
     return Prepared(lambda x, *_: (x.reshape(shape), kept))
 
 
+@prepares("unsqueeze")
+def unsqueeze(op: Any, X: Spec, AxesTensor: Spec | None, each: Any) -> Prepared | None:
+    """The same elements in more dimensions."""
+    if AxesTensor is not None or each:
+        return None
+    (shape,) = (spec.shape for spec in op.infer_outputs({"X": X}).values())
+    return Prepared(lambda x, *_: x.reshape(shape))
+
+
+@prepares("squeeze", "flatten")
+def other_shape(op: Any, X: Spec) -> Prepared:
+    """The same elements in another shape that follows from theirs."""
+    shape = op.target(X.shape)
+    return Prepared(lambda x: x.reshape(shape))
+
+
+@prepares("pad")
+def pad(op: Any, X: Spec) -> Prepared | None:
+    """The same elements, and a number around them."""
+    if X.kind is not Kind.LOD_TENSOR or min(op.paddings, default=0) < 0:
+        return None
+    pairs = list(zip(X.shape, op.paddings[::2], op.paddings[1::2], strict=True))
+    shape = tuple(before + n + after for n, before, after in pairs)
+    place = tuple(slice(before, before + n) for n, before, _ in pairs)
+    dtype, value = X.dtype.dtype, op.pad_value
+
+    def run(x: Any, out: Any = None) -> Any:
+        out = np.empty(shape, dtype) if out is None else out
+        out.fill(value)
+        out[place] = x
+        return out
+
+    return Prepared(run, out=True)
+
+
 @prepares("transpose2")
 def transpose2(op: Any, X: Spec) -> Prepared | None:
     """Other dimensions first, and nothing in the shape that they had."""
