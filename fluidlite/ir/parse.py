@@ -43,7 +43,7 @@ the end of the line.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..errors import FluidError, NoGradientError, ParseError, UnknownOperatorError, suggestion
@@ -118,12 +118,23 @@ class _Parser:
     # -- tokens ----------------------------------------------------------------------------------
 
     def _tokens(self) -> Iterator[Token]:
-        depth = 0
-        for match in TOKEN.finditer(self.text):
+        begin = 0
+        while begin < len(self.text):
+            begin = yield from self._tokens_to_known(begin)
+        yield Token("", "", len(self.text))
+
+    def _tokens_to_known(self, begin: int) -> Generator[Token, None, int]:
+        """The tokens up to a line that is known, which is one token; where they end."""
+        known, depth = self.known, 0
+        for match in TOKEN.finditer(self.text, begin):
             kind = match.lastgroup or ""
             if kind == "blank" or (kind == "end" and depth):
                 continue
             token = Token(kind, match[0], match.start())
+            if known and token.start in known and not depth:
+                yield Token("known", "", token.start)
+                end = self.text.find("\n", token.start)
+                return end if end >= 0 else len(self.text)
             if kind == "wrong":
                 what = (
                     "a quote that is not closed"
@@ -134,7 +145,7 @@ class _Parser:
             if kind == "mark":
                 depth += (token.text in "([") - (token.text in ")]" and depth > 0)
             yield token
-        yield Token("", "", len(self.text))
+        return len(self.text)
 
     def advance(self) -> Token:
         """The current token, which is then done with."""
@@ -249,9 +260,8 @@ class _Parser:
         self.need_end()
         role = 0
         while not self.take("}"):
-            begin = self.token.start
-            if begin in self.known:
-                self.take_known(self.known[begin], block, role)
+            if self.token.kind == "known":
+                self.take_known(block, role)
             elif self.at("--"):
                 role = self.section()
             elif self.at("var", "param", "data") and self.next.kind in ("bare", "quoted"):
@@ -262,17 +272,16 @@ class _Parser:
                 self.read.append(op)
             self.need_end()
 
-    def take_known(self, item: Item, block: Block, role: int) -> None:
-        """Put a copy of what a line says into the block, and go to the end of the line."""
-        place = self.token
+    def take_known(self, block: Block, role: int) -> None:
+        """Put a copy of what a line says into the block."""
+        place = self.advance()
+        item = self.known[place.start]
         if isinstance(item, Variable):
             self.declare(item.copy_to(block), place)
         else:
             copied = copy.copy(item)
             copied.block, copied.role = block, role
             block.take_op(copied)
-        while self.token.kind not in ("end", ""):
-            self.advance()
 
     def earlier_block(self, word: str, number: int) -> int:
         if not self.take(word):

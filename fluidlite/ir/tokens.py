@@ -30,6 +30,7 @@ class Token(NamedTuple):
     start: int
 
     def __str__(self) -> str:
-        return {"end": "the end of the line", "": "the end of the text"}.get(
-            self.kind, f"{self.text!r}"
-        )
+        return _CALLED.get(self.kind, f"{self.text!r}")
+
+
+_CALLED = {"end": "the end of the line", "": "the end of the text", "known": "another line"}

@@ -131,11 +131,12 @@ def _apart(base: Program, ours: Program, theirs: Program) -> tuple[dict[int, Blo
     are the same.
     """
     count = base.num_blocks
-    sides = [program.clone() for program in (ours, theirs)]
+    sides = [ours, theirs]
     added = ["\n".join(map(_block_text, side.blocks[count:])) for side in sides]
     if all(added) and added[0] != added[1]:
-        later = sides[added.index(max(added))]
-        moved = max(side.num_blocks for side in sides if side is not later) - count
+        place = added.index(max(added))
+        moved = sides[1 - place].num_blocks - count
+        later = sides[place] = sides[place].clone()
         numbers = {k: k + moved * (k >= count) for k in range(-1, later.num_blocks)}
         for block in later.blocks:
             for op in block.ops:
@@ -334,7 +335,8 @@ class _Operators:
         self.merger = merger
         self.block = block
         self.base = sides[0].ops
-        self.ours, self.theirs = (_Fates(sides[0].ops, side.ops) for side in sides[1:])
+        texts = [*map(_whole_text, self.base)]
+        self.ours, self.theirs = (_Fates(self.base, texts, side.ops) for side in sides[1:])
         self.added: tuple[list[Operator], list[Operator]] = ([], [])  # by one side only
 
     def merged(self) -> list[Operator]:
@@ -470,18 +472,21 @@ def _ordered(merged: Mapping[str, T], like: Operator, table: str) -> dict[str, T
 class _Fates:
     """What became of each operator of the base, and what was added before and behind it."""
 
-    def __init__(self, base: Sequence[Operator], side: Sequence[Operator]) -> None:
+    def __init__(
+        self, base: Sequence[Operator], texts: Sequence[str], side: Sequence[Operator]
+    ) -> None:
         self.fates: list[Operator | None] = [None] * len(base)
         self.changed: set[int] = set()  #: those that are there, but say something else
         self.added: list[list[Operator]] = [[] for _ in range(len(base) + 1)]
         whole = (0, len(base), 0, len(side))
-        pairs: list[tuple[int, int]] = []
-        for key in (_whole_text, _writer, _reader):
-            mine, others = [*map(key, base)], [*map(key, side)]
+        pairs = aligned(texts, [*map(_whole_text, side)])
+        for key in (_writer, _reader):
             for i, j, k, m in list(gaps(pairs, whole)):
-                more = [(i + x, k + y) for x, y in aligned(mine[i:j], others[k:m])]
-                pairs += more
-                self.changed.update(x for x, _ in more if key is not _whole_text)
+                if i < j and k < m:
+                    mine, others = [*map(key, base[i:j])], [*map(key, side[k:m])]
+                    more = [(i + x, k + y) for x, y in aligned(mine, others)]
+                    pairs += more
+                    self.changed.update(x for x, _ in more)
             pairs.sort()
         for i, k in pairs:
             self.fates[i] = side[k]
