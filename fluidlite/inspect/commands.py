@@ -33,6 +33,7 @@ from ..runtime.executor import Executor
 from ..scope import Scope
 from ..transform.patches import make_patch
 from ..transform.saved_models import read_model
+from ..transform.three_way_values import is_equal_value
 from .diff import Difference, diff
 from .exports import to_dot, to_mermaid
 from .folding import VISIBLE
@@ -224,10 +225,16 @@ def _patch(given: argparse.Namespace) -> int:
     if given.json or given.html:
         raise UsageError("a patch is a text: leave out --json and --html")
     try:
-        patch = make_patch(read_model(given.before).program, read_model(given.after).program)
+        before, after = read_model(given.before), read_model(given.after)
     except FileError as error:
         complain(str(error))
         return 2
+    patch = make_patch(before.program, after.program)
+    both = before.values.keys() & after.values.keys()
+    other = [n for n in sorted(both) if not is_equal_value(before.values[n], after.values[n])]
+    if other:
+        listed = ", ".join(map(printable, other[:5])) + (", ..." if len(other) > 5 else "")
+        complain(f"values differ, which no patch holds: {listed}")
     if given.output:
         write_text(given.output, str(patch))
         say(f"wrote {given.output}: {len(patch.hunks)} changes")

@@ -370,7 +370,8 @@ def _set_attr(given: argparse.Namespace) -> int:
 
 
 def _assigned(text: str) -> tuple[str, str]:
-    return _pair("NAME=VALUE", text)
+    name, equals, value = text.partition("=")
+    return (name, value) if name and equals else _pair("NAME=VALUE", text)
 
 
 def _operators(text: str) -> str | int | tuple[int, int]:

@@ -29,8 +29,8 @@ def merge3_values(
     conflicts = []
     for name in saved_names(program):
         before, one, other = (side.get(name) for side in (base, ours, theirs))
-        chosen = other if _is_equal(before, one) else one
-        if chosen is one and not _is_equal(other, before) and not _is_equal(other, one):
+        chosen = other if is_equal_value(before, one) else one
+        if chosen is one and not is_equal_value(other, before) and not is_equal_value(other, one):
             texts = map(_value_text, (before, one, other))
             conflicts.append(Conflict(f"variable {name!r}", "value", *texts))
         if chosen is not None:
@@ -40,7 +40,7 @@ def merge3_values(
     return values
 
 
-def _is_equal(one: Any, other: Any) -> bool:
+def is_equal_value(one: Any, other: Any) -> bool:
     """Whether two values of a variable are the same to the last bit; None where there is none."""
     if one is None or other is None:
         return one is other

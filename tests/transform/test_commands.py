@@ -223,6 +223,9 @@ def test_set_attr_takes_values_of_every_kind(models):
     assert main([*words, "scale=2", "bias_after_scale=false", "op_namescope=/here/"]) == 0
     op = next(o for o in read_model("made.txt").program.global_block().ops if o.type == "scale")
     assert (op.attr("scale"), op.attr("bias_after_scale"), op.namescope) == (2.0, False, "/here/")
+    assert main(["set-attr", "made.txt", "scale", "op_device=cpu", "--in-place"]) == 0
+    assert main(["set-attr", "made.txt", "scale", "op_device=", "--in-place"]) == 0
+    assert not any(op.device for op in read_model("made.txt").program.global_block().ops)
 
 
 def test_wrong_attributes_change_nothing(models, capsys):
@@ -260,6 +263,10 @@ def test_a_patch_is_made_applied_and_taken_back(models, capsys):
     assert main(["apply", "x.patch", "made", "--reverse", "--in-place"]) == 0
     assert all(map(np.array_equal, results("made"), results("model")))
     assert main(["diff", "--patch", "made", "model"]) == 0
+    changed_value("fc_1.b_0", 1, "other")
+    capsys.readouterr()
+    assert main(["diff", "--patch", "model", "other"]) == 0
+    assert "values differ, which no patch holds: fc_1.b_0" in capsys.readouterr().err
     assert "leave out --json" in refused(
         capsys, "diff", "--patch", "--json", "made", "model", status=2
     )
