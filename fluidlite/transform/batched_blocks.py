@@ -25,6 +25,7 @@ class BlockBatching:
         size: the number of examples; -1 where it is not known.
         read: names that operators of the program read.
         wanted: names of outputs.
+        stem: what new variables are called.
         around: what batches the block around it.
     """
 
@@ -34,10 +35,11 @@ class BlockBatching:
         size: int,
         read: Iterable[str],
         wanted: Iterable[str],
+        stem: str,
         around: BlockBatching | None = None,
     ) -> None:
         self.block: Block = block
-        self.f: Batching = Batching(block, size, rule_of, looped)
+        self.f: Batching = Batching(block, size, rule_of, looped, stem)
         self.wanted: frozenset[str] = frozenset(wanted)
         self.read: frozenset[str] = self.wanted.union(read)
         self._absent: set[str] = set()  #: names of outputs that are not made
@@ -46,7 +48,6 @@ class BlockBatching:
         #: name -> its value, where that is batched
         self.values: dict[str, BatchedValue] = {}
         self.written: set[str] = set()  #: names that have a value by now
-        self.left: set[int] = set()  #: the numbers of blocks that nothing drives any more
         #: name -> its shape in the program for one example
         self.shapes: dict[str, Shape] = {
             name: variable.shape for name, variable in block.vars.items() if variable.has_shape
@@ -56,14 +57,13 @@ class BlockBatching:
                 name: self.f.value(value.variable, value.batch_axis)
                 for name, value in around.values.items()
             }
-            self.left = around.left
             self.written = set(around.written)
             self.shapes = {**around.shapes, **self.shapes}
             self.f.like, self.f.ways = around.f.like, around.f.ways
 
     def inside(self, block: Block) -> BlockBatching:
         """What batches a block that an operator of this one drives."""
-        return BlockBatching(block, self.f.size, self.read, self.wanted, self)
+        return BlockBatching(block, self.f.size, self.read, self.wanted, self.f.stem, self)
 
     @property
     def batched_names(self) -> list[str]:

@@ -12,6 +12,7 @@ from ..ground.dtypes import Kind
 from ..ir.analysis import blocks_of, free_reads, reads_of, writes_of
 from ..ir.block import Block
 from ..ir.operator import EMPTY, Operator
+from ..ir.program import Program
 from ..opdef.definition import lookup
 from .batched_blocks import BlockBatching, place_of, refuse_to_keep
 from .batched_loops import one_example, repeat
@@ -36,6 +37,7 @@ class AgainError(FluidError):
 
 
 #: those that are batched as they are, where examples share their condition
+_PARTIAL = ("conditional_block", "select_output")  #: types of what may not write its outputs
 _DRIVERS = {"while": "X", "conditional_block": "Input", "conditional_block_infer": "Input"}
 
 
@@ -166,7 +168,7 @@ class BatchedControl:
         find, written = self._walk.block.var_recursive, self._walk.written
         end, at = position, position
         while at <= end:
-            is_branch = branches and ops[at].type.startswith("conditional_block")
+            is_branch = branches and ops[at].type.startswith(_PARTIAL)
             for name in writes_of(ops[at]):
                 is_partial = is_branch and name not in written
                 if is_partial or find(name).kind is not Kind.LOD_TENSOR:
@@ -189,6 +191,9 @@ class BatchedControl:
             f.ways.append(BatchingWay(op.type, "looped"))
         block = around.program.add_block(around.idx)
         written = list(dict.fromkeys(name for op in ops for name in writes_of(op)))
+        for op in ops:
+            for name in writes_of(op):
+                refuse_to_keep(op, around.var_recursive(name))
         read = _outer_reads(ops)
         sequences = {name: f.front(walk.value(name)) for name in read if name in walk.values}
         for whole in sequences.values():
@@ -203,29 +208,36 @@ class BatchedControl:
         for k, name in enumerate(shared):
             if name in block.vars:  # a pass begins with what examples share
                 shared[k] = self._first(name, block)
-        moving = _Moving(block)
+        moving = BlockMoving(block)
         for op in ops:
             moving.move(op)
-        walk.left.update(moving.left)
         needed = {name for op in later for name in reads_of(op)} | walk.wanted
         inside = {name for op in ops for name in reads_of(op)}
+        ends = not walk.wanted  # what nothing reads may be wanted, too
         results = [
             name
             for name in written
             if around.var_recursive(name).kind is Kind.LOD_TENSOR
-            and (name in needed or name not in inside or name not in around.vars)
+            and (name in needed or name not in around.vars or (ends and name not in inside))
         ]
-        for name in results:
-            refuse_to_keep(ops[0], around.var_recursive(name))
-        repeat(f, block, sequences, shared, [block.vars[name] for name in results])
-        for name in results:
+        ends_as = {
+            name: block.builder(f.stem).assign(block.vars[name]).name
+            if name in walk.written
+            else name
+            for name in results
+        }  # a name that held what examples share is written by an operator whose shape follows
+        repeat(f, block, sequences, shared, [block.vars[name] for name in ends_as.values()])
+        for name, end in ends_as.items():
+            if end != name:
+                target = around.var_recursive(name)
+                f.parent.append(lookup("assign")(), {"X": around.var(end)}, {"Out": target})
             walk.take(name)
 
     def _first(self, name: str, block: Block) -> str:
         """Let a block begin with a value that stands around it; the name of that there."""
-        around = self._walk.block
-        assign = lookup("assign")()
-        kept = around.builder("vmap.tmp").assign(around.var_recursive(name))
+        walk, assign = self._walk, lookup("assign")()
+        around = walk.block
+        kept = around.builder(walk.f.stem).assign(around.var_recursive(name))
         block.add_op(assign, {"X": kept}, {"Out": block.vars[name]})
         return kept.name
 
@@ -246,7 +258,20 @@ def _outer_reads(ops: Iterable[Operator]) -> list[str]:
     return list(read)
 
 
-class _Moving:
+def unshare_blocks(program: Program) -> None:
+    """Give each operator of a program a block of its own, where several drive one."""
+    driven: set[int] = set()
+    for block in list(program.blocks):
+        for op in block.ops:
+            for name in getattr(op.definition, "block_attributes", ()):
+                number = op.attrs.get(name)
+                if number in driven:
+                    op.set_attr(name, BlockMoving(block).copied(number, block))
+                elif number is not None:
+                    driven.add(number)
+
+
+class BlockMoving:
     """Moves operators with the blocks that they drive to another block.
 
     Args:
@@ -257,11 +282,6 @@ class _Moving:
         self._block = block
         self._moved: dict[int, int] = {}  #: old number of a block -> new one
 
-    @property
-    def left(self) -> Iterable[int]:
-        """The numbers of the blocks that nothing drives any more."""
-        return self._moved
-
     def move(self, op: Operator, block: Block | None = None) -> None:
         """Put an operator at the end of the block, or of one that was moved."""
         to = self._block if block is None else block
@@ -270,9 +290,9 @@ class _Moving:
         definition = op.definition
         for name in () if definition is None else definition.block_attributes:
             if name in op.attrs:
-                copied.set_attr(name, self._copied(op.attrs[name], to))
+                copied.set_attr(name, self.copied(op.attrs[name], to))
 
-    def _copied(self, number: int, around: Block) -> int:
+    def copied(self, number: int, around: Block) -> int:
         """The number of a copy of a block."""
         program = around.program
         block = program.blocks[number]

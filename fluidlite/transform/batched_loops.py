@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from .. import unique_name
 from ..ground.dtypes import Kind
 from ..ir.block import Block
 from ..ir.variable import Variable
@@ -27,7 +28,7 @@ def looped(f: Batching, op: Op, ins: Values, want: frozenset[str] | None) -> dic
     for whole in sequences.values():
         one_example(block, whole)
     inner = each(operands, lambda v: block.vars[v.variable.name] if v.is_batched else v.variable)
-    outs = f.results_of(op, inner, want, block.builder("vmap.tmp"))
+    outs = f.results_of(op, inner, want, block.builder(f.stem))
     block.add_op(op, inner, outs)
     for slot in op.outputs:
         if slot.hidden and any(not v.has_shape for v in flat({"": outs.get(slot.name)})):
@@ -68,7 +69,7 @@ def repeat(
         if f.block.find_var_recursive(one.name) is None:
             shape = (f.size, *one.shape) if one.has_shape else None
             f.block.declare_var(one.name, one.dtype if one.has_dtype else None, shape)
-    scopes = f.block.declare_var(type=Kind.STEP_SCOPES)
+    scopes = f.block.declare_var(unique_name.generate(f.stem), type=Kind.STEP_SCOPES)
     driver = lookup("recurrent")({"sub_block": block.idx, "ex_states": [], "states": []})
     inputs = {"inputs": list(sequences), "parameters": list(dict.fromkeys(shared))}
     f.block.add_op(driver, inputs, {"outputs": [v.name for v in results], "step_scopes": scopes})

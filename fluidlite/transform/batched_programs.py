@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -17,7 +18,7 @@ from ..errors import (
 from ..ground.console import say
 from ..ground.dtypes import Kind
 from ..ground.tracebacks import api_boundary
-from ..ir.analysis import reads_of, writes_of
+from ..ir.analysis import blocks_driven_by, reads_of, writes_of
 from ..ir.block import Block
 from ..ir.operator import Operator
 from ..ir.program import Program
@@ -25,7 +26,7 @@ from ..ir.pruning import drop_blocks
 from ..ir.variable import Variable
 from ..opdef.definition import lookup
 from .batched_blocks import BlockBatching
-from .batched_control import AgainError, BatchedControl, Forced
+from .batched_control import AgainError, BatchedControl, Forced, unshare_blocks
 from .editing import transformed
 from .results import Transformed
 
@@ -135,6 +136,24 @@ def _computed(program: Program, names: Iterable[str]) -> list[str]:
     return [name for name in names if name in written and name not in read]
 
 
+def _free_stem(program: Program) -> str:
+    """What no variable of a program is called after."""
+    names = [name for block in program.blocks for name in block.vars]
+    stems = (f"vmap{k or ''}.tmp" for k in itertools.count())
+    return next(stem for stem in stems if not any(name.startswith(stem) for name in names))
+
+
+def _idle_blocks(program: Program) -> set[int]:
+    """The numbers of the blocks that no operator drives, at any depth."""
+    driven, left = {0}, [0]
+    while left:
+        for op in program.blocks[left.pop()].ops:
+            inside = set(blocks_driven_by(op)) - driven
+            driven |= inside
+            left += inside
+    return {block.idx for block in program.blocks} - driven
+
+
 class _Vmap:
     """One transformation: what is asked, and how it was done.
 
@@ -165,10 +184,11 @@ class _Vmap:
 
     def change(self, program: Program) -> None:
         """Batch a copy."""
+        unshare_blocks(program)
         block = program.global_block()
         axes = {name: axis for name, axis in self._axes.items() if block.has_var(name)}
         read = {name for b in program.blocks for op in b.ops for name in reads_of(op)}
-        walk = BlockBatching(block, self._size, read, self._wanted or ())
+        walk = BlockBatching(block, self._size, read, self._wanted or (), _free_stem(program))
         computed = _computed(program, axes)
         ahead, firsts = [], []
         for name, axis in axes.items():
@@ -189,7 +209,7 @@ class _Vmap:
             read = {name for op in block.ops for name in reads_of(op)}
             ends = [n for n in walk.batched_names if n not in read or n in self._fetched(ops)]
             self._results = [name for name in ends if name not in self._axes]
-        drop_blocks(program, walk.left)
+        drop_blocks(program, _idle_blocks(program))
         self._ways = [(way.op_type, way.way) for way in walk.f.ways]
 
     def _fetched(self, ops: Iterable[Operator]) -> set[str]:

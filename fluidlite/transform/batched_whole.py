@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from ..ir.variable import Variable
 from ..opdef.definition import Op, lookup
 from ..opdef.gradient import DerivedGrad
 from ..opdef.rule import RuleArgument
+from ..opdef.spec import Spec
 from .batching import (
     BatchedValue,
     Batching,
@@ -123,9 +125,15 @@ class Whole:
             return self._as_read(f, op, value, reads[slot], plan)
 
         final = each_with_slot(operands, as_read)
-        outs = f.plain(changed(op, plan.attrs), final, want, 0)
+        on_all = changed(op, plan.attrs)
+        outs = f.plain(on_all, final, want, 0)
+        if stands_for_shape(op, "XShape"):
+            variable = final["XShape"].variable
+            outs = _declared(outs, variable, variable.shape[1:])
+        elif is_first:
+            outs = _shaped(outs, on_all, final)
         lost = {name: plan.widened[of] for of, name in op.grad_slots.items() if of in plan.widened}
-        return _shaped(_narrowed(f, outs, lost), op, final)
+        return _narrowed(f, outs, lost)
 
     def _refuses(self, ins: Values) -> bool:
         """Whether inputs of the operator are not as they have to be."""
@@ -155,18 +163,42 @@ def changed(op: Op, attrs: Mapping[str, Any]) -> Op:
     return made
 
 
-def _shaped(outs: dict[str, Any], op: DerivedGrad, ins: Values) -> dict[str, Any]:
-    """Gradients with the shape of what they are of, where only what the operator made is read: that
-    has the shape of its input, or says which that is.
-    """
-    said = [read for read in op.reads if read.source != "in" and ins.get(read.slot) is not None]
-    read = min(said, key=lambda read: read.source != "out")
-    variable = next(flat({"": ins[read.slot]})).variable
-    shape = variable.shape[1 if stands_for_shape(op, read.slot) else 0 :]
+def _declared(outs: dict[str, Any], variable: Variable, shape: Sequence[int]) -> dict[str, Any]:
+    """Gradients of which nothing says the shape, with the one of what they are of."""
     for made in flat(outs):
-        if not made.variable.has_shape and 0 not in shape:
+        if not made.variable.has_shape:
             made.variable.declare(shape, variable.dtype)
     return outs
+
+
+def _shaped(outs: dict[str, Any], op: DerivedGrad, ins: Values) -> dict[str, Any]:
+    """Gradients of which nothing says the shape, with the one of a result of the operator, where
+    that gives what it is given.
+
+    Args:
+        outs: the gradients by slot.
+        op: the gradient operator, on the whole batch.
+        ins: its inputs by slot.
+    """
+    forward = op.like(op.derived_from)
+    specs = {r.of: each_of(ins.get(r.slot), _spec) for r in op.reads if r.source == "in"}
+    absent = [s for s in forward.inputs if specs.get(s.name) is None and not s.optional]
+    if len(absent) != 1 or absent[0].many or all(v.variable.has_shape for v in flat(outs)):
+        return outs
+    for read in sorted(op.reads, key=lambda read: read.source != "out"):
+        value = ins.get(read.slot)
+        if read.source == "in" or not isinstance(value, BatchedValue) or not value.dtype.is_float:
+            continue
+        given = {slot: spec for slot, spec in specs.items() if spec is not None}
+        found = forward.infer_outputs({**given, absent[0].name: _spec(value)}).get(read.of)
+        if found is not None and found.shape == value.variable.shape:
+            return _declared(outs, value.variable, value.variable.shape)
+    return outs
+
+
+def _spec(value: BatchedValue) -> Spec:
+    """What is known of the values of all examples."""
+    return Spec(value.variable.shape, value.dtype)
 
 
 def _is_batched(held: Any) -> bool:
@@ -257,7 +289,11 @@ class Reshaping(BatchingRule):
     ) -> dict[str, Any] | None:
         """The gradient operator as it is."""
         given = each_with_slot(ins, partial(f.as_read, op))
-        return _shaped(f.plain(op, given, want, 0), op, given)
+        outs = f.plain(op, given, want, 0)
+        if stands_for_shape(op, "XShape"):
+            variable = given["XShape"].variable
+            return _declared(outs, variable, variable.shape[1:])
+        return outs
 
 
 @dataclass(frozen=True)

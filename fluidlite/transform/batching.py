@@ -92,6 +92,7 @@ class Batching(Interpreter):
         size: the number of examples; -1 where it is known when the program runs.
         rule_of: gives the rule of an operator's definition; None where there is none.
         loop: appends an operator that runs for one example after the other.
+        stem: what new variables are called; the program has none that begins so.
     """
 
     def __init__(
@@ -100,9 +101,11 @@ class Batching(Interpreter):
         size: int,
         rule_of: Callable[[type[Op]], Any],
         loop: Callable[[Batching, Op, Values, frozenset[str] | None], dict[str, Any]],
+        stem: str,
     ) -> None:
         self.block: Block = block
-        self.parent: Builder = block.builder("vmap.tmp")
+        self.stem: str = stem
+        self.parent: Builder = block.builder(stem)
         self.size: int = size
         #: a variable with the examples as its first dimension
         self.like: Variable | None = None
@@ -295,7 +298,9 @@ def root_of(definition: type[Op]) -> type[Op]:
 
 def stands_for_shape(op: Op, slot: str) -> bool:
     """Whether a slot of an operator, or of its gradient, holds a shape behind a dimension of 0."""
-    return slot == "XShape" and issubclass(root_of(type(op)), KeepsShape)
+    definition = type(op)
+    is_there = slot in definition.input_slots or slot in definition.output_slots
+    return slot == "XShape" and is_there and issubclass(root_of(definition), KeepsShape)
 
 
 def width_of(op: Op, slot: str, ins: Values) -> int:
