@@ -8,6 +8,7 @@ from ..errors import LoDError, UnsupportedError
 from ..ir.analysis import reads_of, writes_of
 from ..ir.block import Block
 from ..ir.operator import EMPTY, Operator, OpRole
+from ..ir.shape_inference import declare_outputs
 from ..ir.variable import Variable
 from ..opdef.definition import Op, lookup
 from ..opdef.gradient import GRAD
@@ -97,11 +98,24 @@ class BlockBatching:
 
     def keep(self, op: Operator) -> None:
         """Append an operator as it is, whose results examples share."""
+        self._declare(op)
         self.block.take_op(op)
         self.written.update(writes_of(op))
         for name in writes_of(op):
             self.values.pop(name, None)
         self._refresh()
+
+    def _declare(self, op: Operator) -> None:
+        """Let what an operator writes have its shape, where its name held something else before."""
+        if op.definition is None:
+            return
+        variables = [self.block.var_recursive(name) for name in writes_of(op)]
+        before = [variable.shape for variable in variables]
+        declare_outputs(op, op.instance(), self.block.var_recursive)
+        for variable, shape in zip(variables, before, strict=True):
+            now = variable.shape
+            if len(now) == len(shape) and all(n in (-1, m) for m, n in zip(shape, now)):
+                variable.redeclare(shape)  # which may say more
 
     def step(self, op: Operator) -> None:
         """Append what an operator does for all examples."""

@@ -4,7 +4,7 @@ other.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from ..errors import FluidError, UnsupportedError
@@ -19,12 +19,14 @@ from .batched_loops import one_example, repeat
 from .batching import BatchingWay
 from .editing import copied_operator
 
+BRANCH = -1
+
 
 class Forced(NamedTuple):
     """What has to be batched, though that does not show where it is made."""
 
     block: int  #: the number of the block
-    position: int  #: of the operator in it
+    position: int  #: of the operator in it; :data:`BRANCH` for the one that writes ``name``
     name: str  #: of what it carries; empty where the operator is looped over the examples
 
 
@@ -52,6 +54,7 @@ class BatchedControl:
     def __init__(self, walk: BlockBatching, forced: set[Forced]) -> None:
         self._walk = walk
         self._forced = forced
+        self._branches: set[str] = set()  #: names that branches wrote
 
     def run(self, ops: Sequence[Operator]) -> None:
         """Append what operators do for all examples."""
@@ -59,7 +62,9 @@ class BatchedControl:
         while position < len(ops):
             op = ops[position]
             definition = op.definition
-            depends = self._walk.depends(op)
+            depends = self._walk.depends(op) or self._forced_by(op)
+            if op.type.startswith("conditional_block"):
+                self._branches.update(writes_of(op))
             if definition is None or definition.execute is None or not depends:
                 if depends and _touches_arrays(op, self._walk.block):
                     self._array(op)
@@ -72,14 +77,29 @@ class BatchedControl:
             else:
                 position = self._control(ops, position)
 
+    def _forced_by(self, op: Operator) -> list[str]:
+        """What a branch writes that has to be batched, since another branch gives the like."""
+        if op.type not in _DRIVERS:
+            return []
+        number = self._walk.block.idx
+        return [n for n in op.output("Out") if Forced(number, BRANCH, n) in self._forced]
+
+    def _branch_value(self, name: str) -> str:
+        """The name of a branch's result with a value of each example."""
+        walk = self._walk
+        if name in walk.values:
+            return name
+        if name in self._branches:
+            raise AgainError(Forced(walk.block.idx, BRANCH, name))
+        return walk.f.front(walk.value(name)).name
+
     def _control(self, ops: Sequence[Operator], position: int) -> int:
         """Append an operator that drives a block; the position behind what was appended."""
         op, walk = ops[position], self._walk
         key = Forced(walk.block.idx, position, "")
         slot = _DRIVERS.get(op.type)
         if op.type == "select_input" and not walk.depends_on(op, "Mask"):
-            for name in op.input("X"):
-                walk.make_batched(name)
+            op.set_input("X", *[self._branch_value(name) for name in op.input("X")])
             walk.block.take_op(op)
             walk.take(op.output("Out")[0])
             return position + 1
@@ -108,6 +128,8 @@ class BatchedControl:
         inner, ops = walk.inside(block), block.ops
         block.set_ops([])
         BatchedControl(inner, self._forced).run(ops)
+        for name in self._forced_by(op):
+            inner.make_batched(name)
         condition = op.input(op.definition.condition_slot)
         if op.definition.repeats and any(name in inner.values for name in condition):
             raise AgainError(key)
@@ -195,7 +217,8 @@ class BatchedControl:
             for name in writes_of(op):
                 refuse_to_keep(op, around.var_recursive(name))
         read = _outer_reads(ops)
-        sequences = {name: f.front(walk.value(name)) for name in read if name in walk.values}
+        fronts = {name: f.front(walk.value(name)) for name in read if name in walk.values}
+        sequences = {whole.name: whole for whole in fronts.values()}
         for whole in sequences.values():
             one_example(block, whole)
         for name in written:
@@ -204,11 +227,11 @@ class BatchedControl:
                 block.declare(local)
                 if name in walk.shapes:
                     local.declare(walk.shapes[name])
-        shared = [name for name in read if name not in sequences]
+        shared = [name for name in read if name not in fronts]
         for k, name in enumerate(shared):
             if name in block.vars:  # a pass begins with what examples share
                 shared[k] = self._first(name, block)
-        moving = BlockMoving(block)
+        moving = BlockMoving(block, {name: whole.name for name, whole in fronts.items()})
         for op in ops:
             moving.move(op)
         needed = {name for op in later for name in reads_of(op)} | walk.wanted
@@ -276,16 +299,18 @@ class BlockMoving:
 
     Args:
         block: where to.
+        names: old name -> new name.
     """
 
-    def __init__(self, block: Block) -> None:
+    def __init__(self, block: Block, names: Mapping[str, str] | None = None) -> None:
         self._block = block
+        self._names = names or {}
         self._moved: dict[int, int] = {}  #: old number of a block -> new one
 
     def move(self, op: Operator, block: Block | None = None) -> None:
         """Put an operator at the end of the block, or of one that was moved."""
         to = self._block if block is None else block
-        copied = copied_operator(op, to, {})
+        copied = copied_operator(op, to, self._names)
         to.take_op(copied)
         definition = op.definition
         for name in () if definition is None else definition.block_attributes:

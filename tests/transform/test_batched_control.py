@@ -150,3 +150,22 @@ def test_a_counter_beside_a_loop_stays_the_same_for_all_examples():
     made = vmap(fluid.default_main_program(), ["x"], [out])
     shapes = {v.name: v.shape for v in made.program.list_vars() if v.dtype.name == "INT64"}
     assert set(shapes.values()) == {(1,)}
+
+
+@pytest.mark.parametrize("flag", [False, True])
+def test_a_branch_that_gives_the_same_for_all_examples_stands_beside_one_that_does_not(flag):
+    x, w = fluid.data("x", [3], "float64"), fluid.data("w", [3], "float64")
+    y = layers.cond(fluid.data("flag", [1], "bool"), lambda: x * 2.0, lambda: layers.square(w))
+    feed = {"x": RANDOM.normal(size=[4, 3]), "w": np.arange(3.0), "flag": np.array([flag])}
+    check(["x"], feed, [y])
+
+
+def test_names_of_new_variables_are_not_those_of_a_program_that_was_batched():
+    x, y = fluid.data("x", [3], "float64"), fluid.data("y", [3], "float64")
+    out = layers.cumsum(layers.elementwise_mul(x, y))
+    inner = vmap(fluid.default_main_program(), [y], [out])
+    with fluid.unique_name.guard():
+        outer = vmap(fluid.Program.parse(str(inner.program)), ["x"], [out.name])
+    feed = {"x": RANDOM.normal(size=[2, 3]), "y": RANDOM.normal(size=[4, 3])}
+    (found,) = fluid.Executor().run(outer.program, feed, list(outer.outputs))
+    np.testing.assert_allclose(found, np.cumsum(feed["x"][:, None] * feed["y"], axis=-1))
