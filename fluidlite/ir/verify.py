@@ -18,6 +18,7 @@ from .block import Block
 from .declared import inferred_for_now, inferred_of_integers
 from .nesting import check_nesting
 from .operator import EMPTY, Names, Operator
+from .shape_inference import results_of
 from .variable import Parameter, Variable
 
 if TYPE_CHECKING:
@@ -118,11 +119,13 @@ def _check_variables(block: Block) -> None:
 
 
 def _check_names(op: Operator, bound: set[str]) -> None:
-    block = op.block
+    block, declared = op.block, op.block.vars
     outside = () if op.definition is None else op.definition.fluid.outside
     inside = [n for slot, names in op.inputs.items() if slot not in outside for n in names]
     for name in (*inside, *op.output_arg_names):
-        if name != EMPTY and name not in bound and block.find_var_recursive(name) is None:
+        if name in declared or name == EMPTY or name in bound:
+            continue
+        if block.find_var_recursive(name) is None:
             _fail(2, f"there is no variable {name!r}{suggestion(name, block.vars)}", block, op)
 
 
@@ -197,7 +200,9 @@ class _Written:
             known.insert(0, {name for op in forward.ops for name in writes_of(op)})
         for op in block.ops:
             for name in op.input_arg_names:
-                if not any(name in names for names in known) and _needs_a_writer(block, name):
+                if name in written or any(name in names for names in known):
+                    continue
+                if _needs_a_writer(block, name):
                     message = f"variable {name!r} is read before anything writes it"
                     _fail(3, message, block, op)
             for index in blocks_driven_by(op):
@@ -257,7 +262,7 @@ def _shape_clash(op: Operator) -> str | None:
             return None
         specs[slot] = found if instance.input_slots[slot].many else found[0]
     try:
-        inferred = instance.infer_outputs(specs)
+        inferred = results_of(op, instance, specs)
     except FluidError as error:
         again = inferred_of_integers(op, instance, specs, error)
         later = inferred_for_now(op, instance, specs, error) if again is None else again[0]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_right, insort
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from math import ceil
 
+from ..ground.callsite import CallSite
 from ..ir.analysis import (
     blocks_driven_by,
     fetched_names,
@@ -19,6 +22,8 @@ from .versions import may_stay
 
 #: a name, and how often the block had written it
 Value = tuple[str, int]
+#: between replacements in front of one position
+_STEP = 2.0**-32
 Slots = Mapping[str, tuple[Value | None, ...]]
 
 
@@ -37,9 +42,14 @@ class BlockValues:
         self.ops: list[Operator] = block.ops
         self.inputs: list[Slots] = []
         self.outputs: list[Slots] = []
-        self.maker: dict[Value, int] = {}
+        self.maker: dict[Value, float] = {}
         self.readers: dict[Value, list[int]] = {}
         self.writes: dict[str, list[int]] = {}
+        #: the positions of operators that were replaced
+        self.gone: set[int] = set()
+        self._placed: Counter[int] = Counter()
+        self._moved_readers: dict[Value, list[float]] = {}
+        self._moved_writes: dict[str, list[float]] = {}
         self._needed = needed
         self._numbers = numbers
         for position, op in enumerate(self.ops):
@@ -77,38 +87,88 @@ class BlockValues:
             [None if name == EMPTY else (name, len(writes.get(name, ()))) for name in names]
         )
 
-    def said(self, at: int) -> str:
-        """An operator in a message: its position in the user's program, its type and line."""
+    def said(self, at: float) -> str:
+        """An operator in a message: its position in the user's program, its type and line; that
+        which a replacement stands in front of.
+        """
+        at = ceil(at)
         op = self.ops[at]
-        where = "" if op.callsite is None else f" at {op.callsite}"
-        block = f"block {self.block.idx}, " if self.block.idx else ""
-        return f"{block}operator {self._numbers.get(id(op), at)}, {op.type}{where}"
+        return said_operator(self.block.idx, self._numbers.get(id(op), at), op.type, op.callsite)
 
-    def is_needed(self, value: Value) -> bool:
-        """Whether a value is still there when the block ends, and is read from outside."""
+    def why_needed(self, value: Value) -> str:
+        """Why a value has to be there, under its name, when the block ends; empty where it need not
+        be.
+        """
         name, version = value
         if version < len(self.writes.get(name, ())):
-            return False
+            return ""
         variable = self.block.vars.get(name)
-        return variable is None or variable.persistable or name in self._needed
+        if variable is None:
+            return "belongs to a block around this one"
+        if variable.persistable:
+            return "stays in the scope"
+        return "is kept, fetched, or read from another block" if name in self._needed else ""
+
+    def readers_of(self, value: Value) -> Iterator[float]:
+        """Where a value is read now: positions of operators, and those of replacements."""
+        gone = self.gone
+        yield from (at for at in self.readers.get(value, ()) if at not in gone)
+        yield from self._moved_readers.get(value, ())
 
     def rewritten_between(
-        self, name: str, begin: int, end: int, but: Collection[int]
-    ) -> int | None:
-        """The position of an operator that writes a name; None where none does.
+        self, name: str, begin: float, end: float, but: Collection[int]
+    ) -> float | None:
+        """Where a name is written first between two positions; None where it is not.
 
         Args:
             name: of a variable.
-            begin, end: positions; the first one looked at, and the one behind the last.
+            begin, end: what lies between them counts.
             but: positions of operators that do not count.
         """
         written = self.writes.get(name, ())
-        for at in range(bisect_left(written, begin), len(written)):
+        for at in range(bisect_right(written, begin), len(written)):
             if written[at] >= end:
-                return None
-            if written[at] not in but:
+                break
+            if written[at] not in but and written[at] not in self.gone:
                 return written[at]
-        return None
+        moved = self._moved_writes.get(name, ())
+        first = bisect_right(moved, begin)
+        return moved[first] if first < len(moved) and moved[first] < end else None
+
+    def next_at(self, position: int) -> float:
+        """Where a replacement stands that is put in front of a position now: behind those that were
+        put there before.
+        """
+        return position - 0.5 + self._placed[position] * _STEP
+
+    def replace(
+        self,
+        position: int,
+        removed: Collection[int],
+        reads: Iterable[Value],
+        writes: Iterable[Value],
+    ) -> None:
+        """Note that operators were replaced.
+
+        Args:
+            position: in front of which the replacement stands.
+            removed: positions of the operators.
+            reads, writes: of the replacement.
+        """
+        at = self.next_at(position)
+        self._placed[position] += 1
+        self.gone.update(removed)
+        for value in reads:
+            self._moved_readers.setdefault(value, []).append(at)
+        for value in writes:
+            self.maker[value] = at
+            insort(self._moved_writes.setdefault(value[0], []), at)
+
+
+def said_operator(block: int, position: int, type: str, site: CallSite | None) -> str:
+    """An operator in a message: where it is, its type and its line."""
+    where = "" if site is None else f" at {site}"
+    return f"{f'block {block}, ' if block else ''}operator {position}, {type}{where}"
 
 
 def needed_names(program: Program, keep: Collection[str]) -> Iterator[set[str]]:

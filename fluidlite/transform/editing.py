@@ -23,9 +23,20 @@ def transformed(program: Program, change: Callable[[Program], None]) -> Program:
         FluidError: what ``change`` raises; or operators do not fit what they read any more.
         VerifyError: the copy breaks a rule that the program keeps.
     """
+
+    def inferring(copied: Program) -> None:
+        change(copied)
+        infer_shapes(copied)
+
+    return verified(program, inferring)
+
+
+def verified(program: Program, change: Callable[[Program], None]) -> Program:
+    """What :func:`transformed` gives, for changes that declare shapes themselves; arguments and
+    errors are as of that.
+    """
     copied = program.clone()
     change(copied)
-    infer_shapes(copied)
     try:
         copied.verify()
     except VerifyError:

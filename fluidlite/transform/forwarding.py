@@ -65,7 +65,7 @@ def _is_needless(
 ) -> bool:
     """Whether who reads a copy may read what it copies."""
     source, target = _source(ops[at]), _target(ops[at])
-    if not readers or len(writes[target]) > 1 or values.is_needed((target, 1)):
+    if not readers or len(writes[target]) > 1 or values.why_needed((target, 1)):
         return False
     if any(map(_looks_inside, (ops[reader] for reader in readers))):
         return False

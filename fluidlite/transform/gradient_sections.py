@@ -15,12 +15,12 @@ from ..clip import error_clip_callback
 from ..errors import FluidError, NoGradientError, with_text
 from ..ir.analysis import blocks_driven_by
 from ..ir.block import Block
-from ..ir.compare import differences
 from ..ir.operator import EMPTY, Operator, OpRole
 from ..ir.program import Program
 from ..ir.pruning import drop_blocks
 from ..ir.variable import Variable
 from ..opdef.gradient import GRAD
+from .checkpoints import checkpoints_in
 
 _SEED = OpRole.BACKWARD | OpRole.LOSS
 _PLACE = "place of gradients"  #: stands where a section was
@@ -40,6 +40,7 @@ class _Way(NamedTuple):
 
     parameters: list[list[str] | None]  #: of each section
     no_grad: list[set[str]]
+    checkpoints: list[list[str]]
 
 
 class GradientSections:
@@ -59,17 +60,24 @@ class GradientSections:
         #: names whose gradients are computed by operators that stay
         self.differentiated: set[str] = set()
 
+        #: names that are read when sections are derived anew
+        self.needed: set[str] = set()
+        #: why gradient operators stay; empty where none do
+        self.reason: str = ""
+
     def take_out(self) -> None:
         """Take the sections out of the program, where they can be derived anew."""
-        found = self._found()
-        if found is not None:
+        if self._found() is not None:
             for way in self._ways():
-                if _comes_back(self._program, way):
+                self.reason = _what_differs(self._program, way)
+                if not self.reason:
                     self._way = way
+                    self.needed = {name for names in way.checkpoints for name in names}
+                    self.needed.update(section.loss for section in self._sections)
                     self._cut()
                     break
         self.differentiated = {
-            name.partition(GRAD)[0].rpartition("grad/")[2]
+            _variable_of(name)
             for block in self._program.blocks
             for op in block.ops
             if op.role & OpRole.BACKWARD
@@ -87,19 +95,21 @@ class GradientSections:
         return self._block
 
     def _ways(self) -> Iterator[_Way]:
-        """What ``append_backward`` may have been told: nothing; or what the operators show."""
+        """What ``append_backward`` may have been told: what optimizers tell it; nothing; or what
+        the operators show.
+        """
         count = len(self._sections)
-        yield _Way([None] * count, [set()] * count)
+        marks = [checkpoints_in(self._block.ops, section.ops) for section in self._sections]
+        frozen = {p.name for p in self._program.all_parameters() if not p.trainable}
+        for stops in [frozen, set[str]()] if frozen else [frozen]:
+            yield _Way([None] * count, [stops] * count, marks)
         parameters: list[list[str] | None] = []
         no_grad = []
         for section in self._sections:
-            listed = dict.fromkeys(n for op in section.ops for n in op.role_vars[::2])
-            parameters.append(list(listed))
-            with_gradient = {
-                name.partition(GRAD)[0].rpartition("grad/")[2]
-                for op in section.ops
-                for name in op.output_arg_names
-            }
+            parameters.append(
+                list(dict.fromkeys(n for op in section.ops for n in op.role_vars[::2]))
+            )
+            with_gradient = {_variable_of(n) for op in section.ops for n in op.output_arg_names}
             no_grad.append(
                 {
                     v.name
@@ -107,7 +117,7 @@ class GradientSections:
                     if v.takes_gradient and v.name not in with_gradient and GRAD not in v.name
                 }
             )
-        yield _Way(parameters, no_grad)
+        yield _Way(parameters, no_grad, marks)
 
     def _cut(self) -> None:
         """Take out the sections, their blocks and variables, and copies of overwritten values."""
@@ -170,6 +180,7 @@ class GradientSections:
                 None if parameters is None else [n for n in parameters if n in known],
                 {n for n in way.no_grad[number] if n in known},
                 [error_clip_callback] if clipped else None,
+                way.checkpoints[number] or None,
             )
         except FluidError as error:
             said = f"the gradients of {section.loss!r} cannot be derived anew: {error}"
@@ -225,19 +236,50 @@ def _mentioned(ops: Iterable[Operator]) -> set[str]:
     return {n for op in ops for n in (*op.input_arg_names, *op.output_arg_names)}
 
 
-def _comes_back(program: Program, way: _Way) -> bool:
-    """Whether sections that are taken out and derived anew are what they were."""
+def _what_differs(program: Program, way: _Way) -> str:
+    """How sections that are taken out and derived anew differ from what they were; empty where they
+    do not.
+    """
     tried = program.clone()
     sections = GradientSections(tried)
-    if sections._found() is None:
-        return False
+    sections._found()
     sections._way = way
     try:
         sections._cut()
         sections.put_back(False)
-    except (FluidError, LookupError):
-        return False
-    return not differences(program, tried)
+    except (FluidError, LookupError) as error:
+        return str(error).partition("\n")[0]
+    return _first_difference(program, tried)
+
+
+def _first_difference(a: Program, b: Program) -> str:
+    """Where two programs first have other operators; neither how attributes are listed counts nor
+    the order of slots, which differ in files.
+    """
+    for mine, theirs in zip(a.blocks, b.blocks):
+        for at, (one, other) in enumerate(zip(mine.ops, theirs.ops)):
+            if _meaning(one) != _meaning(other):
+                return f"operator {at} of block {mine.idx} would be {other}"
+        if len(mine.ops) != len(theirs.ops) or mine.vars.keys() != theirs.vars.keys():
+            return f"block {mine.idx} would have other operators or variables"
+    return "" if a.num_blocks == b.num_blocks else "there would be other blocks"
+
+
+def _meaning(op: Operator) -> tuple[object, ...]:
+    """What an operator does, and for which parameters it gives gradients."""
+    attributes = {} if op.definition is None else op.definition.attributes
+    attrs = {
+        name: op.attrs.get(name, attribute.default)
+        for name, attribute in attributes.items()
+        if not attribute.inert
+    }
+    pairs = set(zip(op.role_vars[::2], op.role_vars[1::2]))
+    return op.type, dict(op.inputs), dict(op.outputs), attrs, int(op.role), pairs, op.device
+
+
+def _variable_of(gradient: str) -> str:
+    """The name of the variable whose gradient, or a part of it, has a name."""
+    return gradient.partition(GRAD)[0].rpartition("grad/")[2]
 
 
 def _order(block: Block, before: list[Variable]) -> None:

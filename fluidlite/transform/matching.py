@@ -55,7 +55,12 @@ class Match:
     @cached_property
     def operators(self) -> list[Operator]:
         """The operators, in the order of the program."""
-        return [self.values.ops[at] for at in sorted(self.positions.values())]
+        return [self.values.ops[at] for at in self.sorted_positions]
+
+    @cached_property
+    def sorted_positions(self) -> list[int]:
+        """The positions of the operators in the block, in order."""
+        return sorted(self.positions.values())
 
     @property
     def root(self) -> int:
@@ -78,8 +83,9 @@ class Match:
             name: of the operand.
         """
         value = self.found.get(name)
-        return 0 if value is None else len(self.values.readers.get(value, ()))
+        return 0 if value is None else sum(1 for _ in self.values.readers_of(value))
 
+    @cached_property
     def results(self) -> list[Value]:
         """The values that the pattern gives."""
         return [self.found[name] for name in self.variant.results]
@@ -101,7 +107,7 @@ class Match:
         return next(r for r in readings(_as_is(self.values, at), spec_of) if r.type == node.type)
 
     def __repr__(self) -> str:
-        where = ", ".join(str(at) for at in sorted(self.positions.values()))
+        where = ", ".join(map(str, self.sorted_positions))
         return f"<Match of {self.rule}: operators {where} of block {self.block.idx}>"
 
 
@@ -277,6 +283,8 @@ class Matcher:
             return self._fail(
                 lambda: f"{value[0]!r} is written by no operator before, expected `{node.type}`"
             )
+        if not isinstance(maker, int):
+            return self._fail(lambda: f"{value[0]!r} is given by another match")
         del self._found[wanted]  # the operator's outputs say it again
         done = self._place(node, maker, ((wanted, value), rest))
         if not done:
@@ -317,7 +325,8 @@ class Matcher:
             readers = self.values.readers.get(value, [])
             near = max(bisect_right(readers, max(self._taken)) - MOST_READERS // 2, 0)
             for at in islice(readers, near, near + MOST_READERS):
-                if at not in self._taken and self._place(node, at, ()):
+                is_free = at not in self._taken and at not in self.values.gone
+                if is_free and self._place(node, at, ()):
                     return True
             reason = f"no `{node.type}` reads {value[0]!r} as the pattern has it"
             return self._fail(partial(str, reason))

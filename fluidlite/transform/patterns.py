@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from .. import unique_name
@@ -45,10 +46,12 @@ class Variant:
     operands: tuple[str, ...]
     results: tuple[PatternValue, ...]
     functions: Mapping[str, Any]  #: the choices that have names
+    #: values between the operators where gradients flow
+    flowing: tuple[PatternValue, ...]
     maker: Mapping[PatternValue, PatternNode] = field(default_factory=dict)
     readers: Mapping[PatternValue, list[PatternNode]] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def root(self) -> PatternNode:
         """The operator that matching begins with: the last one."""
         return max((self.maker[name] for name in self.results), key=lambda node: node.at)
@@ -116,10 +119,10 @@ def _traced_pattern(
         raise RewriteError(f"{error}{hint}") from error.__cause__
     nodes = []
     for at, op in enumerate(block.ops):
-        names = [name for name in op.output_arg_names if name in choices.captured]
+        marked = [name for name in op.output_arg_names if name in choices.captured]
         free: set[str] | None = set()
         captured: dict[str, str] = {}
-        for name in names:
+        for name in marked:
             given = choices.free[name]
             free = None if given is None or free is None else free | given
             captured.update(choices.captured[name])
@@ -146,8 +149,16 @@ def _traced_pattern(
             f"rule {rule.name!r}: nothing that the pattern gives depends on its operator "
             f"`{lost[0].type}`; return its result, too"
         )
+    flowing = tuple(n for n in maker if n in readers and not block.vars[n].stop_gradient)
     return Variant(
-        rule, tuple(nodes), tuple(operands), tuple(results), choices.functions, maker, readers
+        rule,
+        tuple(nodes),
+        tuple(operands),
+        tuple(results),
+        choices.functions,
+        flowing,
+        maker,
+        readers,
     )
 
 

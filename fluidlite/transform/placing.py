@@ -8,6 +8,7 @@ from typing import NamedTuple
 from ..ground.quoting import printable
 from ..ir.operator import Operator, OpRole
 from .block_values import BlockValues, Value
+from .gradient_sections import GradientSections
 from .matching import Match
 from .templates import Template
 
@@ -38,32 +39,36 @@ def refused_role(op: Operator) -> str:
     return next((why for role, why in _TRAINING.items() if given & role), "") if given else ""
 
 
-def place_of(
-    match: Match, taken: Collection[int], differentiated: Collection[str]
-) -> Site | Refusal:
+def place_of(match: Match, taken: Collection[int], sections: GradientSections) -> Site | Refusal:
     """Where a match may be replaced, as far as that does not depend on the replacement.
 
     Args:
         match: what was found.
         taken: positions of operators that belong to other matches.
-        differentiated: names whose gradients are computed by operators that stay.
+        sections: the gradient operators of the program.
     """
-    values = match.values
-    for at in sorted(match.positions.values()):
+    values, gradients = match.values, sections.differentiated
+    positions = match.sorted_positions
+    for at in positions:
         op = values.ops[at]
         if at in taken:
             return Refusal(f"{values.said(at)} is a part of another match")
         why = refused_role(op)
         if why:
             return Refusal(f"{values.said(at)} {why}")
-        for name in op.output_arg_names:
-            if name in differentiated:
-                return Refusal(
-                    f"the gradient of {printable(name)!r} is computed by operators that would stay"
-                )
-    removed = set(match.positions.values())
-    results = set(match.results())
-    for at in sorted(removed, reverse=True):
+        if gradients and not gradients.isdisjoint(op.output_arg_names):
+            name = next(n for n in op.output_arg_names if n in gradients)
+            why = f": {sections.reason}" if sections.reason else ""
+            return Refusal(
+                f"the gradient of {printable(name)!r} is computed by operators that cannot be "
+                f"derived anew{why}"
+            )
+    why = _why_gradients_differ(match)
+    if why:
+        return Refusal(why)
+    removed = set(positions)
+    results = match.results
+    for at in reversed(positions):
         why = _use_outside(values, at, removed, results)
         if why:
             if not match.variant.rule.keeps:
@@ -74,6 +79,23 @@ def place_of(
     if not removed:
         return Refusal("all its operators are needed elsewhere")
     return Site(match.root, frozenset(removed))
+
+
+def _why_gradients_differ(match: Match) -> str:
+    """What a user said of the gradient of a value between the operators; empty where nothing."""
+    values, block = match.values, match.block
+    for inner in match.variant.flowing:
+        variable = block.find_var_recursive(match.found[inner][0])
+        if variable is None or not variable.dtype.is_float:
+            continue
+        if variable.error_clip is not None:
+            return f"the gradient of {variable.name!r} is clipped"
+        if variable.stop_gradient:
+            maker = values.ops[match.positions[match.variant.maker[inner].at]]
+            sources = [block.find_var_recursive(name) for name in maker.input_arg_names]
+            if any(source is not None and source.takes_gradient for source in sources):
+                return f"gradients stop at {variable.name!r}"
+    return ""
 
 
 def _written(values: BlockValues, at: int) -> Iterator[Value]:
@@ -87,11 +109,12 @@ def _use_outside(
     for value in _written(values, at):
         if value in results:
             continue
-        for reader in values.readers.get(value, ()):
+        for reader in values.readers_of(value):
             if reader not in removed:
                 return f"{value[0]!r} is read by {values.said(reader)} as well"
-        if values.is_needed(value) and not _is_unchanged(values.ops[at], value):
-            return f"{value[0]!r} is needed outside of the block, or kept"
+        why = values.why_needed(value)
+        if why and not _is_unchanged(values.ops[at], value):
+            return f"{value[0]!r} {why}"
     return ""
 
 
@@ -113,7 +136,7 @@ def position_for(match: Match, site: Site, template: Template) -> int | Refusal:
         template: what the replacement writes.
     """
     refusal = None
-    for position in sorted(match.positions.values(), reverse=True):
+    for position in reversed(match.sorted_positions):
         why = _why_not_at(position, match, site, template)
         if not why:
             return position
@@ -123,40 +146,36 @@ def position_for(match: Match, site: Site, template: Template) -> int | Refusal:
 
 def _why_not_at(position: int, match: Match, site: Site, template: Template) -> str:
     values, removed = match.values, site.removed
+    at = values.next_at(position)
     for operand in template.operands:
-        name, version = value = match.found[operand]
+        name, _ = value = match.found[operand]
         written = values.maker.get(value, -1)
-        if written >= position and written not in removed:
+        if written in removed:
+            return f"{name!r} is both read and given by the match"
+        if written > at:
             return f"{name!r} is not written yet where its replacement would stand"
-        other = values.rewritten_between(name, written + 1, position, removed)
+        other = values.rewritten_between(name, written, at, removed)
         if other is not None:
             return f"{name!r} is rebound by {values.said(other)} before the end of the match"
-    for (name, version), result in zip(match.results(), template.results, strict=True):
-        written = values.maker[name, version]
-        why = _why_not_moved(values, (name, version), written, position, removed)
+    for value, later in zip(match.results, template.read_later):
+        why = _why_not_moved(values, value, at, removed)
         if why:
             return why
-        writer = template.writer_of(result)
         for operand in template.operands:
-            if match.found[operand][0] == name and any(
-                op.reads(operand) for op in template.ops[writer + 1 :]
-            ):
-                return f"{name!r} is rebound by the replacement before it is read"
+            if match.found[operand][0] == value[0] and operand in later:
+                return f"{value[0]!r} is rebound by the replacement before it is read"
     return ""
 
 
-def _why_not_moved(
-    values: BlockValues, value: Value, made: int, position: int, removed: Collection[int]
-) -> str:
-    """Why a value that was written at one position cannot be written at another."""
-    name = value[0]
-    if position < made and (len(values.writes[name]) > 1 or name not in values.block.vars):
+def _why_not_moved(values: BlockValues, value: Value, at: float, removed: Collection[int]) -> str:
+    """Why a value cannot be written at another place than it is."""
+    name, written_at = value[0], values.maker[value]
+    if at < written_at - 1 and (len(values.writes[name]) > 1 or name not in values.block.vars):
         return f"{name!r} holds several values in turn, and would be written too early"
-    if position > made:
-        for reader in values.readers.get(value, ()):
-            if reader < position and reader not in removed:
-                return f"{name!r} is read by {values.said(reader)} before the end of the match"
-        other = values.rewritten_between(name, made + 1, position, removed)
-        if other is not None:
-            return f"{name!r} is rebound by {values.said(other)} before the end of the match"
+    for reader in values.readers_of(value):
+        if reader < at and reader not in removed:
+            return f"{name!r} is read by {values.said(reader)} before the end of the match"
+    other = values.rewritten_between(name, written_at, at, removed)
+    if other is not None:
+        return f"{name!r} is rebound by {values.said(other)} before the end of the match"
     return ""

@@ -15,6 +15,7 @@ from ..errors import (
     with_context,
 )
 from ..ground.arguments import refused
+from ..ground.callsite import CallSite
 from ..ground.console import say
 from ..ground.quoting import escaping
 from ..ground.state import collector_paused
@@ -24,8 +25,8 @@ from ..ir.program import Program
 from ..ir.pruning import drop_unused
 from ..ir.variable import Variable
 from ..scope import Scope
-from .block_values import BlockValues, needed_names
-from .editing import transformed
+from .block_values import BlockValues, Value, needed_names, said_operator
+from .editing import infer_shapes, verified
 from .equivalence import compare
 from .forwarding import forwarded
 from .gradient_sections import GradientSections
@@ -43,13 +44,14 @@ class Outcome(NamedTuple):
     rule: str
     block: int
     position: int  #: of the operator, in the block as it was in this round
-    operator: str
-    reason: str  #: why nothing was done; empty where the place was rewritten
+    type: str  #: of the operator
+    callsite: CallSite | None  #: the line of the user's
+    reason: str = ""  #: why nothing was done; empty where the place was rewritten
     round: int = 1
 
     def __str__(self) -> str:
-        came = self.reason or "rewritten"
-        return f"{self.operator}: {self.rule}: {came}"
+        operator = said_operator(self.block, self.position, self.type, self.callsite)
+        return f"{operator}: {self.rule}: {self.reason or 'rewritten'}"
 
 
 @dataclass(frozen=True)
@@ -170,12 +172,14 @@ def rewriting(
     with collector_paused():
         for number in range(1, rounds + 1):
             round = _Round(variants, wanted, explain, number)
-            program = transformed(program, round.apply)
+            changed = verified(program, round.apply)
             places += round.places
             settled = not round.count
             if settled:
                 break
-    return Rewriting(program, tuple(places), settled)
+            program = changed
+    copied = program.clone() if settled and number == 1 else program
+    return Rewriting(copied, tuple(places), settled)
 
 
 def _kept_name(given: Variable | str, program: Program) -> str:
@@ -195,6 +199,7 @@ class _Replaced(NamedTuple):
 
     position: int  #: in front of which it stands
     removed: frozenset[int]  #: positions of operators that go
+    reads: list[Value]
     ops: list[Operator]
     copies: list[Operator]  #: of operands, behind them
 
@@ -218,6 +223,7 @@ class _Round:
         self.places: list[Outcome] = []
         self.count = 0
         self._templates = Templates()
+        self._reshaped = False  #: whether a result is known better than what it replaces
         #: identity of an operator -> its position as the user knows it
         self._numbers: dict[int, int] = {}
         #: type of an operator -> the patterns that may end there
@@ -235,10 +241,14 @@ class _Round:
         sections = GradientSections(program)
         sections.take_out()
         gone: set[str] = set()
-        for block, needed in zip(program.blocks, needed_names(program, self.keep), strict=True):
+        for block, needed in zip(
+            program.blocks, needed_names(program, {*self.keep, *sections.needed}), strict=True
+        ):
             gone |= self._rewrite(block, needed, sections)
         drop_unused(program, gone)
         sections.put_back(self.count > 0)
+        if self._reshaped:
+            infer_shapes(program)
 
     def _rewrite(self, block: Block, needed: set[str], sections: GradientSections) -> set[str]:
         """Rewrite a block; the names that its operators do not mention any more."""
@@ -246,7 +256,6 @@ class _Round:
             return set()
         values = BlockValues(block, needed, self._numbers)
         taken: set[int] = set()
-        removed: set[int] = set()
         added: dict[int, list[Operator]] = {}
         copies: set[int] = set()
         matchers: dict[int, Matcher] = {}
@@ -261,28 +270,28 @@ class _Round:
                 if match is None:
                     self._explain_failure(variant, values, at, matcher)
                     continue
-                done = self._replaced(match, taken, sections.differentiated)
+                done = self._replaced(match, taken, sections)
                 if isinstance(done, Refusal):
                     self._note(variant, values, at, done.reason)
                     continue
                 self._note(variant, values, at, "")
                 added.setdefault(done.position, []).extend((*done.ops, *done.copies))
                 copies.update(map(id, done.copies))
-                removed |= done.removed
+                values.replace(done.position, done.removed, done.reads, match.results)
                 taken |= set(match.positions.values())
         if not added:
             return set()
         ops: list[Operator] = []
         for at, op in enumerate(values.ops):
             ops += added.get(at, ())
-            if at not in removed:
+            if at not in values.gone:
                 ops.append(op)
         ops, unread = forwarded(ops, copies, values)
         block.set_ops(ops)
-        return unread | {name for at in removed for name in values.ops[at].output_arg_names}
+        return unread | {name for at in values.gone for name in values.ops[at].output_arg_names}
 
     def _replaced(
-        self, match: Match, taken: Collection[int], differentiated: Collection[str]
+        self, match: Match, taken: Collection[int], sections: GradientSections
     ) -> _Replaced | Refusal:
         """What takes the place of a match."""
         rule, at = match.variant.rule, match.root
@@ -294,18 +303,20 @@ class _Round:
                 raise _failed(rule, "condition", error, match) from error
             if not holds:
                 return Refusal("its condition says no")
-        place = place_of(match, taken, differentiated)
+        place = place_of(match, taken, sections)
         if isinstance(place, Refusal):
             return place
         try:
             template = self._templates.of(match)
-            check_results(match, template)
+            self._reshaped = check_results(match, template) or self._reshaped
         except FluidError as error:
             raise with_context(error, f"  at {match.values.said(at)}") from error.__cause__
         position = position_for(match, place, template)
         if isinstance(position, Refusal):
             return position
-        return _Replaced(position, place.removed, *operators_in_place(match, template))
+        reads = [match.found[name] for name in template.operands]
+        ops, copies = operators_in_place(match, template)
+        return _Replaced(position, place.removed, reads, ops, copies)
 
     def _explain_failure(
         self, variant: Variant, values: BlockValues, at: int, matcher: Matcher
@@ -322,10 +333,10 @@ class _Round:
     def _note(self, variant: Variant, values: BlockValues, at: int, reason: str) -> None:
         self.count += not reason
         if self.explain or not reason:
-            position = self._numbers[id(values.ops[at])]
-            said = values.said(at)
+            op, block = values.ops[at], values.block.idx
+            rule, position = variant.rule.name, self._numbers[id(op)]
             self.places.append(
-                Outcome(variant.rule.name, values.block.idx, position, said, reason, self.number)
+                Outcome(rule, block, position, op.type, op.callsite, reason, self.number)
             )
 
 

@@ -60,8 +60,10 @@ class Rule:
         shapes: Mapping[str, Iterable[int]] | None = None,
         keeps: bool = False,
     ) -> None:
-        listed = pattern if isinstance(pattern, (list, tuple)) else [pattern]
-        self.patterns: tuple[Callable[..., Any], ...] = tuple(listed)
+        #: in the order in which they are tried
+        self.patterns: list[Callable[..., Any]] = (
+            list(pattern) if isinstance(pattern, (list, tuple)) else [pattern]  # type: ignore[list-item]
+        )
         self.replacement = replacement
         self.where = where
         self.keeps = keeps

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ..errors import DTypeError, FluidError, LoDError, RewriteError, ShapeError
 from ..ir.block import Block
+from ..ir.foreign import Mark, has_effect
 from ..ir.operator import EMPTY, Operator, OpRole
-from ..ir.program import copy_operator
 from ..ir.variable import Variable
 from ..opdef.definition import lookup
+from ..opdef.spec import Spec
+from .editing import copied_operator
 from .matching import Match
 from .patterns import traced
 from .rules import INTERPRETER
 
+_NO_NAME = re.compile(r"\W+")
 _LOSS = int(OpRole.LOSS)  # arithmetic on flags is slow
 
 
@@ -22,13 +26,32 @@ class Template(NamedTuple):
     """What a replacement writes for operands of certain shapes and element types."""
 
     ops: tuple[Operator, ...]
-    variables: Mapping[str, Variable]  #: of its results
-    operands: frozenset[str]  #: those that it reads
+    operands: tuple[str, ...]  #: those that it reads
     results: tuple[str, ...]
+    specs: tuple[Spec | None, ...]  #: of the results
+    inner: tuple[Variable, ...]  #: what its operators write beside the results
+    #: of each result the operands that are read after it is written
+    read_later: tuple[frozenset[str], ...]
+    has_effects: bool
 
-    def writer_of(self, result: str) -> int:
-        """The position of the operator that writes a result; -1 for an operand."""
-        return max((at for at, op in enumerate(self.ops) if op.writes(result)), default=-1)
+
+def _completed(block: Block, operands: Iterable[str], results: list[str]) -> Template:
+    """The template that a traced block is."""
+    ops = tuple(block.ops)
+    written = dict.fromkeys(n for op in ops for n in op.output_arg_names if n != EMPTY)
+    read_later = []
+    for result in results:
+        begin = max((at + 1 for at, op in enumerate(ops) if op.writes(result)), default=0)
+        read_later.append(frozenset(n for op in ops[begin:] for n in op.input_arg_names))
+    return Template(
+        ops,
+        tuple(operands),
+        tuple(results),
+        tuple(block.vars[name].spec for name in results),
+        tuple(block.vars[name] for name in written if name not in results),
+        tuple(read_later),
+        any(lookup(op.type).effect is not None for op in ops),
+    )
 
 
 class Templates:
@@ -111,12 +134,12 @@ def _template(match: Match, operands: Mapping[str, Variable | None]) -> Template
             f"replacement {len(results)}"
         )
     read = {n for op in block.ops for n in op.input_arg_names} | set(results)
-    inputs = frozenset(name for name in operands if name in read)
+    inputs = [name for name in operands if name in read]
     written = {n for op in block.ops for n in op.output_arg_names}
-    if written & inputs:
-        name = min(written & inputs)
-        raise RewriteError(f"rule {rule.name!r}: its replacement writes its operand {name!r}")
-    return Template(tuple(block.ops), dict(block.vars), inputs, tuple(results))
+    for name in inputs:
+        if name in written:
+            raise RewriteError(f"rule {rule.name!r}: its replacement writes its operand {name!r}")
+    return _completed(block, inputs, results)
 
 
 def _stand_in(variable: Variable, name: str, block: Block) -> Variable:
@@ -135,15 +158,19 @@ def _stand_in(variable: Variable, name: str, block: Block) -> Variable:
     return stand_in
 
 
-def check_results(match: Match, template: Template) -> None:
-    """Refuse a replacement whose results are not like what they replace.
+def check_results(match: Match, template: Template) -> bool:
+    """Refuse a replacement whose results are not like what they replace; whether a size is known of
+    only one of them.
 
     Raises:
         ShapeError, DTypeError, LoDError: names the rule, the variable, and both forms.
     """
-    find = match.block.var_recursive
-    for (name, _), result in zip(match.results(), template.results, strict=True):
-        there, new = find(name).spec, template.variables[result].spec
+    find, differs = match.block.var_recursive, False
+    for (name, _), new in zip(match.results, template.specs):
+        there = find(name).spec
+        if there == new:
+            continue
+        differs = True
         if there is None or new is None:
             continue
         error: type[FluidError] | None = None
@@ -160,6 +187,7 @@ def check_results(match: Match, template: Template) -> None:
                 f"rule {match.rule!r}: expected a replacement of {name!r}, which is {there}; its "
                 f"replacement is {new}"
             )
+    return differs
 
 
 def operators_in_place(match: Match, template: Template) -> tuple[list[Operator], list[Operator]]:
@@ -170,23 +198,26 @@ def operators_in_place(match: Match, template: Template) -> tuple[list[Operator]
         match: of a block that is changed.
         template: what the replacement writes.
     """
-    block = match.block
-    names: dict[str, str] = {name: match.found[name][0] for name in template.operands}
+    block, found = match.block, match.found
+    names = {name: found[name][0] for name in template.operands}
     copies: list[tuple[str, str]] = []
-    for (name, _), result in zip(match.results(), template.results, strict=True):
+    for (name, _), result in zip(match.results, template.results):
         if result in names:  # an operand, or a result that is given twice
             copies.append((names[result], name))
         else:
             names[result] = name
-    results = {name for name, _ in match.results()}
     _declare_inner(match, template, names)
     last = match.values.ops[match.root]
-    ops = [_like(op, last, match, names) for op in template.ops]
+    marks = frozenset[str]()
+    if template.has_effects:
+        marks = marks.union(*(op.foreign for op in match.operators))
+    ops = [_like(op, last, block, names, marks) for op in template.ops]
     assigned = [
-        _like(Operator(block, "assign", {"X": (source,)}, {"Out": (target,)}, {}), last, match, {})
-        for source, target in copies
+        _like(Operator(block, "assign", {"X": (x,)}, {"Out": (out,)}, {}), last, block, {}, marks)
+        for x, out in copies
     ]
     if int(last.role) & _LOSS:
+        results = {name for name, _ in match.results}
         for op in (*ops, *assigned):
             if not results.isdisjoint(op.output_arg_names):
                 op.role |= OpRole.LOSS
@@ -196,27 +227,26 @@ def operators_in_place(match: Match, template: Template) -> tuple[list[Operator]
 def _declare_inner(match: Match, template: Template, names: dict[str, str]) -> None:
     """Declare what lies between the operators of a replacement, under names of their own."""
     block = match.block
-    stem = f"{match.results()[0][0]}.{match.rule}"
+    stem = f"{match.results[0][0]}.{_NO_NAME.sub('_', match.rule)}_"
     count = 0
-    for op in template.ops:
-        for name in op.output_arg_names:
-            if name not in names and name != EMPTY:
-                while block.find_var_recursive(f"{stem}_{count}") is not None:
-                    count += 1
-                names[name] = f"{stem}_{count}"
-                variable = template.variables[name].copy_to(block)
-                variable.name = names[name]
-                block.declare(variable)
+    for like in template.inner:
+        name = f"{stem}{count}"
+        while block.find_var_recursive(name) is not None:
+            count += 1
+            name = f"{stem}{count}"
+        variable = like.copy_to(block)
+        variable.name = names[like.name] = name
+        block.declare(variable)
 
 
-def _like(op: Operator, last: Operator, match: Match, names: Mapping[str, str]) -> Operator:
+def _like(
+    op: Operator, last: Operator, block: Block, names: Mapping[str, str], marks: Mark
+) -> Operator:
     """An operator of a template with the marks of what it replaces."""
-    twin = copy_operator(op, match.block)
-    twin.rename(names)
+    twin = copied_operator(op, block, names)
     twin.role = int(last.role) & ~_LOSS
     twin.role_vars, twin.namescope, twin.device = last.role_vars, last.namescope, last.device
     twin.callsite = last.callsite
-    definition = lookup(op.type)
-    if definition.effect is not None:
-        twin.foreign = frozenset().union(*(each.foreign for each in match.operators))
+    if marks and has_effect(op.definition):
+        twin.foreign = marks
     return twin

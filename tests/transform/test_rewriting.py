@@ -339,7 +339,7 @@ def test_rules_run_in_all_blocks():
     program = fluid.default_main_program()
     done = rewriting(program, RELU_TWICE)
     assert done.count == 1
-    assert done.places[-1].operator.startswith("block 1, operator 2, relu")
+    assert str(done.places[-1]).startswith("block 1, operator 2, relu")
     feed = {"x": np.eye(4, 3, dtype="float32")}
     rewrite(program, RELU_TWICE, check=feed, keep=[total])
 
@@ -423,6 +423,25 @@ def test_gradients_through_loops_follow():
     assert "sigmoid_grad" in types(changed, 2)
 
 
+def test_values_that_are_computed_again_are_so_afterwards():
+    x = fluid.data("x", [None, 8], "float32")
+    kept, hidden = [], x
+    for _ in range(4):
+        hidden = layers.fc(layers.dropout(hidden, 0.25), 8, act="relu")
+        hidden = layers.layer_norm(hidden)
+        kept.append(hidden)
+    optimizer = fluid.optimizer.RecomputeOptimizer(fluid.optimizer.SGD(0.1))
+    optimizer._set_checkpoints(kept[:3])
+    optimizer.minimize(layers.mean(hidden))
+    fluid.Executor().run(fluid.default_startup_program())
+    program = fluid.default_main_program()
+    before = rewriting(program, FUSED)
+    assert before.count == 4
+    again = [n for n in before.program.global_block().vars if ".fused_" in n and ".subprog_" in n]
+    assert len(again) == 6
+    rewrite(program, FUSED, check=FEED)
+
+
 def test_gradients_that_cannot_be_derived_anew_stand_in_the_way():
     x = fluid.data("x", [None, 8], "float32")
     x.stop_gradient = False
@@ -436,6 +455,36 @@ def test_gradients_that_cannot_be_derived_anew_stand_in_the_way():
     other = Rule(lambda x: layers.relu(x), lambda x: layers.tanh(x))
     done = rewriting(program, other)
     assert [bool(place.reason) for place in done.places] == [True, False]
+
+
+def test_what_was_said_of_the_gradient_of_an_inner_value_stands_in_the_way():
+    out = perceptron()
+    block = out.block
+    block.vars["fc_0.tmp_1"].stop_gradient = True
+    block.vars["fc_1.tmp_0"].error_clip = fluid.clip.ErrorClipByValue(1.0)
+    assert reasons(block.program, FUSED) == [
+        "gradients stop at 'fc_0.tmp_1'",
+        "the gradient of 'fc_1.tmp_0' is clipped",
+    ]
+
+
+def test_a_saved_training_program_is_rewritten():
+    program = Program.parse_from_string(trained().to_bytes())
+    changed = rewrite(program, FUSED, check=FEED)
+    assert types(changed).count("adam") == 4
+    assert rewriting(program, FUSED).count == 2
+
+
+def test_parameters_that_are_frozen_get_no_gradient_afterwards():
+    x = fluid.data("x", [None, 8], "float32")
+    frozen = fluid.ParamAttr(trainable=False)
+    out = layers.fc(layers.fc(x, 6, act="relu"), 2, act="relu", param_attr=frozen)
+    fluid.optimizer.SGD(0.1).minimize(layers.mean(out))
+    fluid.Executor().run(fluid.default_startup_program())
+    program = fluid.default_main_program()
+    changed = rewrite(program, FUSED, check=FEED)
+    assert rewriting(program, FUSED).count == 2
+    assert not changed.global_block().has_var("fc_1.w_0@GRAD")
 
 
 def test_a_replacement_without_a_gradient_is_refused_where_one_is_needed():
