@@ -88,9 +88,9 @@ def flowing_inputs(op: Operator, inputs: Collection[str]) -> Iterator[tuple[str,
         if _is_open(definition, slot):
             for name in names:
                 variable = variable_behind(op.block, name)
-                if _is_float(variable) and (
-                    slot in byproducts or name in inputs or not variable.stop_gradient
-                ):
+                if variable is None or not _is_float(variable):
+                    continue
+                if slot in byproducts or name in inputs or not variable.stop_gradient:
                     yield slot, name
 
 
@@ -105,7 +105,9 @@ def flowing_outputs(op: Operator, unstopped: Collection[str]) -> Iterator[tuple[
         if _is_open(op.definition, slot):
             for name in names:
                 variable = variable_behind(op.block, name)
-                if _is_float(variable) and (name in unstopped or not variable.stop_gradient):
+                if variable is None or not _is_float(variable):
+                    continue
+                if name in unstopped or not variable.stop_gradient:
                     yield slot, name
 
 
@@ -130,5 +132,5 @@ def variable_behind(block: Block, name: str) -> Variable | None:
     return variable
 
 
-def _is_float(variable: Variable | None) -> bool:
-    return variable is not None and variable.has_dtype and variable.dtype.is_float
+def _is_float(variable: Variable) -> bool:
+    return variable.has_dtype and variable.dtype.is_float

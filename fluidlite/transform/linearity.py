@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from ..opdef.definition import Op
+from ..opdef.gradient import DerivedGrad
 
 #: slots in which operators are linear together, while the other inputs stay as they are -> types;
 #: one that is there twice is linear in either slot
@@ -61,10 +62,9 @@ def linear_groups(definition: type[Op]) -> list[tuple[str, ...]]:
     Args:
         definition: of the operator.
     """
-    reads = getattr(definition, "reads", None)
-    if reads is None:
+    if not issubclass(definition, DerivedGrad):
         return _GROUPS.get(definition.type, [])
-    return [tuple(read.slot for read in reads if read.source == "cotangent")]
+    return [tuple(read.slot for read in definition.reads if read.source == "cotangent")]
 
 
 def inert_slots(definition: type[Op]) -> frozenset[str]:
@@ -74,9 +74,9 @@ def inert_slots(definition: type[Op]) -> frozenset[str]:
     Args:
         definition: of the operator.
     """
-    forward = definition.derived_from
-    if forward is None:
+    if not issubclass(definition, DerivedGrad):
         return frozenset()
+    forward = definition.derived_from
     groups = linear_groups(forward)
     flowing = {slot.name for slot in forward.inputs if not slot.constant}
     if len(groups) != 1 or flowing - inert_slots(forward) - set(groups[0]):

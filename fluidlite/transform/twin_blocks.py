@@ -153,7 +153,9 @@ def recurrent(op: Operator, twins: Twins) -> None:
     _lengthened(op, slots, **added)
 
 
-def _pairs(op: Operator, slot: str, local: Sequence[str], twins: Twins) -> list[tuple[str, ...]]:
+def _pairs(
+    op: Operator, slot: str, local: Sequence[str], twins: Twins
+) -> list[tuple[str, str, str]]:
     """Of inputs whose gradients have twins: their name, that in the block of gradients, and what
     the twin is called there and outside.
     """
