@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from typing import Any
 
 from ..errors import ArgumentError, AttributeValueError, UnsupportedError, suggestion
@@ -12,7 +12,7 @@ from ..ir.operator_arguments import undeclared_value
 from ..ir.program import Program
 from ..opdef.attribute import BlockRef
 from .editing import transformed
-from .pairing import gradient_operators, readers_of_gradient
+from .pairing import Gradients
 from .selecting import Operators, operators_of, place_of, positions_of
 
 
@@ -47,29 +47,33 @@ def set_attributes(
     True
     """
     chosen = operators_of(program, where)
+    ids = {id(op) for op in chosen}
+    gradients = Gradients(program)
     rows: list[tuple[Operator, Mapping[str, Any]]] = []
     for op in chosen:
         new = attributes(op) if callable(attributes) else attributes
         if not isinstance(new, Mapping):
             raise ArgumentError(f"expected attributes of {op.type} by name, got {new!r:.60}")
-        rows += [(each, new) for each in (op, *_followers(op, new, chosen))]
+        rows += [(each, new) for each in (op, *_followers(op, new, gradients, ids))]
     places = positions_of(op for op, _ in rows)
 
     def change(copied: Program) -> None:
         for (index, position), (op, new) in zip(places, rows):
-            _set(copied.blocks[index].ops[position], new, follows=not _is_in(op, chosen))
+            _set(copied.blocks[index].ops[position], new, follows=id(op) not in ids)
 
     return transformed(program, change)
 
 
-def _is_in(op: Operator, ops: list[Operator]) -> bool:
-    return any(op is each for each in ops)
-
-
 def _followers(
-    op: Operator, attributes: Mapping[str, Any], chosen: list[Operator]
+    op: Operator, attributes: Mapping[str, Any], gradients: Gradients, chosen: Container[int]
 ) -> list[Operator]:
     """The operators whose attributes have to be those of another one.
+
+    Args:
+        op: the other one.
+        attributes: its new ones.
+        gradients: those of the program.
+        chosen: the identities of the operators that get attributes anyway.
 
     Raises:
         UnsupportedError: there are some, and nothing says which.
@@ -79,13 +83,13 @@ def _followers(
     changed = [name for name, value in attributes.items() if name in own and op.attr(name) != value]
     if not changed:
         return []
-    gradients = gradient_operators(op)
-    if not gradients and any(not _is_in(each, chosen) for each in readers_of_gradient(op)):
+    followers = gradients.of(op)
+    if not followers and any(id(each) not in chosen for each in gradients.readers(op)):
         raise UnsupportedError(
             f"cannot set {changed[0]!r} of {place_of(op)}: the program has gradients of it in "
             "which the old value is written out; set it before append_backward or minimize"
         )
-    return [each for each in gradients if not _is_in(each, chosen)]
+    return [each for each in followers if id(each) not in chosen]
 
 
 def _set(op: Operator, attributes: Mapping[str, Any], follows: bool) -> None:

@@ -2,58 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-
-from ..ir.block import Block
 from ..ir.operator import EMPTY, Operator
+from ..ir.program import Program
+from ..opdef.definition import Op
 from ..opdef.gradient import GRAD, DerivedGrad
 
 
-def gradient_operators(op: Operator) -> list[Operator]:
-    """The operators that compute the gradient of an operator, those of higher orders included."""
-    gradients: list[Operator] = []
-    pending = [op]
-    while pending:
-        forward = pending.pop()
-        for candidate in _behind(forward):
-            definition = candidate.definition
-            if (
-                definition is not None
-                and issubclass(definition, DerivedGrad)
-                and definition.derived_from is forward.definition
-                and not any(candidate is other for other in gradients)
-                and _belongs(candidate, definition, forward)
-            ):
-                gradients.append(candidate)
-                pending.append(candidate)
-    return gradients
+class Gradients:
+    """The operators of a program that compute gradients, and what they read of them.
+
+    Args:
+        program: is gone through once.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self._of: dict[tuple[int, type[Op] | None], list[Operator]] = {}
+        self._readers: dict[tuple[int, str], list[Operator]] = {}
+        for block in program.blocks:
+            owners = {block.idx, block.forward_block_idx}
+            for op in block.ops:
+                definition = op.definition
+                if definition is not None and issubclass(definition, DerivedGrad):
+                    for owner in owners:
+                        self._of.setdefault((owner, definition.derived_from), []).append(op)
+                for name in op.input_arg_names:
+                    if GRAD in name:
+                        for owner in owners:
+                            self._readers.setdefault((owner, name), []).append(op)
+
+    def of(self, op: Operator) -> list[Operator]:
+        """The operators that compute the gradient of an operator, also of higher orders."""
+        gradients: dict[int, Operator] = {}
+        pending = [op]
+        while pending:
+            forward = pending.pop()
+            definition = forward.definition
+            candidates = (
+                [] if definition is None else self._of.get((forward.block.idx, definition), [])
+            )
+            for candidate in candidates:
+                if id(candidate) not in gradients and _belongs(candidate, forward):
+                    gradients[id(candidate)] = candidate
+                    pending.append(candidate)
+        return list(gradients.values())
+
+    def readers(self, op: Operator) -> list[Operator]:
+        """The operators that read the gradient of what an operator writes."""
+        names = [name + GRAD for name in op.output_arg_names if name != EMPTY]
+        return [each for name in names for each in self._readers.get((op.block.idx, name), ())]
 
 
-def readers_of_gradient(op: Operator) -> list[Operator]:
-    """The operators that read the gradient of what an operator writes."""
-    gradients = {name + GRAD for name in op.output_arg_names if name != EMPTY}
-    return [each for each in _behind(op) if not gradients.isdisjoint(each.input_arg_names)]
-
-
-def _blocks_of_gradients(block: Block) -> Iterator[Block]:
-    """A block, and those that compute gradients of what is in it."""
-    yield block
-    for each in block.program.blocks:
-        if each.forward_block_idx == block.idx:
-            yield each
-
-
-def _behind(op: Operator) -> Iterable[Operator]:
-    """The operators that may compute the gradient of an operator."""
-    for block in _blocks_of_gradients(op.block):
-        yield from block.ops
-
-
-def _belongs(gradient: Operator, definition: type[DerivedGrad], forward: Operator) -> bool:
+def _belongs(gradient: Operator, forward: Operator) -> bool:
     """Whether a gradient operator names what an operator reads and writes, and has its attributes.
 
     Of values that are overwritten later it reads copies.
     """
+    definition = gradient.definition
+    assert definition is not None
+    assert issubclass(definition, DerivedGrad)
     for read in definition.reads:
         if read.source == "cotangent":
             continue
