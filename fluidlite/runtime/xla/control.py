@@ -25,6 +25,11 @@ class Branch(NamedTuple):
     ran: Any
     kept: dict[str, Any]
 
+    @property
+    def on_host(self) -> dict[str, Any] | None:
+        """The same as a step of the host keeps it."""
+        return self.kept if bool(self.ran) else None
+
 
 def control_flow(trace: StepTrace, step: Step, env: Environment) -> bool:
     """Put a loop, a branch or what joins branches into the function that is traced.

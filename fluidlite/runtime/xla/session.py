@@ -16,6 +16,7 @@ from ..plan import BlockPlan
 from ..session import Session
 from ..sharding import mesh_in_use
 from ..step import Environment, Step
+from .control import Branch
 from .interpreter import TracedEval
 from .mesh import MeshPlacement
 from .processes import Meeting
@@ -117,10 +118,13 @@ class DeviceSession(Session):
             for name in (*step.reads, *(name for _, name in step.updates), *asked):
                 if name in env:
                     env[name] = on_host(env[name])
+        branches = {n: v for n in step.reads if isinstance(v := env.get(n), Branch)}
+        env.update({name: branch.on_host for name, branch in branches.items()})
         try:
             self._run_one(step, env, self.profile)
         finally:
             self._on_host = before
+            env.update({name: branch for name, branch in branches.items() if name in env})
 
     def _run_stage(self, staging: Staging, stage: CompiledStage, env: Environment) -> None:
         donated = {n: env[n] for n in stage.reads if n in self.donates and is_device_array(env[n])}
