@@ -260,6 +260,7 @@ def conditional_block_grad(sweep: ReverseSweep, position: int, op: Operator) -> 
         if inner is None or variable is None:
             continue
         target = Ref(variable)
+        target.is_open = sweep.is_open(name, at)
         targets.append(target)
         body.foreign.add(id(target))
         first = passed.get(name)

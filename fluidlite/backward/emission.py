@@ -6,12 +6,14 @@ is appended here is taken back together when anything fails: callers hold ``all_
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from ..ground import state
 from ..ir.analysis import reads_of
 from ..ir.block import Block
+from ..ir.block_order import order_blocks
 from ..ir.operator import EMPTY, Operator, OpRole
 from ..ir.variable import Variable
 from ..opdef.definition import lookup
@@ -47,6 +49,7 @@ class GradientEmitter:
             self._append(record, block, sweep).role = role
         for record in _taken_out(sweep):
             self._call_back(self._append(record, block, sweep), block)
+        order_blocks(block.program)
         self.appended = block.ops[begin:]
         if state.builds.get():  # paddle 2 lists them by their names
             variables = [*block.vars.values()]
@@ -62,6 +65,7 @@ class GradientEmitter:
         block = sweep.block
         if in_place:
             block.parent_idx = parent.idx
+            _declare_given(sweep, parent)
         else:
             block = parent.program.add_block(parent.idx, forward_block_idx=block.idx)
         _Names(sweep, block, self._seeds, self.context if self.callbacks else None).give()
@@ -175,20 +179,42 @@ class _Names:
         """Name all of them.
 
         The gradients of the values that a name holds in turn share one name: what makes a value has
-        taken its gradient before there is any of the value before.
+        taken its gradient before there is any of the value before.  From the second order on that
+        need not be so; such ones have names of their own.
         """
-        for group in self.sweep.groups:
-            self._name(group)
+        groups = self.sweep.groups
+        counts = Counter(name_of(group.key) for group in groups)
+        spans = _Spans(self.sweep.records) if counts and max(counts.values()) > 1 else None
+        later: dict[str, Contributions] = {}
+        for group in groups:
+            name, is_early = name_of(group.key), False
+            if spans is not None and counts[name] > 1:
+                last = later.setdefault(name, group)
+                is_early = spans.meet(last, group)
+                if spans.end(group) > spans.end(last):
+                    later[name] = group
+            self._name(group, is_early)
 
-    def _name(self, group: Contributions) -> None:
+    def _name(self, group: Contributions, is_early: bool) -> None:
+        """Name the parts of a gradient and their sum.
+
+        Args:
+            group: of one value.
+            is_early: whether there is some of it while that of a later value under the same name is
+                still to be read.
+        """
         key, parts, total = group
         name = name_of(key)
         final = total or parts[0]
         agreed = self.sweep.agreed.get(key)
-        if agreed is not None:
+        if agreed is not None and is_early:
+            final.name = self._free(name + GRAD, False)
+            out = Ref(final.like, agreed, final.kind)
+            self.sweep.records.append(PendingOp("assign", {"X": [final]}, {"Out": [out]}, {}, None))
+        elif agreed is not None:
             final.name = agreed
         elif not final.name:
-            chosen = self.chosen.get(name)
+            chosen = None if is_early else self.chosen.get(name)
             if chosen is None:
                 chosen = self._free(name + GRAD, id(final) in self.seeds)
                 self.chosen[name] = chosen
@@ -212,6 +238,59 @@ class _Names:
             k += 1
         issued.add(name)
         return name
+
+
+class _Spans:
+    """From which operator to come to which there is something of gradients."""
+
+    def __init__(self, records: Sequence[PendingOp]) -> None:
+        self._begins: dict[int, int] = {}
+        self._ends: dict[int, int] = {}
+        self._sources: dict[int, int] = {}  # of what is multiplied by 1
+        for position, record in enumerate(records):
+            self._ends.update(dict.fromkeys(map(id, _read_by(record)), position))
+            for refs in record.outs.values():
+                for ref in refs:
+                    self._begins.setdefault(id(ref), position)
+            if record.type == "scale" and record.attrs == {"scale": 1.0}:
+                self._sources[id(record.outs["Out"][0])] = id(record.ins["X"][0])
+
+    def end(self, group: Contributions) -> int:
+        """The last operator that reads some of a gradient."""
+        refs = (*group.parts, group.total)
+        return max(self._ends.get(id(ref), -1) for ref in refs if ref)
+
+    def meet(self, later: Contributions, group: Contributions) -> bool:
+        """Whether some of a gradient is computed while that of a later value is still read, and is
+        something else than that.
+        """
+        if later is group:
+            return False
+        old, new = (
+            [id(ref) for ref in (*each.parts, each.total) if ref] for each in (later, group)
+        )
+        end = self.end(later)
+        return any(
+            self._begins.get(ref, end) < end and self._sources.get(ref) not in old for ref in new
+        )
+
+
+def _read_by(record: PendingOp) -> Iterator[Any]:
+    """What an operator to come reads, and those in the block that it drives."""
+    for values in record.ins.values():
+        yield from values
+    for inner in () if record.body is None else record.body.records:
+        yield from _read_by(inner)
+
+
+def _declare_given(sweep: ReverseSweep, parent: Block) -> None:
+    """Declare what a block reads of gradients that whoever runs the block around it gives."""
+    made = {id(ref) for record in sweep.records for refs in record.outs.values() for ref in refs}
+    for record in sweep.records:
+        for value in (each for values in record.ins.values() for each in values):
+            is_given = isinstance(value, Ref) and value.name and id(value) not in made
+            if is_given and sweep.block.find_var_recursive(value.name) is None:
+                _declare(value, parent, sweep, value.like.lod_level)
 
 
 def _lod_level(record: PendingOp, ref: Ref, block: Block) -> int:

@@ -14,7 +14,7 @@ from ..ir.variable import Variable
 from ..opdef.definition import lookup
 from ..opdef.gradient import GRAD
 from .copying import BlockCopies
-from .sweep import History, Key, described
+from .sweep import OPEN, History, Key, described
 
 #: names by slot
 Slots = Mapping[str, Sequence[str]]
@@ -88,7 +88,11 @@ class LoopGradient:
         self.needed[name, key] = None
         variable = self.forward.var_recursive(name)
         maker = self.maker(name, key)
-        if variable.kind is Kind.STEP_SCOPES and maker not in self.again:
+        if maker < 0 or maker in self.again:
+            return
+        op = self.forward.ops[maker]
+        is_given = not op.input_arg_names and not op.instance().random and not blocks_of(op)
+        if variable.kind is Kind.STEP_SCOPES or is_given or not self.hands_out(name, key):
             self._run_again(maker)
 
     def _run_again(self, position: int) -> None:
@@ -113,10 +117,16 @@ class LoopGradient:
             return self.history.written.get(name, -1)
         return self.history.made_at(key) - 1
 
+    def hands_out(self, name: str, key: Key) -> bool:
+        """Whether the forward loop can hand out a value of each pass; else what makes it is run
+        again.
+        """
+        return True
+
     def is_open(self, name: str, key: Key) -> bool:
         """Whether a pass may leave a value unwritten: one that a branch makes."""
         maker = self.maker(name, key)
-        return maker >= 0 and self.forward.ops[maker].instance().is_control
+        return maker >= 0 and self.forward.ops[maker].type in OPEN
 
     def is_statistic(self, name: str) -> bool:
         """Whether gradients stop at a value, but those of its gradient."""
@@ -222,7 +232,7 @@ class LoopGradient:
         return [driver, *replaced]
 
     def _copy_again(self, copies: BlockCopies, position: int) -> None:
-        """Append a copy of an operator that drives a block, which reads what it read."""
+        """Append a copy of an operator of the forward block, which reads what it read."""
         op = self.forward.ops[position]
         values = self._values_read(op, position)
         renamed = {n: self.local(n, self.history.key(n, position)) for n in values}
@@ -352,13 +362,13 @@ def _statistics(block: Block) -> Iterator[str]:
 
 
 def _need_no_draws(op: Operator) -> None:
-    """Refuse to run an operator again within which random numbers are drawn."""
+    """Refuse to run an operator again that draws random numbers."""
+    if op.definition is not None and op.definition.random:
+        raise NoGradientError(
+            f"operator {op.type!r} draws random numbers in a block within a loop, which is run "
+            f"again for a second derivative and would draw others; draw them before the block"
+            f"{described(op)}"
+        )
     for block in blocks_of(op):
         for inner in block.ops:
-            if inner.definition is not None and inner.definition.random:
-                raise NoGradientError(
-                    f"operator {inner.type!r} draws random numbers in a block within a loop, which "
-                    f"is run again for a second derivative and would draw others; draw them before "
-                    f"the block{described(inner)}"
-                )
             _need_no_draws(inner)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 
+from ..ground.dtypes import Kind
 from ..ir.analysis import free_reads
 from ..ir.block import Block
 from ..ir.operator import EMPTY, Operator
@@ -21,6 +22,10 @@ class RecurrentGradient(LoopGradient):
         self.states: list[tuple[str, str, str]] = []  # before all steps, before one, behind it
         self.results: list[str] = []
         self.kept: list[str] = []
+
+    def hands_out(self, name: str, key: Key) -> bool:
+        is_tensor = self.forward.var_recursive(name).kind is Kind.LOD_TENSOR
+        return is_tensor and not self.is_open(name, key)
 
     def keep(self, name: str, key: Key) -> None:
         if self._is_step(name, key):

@@ -163,7 +163,7 @@ class RuleRecorder(Interpreter):
                 count = op_width(op, ins) if slot.many else 1
                 outs[slot.name] = [Ref(self._like) for _ in range(count)]
         taken = {slot: _listed(value) for slot, value in ins.items() if value is not None}
-        if op.type in _OPEN:
+        if op.type in ("kept_value", "sum_of_written"):
             for refs in outs.values():
                 for ref in refs:
                     ref.is_open = True  # type: ignore[union-attr]  # just made
@@ -173,8 +173,11 @@ class RuleRecorder(Interpreter):
         }
 
 
-#: operators in rules of gradients that write nothing where a branch was not taken
-_OPEN = frozenset({"kept_value", "sum_of_written"})
+#: operators that write nothing where a branch was not taken
+OPEN = frozenset({
+    "conditional_block", "conditional_block_grad", "select_output", "zeros_if_written",
+    "kept_value", "sum_of_written",
+})  # fmt: skip
 
 #: what backward does for an operator that drives blocks: called with the sweep, the operator's
 #: position and the operator
@@ -386,6 +389,17 @@ class ReverseSweep:
             return self.parent.had_value(name, self.position)
         variable = self.block.find_var_recursive(name)
         return variable is not None and (variable.persistable or variable.is_data)
+
+    def is_open(self, name: str, position: int) -> bool:
+        """Whether a name may hold nothing before the operator at a position: what makes it is part
+        of a branch.
+        """
+        maker = self.history.written.get(name)
+        if maker is not None and maker < position:
+            return self.block.ops[maker].type in OPEN
+        if self.parent is not None and name not in self.block.vars:
+            return self.parent.is_open(name, self.position)
+        return False
 
     def settle(self, key: Key) -> Ref:
         """The gradient of a value, once all contributions to it are there."""

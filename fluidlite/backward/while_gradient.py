@@ -43,7 +43,8 @@ class WhileGradient(LoopGradient):
         self.arrays.append(array)
         like = self.forward.var_recursive(name)
         declared(array, like, self.around, kind=Kind.LOD_TENSOR_ARRAY)
-        self.ahead.append(self.make(self.around, "empty_array", {}, {"Out": [array]}, {}, True))
+        said = {"shape": like.shape, "dtype": like.dtype}
+        self.ahead.append(self.make(self.around, "empty_array", {}, {"Out": [array]}, said, True))
         type = "keep_value" if self.is_open(name, key) else "write_to_array"
         if self.is_statistic(name):
             type, self.around.vars[array].stop_gradient = "keep_statistic", False

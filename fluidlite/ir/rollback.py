@@ -36,7 +36,11 @@ class _Before:
         self.blocks = list(program.blocks)
         self.current = program.current_block_idx
         self.contents = [
-            (list(block.vars.values()), list(block.ops), block.forward_block_idx)
+            (
+                list(block.vars.values()),
+                list(block.ops),
+                (block.idx, block.parent_idx, block.forward_block_idx),
+            )
             for block in program.blocks
         ]
         self.roles = {
@@ -51,10 +55,10 @@ class _Before:
         program = self.program
         program.blocks[:] = self.blocks
         program.current_block_idx = self.current
-        for block, (variables, ops, forward) in zip(self.blocks, self.contents, strict=True):
+        for block, (variables, ops, numbers) in zip(self.blocks, self.contents, strict=True):
             block.set_vars(variables)
             block.set_ops(ops)
-            block.forward_block_idx = forward
+            block.idx, block.parent_idx, block.forward_block_idx = numbers
             for op in ops:
                 op.role, op.role_vars = self.roles.get(id(op), (OpRole.FORWARD, ()))
         program.touch()

@@ -11,6 +11,7 @@ from ..errors import OutOfRangeError, ShapeError
 from ..ground.dtypes import DType, Kind
 from ..ground.values import LoDTensor, LoDTensorArray, bare, with_lod
 from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
+from ..opdef.attribute import Long
 from ..opdef.definition import Detached, Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import Spec, need_integer, need_one, normal_axis, spec
@@ -28,14 +29,19 @@ def need_position(I: Spec) -> None:
 
 
 class empty_array(Detached):
-    """Out = an array without elements."""
+    """Out = an array without elements.
+
+    shape, dtype: what elements are to be.
+    """
 
     signature = "-> Out"
+    shape: list[Long] = ()
+    dtype: DType = DType.FP32
     hands_on: ClassVar[bool] = True
     folds: ClassVar[bool] = False
 
     def infer(self) -> Specs:
-        return spec([], DType.FP32)._replace(kind=Kind.LOD_TENSOR_ARRAY)
+        return spec(self.shape, self.dtype)._replace(kind=Kind.LOD_TENSOR_ARRAY)
 
     def run(self, xp: Any) -> Array:
         return LoDTensorArray()
