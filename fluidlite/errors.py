@@ -176,6 +176,10 @@ class ParseError(FluidError, ValueError):
     """A text is no program; says line and column."""
 
 
+class PassError(FluidError, RuntimeError):
+    """A pass needs what does not hold, or breaks what it says to keep."""
+
+
 class PatchError(FluidError, ValueError):
     """A text is no patch, or a program is not the one that a patch is of."""
 

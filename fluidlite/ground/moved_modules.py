@@ -44,6 +44,7 @@ MOVED = {
     "ir.callsite": "ground.callsite",
     "launched": "ground.job_environment",
     "namespace": "ground.public_names",
+    "runtime.pipeline": "runtime.passes.pipeline",
     "private": "ground.private_folders",
     "quiet": "ground.tracebacks",
     "weak": "ground.weak_tables",

@@ -150,3 +150,24 @@ def table_markup(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def json_in_markup(text: str) -> str:
     """JSON in ASCII that may stand between tags of HTML: no letter of it ends or begins one."""
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+# -- LaTeX -----------------------------------------------------------------------------------------
+
+_LATEX = {
+    "\\": r"\backslash ",
+    "^": r"\hat{}",
+    "~": r"\tilde{}",
+    **{c: f"\\{c}" for c in "#$%&_{}"},
+}
+
+
+def latex_name(text: str) -> str:
+    """A name in a formula of LaTeX: a letter is a variable, more are a word.
+
+    >>> print(latex_name("x"), latex_name("fc_0.w"))
+    x \\mathit{fc\\_0.w}
+    """
+    if len(text) == 1 and text.isascii() and text.isalpha():
+        return text
+    return f"\\mathit{{{''.join(_LATEX.get(c, c) for c in printable(text) if c.isprintable())}}}"

@@ -19,12 +19,12 @@ from ..kernels import (
     threads,
 )
 from ..kernels.tuning import ThreadTuner
-from . import pipeline
 from .buffers import Buffers, Footprint
 from .codegen import GeneratedSource
 from .graph import Graph, Instruction
 from .lower import lowered as lowered
 from .memory import BufferAssignment, Observation, is_fresh, last_uses
+from .passes import pipeline
 from .passes.form import Context, Pass
 from .recording import Recording
 from .segment import Watch

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -45,6 +45,9 @@ from .step import Environment
 from .traced_runs import TracesRuns
 from .turn import Commit, in_turn
 
+if TYPE_CHECKING:
+    from .passes.form import Pass
+
 
 @answers_protected
 @quick_api_boundary
@@ -57,8 +60,9 @@ class Executor(PreparesRuns, RunsDatasets, KeepsRandomState, TracesRuns, Describ
     Args:
         place: the CPU, or None for it; or a CUDA device that JAX sees.
         profile: whether to take the time of each operator; ``profile`` then has a table of them.
-        passes: which passes rewrite plans (``"-gemm_batching"``: all but that one); what
-            ``FLUIDLITE_PASSES`` says when None.
+        passes: which passes rewrite plans: names (``"-gemm_batching"``: all but that one), or
+            passes of ``fluidlite.runtime.passes`` in order; what ``FLUIDLITE_PASSES`` says when
+            None.
         backend: "numpy" or "jax"; what ``FLUIDLITE_BACKEND`` says when None, or NumPy.
         precision: on JAX that of products: "highest", "high", "default", or "bfloat16"; what
             ``FLUIDLITE_JAX_PRECISION`` says when None, or "highest".
@@ -82,7 +86,7 @@ class Executor(PreparesRuns, RunsDatasets, KeepsRandomState, TracesRuns, Describ
         self,
         place: Place | None = None,
         profile: bool = False,
-        passes: str | None = None,
+        passes: str | Sequence[Pass] | None = None,
         backend: str | None = None,
         precision: str | None = None,
     ) -> None:

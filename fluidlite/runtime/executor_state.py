@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 from .. import backend as backends
@@ -18,6 +19,9 @@ from .run import Run
 from .run_state import ExecutorToken, RunState
 from .segment import passes_for
 
+if TYPE_CHECKING:
+    from .passes.form import Pass
+
 
 @answers(_closed=lambda self: self._token is None)
 class ExecutorState:
@@ -29,7 +33,7 @@ class ExecutorState:
         self,
         place: Place | None,
         profile: bool,
-        passes: str | None,
+        passes: str | Sequence[Pass] | None,
         backend: str | None,
         precision: str | None,
     ) -> None:

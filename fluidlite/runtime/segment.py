@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..backend import kernel_libraries
-from ..errors import FluidError
+from ..errors import FluidError, PassError
 from ..ground.dtypes import as_dtype
 from ..ground.quoting import terminal_text
 from ..opdef.spec import Spec
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from .passes.form import Pass
 
 # what compiles is read when something is compiled: a program that is only built does without
-_COMPILING, _PIPELINE = f"{__package__}.compile", f"{__package__}.pipeline"
+_COMPILING, _PIPELINE = f"{__package__}.compile", f"{__package__}.passes.pipeline"
 
 #: steps in a row that are compiled although those before and behind them work on sequences
 FEWEST_COMPILED = 3
@@ -150,7 +150,7 @@ def _divided(row: list[Step], ragged: frozenset[str]) -> list[Segment]:
 # -- the functions of a segment --------------------------------------------------------------------
 
 
-def passes_for(wish: str | None) -> tuple[Pass, ...]:
+def passes_for(wish: str | Sequence[Pass] | None) -> tuple[Pass, ...]:
     """The passes that run; see ``pipeline.selected``."""
     found: tuple[Pass, ...] = import_module(_PIPELINE).selected(wish)
     return found
@@ -179,6 +179,8 @@ def function_for(
         try:
             lower = partial(compiling.lowered, segment.steps, specs, segment.writes, backend)
             known = compiling.CompiledSegment(lower, backend, libraries, passes, segment.commits)
+        except PassError:
+            raise
         except (Unsupported, FluidError):  # the steps one by one say what is wrong
             known = None
         except Exception as error:

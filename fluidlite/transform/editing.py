@@ -12,31 +12,33 @@ from ..ir.program import Program, copy_operator
 from ..ir.shape_inference import declare_outputs
 
 
-def transformed(program: Program, change: Callable[[Program], None]) -> Program:
+def transformed(program: Program, change: Callable[[Program], Program | None]) -> Program:
     """A changed copy of a program; the program stays as it is, whatever fails.
 
     Args:
         program: any.
-        change: is given the copy and changes it.
+        change: is given the copy and changes it, or gives another program.
 
     Raises:
         FluidError: what ``change`` raises; or operators do not fit what they read any more.
         VerifyError: the copy breaks a rule that the program keeps.
     """
 
-    def inferring(copied: Program) -> None:
-        change(copied)
-        infer_shapes(copied)
+    def inferring(copied: Program) -> Program:
+        changed = change(copied) or copied
+        changed = changed if changed is copied else changed.clone()
+        infer_shapes(changed)
+        return changed
 
     return verified(program, inferring)
 
 
-def verified(program: Program, change: Callable[[Program], None]) -> Program:
+def verified(program: Program, change: Callable[[Program], Program | None]) -> Program:
     """What :func:`transformed` gives, for changes that declare shapes themselves; arguments and
     errors are as of that.
     """
     copied = program.clone()
-    change(copied)
+    copied = change(copied) or copied
     try:
         copied.verify()
     except VerifyError:

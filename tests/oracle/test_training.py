@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import fluidlite as fluid
-from fluidlite.runtime.pipeline import NEEDED, names
+from fluidlite.runtime.passes.pipeline import NEEDED, names
 from oracle.golden import (
     FINAL,
     GRADIENT,

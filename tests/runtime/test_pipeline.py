@@ -13,8 +13,8 @@ from fluidlite.command_line.cli import main
 from fluidlite.errors import ArgumentError
 from fluidlite.inspect.graph_text import printed
 from fluidlite.opdef.definition import find
-from fluidlite.runtime import pipeline
-from fluidlite.runtime.pipeline import PIPELINE, names, selected
+from fluidlite.runtime.passes import pipeline
+from fluidlite.runtime.passes.pipeline import PIPELINE, names, selected
 
 layers = fluid.layers
 
@@ -59,7 +59,7 @@ def test_every_pass_has_tests_by_itself(name):
 
 
 def test_passes_name_no_type_of_operator():
-    folder = Path(pipeline.__file__).with_name("passes")
+    folder = Path(pipeline.__file__).parent
     for path in folder.glob("*.py"):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         texts = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}

@@ -1,4 +1,4 @@
-"""What a pass is."""
+"""What a pass over plans is."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from ...ground.contracts import Condition, Contract, Invariant
 from ...opdef.prepared import KernelLibrary
 from ..graph import Graph, Instruction
 from ..lower import Lowering
@@ -45,3 +46,67 @@ class Pass(NamedTuple):
     run: Callable[[Graph, Context], bool]
     #: whether results keep every bit; the docstring of ``run`` states the rounding of the others
     exact: bool = True
+    #: what it needs, gives and keeps beside values by name
+    contract: Contract[Graph] = Contract()
+
+
+def plan_pass(
+    *,
+    name: str | None = None,
+    exact: bool = True,
+    needs: Sequence[Condition[Graph]] = (),
+    gives: Sequence[Condition[Graph]] = (),
+    keeps: Sequence[Invariant[Graph]] = (),
+) -> Callable[[Callable[[Graph, Context], bool]], Pass]:
+    """A decorator that makes a pass of a function of a graph and a context.  The function changes
+    the graph and says whether it did.
+
+    Args:
+        name: of the pass; the function's when None.
+        exact: whether results keep every bit; else the function's docstring has a line that begins
+            with ``Rounding:``.
+        needs, gives, keeps: what is checked before and behind it.
+
+    >>> from fluidlite.runtime import passes
+    >>> @passes.plan_pass(needs=[passes.no_blocks])
+    ... def drop_scales_by_one(graph, context):
+    ...     changed = False
+    ...     for instruction in graph:
+    ...         op = instruction.op
+    ...         if op.type == "scale" and op.scale == 1.0 and not op.bias:
+    ...             graph.replace(instruction, instruction.inputs[0])
+    ...             changed = True
+    ...     return changed
+    >>> exe = fluid.Executor(passes=[drop_scales_by_one, *passes.PIPELINE])
+    """
+
+    def make(run: Callable[[Graph, Context], bool]) -> Pass:
+        contract = Contract(tuple(needs), tuple(gives), tuple(keeps))
+        return Pass(name or run.__name__, run, exact, contract)
+
+    return make
+
+
+def _blocks_fault(graph: Graph) -> str | None:
+    found = next((instruction for instruction in graph if instruction.bodies), None)
+    return None if found is None else f"{found.title} has a block"
+
+
+def _sizes_fault(graph: Graph) -> str | None:
+    values = [*graph.inputs.values(), *(v for each in graph for v in each.results)]
+    found = next((value for value in values if not value.is_static), None)
+    return None if found is None else f"{found} has a size that is known when it runs"
+
+
+#: no instruction has a block
+no_blocks: Condition[Graph] = Condition("no instruction has a block", _blocks_fault)
+#: all sizes are known before the program runs
+static_sizes: Condition[Graph] = Condition("all sizes are known", _sizes_fault)
+
+
+def _forms(graph: Graph) -> dict[str, object]:
+    return {name: str(value.spec) for name, value in graph.outputs.items()}
+
+
+#: what a graph gives, by name: shapes and element types
+outputs: Invariant[Graph] = Invariant("the outputs", _forms)

@@ -9,7 +9,7 @@ from graphs import NUMPY, after, digests, graph, leaves, rewrites
 from fluidlite.opdef.prepared import Epilogues, KernelLibrary, Offer, Prepared
 from fluidlite.runtime.compile import CompiledSegment
 from fluidlite.runtime.passes.epilogues import epilogues_of
-from fluidlite.runtime.pipeline import (
+from fluidlite.runtime.passes.pipeline import (
     ACTIVATION_SINKING,
     COMMON_SUBEXPRESSIONS,
     CONSTANT_FOLDING,

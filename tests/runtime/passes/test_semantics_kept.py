@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import fluidlite as fluid
-from fluidlite.runtime import pipeline, session
+from fluidlite.runtime import session
+from fluidlite.runtime.passes import pipeline
 
 layers = fluid.layers
 F32 = "float32"

@@ -1,0 +1,158 @@
+"""Operators that are compositions of others, gradient operators among them, written out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from ..errors import ArgumentError
+from ..ir.analysis import blocks_driven_by
+from ..ir.block import Block
+from ..ir.builder import Builder
+from ..ir.operator import EMPTY, Operator
+from ..ir.program import Program
+from ..ir.variable import Variable
+from ..opdef.definition import lookup
+from .editing import transformed
+
+
+def expand(
+    program: Program,
+    types: Iterable[str] | Callable[[Operator], bool] | None = None,
+    *,
+    whole: bool = False,
+) -> Program:
+    """A program in which operators that are compositions stand as their parts.
+
+    Gradient operators become what the rules of their operators say, so that a gradient is plain
+    arithmetic.  Shapes have to be known: :func:`specialize` declares them.
+
+    Args:
+        program: stays as it is.
+        types: the types that are expanded, or a function that says of an operator whether it is;
+            gradient operators when None.
+        whole: go on with compositions among the parts.
+
+    Raises:
+        ArgumentError: a shape is not known.
+
+    >>> from fluidlite import transform
+    >>> x = fluid.data("x", [3])
+    >>> x.stop_gradient = False
+    >>> (gradient,) = fluid.gradients(fluid.layers.reduce_sum(fluid.layers.tanh(x)), x)
+    >>> plain = transform.expand(fluid.default_main_program())
+    >>> print(transform.formula(plain, gradient))
+    x@GRAD = expand(1.0, expand_times=[3]) * (-(tanh_0.tmp_0 * tanh_0.tmp_0) + 1.0)
+    where
+      tanh_0.tmp_0 = tanh(x)
+    """
+    chosen = _chooser(types)
+
+    def change(copied: Program) -> None:
+        for block in copied.blocks:
+            block.set_ops(_expanded(block, chosen, whole))
+
+    return transformed(program, change)
+
+
+def _chooser(
+    types: Iterable[str] | Callable[[Operator], bool] | None,
+) -> Callable[[Operator], bool]:
+    if types is None:
+        return lambda op: getattr(op.definition, "derived_from", None) is not None
+    if callable(types):
+        return types
+    listed = frozenset([types] if isinstance(types, str) else types)
+    return lambda op: op.type in listed
+
+
+def _expanded(block: Block, chosen: Callable[[Operator], bool], whole: bool) -> list[Operator]:
+    """The operators of a block, some of them as their parts."""
+    ops: list[Operator] = []
+    waiting = list(reversed(block.ops))
+    begun: set[int] = set()  #: parts, of which further parts may be taken
+    while waiting:
+        op = waiting.pop()
+        definition = op.definition
+        is_composite = definition is not None and definition.expand is not None
+        wanted = id(op) in begun or chosen(op)
+        if not (is_composite and wanted) or blocks_driven_by(op):
+            ops.append(op)
+            continue
+        parts = _parts_of(op, block)
+        if whole:
+            begun.update(map(id, parts))
+            waiting += reversed(parts)
+        else:
+            ops += parts
+    return ops
+
+
+class _PartsBuilder(Builder):
+    """Appends the parts of an operator, whose values get names that are new."""
+
+    def new_variable(self, dtype: Any = None, stop_gradient: bool = False) -> Variable:
+        block, k = self.block, 0
+        while block.find_var_recursive(f"{self.stem}.part_{k}") is not None:
+            k += 1
+        made = Variable(block, f"{self.stem}.part_{k}", stop_gradient=True)
+        block.declare(made)
+        return made
+
+
+def _parts_of(op: Operator, block: Block) -> list[Operator]:
+    """The operators that an operator is composed of, which write what it writes."""
+    ins: dict[str, Any] = {}
+    instance = op.instance()
+    for slot, names in op.inputs.items():
+        values = [None if n == EMPTY else _known(op, block, n) for n in names]
+        ins[slot] = values if instance.input_slots[slot].many else values[0]
+    first = next(n for n in op.output_arg_names if n != EMPTY)
+    before = block.ops
+    block.set_ops([])
+    try:
+        f = _PartsBuilder(block, first)
+        outs = instance.outputs_for(f, ins, list(op.outputs))
+        pairs = list(_targets(op, outs))
+        read = set(op.input_arg_names)
+        made = {name for part in block.ops for name in part.output_arg_names}
+        renamed: dict[str, str] = {}
+        for target, value in pairs:
+            is_free = value.name in made and value.name not in renamed and target not in read
+            if is_free:
+                renamed[value.name] = target
+        for target, value in pairs:
+            if renamed.get(value.name) != target:
+                f.append(lookup("assign")({}), {"X": value}, {"Out": block.var_recursive(target)})
+        parts = block.ops
+    finally:
+        block.set_ops(before)
+    for part in parts:
+        part.rename(renamed)
+        part.role, part.role_vars, part.callsite = op.role, op.role_vars, op.callsite
+        part.namescope, part.device, part.foreign = op.namescope, op.device, op.foreign
+    for name in renamed:
+        block.drop_var(name)
+    return parts
+
+
+def _targets(op: Operator, outs: dict[str, Any]) -> Iterable[tuple[str, Variable]]:
+    """Names that are written, and the values that were made for them."""
+    for slot, names in op.outputs.items():
+        value = outs.get(slot)
+        values = value if isinstance(value, (list, tuple)) else [value]
+        for name, each in zip(names, values):
+            if name != EMPTY and each is not None:
+                yield name, each
+
+
+def _known(op: Operator, block: Block, name: str) -> Variable:
+    variable = block.var_recursive(name)
+    if not variable.has_shape or -1 in variable.shape:
+        where = "" if op.callsite is None else f", made at {op.callsite},"
+        shape = list(variable.shape) if variable.has_shape else "nothing is known of"
+        raise ArgumentError(
+            f"expand: operator {op.type}{where} reads {name!r} of shape {shape}: rules need known "
+            f"sizes; declare them by transform.specialize(program, shapes=...)"
+        )
+    return variable

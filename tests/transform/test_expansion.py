@@ -1,0 +1,83 @@
+"""Gradients and other compositions as plain operators."""
+
+import numpy as np
+import pytest
+
+import fluidlite as fluid
+from fluidlite import transform
+from fluidlite.errors import ArgumentError
+
+
+def computed(program, feed, fetches):
+    exe = fluid.Executor()
+    return exe.run(program, feed=feed, fetch_list=fetches)
+
+
+def trained_net():
+    x = fluid.data("x", [4, 3])
+    h = fluid.layers.fc(x, 5, act="tanh")
+    h = fluid.layers.layer_norm(h)
+    logits = fluid.layers.fc(h * h, 3, act="softmax")
+    loss = fluid.layers.mean(fluid.layers.square(logits - x))
+    fluid.optimizer.SGD(0.1).minimize(loss)
+    fluid.Executor().run(fluid.default_startup_program())
+    return loss
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_an_expanded_program_computes_the_same_gradients(whole):
+    loss = trained_net()
+    main = fluid.default_main_program()
+    plain = transform.expand(main, whole=whole)
+    types = {op.type for op in plain.global_block().ops}
+    assert not any(type.endswith("_grad") for type in types)
+    feed = {"x": np.random.default_rng(0).normal(size=[4, 3]).astype("float32")}
+    names = [p.grad_name for p in main.all_parameters()]
+    scope = {p.name: np.array(fluid.global_scope().value(p.name)) for p in main.all_parameters()}
+    before = computed(main, feed, [loss, *names])
+    for name, value in scope.items():
+        fluid.global_scope().var(name).value = value
+    for a, b in zip(before, computed(plain, feed, [loss, *names])):
+        np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-7)
+
+
+def test_parts_have_the_roles_and_lines_of_what_they_are_parts_of():
+    trained_net()
+    main = fluid.default_main_program()
+    plain = transform.expand(main)
+    assert len(plain.clone(for_test=True).global_block().ops) == len(
+        main.clone(for_test=True).global_block().ops
+    )
+    assert all(op.callsite is not None for op in plain.global_block().ops if op.type != "sum")
+
+
+def test_types_are_chosen():
+    trained_net()
+    main = fluid.default_main_program()
+    plain = transform.expand(main, ["tanh_grad"])
+    types = [op.type for op in plain.global_block().ops]
+    assert "tanh_grad" not in types and "softmax_grad" in types
+
+
+def test_sizes_that_are_not_known_are_refused_with_what_to_do():
+    x = fluid.data("x", [None, 3])
+    x.stop_gradient = False
+    fluid.append_backward(fluid.layers.mean(fluid.layers.tanh(x)))
+    main = fluid.default_main_program()
+    with pytest.raises(ArgumentError, match=r"expand: operator mean_grad, made at .*specialize"):
+        transform.expand(main)
+    known = transform.specialize(main, shapes={"x": [2, 3]})
+    assert transform.expand(known).global_block().var("x@GRAD").shape == (2, 3)
+
+
+def test_names_of_parts_take_no_name_that_is_there():
+    x = fluid.data("x", [2])
+    x.stop_gradient = False
+    fluid.append_backward(fluid.layers.reduce_sum(fluid.layers.tanh(x)))
+    text = str(fluid.default_main_program())
+    program = fluid.Program.parse(text.replace("reduce_sum_0.tmp_0", "tmp_0"))
+    with fluid.unique_name.guard():
+        plain = transform.expand(program)
+    (a,) = computed(program, {"x": np.ones(2, "float32")}, ["x@GRAD"])
+    (b,) = computed(plain, {"x": np.ones(2, "float32")}, ["x@GRAD"])
+    np.testing.assert_allclose(a, b, rtol=1e-6)
