@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from .. import unique_name
 from ..errors import ArgumentError
 from ..ir.analysis import blocks_driven_by
 from ..ir.block import Block
@@ -14,6 +15,7 @@ from ..ir.program import Program
 from ..ir.variable import Variable
 from ..opdef.definition import lookup
 from .editing import transformed
+from .inserting import FreeNames
 
 
 def expand(
@@ -49,8 +51,9 @@ def expand(
     chosen = _chooser(types)
 
     def change(copied: Program) -> None:
-        for block in copied.blocks:
-            block.set_ops(_expanded(block, chosen, whole))
+        with unique_name.guard(FreeNames(copied)):
+            for block in copied.blocks:
+                block.set_ops(_expanded(block, chosen, whole))
 
     return transformed(program, change)
 
@@ -88,18 +91,6 @@ def _expanded(block: Block, chosen: Callable[[Operator], bool], whole: bool) -> 
     return ops
 
 
-class _PartsBuilder(Builder):
-    """Appends the parts of an operator, whose values get names that are new."""
-
-    def new_variable(self, dtype: Any = None, stop_gradient: bool = False) -> Variable:
-        block, k = self.block, 0
-        while block.find_var_recursive(f"{self.stem}.part_{k}") is not None:
-            k += 1
-        made = Variable(block, f"{self.stem}.part_{k}", stop_gradient=True)
-        block.declare(made)
-        return made
-
-
 def _parts_of(op: Operator, block: Block) -> list[Operator]:
     """The operators that an operator is composed of, which write what it writes."""
     ins: dict[str, Any] = {}
@@ -111,7 +102,7 @@ def _parts_of(op: Operator, block: Block) -> list[Operator]:
     before = block.ops
     block.set_ops([])
     try:
-        f = _PartsBuilder(block, first)
+        f = Builder(block, first)
         outs = instance.outputs_for(f, ins, list(op.outputs))
         pairs = list(_targets(op, outs))
         read = set(op.input_arg_names)

@@ -37,11 +37,20 @@ class Term(NamedTuple):
 
 _INFIX = {
     **dict.fromkeys(("==", "!=", "<", "<=", ">", ">="), _RELATION),
-    "+": _SUM, "-": _SUM, "*": _PRODUCT, "/": _PRODUCT, "@": _PRODUCT, "^": _POWER,
+    "+": _SUM,
+    "-": _SUM,
+    "*": _PRODUCT,
+    "/": _PRODUCT,
+    "@": _PRODUCT,
+    "^": _POWER,
 }
 _LATEX_INFIX = {
-    "*": r" \odot ", "@": r" \, ", "==": " = ", "!=": r" \neq ",
-    "<=": r" \leq ", ">=": r" \geq ",
+    "*": r" \odot ",
+    "@": r" \, ",
+    "==": " = ",
+    "!=": r" \neq ",
+    "<=": r" \leq ",
+    ">=": r" \geq ",
 }
 #: functions that LaTeX knows, or has a sign for
 _LATEX_FUNCTIONS = {
@@ -397,8 +406,15 @@ def _constant(op: Operator, term: Terms) -> Term | None:
     return None if op.inputs.get("ValueTensor") else _number(op.attr("value"))
 
 
+def _listed(op: Operator, term: Terms) -> Term | None:
+    """A constant of one element."""
+    elements = [v for n in op.attrs if n.endswith("_values") for v in op.attr(n)]
+    return _number(elements[0]) if len(elements) == 1 else None
+
+
 _SPECIAL: dict[str, Callable[[Operator, Terms], Term | None]] = {
     "assign": _same,
+    "assign_value": _listed,
     "cast": _same,
     "fill_constant": _constant,
     "fill_zeros_like": lambda op, term: _number(0.0),

@@ -9,25 +9,20 @@ import numpy as np
 
 from ..backend import numpy_
 from ..errors import ArgumentError, FluidError, ShapeError, UnknownVariableError, suggestion
-from ..ground.dtypes import DType, Kind
+from ..ground.dtypes import Kind
 from ..ir.analysis import blocks_driven_by, reads_of, writes_of
 from ..ir.block import Block
 from ..ir.operator import EMPTY, Operator
 from ..ir.program import Program
 from ..ir.pruning import drop_unused
 from ..ir.variable import Variable
-from ..opdef.definition import lookup
 from ..opdef.interpreter import Eval
 from .editing import transformed
+from .freezing import ConstantMaker
+from .inserting import FreeNames
 
 #: elements of the largest constant that stands in a program
 LARGEST = 65_536
-_LISTS = {
-    DType.BOOL: "bool_values",
-    DType.FP32: "fp32_values",
-    DType.INT32: "int32_values",
-    DType.INT64: "int64_values",
-}
 
 
 def specialize(
@@ -72,9 +67,11 @@ def specialize(
             variable = block.var(name)
             variable.is_data = False
             variable.redeclare(array.shape)
-        constants = [constant(block, name, array) for name, array in fed.items()]
+        maker = ConstantMaker(block, FreeNames(copied), "/")
+        for name, array in fed.items():
+            maker.make(name, array)
         others = [op for op in block.ops if not (op.type == "feed" and _feeds(op, fed))]
-        block.set_ops([*constants, *others])
+        block.set_ops([*maker.ops, *others])
         if fed:
             _fold(copied, {v if isinstance(v, str) else v.name for v in keep})
 
@@ -145,36 +142,15 @@ def _feeds(op: Operator, fed: Mapping[str, Any]) -> bool:
     return any(name in fed for name in op.output_arg_names)
 
 
-def constant(block: Block, name: str, array: np.ndarray[Any, Any]) -> Operator:
-    """An operator that gives a variable a value; it is not yet in the block.
-
-    Args:
-        block: has the variable.
-        name: the variable's.
-        array: the value, of the variable's element type.
-    """
-    flat, dtype = array.reshape(-1), block.var_recursive(name).dtype
-    bits = flat.tobytes()
-    if flat.size and bits == flat[:1].tobytes() * flat.size and flat.ndim:
-        attributes = {"shape": list(array.shape) or [1], "dtype": dtype, "value": float(flat[0])}
-        instance = lookup("fill_constant")(attributes)
-    else:
-        values = {_LISTS[dtype]: flat.tolist()} if dtype in _LISTS else {}
-        instance = lookup("assign_value")({"shape": list(array.shape), "dtype": dtype, **values})
-    return block.make_op(instance, {}, {"Out": name}, None)
-
-
 def _is_writable(array: Any, variable: Variable) -> bool:
-    """Whether a constant can stand in a program bit by bit."""
-    if type(array) is not np.ndarray or array.size > LARGEST or not array.size:
-        return False
-    if variable.kind is not Kind.LOD_TENSOR or variable.lod_level or not array.ndim:
-        return False
-    is_uniform = array.tobytes() == array.reshape(-1)[:1].tobytes() * array.size
-    if variable.dtype in (DType.INT64, DType.FP64) and is_uniform:
-        first = array.reshape(-1)[0]
-        return array.dtype.type(float(np.float32(first))) == first  # the attribute is a float32
-    return variable.dtype in _LISTS or is_uniform
+    """Whether a constant can stand in a program."""
+    return (
+        type(array) is np.ndarray
+        and 0 < array.size <= LARGEST
+        and array.ndim > 0
+        and variable.kind is Kind.LOD_TENSOR
+        and not variable.lod_level
+    )
 
 
 def _fold(program: Program, keep: set[str]) -> None:
@@ -243,7 +219,7 @@ def _with_constants(
     block: Block, ops: Sequence[Operator | tuple[str, Any]], goals: set[str]
 ) -> list[Operator]:
     """The operators that are left, and those that give constants that something reads."""
-    wanted = set(goals)
+    wanted, names = set(goals), FreeNames(block.program)
     left: list[Operator] = []
     for entry in reversed(ops):
         if isinstance(entry, Operator):
@@ -253,9 +229,10 @@ def _with_constants(
         elif entry[0] in wanted:
             name, (op, array) = entry
             wanted.discard(name)
-            known = constant(block, name, array)
-            known.callsite, known.role, known.namescope = op.callsite, op.role, op.namescope
-            known.device = op.device
-            left.append(known)
+            maker = ConstantMaker(block, names, op.namescope)
+            maker.make(name, array)
+            for made in maker.ops:
+                made.callsite, made.role, made.device = op.callsite, op.role, op.device
+            left += reversed(maker.ops)
     left.reverse()
     return left
