@@ -12,7 +12,7 @@ from ..ir.program import Program, copy_operator
 from ..ir.shape_inference import declare_outputs
 
 
-def transformed(program: Program, change: Callable[[Program], Program | None]) -> Program:
+def transformed(program: Program, change: Callable[[Program], object]) -> Program:
     """A changed copy of a program; the program stays as it is, whatever fails.
 
     Args:
@@ -25,26 +25,30 @@ def transformed(program: Program, change: Callable[[Program], Program | None]) -
     """
 
     def inferring(copied: Program) -> Program:
-        changed = change(copied) or copied
-        changed = changed if changed is copied else changed.clone()
+        changed = _result(copied, change(copied))
         infer_shapes(changed)
         return changed
 
     return verified(program, inferring)
 
 
-def verified(program: Program, change: Callable[[Program], Program | None]) -> Program:
+def verified(program: Program, change: Callable[[Program], object]) -> Program:
     """What :func:`transformed` gives, for changes that declare shapes themselves; arguments and
     errors are as of that.
     """
     copied = program.clone()
-    copied = change(copied) or copied
+    copied = _result(copied, change(copied))
     try:
         copied.verify()
     except VerifyError:
         if _is_right(program):
             raise
     return copied
+
+
+def _result(copied: Program, given: object) -> Program:
+    """The program that a change of a copy is about."""
+    return given.clone() if isinstance(given, Program) and given is not copied else copied
 
 
 def _is_right(program: Program) -> bool:
