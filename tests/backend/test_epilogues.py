@@ -204,3 +204,28 @@ def test_operands_lie_as_they_come(monkeypatch, transposed):
                 (found,) = exe.run(feed={"x": lying, "y": second}, fetch_list=fetches)
                 right = lying @ (second.T if transposed else second)
                 np.testing.assert_allclose(found, right, 1e-5, 1e-5)
+
+
+def test_relu_keeps_its_mask_where_what_is_normalised_is_computed_again():
+    main, startup = fluid.Program(), fluid.Program()
+    main.random_seed = startup.random_seed = 1
+    with fluid.program_guard(main, startup):
+        x = fluid.data("x", [8, 3, 16, 16])
+        hidden = layers.conv2d(x, 16, 3, padding=1, bias_attr=False)
+        normal = layers.batch_norm(hidden, act="relu")
+        inner = layers.conv2d(normal, 16, 3, padding=1, bias_attr=False)
+        loss = layers.mean(layers.square(normal + inner))
+        ((_, slope), *_) = fluid.backward.append_backward(loss)
+    block = main.global_block()
+    place, gradient = next(
+        (k, op) for k, op in enumerate(block.ops) if op.type == "batch_norm_grad"
+    )
+    again = block.create_var(name="again", shape=hidden.shape, dtype="float32")
+    block.insert_op(place, "conv2d", hidden.op.inputs, {"Output": again}, hidden.op.attrs)
+    block.ops[place].role = gradient.role
+    gradient.rename_input(hidden.name, "again")
+    scope, exe = fluid.Scope(), fluid.Executor()
+    exe.run(startup, scope=scope)
+    feed = {"x": np.random.default_rng(0).normal(size=[8, 3, 16, 16]).astype("float32")}
+    runs = [exe.run(main, feed=feed, fetch_list=[slope], scope=scope)[0] for _ in range(3)]
+    np.testing.assert_allclose(runs[2], runs[0], atol=1e-5 * np.abs(runs[0]).max())

@@ -19,7 +19,7 @@ from fluidlite.backward.selection import Selection
 from fluidlite.errors import ArgumentError, BudgetError
 
 layers = fluid.layers
-TRIALS = share(12)
+TRIALS = share(9)
 
 
 def built(make, memory=None, optimizer=None, batch_size=None):
@@ -100,7 +100,7 @@ def test_a_fraction_is_told_how_shares_are_written():
         Budget(0.5)
 
 
-@pytest.mark.parametrize("share_of", [90, 70, 50, 40])
+@pytest.mark.parametrize("share_of", [90, 60, 40])
 @pytest.mark.parametrize("make", [chain, images])
 def test_the_planned_peak_is_within_the_budget_and_no_bit_changes(make, share_of):
     plain = built(make)
@@ -287,6 +287,25 @@ def test_unknown_sizes_need_a_batch_size():
         built(make, None, batch_size=8)
 
 
+def test_compiled_steps_run_again_what_programs_run_again_several_times():
+    def make():
+        hidden = fluid.data("x", [64, 8])
+        for _ in range(16):
+            hidden = layers.fc(hidden, 8, act="tanh")
+        return layers.mean(hidden)
+
+    with pytest.raises(BudgetError) as error:
+        built(make, 1)
+    main, startup, loss = built(make, error.value.smallest)
+    scope, exe = fluid.Scope(), fluid.Executor(passes="-gemm_batching")
+    exe.run(startup, scope=scope)
+    feed = {"x": np.zeros([64, 8], "float32")}
+    for _ in range(2):
+        exe.run(main, feed=feed, fetch_list=[loss], scope=scope)
+    products = exe.plan(main, [loss]).stages[-1].text.count("= mul(")
+    assert products > 2 * 16  # more than each one twice
+
+
 def test_a_budget_that_cannot_be_met_names_one_that_can():
     with fluid.unique_name.guard():
         loss = chain()
@@ -320,13 +339,13 @@ def test_eager_tensors_have_no_plan():
 
 
 def test_checkpoints_between_checkpoints_take_less_than_the_square_root():
-    plain = built(lambda: chain(48))
+    plain = built(lambda: chain(28))
     with pytest.raises(BudgetError) as error:
-        built(lambda: chain(48), 1)
+        built(lambda: chain(28), 1)
     stays = fluid.inspect.memory_timeline(plain[0]).kept
-    slopes = 4 * 48 * 8 * 9
+    slopes = 4 * 28 * 8 * 9
     one = 4 * 64 * 8  # bytes of what a layer gives
-    assert error.value.smallest - stays - slopes < 13 * one  # and each layer saves three
+    assert error.value.smallest - stays - slopes < 11 * one  # and each layer saves three
 
 
 # -- beside the best there is ----------------------------------------------------------------------
@@ -416,7 +435,7 @@ def result_of(program, seed):
     return [loss], state
 
 
-@pytest.mark.parametrize("seed", range(TRIALS))
+@pytest.mark.parametrize("seed", range(20, 20 + TRIALS // 2))
 def test_random_programs_compute_the_same_within_a_budget(seed):
     plain = random_program(seed, None)
     limit = int(0.7 * planned(plain.main, 4))

@@ -12,8 +12,8 @@ from .form import Context, Pass
 def eliminate_common_subexpressions(graph: Graph, context: Context) -> bool:
     """Let readers of an instruction's results read those of an equal instruction before it.
 
-    What the backward pass repeats on purpose (rematerialization) is shared only within itself: it
-    holds a value for a shorter time.
+    What the backward pass repeats on purpose (rematerialization), once or several times, is shared
+    with no other operator: it holds a value for a shorter time.
     """
     seen: dict[Any, Instruction] = {}
     digests: dict[int, Any] = {}
@@ -25,7 +25,7 @@ def eliminate_common_subexpressions(graph: Graph, context: Context) -> bool:
             continue
         key = _key(instruction, digests)
         twin = seen.get(key)
-        if twin is None or (instruction.rematerializes and not twin.rematerializes):
+        if twin is None or (instruction.rematerializes and twin.origin is not instruction.origin):
             seen[key] = instruction
         else:
             graph.replace(instruction, *twin.results)
