@@ -179,6 +179,9 @@ class Batching(Interpreter):
         self, op: Op, ins: Values, want: Iterable[str] | None = None
     ) -> dict[str, BatchedValue | list[BatchedValue]]:
         wanted = None if want is None else frozenset(want)
+        if wanted is None and isinstance(op, DerivedGrad):  # those of what there is
+            given = {read.of for read in op.reads if ins.get(read.slot) is not None}
+            wanted = frozenset(name for slot, name in op.grad_slots.items() if slot in given)
         if not op.random and not any(value.is_batched for value in flat(ins)):
             return self.plain(op, ins, wanted)
         for way, attempt in (

@@ -66,6 +66,8 @@ def jacobian(
     rows, columns = _Elements(program, ys), _Elements(program, xs)
     forward = columns.count <= rows.count if mode == "auto" else mode == "forward"
     seeded = columns if forward else rows
+    if not seeded.count:
+        return _empty(program, rows, columns)
     one = (jvp if forward else vjp)(program, ys, xs)
     many = vmap(one.program, one.inputs, one.outputs, size=seeded.count)
     names: list[str] = []
@@ -114,6 +116,22 @@ def hessian(program: Program, output: Variable | str, inputs: Variables) -> Tran
     """
     slopes = gradient_program(program, output, inputs)
     return jacobian(slopes.program, [v.name for v in slopes.outputs], inputs, "forward")
+
+
+def _empty(program: Program, rows: _Elements, columns: _Elements) -> Transformed:
+    """A program that also computes matrices without elements."""
+    names: list[str] = []
+
+    def change(copied: Program) -> None:
+        f = copied.global_block().builder("derivatives")
+        for y, y_shape, _, _ in rows.parts():
+            for x, x_shape, _, _ in columns.parts():
+                dtype, shape = f.block.var(y).dtype, [*y_shape, *x_shape]
+                nothing = f.fill_constant(shape=shape, dtype=dtype, value=0.0)
+                names.append(_named(f, nothing, f"{y}@JACOBIAN@{x}", shape))
+
+    made = transformed(program, change)
+    return Transformed(made, (), tuple(made.global_block().var(name) for name in names))
 
 
 class _Elements:

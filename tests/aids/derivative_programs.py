@@ -18,7 +18,7 @@ from fluidlite.ground.dtypes import Kind
 from fluidlite.ground.values import SelectedRows, bare
 from fluidlite.ir.operator import OpRole
 
-TOLERANCE = 1e-6  # attributes are single
+TOLERANCE = 1e-5  # attributes are single, and so are the numbers that they become in each operator
 
 
 class Trial:

@@ -96,6 +96,73 @@ def test_matrices_of_parameters_are_there_too():
     np.testing.assert_allclose(by_w, right, 1e-9, 1e-12)
 
 
+def a_loop(x):
+    i, end = (layers.fill_constant([1], "int64", n) for n in (0, 3))
+    going = lambda i, h: layers.less_than(i, end)
+    _, h = layers.while_loop(going, lambda i, h: [i + 1, layers.tanh(h * x) + h], [i, x * 1.0])
+    return h * h
+
+
+def a_branch(x):
+    positive = layers.reduce_sum(x) > 0.0
+    return layers.cond(positive, lambda: layers.tanh(x) * x, lambda: layers.exp(x))
+
+
+def a_recurrence(x):
+    rnn, start = layers.StaticRNN(), layers.fill_constant([2, 3], D, 0.5)
+    with rnn.step():
+        step = rnn.step_input(x)
+        before = rnn.memory(init=start)
+        after = layers.tanh(step * before + layers.fc(before, 3, param_attr="u"))
+        rnn.update_memory(before, after)
+        rnn.output(after)
+    return rnn()
+
+
+def an_lstm(x):
+    h, c = (layers.fill_constant([1, 2, 3], D, value) for value in (0.5, -0.5))
+    return layers.lstm(x, h, c, 4, 3, 1)[0]
+
+
+def a_convolution(x):
+    hidden = layers.conv2d(x, 3, 3, act="tanh", param_attr="filters")
+    return layers.softmax(layers.pool2d(hidden, 2, "avg"))
+
+
+@pytest.mark.parametrize(
+    "build, shape",
+    [
+        (a_loop, [3]),
+        (a_branch, [3]),
+        (a_recurrence, [4, 2, 3]),
+        (an_lstm, [4, 2, 3]),
+        (a_convolution, [1, 2, 4, 4]),
+        (layers.layer_norm, [4, 3]),
+        (layers.batch_norm, [4, 3]),
+        (lambda x: layers.reduce_prod(x, dim=1), [2, 3]),
+        (lambda x: layers.dropout(x, 0.5) * x, [5]),
+        (layers.tanh, [0, 3]),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+@pytest.mark.filterwarnings("ignore:these operators have no rule of batching")
+def test_both_modes_give_the_same_matrix(build, shape):
+    x = fluid.data("x", shape, D)
+    y = build(x)
+    program, exe = fluid.default_main_program(), fluid.Executor()
+    program.random_seed = 3
+    if fluid.default_startup_program().global_block().ops:
+        exe.run(fluid.default_startup_program())
+    feed = {"x": np.random.default_rng(1).normal(size=shape)}
+    forward, backward = (
+        exe.run(made.program, feed, list(made.outputs))[0]
+        for mode in ("forward", "reverse")
+        for made in [transform.jacobian(program, y, x, mode=mode)]
+    )
+    assert forward.shape == (*y.shape, *shape)
+    np.testing.assert_allclose(forward, backward, 1e-5, 1e-6)  # attributes are single
+
+
 def test_a_size_that_is_not_known_is_named():
     x = fluid.data("x", [None, 3], D)
     with pytest.raises(ShapeError, match=r"known size, 'tanh_0.tmp_0' has shape \[-1, 3\]"):

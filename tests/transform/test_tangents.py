@@ -19,9 +19,9 @@ DEFINITIONS = [
     if op.execute is None and op.type in GENERATORS and is_differentiable(op)
 ]
 #: of the gradient operators, every so many are looked at
-SHARE = 10
+SHARE = 20
 #: samples of an operator that are looked at
-MOST = 5
+MOST = 2
 
 
 def differentiated_cases(definition):
