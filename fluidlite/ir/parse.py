@@ -82,7 +82,9 @@ _ONLY_PARAMETERS = frozenset({"trainable", "is_data", "do_model_average", "is_di
 Item = Variable | Operator
 
 
-def parse_into(program: Program, text: str, known: Mapping[int, Item] | None = None) -> list[Item]:
+def parse_into(
+    program: Program, text: str, known: Mapping[int, Item] | None = None
+) -> list[tuple[int, Item]]:
     """Fill an empty program with what a text says.
 
     Args:
@@ -91,7 +93,7 @@ def parse_into(program: Program, text: str, known: Mapping[int, Item] | None = N
         known: where a line begins -> what it says; a copy of that is taken, and the line not read.
 
     Returns:
-        what was read and not known.
+        what was read and not known, and where it begins.
 
     Raises:
         ParseError: the text is no program; shows the place.
@@ -108,7 +110,7 @@ class _Parser:
         self.program = program
         self.text = text
         self.known = known
-        self.read: list[Item] = []
+        self.read: list[tuple[int, Item]] = []
         self.tokens = self._tokens()
         self.token = next(self.tokens)
         self.next = next(self.tokens, self.token)
@@ -260,16 +262,17 @@ class _Parser:
         self.need_end()
         role = 0
         while not self.take("}"):
+            begin = self.token.start
             if self.token.kind == "known":
                 self.take_known(block, role)
             elif self.at("--"):
                 role = self.section()
             elif self.at("var", "param", "data") and self.next.kind in ("bare", "quoted"):
-                self.read.append(self.declaration(block))
+                self.read.append((begin, self.declaration(block)))
             else:
                 op = self.operator(block, role)
                 block.take_op(op)
-                self.read.append(op)
+                self.read.append((begin, op))
             self.need_end()
 
     def take_known(self, block: Block, role: int) -> None:

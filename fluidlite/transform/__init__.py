@@ -30,7 +30,7 @@ from .naming import rename, renamed_states
 from .outlining import outline
 from .passes import ProgramPass, program_pass
 from .patch_text import Patch
-from .patches import apply_patch, make_patch
+from .patches import make_patch
 from .per_sample import per_sample_gradients
 from .pipelines import Pipeline, ProgramStage, Staged
 from .replacing import replace

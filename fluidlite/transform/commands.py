@@ -22,6 +22,7 @@ from ..ir.literal import ELEMENT_TYPES
 from ..ir.program import Program
 from ..ir.variable import Variable
 from ..onnx.contents import read_file
+from .applying import apply_patch
 from .attribute_values import set_attributes
 from .checking import (
     ROUNDING,
@@ -37,7 +38,6 @@ from .cutting import cut
 from .merging import merge, names_in_merge
 from .naming import rename, renamed_states
 from .patch_text import Patch
-from .patches import apply_patch
 from .replacing import replace
 from .saved_models import (
     SavedModel,

@@ -132,6 +132,10 @@ class Patch:
         head = f"--- {self.before}\n+++ {self.after}\n"
         return head + "".join(f"{hunk}\n" for hunk in self.hunks)
 
+    def to_bytes(self) -> bytes:
+        """The text, as a file holds it."""
+        return str(self).encode("utf-8", "surrogatepass")
+
     @classmethod
     def parse(cls, text: str) -> Patch:
         """The patch that a text describes: the inverse of ``str(patch)``.

@@ -158,16 +158,21 @@ EDITS = [_attribute, _insert, _remove, _move, _declare, _redeclare, _drop, _rena
 EDITS += [_seed, _notes, _block, _no_block, _attribute, _insert]
 
 
+def random_edits(seed, tags, most):
+    """A random program and copies of it with random edits, one for each tag: all of them keep the
+    rules, or nobody can run any.
+    """
+    for runs in (True, False):
+        rng = random.Random(seed)
+        before = base(seed % 200, runs)
+        copies = [edited(before, rng, rng.randrange(1, most), tag) for tag in tags]
+        if not runs or all(map(is_right, [before, *copies])):
+            return before, *copies
+
+
 def patched(seed):
     """In what a patch of random edits fails to give what it was made of; nothing when it does."""
-    rng = random.Random(seed)
-    state, edits = rng.getstate(), rng.randrange(1, 12)
-    before = base(seed % 200)
-    after = edited(before, rng, edits, "a")
-    if not (is_right(before) and is_right(after)):
-        rng.setstate(state)
-        before = base(seed % 200, runs=False)
-        after = edited(before, rng, edits, "a")
+    before, after = random_edits(seed, "a", 12)
     patch = make_patch(before, after)
     again = Patch.parse(str(patch))
     found = [] if again == patch and str(again) == str(patch) else ["the text of the patch"]
@@ -180,9 +185,7 @@ def merged(seed):
     """In what merging random edits fails: with no edits it gives the edited program, and who is who
     does not matter.  The second part is how many conflicts there were.
     """
-    rng = random.Random(seed)
-    before = base(seed % 200, runs=False)
-    ours, theirs = (edited(before, rng, rng.randrange(1, 5), tag) for tag in "ab")
+    before, ours, theirs = random_edits(seed, "ab", 5)
     found = differences(merge3(before, ours, before), ours)
     found += differences(merge3(before, before, theirs), theirs)
     found += differences(merge3(before, ours, ours), ours)
@@ -204,9 +207,13 @@ def main():
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
+    clashes = 0
     for seed in range(given.seed, given.seed + given.count):
-        for line in [*patched(seed)[:3], *merged(seed)[0][:3]]:
-            print(seed, line)
+        found, conflicts = merged(seed)
+        clashes += conflicts > 0
+        for line in [*patched(seed)[:3], *found[:3]]:
+            print(seed, line, flush=True)
+    print(f"{given.count} patches and merges, {clashes} with conflicts")
 
 
 if __name__ == "__main__":

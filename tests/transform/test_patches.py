@@ -12,6 +12,8 @@ from fluidlite.errors import ArgumentError, ForeignEffectError, PatchError, Veri
 from fluidlite.ir.compare import differences
 from fluidlite.transform import Patch, apply_patch, make_patch
 
+import saved_models
+
 TEXT = """
 program (seed=0) {
   block 0 {
@@ -250,6 +252,22 @@ def test_what_a_program_file_says_beside_stays():
     after.global_block().ops[3].set_attr("op_device", "cpu")
     changed = apply_patch(make_patch(before, after), before)
     assert changed.to_bytes() == after.to_bytes()
+
+
+@pytest.mark.parametrize("archive, path", saved_models.programs())
+def test_programs_of_the_real_system_are_patched_to_the_byte(archive, path):
+    before = Program.parse_from_string(saved_models.file(path, archive))
+    after = before.clone()
+    block = after.global_block()
+    block.ops[2].set_attr("op_device", "cpu")
+    block.rename_var(block.ops[1].output_arg_names[0], "renamed")
+    changed = apply_patch(str(make_patch(before, after)), before)
+    assert not differences(changed, after)
+    assert changed.to_bytes() == after.to_bytes()
+    assert (
+        apply_patch(make_patch(before, after), changed, reverse=True).to_bytes()
+        == before.to_bytes()
+    )
 
 
 # -- foreign operators -----------------------------------------------------------------------------
