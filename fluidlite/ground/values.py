@@ -30,6 +30,17 @@ if TYPE_CHECKING:
 Lod = tuple[tuple[int, ...], ...]
 
 
+class Elements:
+    """The base of arrays that are not NumPy's, and that values hold as they are."""
+
+    __slots__ = ()
+
+
+def _held(data: Any) -> Any:
+    """What a value holds of its elements: an array."""
+    return data if isinstance(data, Elements) else np.asarray(data)
+
+
 @answers_protected
 class LoDTensor(Allocated):
     """An array and how its rows form sequences.
@@ -44,7 +55,7 @@ class LoDTensor(Allocated):
     def __init__(self, data: ArrayLike | None = None, lod: Iterable[Iterable[int]] = ()) -> None:
         self._content: tuple[Any, Lod] = (None, ())
         self._store(
-            None if data is None else np.asarray(data), tuple(tuple(level) for level in lod)
+            None if data is None else _held(data), tuple(tuple(level) for level in lod)
         )
 
     def _load(self) -> tuple[Any, Lod]:
@@ -345,7 +356,7 @@ class SelectedRows(Shaped):
         if value is None:
             self.value: Any = np.zeros((len(self.numbers), 0), "float32")
             return
-        self.value = np.asarray(value)
+        self.value = _held(value)
         if self.value.shape[:1] != self.numbers.shape:
             raise ShapeError(
                 f"expected a value of {len(self.numbers)} rows, got shape {list(self.value.shape)}"

@@ -178,7 +178,7 @@ class Certificate:
         if rest:
             yield (
                 f"numbers: {rest} are equal along {self.rounds} random directions, but for a "
-                "relative 2^-30"
+                "relative 2^-22"
                 + (f"; for 2^-16 behind {', '.join(self.differences)}" if self.differences else "")
             )
         yield from (f"stopped at: {name}" for name in self.stopped)

@@ -42,6 +42,7 @@ from .certifying.sweeps import ClaimedSweep, Key, Mention, mentions_of, sweeps_o
 #: a wrong gradient passes with a probability below 2^-60
 _BITS = 60
 _POINTS = 8  #: that are drawn at most, to take each branch once
+_SPREAD = 3.0  #: of the numbers at every other point
 _TRIES = 8  #: points that are drawn where one is a pole
 _WEAKEST = ("field", "numbers", "unknown", "missing", "wrong")
 
@@ -309,6 +310,7 @@ def _point(case: _Case, exponent: int, number: int, attempt: int) -> DrawnPoint:
         case.batch_size,
         PrimeField(exponent, case.seed * 1_000_003 + number * _TRIES + attempt),
         np.random.default_rng([case.seed, number, attempt, 0x6365_7274]),
+        scale=_SPREAD if number % 2 and attempt < _TRIES // 2 else 1.0,
         positive=attempt % 2 == 1,
         wild=number >= case.rounds and attempt < _TRIES // 2,
     )

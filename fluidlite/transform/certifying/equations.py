@@ -16,22 +16,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...ground.values import SelectedRows
+from ...ground.values import SelectedRows, bare
 from ...ir.block import Block
 from ...opdef.gradient import is_constant
-from .evaluation import OperatorRunner, inside, leaves, mapped, moving
+from .evaluation import OperatorRunner, leaves, mapped, moving
 from .field import Exact, PrimeField, ZeroDivisorError
 from .jets import Dual, lifted, numbers
 from .kinks import STEP, at_kinks, held, stepped
 from .sweeps import ClaimedSweep, Key, Mention
 
-#: relative differences up to it are rounding
-TOLERANCE = 2.0**-30
+#: relative differences up to it are rounding: rules round constants to single precision
+TOLERANCE = 2.0**-22
 #: the same where a slope is a difference of numbers
 ROUGH_TOLERANCE = 2.0**-16
 NOT_FINITE = "values are not finite at the point"
+_DIRECTIONS = 4  # along which a kink is looked for
 AT_KINKS = "all of its elements are at kinks at the point"
-_TINY = 2.0**-50  # of what comes in, which counts as rounding of what goes out
+_TINY = 2.0**-58  # of what comes in, which counts as rounding of what goes out
 _BEND = 2.0**-8  # of a slope, by which it changes at a kink
 
 
@@ -230,10 +231,9 @@ class Equations:
             return None  # the branch that writes it was not taken
         broken = [m for m in readers if m.position in self._trace.failed]
         if value is None or broken:
-            at = broken[0] if broken else self._lost[key]
             self._claimed(key)
-            why = f"#{at.position} {at.op.type}: {self._trace.failed[at.position]}"
-            return Equation(key, self._number, "unknown", why=why)
+            lost = next(iter(broken[0].writes.values())) if broken else key
+            return Equation(key, self._number, "unknown", why=self._reason(lost))
         return self._tested(key, value, readers)
 
     def _leads_on(self, mention: Mention) -> bool:
@@ -258,6 +258,13 @@ class Equations:
             claim = written[number]
         self.claims[key] = claim
         return claim
+
+    def _reason(self, key: Key) -> str:
+        """Why a value is not there."""
+        maker = self._lost.get(key)
+        if maker is None:
+            return f"nothing computed {key.name}"
+        return f"#{maker.position} {maker.op.type}: {self._trace.failed[maker.position]}"
 
     def _single(self, name: str) -> bool:
         """Whether a name holds one value only."""
@@ -295,34 +302,40 @@ class Equations:
         again = self._compared(key, there, equation.claim, self._shares(readers, key, there))
         if again is None or again.method not in ("field", "numbers"):
             return None
-        if not self._is_excused(equation, held(equation.there, ~still), readers):
+        across = [held(mapped(there, self._moving), ~still) for _ in range(_DIRECTIONS)]
+        if not self._is_excused(equation, across, readers):
             return None
         again.held = int(still.sum())
         if still.all():
             again.method, again.why = "unknown", AT_KINKS
         return again
 
-    def _is_excused(self, equation: Equation, across: Any, readers: list[Mention]) -> bool:
-        """Whether there is a kink along a direction, or differences of numbers say what the
-        gradient does: where two branches meet without one, a kernel may follow any of them.
+    def _is_excused(
+        self, equation: Equation, directions: list[Any], readers: list[Mention]
+    ) -> bool:
+        """Whether there is a kink along one of some directions, or differences of numbers say what
+        the gradient does: where two branches meet without one, a kernel may follow any of them.
         """
-        key = equation.key
-        ends = [self._weighted(key, stepped(across, k * STEP), readers) for k in (-1, 0, 1)]
-        if key in self._sweep.targets:
-            amount = self._weight(key, across).number
-            ends = [end + k * STEP * amount for end, k in zip(ends, (-1, 0, 1))]
-        left, right = ((b - a) / STEP for a, b in pairwise(ends))
         gradient = self._trace.values[equation.claim]  # type: ignore[index]
-        found = product(gradient, across, self._field)
-        size = found.size + sum(abs(end) for end in ends)
-        bends = abs(right - left) > _BEND * found.size
-        return bends or abs((left + right) / 2 - found.number) <= ROUGH_TOLERANCE * size
+        agrees = True
+        for there in directions:
+            ends = [self._weighted(equation.key, there, readers, k * STEP) for k in (-1, 0, 1)]
+            left, right = ((b - a) / STEP for a, b in pairwise(ends))
+            found = product(gradient, there, self._field)
+            if abs(right - left) > _BEND * found.size:
+                return True
+            size = found.size + sum(abs(end) for end in ends)
+            agrees = agrees and abs((left + right) / 2 - found.number) <= ROUGH_TOLERANCE * size
+        return agrees
 
-    def _weighted(self, key: Key, there: Any, readers: list[Mention]) -> float:
-        """What operators make of a value, weighted with the gradients of their outputs."""
-        total, values = 0.0, self._trace.values
+    def _weighted(self, key: Key, there: Any, readers: list[Mention], step: float) -> float:
+        """What operators make of a value that is some way along its direction, weighted with the
+        gradients of their outputs; and the value itself, where it is differentiated.
+        """
+        at, values = stepped(there, step), self._trace.values
+        total = step * self._weight(key, there).number if key in self._sweep.targets else 0.0
         for mention in readers:
-            env = self._run(mention, key, there)
+            env = self._run(mention, key, at)
             for name, out in mention.writes.items():
                 claim = self.claims.get(out)
                 if claim is not None and claim in values and name in env:
@@ -336,7 +349,7 @@ class Equations:
     def _as_dual(self, value: Any) -> Any:
         """A value whose arrays with fractions all have derivatives."""
         if isinstance(value, np.ndarray) and value.dtype.kind == "f":
-            return lifted(self._field, value, value.dtype)
+            return lifted(self._field, value)
         return value
 
     def _share(self, mention: Mention, key: Key, there: Any) -> Share | None:
@@ -391,7 +404,7 @@ class Equations:
             return equation if self._takes_gradient(key) and _is_something(expected) else None
         gradient = self._trace.values.get(claim)
         if gradient is None:
-            equation.method, equation.why = "unknown", f"nothing computed {claim.name}"
+            equation.method, equation.why = "unknown", self._reason(claim)
             return equation
         try:
             equation.found = product(gradient, there, self._field)
@@ -484,8 +497,8 @@ def product(gradient: Any, there: Any, prime_field: PrimeField) -> Amount:
         ValueError: they have different shapes.
     """
     if isinstance(gradient, SelectedRows):
-        rows = inside(gradient.value)
-        part = inside(there)[np.asarray(gradient.numbers)]
+        rows = bare(gradient.value)
+        part = bare(there)[np.asarray(gradient.numbers)]
         return _of_arrays(lifted(prime_field, rows), part)
     total = nothing(prime_field)
     parts, directions = leaves(gradient), leaves(there)
@@ -526,8 +539,8 @@ def plain_product(gradient: Any, value: Any) -> float:
         value: what it is the gradient of.
     """
     if isinstance(gradient, SelectedRows):
-        rows = inside(value)[np.asarray(gradient.numbers)]
-        return float(np.sum(numbers(inside(gradient.value)) * numbers(rows)))
+        rows = bare(value)[np.asarray(gradient.numbers)]
+        return float(np.sum(numbers(bare(gradient.value)) * numbers(rows)))
     pairs = zip(leaves(gradient), leaves(value))
     return float(
         sum(np.sum(numbers(g) * numbers(v)) for g, v in pairs if g is not None and v is not None)

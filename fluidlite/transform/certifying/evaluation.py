@@ -11,7 +11,7 @@ import numpy as np
 
 from ...backend import numpy_
 from ...errors import FluidError
-from ...ground.values import LoDTensor, LoDTensorArray, SelectedRows
+from ...ground.values import LoDTensor, LoDTensorArray, SelectedRows, bare
 from ...ir.analysis import blocks_of, read_by_gradients, reads_of, writes_of
 from ...ir.operator import Operator
 from ...ir.program import Program
@@ -35,21 +35,13 @@ _STEP = 2.0**-10
 _DENSE = {"selected_rows": ("lookup_table_adjoint", {"height": "size"})}
 
 
-def inside(value: Any) -> Any:
-    """The array that a value holds; NumPy has packed it where rows form sequences."""
-    data = value.data if isinstance(value, LoDTensor) else value
-    if isinstance(data, np.ndarray) and data.dtype == object and not data.ndim:
-        return data.item()
-    return data
-
-
 def leaves(value: Any) -> list[Any]:
     """The arrays with fractions that a value is made of; None where an element is missing."""
     if isinstance(value, (LoDTensorArray, list, tuple)):
         return [leaf for each in value for leaf in leaves(each)]
     if isinstance(value, SelectedRows):
         return leaves(value.value)
-    data = inside(value)
+    data = bare(value)
     is_float = isinstance(data, (np.ndarray, np.floating)) and data.dtype.kind == "f"
     return [data] if value is None or is_float or isinstance(data, Dual) else []
 
@@ -59,7 +51,7 @@ def mapped(value: Any, change: Callable[[Dual], Dual]) -> Any:
     if isinstance(value, LoDTensorArray):
         return LoDTensorArray([mapped(each, change) for each in value])
     if isinstance(value, LoDTensor):
-        return LoDTensor(mapped(inside(value), change), value.offsets)
+        return LoDTensor(mapped(bare(value), change), value.offsets)
     return change(value) if isinstance(value, Dual) else value
 
 
@@ -114,7 +106,7 @@ class DualEval(Eval):
         declared = op.input_slots.get(slot)
         ragged = declared is not None and declared.ragged
         if not (ragged and isinstance(value, LoDTensor)):
-            value = self._result(inside(value))
+            value = self._result(bare(value))
         return mapped(value, still) if declared is not None and declared.constant else value
 
     def _given(self, op: Op, ins: Mapping[str, Any], outs: Any, want: Any) -> dict[str, Any]:
@@ -160,27 +152,27 @@ class DualEval(Eval):
             return value
         wide, narrow = near[0] - near[1], near[2] - near[3]
         slope = (8 * narrow - wide) / (6 * _STEP)  # Richardson's: the error is of fourth order
-        return Dual(self.field, Jet(value, slope if slope.any() else None), None, value.dtype)
+        return Dual(self.field, Jet(value, slope if slope.any() else None), None)
 
 
 def still(value: Dual) -> Dual:
     """An array that does not move."""
     exact = None if value.exact is None else Jet(value.exact.at)
-    return Dual(value.field, Jet(value.real.at), exact, value.dtype)
+    return Dual(value.field, Jet(value.real.at), exact)
 
 
 def moving(value: Dual, rng: np.random.Generator) -> Dual:
     """An array that moves along a direction of its own."""
     real = Jet(value.real.at, rng.normal(size=value.shape))
     exact = None if value.exact is None else Jet(value.exact.at, value.field.draw(value.shape))
-    return Dual(value.field, real, exact, value.dtype)
+    return Dual(value.field, real, exact)
 
 
 def _along(value: Any, step: float) -> Any:
     if isinstance(value, list):
         return [_along(each, step) for each in value]
     if isinstance(value, LoDTensor):
-        return LoDTensor(_along(inside(value), step), value.offsets)
+        return LoDTensor(_along(bare(value), step), value.offsets)
     if not isinstance(value, Dual):
         return value
     slope = value.real.slope

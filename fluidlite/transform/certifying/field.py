@@ -22,6 +22,8 @@ from ...errors import FluidError
 EXPONENTS = (61, 127, 521, 1279, 2203, 4423)
 #: bounds numerator times denominator of what a number of single precision may stand for
 _SIMPLE = 1 << 20
+#: numbers beyond have no single precision
+_LEAST, _MOST = 1e-37, 3e38
 
 
 class NotExactError(FluidError, ArithmeticError):
@@ -139,23 +141,25 @@ class PrimeField:
 
 
 def fraction_of(number: float) -> Fraction:
-    """The fraction that a number stands for: the simplest one whose nearest number it is, or else
-    its own value.
+    """The fraction that a number stands for: the simplest one that it is the nearest number of
+    single precision to, or else that number's own value.  Attributes of operators are of single
+    precision, so constants that differ by less are equal.
 
     Args:
-        number: a float, of single precision where its bits are.
+        number: a float.
 
     Raises:
         NotExactError: it is not finite.
     """
     if not np.isfinite(number):
         raise NotExactError(f"expected a finite number, got {number}")
-    exact = Fraction(number)
-    single = float(np.float32(number)) == number
+    if number and not _LEAST < abs(number) < _MOST:
+        return Fraction(number)
+    single = np.float32(number)
+    exact = Fraction(float(single))
     before, ratio, rest = (1, 0), (int(exact // 1), 1), exact % 1
-    while abs(ratio[0]) * ratio[1] < (_SIMPLE if single else _SIMPLE**2):
-        nearest = ratio[0] / ratio[1]
-        if (float(np.float32(nearest)) if single else nearest) == number:
+    while abs(ratio[0]) * ratio[1] < _SIMPLE:
+        if np.float32(ratio[0] / ratio[1]) == single:
             return Fraction(*ratio)
         if not rest:
             break

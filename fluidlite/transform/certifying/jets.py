@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from functools import wraps
+from numbers import Real
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
+from ...ground.values import Elements
 from ...kernels.special import erf
 from .field import Exact, NotExactError, PrimeField, chosen
 
@@ -34,25 +37,36 @@ class Jet:
         return None if self.slope is None else self.slope * factor
 
 
-class Dual:
+def _of_arrays(method: Callable[[Dual, Any], Any]) -> Callable[[Dual, Any], Any]:
+    """A method of two operands that leaves values of other kinds, as tapes have, to these."""
+
+    @wraps(method)
+    def either(self: Dual, other: Any) -> Any:
+        is_array = isinstance(other, (Dual, np.ndarray, np.generic, Real))
+        return method(self, other) if is_array else NotImplemented
+
+    return either
+
+
+class Dual(Elements):
     """An array of numbers that kernels compute with as with NumPy's.
 
     Args:
         field: the prime field.
         real: what it is in numbers.
         exact: what it is in the field; None where it has no meaning there.
-        dtype: the element type that a program knows; nothing is rounded to it.
     """
 
-    __slots__ = ("dtype", "exact", "field", "real")
+    __slots__ = ("exact", "field", "real")
+    #: whatever a program says: constants that kernels make are not rounded to single precision
+    dtype: ClassVar[np.dtype[Any]] = np.dtype(np.float64)
     __array_ufunc__ = None  # NumPy's arrays leave operators to this class
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, field: PrimeField, real: Jet, exact: Jet | None, dtype: Any) -> None:
+    def __init__(self, field: PrimeField, real: Jet, exact: Jet | None) -> None:
         self.field = field
         self.real = real
         self.exact = exact
-        self.dtype = np.dtype(dtype)
 
     # -- as an array -------------------------------------------------------------------------------
 
@@ -123,7 +137,7 @@ class Dual:
         """The array under another element type; plain numbers where that has no fractions."""
         wanted = np.dtype(dtype)
         if wanted.kind in "fc":
-            return Dual(self.field, self.real, self.exact, wanted)
+            return self
         return self.real.at.astype(wanted)
 
     def sum(self, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Dual:
@@ -160,44 +174,52 @@ class Dual:
         return self.real.at.all(axis)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        if dtype is not None:
-            raise TypeError("an array with a derivative has no plain elements")
-        packed = np.empty((), object)
-        packed[()] = self
-        return packed
+        if self.real.slope is not None:
+            raise TypeError("an array that moves has no plain elements")
+        return np.asarray(self.real.at, dtype)
 
     def __array_function__(self, called: Any, types: Any, args: Any, named: Any) -> Any:
         return getattr(self.field.functions, called.__name__)(*args, **named)
 
     # -- arithmetic --------------------------------------------------------------------------------
 
+    @_of_arrays
     def __add__(self, other: Any) -> Dual:
         return _both(_plus, self, other)
 
+    @_of_arrays
     def __sub__(self, other: Any) -> Dual:
         return _both(_plus, self, -lifted(self.field, other))
 
+    @_of_arrays
     def __mul__(self, other: Any) -> Dual:
         return _both(_times, self, other)
 
+    @_of_arrays
     def __truediv__(self, other: Any) -> Dual:
         return _both(_over, self, other)
 
+    @_of_arrays
     def __radd__(self, other: Any) -> Dual:
         return _both(_plus, lifted(self.field, other), self)
 
+    @_of_arrays
     def __rsub__(self, other: Any) -> Dual:
         return _both(_plus, lifted(self.field, other), -self)
 
+    @_of_arrays
     def __rmul__(self, other: Any) -> Dual:
         return _both(_times, lifted(self.field, other), self)
 
+    @_of_arrays
     def __rtruediv__(self, other: Any) -> Dual:
         return _both(_over, lifted(self.field, other), self)
 
+    @_of_arrays
     def __matmul__(self, other: Any) -> Dual:
         return multiplied(self, other)
 
+    @_of_arrays
     def __rmatmul__(self, other: Any) -> Dual:
         return multiplied(lifted(self.field, other), self)
 
@@ -210,27 +232,35 @@ class Dual:
     def __abs__(self) -> Dual:
         return self * np.sign(self.real.at).astype(np.int64)  # 0 where it has a kink
 
+    @_of_arrays
     def __pow__(self, other: Any) -> Dual:
         return power(self, other)
 
+    @_of_arrays
     def __rpow__(self, other: Any) -> Dual:
         return power(lifted(self.field, other), self)
 
+    @_of_arrays
     def __floordiv__(self, other: Any) -> Dual:
-        return lifted(self.field, np.floor_divide(self.real.at, numbers(other)), self.dtype)
+        return lifted(self.field, np.floor_divide(self.real.at, numbers(other)))
 
+    @_of_arrays
     def __mod__(self, other: Any) -> Dual:
         return self - (self // other) * other
 
+    @_of_arrays
     def __lt__(self, other: Any) -> Any:
         return self.real.at < numbers(other)
 
+    @_of_arrays
     def __le__(self, other: Any) -> Any:
         return self.real.at <= numbers(other)
 
+    @_of_arrays
     def __gt__(self, other: Any) -> Any:
         return self.real.at > numbers(other)
 
+    @_of_arrays
     def __ge__(self, other: Any) -> Any:
         return self.real.at >= numbers(other)
 
@@ -249,24 +279,21 @@ def numbers(value: Any) -> Any:
     return value.real.at if isinstance(value, Dual) else value
 
 
-def lifted(field: PrimeField, value: Any, dtype: Any = None) -> Dual:
+def lifted(field: PrimeField, value: Any) -> Dual:
     """A value that does not move, as an array here.
 
     Args:
         field: the prime field.
         value: a number, or an array of NumPy's.
-        dtype: the element type; the value's own when None.
     """
     if isinstance(value, Dual):
         return value
     array = np.asarray(value)
-    if dtype is None:
-        dtype = array.dtype if array.dtype.kind == "f" and array.ndim else np.float32
     try:
         exact = Jet(field.constant(array))
     except NotExactError:
         exact = None
-    return Dual(field, Jet(array.astype(np.float64)), exact, dtype)
+    return Dual(field, Jet(array.astype(np.float64)), exact)
 
 
 def _both(formula: Callable[..., Jet], *values: Any) -> Dual:
@@ -277,8 +304,7 @@ def _both(formula: Callable[..., Jet], *values: Any) -> Dual:
     exact = None
     if None not in known:
         exact = formula(*known)
-    dtype = np.result_type(*[each.dtype for each in duals if each.ndim] or [duals[0].dtype])
-    return Dual(field, formula(*[each.real for each in duals]), exact, dtype)
+    return Dual(field, formula(*[each.real for each in duals]), exact)
 
 
 # -- formulas --------------------------------------------------------------------------------------
@@ -333,7 +359,7 @@ def moved(x: Dual, move: Callable[[Any], Any]) -> Dual:
     if x.exact is not None:
         slope = x.exact.slope
         exact = Jet(x.exact.at.moved(move), None if slope is None else slope.moved(move))
-    return Dual(x.field, real, exact, x.dtype)
+    return Dual(x.field, real, exact)
 
 
 def picked(values: list[Any], choose: Callable[[list[Any]], Any]) -> Dual:
@@ -353,8 +379,7 @@ def picked(values: list[Any], choose: Callable[[list[Any]], Any]) -> Dual:
 
     known = [each.exact for each in duals]
     exact = None if None in known else _picked(known, select)
-    dtype = np.result_type(*[each.dtype for each in duals if each.ndim] or [duals[0].dtype])
-    return Dual(field, _picked([each.real for each in duals], select), exact, dtype)
+    return Dual(field, _picked([each.real for each in duals], select), exact)
 
 
 def _picked(jets: list[Any], select: Callable[[list[Part]], Part]) -> Jet:
@@ -439,7 +464,7 @@ def function(name: str, x: Dual) -> Dual:
     if x.exact is not None:
         value, factor = formula(x.field, x.exact.at)
         exact = Jet(value, x.exact.times(factor))
-    return Dual(x.field, real, exact, x.dtype)
+    return Dual(x.field, real, exact)
 
 
 def _one(field: PrimeField) -> Exact:
@@ -469,6 +494,16 @@ def _exact_sqrt(field: PrimeField, x: Exact) -> tuple[Exact, Exact]:
 
 def _exact_erf(field: PrimeField, x: Exact) -> tuple[Exact, Exact]:
     return field.function("erf", x), field.exponential(-(x * x)) * field.constant(_TO_ERF)
+
+
+def _exact_tan(field: PrimeField, x: Exact) -> tuple[Exact, Exact]:
+    value = field.function("sin", x) * field.function("cos", x).inverse()
+    return value, value * value + _one(field)
+
+
+def _root(field: PrimeField, x: Exact) -> Exact:
+    """The square root of 1 - x x."""
+    return field.function("sqrt", _one(field) - x * x)
 
 
 def _symbol(
@@ -505,6 +540,17 @@ FUNCTIONS: dict[str, tuple[Any, Callable[[Any, Any], Any], Callable[..., Any]]] 
         _symbol("cos", lambda field, x: -field.function("sin", x)),
     ),
     "erf": (erf, lambda x, y: _TO_ERF * np.exp(-x * x), _exact_erf),
+    "tan": (np.tan, lambda x, y: 1 + y * y, _exact_tan),
+    "arcsin": (
+        np.arcsin,
+        lambda x, y: 1 / np.sqrt(1 - x * x),
+        _symbol("arcsin", lambda field, x: _root(field, x).inverse()),
+    ),
+    "arccos": (
+        np.arccos,
+        lambda x, y: -1 / np.sqrt(1 - x * x),
+        _symbol("arccos", lambda field, x: -_root(field, x).inverse()),
+    ),
     "arctan": (
         np.arctan,
         lambda x, y: 1 / (1 + x * x),
@@ -531,7 +577,7 @@ _POWERS = 64  #: powers up to it are products
 def _whole_power(x: Dual, count: int) -> Dual:
     if count < 0:
         return 1.0 / _whole_power(x, -count)
-    product, square = lifted(x.field, np.ones(x.shape), x.dtype), x
+    product, square = lifted(x.field, np.ones(x.shape)), x
     while count:
         product = product * square if count & 1 else product
         count >>= 1

@@ -41,11 +41,11 @@ def held(there: Any, still: Any) -> Any:
     def hold(array: Dual) -> Dual:
         real = Jet(array.real.at, np.where(still, 0.0, array.real.slope))
         if array.exact is None:
-            return Dual(array.field, real, None, array.dtype)
+            return Dual(array.field, real, None)
         slope = array.exact.slope
         values = np.where(still, 0, slope.values)
         exact = Jet(array.exact.at, Exact(array.field, values, slope.degree))
-        return Dual(array.field, real, exact, array.dtype)
+        return Dual(array.field, real, exact)
 
     return mapped(there, hold)
 
@@ -56,6 +56,6 @@ def stepped(there: Any, step: float) -> Any:
     def walk(array: Dual) -> Dual:
         real = array.real.at
         moved = real if array.real.slope is None else real + step * array.real.slope
-        return Dual(array.field, Jet(moved), None, array.dtype)
+        return Dual(array.field, Jet(moved), None)
 
     return mapped(there, walk)

@@ -5,6 +5,7 @@ Whole numbers and truths are arrays of NumPy's; what has fractions is a :class:`
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -107,7 +108,7 @@ class Namespace:
         def step(x: Any, *args: Any, **named: Any) -> Any:
             if not isinstance(x, Dual):
                 return self._made(known(x, *args, **named))
-            return lifted(self.field, known(x.real.at, *args, **named), x.dtype)
+            return lifted(self.field, known(x.real.at, *args, **named))
 
         return step
 
@@ -127,7 +128,7 @@ class Namespace:
         if isinstance(value, tuple) and not hasattr(value, "_fields"):
             return tuple(self._made(each) for each in value)
         if isinstance(value, (np.ndarray, np.floating)) and value.dtype.kind == "f":
-            return lifted(self.field, value, value.dtype)
+            return lifted(self.field, value)
         return value
 
     # -- making ------------------------------------------------------------------------------------
@@ -139,14 +140,12 @@ class Namespace:
         if _is_dual(value):
             made = self.stack([self.asarray(each) for each in value])
             return made if dtype is None else made.astype(dtype)
-        if isinstance(value, np.ndarray) and value.ndim == 0 and value.dtype == object:
-            return self.asarray(value.item(), dtype)
         array = np.asarray(value) if dtype is None else np.asarray(value, np.float64)
         if dtype is not None and np.dtype(dtype).kind != "f":
             return np.asarray(value, dtype)
         if array.dtype.kind != "f":
             return array
-        return lifted(self.field, array, array.dtype if dtype is None else dtype)
+        return lifted(self.field, array)
 
     array = asarray
 
@@ -310,7 +309,7 @@ class Namespace:
         axes = sorted(each % x.ndim for each in axes)
         rest = [k for k in range(x.ndim) if k not in axes]
         flat = x.transpose([*rest, *axes]).reshape([*(x.shape[k] for k in rest), -1])
-        product = lifted(self.field, np.ones(flat.shape[:-1]), x.dtype)
+        product = lifted(self.field, np.ones(flat.shape[:-1]))
         for k in range(flat.shape[-1]):
             product = product * flat[..., k]
         sizes = [1 if k in axes else n for k, n in enumerate(x.shape)]
@@ -418,6 +417,41 @@ class Namespace:
     def cos(self, x: Any) -> Any:
         """Cosines."""
         return self._function("cos", x)
+
+    def tan(self, x: Any) -> Any:
+        """Tangents."""
+        return self._function("tan", x)
+
+    def arcsin(self, x: Any) -> Any:
+        """Arcs of sines."""
+        return self._function("arcsin", x)
+
+    def arccos(self, x: Any) -> Any:
+        """Arcs of cosines."""
+        return self._function("arccos", x)
+
+    def sinh(self, x: Any) -> Any:
+        """Hyperbolic sines."""
+        power = self._function("exp", x)
+        return (power - 1 / power) / 2
+
+    def cosh(self, x: Any) -> Any:
+        """Hyperbolic cosines."""
+        power = self._function("exp", x)
+        return (power + 1 / power) / 2
+
+    def log2(self, x: Any) -> Any:
+        """Logarithms to the base 2."""
+        return self._function("log", x) / math.log(2)
+
+    def log10(self, x: Any) -> Any:
+        """Logarithms to the base 10."""
+        return self._function("log", x) / math.log(10)
+
+    def meshgrid(self, *axes: Any, **named: Any) -> Any:
+        """Each axis spread over all others."""
+        places = np.meshgrid(*[np.arange(len(axis)) for axis in axes], **named)
+        return [axis[place] for axis, place in zip(axes, places)]
 
     def arctan(self, x: Any) -> Any:
         """Arcs of tangents."""

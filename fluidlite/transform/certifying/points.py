@@ -27,6 +27,7 @@ class DrawnPoint:
         batch_size: what unknown sizes are taken for.
         field: whose residues are drawn.
         rng: draws numbers.
+        scale: of the numbers; larger ones take other sides of kinks.
         positive: whether data is drawn above 0, as logarithms and roots want it.
         wild: whether numbers are spread more, so that branches are taken that seldom are.
     """
@@ -39,13 +40,14 @@ class DrawnPoint:
         batch_size: int,
         field: PrimeField,
         rng: np.random.Generator,
+        scale: float,
         positive: bool,
         wild: bool,
     ) -> None:
         self._block, self._mentions, self._feed = block, mentions, feed
         self._batch_size = batch_size
         self.field, self.rng = field, rng
-        self._positive = positive
+        self._scale, self._positive = scale, positive
         self.is_wild = wild
 
     def sources(self) -> dict[str, Any]:
@@ -70,7 +72,7 @@ class DrawnPoint:
         data: Any = array.astype(variable.dtype.dtype)
         if variable.dtype.is_float:
             exact = Jet(self.field.draw(array.shape))
-            data = Dual(self.field, Jet(array.astype(np.float64)), exact, data.dtype)
+            data = Dual(self.field, Jet(array.astype(np.float64)), exact)
         return LoDTensor(data, value.offsets) if isinstance(value, LoDTensor) else data
 
     def _drawn(self, variable: Variable) -> Any:
@@ -78,7 +80,7 @@ class DrawnPoint:
         dtype = variable.dtype.dtype
         data: Any
         if variable.dtype.is_float:
-            data = Dual(self.field, Jet(self._numbers(variable, shape)), None, dtype)
+            data = Dual(self.field, Jet(self._numbers(variable, shape)), None)
             data.exact = Jet(self.field.draw(shape))
         else:
             data = self.rng.integers(0, 4 if self.is_wild else 2, size=shape).astype(dtype)
@@ -87,7 +89,7 @@ class DrawnPoint:
         return LoDTensor(data, [range(shape[0] + 1)] * variable.lod_level)
 
     def _numbers(self, variable: Variable, shape: tuple[int, ...]) -> Any:
-        real = self.rng.normal(size=shape)
+        real = self._scale * self.rng.normal(size=shape)
         if variable.persistable:  # of a size that neither blows up nor dies away
             fans = [math.prod(shape) / size for size in (*shape[:1], *shape[-1:]) if size]
             real = real / math.sqrt(max(min(fans, default=1.0), 1.0))

@@ -139,14 +139,21 @@ def _divided(parts: Sequence[Mention], names: Container[str]) -> Iterator[Claime
         if seeded is not None:
             sweep.seeds.add(mention.position)
             sweep.targets[Key(seeded, -1)] = None
+        counted = _counted(mention.op)
         for name, key in mention.writes.items():
             base = differentiated_by(name, names)
-            if base is not None:
+            if base is not None and name not in counted:
                 gradients.add(key)
                 if not base[1]:
                     sweep.written.setdefault(base[0], []).append(key)
     if sweep is not None:
         yield sweep
+
+
+def _counted(op: Operator) -> set[str]:
+    """What a gradient operator counts for the optimizer: no gradients, but for their names."""
+    slots = getattr(op.definition, "counted_slots", {}).values()
+    return {name for slot in slots for name in op.outputs.get(slot, ())}
 
 
 def _seeded(mention: Mention, names: Container[str], made: Container[Key]) -> str | None:
