@@ -9,7 +9,7 @@ from shares import share
 
 import fluidlite as fluid
 
-MISTAKES = share(30)  #: in each network
+MISTAKES = share(24)  #: in each network
 
 
 def dense(x):
