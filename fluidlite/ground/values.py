@@ -54,9 +54,7 @@ class LoDTensor(Allocated):
 
     def __init__(self, data: ArrayLike | None = None, lod: Iterable[Iterable[int]] = ()) -> None:
         self._content: tuple[Any, Lod] = (None, ())
-        self._store(
-            None if data is None else _held(data), tuple(tuple(level) for level in lod)
-        )
+        self._store(None if data is None else _held(data), tuple(tuple(level) for level in lod))
 
     def _load(self) -> tuple[Any, Lod]:
         """The array and the offsets; subclasses keep them elsewhere."""
