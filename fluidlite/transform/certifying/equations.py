@@ -321,11 +321,11 @@ class Equations:
         for there in directions:
             ends = [self._weighted(equation.key, there, readers, k * STEP) for k in (-1, 0, 1)]
             left, right = ((b - a) / STEP for a, b in pairwise(ends))
-            found = product(gradient, there, self._field)
-            if abs(right - left) > _BEND * found.size:
+            amount = product(gradient, there, self._field)
+            if abs(right - left) > _BEND * amount.size:
                 return True
-            size = found.size + sum(abs(end) for end in ends)
-            agrees = agrees and abs((left + right) / 2 - found.number) <= ROUGH_TOLERANCE * size
+            size = amount.size + sum(abs(end) for end in ends)
+            agrees = agrees and abs((left + right) / 2 - amount.number) <= ROUGH_TOLERANCE * size
         return agrees
 
     def _weighted(self, key: Key, there: Any, readers: list[Mention], step: float) -> float:
