@@ -1,4 +1,4 @@
-"""Functions that are no ratios of polynomials, with their derivatives: in numbers and in the field."""
+"""Functions that are no ratios of polynomials, and their derivatives, in numbers and residues."""
 
 from __future__ import annotations
 
