@@ -11,6 +11,7 @@ from ..ground.missing_names import answer
 from ..ground.public_names import list_public_names
 from ..ground.tracebacks import api_boundaries
 from . import conditions
+from .applying import apply_patch
 from .attribute_values import set_attributes
 from .batched_programs import vmap
 from .certificate import Certificate, CertifiedGradient, CertifiedOperator
