@@ -144,11 +144,56 @@ def jax_second(v: dict[str, Any]) -> Any:
     return [jax.hessian(jax_scalar_function)(v["x"])]
 
 
+def images(small: int) -> tuple[Any, dict[str, Any]]:
+    """The loss of a convolution net on a batch of images."""
+    rows, size, maps = (2, 12, 2) if small else (32, 28, 8)
+    x = fluid.data("x", [None, 1, size, size], "float32")
+    t = fluid.data("t", [None, 10], "float32")
+    h = x
+    for k in range(2):
+        h = layers.conv2d(h, maps << k, 3, act="relu", param_attr=f"w{k}", bias_attr=f"b{k}")
+        h = layers.pool2d(h, 2, "max", 2)
+    y = layers.fc(h, 10, param_attr="w2", bias_attr="b2")
+    return layers.mean(layers.square(y - t)), {
+        "x": uniform(rows, 1, size, size),
+        "t": uniform(rows, 10),
+    }
+
+
+def of_each(loss: Any) -> transform.Transformed:
+    """The loss and the gradients of each image."""
+    return transform.per_sample_gradients(loss, ["x", "t"], PARAMETERS)._replace(inputs=())
+
+
+def jax_images(v: dict[str, Any]) -> Any:
+    """The loss of one image in JAX."""
+    h = v["x"][None]
+    for k in range(2):
+        form = ("NCHW", "OIHW", "NCHW")
+        h = jax.lax.conv_general_dilated(h, v[f"w{k}"], (1, 1), "VALID", dimension_numbers=form)
+        h = jax.nn.relu(h + v[f"b{k}"][None, :, None, None])
+        window = (1, 1, 2, 2)
+        h = jax.lax.reduce_window(h, -jnp.inf, jax.lax.max, window, window, "VALID")
+    return jnp.mean(jnp.square(h.reshape(1, -1) @ v["w2"] + v["b2"] - v["t"]))
+
+
+def jax_of_each(v: dict[str, Any]) -> Any:
+    """The same in JAX."""
+    parameters = {p: v[p] for p in PARAMETERS}
+
+    def loss(given: dict[str, Any], x: Any, t: Any) -> Any:
+        return jax_images({**given, "x": x, "t": t})
+
+    found, slopes = jax.vmap(jax.value_and_grad(loss), (None, 0, 0))(parameters, v["x"], v["t"])
+    return [found[:, None], *(slopes[p] for p in PARAMETERS)]
+
+
 PROBLEMS = {
     "hvp of an MLP": Problem(mlp, product, jax_product),
     "jacobian, forward": Problem(vector_function, matrix("forward"), jax_matrix(jax.jacfwd)),
     "jacobian, reverse": Problem(vector_function, matrix("reverse"), jax_matrix(jax.jacrev)),
     "hessian": Problem(scalar_function, second, jax_second),
+    "gradients of each image": Problem(images, of_each, jax_of_each),
 }
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from ..errors import LoDError, UnsupportedError
+from ..ground.dtypes import Kind
 from ..ir.analysis import reads_of, writes_of
 from ..ir.block import Block
 from ..ir.operator import EMPTY, Operator, OpRole
@@ -191,7 +193,7 @@ class BlockBatching:
             firsts = (v.variable for v in self.values.values() if v.batch_axis == 0)
             self.f.like = next(firsts, like)
 
-    def _given(self, names: Iterable[str], many: bool) -> object:
+    def _given(self, names: Iterable[str], many: bool) -> Any:
         values = [
             None if name == EMPTY or name in self._absent else self.value(name) for name in names
         ]
@@ -228,7 +230,7 @@ class BlockBatching:
                     )
 
     def _bind(
-        self, op: Operator, outs: Mapping[str, object], ins: Mapping[str, object], begin: int
+        self, op: Operator, outs: Mapping[str, Any], ins: Mapping[str, Any], begin: int
     ) -> None:
         """Let the results have the names that the operator gave them."""
         instance = op.instance()
@@ -255,7 +257,7 @@ class BlockBatching:
                 self.values.pop(name, None)
 
     def _zeros(
-        self, op: Operator, slot: str, index: int, ins: Mapping[str, object]
+        self, op: Operator, slot: str, index: int, ins: Mapping[str, Any]
     ) -> BatchedValue | None:
         """What a gradient operator leaves out where nothing flows."""
         instance = op.instance()
@@ -296,6 +298,8 @@ class BlockBatching:
             and not any(each.writes(name) for each in emitted[: writer + 1])
             and not any(True for _ in _driven(emitted, result.name))
         )
+        if target.kind is Kind.SELECTED_ROWS:
+            target.kind = result.kind  # rows of a table are a whole one for each example
         if result.has_shape:
             target.declare(result.shape, result.dtype)
         elif name in self.shapes:

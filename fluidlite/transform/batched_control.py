@@ -119,7 +119,7 @@ class BatchedControl:
 
     def _drive(self, op: Operator, slot: str, key: Forced) -> None:
         """Append an operator with its block batched."""
-        walk, (block,) = self._walk, blocks_of(op)
+        walk, (block,), definition = self._walk, blocks_of(op), lookup(op.type)
         carried = [name for name in writes_of(op) if name in walk.shapes or name in walk.values]
         for name in carried:
             if key._replace(name=name) in self._forced:
@@ -130,8 +130,8 @@ class BatchedControl:
         BatchedControl(inner, self._forced).run(ops)
         for name in self._forced_by(op):
             inner.make_batched(name)
-        condition = op.input(op.definition.condition_slot)
-        if op.definition.repeats and any(name in inner.values for name in condition):
+        condition = op.input(definition.condition_slot)
+        if definition.repeats and any(name in inner.values for name in condition):
             raise AgainError(key)
         for name in carried:
             refuse = name in inner.values
@@ -140,7 +140,7 @@ class BatchedControl:
             if name in before and not refuse:
                 inner.make_batched(name)
             elif name not in before and refuse:
-                if op.definition.repeats:
+                if definition.repeats:
                     raise AgainError(key._replace(name=name))
                 if name in walk.written:
                     walk.make_batched(name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..ir.variable import Variable
-from ..opdef.definition import Op, lookup
+from ..opdef.definition import lookup
 from ..opdef.gradient import DerivedGrad
 from .batched_rows import divided, joined
 from .batching import BatchedValue, Batching, Values
@@ -36,7 +36,7 @@ def _is_planar(op: Any, *values: BatchedValue) -> bool:
     return op.rank == 2 and not op.cuts and not any(-1 in v.shape[1:] for v in values)
 
 
-def filters_of_each(f: Batching, op: Op, ins: Values) -> dict[str, Any] | None:
+def filters_of_each(f: Batching, op: Any, ins: Values) -> dict[str, Any] | None:
     """A convolution with a filter of each example, as a product with what lies under the window."""
     image, filter = ins["Input"], ins["Filter"]
     if not filter.is_batched or ins.get("ResidualData") is not None:
@@ -61,7 +61,7 @@ def filters_of_each(f: Batching, op: Op, ins: Values) -> dict[str, Any] | None:
     return {"Output": whole}
 
 
-def filter_gradients(f: Batching, op: Op, ins: Values) -> dict[str, Any] | None:
+def filter_gradients(f: Batching, op: Any, ins: Values) -> dict[str, Any] | None:
     """The cotangent of the filter of each example."""
     image, g = ins["Input"], ins["G"]
     if not _is_planar(op, image, g) or -1 in (image.shape[0], g.shape[0]):
@@ -79,7 +79,7 @@ def filter_gradients(f: Batching, op: Op, ins: Values) -> dict[str, Any] | None:
     return {"Out": f.value(f.parent.reduce_sum(each_image, dim=[1]), 0)}
 
 
-def input_gradients(f: Batching, op: Op, ins: Values) -> dict[str, Any] | None:
+def input_gradients(f: Batching, op: Any, ins: Values) -> dict[str, Any] | None:
     """The cotangent of the image of each example, by a filter that they share."""
     g, filter = ins["G"], ins["Filter"]
     if filter.is_batched:

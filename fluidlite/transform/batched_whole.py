@@ -125,7 +125,7 @@ class Whole:
             return self._as_read(f, op, value, reads[slot], plan)
 
         final = each_with_slot(operands, as_read)
-        on_all = changed(op, plan.attrs)
+        on_all: Any = changed(op, plan.attrs)
         outs = f.plain(on_all, final, want, 0)
         if stands_for_shape(op, "XShape"):
             variable = final["XShape"].variable
@@ -243,7 +243,9 @@ class BatchingRule:
         """The outputs of an operator; None where it cannot be done."""
         return self.function(f, op, ins)
 
-    def gradient(self, *_: Any) -> None:
+    def gradient(
+        self, f: Batching, op: DerivedGrad, ins: Values, want: Iterable[str] | None, copies: bool
+    ) -> dict[str, Any] | None:
         """None: the gradient follows from the composition that its own rule is."""
         return None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from ..opdef.definition import Op
+from ..opdef.definition import Op, lookup
 from ..ops.activation import Activation
 from ..ops.compare import Compare, EachQuestion
 from ..ops.elementwise import Elementwise
@@ -14,7 +14,8 @@ from ..ops.reduce import Reduce
 from ..ops.special import Special
 from ..ops.unary import Unary
 from .batched_convolutions import filter_gradients, filters_of_each, input_gradients
-from .batched_rows import RowsRule, divided
+from .batched_rows import RowsRule
+from .batched_tables import rows_of_all, rows_of_each_table, tables_of_each
 from .batched_whole import (
     BatchingRule,
     Either,
@@ -33,7 +34,7 @@ def shifted(axis: int, by: int = 1) -> int:
     return axis + by if axis >= 0 else axis
 
 
-def same(op: Op, ins: Values) -> WholePlan:
+def same(op: Any, ins: Values) -> WholePlan:
     """The operator as it is."""
     return WholePlan()
 
@@ -41,7 +42,7 @@ def same(op: Op, ins: Values) -> WholePlan:
 def along(*names: str) -> Planner:
     """The operator along the same dimensions, which the attributes of these names count."""
 
-    def plan(op: Op, ins: Values) -> WholePlan:
+    def plan(op: Any, ins: Values) -> WholePlan:
         values = {name: getattr(op, op.attributes[name].field) for name in names}
         return WholePlan(
             {
@@ -56,7 +57,7 @@ def along(*names: str) -> Planner:
 # -- pairs of elements -----------------------------------------------------------------------------
 
 
-def of_pairs(op: Op, ins: Values) -> WholePlan | None:
+def of_pairs(op: Any, ins: Values) -> WholePlan | None:
     """Elements that meet in one example meet in the batch."""
     x, y = ins.get("X"), ins.get("Y")
     if x is None or y is None:
@@ -81,7 +82,7 @@ def of_pairs(op: Op, ins: Values) -> WholePlan | None:
 # -- reductions ------------------------------------------------------------------------------------
 
 
-def reduction(op: Op, ins: Values) -> WholePlan | None:
+def reduction(op: Any, ins: Values) -> WholePlan | None:
     """The same dimensions of each example are reduced."""
     x = ins.get("X")
     if x is None or not isinstance(op, Reduce):
@@ -94,7 +95,7 @@ def reduction(op: Op, ins: Values) -> WholePlan | None:
     return WholePlan({"dim": [d + 1 for d in dims], "reduce_all": False})
 
 
-def of_all(op: Op, ins: Values) -> dict[str, Any]:
+def of_all(op: Any, ins: Values) -> dict[str, Any]:
     """The attributes of a reduction of all dimensions."""
     return {"reduce_all": True}
 
@@ -102,7 +103,7 @@ def of_all(op: Op, ins: Values) -> dict[str, Any]:
 # -- shapes ----------------------------------------------------------------------------------------
 
 
-def reshaped(f: Batching, op: Op, ins: Values) -> dict[str, Any] | None:
+def reshaped(f: Batching, op: Any, ins: Values) -> dict[str, Any] | None:
     """Each example in another shape: a 0 there copies the size one further behind, as it should."""
     if ins.get("Shape") is not None or ins.get("ShapeTensor"):
         return None
@@ -112,7 +113,7 @@ def reshaped(f: Batching, op: Op, ins: Values) -> dict[str, Any] | None:
     return f.plain(changed(op, {"shape": shape}), {"X": f.batched(ins["X"])}, None, 0)
 
 
-def flattened(f: Batching, op: Op, ins: Values) -> dict[str, Any] | None:
+def flattened(f: Batching, op: Any, ins: Values) -> dict[str, Any] | None:
     """Each example as a matrix."""
     x = ins["X"]
     rows, columns = x.shape[: op.axis], x.shape[op.axis :]
@@ -126,12 +127,12 @@ def flattened(f: Batching, op: Op, ins: Values) -> dict[str, Any] | None:
     return outs if "XShape" in op.output_slots else {"Out": outs["Out"]}
 
 
-def transposed(op: Op, ins: Values) -> WholePlan:
+def transposed(op: Any, ins: Values) -> WholePlan:
     """The dimensions of each example in another order."""
     return WholePlan({"axis": [0, *(d + 1 for d in op.order)]})
 
 
-def squeezed(op: Op, ins: Values) -> WholePlan | None:
+def squeezed(op: Any, ins: Values) -> WholePlan | None:
     """Each example without dimensions of 1."""
     if op.axes:
         return along("axes")(op, ins)
@@ -142,12 +143,12 @@ def squeezed(op: Op, ins: Values) -> WholePlan | None:
     return WholePlan({"axes": axes}) if axes else None
 
 
-def unsqueezed(op: Op, ins: Values) -> WholePlan:
+def unsqueezed(op: Any, ins: Values) -> WholePlan | None:
     """Each example with more dimensions of 1; those that count from the end stay."""
     return along("axes")(op, ins)
 
 
-def sliced(op: Op, ins: Values) -> WholePlan | None:
+def sliced(op: Any, ins: Values) -> WholePlan | None:
     """The same part of each example."""
     x = ins.get("Input")
     if x is None:
@@ -159,39 +160,39 @@ def sliced(op: Op, ins: Values) -> WholePlan | None:
     return WholePlan(attrs, {"Input": [1]} if by == 2 else {})
 
 
-def repeated(op: Op, ins: Values) -> WholePlan:
+def repeated(op: Any, ins: Values) -> WholePlan:
     """The same repetitions of each example."""
     return WholePlan({"expand_times": [1, *op.expand_times]})
 
 
-def padded(op: Op, ins: Values) -> WholePlan:
+def padded(op: Any, ins: Values) -> WholePlan:
     """The same border around each example."""
     return WholePlan({"paddings": [0, 0, *op.paddings]})
 
 
-def rolled(op: Op, ins: Values) -> WholePlan | None:
+def rolled(op: Any, ins: Values) -> WholePlan | None:
     """Each example rolled along the same dimensions."""
     return along("dims")(op, ins) if op.dims else None
 
 
-def stacked(op: Op, ins: Values) -> WholePlan | None:
+def stacked(op: Any, ins: Values) -> WholePlan | None:
     """The examples of all inputs beside each other."""
     return along("axis")(op, ins)
 
 
-def sizes(f: Batching, op: Op, ins: Values) -> dict[str, Any]:
+def sizes(f: Batching, op: Any, ins: Values) -> dict[str, Any]:
     """The shape of an example, which all share."""
     shape = f.parent.shape(f.front(ins["Input"]))
     ndim = ins["Input"].ndim
     return {"Out": f.value(f.parent.slice(shape, axes=[0], starts=[1], ends=[ndim + 1]))}
 
 
-def joined(op: Op, ins: Values) -> WholePlan | None:
+def joined(op: Any, ins: Values) -> WholePlan | None:
     """The examples of all inputs, one behind the other."""
     return along("axis")(op, ins)
 
 
-def ranked_alike(op: Op, ins: Values) -> WholePlan | None:
+def ranked_alike(op: Any, ins: Values) -> WholePlan | None:
     """The operator as it is, where all inputs have as many dimensions."""
     return WholePlan() if len({value.ndim for value in flat(ins)}) < 2 else None
 
@@ -199,7 +200,7 @@ def ranked_alike(op: Op, ins: Values) -> WholePlan | None:
 # -- products --------------------------------------------------------------------------------------
 
 
-def multiplied(f: Batching, op: Op, ins: Values) -> dict[str, Any] | None:
+def multiplied(f: Batching, op: Any, ins: Values) -> dict[str, Any] | None:
     """Products of stacks of matrices; vectors become matrices first."""
     x, y = ins["X"], ins["Y"]
     if op.head_number > 1 or min(x.ndim, y.ndim) < 2:
@@ -218,7 +219,7 @@ def multiplied(f: Batching, op: Op, ins: Values) -> dict[str, Any] | None:
     return f.plain(op, raw, None, 0)
 
 
-def rows_times(op: Op, ins: Values) -> WholePlan | None:
+def rows_times(op: Any, ins: Values) -> WholePlan | None:
     """Rows of all examples times a matrix that they share."""
     x, y = ins.get("X"), ins.get("Y")
     if x is None or y is None or y.is_batched:
@@ -226,7 +227,7 @@ def rows_times(op: Op, ins: Values) -> WholePlan | None:
     return WholePlan({"x_num_col_dims": op.x_num_col_dims + 1}, shared=frozenset(["Y"]))
 
 
-def matrices(op: Op, ins: Values) -> dict[str, Any] | None:
+def matrices(op: Any, ins: Values) -> dict[str, Any] | None:
     """Nothing, where the operator is a product of matrices as they are."""
     values = ins.get("X"), ins.get("Y")
     ndim = {value.ndim for value in values if value is not None}
@@ -234,7 +235,7 @@ def matrices(op: Op, ins: Values) -> dict[str, Any] | None:
     return {} if flat and ndim <= {2, 3} and (op.type == "bmm" or ndim == {2}) else None
 
 
-def flattened_product(f: Batching, op: Op, ins: Values) -> dict[str, Any] | None:
+def flattened_product(f: Batching, op: Any, ins: Values) -> dict[str, Any] | None:
     """The product of the matrices that each example's values are flattened to."""
     x, y, rows, columns = ins["X"], ins["Y"], op.x_num_col_dims, op.y_num_col_dims
     if any(-1 in value.shape for value in (x, y)):
@@ -244,7 +245,7 @@ def flattened_product(f: Batching, op: Op, ins: Values) -> dict[str, Any] | None
     return {"Out": f.reshape(f.matmul(left, right), shape=[*x.shape[:rows], *y.shape[columns:]])}
 
 
-def stacks(op: Op, ins: Values) -> WholePlan | None:
+def stacks(op: Any, ins: Values) -> WholePlan | None:
     """Products of stacks of matrices, one stack an example."""
     x, y = ins.get("X"), ins.get("Y")
     if x is None or y is None or not x.ndim == y.ndim >= 2 or op.head_number > 1:
@@ -252,7 +253,7 @@ def stacks(op: Op, ins: Values) -> WholePlan | None:
     return WholePlan() if x.is_batched and y.is_batched else None
 
 
-def inner_products(f: Batching, op: Op, ins: Values) -> dict[str, Any]:
+def inner_products(f: Batching, op: Any, ins: Values) -> dict[str, Any]:
     """Products of pairs of elements, added up."""
     return {"Out": f.reduce_sum(ins["X"] * ins["Y"], dim=[-1], keep_dim=True)}
 
@@ -260,24 +261,24 @@ def inner_products(f: Batching, op: Op, ins: Values) -> dict[str, Any]:
 # -- rows and losses -------------------------------------------------------------------------------
 
 
-def in_tests(op: Op, ins: Values) -> bool:
+def in_tests(op: Any, ins: Values) -> bool:
     """Whether statistics are the same for all examples."""
     return not op.by_batch
 
 
-def as_many_rows(op: Op, ins: Values) -> bool:
+def as_many_rows(op: Any, ins: Values) -> bool:
     """Whether X and Y have as many rows."""
     x, y = ins.get("X"), ins.get("Y")
     return x is None or y is None or x.shape[0] == y.shape[0]
 
 
-def over_last(op: Op, ins: Values) -> WholePlan | None:
+def over_last(op: Any, ins: Values) -> WholePlan | None:
     """The operator as it is, where the classes are not the only dimension."""
     x = ins.get("X")
     return WholePlan() if x is None or x.ndim > 1 else None
 
 
-def each_for_itself(op: Op, ins: Values) -> WholePlan | None:
+def each_for_itself(op: Any, ins: Values) -> WholePlan | None:
     """The operator as it is, where nothing is added up."""
     return (
         None
@@ -286,7 +287,7 @@ def each_for_itself(op: Op, ins: Values) -> WholePlan | None:
     )
 
 
-def clipped(f: Batching, op: Op, ins: Values) -> dict[str, Any]:
+def clipped(f: Batching, op: Any, ins: Values) -> dict[str, Any]:
     """Each example with a norm that is not above a bound."""
     x = ins["X"]
     norm = f.sqrt(f.reduce_sum(f.square(x), reduce_all=True))
@@ -295,33 +296,75 @@ def clipped(f: Batching, op: Op, ins: Values) -> dict[str, Any]:
     return {"Out": f.elementwise_mul(x, share)}
 
 
-def square_norm(f: Batching, op: Op, ins: Values) -> dict[str, Any]:
+def square_norm(f: Batching, op: Any, ins: Values) -> dict[str, Any]:
     """The sum of the squares of each example."""
     return {"Out": f.reduce_sum(f.square(ins["X"]), reduce_all=True)}
 
 
-def absolute_norm(f: Batching, op: Op, ins: Values) -> dict[str, Any]:
+def absolute_norm(f: Batching, op: Any, ins: Values) -> dict[str, Any]:
     """The sum of the absolute values of each example."""
     return {"Out": f.reduce_sum(f.abs(ins["X"]), reduce_all=True)}
 
 
-def asked(f: Batching, op: Op, ins: Values) -> dict[str, Any]:
+def asked(f: Batching, op: Any, ins: Values) -> dict[str, Any]:
     """A question about each element of an example, and what that means for all of them."""
     each = getattr(f, f"{op.type}_v2")(ins["X"])
     together = f.reduce_all if op.type == "isfinite" else f.reduce_any
     return {"Out": together(each, reduce_all=True)}
 
 
-def rows_of_all(f: Batching, op: Op, ins: Values) -> dict[str, Any] | None:
-    """Rows of a value: of each example's own, or of one that all share."""
-    x, index = ins["X"], ins["Index"]
-    if not index.is_batched:
-        flat_index = f.reshape(index, shape=[-1])
-        return {"Out": f.value(f.parent.index_select(f.front(x), flat_index.variable, dim=1), 0)}
-    if x.is_batched or -1 in x.shape:
+def scaled(f: Batching, op: Any, ins: Values) -> dict[str, Any] | None:
+    """Normal samples, scaled and shifted as each example says."""
+    x, scale, bias = ins["X"], ins.get("Scale"), ins.get("Bias")
+    if -1 in x.shape or scale is None or bias is None:
         return None
-    numbers = f.reshaped(f.front(index), [-1])
-    return {"Out": divided(f, f.parent.gather(x.variable, numbers), (index.shape[0], *x.shape[1:]))}
+    attrs = {"epsilon": op.epsilon, "begin_norm_axis": op.begin_norm_axis}
+    outs = f.layer_norm.all(x, **attrs)
+    sample = list(x.shape[op.begin_norm_axis :])
+    scale, bias = (f.reshape(value, shape=sample) for value in (scale, bias))
+    return {**outs, "Y": outs["Y"] * scale + bias}
+
+
+def scaled_in_tests(f: Batching, op: Any, ins: Values) -> dict[str, Any] | None:
+    """Channels by the statistics of each example."""
+    x, mean, variance = ins["X"], ins["Mean"], ins["Variance"]
+    if op.by_batch:
+        return None
+    axis = op.axis(x.ndim)
+    each = f.rsqrt(variance + op.epsilon)
+    factor = each * ins["Scale"]
+    y = f.elementwise_mul(f.elementwise_sub(x, mean, axis=axis), factor, axis=axis)
+    found = {"Y": f.elementwise_add(y, ins["Bias"], axis=axis), "MeanOut": mean}
+    return {**found, "VarianceOut": variance, "SavedMean": mean, "SavedVariance": each}
+
+
+def filled_like(f: Batching, op: Any, ins: Values) -> dict[str, Any] | None:
+    """A tensor that all examples share, one of whose sizes is that of an example."""
+    at = op.input_dim_idx
+    like = f.front(ins["Input"])
+    same = changed(op, {"input_dim_idx": shifted(at)})
+    return {"Out": f.value(f.parent.apply(same, {"Input": like})["Out"])}
+
+
+def stepped(f: Batching, op: Any, ins: Values) -> dict[str, Any]:
+    """The number of each example, and a step."""
+    return {"Out": f.scale(ins["X"], scale=1.0, bias=op.step)}
+
+
+def drawn(f: Batching, op: Any, ins: Values) -> dict[str, Any] | None:
+    """Numbers that are drawn for each example."""
+    if any(True for _ in flat(ins)) or getattr(op, "diag_num", 0):
+        return None
+    if f.size != -1:
+        shape = [f.size, *op.shape]
+        outs = f.parent.apply(changed(op, {"shape": shape}), {})
+        return {"Out": f.value(outs["Out"], 0)}
+    like = f"{op.type}_batch_size_like"
+    if f.like is None or op.type not in ("uniform_random", "gaussian_random"):
+        return None
+    attrs = {**op.attr_values(), "shape": [-1, *op.shape]}
+    outs = f.parent.apply(lookup(like)(attrs), {"Input": f.like})
+    return {"Out": f.value(outs["Out"], 0)}
 
 
 # -- the table -------------------------------------------------------------------------------------
@@ -392,7 +435,16 @@ RULES: dict[str, Any] = {
 }  # fmt: skip
 
 RULES |= {
-    "batch_norm": RowsRule(("X",), ("Y",), in_tests),
+    "batch_norm": Either(
+        (RowsRule(("X",), ("Y",), in_tests), BatchingRule(scaled_in_tests))
+    ),
+    "layer_norm": Either((RowsRule(("X",)), BatchingRule(scaled))),
+    "fill_constant_batch_size_like": BatchingRule(filled_like),
+    "increment": BatchingRule(stepped),
+    **dict.fromkeys(("uniform_random", "gaussian_random", "truncated_gaussian_random", "randint"),
+                    BatchingRule(drawn)),
+    **dict.fromkeys(("lookup_table_adjoint", "selected_rows", "index_add"),
+                    BatchingRule(tables_of_each)),
     **dict.fromkeys(
         ("conv2d", "depthwise_conv2d"),
         Either((RowsRule(("Input",)), BatchingRule(filters_of_each))),
@@ -408,11 +460,12 @@ RULES |= {
     **dict.fromkeys(
         ("pool2d", "pool3d", "max_pool2d_with_index", "max_pool3d_with_index", "lrn",
          "bilinear_interp", "nearest_interp", "bicubic_interp", "trilinear_interp", "pad2d",
-         "affine_channel", "group_norm", "instance_norm", "layer_norm", "prelu", "unfold",
+         "affine_channel", "group_norm", "instance_norm", "prelu", "unfold",
          "pixel_shuffle", "space_to_depth", "shuffle_channel", "temporal_shift", "spp"),
         RowsRule(("X",)),
     ),
-    **dict.fromkeys(("lookup_table", "lookup_table_v2"), RowsRule(("Ids",))),
+    **dict.fromkeys(("lookup_table", "lookup_table_v2"),
+                    Either((RowsRule(("Ids",)), BatchingRule(rows_of_each_table)))),
     **dict.fromkeys(("bpr_loss", "teacher_student_sigmoid_loss", "sigmoid_focal_loss",
                      "index_sample"), RowsRule(("X", "Label", "Index"))),
     "smooth_l1_loss": RowsRule(("X", "Y", "InsideWeight", "OutsideWeight")),

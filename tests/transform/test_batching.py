@@ -105,6 +105,54 @@ def test_names_that_are_rebound_hold_what_they_held():
     np.testing.assert_allclose(found, np.ones([4, 1]))
 
 
+@pytest.mark.parametrize("size", [None, 5])
+def test_random_numbers_are_drawn_for_each_example(size):
+    x = fluid.data("x", [40], "float64")
+    noise = layers.uniform_random([40], "float64", -1, 1)
+    kept = layers.dropout(x, 0.5)
+    made = vmap(fluid.default_main_program(), [x], [x + noise, kept], size)
+    assert "recurrent" not in [op.type for op in made.program.global_block().ops]
+    sums, kept = run(made.program, {"x": np.ones([5, 40])}, made.outputs)
+    assert len(np.unique(sums)) == 200
+    assert len(np.unique(kept, axis=0)) == 5
+
+
+def test_nets_whose_parameters_are_stacked_run_at_once():
+    x = fluid.data("x", [3, 1, 6, 6], "float64")
+    maps = layers.conv2d(x, 2, 3, param_attr="filter", bias_attr=False)
+    flat = layers.reshape(maps, [3, 32])
+    y = layers.fc(layers.layer_norm(flat, param_attr="gain", bias_attr="shift"), 2, param_attr="w")
+    main, exe = fluid.default_main_program(), fluid.Executor()
+    names = [p.name for p in main.all_parameters()]
+    made = vmap(main, names, [y], size=4)
+    assert "recurrent" not in [op.type for op in made.program.global_block().ops]
+    values = {v.name: RANDOM.normal(size=v.shape) for v in made.inputs}
+    feed, scope = {"x": RANDOM.normal(size=[3, 1, 6, 6])}, fluid.Scope()
+
+    def result(program, fetched, of):
+        for name in names:
+            scope.var(name).get_tensor().set(of(values[name]), fluid.CPUPlace())
+        return exe.run(program, feed, fetched, scope=scope)[0]
+
+    found = result(made.program, list(made.outputs), lambda value: value)
+    for k in range(4):
+        np.testing.assert_allclose(found[k], result(main, [y], lambda v, k=k: v[k]), rtol=1e-10)
+
+
+def test_a_loaded_model_is_batched(tmp_path):
+    x = fluid.data("x", [None, 3], "float32")
+    y = layers.fc(x, 2)
+    exe = fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    fluid.io.save_inference_model(str(tmp_path), ["x"], [y], exe)
+    program, _, targets = fluid.io.load_inference_model(str(tmp_path), exe)
+    value = RANDOM.normal(size=[5, 4, 3]).astype("float32")
+    made = vmap(program, ["x"])
+    (found,) = exe.run(made.program, {"x": value}, list(made.outputs))
+    (expected,) = exe.run(program, {"x": value.reshape(20, 3)}, targets)
+    np.testing.assert_allclose(found.reshape(20, 2), expected, rtol=1e-5)
+
+
 def test_an_operator_without_a_rule_is_looped_which_is_said():
     x = fluid.data("x", [3], "float64")
     *_, count = layers.unique_with_counts(x)

@@ -67,3 +67,23 @@ def test_wrong_arguments_are_named():
         per_sample_gradients(loss, [x], ["v"])
     with pytest.raises(ShapeError, match="'number' to have a dimension of examples"):
         per_sample_gradients(loss, [x, number])
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+@pytest.mark.parametrize("padding", [None, 2])
+def test_gradients_of_a_table_are_those_of_each_example(is_sparse, padding):
+    ids = fluid.data("ids", [None, 4], "int64")
+    rows = fluid.embedding(ids, [6, 3], is_sparse, padding_idx=padding, param_attr="table")
+    loss = layers.reduce_sum(layers.square(rows * 3.0))
+    made = per_sample_gradients(loss, [ids])
+    assert "recurrent" not in [op.type for op in made.program.global_block().ops]
+    exe = fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    value = np.array([[0, 2, 5, 0], [1, 1, 2, 3], [5, 5, 5, 5]])
+    _, found = exe.run(made.program, {"ids": value}, list(made.outputs))
+    table = np.array(fluid.global_scope().find_var("table").get_tensor())
+    expected = np.zeros([3, 6, 3], "float32")
+    for k, row in enumerate(value):
+        for n in row[row != padding]:
+            expected[k, n] += 18 * table[n]
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
