@@ -16,7 +16,9 @@ def script(name):
     return module
 
 
-@pytest.mark.parametrize("name, text", [("batching", "page"), ("layers", "picture"), ("rule_functions", "page")])
+@pytest.mark.parametrize(
+    "name, text", [("batching", "page"), ("layers", "picture"), ("rule_functions", "page")]
+)
 def test_what_a_script_writes_is_up_to_date(name, text):
     module = script(name)
     written = module.TARGET.read_text(encoding="utf-8")
