@@ -331,11 +331,11 @@ def scaled_in_tests(f: Batching, op: Any, ins: Values) -> dict[str, Any] | None:
     if op.by_batch:
         return None
     axis = op.axis(x.ndim)
-    each = f.rsqrt(variance + op.epsilon)
-    factor = each * ins["Scale"]
+    inverse = f.rsqrt(variance + op.epsilon)
+    factor = inverse * ins["Scale"]
     y = f.elementwise_mul(f.elementwise_sub(x, mean, axis=axis), factor, axis=axis)
     found = {"Y": f.elementwise_add(y, ins["Bias"], axis=axis), "MeanOut": mean}
-    return {**found, "VarianceOut": variance, "SavedMean": mean, "SavedVariance": each}
+    return {**found, "VarianceOut": variance, "SavedMean": mean, "SavedVariance": inverse}
 
 
 def filled_like(f: Batching, op: Any, ins: Values) -> dict[str, Any] | None:
