@@ -41,6 +41,10 @@ class Match:
         self.values = values
         self.found = dict(found)
         self.positions = dict(positions)
+        #: the positions of the operators in the block, in order
+        self.sorted_positions: list[int] = sorted(positions.values())
+        #: the values that the pattern gives
+        self.results: list[Value] = [found[name] for name in variant.results]
 
     @property
     def block(self) -> Block:
@@ -56,11 +60,6 @@ class Match:
     def operators(self) -> list[Operator]:
         """The operators, in the order of the program."""
         return [self.values.ops[at] for at in self.sorted_positions]
-
-    @cached_property
-    def sorted_positions(self) -> list[int]:
-        """The positions of the operators in the block, in order."""
-        return sorted(self.positions.values())
 
     @property
     def root(self) -> int:
@@ -84,11 +83,6 @@ class Match:
         """
         value = self.found.get(name)
         return 0 if value is None else sum(1 for _ in self.values.readers_of(value))
-
-    @cached_property
-    def results(self) -> list[Value]:
-        """The values that the pattern gives."""
-        return [self.found[name] for name in self.variant.results]
 
     @cached_property
     def captured(self) -> dict[str, Any]:
@@ -285,6 +279,8 @@ class Matcher:
             )
         if not isinstance(maker, int):
             return self._fail(lambda: f"{value[0]!r} is given by another match")
+        if self.values.ops[maker].type not in node.accepts:
+            return self._fail(lambda: f"{self._said(maker)}, expected `{node.type}`")
         del self._found[wanted]  # the operator's outputs say it again
         done = self._place(node, maker, ((wanted, value), rest))
         if not done:

@@ -10,12 +10,14 @@ from typing import Any
 
 from .. import unique_name
 from ..errors import ArgumentError, RewriteError, suggestion
+from ..ground import state
 from ..ir.block import Block
 from ..ir.builder import Builder
 from ..ir.operator import EMPTY, Names
 from ..ir.program import Program, program_guard
 from ..ir.variable import Variable
 from .rules import CHOICES, INTERPRETER, Choices, Contradiction, Rule
+from .spellings import READ_AS
 
 MOST_VARIANTS = 256  #: of the patterns of a rule
 
@@ -35,6 +37,7 @@ class PatternNode:
     free: frozenset[str] | None
     captured: Mapping[str, str]  #: attribute -> the name that its value goes by
     at: int  #: its position among the nodes
+    accepts: frozenset[str]  #: types of operators that may stand for it
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,8 +131,11 @@ def _traced_pattern(
             captured.update(choices.captured[name])
         _check_attributes(rule, op.definition, free, captured)
         outputs = dict(op.outputs)
+        accepted = frozenset((op.type, *READ_AS.get(op.type, ())))
         frozen = None if free is None else frozenset(free)
-        nodes.append(PatternNode(op.type, op.inputs, outputs, op.attrs, frozen, captured, at))
+        nodes.append(
+            PatternNode(op.type, op.inputs, outputs, op.attrs, frozen, captured, at, accepted)
+        )
     maker = {n: node for node in nodes for names in node.outputs.values() for n in names}
     for name in results:
         if name not in maker:
@@ -209,7 +215,7 @@ def traced(
     """
     program, startup = Program(), Program()
     block = program.global_block()
-    with unique_name.guard(), program_guard(program, startup):
+    with unique_name.guard(), program_guard(program, startup), state.eager.guard(False):
         stand_ins = declare(block)
         takes = next(iter(inspect.signature(function).parameters), "") == INTERPRETER
         more = {INTERPRETER: Builder(block, "tmp")} if takes else {}

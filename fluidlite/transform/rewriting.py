@@ -34,7 +34,6 @@ from .matching import Match, Matcher
 from .patterns import Variant, variants_of
 from .placing import Refusal, place_of, position_for, refused_role
 from .rules import Rule
-from .spellings import READ_AS
 from .templates import Templates, arguments_of, check_results, operators_in_place
 
 
@@ -229,8 +228,7 @@ class _Round:
         #: type of an operator -> the patterns that may end there
         self._by_type: dict[str, list[Variant]] = {}
         for variant in variants:
-            type = variant.root.type
-            for each in {type, *READ_AS.get(type, ())}:
+            for each in variant.root.accepts:
                 self._by_type.setdefault(each, []).append(variant)
 
     def apply(self, program: Program) -> None:
