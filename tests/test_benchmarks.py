@@ -220,6 +220,13 @@ def test_exports_are_timed(kind, tmp_path):
     assert re.fullmatch(rf"{kind}: 0\.\d MB in .* times the file\n", said)
 
 
+def test_rewriting_is_timed_and_measured_against_its_size():
+    said = run("rewriting.py", "--sizes", 200, 400)
+    lines = [line.split() for line in said.splitlines()[1:]]
+    assert [line[0] for line in lines[::2]] == ["chain", "optional", "wide", "training"]
+    assert all(int(line[2]) > 0 for line in lines)
+
+
 def test_every_benchmark_is_run_here():
     scripts = {
         path.name

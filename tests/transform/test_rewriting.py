@@ -9,6 +9,7 @@ from fluidlite.errors import (
     ArgumentError,
     DTypeError,
     EquivalenceError,
+    ForeignEffectError,
     NoGradientError,
     RewriteError,
     ShapeError,
@@ -662,3 +663,60 @@ def test_a_frozen_batch_norm_is_a_pattern_by_its_operator():
     feed = {"x": np.random.default_rng(1).normal(size=(2, 3, 4, 4)).astype("float32")}
     changed = rewrite(fluid.default_main_program(), folded, check=feed)
     assert "batch_norm" not in types(changed)
+
+
+def test_a_value_that_a_branch_may_leave_as_it_is_stays():
+    x = fluid.data("x", [1], "float32")
+    inner = layers.relu(x)
+    layers.relu(inner)
+    with layers.Switch() as switch, switch.case(layers.less_than(x, layers.zeros([1], "float32"))):
+        layers.assign(layers.ones([1], "float32"), inner)
+    layers.tanh(inner)
+    program = fluid.default_main_program()
+    (_, second) = rewriting(program, RELU_TWICE).places
+    assert "conditional_block" in second.reason
+    longer = Rule(lambda x: layers.relu(x), lambda x: layers.relu(layers.relu(x)))
+    rewrite(program, longer, check={"x": np.array([0.5], "float32")})
+
+
+def test_operators_that_nobody_defined_stay():
+    program = Program.parse(
+        "program (seed=0) {\nblock 0 {\ndata x: float32[3]\nvar a: float32[3]\nvar b: float32[3]\n"
+        "var c: float32[3]\na = relu(X=x)\nb = relu(X=a)\n{Out=c} = magic(X=b, k=3)\n}\n}"
+    )
+    changed = rewrite(program, RELU_TWICE)
+    assert types(changed) == ["relu", "magic"]
+    assert changed.global_block().ops[1].attr("k") == 3
+
+
+def test_what_stands_for_a_foreign_operator_is_foreign(tmp_path):
+    target = tmp_path / "a.npy"
+    np.save(target, np.ones(3))
+    program = Program.parse(
+        "program (seed=0) {\nblock 0 {\nvar a: float32[3]\n"
+        f'a = load(file_path="{target}")\n}}\n}}'
+    )
+    again = Rule(
+        lambda f: attributes(f.load(file_path="?"), ..., path="file_path"),
+        lambda f, path: f.assign(f.load(file_path="".join(list(path)))),
+    )
+    changed = rewrite(program, again)
+    assert types(changed) == ["load", "assign"]
+    assert changed.global_block().ops[0].foreign == program.global_block().ops[0].foreign
+    with pytest.raises(ForeignEffectError):
+        fluid.Executor().run(changed, fetch_list=["a"])
+
+
+def test_rules_are_traced_as_programs_where_tensors_run_at_once():
+    program = parsed(["a = relu(X=x)", "b = relu(X=a)"])
+    shifted = Rule(
+        lambda x: layers.relu(layers.relu(x)),
+        lambda x: layers.relu(x) + layers.fill_constant([3, 3], "float32", 0.0),
+    )
+    with fluid.dygraph.guard():
+        assert types(rewrite(program, shifted)) == ["relu", "fill_constant", "elementwise_add"]
+
+
+def test_values_of_no_elements_and_of_double_precision_are_checked():
+    program = parsed(["a = relu(X=x)", "b = relu(X=a)"], "x: float64[0, 3]")
+    assert types(rewrite(program, RELU_TWICE, check={"x": np.ones((0, 3))})) == ["relu"]
