@@ -60,11 +60,12 @@ def _is_right(program: Program) -> bool:
     return True
 
 
-def infer_shapes(program: Program) -> None:
+def infer_shapes(program: Program, watch: Callable[[Operator], None] = lambda op: None) -> None:
     """Declare anew what operators write, from what they read; those that nobody defined stay.
 
     Args:
         program: is changed.
+        watch: is told each operator when what it writes is declared.
 
     Raises:
         FluidError: an operator does not fit what it reads.
@@ -75,6 +76,7 @@ def infer_shapes(program: Program) -> None:
         for op in block.ops:
             if op.definition is not None and undeclared.isdisjoint(op.input_arg_names):
                 declare_outputs(op, op.instance(), block.var_recursive)
+            watch(op)
 
 
 def copied_operator(op: Operator, block: Block, names: Mapping[str, str]) -> Operator:

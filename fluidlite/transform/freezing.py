@@ -26,7 +26,7 @@ from ..ir.variable import Parameter, Variable
 from ..opdef.definition import lookup
 from ..scope import Scope, global_scope
 from .cutting import needed_for
-from .editing import transformed
+from .editing import verified
 from .inserting import FreeNames
 from .parts import CutOut, missing_values
 from .selecting import VariableLike, name_of, place_of
@@ -90,7 +90,7 @@ def freeze(
     for variable in chosen:
         _check_unwritten(program, variable)
     values = {variable.name: _value(variable, source) for variable in chosen}
-    return transformed(program, partial(_freeze, values=values))
+    return verified(program, partial(_freeze, values=values))
 
 
 def _chosen(program: Program, names: Iterable[VariableLike] | None) -> list[Variable]:
@@ -287,7 +287,7 @@ def unfreeze(
         startup.global_block().vars[name].persistable = True
     startup.touch()
     inside = {name: _is_trained(block.ops[versions.writer[name, 1]]) for name in chosen}
-    return transformed(program, partial(_unfreeze, chosen=inside, positions=positions)), startup
+    return verified(program, partial(_unfreeze, chosen=inside, positions=positions)), startup
 
 
 def _constants(block: Block, versions: Versions, names: Iterable[VariableLike] | None) -> list[str]:

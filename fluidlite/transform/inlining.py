@@ -12,7 +12,7 @@ from ..ir.operator import Operator
 from ..ir.program import Program, copy_operator
 from ..ir.pruning import drop_blocks
 from .blocks import ENDS, append_blocks, remove_ends
-from .editing import transformed
+from .editing import transformed, verified
 from .inserting import FreeNames
 from .merging import names_in_merge, shared_names
 from .naming import all_names, rename_in
@@ -63,7 +63,7 @@ def inline(
                 "expected a program to inline, or the operator alone that runs a block"
             )
         place = positions_of([_always_run(operator_of(program, at))])[0]
-        return transformed(program, partial(_dissolve, place=place))
+        return verified(program, partial(_dissolve, place=place))
     block = program.global_block() if at is None else operator_of(program, at).block
     passed = {name_of(name): name_of(value) for name, value in (inputs or {}).items()}
     wanted = {name_of(name): name_of(value) for name, value in (outputs or {}).items()}

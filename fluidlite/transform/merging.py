@@ -20,7 +20,7 @@ from ..opdef.spec import agree
 from ..scope import Scope
 from .blocks import append_blocks, holders_in, remove_ends
 from .editing import transformed
-from .naming import all_names, base_ends, rename_in
+from .naming import all_names, derivations, rename_in
 from .selecting import VariableLike, name_of, variable_of
 
 #: what trains: a main program and the startup program that gives its variables their first values
@@ -144,7 +144,9 @@ def _new_names(
     held = {name for program in second for name in holders_in(program)}
     own = dict.fromkeys(name for program in second for name in program.global_block().vars)
     names = dict(one)
-    for name in sorted(own, key=lambda n: len(base_ends(n))):  # what others are called after first
+    for name in sorted(
+        own, key=lambda n: len(derivations(n))
+    ):  # what others are called after first
         if name in one or name in held:
             continue
         new = _following(name, names)
@@ -160,8 +162,8 @@ def _new_names(
 
 def _following(name: str, names: Mapping[str, str]) -> str:
     """What a variable is called after the one that its name is derived from."""
-    ends = [at for at in base_ends(name) if name[:at] in names]
-    return names[name[: ends[0]]] + name[ends[0] :] if ends else name
+    made = (f + names[base] + behind for f, base, behind in derivations(name) if base in names)
+    return next(made, name)
 
 
 def shared_names(a: Program, b: Program, shared: Shared) -> dict[str, str]:

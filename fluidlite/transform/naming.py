@@ -11,7 +11,7 @@ from ..ir.block import Block
 from ..ir.operator import EMPTY, Operator
 from ..ir.program import Program
 from ..ir.variable import Variable
-from .editing import transformed
+from .editing import verified
 from .selecting import declaring_block, place_of, variable_of
 from .versions import mentions
 
@@ -21,6 +21,7 @@ Renaming: TypeAlias = Mapping[str | Variable, str] | Callable[[str], str | None]
 
 #: what stands between a name and what is said of it in the names of its gradients and saved values
 _DERIVED = ("@GRAD", "@SAVED_", "@VALUE_")
+_AGAIN = "grad/"  #: stands, once or more, in front of names of further gradients of a variable
 #: attributes that list variables, of operators that drive no block
 _LISTING = frozenset({"backward_skip_vars", "of"})
 
@@ -54,7 +55,7 @@ def rename(program: Program, names: Renaming) -> Program:
     features = relu(X=image)
     """
     chosen = _chosen(program, names)
-    return transformed(program, lambda copied: rename_in(copied, all_names(program, chosen)))
+    return verified(program, lambda copied: rename_in(copied, all_names(program, chosen)))
 
 
 def renamed_states(program: Program, names: Renaming) -> dict[str, str]:
@@ -145,21 +146,40 @@ def _add_derived(program: Program, names: NewNames) -> None:
     """Add the variables that are called after others."""
     for block in program.blocks:
         for name in block.vars:
-            if (block.idx, name) in names or "@" not in name:
-                continue
-            for at in base_ends(name):
-                owner = declaring_block(block, name[:at])
-                if owner is not None:
-                    new = names.get((owner.idx, name[:at]))
-                    if new is not None:
-                        names[block.idx, name] = new + name[at:]
-                    break
+            if (block.idx, name) not in names:
+                new = _derived(block, name, names)
+                if new != name:
+                    names[block.idx, name] = new
 
 
-def base_ends(name: str) -> list[int]:
-    """Where the names end that a name may be derived from, the longest first."""
-    ends = [at for mark in _DERIVED for at in range(len(name)) if name.startswith(mark, at) and at]
-    return sorted(ends, reverse=True)
+def _derived(block: Block, name: str, names: NewNames) -> str:
+    """What a name in a block becomes that is made of that of another variable."""
+    for front, base, behind in derivations(name):
+        owner = declaring_block(block, base)
+        if owner is not None:
+            return front + names.get((owner.idx, base), base) + behind
+    return name
+
+
+def derivations(name: str) -> list[tuple[str, str, str]]:
+    """How a name may be made of another one, the longest first: what stands in front of that, the
+    other name, and what stands behind it.
+
+    >>> derivations("grad/x@GRAD@GRAD")[:2]
+    [('', 'grad/x@GRAD', '@GRAD'), ('grad/', 'x@GRAD', '@GRAD')]
+    """
+    if "@" not in name:
+        return []
+    starts = [0]
+    while name.startswith(_AGAIN, starts[-1]):
+        starts.append(starts[-1] + len(_AGAIN))
+    ends = {at for mark in _DERIVED for at in range(len(name)) if name.startswith(mark, at)}
+    return [
+        (name[:start], name[start:end], name[end:])
+        for end in sorted(ends, reverse=True)
+        for start in starts
+        if start < end
+    ]
 
 
 def rename_in(program: Program, names: NewNames) -> None:
@@ -194,11 +214,7 @@ def _new_name(block: Block, name: str, names: NewNames) -> str:
     owner = declaring_block(block, name)
     if owner is not None:
         return names.get((owner.idx, name), name)
-    for at in base_ends(name):
-        base = declaring_block(block, name[:at])
-        if base is not None:
-            return names.get((base.idx, name[:at]), name[:at]) + name[at:]
-    return name
+    return _derived(block, name, names)
 
 
 def _rename_operator(op: Operator, names: NewNames) -> None:

@@ -13,7 +13,7 @@ from ..ir.operator import Operator, OpRole
 from ..ir.program import Program, copy_operator
 from ..ir.variable import Variable
 from .blocks import ENDS, put_parents_first, subtree
-from .editing import transformed
+from .editing import verified
 from .inserting import FreeNames
 from .selecting import Operators, operators_of, place_of, positions_of
 from .versions import mentions
@@ -55,7 +55,7 @@ def outline(program: Program, operators: Operators) -> Program:
             raise ArgumentError(f"{place_of(op)} stays in block 0; leave it out")
     places = positions_of(chosen)
     before = _movable(block, chosen)
-    return transformed(program, partial(_outline, places=places, before=before))
+    return verified(program, partial(_outline, places=places, before=before))
 
 
 def _movable(block: Block, chosen: Sequence[Operator]) -> set[int]:

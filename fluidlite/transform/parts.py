@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from ..errors import ArgumentError
 from ..ground.dtypes import Kind
@@ -13,8 +13,9 @@ from ..ir.operator import Operator
 from ..ir.program import Program
 from ..ir.variable import Variable
 from ..opdef.definition import lookup
+from ..opdef.spec import Spec
 from .blocks import ENDS, keep_only, subtree
-from .editing import infer_shapes, transformed
+from .editing import infer_shapes, verified
 from .selecting import declaring_block, place_of
 from .versions import Version, Versions, mentions
 
@@ -78,6 +79,7 @@ class CutOut:
         given: the values that are fed.
         wanted: the values that are fetched.
         states: variables that are to stay between runs.
+        apart: of the values those that are to have names of their own.
     """
 
     def __init__(
@@ -87,6 +89,7 @@ class CutOut:
         given: Sequence[Version],
         wanted: Sequence[Version],
         states: Collection[str] = (),
+        apart: Collection[Version] = (),
     ) -> None:
         self.versions = versions
         self.block = versions.block
@@ -94,7 +97,13 @@ class CutOut:
         self.given = given
         self.wanted = wanted
         self.states = states
+        self.apart = apart
         self._written = {v for i in kept for v in versions.writes[i]}
+        #: the value that each name holds at last in the part
+        self._final: dict[str, int] = {}
+        for name, number in (*given, *self._written):
+            self._final[name] = max(self._final.get(name, 0), number)
+        self._declared = declared_while(versions, [*given, *wanted, *self._final.items()])
 
     def check(self) -> None:
         """Refuse a part that reads what nobody gives it.
@@ -120,48 +129,72 @@ class CutOut:
                     f"expected inputs that can be fed, {name!r} holds a {variable.kind.name}; it "
                     f"is read by {named_readers(readers) or 'nothing'}: cut further ahead"
                 )
-        return transformed(program, self._change)
+        return verified(program, self._change)
 
     def _change(self, copied: Program) -> None:
         block = copied.blocks[self.block.idx]
-        before = self._names_before()
-        behind = self._names_behind()
-        shapes = self._shapes_of([*before, *behind])
-        has_ends = any(op.type in ENDS for op in block.ops)
-        ops: list[Operator] = []
+        before, behind = self._names_before(), self._names_behind()
         copies = {v: n for v, n in behind.items() if v not in before}
-
-        def assigned(source: str, result: str) -> None:
-            values = {"X": source}, {"Out": result}
-            ops.append(block.make_op(lookup("assign")({}), *values, None))
-
-        for version, name in [*before.items(), *copies.items()]:
-            _declare_like(block, version, name, shapes)
-        at_front = [(v, n) for v, n in copies.items() if not v[1]]
-        for (name, _), copy in at_front:
-            assigned(name, copy)
-        pending = sorted(
-            [(self.versions.writer.get(v, -1), n, v[0]) for v, n in before.items()],
-        )
-        for position in self.kept:
-            while pending and pending[0][0] < position:
-                _, source, result = pending.pop(0)
-                assigned(source, result)
-            ops.append(block.ops[position])
-            self._leave_out_unread(ops[-1], position)
-            for version in self.versions.writes[position]:
-                if version in copies:
-                    assigned(version[0], copies[version])
-        for _, source, result in pending:
-            assigned(source, result)
-        names = [before.get(v, v[0]) for v in self.given]
-        results = [before.get(v) or behind.get(v, v[0]) for v in self.wanted]
+        named = [*before.items(), *copies.items()]
+        for version, name in named:
+            self._declare(block, version, name)
+        has_ends = any(op.type in ENDS for op in block.ops)
+        ops = self._operators(block, before, copies)
+        # what is assigned was declared as what its source is declared as at last
+        for version, name in [*((v, v[0]) for v in self._final.items()), *named]:
+            spec = self._spec(version)
+            if spec is not None and name in block.vars:
+                block.vars[name].take_spec(spec)
+        names = self.input_names()
+        results = self.output_names()
         _become_whole(copied, block, ops, names, results)
         for name in self.states:
             copied.global_block().vars[name].persistable = True
         if has_ends:
             append_fetch_ops(copied, results)
             prepend_feed_ops(copied, names)
+
+    def input_names(self) -> list[str]:
+        """What is fed to the part, in the order of what is given."""
+        before = self._names_before()
+        return [before.get(v, v[0]) for v in self.given]
+
+    def output_names(self) -> list[str]:
+        """What the part computes, in the order of what is wanted."""
+        before, behind = self._names_before(), self._names_behind()
+        return [before.get(v) or behind.get(v, v[0]) for v in self.wanted]
+
+    def _operators(
+        self, block: Block, before: Mapping[Version, str], copies: Mapping[Version, str]
+    ) -> list[Operator]:
+        """The operators of the part, and those that assign what has a name of its own.
+
+        Args:
+            block: a copy of the block.
+            before: names of inputs that are assigned to their variables.
+            copies: names of outputs that variables are assigned to.
+        """
+        ops: list[Operator] = []
+
+        def assign(source: str, result: str) -> None:
+            values = {"X": source}, {"Out": result}
+            ops.append(block.make_op(lookup("assign")({}), *values, None))
+
+        for (name, number), copy in copies.items():
+            if not number:
+                assign(name, copy)
+        pending = sorted((self.versions.writer.get(v, -1), n, v[0]) for v, n in before.items())
+        for position in self.kept:
+            while pending and pending[0][0] < position:
+                assign(*pending.pop(0)[1:])
+            ops.append(block.ops[position])
+            self._leave_out_unread(ops[-1], position)
+            for version in self.versions.writes[position]:
+                if version in copies:
+                    assign(version[0], copies[version])
+        for _, source, result in pending:
+            assign(source, result)
+        return ops
 
     def _leave_out_unread(self, op: Operator, position: int) -> None:
         """Empty the slots of an operator that it does not read, and whose variables nothing in the
@@ -192,41 +225,66 @@ class CutOut:
             for version in values:
                 earlier = any(n == name and k <= version[1] for n, k in written)
                 other = any(n == name and k < version[1] for n, k in read)
-                if version[1] and (earlier or other or len(values) > 1):
+                is_apart = version in self.apart or self._has_other_shape(version)
+                if version[1] and (earlier or other or len(values) > 1 or is_apart):
                     renamed[version] = _free(f"{name}@VALUE_{version[1]}", known)
         return renamed
 
+    def _has_other_shape(self, version: Version) -> bool:
+        """Whether a variable is declared as something else when it holds another value later."""
+        final = (version[0], self._final[version[0]])
+        return final != version and self._spec(final) != self._spec(version)
+
+    def _spec(self, version: Version) -> Spec | None:
+        return self._like(version).spec
+
+    def _like(self, version: Version) -> Variable:
+        """A variable that is declared as the value is."""
+        declared = self._declared.get(version)
+        return self.block.var_recursive(version[0]) if declared is None else declared
+
     def _names_behind(self) -> dict[Version, str]:
         """Outputs whose variables hold other values later, and what their copies are called."""
-        last: dict[str, int] = {}
-        for name, number in [*self.given, *(v for i in self.kept for v in self.versions.writes[i])]:
-            last[name] = max(last.get(name, 0), number)
         known = {name for each in self.block.program.blocks for name in each.vars}
         return {
             (name, number): _free(f"{name}@VALUE_{number}", known)
             for name, number in self.wanted
-            if last.get(name, number) > number
+            if self._final.get(name, number) > number or (name, number) in self.apart
         }
 
-    def _shapes_of(self, versions: Iterable[Version]) -> dict[Version, Variable]:
-        """What variables are declared as while they hold values that are not their last."""
-        declared: dict[Version, Variable] = {}
-        for version in versions:
-            writer = self.versions.writer.get(version)
-            if writer is not None and version[1] < self.versions.last[version[0]]:
-                copied = self.block.program.clone()
-                block = copied.blocks[self.block.idx]
-                block.set_ops(block.ops[: writer + 1])
-                infer_shapes(copied)
-                declared[version] = block.var_recursive(version[0])
-        return declared
+    def _declare(self, block: Block, version: Version, name: str) -> None:
+        block.declare(plain_variable(block, name, self._like(version)))
 
 
-def _declare_like(
-    block: Block, version: Version, name: str, shapes: dict[Version, Variable]
-) -> None:
-    like = shapes[version] if version in shapes else block.var_recursive(version[0])
-    variable = Variable(
+def declared_while(versions: Versions, wanted: Iterable[Version]) -> dict[Version, Variable]:
+    """What variables are declared as while they hold values that are not their last.
+
+    Args:
+        versions: of a block.
+        wanted: some of its values; those that are last, or there at first, are left out.
+    """
+    writer, last = versions.writer, versions.last
+    early = [v for v in dict.fromkeys(wanted) if v in writer and v[1] < last[v[0]]]
+    if not early:
+        return {}
+    copied = versions.block.program.clone()
+    block = copied.blocks[versions.block.idx]
+    at: dict[int, list[Version]] = {}
+    for version in early:
+        at.setdefault(id(block.ops[writer[version]]), []).append(version)
+    declared: dict[Version, Variable] = {}
+
+    def watch(op: Operator) -> None:
+        for version in at.get(id(op), ()):
+            declared[version] = block.var_recursive(version[0]).copy_to(block)
+
+    infer_shapes(copied, watch)
+    return declared
+
+
+def plain_variable(block: Block, name: str, like: Variable) -> Variable:
+    """A variable that is declared like another one, and does not stay between runs."""
+    return Variable(
         block,
         name,
         kind=like.kind,
@@ -235,7 +293,6 @@ def _declare_like(
         lod_level=like.lod_level,
         stop_gradient=like.stop_gradient,
     )
-    block.declare(variable)
 
 
 def _become_whole(
@@ -283,7 +340,7 @@ def _outwards(block: Block) -> list[Block]:
 def _become_data(block: Block, name: str) -> None:
     variable = block.var(name)
     if variable.persistable:
-        _declare_like(block, (name, 0), name, {})
+        block.declare(plain_variable(block, name, variable))
     block.var(name).is_data = True
 
 

@@ -18,7 +18,7 @@ from ..ir.variable import Variable
 from ..runtime.executor import Executor
 from ..runtime.feeding import handed_out
 from .blocks import ENDS, subtree
-from .parts import CutOut, named_readers
+from .parts import CutOut, declared_while, named_readers
 from .results import Transformed
 from .selecting import Operators, VariableLike, name_of, operator_of, place_of
 from .versions import Version, Versions
@@ -216,6 +216,13 @@ class Crossings:
             )
             counts[writer + 1] += amount
             counts[read + 1] -= amount
+        early = declared_while(versions, self.last_read)
+        #: values whose variables are declared as something else when they hold their last ones
+        self.apart = {
+            version
+            for version, variable in early.items()
+            if variable.spec != versions.block.var_recursive(version[0]).spec
+        }
         self._bytes = list(accumulate(self._bytes))
         self._forbidden = list(accumulate(self._forbidden))
 
@@ -319,8 +326,11 @@ def _stage(
         if (variable := variables[name]) is not None and variable.kind in _IN_SCOPE
     ]
     fed_values, results = list(filter(is_tensor, come)), list(filter(is_tensor, go))
-    stage = CutOut(versions, row, fed_values, results, in_scope).build(program)
+    cut_out = CutOut(versions, row, fed_values, results, in_scope, crossings.apart)
+    stage = cut_out.build(program)
     known = stage.global_block().vars
     return Transformed(
-        stage, tuple(known[n] for n, _ in fed_values), tuple(known[n] for n, _ in results)
+        stage,
+        tuple(known[name] for name in cut_out.input_names()),
+        tuple(known[name] for name in cut_out.output_names()),
     )

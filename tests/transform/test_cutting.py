@@ -124,6 +124,29 @@ def test_a_value_between_two_that_a_name_holds_is_fed_under_a_name_of_its_own():
     np.testing.assert_allclose(z, 2 * (np.sin(other) + other), rtol=1e-6)
 
 
+def test_a_value_of_another_shape_than_the_last_one_is_fed_in_its_own():
+    text = """program (seed=0) {
+  block 0 {
+    data x: float32[-1, 3]
+    var  w: float32[-1, 3]
+    var  y: float32[-1]
+    y = relu(X=x)
+    w = elementwise_add(X=x, Y=y)
+    y = reduce_sum(X=w, dim=[1])
+    y = scale(X=y, scale=2.0)
+  }
+}"""
+    program = Program.parse(text)
+    (whole,) = ran(program, {"x": X}, "y")
+    middle = ValueAt("y", after=0)
+    (found,) = ran(cut(program, ["x"], [middle]), {"x": X}, "y")
+    assert found.shape == X.shape
+    part = cut(program, ["x", middle], ["y"])
+    assert part.global_block().var("y").shape == (-1,)
+    (again,) = ran(part, {"x": X, "y@VALUE_1": found}, "y")
+    np.testing.assert_array_equal(again, whole)
+
+
 def test_an_input_that_means_several_values_is_refused_with_both():
     lines = ["y = exp(X=x)", "y = relu(X=y)", "z = sin(X=y)", "y = tanh(X=z)", "y = abs(X=y)"]
     assert types(cut(written(*lines), ["y"], ["z"])) == ["sin"]

@@ -117,6 +117,19 @@ def test_gradients_and_what_stays_between_runs_follow():
     assert renamed_states(program, {"fc_0.w_0": "weight"}) == {"fc_0.w_0": "weight"}
 
 
+def test_gradients_of_gradients_follow():
+    x = fluid.data("x", [None, 3], "float32")
+    x.stop_gradient = False
+    slope = fluid.gradients([layers.reduce_sum(layers.fc(x, 3, act="tanh"))], [x])[0]
+    fluid.optimizer.SGD(0.1).minimize(layers.reduce_sum(layers.square(slope)))
+    program = fluid.default_main_program()
+    renamed = rename(program, base)
+    again = [name for name in names_in(renamed) if name.startswith("grad/")]
+    assert again and all("/new." in name for name in again)
+    assert all("new." in name for name in names_in(renamed))
+    assert not differences(program, rename(renamed, back))
+
+
 SHADOWED = """
 program (seed=0) {
   block 0 {

@@ -96,6 +96,24 @@ program (seed=0) {
     np.testing.assert_array_equal(run_stages(fluid.Executor(), stages, {"x": X}, ["y"])[0], whole)
 
 
+def test_a_name_that_is_written_again_in_another_shape_passes_under_another_name():
+    program = Program.parse("""
+program (seed=0) {
+  block 0 {
+    data x: float32[4, 3]
+    var  y: float32[12]
+    y = relu(X=x)
+    y = reshape(X=y, shape=[12])
+    y = scale(X=y, scale=2.0)
+  }
+}""")
+    stages = split(program, [1, 2])
+    assert [v.name for v in stages[0].outputs] == ["y@VALUE_1"]
+    assert stages[1].inputs[0].shape == (4, 3)
+    (found,) = run_stages(fluid.Executor(), stages, {"x": X}, ["y"])
+    np.testing.assert_array_equal(found, 2 * X.ravel())
+
+
 def test_sparse_gradients_pass_through_the_scope():
     ids = fluid.data("ids", [None, 1], "int64")
     rows = layers.embedding(ids, [5, 4], is_sparse=True)
