@@ -37,7 +37,15 @@ from .certifying.equations import (
 from .certifying.evaluation import OperatorRunner
 from .certifying.field import EXPONENTS, PrimeField, ZeroDivisorError
 from .certifying.points import DrawnPoint
-from .certifying.sweeps import ClaimedSweep, Key, Mention, mentions_of, sweeps_of
+from .certifying.sweeps import (
+    ClaimedSweep,
+    Key,
+    Mention,
+    differentiated_by,
+    mentions_of,
+    names_in,
+    sweeps_of,
+)
 
 #: a wrong gradient passes with a probability below 2^-60
 _BITS = 60
@@ -246,10 +254,13 @@ def _certified(case: _Case) -> Certificate:
 
 
 def _untaken(case: _Case, rounds: list[_Round]) -> dict[int, Mention]:
-    """The blocks that did not run at any point, and the operators of block 0 that hold them."""
+    """The blocks that did not run at any point although gradients depend on them, and the operators
+    of block 0 that hold them.
+    """
     untaken: dict[int, Mention] = {}
-    for mention in case.mentions[: case.sweeps[-1].end]:
-        held = [mention.op]
+    needed = _needed(case, rounds)
+    for mention in case.mentions:
+        held = [mention.op] if mention.position in needed else []
         for op in held:
             for block in blocks_of(op):
                 untaken[block.idx] = mention
@@ -429,15 +440,21 @@ def _line(site: CallSite | None) -> str:
     return "" if site is None else str(site)
 
 
-def _idle(case: _Case, rounds: list[_Round]) -> Iterable[str]:
-    """The operators of the gradient part that no gradient above depends on."""
+def _needed(case: _Case, rounds: list[_Round]) -> set[int]:
+    """The positions of the operators that the gradients above depend on."""
     needed = {e.claim for each in rounds for e in each.equations if e.claim is not None}
-    parts = set()
+    positions = set()
     for mention in reversed(case.mentions):
         if not needed.isdisjoint(mention.writes.values()):
-            parts.add(mention.position)
+            positions.add(mention.position)
             needed.update(mention.reads.values())
-    for sweep in case.sweeps:
-        for mention in case.mentions[sweep.begin : sweep.end]:
-            if mention.position not in parts:
-                yield f"#{mention.position} {mention.op.type} -> {', '.join(mention.writes)}"
+    return positions
+
+
+def _idle(case: _Case, rounds: list[_Round]) -> Iterable[str]:
+    """The operators that write gradients on which no gradient above depends."""
+    needed, names = _needed(case, rounds), names_in(case.mentions)
+    for mention in case.mentions[: case.sweeps[-1].end]:
+        gradients = [name for name in mention.writes if differentiated_by(name, names)]
+        if gradients and mention.position not in needed:
+            yield f"#{mention.position} {mention.op.type} -> {', '.join(gradients)}"

@@ -1,11 +1,15 @@
 """Certificates of gradients say what is right, find what is wrong, and can be checked again."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import fluidlite as fluid
 from fluidlite.errors import ArgumentError, FileFormatError, GradientCheckError
 from fluidlite.transform import certify, check_certificate
+
+PROGRAMS = Path(__file__).parent.parent / "programs" / "nets"
 
 
 def network(act="tanh"):
@@ -212,3 +216,36 @@ def test_what_is_fed_takes_the_place_of_random_numbers():
         check_certificate(str(certificate), program)
     with pytest.raises(ArgumentError, match="no variable 'labels' to feed; did you mean 'label'"):
         certify(program, feed={"labels": np.array([[2], [1]])})
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["dynamic_rnn", "grad_of_grad", "lr_noam_warmup", "minimize_twice", "recompute", "while_array"],
+)
+def test_programs_with_the_names_of_fluid_are_certified(name):
+    certificate = certify(fluid.Program.parse((PROGRAMS / f"{name}.txt").read_text()), rounds=1)
+    assert certificate.ok, str(certificate)
+
+
+def test_a_gradient_that_was_clipped_on_the_way_is_not_the_derivative():
+    text = (PROGRAMS / "callbacks_error_clip.txt").read_text()
+    (fault,) = certify(fluid.Program.parse(text), raise_error=False).faults
+    assert any("clip" in line for line in fault.culprits)
+
+
+def test_a_weight_that_was_not_said_is_hinted_at():
+    program = fluid.Program.parse((PROGRAMS / "gradients_targets.txt").read_text())
+    with pytest.raises(GradientCheckError, match="it reads 'tg' as a gradient: where that is a"):
+        certify(program)
+    assert certify(program, target_gradients={"tanh_0.tmp_0": "tg"}).ok
+
+
+def test_sequences_of_different_lengths_are_certified():
+    x = fluid.data("x", [None, 3], "float32", lod_level=1)
+    x.stop_gradient = False
+    pooled = fluid.layers.sequence_pool(fluid.layers.sequence_softmax(fluid.layers.fc(x, 1)), "sum")
+    fluid.append_backward(fluid.layers.mean(pooled * pooled))
+    feed = {"x": fluid.create_lod_tensor(np.ones([5, 3], "float32"), [[2, 3]], fluid.CPUPlace())}
+    certificate = certify(fluid.default_main_program(), feed=feed)
+    assert certificate.ok
+    assert check_certificate(str(certificate), fluid.default_main_program(), feed).ok

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from .equations import TOLERANCE, Amount, Equation, Share, ValueTrace, product
-from .sweeps import Key, Mention, differentiated_by
+from .sweeps import Key, Mention, differentiated_by, names_in
 
 
 def culprits(mentions: Sequence[Mention], trace: ValueTrace, equation: Equation) -> Iterator[str]:
@@ -34,7 +34,10 @@ def culprits(mentions: Sequence[Mention], trace: ValueTrace, equation: Equation)
         if share is None and len(shares) == 1:
             share = shares[0]
         if share is None:
-            yield f"{described(writer)}{slots}: contributes {text_of(part.amount)} too much"
+            yield (
+                f"{described(writer)}{slots}: contributes {text_of(part.amount)} too much"
+                f"{_hint(writer, names_in(mentions))}"
+            )
         else:
             shares.remove(share)
             yield (
@@ -46,6 +49,19 @@ def culprits(mentions: Sequence[Mention], trace: ValueTrace, equation: Equation)
             f"{described(mentions[share.position])}: what it contributes is missing, expected "
             f"{text_of(share.amount)}"
         )
+
+
+def _hint(writer: Mention, names: set[str]) -> str:
+    """What to say where a gradient operator reads a variable that is called no gradient."""
+    definition = writer.op.definition
+    for read in getattr(definition, "reads", ()):
+        for name in writer.op.inputs.get(read.slot, ()) if read.source == "cotangent" else ():
+            if differentiated_by(name, names) is None:
+                return (
+                    f"; it reads {name!r} as a gradient: where that is a weight of a target, say "
+                    f"so with target_gradients"
+                )
+    return ""
 
 
 def _unpaired(parts: list[Share], shares: list[Share], mentions: Sequence[Mention]) -> list[Share]:
@@ -76,7 +92,7 @@ def _parts(mentions: Sequence[Mention], trace: ValueTrace, equation: Equation) -
     if writer is None:
         return []
     keys = [equation.claim]
-    names = {name for m in mentions for name in (*m.reads, *m.writes)}
+    names = names_in(mentions)
     if writer.op.type == "sum":
         given = [name for name in writer.op.input_arg_names if name in writer.reads]
         if any(differentiated_by(name, names) for name in given):

@@ -165,7 +165,11 @@ class Equations:
         self._versions: dict[str, int] = {}
         #: values that an operator should have written that failed -> it
         self._lost: dict[Key, Mention] = {}
+        #: values that operators fill with zeros
+        self._zeros: set[Key] = set()
         for mention in mentions[: sweep.end]:
+            if mention.op.type == "fill_zeros_like":
+                self._zeros.update(mention.writes.values())
             if mention.position in trace.failed:
                 self._lost.update((key, mention) for key in mention.writes.values())
             for key in mention.reads.values():
@@ -213,7 +217,8 @@ class Equations:
         order = [key for key in self._readers if not key.version and key in relevant]
         order += [k for k in self._sweep.targets if not k.version and k not in self._readers]
         for mention in self._mentions[: self._sweep.end]:
-            order += [key for key in mention.writes.values() if key in relevant]
+            keys = mention.writes.values()
+            order += [k for k in keys if k in relevant or k.name in self._sweep.written]
         return list(dict.fromkeys(order))
 
     def _equation(self, key: Key) -> Equation | None:
@@ -226,7 +231,7 @@ class Equations:
         readers = [m for m in self._readers.get(key, ()) if self._leads_on(m)]
         target = key in self._sweep.targets
         if not (readers or target):
-            return None
+            return self._filled(key)
         if value is None and key not in self._lost:
             return None  # the branch that writes it was not taken
         broken = [m for m in readers if m.position in self._trace.failed]
@@ -259,6 +264,19 @@ class Equations:
         self.claims[key] = claim
         return claim
 
+    def _filled(self, key: Key) -> Equation | None:
+        """The equation of a value to which nothing flows, where its gradient is filled with zeros
+        before that of the value that its name held earlier.
+        """
+        written, number = self._sweep.written.get(key.name, []), self._taken.get(key.name, 0)
+        if self._versions.get(key.name, 0) < 2 or number >= len(written):
+            return None
+        if written[number] not in self._zeros:
+            return None
+        value = self._trace.values.get(key)
+        there = mapped(self._as_dual(value), self._moving)
+        return None if value is None else self._compared(key, there, self._claimed(key), [])
+
     def _reason(self, key: Key) -> str:
         """Why a value is not there."""
         maker = self._lost.get(key)
@@ -284,7 +302,7 @@ class Equations:
             self._claimed(key)
             return Equation(key, self._number, "unknown", why=str(error).partition("\n")[0])
         if not shares and key not in self._sweep.targets:
-            return None
+            return self._filled(key)
         claim = self._claimed(key)
         equation = self._compared(key, there, claim, shares)
         if equation is None or equation.method != "wrong" or equation.found is None:

@@ -148,6 +148,10 @@ class DualEval(Eval):
     def _sloped(self, value: Any, near: list[Any]) -> Any:
         if isinstance(value, list):
             return [self._sloped(v, [n[k] for n in near]) for k, v in enumerate(value)]
+        if isinstance(value, LoDTensorArray):
+            return LoDTensorArray(self._sloped(list(value), [list(n) for n in near]))
+        if isinstance(value, LoDTensor):
+            return LoDTensor(self._sloped(bare(value), [bare(n) for n in near]), value.offsets)
         if not isinstance(value, np.ndarray) or value.dtype.kind != "f":
             return value
         wide, narrow = near[0] - near[1], near[2] - near[3]
@@ -171,6 +175,8 @@ def moving(value: Dual, rng: np.random.Generator) -> Dual:
 def _along(value: Any, step: float) -> Any:
     if isinstance(value, list):
         return [_along(each, step) for each in value]
+    if isinstance(value, LoDTensorArray):
+        return LoDTensorArray([_along(each, step) for each in value])
     if isinstance(value, LoDTensor):
         return LoDTensor(_along(bare(value), step), value.offsets)
     if not isinstance(value, Dual):

@@ -100,6 +100,15 @@ class Dual(Elements):
     def __getitem__(self, index: Any) -> Dual:
         return moved(self, lambda array: array[index])
 
+    def __setitem__(self, index: Any, value: Any) -> None:
+        def place(arrays: list[Any]) -> Any:
+            changed = np.array(arrays[0])
+            changed[index] = arrays[1]
+            return changed
+
+        changed = picked([self, value], place)
+        self.real, self.exact = changed.real, changed.exact
+
     def __iter__(self) -> Any:
         return (self[k] for k in range(len(self)))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -11,9 +11,9 @@ from ...errors import ArgumentError, suggestion
 from ...ir.analysis import reads_of, writes_of
 from ...ir.block import Block
 from ...ir.operator import EMPTY, Operator, OpRole
-from ...opdef.gradient import GRAD
 
 _PART = re.compile(r"@GRAD@RENAME@(?!.*@GRAD).*$", re.DOTALL)
+_WHOLE = re.compile(r"@GRAD(_\d+)?$")  # with a number where that name was taken
 _AGAIN = "grad/"  # what stands before the name of a second gradient of one variable
 #: operators that fill what a sweep begins with
 _SEEDS = ("fill_constant", "fill_any_like", "fill_constant_batch_size_like", "ones_like")
@@ -56,13 +56,22 @@ def mentions_of(block: Block) -> list[Mention]:
     for position, op in enumerate(block.ops):
         writes = [name for name in writes_of(op) if name != EMPTY]
         inputs = [name for name in reads_of(op) if name != EMPTY]
-        if op.definition is not None and op.instance().is_control:
-            inputs += writes  # what it does not write goes through
+        definition = op.definition
+        if definition is not None:
+            for slot in definition.fluid.updates:  # it reads what they held before
+                inputs += [name for name in op.outputs.get(slot, ()) if name in versions]
+            if definition.execute is not None:
+                inputs += writes  # what it does not write goes through
         reads = {name: Key(name, versions.get(name, 0)) for name in inputs}
         for name in writes:
             versions[name] = versions.get(name, 0) + 1
         mentions.append(Mention(position, op, reads, {n: Key(n, versions[n]) for n in writes}))
     return mentions
+
+
+def names_in(mentions: Iterable[Mention]) -> set[str]:
+    """The names that operators read and write."""
+    return {name for m in mentions for name in (*m.reads, *m.writes)}
 
 
 def differentiated_by(name: str, known: Container[str]) -> tuple[str, bool] | None:
@@ -74,10 +83,9 @@ def differentiated_by(name: str, known: Container[str]) -> tuple[str, bool] | No
     """
     while True:
         part = _PART.search(name)
-        if part is not None or name.endswith(GRAD):
-            base = name[: part.start()] if part is not None else name[: -len(GRAD)]
-            if base in known:
-                return base, part is not None
+        end = part or _WHOLE.search(name)
+        if end is not None and name[: end.start()] in known:
+            return name[: end.start()], part is not None
         if not name.startswith(_AGAIN):
             return None
         name = name[len(_AGAIN) :]
@@ -96,7 +104,7 @@ def sweeps_of(
     Raises:
         ArgumentError: there is none; or a weight is no variable.
     """
-    names = {*block.vars, *(n for m in mentions for n in (*m.reads, *m.writes))}
+    names = names_in(mentions) | set(block.vars)
     for name in (*weights, *weights.values()):
         if name not in names:
             raise ArgumentError(
