@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from ..backward.sweep import described
 from ..errors import NoGradientError
+from ..ground.dtypes import Kind
 from ..ir.block import Block
 from ..ir.operator import EMPTY, Operator, OpRole
 from ..ir.variable import Variable
@@ -79,12 +80,16 @@ class ForwardEmission:
         others = [op for op in self._ops if op.type not in ("feed", "fetch")]
         self.block.set_ops([*feeds, *self.begin, *others, *self.end, *fetches])
 
-    def zeros(self, name: str, target: str, like: Operator | None = None) -> Operator:
-        """An operator that writes zeros in the form of a name; behind one that may leave the name
+    def zeros(self, name: str, target: str, like: Operator | None = None) -> list[Operator]:
+        """What writes zeros in the form of a name; behind an operator that may leave the name
         without a value, where it has one.
         """
-        ends = {"X": [name]}, {"Out": [target]}
-        return operator_beside(self.block, _zeros_behind(like), *ends, like)
+        results = {"Out": [target]}
+        made = [operator_beside(self.block, _zeros_behind(like), {"X": [name]}, results, like)]
+        if self.block.var_recursive(target).kind is Kind.LOD_TENSOR_ARRAY:  # has no elements yet
+            both = {"X": [target], "Like": [name]}
+            made.append(operator_beside(self.block, "array_filled", both, results, like))
+        return made
 
     # -- what operators that drive blocks ask -----------------------------------------------------
 
@@ -140,16 +145,18 @@ class ForwardEmission:
             TWINNED[op.type](op, self)
             written = {name for names in op.outputs.values() for name in names}
             return [
-                self.zeros(name, self.sweep.twin(name), op)
+                zero
                 for _, name in wanted
                 if self.sweep.twin(name) not in written and name not in but
+                for zero in self.zeros(name, self.sweep.twin(name), op)
             ]
         active = {name for _, name in flowing_inputs(op, self.sweep.inputs)}
         active &= self.sweep.active
         flowing = {name for _, name in flowing_outputs(op, self.sweep.active)}
         after: list[Operator] = []
         constant = definition is not None and is_constant(definition)
-        if active and not constant and any(name in flowing for _, name in wanted):
+        updates = definition is not None and bool(definition.fluid.updates)
+        if (active or updates) and not constant and any(name in flowing for _, name in wanted):
             if definition is None or not is_differentiable(definition) or definition.calls_out:
                 raise NoGradientError(
                     f"a tangent flows to operator {op.type!r}, which has no rule that forward mode "
@@ -160,7 +167,7 @@ class ForwardEmission:
         for _, name in wanted:
             twin = self.sweep.twin(name)
             if twin not in made and name not in but:
-                after.append(self.zeros(name, twin, op))
+                after += self.zeros(name, twin, op)
         return after
 
     def _pushed(
@@ -191,6 +198,9 @@ class ForwardEmission:
             zeros.append(self._beside(_zeros_behind(op), {"X": [name]}, {"Out": [target]}))
             return target
 
+        if not tangents:  # what is updated, an element of an array, becomes zero
+            slot = definition.inputs[0].name
+            tangents = {slot: zeros_like(ins[slot])}
         pushed = push(
             op.instance(), ins, outs, tangents, {slot: None for slot, _ in wanted}, zeros_like
         )
@@ -248,7 +258,7 @@ class ForwardEmission:
 
     def _zeros_ahead(self, name: str) -> str:
         target = declare_like(self.block, name, f"{name}@ZERO_{self.sweep.number()}").name
-        self._ahead.append(self.zeros(name, target, self._op))
+        self._ahead += self.zeros(name, target, self._op)
         return target
 
 

@@ -58,12 +58,12 @@ class ForwardSweep:
         outer = self._emissions[0]
         held = _held_from_outside(block)
         for name in sorted(self.active.intersection(held).difference(self.inputs)):
-            outer.begin.append(outer.zeros(name, self.twin(name)))
+            outer.begin += outer.zeros(name, self.twin(name))
         results = []
         for name in self.outputs:
             if name not in self.active:
                 declare_like(block, name, self.twin(name))
-                outer.end.append(outer.zeros(name, self.twin(name)))
+                outer.end += outer.zeros(name, self.twin(name))
             results.append(self.twin(name))
         for emission in self._emissions:
             emission.settle()

@@ -339,6 +339,43 @@ def test_sequences_have_tangents_with_sequences():
     np.testing.assert_allclose(found, (at(STEP) - at(-STEP)) / (2 * STEP), 1e-5, 1e-9)
 
 
+def test_tangents_pass_a_recurrence_of_sequences_whose_state_is_no_input():
+    x = fluid.data("x", [None, 2], D, lod_level=1)
+    rnn = layers.DynamicRNN()
+    with rnn.block():
+        step = rnn.step_input(x)
+        before = rnn.memory(shape=[2], value=0.5, dtype=D)
+        after = layers.tanh(step * before)
+        rnn.update_memory(before, after)
+        rnn.output(after)
+    y = rnn()
+    rows, direction = RNG.normal(size=(6, 2)), RNG.normal(size=(6, 2))
+    ragged = lambda value: fluid.create_lod_tensor(value, [[3, 1, 2]], fluid.CPUPlace())
+    exe, program = fluid.Executor(), fluid.default_main_program()
+    at = lambda step: np.array(
+        exe.run(program, {"x": ragged(rows + step * direction)}, [y], return_numpy=False)[0]
+    )
+    made = transform.jvp(program, y, x)
+    feed = {"x": ragged(rows), made.inputs[0].name: ragged(direction)}
+    (found,) = exe.run(made.program, feed, list(made.outputs), return_numpy=False)
+    assert found.recursive_sequence_lengths() == [[3, 1, 2]]
+    np.testing.assert_allclose(np.array(found), (at(STEP) - at(-STEP)) / (2 * STEP), 1e-5, 1e-9)
+
+
+def test_an_element_of_an_array_that_is_written_over_loses_its_tangent_alone():
+    x = fluid.data("x", [3], D)
+    first, second = (layers.fill_constant([1], "int64", n) for n in (0, 1))
+    array = layers.create_array(D)
+    layers.array_write(x * x, first, array)
+    layers.array_write(x * x, second, array)
+    layers.array_write(layers.fill_constant([3], D, 2.0), first, array)
+    parts = [layers.array_read(array, at) for at in (first, second)]
+    made = transform.jvp(fluid.default_main_program(), parts, x)
+    feed = {"x": VECTOR, made.inputs[0].name: np.ones(3)}
+    found = fluid.Executor().run(made.program, feed, list(made.outputs))
+    np.testing.assert_allclose(found, [np.zeros(3), 2 * VECTOR])
+
+
 def test_what_the_operators_of_a_program_say_of_themselves_stays():
     x = fluid.data("x", [3], D)
     y = layers.tanh(x)
