@@ -27,12 +27,33 @@ def active_names(program: Program, inputs: Iterable[str], outputs: Iterable[str]
         inputs: what has tangents to begin with.
         outputs: whose tangents are wanted.
     """
-    inputs = set(inputs)
-    unstopped = inputs | set(_byproducts(program))
+    return _between(program, set(inputs), set(outputs), set(inputs))
+
+
+def stopped_outputs(program: Program, inputs: Iterable[str], outputs: Iterable[str]) -> list[str]:
+    """The outputs that depend on inputs, but that no tangents reach: they stop on the way.
+
+    Args:
+        program, inputs, outputs: as of :func:`active_names`.
+    """
+    every = {name for block in program.blocks for name in block.vars}
+    active = active_names(program, inputs, outputs)
+    depending = _between(program, set(inputs), set(outputs), every)
+    return [name for name in outputs if name in depending - active]
+
+
+def _between(program: Program, inputs: set[str], outputs: set[str], through: set[str]) -> set[str]:
+    """The names that lie between inputs and outputs.
+
+    Args:
+        program, inputs, outputs: as of :func:`active_names`.
+        through: names that tangents flow from, be they marked to stop them.
+    """
+    unstopped = through | set(_byproducts(program))
     forward, backward = defaultdict(list), defaultdict(list)
     for block in program.blocks:
         for op in block.ops:
-            for source, target in _flow(op, inputs, unstopped):
+            for source, target in _flow(op, through, unstopped):
                 forward[source].append(target)
                 backward[target].append(source)
     return _reached(forward, inputs) & _reached(backward, outputs)

@@ -8,12 +8,14 @@ from typing import TypeAlias
 
 from ..backward.program import gradients
 from ..errors import ArgumentError, ShapeError
+from ..ground.callsite import warn
 from ..ground.public_names import list_public_names
 from ..ground.tracebacks import api_boundaries
 from ..ir.block import Block
 from ..ir.program import Program, program_guard
 from ..ir.variable import Variable
 from ..opdef.spec import size_of
+from .activity import stopped_outputs
 from .editing import transformed
 from .forward_emission import declare_like
 from .forward_sweep import ForwardSweep
@@ -59,6 +61,7 @@ def jvp(program: Program, outputs: Variables, inputs: Variables) -> Transformed:
     [20.0, 4.0]
     """
     ys, xs = chosen(program, outputs, "outputs"), chosen(program, inputs, "inputs")
+    _warn_of_stops(program, xs, ys)
     return _made(program, lambda copied: ForwardSweep(copied, xs, ys).run())
 
 
@@ -86,6 +89,7 @@ def vjp(program: Program, outputs: Variables, inputs: Variables) -> Transformed:
     ['reduce_sum_0.tmp_0@COTANGENT', 'x@GRAD']
     """
     ys, xs = chosen(program, outputs, "outputs"), chosen(program, inputs, "inputs")
+    _warn_of_stops(program, xs, ys)
 
     def change(copied: Program) -> tuple[list[str], list[str]]:
         block = copied.global_block()
@@ -147,6 +151,7 @@ def gradient_program(program: Program, output: Variable | str, inputs: Variables
             f"second derivatives are taken of an output of one element, {y.name!r} has shape "
             f"{list(y.shape)}; reduce it first: layers.mean or layers.reduce_sum"
         )
+    _warn_of_stops(program, xs, ys)
     return _made(program, lambda copied: ([], pulled(copied, ys, xs, None)))
 
 
@@ -184,6 +189,22 @@ def _flowing(sources: list[Variable]) -> Iterator[None]:
     finally:
         for variable in stopped:
             variable.stop_gradient = True
+
+
+def _warn_of_stops(program: Program, inputs: list[str], outputs: list[str]) -> None:
+    """Say that derivatives are zero where something is marked to stop gradients on the way.
+
+    Results of paddle 2's functions are so marked where all that they are made of is.
+    """
+    stopped = stopped_outputs(program, inputs, outputs)
+    if stopped:
+        listed = ", ".join(repr(name) for name in stopped)
+        warn(
+            f"derivatives of {listed} are zero: everything on the way from the inputs is marked "
+            f"stop_gradient; in programs of paddle 2, set stop_gradient = False of the inputs "
+            f"before they are used",
+            None,
+        )
 
 
 def _cotangent(block: Block, name: str) -> Variable:

@@ -62,10 +62,10 @@ class ForwardEmission:
             wanted = [pair for pair in self._written(op) if pair[1] in self.sweep.active]
             seeds = dict(self.sweep.seed_behind(op))
             after = self._tangents(op, wanted, seeds) if wanted or op.type in TWINNED else []
-            made = {name for each in (op, *after) for name in each.output_arg_names}
+            written = {name for each in (op, *after) for name in each.output_arg_names}
             for name, seed in seeds.items():
                 twin = self.sweep.twin(name)
-                type, terms = ("sum", [twin, seed]) if twin in made else ("assign", [seed])
+                type, terms = ("sum", [twin, seed]) if twin in written else ("assign", [seed])
                 after.append(operator_beside(self.block, type, {"X": terms}, {"Out": [twin]}, op))
             if op.type == "feed":
                 self._ops.append(op)
@@ -85,11 +85,11 @@ class ForwardEmission:
         without a value, where it has one.
         """
         results = {"Out": [target]}
-        made = [operator_beside(self.block, _zeros_behind(like), {"X": [name]}, results, like)]
+        ops = [operator_beside(self.block, _zeros_behind(like), {"X": [name]}, results, like)]
         if self.block.var_recursive(target).kind is Kind.LOD_TENSOR_ARRAY:  # has no elements yet
             both = {"X": [target], "Like": [name]}
-            made.append(operator_beside(self.block, "array_filled", both, results, like))
-        return made
+            ops.append(operator_beside(self.block, "array_filled", both, results, like))
+        return ops
 
     # -- what operators that drive blocks ask -----------------------------------------------------
 
