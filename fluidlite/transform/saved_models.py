@@ -144,6 +144,12 @@ def check_target(target: str, sources: Sequence[SavedModel]) -> None:
         raise UsageError(
             f"{target} is what was read; write it elsewhere, or say --in-place instead of -o"
         )
+    crowded = next((source for source in sources if _has_no_room_beside(target, source)), None)
+    if crowded is not None:
+        raise UsageError(
+            f"{target} lies in the folder of {crowded.path}, whose files are found by being alone "
+            "there; write it elsewhere"
+        )
     if not target.endswith(ENDING) and checked_format(target, None) not in _WITH_PROGRAM:
         raise UsageError(
             f"{target!r} has no room for a program; name a folder/, a .pdmodel, .txt or .onnx file"
@@ -195,12 +201,15 @@ def write_in_place(model: SavedModel) -> str:
         what was written, in words.
 
     Raises:
+        UsageError: a value would take the place of another file.
         FileError: it cannot be written.
     """
     contents, places = model.contents, model.contents.files
     if places is None:
         return str(export(model.program, model.path, scope=model.scope()))
     folder = os.path.dirname(places.program)
+    if contents.kind != _TEXT and not places.values:
+        _check_free(folder, contents.variables, model.values)
     with Transaction() as files:
         if contents.kind == _TEXT:
             files.write(places.program, program_text(model.program).encode("utf-8"))
@@ -210,6 +219,21 @@ def write_in_place(model: SavedModel) -> str:
     if contents.kind != _TEXT:
         _remove_old(folder, places.values, contents.variables, model.values)
     return places.program
+
+
+def _check_free(folder: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
+    """Refuse to write a value over a file that is none of the model's values.
+
+    Raises:
+        UsageError: names it.
+    """
+    for name in after:
+        path = inside(folder, name)
+        if name not in before and os.path.exists(path):
+            raise UsageError(
+                f"{path} is there, and is no value of the model; rename {name!r}, or write the "
+                "model elsewhere: -o folder/"
+            )
 
 
 def _remove_old(
@@ -235,6 +259,15 @@ def _is_same(target: str, source: SavedModel) -> bool:
         if os.path.basename(places.program) == "__model__":
             known.add(os.path.dirname(places.program) or os.curdir)
     return any(is_same_file(target, each) for each in known)
+
+
+def _has_no_room_beside(target: str, source: SavedModel) -> bool:
+    """Whether a target lies in a folder that holds a program and one file of values alone."""
+    places = source.contents.files
+    if places is None or not places.values or places.program.endswith(".pdmodel"):
+        return False
+    folder = os.path.realpath(os.path.dirname(places.program) or os.curdir)
+    return os.path.realpath(target).startswith(folder + os.sep)
 
 
 def is_same_file(path: str, other: str) -> bool:

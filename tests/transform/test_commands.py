@@ -149,6 +149,47 @@ def test_targets_without_room_for_a_program_are_refused(models, capsys):
     assert "name the format" in refused(capsys, *words, "a.what")
 
 
+def test_nothing_is_put_beside_files_that_are_found_by_being_alone(models, capsys):
+    words = ["rename", "combined", "x=image", "-o"]
+    assert "lies in the folder of combined" in refused(capsys, *words, "combined/part/", status=2)
+    assert "lies in the folder of combined" in refused(capsys, *words, "combined/a.txt", status=2)
+    assert main(["rename", "pd/net", "x=image", "-o", "pd/other.pdmodel"]) == 0
+    assert main(["verify", "pd/net", "pd/other", "combined"]) == 0
+
+
+@pytest.mark.parametrize(
+    "name, status, says",
+    [
+        ("__model__", 2, "model/__model__ is there, and is no value"),
+        ("notes/read.me", 2, "model/notes/read.me is there, and is no value"),
+        ("../net.txt", 1, "expected the name of a file inside model"),
+        ("/net.txt", 1, "expected the name of a file inside model"),
+    ],
+)
+def test_values_take_the_place_of_no_other_file(models, name, status, says, capsys):
+    Path("model/notes").mkdir()
+    Path("model/notes/read.me").write_text("keep me")
+    words = ["rename", "model", f"fc_0.w_0={name}"]
+    assert says in refused(capsys, *words, "--in-place", status=status)
+    if not name.startswith("notes"):
+        refused(capsys, *words, "-o", "made/")
+
+
+def test_values_that_change_their_names_with_each_other_are_written(models):
+    before = read_model("model").values
+    assert main(["rename", "model", "fc_0.b_0=fc_1.b_0", "fc_1.b_0=fc_0.b_0", "--in-place"]) == 0
+    after = read_model("model").values
+    assert np.array_equal(after["fc_0.b_0"], before["fc_1.b_0"])
+    assert np.array_equal(after["fc_1.b_0"], before["fc_0.b_0"])
+    assert main(["verify", "model", "--check"]) == 0
+
+
+def test_a_target_that_cannot_be_written_leaves_nothing(models, capsys):
+    words = ["rename", "model", "x=image", "-o"]
+    assert "cannot write" in refused(capsys, *words, "net.txt/made/")
+    assert not list(Path().rglob("*.partial"))
+
+
 def test_a_training_state_is_not_changed_in_place(models, capsys):
     words = ["rename", "state/net", "x=image"]
     assert "holds more than a program" in refused(capsys, *words, "--in-place", status=2)
