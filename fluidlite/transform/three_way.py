@@ -338,6 +338,8 @@ class _Operators:
         texts = [*map(_whole_text, self.base)]
         self.ours, self.theirs = (_Fates(self.base, texts, side.ops) for side in sides[1:])
         self.added: tuple[list[Operator], list[Operator]] = ([], [])  # by one side only
+        #: names that operators read on one side, and did not before
+        self.rewired: tuple[dict[str, Operator], dict[str, Operator]] = ({}, {})
 
     def merged(self) -> list[Operator]:
         """The operators of the merged block."""
@@ -374,6 +376,10 @@ class _Operators:
             return []
         ours, theirs = sides[1:]
         assert ours is not None and theirs is not None
+        for side, fates, now in zip(self.rewired, (self.ours, self.theirs), (ours, theirs)):
+            if i in fates.changed:
+                before = set(reads_of(op))
+                side.update((name, now) for name in reads_of(now) if name not in before)
         if i not in self.ours.changed:
             return self.copied([theirs])
         if i not in self.theirs.changed or _whole_text(theirs) == _whole_text(ours):
@@ -415,23 +421,25 @@ class _Operators:
         return changed
 
     def check_added(self) -> None:
-        """Refuse operators that both add where one writes what the other one uses."""
-        writers: dict[str, Operator] = {}
-        users: dict[str, Operator] = {}
-        for op in self.added[0]:
-            writers.update(dict.fromkeys(writes_of(op), op))
-            users.update(dict.fromkeys((*reads_of(op), *writes_of(op)), op))
-        effect = next((op for op in self.added[0] if has_effect(op.definition)), None)
-        for op in self.added[1]:
-            clash = [(name, users[name]) for name in writes_of(op) if name in users]
-            clash += [(name, writers[name]) for name in reads_of(op) if name in writers]
-            if effect is not None and has_effect(op.definition):
-                clash.append((effect.type, effect))
-            if clash:
-                name, mine = clash[0]
-                where = f"block {self.block.idx}, {name!r}"
-                texts = (_ABSENT, operator_text(mine), operator_text(op))
-                self.merger.conflict(where, "order of what both add", texts)
+        """Refuse operators that both add, or let read other names, where one writes what the other
+        one uses.
+        """
+        writers: list[dict[str, Operator]] = []
+        users: list[dict[str, Operator]] = []
+        for ops, rewired in zip(self.added, self.rewired):
+            writers.append({name: op for op in ops for name in writes_of(op)})
+            reads = {name: op for op in ops for name in reads_of(op)}
+            users.append({**rewired, **reads, **writers[-1]})
+        names = (writers[0].keys() & users[1].keys()) | (writers[1].keys() & users[0].keys())
+        for name in sorted(names):
+            texts = [operator_text(side[name]) for side in users]
+            where = f"block {self.block.idx}, {name!r}"
+            self.merger.conflict(where, "value that both use or write", (_ABSENT, *texts))
+        effects = [[op for op in ops if has_effect(op.definition)] for ops in self.added]
+        if all(effects):
+            texts = [operator_text(ops[0]) for ops in effects]
+            where = f"block {self.block.idx}"
+            self.merger.conflict(where, "order of effects", (_ABSENT, *texts))
 
 
 @dataclass(frozen=True)

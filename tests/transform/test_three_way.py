@@ -147,9 +147,23 @@ def test_both_writing_one_variable_anew_is_a_conflict():
         [(SCALE, f"{SCALE}\n    a = relu(X=a)")], [(TANH, f"{TANH}\n    c = exp(X=a)")]
     )[0]
     assert first == (
-        *("block 0, 'a'", "order of what both add", "nothing"),
+        *("block 0, 'a'", "value that both use or write", "nothing"),
         *("a = relu(X=a)", "c = exp(X=a)"),
     )
+
+
+def test_reading_what_the_other_writes_anew_is_a_conflict():
+    assert conflicts([(SCALE, f"{SCALE}\n    a = relu(X=x)")], [(TANH, "c = tanh(X=a)")]) == [
+        (
+            *("block 0, 'a'", "value that both use or write", "nothing"),
+            *("a = relu(X=x)", "c = tanh(X=a)"),
+        )
+    ]
+
+
+def test_two_effects_have_no_order():
+    saves = [(TANH, f'{TANH}\n    save(X=c, file_path="{path}")') for path in "ab"]
+    assert conflicts(saves[:1], saves[1:])[0][:2] == ("block 0", "order of effects")
 
 
 def test_an_operator_that_one_left_out_and_the_other_changed_is_a_conflict():
