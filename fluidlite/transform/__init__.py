@@ -13,7 +13,8 @@ from ..ground.tracebacks import api_boundaries
 from . import conditions
 from .applying import apply_patch
 from .attribute_values import set_attributes
-from .batched_programs import vmap
+from .batched_programs import batching_ways, vmap
+from .batching import BatchingWay
 from .certificate import Certificate, CertifiedGradient, CertifiedOperator
 from .certification import certify, check_certificate
 from .cutting import cut, extract

@@ -20,6 +20,7 @@ from .batching import BatchingWay
 from .editing import copied_operator
 
 BRANCH = -1
+TIED = "a branch or loop is another one for each example, or is differentiated"
 
 
 class Forced(NamedTuple):
@@ -210,7 +211,7 @@ class BatchedControl:
         around, f = walk.block, walk.f
         for op in ops:
             walk.check(op, walk.depends(op))
-            f.ways.append(BatchingWay(op.type, "looped"))
+            f.ways.append(BatchingWay(op.type, "looped", TIED))
         block = around.program.add_block(around.idx)
         written = list(dict.fromkeys(name for op in ops for name in writes_of(op)))
         for op in ops:

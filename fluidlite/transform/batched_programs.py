@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
@@ -15,6 +14,7 @@ from ..errors import (
     UnsupportedError,
     suggestion,
 )
+from ..ground.callsite import warn
 from ..ground.console import say
 from ..ground.dtypes import Kind
 from ..ground.tracebacks import api_boundary
@@ -27,6 +27,7 @@ from ..ir.variable import Variable
 from ..opdef.definition import lookup
 from .batched_blocks import BlockBatching
 from .batched_control import AgainError, BatchedControl, Forced, unshare_blocks
+from .batching import BatchingWay
 from .editing import transformed
 from .results import Transformed
 
@@ -77,23 +78,41 @@ def vmap(
     >>> fluid.Executor().run(batched.program, {"x": rows}, batched.outputs)[0].ravel().tolist()
     [14.0, 1.0]
     """
-    axes = _axes_of(inputs)
-    wanted = None if outputs is None else [_name_of(each) for each in outputs]
-    for name in (*axes, *(wanted or ())):
-        _need(program, name)
-    if size is not None and size < 1:
-        raise ArgumentError(f"expected at least one example, got size={size}")
-    computed = _computed(program, axes)
-    base = program if wanted is None else program.pruned(computed, wanted)
-    report = _Vmap(axes, wanted, -1 if size is None else size)
-    batched = report.batch(base)
+    report = _Vmap(program, inputs, outputs, size)
+    batched = report.batch()
     report.say(explain)
     block = batched.global_block()
     return Transformed(
         batched,
-        tuple(block.var(name) for name in axes if block.has_var(name)),
+        tuple(block.var(name) for name in report.axes if block.has_var(name)),
         tuple(block.var(name) for name in report.results(block)),
     )
+
+
+@api_boundary
+def batching_ways(
+    program: Program,
+    inputs: Names | Mapping[str, int],
+    outputs: Names | None = None,
+    size: int | None = None,
+) -> tuple[BatchingWay, ...]:
+    """How :func:`vmap` batches each operator that depends on an input, in order.
+
+    Args:
+        program, inputs, outputs, size: as of :func:`vmap`.
+
+    Raises:
+        FluidError: what :func:`vmap` raises.
+
+    >>> x = fluid.data("x", [3], "float32")
+    >>> y = fluid.layers.softmax(fluid.layers.tanh(x))
+    >>> ways = fluid.transform.batching_ways(fluid.default_main_program(), [x])
+    >>> [(each.op_type, each.way) for each in ways]
+    [('tanh', 'derived'), ('softmax', 'rule')]
+    """
+    report = _Vmap(program, inputs, outputs, size)
+    report.batch()
+    return tuple(report.ways)
 
 
 def _axes_of(inputs: Names | Mapping[str, int]) -> dict[str, int]:
@@ -158,27 +177,38 @@ class _Vmap:
     """One transformation: what is asked, and how it was done.
 
     Args:
-        axes: the place of the new dimension of each input.
-        wanted: the outputs; None for all.
-        size: the number of examples; -1 where it is not known.
+        program, inputs, outputs, size: as of :func:`vmap`.
     """
 
-    def __init__(self, axes: Mapping[str, int], wanted: list[str] | None, size: int) -> None:
-        self._axes = axes
-        self._wanted = wanted
-        self._size = size
-        self._ways: list[tuple[str, str]] = []
+    def __init__(
+        self,
+        program: Program,
+        inputs: Names | Mapping[str, int],
+        outputs: Names | None,
+        size: int | None,
+    ) -> None:
+        self.axes: dict[str, int] = _axes_of(inputs)
+        self.ways: list[BatchingWay] = []
+        self._wanted = None if outputs is None else [_name_of(each) for each in outputs]
+        for name in (*self.axes, *(self._wanted or ())):
+            _need(program, name)
+        if size is not None and size < 1:
+            raise ArgumentError(f"expected at least one example, got size={size}")
+        self._size = -1 if size is None else size
+        self._program = program
+        if self._wanted is not None:
+            self._program = program.pruned(_computed(program, self.axes), self._wanted)
         self._results: list[str] = []
         #: what showed to be batched later than it was made
         self._forced: set[Forced] = set()
 
-    def batch(self, program: Program) -> Program:
+    def batch(self) -> Program:
         """The program for a batch: from the start again where a loop carries what is batched only
         behind its first pass.
         """
         while True:
             try:
-                return transformed(program, self.change)
+                return transformed(self._program, self.change)
             except AgainError as again:
                 self._forced.add(again.forced)
 
@@ -186,7 +216,7 @@ class _Vmap:
         """Batch a copy."""
         unshare_blocks(program)
         block = program.global_block()
-        axes = {name: axis for name, axis in self._axes.items() if block.has_var(name)}
+        axes = {name: axis for name, axis in self.axes.items() if block.has_var(name)}
         read = {name for b in program.blocks for op in b.ops for name in reads_of(op)}
         walk = BlockBatching(block, self._size, read, self._wanted or (), _free_stem(program))
         computed = _computed(program, axes)
@@ -208,9 +238,9 @@ class _Vmap:
         else:
             read = {name for op in block.ops for name in reads_of(op)}
             ends = [n for n in walk.batched_names if n not in read or n in self._fetched(ops)]
-            self._results = [name for name in ends if name not in self._axes]
+            self._results = [name for name in ends if name not in self.axes]
         drop_blocks(program, _idle_blocks(program))
-        self._ways = [(way.op_type, way.way) for way in walk.f.ways]
+        self.ways = walk.f.ways
 
     def _fetched(self, ops: Iterable[Operator]) -> set[str]:
         return {name for op in ops if op.type == "fetch" for name in op.input_arg_names}
@@ -221,16 +251,16 @@ class _Vmap:
 
     def say(self, explain: bool) -> None:
         """Tell how operators were batched: all when asked, and always those that run one by one."""
-        counts = Counter(self._ways)
         if explain:
-            for (type, way), count in counts.items():
-                say(f"{type:32} {way:10} {count:5}")
-        loops = [f"{type} ({n})" for (type, way), n in counts.items() if way == "looped"]
+            for (type, way, why), count in Counter(self.ways).items():
+                say(f"{count:5} {type:32} {way:8}  {why}".rstrip())
+        loops = Counter(each.op_type for each in self.ways if each.way == "looped")
         if loops:
-            warnings.warn(
+            names = ", ".join(f"{type} ({count})" for type, count in loops.items())
+            warn(
                 "these operators have no rule of batching for what they are given, and run for one "
-                f"example after the other: {', '.join(loops)}",
-                stacklevel=4,
+                f"example after the other: {names}; explain=True says why",
+                None,
             )
 
 

@@ -74,10 +74,16 @@ class BatchedValue(InterpretedValue):
 
 
 class BatchingWay(NamedTuple):
-    """How an operator was batched."""
+    """How an operator was batched.
+
+    op_type: the operator.
+    way: ``derived``, ``rule``, ``expanded`` or ``looped``.
+    why: of one that is looped, what is missing.
+    """
 
     op_type: str
-    way: str  #: ``rule``, ``derived``, ``expanded`` or ``looped``
+    way: str
+    why: str = ""
 
 
 class NeedsLoopError(FluidError):
@@ -204,8 +210,16 @@ class Batching(Interpreter):
             self._undo(*before)
         if self._within_composition:
             raise NeedsLoopError(f"{op.type} has no rule of batching")
-        self.ways.append(BatchingWay(op.type, "looped"))
+        self.ways.append(BatchingWay(op.type, "looped", self._why(op, ins)))
         return self._loop(self, op, ins, wanted)
+
+    def _why(self, op: Op, ins: Values) -> str:
+        """Why an operator is looped."""
+        if any(-1 in value.shape for value in flat(ins)):
+            return "a size in an example is not known"
+        if self._rule_of(root_of(type(op))) is not None:
+            return "its rule is for other inputs"
+        return "it has no rule" if op.expand is None else "a part of it has no rule"
 
     def _is_vague(self, outs: Values) -> bool:
         """Whether a part of a composition gives what nobody knows the shape of."""

@@ -1,5 +1,7 @@
 """Programs for batches compute for each example what the program for one computes."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -12,13 +14,19 @@ from fluidlite.errors import (
     UnknownVariableError,
     UnsupportedError,
 )
-from fluidlite.transform import vmap
+from fluidlite.transform import batching_ways, vmap
 
 RANDOM = np.random.default_rng(0)
 
 
 def run(program, feed, fetched, executor=None):
     return (executor or fluid.Executor()).run(program, feed, list(fetched))
+
+
+def vmap_quietly(*given):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return vmap(*given)
 
 
 def perceptron(rows):
@@ -167,8 +175,22 @@ def test_explained_are_operators_and_how_they_were_batched(capsys):
     y = layers.reduce_sum(layers.tanh(layers.transpose(x, [1, 0])))
     vmap(fluid.default_main_program(), [x], [y], explain=True)
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert ["transpose2", "rule", "1"] in lines
-    assert ["tanh", "derived", "1"] in lines
+    assert ["1", "transpose2", "rule"] in lines
+    assert ["1", "tanh", "derived"] in lines
+
+
+def test_why_an_operator_is_looped_is_said():
+    x, n = fluid.data("x", [None, 3], "float64"), fluid.data("n", [3], "float64")
+    layers.unique_with_counts(n)
+    x.stop_gradient = False
+    y = layers.reduce_sum(layers.layer_norm(x))
+    gradients = fluid.gradients(y, x)
+    main = fluid.default_main_program()
+    ways = {each.op_type: each for each in batching_ways(main, [x, n])}
+    assert ways["unique_with_counts"].why == "it has no rule"
+    assert (ways["reduce_sum"].way, ways["reduce_sum"].why) == ("derived", "")
+    assert ways["layer_norm_grad"].why == "a size in an example is not known"
+    assert [v.shape for v in vmap_quietly(main, [x], gradients).outputs] == [(-1, -1, 3)]
 
 
 class TestRefused:
