@@ -40,6 +40,8 @@ from .results import Transformed
 from .rewriting import Rewriting, rewrite, rewriting
 from .rules import Rule, any_of, attributes, optional, rule
 from .selecting import ValueAt
+from .sharing import share
+from .simplification import Simplification, simplification, simplify
 from .specialization import fold_constants, specialize
 from .stages import run_stages, split
 from .three_way import Conflict, merge3
@@ -61,7 +63,8 @@ __all__ = [
     *("Linearized", "Transformed", "hvp", "jvp", "linearize", "per_sample_gradients", "vjp"),
     *("hessian", "jacobian", "vmap"),
     # what is known, and formulas
-    *("Formula", "expand", "fold_constants", "formula", "specialize"),
+    *("Formula", "Simplification", "expand", "fold_constants", "formula", "share"),
+    *("simplification", "simplify", "specialize"),
     # certificates
     *("Certificate", "CertifiedGradient", "CertifiedOperator", "certify", "check_certificate"),
 ]

@@ -20,6 +20,7 @@ from ..opdef.interpreter import Eval
 from .editing import transformed
 from .freezing import ConstantMaker
 from .inserting import FreeNames
+from .sharing import results_of
 
 #: elements of the largest constant that stands in a program
 LARGEST = 65_536
@@ -155,7 +156,7 @@ def _is_writable(array: Any, variable: Variable) -> bool:
 
 def _fold(program: Program, keep: set[str]) -> None:
     block, f = program.global_block(), Eval(numpy_)
-    goals = keep or _results(block)
+    goals = keep or results_of(block)
     constants: dict[str, Any] = {}
     ops: list[Operator | tuple[str, Any]] = []
     for op in block.ops:
@@ -172,12 +173,6 @@ def _fold(program: Program, keep: set[str]) -> None:
     drop_unused(program, [v.name for v in block.vars.values() if not v.persistable])
 
 
-def _results(block: Block) -> set[str]:
-    """The names that are written last, and that nothing reads."""
-    read = {name for op in block.ops for name in reads_of(op)}
-    return {name for op in block.ops for name in writes_of(op) if name not in read}
-
-
 def _computed(
     op: Operator, block: Block, constants: Mapping[str, Any], f: Eval
 ) -> dict[str, Any] | None:
@@ -190,13 +185,15 @@ def _computed(
     instance = op.instance()
     if instance.is_control or instance.calls_out or instance.effect is not None:
         return None
-    if any(n != EMPTY and n not in constants for n in reads_of(op)) or not op.outputs:
+    shaped = _forms(op, block) if definition.reads_shapes else {}
+    known = {**constants, **shaped}
+    if any(n != EMPTY and n not in known for n in reads_of(op)) or not op.outputs:
         return None
     if any(block.var_recursive(n).persistable for n in writes_of(op)):
         return None
     ins: dict[str, Any] = {}
     for slot, names in op.inputs.items():
-        values = [None if n == EMPTY else constants[n] for n in names]
+        values = [None if n == EMPTY else known[n] for n in names]
         ins[slot] = values if definition.input_slots[slot].many else values[0]
     try:
         with np.errstate(all="ignore"):
@@ -213,6 +210,18 @@ def _computed(
                 return None
             computed[name] = np.asarray(array)
     return computed
+
+
+def _forms(op: Operator, block: Block) -> dict[str, Any]:
+    """Arrays in the place of what an operator reads only the shapes of, where these are known."""
+    forms: dict[str, Any] = {}
+    for name in op.input_arg_names:
+        variable = block.find_var_recursive(name)
+        if variable is None or not variable.has_shape or -1 in variable.shape:
+            continue
+        if not variable.lod_level and variable.kind is Kind.LOD_TENSOR:
+            forms[name] = np.broadcast_to(np.zeros((), variable.dtype.dtype), variable.shape)
+    return forms
 
 
 def _with_constants(

@@ -1,0 +1,135 @@
+"""Simpler programs by laws of algebra."""
+
+import numpy as np
+import pytest
+from shares import share
+from surgery_trials import Subject
+
+import fluidlite as fluid
+from fluidlite import transform
+from fluidlite.errors import ArgumentError
+from fluidlite.transform.laws import LAWS
+
+L = fluid.layers
+
+
+def main():
+    return fluid.default_main_program()
+
+
+def run(program, names, **feed):
+    return fluid.Executor().run(program, feed=feed, fetch_list=names)
+
+
+#: the left side of each law -> x, y, z
+EXAMPLES = {
+    "1 x + 0 = x": lambda x, y, z: L.scale(x, 1.0) + y,
+    "x + x = 2 x": lambda x, y, z: x + x,
+    "relu(relu(x)) = relu(x)": lambda x, y, z: L.relu(L.relu(x)),
+    "||x|| = |x|": lambda x, y, z: L.abs(L.abs(x)),
+    "max(x, x) = x": lambda x, y, z: L.elementwise_max(x, x) + y,
+    "min(x, x) = x": lambda x, y, z: L.elementwise_min(x, x) + y,
+    "-x + y = y - x": lambda x, y, z: -x + y,
+    "x - (-y) = x + y": lambda x, y, z: x - (-y),
+    "b (a x + c) + d = (a b) x + (b c + d)": lambda x, y, z: L.scale(
+        L.scale(x, 2.0, 1.0), 3.0, 5.0
+    ),
+    "(a x) y = a (x y)": lambda x, y, z: (2.5 * x) * y,
+    "constant(c) x = c x": lambda x, y, z: L.fill_constant([3, 3], "float32", 2.0) * x,
+    "1 / (1 / x) = x": lambda x, y, z: L.reciprocal(L.reciprocal(x)) + y,
+    "log(exp(x)) = x": lambda x, y, z: L.log(L.exp(x)) + y,
+    "exp(log(x)) = x": lambda x, y, z: L.exp(L.log(x)) + y,
+    "sqrt(x)^2 = x": lambda x, y, z: L.square(L.sqrt(x)) + y,
+    "exp(x) exp(y) = exp(x + y)": lambda x, y, z: L.exp(x) * L.exp(y),
+    "x y + x z = x (y + z)": lambda x, y, z: x * y + x * z,
+    "(xᵀ)ᵀ = x": lambda x, y, z: L.transpose(L.transpose(x, [1, 0]), [1, 0]) + y,
+    "xᵀ @ y": lambda x, y, z: L.matmul(L.transpose(x, [1, 0]), y),
+    "x @ yᵀ": lambda x, y, z: L.matmul(x, L.transpose(y, [1, 0])),
+}
+
+
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.name)
+def test_each_law_holds(law):
+    rng = np.random.default_rng(0)
+    arrays = [rng.uniform(0.5, 2.0, [3, 3]).astype("float32") for _ in range(3)]
+    x, y, z = (fluid.data(name, [3, 3]) for name in "xyz")
+    out = EXAMPLES[law.name](x, y, z)
+    done = transform.simplification(main(), out, laws=[law], exact=law.exact)
+    assert [name for name, _ in done.steps if name != "what is constant, computed"][1:] == [
+        law.name
+    ]
+    feed = dict(zip("xyz", arrays))
+    (before,), (after,) = (
+        run(
+            program,
+            [out.name],
+            **{n: v for n, v in feed.items() if n in program.global_block().vars},
+        )
+        for program in (main(), done.program)
+    )
+    if law.exact:
+        np.testing.assert_array_equal(before, after)
+    np.testing.assert_allclose(before, after, rtol=1e-5)
+
+
+def test_a_gradient_becomes_the_formula_that_one_writes_by_hand():
+    x = fluid.data("x", [4, 3])
+    x.stop_gradient = False
+    (gradient,) = fluid.gradients(L.reduce_sum(L.exp(2.0 * x)), x)
+    simple = transform.simplify(main(), gradient)
+    assert str(transform.formula(simple, gradient)) == "x@GRAD = 2.0 * exp(2.0 * x)"
+    (a,), (b,) = (run(p, ["x@GRAD"], x=np.ones([4, 3], "float32")) for p in (main(), simple))
+    np.testing.assert_allclose(a, b, rtol=1e-6)
+
+
+def test_the_derivation_is_printed(capsys):
+    x = fluid.data("x", [3])
+    y = L.log(L.exp(x)) + L.log(L.exp(x))
+    transform.simplify(main(), y, explain=True)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].endswith("= log(exp(x)) + log(exp(x))")
+    assert "-- x + x = 2 x" in lines
+    assert lines[-2:] == ["-- log(exp(x)) = x", f"{y.name} = 2.0 * x"]
+
+
+def test_exact_laws_alone_keep_every_bit():
+    x = fluid.data("x", [3])
+    y = L.scale(L.scale(x, 3.0), 7.0) + L.relu(L.relu(x))
+    simple = transform.simplify(main(), y, exact=True)
+    assert [op.type for op in simple.global_block().ops] == [
+        "scale",
+        "scale",
+        "relu",
+        "elementwise_add",
+    ]
+    value = np.random.default_rng(0).normal(size=3).astype("float32")
+    np.testing.assert_array_equal(*(run(p, [y.name], x=value)[0] for p in (main(), simple)))
+
+
+def test_training_programs_train_on():
+    x = fluid.data("x", [8, 4])
+    loss = L.mean(L.square(L.fc(x, 3, act="tanh", name="f")))
+    fluid.optimizer.Momentum(0.1, 0.9).minimize(loss)
+    simple = transform.simplify(main())
+    assert simple.clone(for_test=True).global_block().ops
+    value = np.random.default_rng(0).normal(size=[8, 4]).astype("float32")
+    rows = []
+    for program in (main(), simple):
+        with fluid.scope_guard(fluid.Scope()):
+            fluid.default_startup_program().random_seed = 3
+            fluid.Executor().run(fluid.default_startup_program())
+            rows.append([run(program, [loss.name], x=value)[0] for _ in range(4)])
+    np.testing.assert_allclose(*rows, rtol=1e-5)
+
+
+def test_what_is_no_law_is_refused():
+    x = fluid.data("x", [3])
+    with pytest.raises(ArgumentError, match="expected laws, got 'x . 0 = x'"):
+        transform.simplify(main(), x, laws=["x + 0 = x"])
+
+
+def test_random_programs_compute_what_they_did():
+    for seed in range(share(4)):
+        subject = Subject(seed)
+        simple = transform.simplify(subject.main, subject.fetch)
+        subject.check(subject.computed(simple, subject.startup))
