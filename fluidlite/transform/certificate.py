@@ -30,7 +30,7 @@ class CertifiedGradient:
     """What was found about the gradient of one value."""
 
     variable: str
-    version: int  #: how often the variable had been written
+    version: int  #: how often the variable had been written, with this value
     sweep: int  #: which differentiation of the program
     gradient: str  #: the variable that holds it; empty where there is none
     method: str  #: "field", "numbers", "wrong", "missing" or "unknown"
@@ -52,7 +52,7 @@ class CertifiedGradient:
 
     @escaping
     def __str__(self) -> str:
-        again = f" (written {self.version} times before)" if self.version > 1 else ""
+        again = f", value {self.version}" if self.version > 1 else ""
         text = f"{self.variable}{again}: {_METHODS[self.method]}"
         if self.residue is not None:
             text += f", residue {self.residue:x}"

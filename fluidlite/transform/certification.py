@@ -36,6 +36,7 @@ from .certifying.equations import (
 )
 from .certifying.evaluation import OperatorRunner
 from .certifying.field import EXPONENTS, PrimeField, ZeroDivisorError
+from .certifying.inside import differences_inside
 from .certifying.points import DrawnPoint
 from .certifying.sweeps import (
     ClaimedSweep,
@@ -410,6 +411,11 @@ def _gradients(case: _Case, rounds: list[_Round]) -> list[CertifiedGradient]:
 def _culprit_lines(case: _Case, rounds: list[_Round], equation: Equation) -> Iterable[str]:
     trace = next(each.trace for each in rounds if equation in each.equations)
     yield from culprits(case.mentions, trace, equation)
+    sweep = case.sweeps[equation.sweep]
+    for mention in case.mentions[sweep.begin : sweep.end]:  # what computed it may drive a block
+        bases = [differentiated_by(name, {equation.key.name}) for name in mention.writes]
+        if any(bases) and list(blocks_of(mention.op)):
+            yield from differences_inside(case.program, sweep, mention.op, case.stopped)
 
 
 def _amount_text(amount: Amount | None) -> str:
