@@ -13,9 +13,10 @@ from ..errors import ArgumentError, RewriteError, suggestion
 from ..ground import state
 from ..ir.block import Block
 from ..ir.builder import Builder
-from ..ir.operator import EMPTY, Names
+from ..ir.operator import EMPTY, Names, Operator
 from ..ir.program import Program, program_guard
 from ..ir.variable import Variable
+from ..opdef.spec import size_of
 from .rules import CHOICES, INTERPRETER, Choices, Contradiction, Rule
 from .spellings import READ_AS
 
@@ -130,6 +131,8 @@ def _traced_pattern(
             free = None if given is None or free is None else free | given
             captured.update(choices.captured[name])
         _check_attributes(rule, op.definition, free, captured)
+        if free is not None and _is_number(op):
+            free |= {"shape", "dtype"}
         outputs = dict(op.outputs)
         accepted = frozenset((op.type, *READ_AS.get(op.type, ())))
         frozen = None if free is None else frozenset(free)
@@ -166,6 +169,13 @@ def _traced_pattern(
         maker,
         readers,
     )
+
+
+def _is_number(op: Operator) -> bool:
+    """Whether an operator makes one number, as Python's operators do for one beside a variable: its
+    shape and type follow from the variable's.
+    """
+    return op.type == "fill_constant" and not op.inputs and size_of(op.attrs.get("shape", ())) == 1
 
 
 def _check_attributes(

@@ -39,19 +39,18 @@ def refused_role(op: Operator) -> str:
     return next((why for role, why in _TRAINING.items() if given & role), "") if given else ""
 
 
-def place_of(match: Match, taken: Collection[int], sections: GradientSections) -> Site | Refusal:
+def place_of(match: Match, sections: GradientSections) -> Site | Refusal:
     """Where a match may be replaced, as far as that does not depend on the replacement.
 
     Args:
         match: what was found.
-        taken: positions of operators that belong to other matches.
         sections: the gradient operators of the program.
     """
     values, gradients = match.values, sections.differentiated
     positions = match.sorted_positions
     for at in positions:
         op = values.ops[at]
-        if at in taken:
+        if at in values.gone:
             return Refusal(f"{values.said(at)} is a part of another match")
         why = refused_role(op)
         if why:
@@ -71,7 +70,7 @@ def place_of(match: Match, taken: Collection[int], sections: GradientSections) -
     for at in reversed(positions):
         why = _use_outside(values, at, removed, results)
         if why:
-            if not match.variant.rule.keeps:
+            if not match.variant.rule.keeps and values.inputs[at]:  # constants may stay
                 return Refusal(why)
             removed.discard(at)
             if any(value in results for value in _written(values, at)):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 from ..errors import (
@@ -30,7 +31,7 @@ from .editing import infer_shapes, verified
 from .equivalence import compare
 from .forwarding import forwarded
 from .gradient_sections import GradientSections
-from .matching import Match, Matcher
+from .matching import Match, Matcher, Mismatch
 from .patterns import Variant, variants_of
 from .placing import Refusal, place_of, position_for, refused_role
 from .rules import Rule
@@ -203,6 +204,9 @@ class _Replaced(NamedTuple):
     copies: list[Operator]  #: of operands, behind them
 
 
+_NOTHING = Mismatch(-1, str)
+
+
 class _Round:
     """One application of rules to a program.
 
@@ -253,30 +257,19 @@ class _Round:
         if not any(op.type in self._by_type for op in block.ops):
             return set()
         values = BlockValues(block, needed, self._numbers)
-        taken: set[int] = set()
         added: dict[int, list[Operator]] = {}
         copies: set[int] = set()
-        matchers: dict[int, Matcher] = {}
+        matchers = {
+            id(variant): Matcher(variant, values)
+            for variants in self._by_type.values()
+            for variant in variants
+        }
         for at, op in enumerate(values.ops):
-            for variant in self._by_type.get(op.type, ()):
-                if at in taken:
-                    break
-                matcher = matchers.get(id(variant))
-                if matcher is None:
-                    matcher = matchers[id(variant)] = Matcher(variant, values)
-                match = None if refused_role(op) else matcher.match(at)
-                if match is None:
-                    self._explain_failure(variant, values, at, matcher)
-                    continue
-                done = self._replaced(match, taken, sections)
-                if isinstance(done, Refusal):
-                    self._note(variant, values, at, done.reason)
-                    continue
-                self._note(variant, values, at, "")
+            variants = self._by_type.get(op.type)
+            done = variants and self._replaced_at(at, variants, matchers, sections)
+            if done:
                 added.setdefault(done.position, []).extend((*done.ops, *done.copies))
                 copies.update(map(id, done.copies))
-                values.replace(done.position, done.removed, done.reads, match.results)
-                taken |= set(match.positions.values())
         if not added:
             return set()
         ops: list[Operator] = []
@@ -288,9 +281,41 @@ class _Round:
         block.set_ops(ops)
         return unread | {name for at in values.gone for name in values.ops[at].output_arg_names}
 
-    def _replaced(
-        self, match: Match, taken: Collection[int], sections: GradientSections
-    ) -> _Replaced | Refusal:
+    def _replaced_at(
+        self,
+        at: int,
+        variants: Sequence[Variant],
+        matchers: Mapping[int, Matcher],
+        sections: GradientSections,
+    ) -> _Replaced | None:
+        """What takes the place of the first match at an operator; notes what came of each rule."""
+        failures: dict[int, Mismatch] = {}
+        values = matchers[id(variants[0])].values
+        for variant in variants:
+            rule, matcher = variant.rule, matchers[id(variant)]
+            match = None
+            if at in values.gone:
+                failure: Mismatch | None = Mismatch(0, lambda: "it is a part of another match")
+            elif role := refused_role(values.ops[at]):
+                failure = Mismatch(0, partial("it {}".format, role))
+            else:
+                match = matcher.match(at)
+                failure = matcher.failure
+            if match is not None:
+                done = self._replaced(match, sections)
+                if isinstance(done, _Replaced):
+                    failures.pop(id(rule), None)
+                    self._note_failures(variants, failures, values, at)
+                    self._note(rule, values, at, "")
+                    values.replace(done.position, done.removed, done.reads, match.results)
+                    return done
+                failure = Mismatch(len(variant.nodes) + 1, partial(str, done.reason))
+            if failure is not None and failure.depth > failures.get(id(rule), _NOTHING).depth:
+                failures[id(rule)] = failure
+        self._note_failures(variants, failures, values, at)
+        return None
+
+    def _replaced(self, match: Match, sections: GradientSections) -> _Replaced | Refusal:
         """What takes the place of a match."""
         rule, at = match.variant.rule, match.root
         if rule.where is not None:
@@ -301,7 +326,7 @@ class _Round:
                 raise _failed(rule, "condition", error, match) from error
             if not holds:
                 return Refusal("its condition says no")
-        place = place_of(match, taken, sections)
+        place = place_of(match, sections)
         if isinstance(place, Refusal):
             return place
         try:
@@ -316,25 +341,26 @@ class _Round:
         ops, copies = operators_in_place(match, template)
         return _Replaced(position, place.removed, reads, ops, copies)
 
-    def _explain_failure(
-        self, variant: Variant, values: BlockValues, at: int, matcher: Matcher
+    def _note_failures(
+        self,
+        variants: Sequence[Variant],
+        failures: Mapping[int, Mismatch],
+        values: BlockValues,
+        at: int,
     ) -> None:
-        if not self.explain:
-            return
-        role = refused_role(values.ops[at])
-        if role:
-            reason = f"it {role}"
-        else:
-            reason = matcher.failure.reason() if matcher.failure is not None else "no match"
-        self._note(variant, values, at, reason)
+        """Note why rules were not applied, of each the graph that came furthest."""
+        if self.explain and failures:
+            rules = {id(variant.rule): variant.rule for variant in variants}
+            for key, failure in failures.items():
+                self._note(rules[key], values, at, failure.reason())
 
-    def _note(self, variant: Variant, values: BlockValues, at: int, reason: str) -> None:
+    def _note(self, rule: Rule, values: BlockValues, at: int, reason: str) -> None:
         self.count += not reason
         if self.explain or not reason:
             op, block = values.ops[at], values.block.idx
-            rule, position = variant.rule.name, self._numbers[id(op)]
+            position = self._numbers[id(op)]
             self.places.append(
-                Outcome(rule, block, position, op.type, op.callsite, reason, self.number)
+                Outcome(rule.name, block, position, op.type, op.callsite, reason, self.number)
             )
 
 

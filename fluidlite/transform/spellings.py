@@ -162,6 +162,14 @@ def _reduced(given: Spelt, spec_of: SpecOf) -> Iterator[Spelt]:
         yield given._replace(type="mean", attrs={})
 
 
+@_spelling("fill_constant_batch_size_like", "fill_constant")
+def _filled(given: Spelt, spec_of: SpecOf) -> Iterator[Spelt]:
+    """A number everywhere, whatever the batch."""
+    names = ("shape", "dtype", "value", "str_value")
+    attrs = {name: value for name, value in given.attrs.items() if name in names}
+    yield given._replace(type="fill_constant", inputs={}, attrs=attrs)
+
+
 # -- attributes ------------------------------------------------------------------------------------
 
 #: type -> the attribute that numbers dimensions of the first input, negative ones from the end
@@ -193,10 +201,12 @@ def same_attribute(
     mine, theirs = wanted.get(name, default), there.get(name, default)
     if mine == theirs and mine.__class__ is theirs.__class__:
         return True
-    if isinstance(mine, float) or isinstance(theirs, float):  # files hold them in single precision
-        return bool(np.float32(mine) == np.float32(theirs))
     if type.startswith("elementwise_") and name == "axis" and len(ranks) == 2:
         return starts_at(mine, ranks, sizes) == starts_at(theirs, ranks, sizes)
+    if type == "cast" and name == "in_dtype":
+        return True  # X knows its element type
+    if type == "fill_constant" and name in ("value", "str_value"):
+        return bool(np.float32(_number(wanted)) == np.float32(_number(there)))
     if type == "scale" and name == "bias_after_scale":
         scale = definition.attributes["bias"].default
         return not there.get("bias", scale) or there.get("scale", 1.0) == 1.0
@@ -205,7 +215,18 @@ def same_attribute(
         return rank >= 0 and _reduces(wanted, rank) == _reduces(there, rank)
     if _AXES.get(type) == name and rank > 0:
         return _from_front(mine, rank) == _from_front(theirs, rank)
+    if isinstance(mine, float) or isinstance(theirs, float):  # files hold them in single precision
+        return bool(np.float32(mine) == np.float32(theirs))
     return bool(mine == theirs)
+
+
+def _number(attrs: Mapping[str, Any]) -> float:
+    """The number of ``fill_constant``; NaN, which equals nothing, where the text is none."""
+    text = attrs.get("str_value")
+    try:
+        return float(text) if text else attrs.get("value", 0.0)
+    except ValueError:
+        return float("nan")
 
 
 def starts_at(axis: int, ranks: list[int], sizes: list[int]) -> int:

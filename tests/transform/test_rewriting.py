@@ -139,6 +139,7 @@ def test_operands_of_commutative_operators_stand_in_any_order():
         (lambda x: layers.scale(x, 2.0, bias_after_scale=False), "a = scale(X=x, scale=2.0)"),
         (lambda x: layers.scale(x, 0.1), "a = scale(X=x, scale=0.10000000149011612)"),
         (lambda x: layers.softmax(x), "a = softmax(X=x, use_cudnn=true)"),
+        (lambda x: layers.cast(x, "int32"), "a = cast(X=x, in_dtype=float64, out_dtype=int32)"),
     ],
 )
 def test_spellings_of_one_meaning_are_found(pattern, line):
@@ -184,6 +185,33 @@ def test_attributes_may_have_any_value_and_are_given_to_the_replacement():
     assert types(rewrite(parsed(["a = softmax(X=x, axis=0)"]), anything)) == ["softmax"]
     with pytest.raises(ArgumentError, match="scale has no attribute 'factor'"):
         rewrite(program, Rule(lambda x: attributes(layers.scale(x), k="factor"), lambda x, k: x))
+
+
+@pytest.mark.parametrize("size", [3, -1])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_numbers_of_python_are_found_whatever_their_shape(size, dtype):
+    x = fluid.data("x", [size, 3], dtype)
+    (1.0 / x) * (x**3.0)
+    cube = Rule(lambda x: x**3.0, lambda x: x * x * x, name="cube")
+    inverse = Rule(lambda x: 1.0 / x, lambda x: layers.reciprocal(x), name="inverse")
+    program = fluid.default_main_program()
+    feed = {"x": np.random.default_rng(0).normal(size=(3, 3)).astype(dtype)}
+    changed = rewrite(program, [cube, inverse], check=feed)
+    assert sorted(types(changed)) == [*["elementwise_mul"] * 3, "reciprocal"]
+    other = Rule(lambda x: x**2.0, lambda x: x * x)
+    assert "value" in reasons(program, other)[0]
+
+
+def test_a_constant_that_others_read_stays():
+    program = parsed(
+        [
+            "c = fill_constant(shape=[1], value=3.0, dtype=float32)",
+            "a = elementwise_pow(X=x, Y=c)",
+            "b = elementwise_pow(X=a, Y=c)",
+        ]
+    )
+    cube = Rule(lambda x: x**3.0, lambda x: x * x * x)
+    assert types(rewrite(program, cube)) == ["elementwise_mul"] * 4
 
 
 def test_optional_parts_may_be_missing():
