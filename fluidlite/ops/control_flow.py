@@ -170,7 +170,7 @@ class while_grad(DrivingGradient):
         for name, out, x in zip(local, wanted, names):
             if out != "@EMPTY@":
                 gradient = carried.get(name, sums.get(name))
-                run.set(out, zeros_like(run.value(x)) if gradient is None else gradient)
+                run.set(out, run.zeros_like(run.value(x)) if gradient is None else gradient)
 
 
 class conditional_block(Driving):

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..ground.dtypes import Kind
+from ..ground.values import LoDTensorArray
 from ..ir.analysis import writes_of
 from ..ir.operator import EMPTY
 from ..opdef.definition import Op
@@ -28,6 +29,13 @@ from .value import Unsupported, Value
 FOLDED_SIZE = 1 << 16  #: constants of more elements than this are computed in every run
 UNROLLED = 5000  #: operators that the passes through blocks may run in all
 _TENSOR = Kind.LOD_TENSOR
+#: operators that take or give arrays of tensors, and look at no element
+_ON_ARRAYS = frozenset({
+    "empty_array", "write_to_array", "keep_statistic", "read_from_array", "array_without", "assign",
+    "sum", "fill_zeros_like",
+})  # fmt: skip
+#: those that give one where they are given none
+_MAKING_ARRAYS = frozenset({"empty_array", "write_to_array", "keep_statistic"})
 
 
 def lowered(
@@ -219,6 +227,11 @@ class Lowering(Interpreter):
                     ins[slot] = None if names[0] == EMPTY else env[names[0]]
         except KeyError as error:
             raise Unsupported(f"{error.args[0]!r} may not be written") from None
+        for slot, name in step.updates:
+            ins[slot] = env.get(name)
+        if op.type in _MAKING_ARRAYS or any(map(_is_array, ins.values())):
+            self._on_arrays(op, ins, step, env)
+            return
         outs = self.apply(op, ins, step.want)
         for _, _, name, value in step.named(outs, ins, self.fill_zeros_like):
             if value is None:
@@ -227,12 +240,27 @@ class Lowering(Interpreter):
                 env[name] = value
                 self.graph.names.append((step, name, value))
 
+    def _on_arrays(self, op: Op, ins: Mapping[str, Any], step: Step, env: dict[str, Any]) -> None:
+        """Follow what an operator does to arrays of tensors, whose elements are values here."""
+        if op.type not in _ON_ARRAYS:
+            raise Unsupported(f"{op.type} takes an array of tensors")
+        given = dict(ins)
+        if "I" in given:
+            if not _has_constant(given["I"]):
+                raise Unsupported("a position in an array depends on values")
+            given["I"] = given["I"].constant
+        run: Any = op.run
+        (name,) = step.op.outputs["Out"]
+        env[name] = run(_OfArrays(self), *map(given.get, self.typed_ops.calling(op).slots))
+
     def _unroll(self, step: Step, env: dict[str, Any]) -> None:
         """Insert the instructions of all passes through the block of a step."""
-        if not step.instance.unrolls:
+        conditions = step.op.inputs.get(step.instance.condition_slot, ())
+        unrolls = step.instance.unrolls or "StepScopes" in step.op.inputs
+        if not unrolls and not all(_has_constant(env.get(name)) for name in conditions):
             self._with_body(step, env)
             return
-        step.instance.execute(Driver(_Passes(self), step, env))
+        step.instance.execute(_LoweringDriver(_Passes(self), step, env))
         self.graph.names += [
             (step, name, env[name])
             for name in writes_of(step.op)
@@ -283,6 +311,42 @@ class Lowering(Interpreter):
             self.lower(step, env)
         self._turns = self._turns[:-1]
         self._origin = around
+
+
+class _LoweringDriver(Driver):
+    """What a control-flow operator gets whose passes are put one behind the other."""
+
+    def condition(self, name: str) -> bool:
+        """A truth that follows from constants.
+
+        Raises:
+            Unsupported: it does not.
+        """
+        value = self.value(name)
+        if not _has_constant(value) or value.size != 1:
+            raise Unsupported(f"the condition {name!r} depends on values")
+        return bool(value.constant.reshape(()))
+
+
+def _is_array(value: Any) -> bool:
+    if isinstance(value, list):
+        return any(map(_is_array, value))
+    return isinstance(value, LoDTensorArray)
+
+
+def _has_constant(value: Any) -> bool:
+    return isinstance(value, Value) and value.constant is not None
+
+
+class _OfArrays:
+    """What kernels that hand on elements of arrays of tensors compute with."""
+
+    def __init__(self, f: Lowering) -> None:
+        self._f = f
+
+    def zeros_like(self, value: Any) -> Any:
+        """Zeros in the form of a value, or of an array."""
+        return value.zeros_like() if _is_array(value) else self._f.fill_zeros_like(value)
 
 
 class _Passes:

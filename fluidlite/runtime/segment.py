@@ -24,6 +24,7 @@ from ..errors import FluidError, PassError
 from ..ground.dtypes import as_dtype
 from ..ground.quoting import terminal_text
 from ..opdef.spec import Spec
+from .counted import Counting
 from .step import Environment, Step
 from .value import Unsupported
 
@@ -117,9 +118,11 @@ def segments_of(
     """
     items: list[Segment | Step] = []
     row: list[Step] = []
+    counting = Counting()
     for step in steps:
         is_ragged = bool(ragged) and not ragged.isdisjoint((*step.reads, *step.writes))
-        if not step.instance.is_control or (unroll and step.instance.unrolls and not is_ragged):
+        can_unroll = counting.unrolls(step) and unroll and not is_ragged
+        if not step.instance.is_control or can_unroll:
             row.append(step)
             continue
         items += _divided(row, ragged)

@@ -247,7 +247,7 @@ def test_a_prepared_run_gives_what_run_gives_and_sees_every_change():
 def test_a_plan_says_what_it_runs_that_of_loops_included():
     x = fluid.data("x", [2, 2], "float32")
     i = fluid.layers.fill_constant([1], "int64", 0)
-    n = fluid.layers.fill_constant([1], "int64", 4)
+    n = fluid.data("n", [1], "int64")
     total = fluid.layers.while_loop(
         lambda i, s: fluid.layers.less_than(i, n),
         lambda i, s: [fluid.layers.increment(i), fluid.layers.matmul(s, x)],
@@ -256,7 +256,7 @@ def test_a_plan_says_what_it_runs_that_of_loops_included():
     exe = fluid.Executor()
     assert "# interpreted: " in exe.plan(fetch_list=[total]).source
     for _ in range(3):
-        exe.run(feed={"x": np.eye(2, dtype="float32")}, fetch_list=[total])
+        exe.run(feed={"x": np.eye(2, dtype="float32"), "n": np.array([4])}, fetch_list=[total])
     source = exe.plan(fetch_list=[total]).source
     assert "# runs blocks: " in source
     assert "    def run(" in source

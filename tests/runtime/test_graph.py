@@ -182,10 +182,13 @@ def test_constants_print_as_type_shape_and_digest():
 # -- control flow ----------------------------------------------------------------------------------
 
 
+GIVEN = {"x": Spec((3,), DType.FP32), "limit": Spec((1,), DType.INT64)}
+
+
 def loop():
-    """Names of a program with a loop that adds up: the fetched one."""
+    """Names of a program with a loop that adds up, as often as is fed: the fetched one."""
     i = layers.fill_constant([1], "int64", 0)
-    limit = layers.fill_constant([1], "int64", 5)
+    limit = fluid.data("limit", [1], "int64")
     x = fluid.data("x", [3], "float32")
     total = layers.assign(x)
     condition = layers.less_than(i, limit)
@@ -200,7 +203,7 @@ def loop():
 def test_control_flow_is_an_instruction_with_a_body():
     name = loop()
     plan = Plan(fluid.default_main_program(), [name])
-    made = lowered(plan.steps, {"x": Spec((3,), DType.FP32)}, [name], NUMPY, bodies=True)
+    made = lowered(plan.steps, GIVEN, [name], NUMPY, bodies=True)
     verify(made)
     *_, instruction = made
     (body,) = instruction.bodies
@@ -224,7 +227,7 @@ def known(made):
 def test_what_a_body_reads_cannot_be_dropped_before_it():
     name = loop()
     plan = Plan(fluid.default_main_program(), [name])
-    made = lowered(plan.steps, {"x": Spec((3,), DType.FP32)}, [name], NUMPY, bodies=True)
+    made = lowered(plan.steps, GIVEN, [name], NUMPY, bodies=True)
     *_, instruction = made
     other = made.add_input("other", Spec((3,), DType.FP32))
     made.replace_all_uses(made.inputs["x"], other)
@@ -236,7 +239,7 @@ def test_without_bodies_control_flow_is_left_to_the_interpreter():
     name = loop()
     plan = Plan(fluid.default_main_program(), [name])
     with pytest.raises(Unsupported, match="while"):
-        lowered(plan.steps, {"x": Spec((3,), DType.FP32)}, [name], NUMPY)
+        lowered(plan.steps, GIVEN, [name], NUMPY)
 
 
 # -- run-time sizes --------------------------------------------------------------------------------
