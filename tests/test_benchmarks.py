@@ -267,3 +267,9 @@ def test_derivatives_are_compared_with_those_of_jax():
     derivatives = "hvp of an MLP", "jacobian, forward", "jacobian, reverse", "hessian"
     for name in (*derivatives, "gradients of each image"):
         assert re.search(name + r" +[\d,.]+ +[\d,.]+ +[\d.]+", said)
+
+
+def test_second_derivatives_through_loops_are_compared_with_those_of_jax():
+    pytest.importorskip("jax", reason="needs the extra jax")
+    said = run("loops.py", "--size", 3, "--steps", 4, "--times", 2)
+    assert re.findall(r"^(\w+) .* \de-0\d$", said, re.M) == ["StaticRNN", "while_loop", "none"]
