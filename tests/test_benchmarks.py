@@ -272,4 +272,5 @@ def test_derivatives_are_compared_with_those_of_jax():
 def test_second_derivatives_through_loops_are_compared_with_those_of_jax():
     pytest.importorskip("jax", reason="needs the extra jax")
     said = run("loops.py", "--size", 3, "--steps", 4, "--times", 2)
-    assert re.findall(r"^(\w+) .* \de-0\d$", said, re.M) == ["StaticRNN", "while_loop", "none"]
+    rows = re.findall(r"^(\w+) +[\d.]+ +[\d.]+ +[\d.]+ ", said, re.M)
+    assert rows == ["StaticRNN", "while_loop", "none"]

@@ -244,14 +244,14 @@ class Lowering(Interpreter):
         """Follow what an operator does to arrays of tensors, whose elements are values here."""
         if op.type not in _ON_ARRAYS:
             raise Unsupported(f"{op.type} takes an array of tensors")
-        given = dict(ins)
-        if "I" in given:
-            if not _has_constant(given["I"]):
+        operands = dict(ins)
+        if "I" in operands:
+            if not _has_constant(operands["I"]):
                 raise Unsupported("a position in an array depends on values")
-            given["I"] = given["I"].constant
+            operands["I"] = operands["I"].constant
         run: Any = op.run
         (name,) = step.op.outputs["Out"]
-        env[name] = run(_OfArrays(self), *map(given.get, self.typed_ops.calling(op).slots))
+        env[name] = run(_OfArrays(self), *map(operands.get, self.typed_ops.calling(op).slots))
 
     def _unroll(self, step: Step, env: dict[str, Any]) -> None:
         """Insert the instructions of all passes through the block of a step."""
