@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -260,8 +261,13 @@ class Listed(Detached, abstract=True):
             raise ShapeError(f"shape {list(self.shape)} does not hold the {given} elements given")
         return spec(self.shape, self.dtype)
 
+    @functools.cached_property
+    def listed(self) -> Array:
+        """The elements, read once: there may be millions, and each run copies them."""
+        return np.asarray(self.elements(), self.dtype.dtype).reshape(self.shape)
+
     def run(self, xp):
-        return xp.reshape(xp.asarray(self.elements(), self.dtype.dtype), self.shape)
+        return xp.asarray(self.listed.copy())
 
 
 class fill(Listed):

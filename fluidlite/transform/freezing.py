@@ -59,8 +59,8 @@ def freeze(
 
     Their values stand in attributes of operators at its front (``fill_constant`` where all elements
     are equal, ``assign_value`` else), so that the program computes the same in any scope, and is
-    one file.  :func:`unfreeze` takes that back.  An array of a million elements takes a second to
-    freeze and 5 MB of the file.
+    one file.  :func:`unfreeze` takes that back.  An array of a million elements takes two seconds
+    to freeze and 5 MB of the file.
 
     Args:
         program: stays as it is.

@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 from exported.models import assert_same, checked, onnx, run
-from recorded_models import MODELS, OF_PADDLE2, recorded
+from recorded_models import MODELS, OF_PADDLE2, loaded, recorded
 
 import fluidlite as fluid
 from fluidlite import layers
 from fluidlite.command_line.cli import main as command
 from fluidlite.errors import ArgumentError, FileError, UnknownVariableError, UnsupportedError
+from fluidlite.ir.analysis import fed_names, fetched_names
 
 export = fluid.onnx.export
 
@@ -36,6 +37,23 @@ def test_a_saved_model_computes_what_was_recorded(model, tmp_path, path):
     folder, feeds, outputs = recorded(model, tmp_path)
     whole = {k: v for k, v in feeds.items() if isinstance(v, fluid.LoDTensor)}
     export(folder, path, whole or None)
+    for found, right in zip(run(path, feeds).values(), outputs, strict=True):
+        assert_same(found, right)
+
+
+@pytest.mark.filterwarnings("ignore:the model has no variables to be saved")
+@pytest.mark.parametrize("model", ["lenet/inference", "lstm/inference", "dense"])
+def test_a_frozen_model_computes_what_was_recorded(model, tmp_path, path):
+    executor = fluid.Executor()
+    program, feeds, outputs = loaded(model, tmp_path, executor)
+    frozen = fluid.transform.freeze(program)
+    block = frozen.global_block()
+    targets = [block.var(name) for name in fetched_names(block)]
+    with fluid.scope_guard(fluid.Scope()):
+        folder = tmp_path / "frozen"
+        fluid.io.save_inference_model(folder, fed_names(block), targets, executor, frozen)
+        whole = {k: v for k, v in feeds.items() if isinstance(v, fluid.LoDTensor)}
+        export(folder, path, whole or None)
     for found, right in zip(run(path, feeds).values(), outputs, strict=True):
         assert_same(found, right)
 
