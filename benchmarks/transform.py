@@ -188,11 +188,47 @@ def jax_of_each(v: dict[str, Any]) -> Any:
     return [found[:, None], *(slopes[p] for p in PARAMETERS)]
 
 
+def recurrence(small: int) -> tuple[Any, dict[str, Any]]:
+    """A number that a loop of fifty steps gives."""
+    steps, rows, width = (4, 2, 3) if small else (50, 8, 32)
+    x, h0 = fluid.data("x", [steps, rows, width], "float32"), fluid.data("h0", [rows, width])
+    rnn = layers.StaticRNN()
+    with rnn.step():
+        step, before = rnn.step_input(x), rnn.memory(init=h0)
+        after = layers.tanh(step + layers.fc(before, width, param_attr="w", bias_attr=False))
+        rnn.update_memory(before, after)
+        rnn.output(after)
+    feed = {"x": uniform(steps, rows, width), "h0": uniform(rows, width)}
+    return layers.mean(layers.square(rnn())), feed
+
+
+def jax_recurrence(v: dict[str, Any]) -> Any:
+    """The same in JAX."""
+
+    def step(before: Any, x: Any) -> tuple[Any, Any]:
+        after = jnp.tanh(x + before @ v["w"])
+        return after, after
+
+    return jnp.mean(jnp.square(jax.lax.scan(step, v["h0"], v["x"])[1]))
+
+
+def weight_product(loss: Any) -> transform.Transformed:
+    """The second derivatives of that number by the weight, times a vector."""
+    return transform.hvp(fluid.default_main_program(), loss, "w")
+
+
+def jax_weight_product(v: dict[str, Any]) -> Any:
+    """The same in JAX."""
+    slope = jax.grad(lambda w: jax_recurrence({**v, "w": w}))
+    return [jax.jvp(slope, (v["w"],), (v["w@TANGENT"],))[1]]
+
+
 PROBLEMS = {
     "hvp of an MLP": Problem(mlp, product, jax_product),
     "jacobian, forward": Problem(vector_function, matrix("forward"), jax_matrix(jax.jacfwd)),
     "jacobian, reverse": Problem(vector_function, matrix("reverse"), jax_matrix(jax.jacrev)),
     "hessian": Problem(scalar_function, second, jax_second),
+    "hvp through 50 steps": Problem(recurrence, weight_product, jax_weight_product),
     "gradients of each image": Problem(images, of_each, jax_of_each),
 }
 

@@ -264,7 +264,7 @@ def test_steps_on_jax_are_compared_with_those_by_hand():
 def test_derivatives_are_compared_with_those_of_jax():
     pytest.importorskip("jax", reason="needs fluidlite[jax]")
     said = run("transform.py", "--small", "--rounds", 1, "--seconds", 0)
-    derivatives = "hvp of an MLP", "jacobian, forward", "jacobian, reverse", "hessian"
+    derivatives = "hvp of an MLP", "jacobian, forward", "jacobian, reverse", "hessian", "50 steps"
     for name in (*derivatives, "gradients of each image"):
         assert re.search(name + r" +[\d,.]+ +[\d,.]+ +[\d.]+", said)
 

@@ -17,6 +17,9 @@ from .activity import flowing_inputs, flowing_outputs, variable_behind
 from .tangents import Push, push
 from .twin_blocks import TWINNED
 
+#: makes zeros of what has a value, and of what may have none
+_ZEROS = ("fill_zeros_like", "zeros_if_written")
+
 
 class Sweep(Protocol):
     """What the parts of a sweep ask of it."""
@@ -80,12 +83,19 @@ class ForwardEmission:
         others = [op for op in self._ops if op.type not in ("feed", "fetch")]
         self.block.set_ops([*feeds, *self.begin, *others, *self.end, *fetches])
 
-    def zeros(self, name: str, target: str, like: Operator | None = None) -> list[Operator]:
-        """What writes zeros in the form of a name; behind an operator that may leave the name
-        without a value, where it has one.
+    def zeros(
+        self, name: str, target: str, like: Operator | None = None, if_written: bool = False
+    ) -> list[Operator]:
+        """What writes zeros in the form of a name.
+
+        Args:
+            name: of what.
+            target: the name to write.
+            like: the operator that it belongs to.
+            if_written: whether the name may have no value, and neither the target then.
         """
-        results = {"Out": [target]}
-        ops = [operator_beside(self.block, _zeros_behind(like), {"X": [name]}, results, like)]
+        results, type = {"Out": [target]}, _ZEROS[if_written]
+        ops = [operator_beside(self.block, type, {"X": [name]}, results, like)]
         if self.block.var_recursive(target).kind is Kind.LOD_TENSOR_ARRAY:  # has no elements yet
             both = {"X": [target], "Like": [name]}
             ops.append(operator_beside(self.block, "array_filled", both, results, like))
@@ -148,7 +158,7 @@ class ForwardEmission:
                 zero
                 for _, name in wanted
                 if self.sweep.twin(name) not in written and name not in but
-                for zero in self.zeros(name, self.sweep.twin(name), op)
+                for zero in self.zeros(name, self.sweep.twin(name), op, if_written=True)
             ]
         active = {name for _, name in flowing_inputs(op, self.sweep.inputs)}
         active &= self.sweep.active
@@ -167,7 +177,7 @@ class ForwardEmission:
         for _, name in wanted:
             twin = self.sweep.twin(name)
             if twin not in made and name not in but:
-                after += self.zeros(name, twin, op)
+                after += self.zeros(name, twin, op, _may_leave_out(op))
         return after
 
     def _pushed(
@@ -195,7 +205,8 @@ class ForwardEmission:
 
         def zeros_like(name: str) -> str:
             target = declare_like(self.block, name, f"{name}@ZERO_{self.sweep.number()}").name
-            zeros.append(self._beside(_zeros_behind(op), {"X": [name]}, {"Out": [target]}))
+            type = _ZEROS[_may_leave_out(op)]
+            zeros.append(self._beside(type, {"X": [name]}, {"Out": [target]}))
             return target
 
         if not tangents:  # what is updated, an element of an array, becomes zero
@@ -258,15 +269,15 @@ class ForwardEmission:
 
     def _zeros_ahead(self, name: str) -> str:
         target = declare_like(self.block, name, f"{name}@ZERO_{self.sweep.number()}").name
-        self._ahead += self.zeros(name, target, self._op)
+        # a branch that was not taken leaves names without a value
+        is_branch = self._op is not None and self._op.type.startswith("conditional_block")
+        self._ahead += self.zeros(name, target, self._op, if_written=is_branch)
         return target
 
 
-def _zeros_behind(op: Operator | None) -> str:
-    """The type of an operator that makes zeros behind another one."""
-    definition = None if op is None else op.definition
-    runs = definition is None or definition.execute is None
-    return "fill_zeros_like" if runs else "zeros_if_written"
+def _may_leave_out(op: Operator) -> bool:
+    """Whether an operator may leave what it reads or writes without a value, as a choice does."""
+    return op.definition is not None and op.definition.execute is not None
 
 
 class _Before(str):
