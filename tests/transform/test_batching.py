@@ -147,6 +147,23 @@ def test_nets_whose_parameters_are_stacked_run_at_once():
         np.testing.assert_allclose(found[k], result(main, [y], lambda v, k=k: v[k]), rtol=1e-10)
 
 
+@pytest.mark.parametrize("size", [None, 2])
+def test_examples_without_elements_are_batched(size):
+    x = fluid.data("x", [0, 3], "float64")
+    x.stop_gradient = False
+    y = layers.reduce_sum(layers.tanh(layers.reshape(x, [3, 0])))
+    made = vmap_quietly(fluid.default_main_program(), [x], [y, *fluid.gradients(y, [x])], size)
+    sums, slopes = run(made.program, {"x": np.zeros([2, 0, 3])}, made.outputs)
+    assert sums.tolist() == [[0.0], [0.0]] and slopes.shape == (2, 0, 3)
+
+
+def test_a_batch_of_no_example_has_none():
+    x = fluid.data("x", [3], "float64")
+    y = layers.reduce_sum(layers.square(x))
+    made = vmap(fluid.default_main_program(), [x], [y])
+    assert run(made.program, {"x": np.zeros([0, 3])}, made.outputs)[0].shape == (0, 1)
+
+
 def test_a_loaded_model_is_batched(tmp_path):
     x = fluid.data("x", [None, 3], "float32")
     y = layers.fc(x, 2)
