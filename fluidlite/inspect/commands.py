@@ -90,7 +90,7 @@ def register(commands: Any) -> None:
     Args:
         commands: what ``ArgumentParser.add_subparsers`` gave.
     """
-    drawing = _command(commands, "draw", "a picture of a program", _DRAW)
+    drawing = add_command(commands, "draw", "a picture of a program", _DRAW)
     drawing.add_argument("path", metavar="FILE", help=_FILE)
     drawing.add_argument(
         "-o", "--output", required=True, help="its ending says what: .html .svg .png .dot .mmd"
@@ -99,13 +99,13 @@ def register(commands: Any) -> None:
     drawing.add_argument("--title", default="", help="what stands above a page")
     drawing.set_defaults(run=_draw)
 
-    summing = _command(commands, "summary", "layers, parameters, costs of a program", _SUMMARY)
+    summing = add_command(commands, "summary", "layers, parameters, costs of a program", _SUMMARY)
     summing.add_argument("path", metavar="FILE", help=_FILE)
     summing.add_argument("--batch-size", type=int, default=1, help="what -1 is taken for")
     summing.add_argument("--json", action="store_true", help="print it for scripts")
     summing.set_defaults(run=_summary)
 
-    comparing = _command(commands, "diff", "in what two programs differ", _DIFF)
+    comparing = add_command(commands, "diff", "in what two programs differ", _DIFF)
     comparing.add_argument("before", metavar="A", help="a program, or a saved model")
     comparing.add_argument("after", metavar="B", help="the other one")
     comparing.add_argument("--json", action="store_true", help="print it for scripts")
@@ -116,7 +116,7 @@ def register(commands: Any) -> None:
     comparing.add_argument("-o", "--output", metavar="FILE", help="write the patch there")
     comparing.set_defaults(run=_diff)
 
-    running = _command(commands, "run", "run a program, or a script of fluid 1.8", _RUN)
+    running = add_command(commands, "run", "run a program, or a script of fluid 1.8", _RUN)
     running.add_argument("path", metavar="FILE", help=f"{_FILE}, or a script")
     running.add_argument(
         "--feed",
@@ -145,12 +145,19 @@ def register(commands: Any) -> None:
     running.add_argument("--trace", action="store_true", help="print every value on the way")
     running.set_defaults(run=_run)
 
-    planning = _command(commands, "plan", "how a program is compiled", PLAN_EXAMPLES)
+    planning = add_command(commands, "plan", "how a program is compiled", PLAN_EXAMPLES)
     add_arguments(planning)
     planning.set_defaults(run=_plan)
 
 
-def _command(commands: Any, name: str, about: str, examples: str) -> argparse.ArgumentParser:
+def add_command(commands: Any, name: str, about: str, examples: str) -> argparse.ArgumentParser:
+    """Add a command, whose help ends with examples.
+
+    Args:
+        commands: what ``ArgumentParser.add_subparsers`` gave.
+        name, about: the command, and what it is about, in a few words.
+        examples: what the help shows below the options.
+    """
     parser: argparse.ArgumentParser = commands.add_parser(
         name,
         help=about,

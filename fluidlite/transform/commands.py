@@ -17,6 +17,7 @@ from ..errors import FileFormatError, FluidError, MergeConflictError, UsageError
 from ..ground.console import complain, say
 from ..ground.files import read_text
 from ..ground.quoting import printable
+from ..inspect.commands import add_command
 from ..io.contents import saved_names
 from ..ir.literal import ELEMENT_TYPES
 from ..ir.program import Program
@@ -112,7 +113,8 @@ def register(commands: Any) -> None:
     Args:
         commands: what ``ArgumentParser.add_subparsers`` gave.
     """
-    cutting = _changing(commands, "cut", "the part of a model between two places", _CUT, _cut)
+    cutting = _changing(commands, "cut", "the part of a model between two places", _CUT)
+    cutting.set_defaults(run=_cut)
     cutting.add_argument("model", metavar="MODEL", help=_MODEL)
     cutting.add_argument(
         "--inputs", nargs="+", action="extend", default=[], metavar="NAME", help="what it is fed"
@@ -126,25 +128,27 @@ def register(commands: Any) -> None:
         help="what it computes",
     )
 
-    renaming = _changing(commands, "rename", "other names for variables", _RENAME, _rename)
+    renaming = _changing(commands, "rename", "other names for variables", _RENAME)
+    renaming.set_defaults(run=_rename)
     renaming.add_argument("model", metavar="MODEL", help=_MODEL)
     renaming.add_argument(
         "names", nargs="+", metavar="OLD=NEW", help="the old and the new name; or @FILE.json"
     )
 
-    setting = _changing(commands, "set-attr", "other attributes of operators", _SET_ATTR, _set_attr)
+    setting = _changing(commands, "set-attr", "other attributes of operators", _SET_ATTR)
+    setting.set_defaults(run=_set_attr)
     setting.add_argument("model", metavar="MODEL", help=_MODEL)
     setting.add_argument("operators", metavar="OPERATORS", help="which operators, see below")
     setting.add_argument("values", nargs="+", metavar="NAME=VALUE", help="the new values")
 
-    replacing = _changing(
-        commands, "replace", "read a variable in place of one", _REPLACE, _replace
-    )
+    replacing = _changing(commands, "replace", "read a variable in place of one", _REPLACE)
+    replacing.set_defaults(run=_replace)
     replacing.add_argument("model", metavar="MODEL", help=_MODEL)
     replacing.add_argument("old", metavar="OLD", help="the variable that is read")
     replacing.add_argument("new", metavar="NEW", help="the variable to be read")
 
-    merging = _changing(commands, "merge", "two models, or two changes, as one", _MERGE, _merge)
+    merging = _changing(commands, "merge", "two models, or two changes, as one", _MERGE)
+    merging.set_defaults(run=_merge)
     merging.add_argument("model", metavar="A", help=_MODEL)
     merging.add_argument("other", metavar="B", help="the other one")
     merging.add_argument("--base", metavar="BASE", help="what A and B were both made of")
@@ -156,7 +160,8 @@ def register(commands: Any) -> None:
         help="variables of both that are one; NAME_IN_B=NAME_IN_A where they differ",
     )
 
-    applying = _changing(commands, "apply", "change a model as a patch says", _APPLY, _apply)
+    applying = _changing(commands, "apply", "change a model as a patch says", _APPLY)
+    applying.set_defaults(run=_apply)
     applying.add_argument("patch", metavar="PATCH", help="a file of fluidlite diff --patch")
     applying.add_argument("model", metavar="MODEL", help=_MODEL)
     applying.add_argument("--reverse", action="store_true", help="take the patch back")
@@ -167,7 +172,8 @@ def register(commands: Any) -> None:
         "--values", metavar="FILE", help="where the values are of variables that the patch adds"
     )
 
-    verifying = _command(commands, "verify", "do programs keep the rules", _VERIFY, _verify)
+    verifying = add_command(commands, "verify", "do programs keep the rules", _VERIFY)
+    verifying.set_defaults(run=_verify)
     verifying.add_argument("models", nargs="+", metavar="MODEL", help=_MODEL)
     verifying.add_argument(
         "--inputs",
@@ -180,33 +186,9 @@ def register(commands: Any) -> None:
     verifying.add_argument("--check", action="store_true", help="run them on random values, too")
 
 
-def _command(
-    commands: Any,
-    name: str,
-    about: str,
-    examples: str,
-    run: Callable[[argparse.Namespace], int],
-) -> argparse.ArgumentParser:
-    parser: argparse.ArgumentParser = commands.add_parser(
-        name,
-        help=about,
-        description=f"{about[0].upper()}{about[1:]}.",
-        epilog=examples,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.set_defaults(run=run)
-    return parser
-
-
-def _changing(
-    commands: Any,
-    name: str,
-    about: str,
-    examples: str,
-    run: Callable[[argparse.Namespace], int],
-) -> argparse.ArgumentParser:
-    """A command that writes what it changed."""
-    parser = _command(commands, name, about, examples, run)
+def _changing(commands: Any, name: str, about: str, examples: str) -> argparse.ArgumentParser:
+    """Add a command that writes what it changed."""
+    parser = add_command(commands, name, about, examples)
     targets = parser.add_mutually_exclusive_group(required=True)
     targets.add_argument(
         "-o", "--output", metavar="TARGET", help="a folder/, .pdmodel, .txt or .onnx to write"

@@ -5,6 +5,7 @@ import re
 import numpy as np
 import program_edits
 import pytest
+from shares import share
 
 import fluidlite as fluid
 from fluidlite import Program
@@ -79,7 +80,7 @@ def test_equal_programs_have_an_empty_patch():
     assert not differences(apply_patch(patch, program(CHANGE)), program(CHANGE))
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(share(60)))
 def test_a_patch_of_random_edits_gives_what_it_was_made_of_and_is_taken_back(seed):
     assert not program_edits.patched(seed)
 

@@ -4,6 +4,7 @@ import pickle
 
 import program_edits
 import pytest
+from shares import share
 
 from fluidlite import Program
 from fluidlite.errors import ArgumentError, MergeConflictError
@@ -68,7 +69,7 @@ def conflicts(ours, theirs, base=TEXT):
     return [(c.where, c.what, c.base, c.ours, c.theirs) for c in caught.value.conflicts]
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(share(36)))
 def test_random_edits_are_merged_whoever_is_who(seed):
     assert not program_edits.merged(seed)[0]
 
