@@ -112,6 +112,21 @@ def test_the_planned_peak_is_within_the_budget_and_no_bit_changes(make, share_of
         assert_same(trained(*less), trained(*plain))
 
 
+@pytest.mark.parametrize("make", [chain, images])
+def test_peaks_are_planned_as_the_timeline_counts_them(make):
+    choices, best = [], Selection.best
+
+    def noting(selection, budget):
+        choices.append(best(selection, budget))
+        return choices[-1]
+
+    with mock.patch.object(Selection, "best", noting):
+        main, _, _ = built(make, "50%")
+    timeline = fluid.inspect.memory_timeline(main)
+    live = [moment.live for moment in timeline.moments]
+    assert live == choices[-1].schedule.held.live.tolist()
+
+
 def test_a_budget_that_is_met_anyway_changes_nothing():
     told, plain = (built(chain, memory)[0].global_block().ops for memory in ("1GB", None))
     assert [(op.type, op.inputs, op.outputs) for op in told] == [
