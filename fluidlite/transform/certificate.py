@@ -37,6 +37,7 @@ class CertifiedGradient:
     residue: int | None = None  #: along the direction that was drawn, in the first round
     expected: str = ""  #: where it is wrong
     found: str = ""  #: where it is wrong
+    held: int = 0  #: elements that were left out, since they lay at kinks
     culprits: tuple[str, ...] = ()  #: the operators that are at fault, with slots and lines
     why: str = ""  #: it is not certified
 
@@ -56,6 +57,8 @@ class CertifiedGradient:
         text = f"{self.variable}{again}: {_METHODS[self.method]}"
         if self.residue is not None:
             text += f", residue {self.residue:x}"
+        if self.held:
+            text += f", but for {self.held} elements at kinks"
         if self.wrong:
             text += f"; expected {self.expected}, found {self.found}"
         text += f": {self.why}" if self.why else ""
@@ -96,10 +99,11 @@ class Certificate:
     targets: tuple[str, ...]  #: what is differentiated, with its weights
     exponent: int  #: residues are modulo 2^exponent - 1
     seed: int
-    rounds: int
+    rounds: int  #: how many points were asked for
+    points: int  #: how many were drawn, to take each branch once
     batch_size: int
     degree: int  #: the largest degree of an identity that was tested
-    bits: float  #: a wrong gradient is taken for right with a probability below 2^-bits
+    bits: float  #: at each point a wrong gradient passes with a probability below 2^-bits
     gradients: tuple[CertifiedGradient, ...]
     operators: tuple[CertifiedOperator, ...]
     idle: tuple[str, ...] = ()  #: operators of the gradient part that no gradient above depends on
@@ -165,19 +169,20 @@ class Certificate:
             yield f"differentiated: {each}"
         yield f"seed: {self.seed}"
         yield f"rounds: {self.rounds}"
+        yield f"points: {self.points}"
         yield f"batch size: {self.batch_size}"
         yield f"prime: 2^{self.exponent} - 1"
         yield f"degree: at most {self.degree}"
         exact = sum(each.method == "field" for each in self.gradients)
         if exact:
             yield (
-                f"error: of the {exact} by polynomial identity a wrong one passes with a "
-                f"probability below 2^-{int(self.bits)}"
+                f"error: of the {exact} by polynomial identity a wrong one passes at a point with "
+                f"a probability below 2^-{int(self.bits)}"
             )
         rest = sum(each.method == "numbers" for each in self.gradients)
         if rest:
             yield (
-                f"numbers: {rest} are equal along {self.rounds} random directions, but for a "
+                f"numbers: {rest} are equal along {self.points} random directions, but for a "
                 "relative 2^-22"
                 + (f"; for 2^-16 behind {', '.join(self.differences)}" if self.differences else "")
             )

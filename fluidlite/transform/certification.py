@@ -248,7 +248,7 @@ def _certified(case: _Case) -> Certificate:
         while len(rounds) < case.rounds or (_untaken(case, rounds) and len(rounds) < _POINTS):
             rounds.append(_round(case, exponent, len(rounds)))
         degree = max(_degree(each) for each in rounds)
-        bits = len(rounds) * (exponent - math.log2(max(degree, 1)) - 0.01)
+        bits = exponent - math.log2(max(degree, 1)) - 0.01  # a branch may be taken at one point
         if bits > _BITS:
             break
     return _stated(case, rounds, exponent, degree, bits)
@@ -343,7 +343,8 @@ def _stated(
         targets=tuple(_targets(case)),
         exponent=exponent,
         seed=case.seed,
-        rounds=len(rounds),
+        rounds=case.rounds,
+        points=len(rounds),
         batch_size=case.batch_size,
         degree=degree,
         bits=bits,
@@ -402,6 +403,7 @@ def _gradients(case: _Case, rounds: list[_Round]) -> list[CertifiedGradient]:
                 expected=_amount_text(worst.expected) if wrong else "",
                 found=_amount_text(worst.found) if wrong else "",
                 culprits=tuple(_culprit_lines(case, rounds, worst)) if wrong else (),
+                held=max(each.held for each in equations),
                 why=worst.why,
             )
         )

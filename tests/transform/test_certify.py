@@ -196,7 +196,9 @@ def test_a_branch_that_never_runs_is_named():
     certificate = certify(fluid.default_main_program())
     assert not certificate.ok
     assert certificate.untaken
+    assert certificate.points == 8
     assert "certified in part" in certificate.headline
+    assert certificate.recheck() == certificate
 
 
 def test_an_operator_that_nobody_defined_is_not_certified():
@@ -205,6 +207,16 @@ def test_an_operator_that_nobody_defined_is_not_certified():
     certificate = certify(fluid.Program.parse(text), raise_error=False)
     assert not certificate.ok
     assert any("unheard_of" in each.why for each in certificate.uncertified)
+
+
+def test_elements_at_kinks_are_left_out_and_counted():
+    x = fluid.data("x", [2, 3], "float32")
+    x.stop_gradient = False
+    fluid.append_backward(fluid.layers.mean(fluid.layers.reduce_max(x, dim=1)))
+    feed = {"x": np.array([[1, 1, 0], [0, 3, 2]], "float32") + 0.5}
+    certificate = certify(fluid.default_main_program(), feed=feed)
+    assert certificate.gradients[-1].variable == "x"
+    assert "elements at kinks" in str(certificate)
 
 
 def test_what_is_fed_takes_the_place_of_random_numbers():
