@@ -26,7 +26,8 @@ def outline(program: Program, operators: Operators) -> Program:
 
     The block belongs to a ``conditional_block`` whose condition always holds, so that it runs, has
     gradients and is saved like any other; :func:`inline` takes it back.  Variables that others read
-    stay where they are; those that only the block mentions move into it.
+    stay where they are; those that only the block mentions move into it.  Random operators draw
+    other numbers there.
 
     Args:
         program: stays as it is.
