@@ -1,6 +1,6 @@
 """A second derivative through a loop of 50 steps, beside JAX's.
 
-    python benchmarks/loops.py [--size 32] [--steps 50] [--times 200]
+    python benchmarks/loops.py [--size 32] [--steps 50] [--times 200] [--only StaticRNN]
 
 A network h = tanh(h w + x_t) goes through the steps, and the sum of squares of the loss's gradient
 with respect to w is differentiated.  Rows: a ``StaticRNN`` and a ``while_loop`` that counts, both
@@ -18,6 +18,8 @@ from jax import numpy as jnp
 
 import fluidlite as fluid
 from fluidlite import layers
+
+KINDS = ["StaticRNN", "while_loop", "none"]
 
 
 def stepped(kind, x, w, steps, size):
@@ -96,6 +98,7 @@ def main():
     parser.add_argument("--size", type=int, default=32, help="rows and columns of w and of a step")
     parser.add_argument("--steps", type=int, default=50, help="of the loop")
     parser.add_argument("--times", type=int, default=200, help="calls of each")
+    parser.add_argument("--only", nargs="+", default=KINDS, choices=KINDS, help="these rows")
     options = parser.parse_args()
     rng = np.random.default_rng(0)
     shape = (options.steps, options.size, options.size)
@@ -106,7 +109,7 @@ def main():
     print(
         f"{'loop':12} {'ms':>8} {'jax ms':>8} {'ratio':>6} {'first s':>8} {'jax s':>6} difference"
     )
-    for kind in ("StaticRNN", "while_loop", "none"):
+    for kind in options.only:
         calls = [ours(kind, feed, *shape[:2]), peers(kind, feed, options.size)]
         times = [[], []]
         for _ in range(options.times):

@@ -271,6 +271,6 @@ def test_derivatives_are_compared_with_those_of_jax():
 
 def test_second_derivatives_through_loops_are_compared_with_those_of_jax():
     pytest.importorskip("jax", reason="needs the extra jax")
-    said = run("loops.py", "--size", 3, "--steps", 4, "--times", 2)
+    said = run("loops.py", "--size", 3, "--steps", 2, "--times", 2, "--only", "while_loop")
     rows = re.findall(r"^(\w+) +[\d.]+ +[\d.]+ +[\d.]+ ", said, re.M)
-    assert rows == ["StaticRNN", "while_loop", "none"]
+    assert rows == ["while_loop"]

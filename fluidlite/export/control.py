@@ -198,6 +198,12 @@ def write_to_array(writer: SourceWriter, op: Operator, env: Any) -> None:
     env[name] = made
 
 
+@drives("empty_array")
+def empty_array(writer: SourceWriter, op: Operator, env: Any) -> None:
+    """An empty list: what an array is before anything is written to it."""
+    env.pop(op.outputs["Out"][0], None)
+
+
 @drives("read_from_array")
 def read_from_array(writer: SourceWriter, op: Operator, env: Any) -> None:
     """An element of a list."""

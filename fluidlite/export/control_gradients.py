@@ -21,7 +21,7 @@ from .writing import SourceWriter
 def while_grad(writer: SourceWriter, op: Operator, env: Any) -> None:
     """The passes in reverse."""
     graph: SourceGraph = writer.graph
-    saved = env[op.inputs["StepScopes"][0]]
+    saved = passes.saved_of(op, "StepScopes", env)
     given = [writer.value(op.block, n, env) for n in op.inputs.get("Out@GRAD", ())]
     flows = dict(zip(op.attrs.get("original_output_grad", ()), given))
     wanted = passes.differentiated(op, ["X"])
@@ -71,7 +71,7 @@ def while_grad(writer: SourceWriter, op: Operator, env: Any) -> None:
 def conditional_block_grad(writer: SourceWriter, op: Operator, env: Any) -> None:
     """The gradients of a branch, where it was taken."""
     graph: SourceGraph = writer.graph
-    saved = env[op.inputs["Scope"][0]]
+    saved = passes.saved_of(op, "Scope", env)
     passed = dict(zip(op.inputs.get("Out", ()), op.inputs.get("Out@GRAD", ())))
     wanted = [each for each in passes.differentiated(op, ["Input"]) if each[2] != EMPTY]
     with graph.below() as body:

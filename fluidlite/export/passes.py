@@ -112,6 +112,18 @@ def tuple_of(values: Iterable[Any]) -> list[Part]:
     return parts_of(tuple(values))
 
 
+def saved_of(op: Operator, slot: str, env: Mapping[str, Any]) -> SavedPasses:
+    """What the operator whose gradient one is has kept.
+
+    Raises:
+        UnsupportedError: that has no form itself.
+    """
+    found: SavedPasses | None = env.get(op.inputs[slot][0])
+    if found is None:
+        raise UnsupportedError("the operator whose gradient it is has none")
+    return found
+
+
 def taken_values(graph: SourceGraph, saved: SavedPasses) -> dict[str, TracedArray]:
     """Values for what was saved of a pass, as the header of a loop names them."""
     return {name: carried(graph, v.spec, f"{name}") for name, v in saved.values.items()}

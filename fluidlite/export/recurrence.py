@@ -191,7 +191,7 @@ def recurrent_grad(writer: SourceWriter, op: Operator, env: Any) -> None:
     """The steps in reverse."""
     graph: SourceGraph = writer.graph
     reverse = bool(op.attrs.get("reverse", False))
-    saved, back = env[op.inputs["step_scopes"][0]], _Backward.of(writer, op, env)
+    saved, back = passes.saved_of(op, "step_scopes", env), _Backward.of(writer, op, env)
     with graph.below() as body:
         taken = passes.taken_values(graph, saved)
         back.step(writer, op, Frame(env, taken))

@@ -163,7 +163,7 @@ def recurrent(writer: BlockWriter, op: Operator, env: dict[str, Any]) -> None:
     steps = {n: writer.value(op.block, n, env) for n in op.inputs["inputs"]}
     before = [writer.value(op.block, n, env) for n in op.inputs.get("initial_states", ())]
     outer, inner = list(op.attrs["states"]), list(op.attrs["ex_states"])
-    stacked = [n for n in op.outputs["outputs"] if n != EMPTY]
+    stacked = [n for n in op.outputs.get("outputs", ()) if n != EMPTY]
     specs = [_spec(value) for value in before]
     for _ in range(3):  # until no size changes from step to step but those taken as unknown
         with body_of(writer) as body:
@@ -190,6 +190,10 @@ def recurrent(writer: BlockWriter, op: Operator, env: dict[str, Any]) -> None:
         scan_input_directions=[backwards] * len(steps),
         scan_output_directions=[backwards] * len(stacked) or None,
     )
+    finals = (outputs if isinstance(outputs, tuple) else (outputs,))[: len(outer)]
+    for name, value, spec in zip(op.outputs.get("final_states", ()), finals, specs):
+        value.spec = spec
+        env[name] = writer.named(value, name)
     made = (outputs if isinstance(outputs, tuple) else (outputs,))[len(outer) :]
     count = _spec(next(iter(steps.values()))).shape[0]
     for name, value in zip(stacked, made):

@@ -469,3 +469,34 @@ def test_the_command_converts_a_model(tmp_path, path, capsys):
     assert command(["convert", str(folder), path, "--shape", "x=2,13"]) == 0
     with pytest.raises(ValueError, match=r"\[2, 13\]"):
         loaded(path).predict(loaded(path).load(), np.zeros([3, 13], "float32"))
+
+
+def test_a_second_order_through_a_recurrent_network_is_written(program, path):
+    x = fluid.data("x", [4, 2, 3], "float64")
+    w = fluid.data("w", [3, 3], "float64")
+    w.stop_gradient = False
+    rnn = layers.StaticRNN()
+    with rnn.step():
+        now, before = rnn.step_input(x), rnn.memory(shape=[-1, 3], batch_ref=x)
+        after = layers.tanh(layers.matmul(before, w) + now)
+        rnn.update_memory(before, after)
+        rnn.step_output(after)
+    (slope,) = fluid.gradients(layers.reduce_sum(layers.square(rnn())), w)
+    (found,) = fluid.gradients(layers.reduce_sum(layers.square(slope)), w)
+    rng = np.random.default_rng(1)
+    feed = {"x": rng.normal(size=[4, 2, 3]), "w": rng.normal(size=[3, 3]) * 0.4}
+    (right,) = fluid.Executor().run(feed=feed, fetch_list=[found])
+    written = numpy_source(program, path, fetches=[found], updates=True)
+    assert_same(run(written, feed)[found.name], right)
+
+
+def test_one_through_a_loop_is_a_named_error(program, path):
+    x = fluid.data("x", [3], "float64")
+    x.stop_gradient = False
+    i, n = (layers.fill_constant([1], "int64", k) for k in (0, 2))
+    step = lambda i, v: [i + 1, layers.sin(v) * x]
+    _, y = layers.while_loop(lambda i, v: layers.less_than(i, n), step, [i, layers.assign(x)])
+    (slope,) = fluid.gradients(y, x)
+    (found,) = fluid.gradients(slope, x)
+    with pytest.raises(UnsupportedError, match="while_grad .* gradients flow through an array"):
+        numpy_source(program, path, fetches=[found], updates=True)
