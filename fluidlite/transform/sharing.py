@@ -138,7 +138,8 @@ def drop_unneeded(program: Program, keep: set[str]) -> Program:
             stays = stays or any(block.var_recursive(n).persistable for n in names)
             if stays or not needed.isdisjoint(names):
                 ops.append(op)
-                needed.difference_update(set(names) - set(reads_of(op)))
+                if not blocks_driven_by(op):  # which may leave a name the value that it had
+                    needed.difference_update(names)
                 needed.update(reads_of(op))
             else:
                 gone.update(names)

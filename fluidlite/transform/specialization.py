@@ -232,7 +232,8 @@ def _with_constants(
     left: list[Operator] = []
     for entry in reversed(ops):
         if isinstance(entry, Operator):
-            wanted.difference_update(writes_of(entry))
+            if not blocks_driven_by(entry):  # which may leave a name the value that it had
+                wanted.difference_update(writes_of(entry))
             wanted.update(reads_of(entry))
             left.append(entry)
         elif entry[0] in wanted:

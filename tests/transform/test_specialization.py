@@ -100,3 +100,13 @@ def test_loops_keep_what_they_read():
     (out,) = fluid.layers.while_loop(lambda i: i < limit, lambda i: [i + 1.0], [i])
     folded = transform.fold_constants(main())
     np.testing.assert_array_equal(run(folded, out), [3.0])
+
+
+def test_what_a_branch_may_leave_as_it_is_stays():
+    x = fluid.data("x", [1])
+    c = fluid.layers.fill_constant([1], "float32", 3.0)
+    with fluid.layers.Switch() as switch, switch.case(x > 0.0):
+        fluid.layers.assign(x, c)
+    y = fluid.layers.scale(c, 2.0)
+    for program in (transform.fold_constants(main()), transform.simplify(main(), y)):
+        np.testing.assert_array_equal(run(program, y, x=-np.ones(1, "float32")), [6.0])

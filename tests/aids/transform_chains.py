@@ -1,0 +1,175 @@
+"""Random programs under transformations, three in a row: they compute what they computed.
+
+    python tests/aids/transform_chains.py --count 1000 [--first 0]
+
+prints the seeds of programs that do not, the transformations, and what differs.
+"""
+
+import argparse
+import random
+import sys
+import time
+import warnings
+from pathlib import Path
+
+if __name__ == "__main__":
+    sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parent)]
+
+from surgery_trials import Subject
+
+import fluidlite as fluid
+from fluidlite import layers, transform
+from fluidlite.errors import ArgumentError
+from fluidlite.ir.compare import differences
+from fluidlite.ir.operator import OpRole
+
+
+def parsed(main, subject):
+    """By the text format."""
+    return fluid.Program.parse(str(main)) if not _has_notes(main) else main
+
+
+def _has_notes(main):
+    return any(op.carried for block in main.blocks for op in block.ops)
+
+
+def simplified(main, subject):
+    """By laws of algebra."""
+    return transform.simplify(main, subject.fetch)
+
+
+def exactly_simplified(main, subject):
+    """By laws that keep every bit."""
+    return transform.simplify(main, subject.fetch, exact=True)
+
+
+def shared(main, subject):
+    """What is computed twice, once."""
+    return transform.share(main, subject.fetch)
+
+
+def folded(main, subject):
+    """What is constant, computed."""
+    return transform.fold_constants(main, subject.fetch)
+
+
+def specialized(main, subject):
+    """For the shapes that are fed."""
+    feed = subject.feeds[0]
+    if any(feed[n].shape != other[n].shape for other in subject.feeds for n in feed):
+        return main
+    shapes = {
+        name: value.shape
+        for name, value in feed.items()
+        if hasattr(value, "shape") and not main.global_block().var(name).lod_level
+    }
+    return transform.specialize(main, shapes=shapes)
+
+
+def expanded(main, subject):
+    """Gradients as their parts, where shapes are known."""
+    try:
+        return transform.expand(main)
+    except ArgumentError:
+        return main
+
+
+def outlined(main, subject):
+    """Some operators in a block of their own."""
+    forward = [i for i, op in enumerate(main.global_block().ops) if op.role == OpRole.FORWARD]
+    if len(forward) < 3:
+        return main
+    at = subject.rng.randrange(len(forward) - 2)
+    try:
+        return transform.outline(main, forward[at : at + 2])
+    except ArgumentError:
+        return main
+
+
+def probed(main, subject):
+    """With operators that only look."""
+    floats = [
+        i
+        for i, op in enumerate(main.global_block().ops)
+        if op.role == OpRole.FORWARD and op.type in ("relu", "tanh", "elementwise_add", "mul")
+    ]
+    if not floats:
+        return main
+    return transform.insert_after(
+        main, subject.rng.choice(floats), lambda value: void(layers.reduce_max(value))
+    )
+
+
+def void(_):
+    """Nothing: the operator stays."""
+
+
+def patched(main, subject):
+    """By a patch of what another transformation changes."""
+    other = transform.fold_constants(main, subject.fetch)
+    patch = transform.make_patch(main, other)
+    again = transform.apply_patch(patch, main)
+    assert not differences(other, again)
+    return again
+
+
+def rewritten(main, subject):
+    """By a rule that says the same in other words."""
+    twice = transform.Rule(lambda x: layers.tanh(x), lambda x: layers.scale(layers.tanh(x), 1.0))
+    return transform.rewrite(main, twice, keep=subject.fetch)
+
+
+def passed(main, subject):
+    """By a pass that does nothing, and says so."""
+    nothing = transform.program_pass(
+        lambda program: None,
+        keeps=[transform.conditions.interface, transform.conditions.persistable],
+    )
+    return transform.Pipeline([nothing]).run(main).program
+
+
+TRANSFORMATIONS = [
+    *(parsed, simplified, exactly_simplified, shared, folded, specialized, expanded, outlined),
+    *(probed, patched, rewritten, passed),
+]
+
+
+def chained(seed, length=3):
+    """Names of the transformations that a seed stands for; they were tried."""
+    rng = random.Random(seed)
+    subject = Subject(rng.randrange(10**6))
+    chosen = rng.choices(TRANSFORMATIONS, k=length)
+    main = subject.main
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for transformation in chosen:
+                main = transformation(main, subject)
+                main.verify()
+            subject.check(subject.computed(main, subject.startup))
+    except Exception as error:
+        names = ", ".join(each.__name__ for each in chosen)
+        raise AssertionError(f"{seed}: {names}: {type(error).__name__}: {error}") from error
+    return [each.__name__ for each in chosen]
+
+
+def run():
+    """Try as many as one likes."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--first", type=int, default=0)
+    args = parser.parse_args()
+    begin, wrong = time.monotonic(), 0
+    for seed in range(args.first, args.first + args.count):
+        fluid.reset_default_programs()
+        try:
+            chained(seed)
+        except AssertionError as error:
+            wrong += 1
+            print(str(error)[:400], flush=True)
+    print(f"{args.count} chains, {wrong} wrong, {time.monotonic() - begin:.0f} s")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(run())
