@@ -249,6 +249,10 @@ class BlockBatching:
                     self._absent.add(name)
                 else:
                     self._name(op, name, value, (bound, renamed), begin)
+                    made = instance.output_slots.get(slot)
+                    if made is not None and made.hidden and not made.constant:
+                        # gradients flow through what only the gradient operator read
+                        self.block.var_recursive(name).stop_gradient = False
         self.written.update(bound)
         for name, value in bound.items():
             if value.is_batched:

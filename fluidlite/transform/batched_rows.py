@@ -46,7 +46,9 @@ class RowsRule:
         operands = each_with_slot(ins, lambda s, v: joined(f, v) if s in self.inputs else v)
         outs = f.plain(op, operands, want)
         return {
-            slot: self._each_out(f, slot, held, inferred.get(slot)) for slot, held in outs.items()
+            slot: self._each_out(f, slot, held, inferred.get(slot))
+            for slot, held in outs.items()
+            if inferred.get(slot) is not None or (want is not None and slot in want)
         }
 
     def _each_out(self, f: Batching, slot: str, held: Any, inferred: Any) -> Any:

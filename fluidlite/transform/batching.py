@@ -257,12 +257,14 @@ class Batching(Interpreter):
     def results_of(
         self, op: Op, ins: Values, want: Iterable[str] | None, builder: Builder
     ) -> dict[str, Any]:
-        """New variables for the outputs of an operator, for optional and hidden ones where they are
-        wanted."""
+        """New variables for the outputs of an operator, for optional ones where they are wanted; of
+        one that is looped for hidden ones, too.
+        """
         results: dict[str, Any] = {}
         for slot in op.outputs:
             is_needed = want is not None and slot.name in want
-            if not is_needed and (slot.optional or (slot.hidden and want is not None)):
+            is_unsure = slot.hidden and builder is not self.parent  # a loop hands out what is made
+            if not is_needed and (slot.optional or (is_unsure and want is not None)):
                 continue
             results[slot.name] = (
                 [builder.new_variable() for _ in range(width_of(op, slot.name, ins))]

@@ -147,6 +147,35 @@ def test_nets_whose_parameters_are_stacked_run_at_once():
         np.testing.assert_allclose(found[k], result(main, [y], lambda v, k=k: v[k]), rtol=1e-10)
 
 
+NETS = {
+    "perceptron": lambda x: layers.fc(layers.tanh(layers.fc(x, 4)), 2),
+    "norm": lambda x: layers.softmax(layers.layer_norm(layers.fc(x, 4))) * layers.fc(x, 4),
+    "images": lambda x: layers.conv2d(layers.reshape(x, [2, 1, 2, 3]), 2, 2, act="sigmoid"),
+}
+
+
+@pytest.mark.parametrize("net", NETS)
+def test_gradients_of_a_batch_of_gradients_are_those_of_each(net):
+    x = fluid.data("x", [2, 6], "float64")
+    x.stop_gradient = False
+    y = layers.mean(layers.square(NETS[net](x)))
+    (slope,) = fluid.gradients(y, [x])
+    size = layers.reduce_sum(layers.square(slope))
+    main, exe = fluid.default_main_program(), fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    made = vmap(main, [x], [size])
+    with fluid.program_guard(made.program, fluid.Program()):
+        total = layers.reduce_sum(made.outputs[0])
+        made.inputs[0].stop_gradient = False
+        (of_all,) = fluid.gradients(total, [made.inputs[0]])
+    (of_one,) = fluid.gradients(size, [x])
+    value = RANDOM.normal(size=[3, 2, 6])
+    (found,) = run(made.program, {"x": value}, [of_all], exe)
+    for k in range(3):
+        (expected,) = run(main, {"x": value[k]}, [of_one], exe)
+        np.testing.assert_allclose(found[k], expected, rtol=1e-7, atol=1e-12)
+
+
 @pytest.mark.parametrize("size", [None, 2])
 def test_examples_without_elements_are_batched(size):
     x = fluid.data("x", [0, 3], "float64")
