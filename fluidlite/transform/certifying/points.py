@@ -27,7 +27,7 @@ class DrawnPoint:
         batch_size: what unknown sizes are taken for.
         field: whose residues are drawn.
         rng: draws numbers.
-        scale: of the numbers; larger ones take other sides of kinks.
+        scale: of the data; larger numbers take other sides of kinks.
         positive: whether data is drawn above 0, as logarithms and roots want it.
         wild: whether numbers are spread more, so that branches are taken that seldom are.
     """
@@ -89,11 +89,11 @@ class DrawnPoint:
         return LoDTensor(data, [range(shape[0] + 1)] * variable.lod_level)
 
     def _numbers(self, variable: Variable, shape: tuple[int, ...]) -> Any:
-        real = self._scale * self.rng.normal(size=shape)
+        real = self.rng.normal(size=shape)
         if variable.persistable:  # of a size that neither blows up nor dies away
             fans = [math.prod(shape) / size for size in (*shape[:1], *shape[-1:]) if size]
             real = real / math.sqrt(max(min(fans, default=1.0), 1.0))
-        elif self.is_wild:
-            real = real + 2 * self.rng.normal()
+        else:
+            real = self._scale * real + (2 * self.rng.normal() if self.is_wild else 0.0)
         is_statistic = variable.persistable and not isinstance(variable, Parameter)
         return np.abs(real) + 0.25 if self._positive or is_statistic else real
