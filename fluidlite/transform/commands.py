@@ -81,7 +81,7 @@ examples:
 """
 _MERGE = """\
 Without --base, the result does what A does, and then what B does; parameters of the same name are
-shared, if they are equal. With --base it has what both changed of BASE: a three-way merge.
+shared, if they are equal; --shared alone shares none. With --base it has what both changed of BASE: a three-way merge.
 The exit status is 1 where changes clash.
 
 examples:
@@ -154,10 +154,10 @@ def register(commands: Any) -> None:
     merging.add_argument("--base", metavar="BASE", help="what A and B were both made of")
     merging.add_argument(
         "--shared",
-        nargs="+",
+        nargs="*",
         action="extend",
         metavar="NAME",
-        help="variables of both that are one; NAME_IN_B=NAME_IN_A where they differ",
+        help="variables of both that are one, these alone; NAME_IN_B=NAME_IN_A where names differ",
     )
 
     applying = _changing(commands, "apply", "change a model as a patch says", _APPLY)

@@ -376,6 +376,10 @@ def test_a_chain_of_models_is_merged(models, capsys):
 def test_shared_parameters_that_differ_are_refused(models, capsys):
     changed_value("fc_1.b_0", 1, "other")
     assert "'fc_1.b_0' (by up to 1)" in refused(capsys, "merge", "model", "other", "-o", "both/")
+    assert main(["merge", "model", "other", "-o", "both/", "--check", "--shared"]) == 0
+    values = read_model("both").values
+    assert values["fc_1.b_0_1"].tolist() == (values["fc_1.b_0"] + 1).tolist()
+    assert len(values) == 8
 
 
 def changed_value(name, by, folder):
