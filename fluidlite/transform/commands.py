@@ -81,7 +81,8 @@ examples:
 """
 _MERGE = """\
 Without --base, the result does what A does, and then what B does; parameters of the same name are
-shared, if they are equal; --shared alone shares none. With --base it has what both changed of BASE: a three-way merge.
+shared, if they are equal; --shared alone shares none. With --base it has what both changed of
+BASE: a three-way merge.
 The exit status is 1 where changes clash.
 
 examples:
