@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property, partial
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from ..ir.block import Block
 from ..ir.operator import EMPTY, Operator
@@ -128,6 +128,17 @@ def _as_is(values: BlockValues, at: int) -> Spelt:
     return Spelt(op.type, values.inputs[at], values.outputs[at], op.attrs)
 
 
+#: a value of the pattern and one of the block that has to be it; or a node and a position
+Goal: TypeAlias = "tuple[str, Value | None] | tuple[PatternNode, int]"
+Goals: TypeAlias = "tuple[Goal, Goals] | None"  #: in a linked list, which alternatives share
+
+
+class _Next(NamedTuple):
+    """What is left to reach."""
+
+    goals: Any
+
+
 class Matcher:
     """Tries a pattern at operators of a block.
 
@@ -143,6 +154,8 @@ class Matcher:
         self._found: dict[str, Value] = {}
         self._positions: dict[int, int] = {}
         self._taken: set[int] = set()
+        #: what was found, in order: values of the pattern, and positions of nodes
+        self._trail: list[str | int] = []
         self.failure: Mismatch | None = None
 
     def match(self, at: int) -> Match | None:
@@ -150,46 +163,75 @@ class Matcher:
         ``failure`` says why.
         """
         self._found, self._positions, self._taken = {}, {}, set()
+        self._trail.clear()
         self.failure = None
-        if self._place(self.variant.root, at, ()):
-            return Match(self.variant, self.values, self._found, self._positions)
-        return None
+        choices: list[tuple[Iterator[Goals], int]] = []
+        goals: Goals = ((self.variant.root, at), None)
+        while True:
+            if goals is None and len(self._positions) == len(self.variant.nodes):
+                return Match(self.variant, self.values, self._found, self._positions)
+            step = self._rest() if goals is None else self._step(*goals)
+            if isinstance(step, _Next):
+                goals = step.goals
+                continue
+            choices.append((step, len(self._trail)))
+            while choices:  # the next alternative of the last choice that has one
+                alternatives, mark = choices[-1]
+                self._undo(mark)
+                alternative = next(alternatives, None)
+                if alternative is not None:
+                    goals = alternative.goals
+                    break
+                choices.pop()
+            else:
+                return None
 
-    def _fail(self, reason: Callable[[], str]) -> bool:
-        depth = len(self._positions)
+    def _undo(self, mark: int) -> None:
+        """Forget what was found since the trail had a length."""
+        while len(self._trail) > mark:
+            each = self._trail.pop()
+            if isinstance(each, str):
+                del self._found[each]
+            else:
+                self._taken.discard(self._positions.pop(each))
+
+    def _fail(self, reason: Callable[[], str], depth: int | None = None) -> Iterator[_Next]:
+        """Note why there is no way on; no alternatives."""
+        depth = len(self._positions) if depth is None else depth
         if self.failure is None or depth > self.failure.depth:
             self.failure = Mismatch(depth, reason)
-        return False
+        return iter(())
 
-    def _place(self, node: PatternNode, at: int, goals: Any) -> bool:
-        """Let an operator stand for a node, and reach the goals behind.
-
-        Args:
-            node: of the pattern.
-            at: position of the operator.
-            goals: pairs of a value of the pattern and one of the block, linked: (first, rest).
-        """
+    def _step(self, goal: Goal, rest: Goals) -> _Next | Iterator[_Next]:
+        """What is left to reach after a goal; alternatives where there is not one way."""
+        what, value = goal
+        if isinstance(what, str):
+            return self._equal(what, value, rest)
+        at: int = value
         if at in self._taken:
             return self._fail(lambda: f"{self._said(at)} would stand for two operators")
-        self._positions[node.at] = at
+        self._positions[what.at] = at
         self._taken.add(at)
+        self._trail.append(what.at)
+        return self._alternatives(what, at, rest)
+
+    def _alternatives(self, node: PatternNode, at: int, rest: Goals) -> Iterator[_Next]:
+        """The ways in which an operator may stand for a node: what is left to reach then."""
+        is_read = False
         for reading in readings(_as_is(self.values, at), self._spec_of):
-            if reading.type != node.type:
-                continue
-            if not self._attributes_agree(node, reading, at):
-                continue
-            for inputs in self._arranged(reading):
-                wanted = self._pairs(node, inputs, reading.outputs, at)
-                if wanted is None:
-                    continue
-                further = goals
-                for pair in reversed(wanted):
-                    further = (pair, further)
-                if self._reach(further):
-                    return True
-        del self._positions[node.at]
-        self._taken.discard(at)
-        return self._fail(lambda: f"{self._said(at)}, expected `{node.type}`")
+            if reading.type == node.type:
+                is_read = True
+                if self._attributes_agree(node, reading, at):
+                    for inputs in self._arranged(reading):
+                        pairs = self._pairs(node, inputs, reading.outputs, at)
+                        if pairs is not None:
+                            goals = rest
+                            for pair in reversed(pairs):
+                                goals = (pair, goals)
+                            yield _Next(goals)
+        if not is_read:
+            reason = partial("{}, expected `{}`".format, self._said(at), node.type)
+            self._fail(reason, len(self._positions) - 1)
 
     def _pairs(
         self, node: PatternNode, inputs: Slots, outputs: Slots, at: int
@@ -238,40 +280,34 @@ class Matcher:
                 default = declared.default
                 mine, theirs = node.attrs.get(name, default), reading.attrs.get(name, default)
                 said = f"{name}={theirs!r}, expected {mine!r}"
-                return self._fail(partial(self._has, at, said))
+                self._fail(partial(self._has, at, said))
+                return False
         return True
 
-    def _reach(self, goals: Any) -> bool:
-        """Make pairs of values equal, and find the results that are left."""
-        if not goals:
-            return self._find_rest()
-        (wanted, value), rest = goals
+    def _equal(self, wanted: str, value: Value | None, rest: Goals) -> _Next | Iterator[_Next]:
+        """Let a value of the block stand for one of the pattern."""
         if wanted == EMPTY or value is None:
             if wanted == EMPTY and value is None:
-                return self._reach(rest)
+                return _Next(rest)
             return self._fail(lambda: "a list has an empty position here, or in the pattern")
         before = self._found.get(wanted)
         if before is not None:
             if before == value:
-                return self._reach(rest)
-            return self._fail(
-                lambda: (
-                    f"{self._name(wanted)} is {before[0]!r} and {value[0]!r}, expected one value"
-                )
-            )
+                return _Next(rest)
+            return self._fail(partial(self._other_value, wanted, before[0], value[0]))
         node = self.variant.maker.get(wanted)
+        if node is not None and node.at not in self._positions:
+            return self._made(node, wanted, value, rest)
         if node is None and not self._fits(wanted, value):
-            return False
+            return iter(())
         self._found[wanted] = value
-        if self._made(node, wanted, value, rest):
-            return True
-        del self._found[wanted]
-        return False
+        self._trail.append(wanted)
+        return _Next(rest)
 
-    def _made(self, node: PatternNode | None, wanted: str, value: Value, rest: Any) -> bool:
-        """Reach the goals behind a value that is equal to one of the pattern now."""
-        if node is None or node.at in self._positions:
-            return self._reach(rest)
+    def _made(
+        self, node: PatternNode, wanted: str, value: Value, rest: Goals
+    ) -> _Next | Iterator[_Next]:
+        """Let the operator that makes a value stand for a node."""
         maker = self.values.maker.get(value)
         if maker is None:
             return self._fail(
@@ -281,11 +317,7 @@ class Matcher:
             return self._fail(lambda: f"{value[0]!r} is given by another match")
         if self.values.ops[maker].type not in node.accepts:
             return self._fail(lambda: f"{self._said(maker)}, expected `{node.type}`")
-        del self._found[wanted]  # the operator's outputs say it again
-        done = self._place(node, maker, ((wanted, value), rest))
-        if not done:
-            self._found[wanted] = value
-        return done
+        return _Next(((node, maker), ((wanted, value), rest)))
 
     def _fits(self, operand: str, value: Value) -> bool:
         """Whether a value has the sizes that the rule wants of an operand."""
@@ -300,35 +332,33 @@ class Matcher:
             and all(a in (-1, b) for a, b in zip(wanted, shape))
         ):
             return True
-        return self._fail(
-            lambda: (
-                f"{operand} is {value[0]!r} of shape {shape and list(shape)}, expected "
-                f"{list(wanted)}"
-            )
-        )
+        said = f"{operand} is {value[0]!r} of shape {shape and list(shape)}"
+        self._fail(partial("{}, expected {}".format, said, list(wanted)))
+        return False
 
-    def _find_rest(self) -> bool:
-        """Find the nodes that no result found so far depends on, by a value that they read."""
+    def _rest(self) -> Iterator[_Next]:
+        """Ways to find a node that no result found so far depends on, by a value that it reads."""
         for node in self.variant.nodes:
             if node.at in self._positions:
                 continue
             known = [n for names in node.inputs.values() for n in names if n in self._found]
-            if not known:
-                continue
-            value = min(
-                (self._found[n] for n in known), key=lambda v: len(self.values.readers.get(v, ()))
-            )
-            readers = self.values.readers.get(value, [])
-            near = max(bisect_right(readers, max(self._taken)) - MOST_READERS // 2, 0)
-            for at in islice(readers, near, near + MOST_READERS):
-                is_free = at not in self._taken and at not in self.values.gone
-                if is_free and self._place(node, at, ()):
-                    return True
-            reason = f"no `{node.type}` reads {value[0]!r} as the pattern has it"
-            return self._fail(partial(str, reason))
-        if len(self._positions) < len(self.variant.nodes):
-            return self._fail(lambda: "the results of the pattern have no operand in common")
-        return True
+            if known:
+                value = min(
+                    (self._found[n] for n in known),
+                    key=lambda v: len(self.values.readers.get(v, ())),
+                )
+                return self._among_readers(node, value)
+        return self._fail(lambda: "the results of the pattern have no operand in common")
+
+    def _among_readers(self, node: PatternNode, value: Value) -> Iterator[_Next]:
+        readers = self.values.readers.get(value, [])
+        near = max(bisect_right(readers, max(self._taken)) - MOST_READERS // 2, 0)
+        reason = f"no `{node.type}` reads {value[0]!r} as the pattern has it"
+        self._fail(partial(str, reason))
+        for at in islice(readers, near, near + MOST_READERS):
+            is_free = at not in self._taken and at not in self.values.gone
+            if is_free and self.values.ops[at].type in node.accepts:
+                yield _Next(((node, at), None))
 
     # -- messages ----------------------------------------------------------------------------------
 
@@ -336,6 +366,9 @@ class Matcher:
         op = self.values.ops[at]
         names = op.output_arg_names
         return f"{names[0]!r} is written by `{op.type}`" if names else f"`{op.type}`"
+
+    def _other_value(self, wanted: str, one: str, other: str) -> str:
+        return f"{self._name(wanted)} is {one!r} and {other!r}, expected one value"
 
     def _has(self, at: int, said: str) -> str:
         return f"{self._said(at)} has {said}"

@@ -146,6 +146,8 @@ def _traced_pattern(
                 f"rule {rule.name!r}: the pattern gives its operand {name!r}; it has to give what "
                 f"operators compute"
             )
+    if len(set(results)) < len(results):
+        raise RewriteError(f"rule {rule.name!r}: the pattern gives a value twice; give it once")
     needed = _needed(results, maker)
     readers: dict[str, list[PatternNode]] = {}
     for node in nodes:

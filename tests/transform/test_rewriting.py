@@ -581,6 +581,7 @@ def test_rules_that_cannot_be_are_refused():
         (lambda: Rule(lambda x: x, lambda x: x, shapes={"y": [1]}), ArgumentError, "no operand"),
         (lambda: Rule(lambda x: x, lambda x: x), RewriteError, "gives its operand 'x'"),
         (lambda: Rule(lambda x: 3, lambda x: x), RewriteError, "has to give variables"),
+        (lambda: Rule(lambda x: [layers.relu(x)] * 2, lambda x: x), RewriteError, "value twice"),
         (
             lambda: Rule(lambda x: layers.relu(x), lambda y: y),
             ArgumentError,
@@ -661,6 +662,18 @@ def test_a_replacement_may_be_an_operand():
     rebound = parsed(["a = assign(X=x)", "x = tanh(X=x)", "b = relu(X=a)"])
     changed = rewrite(rebound, plain, check={"x": np.eye(3, dtype="float32") - 0.5})
     assert types(changed) == ["assign", "tanh", "relu"]
+
+
+def test_patterns_may_be_long():
+    def chain(x):
+        for _ in range(600):
+            x = layers.tanh(x)
+        return x
+
+    x = fluid.data("x", [2], "float32")
+    chain(layers.relu(chain(x)))
+    changed = rewrite(fluid.default_main_program(), Rule(chain, lambda x: layers.sigmoid(x)))
+    assert types(changed) == ["sigmoid", "relu", "sigmoid"]
 
 
 def test_the_decorator_makes_a_rule_of_a_replacement():
