@@ -241,7 +241,7 @@ def _check_shapes(program: Program) -> None:
     writers = Counter(n for block in program.blocks for op in block.ops for n in writes_of(op))
     given = undeclared_inside(program)
     for block in program.blocks:
-        undeclared = given.get(block.idx, frozenset())
+        undeclared: frozenset[str] | set[str] = given.get(block.idx, frozenset())
         for op in block.ops:
             known = undeclared.isdisjoint(op.input_arg_names)
             message = _shape_clash(op) if known else None

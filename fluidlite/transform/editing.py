@@ -72,7 +72,7 @@ def infer_shapes(program: Program, watch: Callable[[Operator], None] = lambda op
     """
     given = undeclared_inside(program)
     for block in program.blocks:
-        undeclared = given.get(block.idx, frozenset())
+        undeclared: frozenset[str] | set[str] = given.get(block.idx, frozenset())
         for op in block.ops:
             if op.definition is not None and undeclared.isdisjoint(op.input_arg_names):
                 declare_outputs(op, op.instance(), block.var_recursive)

@@ -129,7 +129,7 @@ def _as_is(values: BlockValues, at: int) -> Spelt:
 
 
 #: a value of the pattern and one of the block that has to be it; or a node and a position
-Goal: TypeAlias = "tuple[str, Value | None] | tuple[PatternNode, int]"
+Goal: TypeAlias = tuple[Any, Any]
 Goals: TypeAlias = "tuple[Goal, Goals] | None"  #: in a linked list, which alternatives share
 
 
@@ -165,9 +165,10 @@ class Matcher:
         self._found, self._positions, self._taken = {}, {}, set()
         self._trail.clear()
         self.failure = None
-        choices: list[tuple[Iterator[Goals], int]] = []
+        choices: list[tuple[Iterator[_Next], int]] = []
         goals: Goals = ((self.variant.root, at), None)
         while True:
+            goals = self._plain(goals)
             if goals is None and len(self._positions) == len(self.variant.nodes):
                 return Match(self.variant, self.values, self._found, self._positions)
             step = self._rest() if goals is None else self._step(*goals)
@@ -186,14 +187,32 @@ class Matcher:
             else:
                 return None
 
+    def _plain(self, goals: Goals) -> Goals:
+        """What is left behind goals that are reached at once: operands that stand for a value for
+        the first time, and values that are known to be equal.
+        """
+        bound, is_made, sizes = self._found, self.variant.maker, self.variant.rule.shapes
+        while goals is not None:
+            (wanted, value), rest = goals
+            if value is None or wanted.__class__ is not str or wanted == EMPTY:
+                break
+            before = bound.get(wanted)
+            if before is None and wanted not in is_made and wanted not in sizes:
+                bound[wanted] = value
+                self._trail.append(wanted)
+            elif before is None or before != value:
+                break
+            goals = rest
+        return goals
+
     def _undo(self, mark: int) -> None:
         """Forget what was found since the trail had a length."""
         while len(self._trail) > mark:
-            each = self._trail.pop()
-            if isinstance(each, str):
-                del self._found[each]
+            last = self._trail.pop()
+            if isinstance(last, str):
+                del self._found[last]
             else:
-                self._taken.discard(self._positions.pop(each))
+                self._taken.discard(self._positions.pop(last))
 
     def _fail(self, reason: Callable[[], str], depth: int | None = None) -> Iterator[_Next]:
         """Note why there is no way on; no alternatives."""
