@@ -17,6 +17,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from ..ir.analysis import blocks_of, driver_of, reads_of, writes_of
 from ..ir.block import Block
 from ..ir.operator import Operator
+from ..ir.program import Program
 from ..opdef.gradient import is_constant
 from .loop_gradient import LoopGradient, index_of
 from .recurrent_gradient import RecurrentGradient
@@ -27,6 +28,11 @@ _FORMS: Mapping[str, type[LoopGradient]] = {
     "while_grad": WhileGradient,
     "recurrent_grad": RecurrentGradient,
 }
+
+
+def has_loop_gradients(program: Program) -> bool:
+    """Whether a program has gradient operators of loops: what has none is done with at once."""
+    return any(op.type in _FORMS for block in program.blocks for op in block.ops)
 
 
 def loops_for_gradients(

@@ -25,7 +25,7 @@ from .arguments import (
 from .around import depending, sweep_of, warn_of_loop, ways_out
 from .budget import within_budget
 from .emission import Callback, GradientEmitter
-from .loops import loops_for_gradients
+from .loops import has_loop_gradients, loops_for_gradients
 from .recompute import insert_seeds, run_with_checkpoints
 from .sweep import PendingOp, Ref, ReverseSweep, name_of
 
@@ -114,9 +114,10 @@ def loss_gradients(
         block.program.touch()
         return []
     with _rewriting(block.program):
-        ways = [each for each, _ in ways_out(block)]
-        if loops_for_gradients(ways, [loss.name], stopped):
-            sweep = sweep_of(block, stopped)
+        if has_loop_gradients(block.program):
+            ways = [each for each, _ in ways_out(block)]
+            if loops_for_gradients(ways, [loss.name], stopped):
+                sweep = sweep_of(block, stopped)
         if checkpoint_names and insert_seeds(block, checkpoint_names):
             sweep = sweep_of(block, stopped)
         seed = Ref(loss)
@@ -247,10 +248,11 @@ def _gradients(
     with _rewriting(block.program):
         names = [source.name for source in sources]
         sweep = sweep_of(block, stopped)
-        ways, reached = [each for each, _ in ways_out(block)], set(names)
-        _reached_from(sweep, reached)
-        if loops_for_gradients(ways, [goal.name for goal in goals], stopped, reached):
-            sweep = sweep_of(block, stopped)
+        if has_loop_gradients(block.program):
+            ways, reached = [each for each, _ in ways_out(block)], set(names)
+            _reached_from(sweep, reached)
+            if loops_for_gradients(ways, [goal.name for goal in goals], stopped, reached):
+                sweep = sweep_of(block, stopped)
         first: list[PendingOp] = []
         seeds = []
         for goal, weight in dict(zip(goals, weights, strict=True)).items():
