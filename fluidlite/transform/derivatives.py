@@ -168,7 +168,7 @@ def pulled(
     block = program.global_block()
     sources = [block.var(name) for name in inputs]
     with _flowing(sources), program_guard(program, Program()):
-        found = gradients([block.var(name) for name in outputs], sources, weights)
+        found = gradients([_read_behind(block, name) for name in outputs], sources, weights)
     names = []
     for source, gradient in zip(sources, found or [None] * len(sources), strict=True):
         if gradient is None:
@@ -189,6 +189,18 @@ def _flowing(sources: list[Variable]) -> Iterator[None]:
     finally:
         for variable in stopped:
             variable.stop_gradient = True
+
+
+def _read_behind(block: Block, name: str) -> Variable:
+    """A variable that gradients begin at: behind a loop a copy of what it carries, so that what
+    flows to that has the name that the loop knows.
+    """
+    variable = block.var(name)
+    if variable.op is None or variable.op.type != "while":
+        return variable
+    copy = declare_like(block, name, free_name(block, f"{name}@VALUE"))
+    block.append_op("assign", {"X": variable}, {"Out": copy})
+    return copy
 
 
 def _warn_of_stops(program: Program, inputs: list[str], outputs: list[str]) -> None:
