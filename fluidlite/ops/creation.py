@@ -264,7 +264,8 @@ class Listed(Detached, abstract=True):
     @functools.cached_property
     def listed(self) -> Array:
         """The elements, read once: there may be millions, and each run copies them."""
-        return np.asarray(self.elements(), self.dtype.dtype).reshape(self.shape)
+        dtype: DType = getattr(self, "dtype")  # noqa: B009  which subclasses declare
+        return np.asarray(self.elements(), dtype.dtype).reshape(self.shape)
 
     def run(self, xp):
         return xp.asarray(self.listed.copy())
