@@ -322,6 +322,8 @@ def tried(program, seeds):
     for seed in seeds:
         copied, what = mutated(program, seed)
         truth, verdict = judged.truth(copied), judged.verdict(copied)
+        if (truth, verdict) == ("equal", "wrong"):  # these points may lie in another branch
+            truth = Judged(program, points=12).truth(copied)
         counts[truth, verdict] += 1
         if verdict not in MAY_SAY[truth]:
             findings.append(f"seed {seed}, {what}: it is {truth}, the certificate says {verdict}")
