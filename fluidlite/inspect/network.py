@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from ..errors import ArgumentError, UnknownVariableError, suggestion
 from ..ground.quoting import escaping
-from ..ir.analysis import reads_of, writes_of
+from ..ir.analysis import fed_names, reads_of, writes_of
 from ..ir.block import Block
 from ..ir.costs import bytes_of
 from ..ir.operator import Operator
@@ -96,6 +96,14 @@ def _last(network: networkx.DiGraph[Any], block: Block, variable: Variable | str
     return name, count
 
 
+def _first(network: networkx.DiGraph[Any], name: str) -> Node | None:
+    """The value that a variable has from outside, or from an operator that feeds it."""
+    if (name, 0) in network:
+        return name, 0
+    makers = list(network.predecessors((name, 1))) if (name, 1) in network else []
+    return (name, 1) if any(network.nodes[n].get("type") == "feed" for n in makers) else None
+
+
 # -- dominators ------------------------------------------------------------------------------------
 
 
@@ -126,12 +134,16 @@ def dominators(
     network, block = value_graph(program), program.global_block()
     end = _last(network, block, target)
     if sources is None:
-        begins = [(v.name, 0) for v in block.vars.values() if v.is_data and (v.name, 0) in network]
+        data = [v.name for v in block.vars.values() if v.is_data]
+        found = (_first(network, name) for name in dict.fromkeys((*data, *fed_names(block))))
+        begins = [begin for begin in found if begin is not None]
     else:
-        begins = [(_name(each), 0) for each in sources]
-        for begin in begins:
-            if begin not in network:
-                raise UnknownVariableError(f"no operator of block 0 reads {begin[0]!r} first")
+        begins = []
+        for name in map(_name, sources):
+            begin = _first(network, name)
+            if begin is None:
+                raise UnknownVariableError(f"no operator of block 0 reads {name!r} first")
+            begins.append(begin)
     network.add_edges_from((_SOURCE, begin) for begin in begins)
     if not begins or not nx.has_path(network, _SOURCE, end):
         raise ArgumentError(
