@@ -15,7 +15,7 @@ from ..ir.costs import as_bytes
 from ..ir.operator import EMPTY, Operator, OpRole
 from ..ir.program import Program, copy_operator
 from ..ir.rollback import all_or_nothing
-from ..ir.variable import Parameter, Variable
+from ..ir.variable import Parameter, declared_like
 from .recompute import seeded
 from .rematerialization import GradientTrace, Insertion, Schedule
 from .selection import Selection
@@ -217,12 +217,7 @@ def _write(trace: GradientTrace, schedule: Schedule) -> None:
 def _declare(block: Block, name: str, copy: str) -> None:
     """Declare a variable that is like another one."""
     like = block.var_recursive(name)
-    shape = like.shape if like.has_shape else None
-    declared = Variable(
-        block, copy, kind=like.kind, shape=shape, dtype=like.dtype, lod_level=like.lod_level
-    )
-    declared.stop_gradient = like.stop_gradient
-    block.declare(declared)
+    declared_like(like, block, copy, stop_gradient=like.stop_gradient)
 
 
 def _copied(op: Operator, block: Block, step: Insertion) -> Operator:

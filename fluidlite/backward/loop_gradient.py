@@ -10,7 +10,7 @@ from ..ground.dtypes import Kind
 from ..ir.analysis import blocks_driven_by, blocks_of, reads_of, writes_of
 from ..ir.block import Block
 from ..ir.operator import EMPTY, Operator, OpRole
-from ..ir.variable import Variable
+from ..ir.variable import Variable, declared_like
 from ..opdef.definition import lookup
 from ..opdef.gradient import GRAD
 from .copying import BlockCopies
@@ -339,17 +339,12 @@ def declared(
     sizes: Sequence[int] | None = None,
 ) -> str:
     """A variable of a block for values like those of another one; its name."""
-    variable = Variable(
-        block,
-        name,
-        kind=like.kind if kind is None else kind,
-        shape=(like.shape if sizes is None else sizes) if like.has_shape else None,
-        dtype=like.dtype if like.has_dtype else None,
-        lod_level=like.lod_level,
-        stop_gradient=like.stop_gradient,
-    )
-    block.declare(variable)
-    return name
+    flags: dict[str, Any] = {"stop_gradient": like.stop_gradient}
+    if kind is not None:
+        flags["kind"] = kind
+    if sizes is not None and like.has_shape:
+        flags["shape"] = sizes
+    return declared_like(like, block, name, **flags).name
 
 
 def _statistics(block: Block) -> Iterator[str]:

@@ -567,14 +567,19 @@ def as_shape(shape: Iterable[int], name: str) -> Shape:
     return tuple(sizes)
 
 
-def declared_like(like: Variable, block: Block, name: str = "", **flags: Any) -> Variable:
+def variable_like(like: Variable, block: Block, name: str = "", **flags: Any) -> Variable:
     """A variable of a block, under the name of another one unless told otherwise, for the same
     values.
     """
     shape = like.shape if like.has_shape else None
     dtype = like.dtype if like.has_dtype else None
     said: dict[str, Any] = dict(kind=like.kind, shape=shape, dtype=dtype, lod_level=like.lod_level)
-    variable = Variable(block, name or like.name, **said, **flags)
+    return Variable(block, name or like.name, **(said | flags))
+
+
+def declared_like(like: Variable, block: Block, name: str = "", **flags: Any) -> Variable:
+    """The same, declared in the block."""
+    variable = variable_like(like, block, name, **flags)
     block.declare(variable)
     return variable
 

@@ -62,29 +62,6 @@ def append_blocks(program: Program, other: Program, index: int = 0) -> int:
     return len(others.ops)
 
 
-def put_parents_first(program: Program) -> None:
-    """Number blocks anew, so that each stands behind the one that it lies in and behind the one
-    whose gradients it holds; otherwise they stay in their order.
-    """
-    order: list[Block] = []
-    placed = {-1}
-    left = list(program.blocks)
-    while left:
-        ready = [b for b in left if {b.parent_idx, b.forward_block_idx} <= placed]
-        order += ready[:1]
-        placed.add(ready[0].idx)
-        left.remove(ready[0])
-    numbers = {-1: -1, **{block.idx: k for k, block in enumerate(order)}}
-    program.blocks = order
-    for block in order:
-        block.idx = numbers[block.idx]
-        block.parent_idx = numbers[block.parent_idx]
-        block.forward_block_idx = numbers[block.forward_block_idx]
-        for op in block.ops:
-            renumber(op, numbers)
-    program.touch()
-
-
 def subtree(program: Program, ops: Iterable[Operator]) -> list[Block]:
     """The blocks that operators drive, those within them included, in the program's order."""
     driven: set[int] = set()

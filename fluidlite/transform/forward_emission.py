@@ -10,7 +10,7 @@ from ..errors import NoGradientError
 from ..ground.dtypes import Kind
 from ..ir.block import Block
 from ..ir.operator import EMPTY, Operator, OpRole
-from ..ir.variable import Variable
+from ..ir.variable import Variable, declared_like
 from ..opdef.definition import Op
 from ..opdef.gradient import is_constant, is_differentiable
 from .activity import flowing_inputs, flowing_outputs, variable_behind
@@ -300,16 +300,7 @@ def declare_like(block: Block, name: str, twin: str) -> Variable:
     """
     found = variable_behind(block, name)
     like = block.var_recursive(name) if found is None else found
-    variable = Variable(
-        block,
-        twin,
-        kind=like.kind,
-        shape=like.shape if like.has_shape else None,
-        dtype=like.dtype if like.has_dtype else None,
-        lod_level=like.lod_level,
-    )
-    block.declare(variable)
-    return variable
+    return declared_like(like, block, twin)
 
 
 def operator_beside(

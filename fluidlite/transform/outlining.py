@@ -9,10 +9,11 @@ from ..errors import ArgumentError
 from ..ground.dtypes import Kind
 from ..ir.analysis import free_reads, reads_of, writes_of
 from ..ir.block import Block
+from ..ir.block_order import order_blocks
 from ..ir.operator import Operator, OpRole
 from ..ir.program import Program, copy_operator
 from ..ir.variable import Variable
-from .blocks import ENDS, put_parents_first, subtree
+from .blocks import ENDS, subtree
 from .editing import verified
 from .inserting import FreeNames
 from .selecting import Operators, operators_of, place_of, positions_of
@@ -134,7 +135,7 @@ def _outline(copied: Program, places: Sequence[tuple[int, int]], before: set[int
     block.set_ops(ops)
     _drive(block, inside, results, chosen)
     block.set_ops([*block.ops, *rest])
-    put_parents_first(copied)
+    order_blocks(copied)
 
 
 def _divided(block: Block, chosen: Sequence[Operator]) -> tuple[list[str], set[str]]:

@@ -11,7 +11,7 @@ from ..ir.analysis import fed_names
 from ..ir.block import Block
 from ..ir.operator import Operator
 from ..ir.program import Program
-from ..ir.variable import Variable
+from ..ir.variable import Variable, variable_like
 from ..opdef.definition import lookup
 from ..opdef.spec import Spec
 from .blocks import ENDS, keep_only, subtree
@@ -284,15 +284,7 @@ def declared_while(versions: Versions, wanted: Iterable[Version]) -> dict[Versio
 
 def plain_variable(block: Block, name: str, like: Variable) -> Variable:
     """A variable that is declared like another one, and does not stay between runs."""
-    return Variable(
-        block,
-        name,
-        kind=like.kind,
-        shape=like.shape if like.has_shape else None,
-        dtype=like.dtype if like.has_dtype else None,
-        lod_level=like.lod_level,
-        stop_gradient=like.stop_gradient,
-    )
+    return variable_like(like, block, name, stop_gradient=like.stop_gradient)
 
 
 def _become_whole(

@@ -10,7 +10,7 @@ from ..errors import DTypeError, FluidError, LoDError, RewriteError, ShapeError
 from ..ir.block import Block
 from ..ir.foreign import Mark, has_effect
 from ..ir.operator import EMPTY, Operator, OpRole
-from ..ir.variable import Variable
+from ..ir.variable import Variable, variable_like
 from ..opdef.definition import lookup
 from ..opdef.spec import Spec
 from .editing import copied_operator
@@ -144,16 +144,8 @@ def _template(match: Match, operands: Mapping[str, Variable | None]) -> Template
 
 def _stand_in(variable: Variable, name: str, block: Block) -> Variable:
     """A variable with what is known of another one, under the name of an operand."""
-    stand_in = Variable(
-        block,
-        name,
-        kind=variable.kind,
-        shape=variable.shape if variable.has_shape else None,
-        dtype=variable.dtype if variable.has_dtype else None,
-        lod_level=variable.lod_level,
-        persistable=variable.persistable,
-        stop_gradient=variable.stop_gradient,
-    )
+    flags = {"persistable": variable.persistable, "stop_gradient": variable.stop_gradient}
+    stand_in = variable_like(variable, block, name, **flags)
     block.declare(stand_in)
     return stand_in
 
