@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import unique_name
 from ..errors import ArgumentError
-from ..ir.analysis import blocks_driven_by
+from ..ir.analysis import blocks_driven_by, undeclared_inside
 from ..ir.block import Block
 from ..ir.builder import Builder
 from ..ir.operator import EMPTY, Operator
@@ -27,7 +27,8 @@ def expand(
     """A program in which operators that are compositions stand as their parts.
 
     Gradient operators become what the rules of their operators say, so that a gradient is plain
-    arithmetic.  Shapes have to be known: :func:`specialize` declares them.
+    arithmetic.  Shapes have to be known: :func:`specialize` declares them.  In the block of a loop,
+    operators that read what the loop hands in without a declaration stay as they are.
 
     Args:
         program: stays as it is.
@@ -51,9 +52,13 @@ def expand(
     chosen = _chooser(types)
 
     def change(copied: Program) -> None:
+        current, undeclared = copied.current_block_idx, undeclared_inside(copied)
         with unique_name.guard(FreeNames(copied)):
             for block in copied.blocks:
-                block.set_ops(_expanded(block, chosen, whole))
+                copied.current_block_idx = block.idx  # where arithmetic on variables goes
+                unknown = undeclared.get(block.idx, set())
+                block.set_ops(_expanded(block, chosen, whole, unknown))
+        copied.current_block_idx = current
 
     return transformed(program, change)
 
@@ -69,8 +74,12 @@ def _chooser(
     return lambda op: op.type in listed
 
 
-def _expanded(block: Block, chosen: Callable[[Operator], bool], whole: bool) -> list[Operator]:
-    """The operators of a block, some of them as their parts."""
+def _expanded(
+    block: Block, chosen: Callable[[Operator], bool], whole: bool, unknown: set[str]
+) -> list[Operator]:
+    """The operators of a block, some of them as their parts; those that read names whose shapes in
+    the block are unknown stay.
+    """
     ops: list[Operator] = []
     waiting = list(reversed(block.ops))
     begun: set[int] = set()  #: parts, of which further parts may be taken
@@ -79,7 +88,8 @@ def _expanded(block: Block, chosen: Callable[[Operator], bool], whole: bool) -> 
         definition = op.definition
         is_composite = definition is not None and definition.expand is not None
         wanted = id(op) in begun or chosen(op)
-        if not (is_composite and wanted) or blocks_driven_by(op):
+        is_known = unknown.isdisjoint(op.input_arg_names)
+        if not (is_composite and wanted and is_known) or blocks_driven_by(op):
             ops.append(op)
             continue
         parts = _parts_of(op, block)

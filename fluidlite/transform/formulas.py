@@ -7,13 +7,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ..errors import ArgumentError, UnknownVariableError, suggestion
+import numpy as np
+
+from ..ground.dtypes import as_dtype
 from ..ground.quoting import escaping, latex_name
 from ..ir.analysis import reads_of, writes_of
 from ..ir.literal import key_text, name_text, value_text
 from ..ir.operator import EMPTY, Operator
 from ..ir.program import Program
 from ..ir.variable import Variable
+from .selecting import names_in_block_0
 
 _WIDTH = 72  #: letters of a line; what is longer gets a name of its own
 
@@ -194,18 +197,9 @@ def formula(
     >>> print(transform.formula(fluid.default_main_program(), loss))
     mean_0.tmp_0 = mean((x @ w - 1.0)^2)
     """
-    if not isinstance(program, Program):
-        raise ArgumentError(f"expected a program, got {program!r:.60}")
-    listed = [outputs] if isinstance(outputs, (str, Variable)) else list(outputs)
-    goals = [v if isinstance(v, str) else v.name for v in listed]
-    block = program.global_block()
-    for name in goals:
-        if name not in block.vars:
-            raise UnknownVariableError(
-                f"block 0 has no variable {name!r}{suggestion(name, block.vars)}"
-            )
-    known = {v if isinstance(v, str) else v.name for v in inputs}
-    return _Equations(block.ops, goals, known).formula()
+    goals = names_in_block_0(program, outputs)
+    known = set(names_in_block_0(program, inputs))
+    return _Equations(program.global_block().ops, goals, known).formula()
 
 
 class _Equations:
@@ -223,10 +217,14 @@ class _Equations:
 
     def formula(self) -> Formula:
         for position, op in enumerate(self.ops):
-            for slot, names in op.outputs.items():
-                for k, name in enumerate(names):
-                    if name != EMPTY and name not in self.inputs:
-                        self._take(position, name, term_of(op, self._term, slot, k))
+            written = [
+                (name, term_of(op, self._term, slot, k))
+                for slot, names in op.outputs.items()
+                for k, name in enumerate(names)
+                if name != EMPTY and name not in self.inputs
+            ]
+            for name, term in written:  # which may be what the operator reads, too
+                self._take(position, name, term)
         goals = [(name, self.terms.get(name, Term("name", (), name))) for name in self.goals]
         named = {name for name, _ in self.equations}
         more = [each for each in self.equations if each[0] not in self.goals]
@@ -330,12 +328,16 @@ def term_of(op: Operator, term: Terms, slot: str, k: int = 0) -> Term:
     if op.type in _COMPARE:
         return Term(_COMPARE[op.type], parts)
     shown = {n: v for n, v in op.attrs.items() if n not in _SILENT}
+    if op.has_attr("reduce_all") and not op.attr("reduce_all"):
+        shown = {"dim": op.attr("dim"), **shown}
     said = ", ".join(f"{key_text(name)}={value_text(value)}" for name, value in shown.items())
     whole = Term(_NAMES.get(op.type) or key_text(op.type), parts, said)
-    visible = [s for s, names in op.outputs.items() if any(n != EMPTY for n in names)]
-    hidden = getattr(op.definition, "outputs", ())
-    seen = [s for s in visible if not any(o.name == s and o.hidden for o in hidden)]
-    if len(seen) <= 1 and len(op.outputs.get(slot, ())) <= 1:
+    declared = getattr(op.definition, "outputs", ())
+    hidden = {o.name for o in declared if o.hidden}
+    is_gradient = getattr(op.definition, "derived_from", None) is not None
+    there = {s for s, names in op.outputs.items() if any(n != EMPTY for n in names)}
+    seen = {o.name for o in declared} if is_gradient else there - hidden
+    if slot not in hidden and len(seen) <= 1 and len(op.outputs.get(slot, ())) <= 1:
         return whole
     index = f"[{k}]" if len(op.output(slot)) > 1 else ""
     return Term(f"{slot}{index} of", (whole,))
@@ -402,6 +404,14 @@ def _same(op: Operator, term: Terms) -> Term:
     return term(op.input("X")[0])
 
 
+def _cast(op: Operator, term: Terms) -> Term | None:
+    """The value itself, unless an integer or a truth value is made of another kind of number."""
+    source, target = as_dtype(op.attr("in_dtype")), as_dtype(op.attr("out_dtype"))
+    if target.is_float or np.can_cast(source.dtype, target.dtype, "same_kind"):
+        return _same(op, term)
+    return Term("cast", (_same(op, term),), str(target))
+
+
 def _constant(op: Operator, term: Terms) -> Term | None:
     return None if op.inputs.get("ValueTensor") else _number(op.attr("value"))
 
@@ -415,7 +425,7 @@ def _listed(op: Operator, term: Terms) -> Term | None:
 _SPECIAL: dict[str, Callable[[Operator, Terms], Term | None]] = {
     "assign": _same,
     "assign_value": _listed,
-    "cast": _same,
+    "cast": _cast,
     "fill_constant": _constant,
     "fill_zeros_like": lambda op, term: _number(0.0),
     "fill_any_like": lambda op, term: _number(op.attr("value")),

@@ -58,7 +58,15 @@ def _scaled(x: Any, a: str, b: str) -> Any:
 
 
 def _filled(f: Any) -> Any:
-    return attributes(f.fill_constant(shape=[1], dtype="float32", value=2.0), ..., c="value")
+    return attributes(
+        f.fill_constant(shape=[1], dtype="float32", value=2.0), ..., c="value", sizes="shape"
+    )
+
+
+def _is_within(sizes: Any, shape: Any) -> bool:
+    """Whether a constant of some sizes times a value of a shape has that shape."""
+    aligned = zip(reversed(sizes), reversed(shape))
+    return len(sizes) <= len(shape) and all(size in (1, whole) for size, whole in aligned)
 
 
 def _turned(x: Any, name: str) -> Any:
@@ -87,7 +95,8 @@ LAWS: tuple[Law, ...] = (
          lambda x, a, b, c, d: abs(a * b) < 1e30 and abs(b * c + d) < 1e30),
     _law("(a x) y = a (x y)", lambda x, y: attributes(scale(x), a="scale") * y,
          lambda x, y, a: scale(x * y, a), lambda x, y: x.shape == y.shape),
-    _law("constant(c) x = c x", lambda f, x: _filled(f) * x, lambda x, c: scale(x, c)),
+    _law("constant(c) x = c x", lambda f, x: _filled(f) * x, lambda x, c: scale(x, c),
+         lambda x, sizes: _is_within(sizes, x.shape)),
     _law("1 / (1 / x) = x", lambda x: reciprocal(reciprocal(x)), lambda x: x),
     _law("log(exp(x)) = x", lambda x: log(exp(x)), lambda x: x),
     _law("exp(log(x)) = x", lambda x: exp(log(x)), lambda x: x),

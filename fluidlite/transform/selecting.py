@@ -59,6 +59,28 @@ def name_of(variable: ValueLike) -> str:
     return name
 
 
+def names_in_block_0(
+    program: Program, variables: Iterable[Variable | str] | Variable | str
+) -> list[str]:
+    """The names of the variables of block 0 that an argument means: one, or several.
+
+    Raises:
+        UnknownVariableError: block 0 has no variable of a name.
+        ArgumentError: it means none.
+    """
+    if not isinstance(program, Program):
+        raise ArgumentError(f"expected a program, got {program!r:.60}")
+    listed = [variables] if isinstance(variables, (str, Variable)) else variables
+    if not isinstance(listed, Iterable):
+        raise ArgumentError(f"expected variables or their names, got {listed!r:.60}")
+    names = [name_of(v) for v in listed]
+    known = program.global_block().vars
+    for name in names:
+        if name not in known:
+            raise UnknownVariableError(f"block 0 has no variable {name!r}{suggestion(name, known)}")
+    return names
+
+
 def variable_of(program: Program, which: ValueLike) -> Variable:
     """The variable of a program that an argument means: a name means that of block 0, or that of
     the only block which has one.

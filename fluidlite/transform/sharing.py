@@ -13,6 +13,7 @@ from ..ir.program import Program
 from ..ir.pruning import drop_unused
 from ..ir.variable import Variable
 from .editing import verified
+from .selecting import names_in_block_0
 
 
 def share(program: Program, keep: Iterable[Variable | str] | None = None) -> Program:
@@ -35,7 +36,7 @@ def share(program: Program, keep: Iterable[Variable | str] | None = None) -> Pro
       exp_0.tmp_0 = exp(x)
     """
 
-    names_kept = None if keep is None else {v if isinstance(v, str) else v.name for v in keep}
+    names_kept = None if keep is None else set(names_in_block_0(program, keep))
 
     def change(copied: Program) -> None:
         block = copied.global_block()

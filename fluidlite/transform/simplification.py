@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..errors import ArgumentError
 from ..ground.console import say
 from ..ground.quoting import escaping
-from ..ir.analysis import reads_of, writes_of
+from ..ir.analysis import reads_of, undeclared_inside, writes_of
 from ..ir.operator import OpRole
 from ..ir.program import Program
 from ..ir.variable import Variable
@@ -17,6 +17,7 @@ from .expansion import expand
 from .formulas import Formula, formula
 from .laws import LAWS, Law
 from .rewriting import rewriting
+from .selecting import names_in_block_0
 from .sharing import drop_unneeded, share
 from .specialization import fold_constants
 
@@ -135,8 +136,7 @@ def _goals(
     program: Program, outputs: Iterable[Variable | str] | Variable | str | None
 ) -> list[str]:
     if outputs is not None:
-        listed = [outputs] if isinstance(outputs, (str, Variable)) else list(outputs)
-        return [v if isinstance(v, str) else v.name for v in listed]
+        return names_in_block_0(program, outputs)
     block = program.global_block()
     read = {name for op in block.ops if op.type != "fetch" for name in reads_of(op)}
     written = dict.fromkeys(name for op in block.ops for name in writes_of(op))
@@ -145,11 +145,13 @@ def _goals(
 
 def _can_expand(program: Program) -> bool:
     """Whether there are gradient operators, all of whose inputs have known sizes."""
+    undeclared = undeclared_inside(program)
     derived = [
         op
         for block in program.blocks
         for op in block.ops
         if getattr(op.definition, "derived_from", None) is not None
+        and undeclared.get(block.idx, set()).isdisjoint(op.input_arg_names)  # others stay
     ]
     read = (op.block.find_var_recursive(n) for op in derived for n in op.input_arg_names)
     return bool(derived) and all(v is not None and v.has_shape and -1 not in v.shape for v in read)

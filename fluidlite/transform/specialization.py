@@ -20,6 +20,7 @@ from ..opdef.interpreter import Eval
 from .editing import transformed
 from .freezing import ConstantMaker
 from .inserting import FreeNames
+from .selecting import names_in_block_0
 from .sharing import results_of
 
 #: elements of the largest constant that stands in a program
@@ -60,6 +61,8 @@ def specialize(
     fed = {name: _fitting(program, name, value) for name, value in (feed or {}).items()}
     sizes = {name: _sizes(program, name, given) for name, given in (shapes or {}).items()}
 
+    kept = set(names_in_block_0(program, keep))
+
     def change(copied: Program) -> None:
         block = copied.global_block()
         for name, shape in sizes.items():
@@ -74,7 +77,7 @@ def specialize(
         others = [op for op in block.ops if not (op.type == "feed" and _feeds(op, fed))]
         block.set_ops([*maker.ops, *others])
         if fed:
-            _fold(copied, {v if isinstance(v, str) else v.name for v in keep})
+            _fold(copied, kept)
 
     return transformed(program, change)
 
@@ -96,7 +99,7 @@ def fold_constants(program: Program, keep: Iterable[Variable | str] = ()) -> Pro
     >>> print(transform.formula(transform.fold_constants(fluid.default_main_program()), y))
     tmp_0 = x + 1.0
     """
-    names = {v if isinstance(v, str) else v.name for v in keep}
+    names = set(names_in_block_0(program, keep))
     return transformed(program, lambda copied: _fold(copied, names))
 
 

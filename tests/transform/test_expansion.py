@@ -81,3 +81,46 @@ def test_names_of_parts_take_no_name_that_is_there():
     (a,) = computed(program, {"x": np.ones(2, "float32")}, ["x@GRAD"])
     (b,) = computed(plain, {"x": np.ones(2, "float32")}, ["x@GRAD"])
     np.testing.assert_allclose(a, b, rtol=1e-6)
+
+
+def loop_of(kind):
+    """A loss through a block, whose gradient operators stand in a block, too."""
+    x = fluid.data("x", [3, 2, 4])
+    x.stop_gradient = False
+    L = fluid.layers
+    if kind == "while":
+        count, most = L.fill_constant([1], "int64", 0), L.fill_constant([1], "int64", 3)
+        total, goes_on = L.scale(x, 1.0), L.less_than(count, most)
+        loop = L.While(goes_on)
+        with loop.block():
+            L.assign(L.tanh(total), total)
+            L.increment(count, 1)
+            L.less_than(count, most, cond=goes_on)
+    elif kind == "recurrent":
+        rnn, first = L.StaticRNN(), L.fill_constant([2, 4], "float32", 0.5)
+        with rnn.step():
+            step = rnn.step_input(x)
+            memory = rnn.memory(init=first)
+            hidden = L.tanh(step * memory)
+            rnn.update_memory(memory, hidden)
+            rnn.step_output(hidden)
+        total = rnn()
+    else:
+        total = L.cond(L.reduce_sum(x) > 0.0, lambda: L.exp(L.tanh(x)), lambda: x)
+    loss = L.mean(L.square(total))
+    fluid.append_backward(loss)
+    return loss
+
+
+@pytest.mark.parametrize("change", [transform.expand, transform.simplify], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("kind", ["while", "recurrent", "cond"])
+def test_gradients_in_the_blocks_of_loops_and_branches_are_written_out_there(kind, change):
+    loss = loop_of(kind)
+    main = fluid.default_main_program()
+    changed = change(main)
+    assert any(op.type == "tanh_grad" for block in main.blocks for op in block.ops)
+    assert not any(op.type == "tanh_grad" for block in changed.blocks for op in block.ops)
+    feed = {"x": np.random.default_rng(0).uniform(0.1, 1.0, size=[3, 2, 4]).astype("float32")}
+    fetches = [loss.name, "x@GRAD"]
+    for a, b in zip(computed(main, feed, fetches), computed(changed, feed, fetches)):
+        np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-7)

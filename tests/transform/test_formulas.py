@@ -82,3 +82,42 @@ def test_long_chains_are_cut_into_lines():
         x = fluid.layers.tanh(x)
     lines = str(formula(main(), x)).splitlines()
     assert len(lines) > 100 and max(map(len, lines)) < 120
+
+
+def test_what_an_operator_writes_in_place_is_read_as_it_was():
+    program = fluid.Program.parse("""
+program (seed=0) {
+  block 0 {
+    data x: float32[4]
+    data n: float32[4]
+    var  y: float32[4]
+
+    {Out=n, Mask=y} = dropout(X=n)
+    y = elementwise_add(X=y, Y=n)
+  }
+}
+""")
+    assert str(formula(program, ["y"])).split("\n")[0] == ("y = Mask of(dropout(n)) + dropout(n)")
+
+
+def test_hidden_outputs_are_not_taken_for_the_result():
+    x = fluid.data("x", [4, 3])
+    label = fluid.data("label", [4, 1], "int64")
+    loss, soft = fluid.layers.softmax_with_cross_entropy(x, label, return_softmax=True)
+    text = str(formula(main(), [loss, soft]))
+    assert text.count("Softmax of(") == 1
+
+
+def test_sums_say_over_what_they_go():
+    x = fluid.data("x", [4, 3])
+    whole, columns = fluid.layers.reduce_sum(x), fluid.layers.reduce_sum(x, dim=0)
+    assert str(formula(main(), [whole, columns])) == (
+        f"{whole.name} = sum(x)\n{columns.name} = sum(x, dim=[0])"
+    )
+
+
+def test_conversions_that_change_values_are_shown():
+    x = fluid.data("x", [4])
+    whole = fluid.layers.cast(x, "int64")
+    back = fluid.layers.cast(whole, "float32")
+    assert str(formula(main(), back)) == (f"{back.name} = cast(x, int64)")

@@ -7,7 +7,7 @@ from surgery_trials import Subject
 
 import fluidlite as fluid
 from fluidlite import transform
-from fluidlite.errors import ArgumentError
+from fluidlite.errors import ArgumentError, UnknownVariableError
 from fluidlite.transform.laws import LAWS
 
 L = fluid.layers
@@ -133,3 +133,20 @@ def test_random_programs_compute_what_they_did():
         subject = Subject(seed)
         simple = transform.simplify(subject.main, subject.fetch)
         subject.check(subject.computed(simple, subject.startup))
+
+
+def test_a_constant_that_makes_a_value_larger_is_no_factor():
+    x = fluid.data("x", [3])
+    larger = L.fill_constant([2, 3], "float32", 2.0) * x
+    unknown = L.fill_constant([2, 3], "float32", 2.0) * fluid.data("u", [None, 3])
+    simple = transform.simplify(main(), [larger, unknown])
+    assert [op.type for op in simple.global_block().ops].count("elementwise_mul") == 2
+
+
+@pytest.mark.parametrize("keeping", ["simplify", "share", "fold_constants", "formula"])
+def test_variables_that_are_not_there_are_named(keeping):
+    fluid.layers.exp(fluid.data("x", [2]))
+    with pytest.raises(UnknownVariableError, match="block 0 has no variable 'nope'"):
+        getattr(transform, keeping)(main(), ["nope"])
+    with pytest.raises(ArgumentError, match="expected variables or their names, got 3"):
+        getattr(transform, keeping)(main(), 3)
