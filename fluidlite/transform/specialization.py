@@ -61,7 +61,7 @@ def specialize(
     fed = {name: _fitting(program, name, value) for name, value in (feed or {}).items()}
     sizes = {name: _sizes(program, name, given) for name, given in (shapes or {}).items()}
 
-    kept = set(names_in_block_0(program, keep))
+    goals = set(names_in_block_0(program, keep))
 
     def change(copied: Program) -> None:
         block = copied.global_block()
@@ -77,7 +77,7 @@ def specialize(
         others = [op for op in block.ops if not (op.type == "feed" and _feeds(op, fed))]
         block.set_ops([*maker.ops, *others])
         if fed:
-            _fold(copied, kept)
+            _fold(copied, goals)
 
     return transformed(program, change)
 
