@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import TypeAlias, overload
+from typing import TypeAlias, cast
 
 from .. import unique_name
 from ..errors import ArgumentError, UnknownVariableError
@@ -14,7 +14,7 @@ from ..ir.operator import EMPTY, Operator
 from ..ir.program import Program, program_guard
 from ..ir.variable import Variable
 from .editing import copied_operator, transformed
-from .merging import Pair, programs_of
+from .merging import Programs, programs_of
 from .replacing import check_alike, check_gradients, read_instead
 from .selecting import Operators, operators_of, place_of, positions_of
 from .versions import Versions, mentions
@@ -23,15 +23,7 @@ Results: TypeAlias = Variable | Sequence[Variable | None] | None
 Insertion: TypeAlias = Callable[..., Results] | Operator | Iterable[Operator]
 
 
-@overload
-def insert_before(program: Program, at: Operators, what: Insertion) -> Program: ...
-
-
-@overload
-def insert_before(program: Pair, at: Operators, what: Insertion) -> Pair: ...
-
-
-def insert_before(program: Program | Pair, at: Operators, what: Insertion) -> Program | Pair:
+def insert_before(program: Programs, at: Operators, what: Insertion) -> Programs:
     """A program with more operators in front of some.
 
     Args:
@@ -63,15 +55,7 @@ def insert_before(program: Program | Pair, at: Operators, what: Insertion) -> Pr
     return _inserted(program, at, what, behind=False)
 
 
-@overload
-def insert_after(program: Program, at: Operators, what: Insertion) -> Program: ...
-
-
-@overload
-def insert_after(program: Pair, at: Operators, what: Insertion) -> Pair: ...
-
-
-def insert_after(program: Program | Pair, at: Operators, what: Insertion) -> Program | Pair:
+def insert_after(program: Programs, at: Operators, what: Insertion) -> Programs:
     """A program with more operators behind some.
 
     Args:
@@ -99,9 +83,7 @@ def insert_after(program: Program | Pair, at: Operators, what: Insertion) -> Pro
     return _inserted(program, at, what, behind=True)
 
 
-def _inserted(
-    program: Program | Pair, at: Operators, what: Insertion, behind: bool
-) -> Program | Pair:
+def _inserted(program: Programs, at: Operators, what: Insertion, behind: bool) -> Programs:
     main, *startups = programs_of(program, "the program")
     places = positions_of(operators_of(main, at))
     grown = [startup.clone() for startup in startups]
@@ -109,7 +91,7 @@ def _inserted(
     changed = transformed(main, insert)
     for startup in grown:
         startup.verify()
-    return (changed, grown[0]) if grown else changed
+    return cast("Programs", (changed, grown[0]) if grown else changed)
 
 
 def _insert(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TypeAlias, overload
+from typing import TypeAlias, TypeVar, cast
 
 import numpy as np
 
@@ -25,33 +25,16 @@ from .selecting import VariableLike, name_of, variable_of
 
 #: what trains: a main program and the startup program that gives its variables their first values
 Pair: TypeAlias = tuple[Program, Program]
+Programs = TypeVar("Programs", Program, Pair)
 Shared: TypeAlias = Iterable[VariableLike] | Mapping[VariableLike, VariableLike] | None
 
 
-@overload
 def merge(
-    a: Program,
-    b: Program,
+    a: Programs,
+    b: Programs,
     shared: Shared = None,
     scopes: tuple[Scope, Scope] | None = None,
-) -> Program: ...
-
-
-@overload
-def merge(
-    a: Pair,
-    b: Pair,
-    shared: Shared = None,
-    scopes: tuple[Scope, Scope] | None = None,
-) -> Pair: ...
-
-
-def merge(
-    a: Program | Pair,
-    b: Program | Pair,
-    shared: Shared = None,
-    scopes: tuple[Scope, Scope] | None = None,
-) -> Program | Pair:
+) -> Programs:
     """One program that does what one program does, and then what another one does.
 
     Variables that both share keep the name of the first; others of the second that have a name of
@@ -98,7 +81,7 @@ def merge(
         known = {old for old, new in one.items() if _initializers(startup, new)}
         append = partial(_append, other=other, names=names, one=one, known=known)
         merged.append(transformed(startup, append))
-    return merged[0] if isinstance(a, Program) else (merged[0], merged[1])
+    return cast("Programs", merged[0] if isinstance(a, Program) else (merged[0], merged[1]))
 
 
 def programs_of(given: Program | Pair, which: str) -> list[Program]:
