@@ -48,7 +48,7 @@ def value_graph(program: Program, block: int = 0) -> networkx.DiGraph[Any]:
     import networkx as nx
 
     need_program(program)
-    if not 0 <= block < program.num_blocks:
+    if not isinstance(block, int) or not 0 <= block < program.num_blocks:
         raise ArgumentError(f"expected a block from 0 to {program.num_blocks - 1}, got {block!r}")
     inside = program.blocks[block]
     network: networkx.DiGraph[Any] = nx.DiGraph(program=program, block=block)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import numbers
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
@@ -37,8 +38,8 @@ Names = Iterable["Variable | str"]
 @api_boundary
 def vmap(
     program: Program,
-    inputs: Names | Mapping[str, int],
-    outputs: Names | None = None,
+    inputs: Names | Variable | str | Mapping[str, int],
+    outputs: Names | Variable | str | None = None,
     size: int | None = None,
     explain: bool = False,
 ) -> Transformed:
@@ -92,8 +93,8 @@ def vmap(
 @api_boundary
 def batching_ways(
     program: Program,
-    inputs: Names | Mapping[str, int],
-    outputs: Names | None = None,
+    inputs: Names | Variable | str | Mapping[str, int],
+    outputs: Names | Variable | str | None = None,
     size: int | None = None,
 ) -> tuple[BatchingWay, ...]:
     """How :func:`vmap` batches each operator that depends on an input, in order.
@@ -115,17 +116,29 @@ def batching_ways(
     return tuple(report.ways)
 
 
-def _axes_of(inputs: Names | Mapping[str, int]) -> dict[str, int]:
+def _axes_of(inputs: Names | Variable | str | Mapping[str, int]) -> dict[str, int]:
     """The place of the new dimension of each input."""
     if isinstance(inputs, Mapping):
-        axes = {_name_of(name): axis for name, axis in inputs.items()}
-    elif isinstance(inputs, (str, Variable)):
-        axes = {_name_of(inputs): 0}
+        axes = {_name_of(name): _whole(axis, "a place") for name, axis in inputs.items()}
     else:
-        axes = {_name_of(name): 0 for name in inputs}
+        axes = dict.fromkeys(_names_of(inputs), 0)
     if not axes:
         raise ArgumentError("expected at least one input that gets a new dimension, got none")
     return axes
+
+
+def _names_of(variables: Names | Variable | str) -> list[str]:
+    if isinstance(variables, (str, Variable)):
+        return [_name_of(variables)]
+    if not isinstance(variables, Iterable):
+        raise ArgumentError(f"expected variables or their names, got {variables!r:.60}")
+    return [_name_of(each) for each in variables]
+
+
+def _whole(number: object, what: str) -> int:
+    if not isinstance(number, numbers.Integral):
+        raise ArgumentError(f"expected {what} as an integer, got {number!r:.60}")
+    return int(number)
 
 
 def _name_of(variable: Variable | str) -> str:
@@ -183,16 +196,16 @@ class _Vmap:
     def __init__(
         self,
         program: Program,
-        inputs: Names | Mapping[str, int],
-        outputs: Names | None,
+        inputs: Names | Variable | str | Mapping[str, int],
+        outputs: Names | Variable | str | None,
         size: int | None,
     ) -> None:
         self.axes: dict[str, int] = _axes_of(inputs)
         self.ways: list[BatchingWay] = []
-        self._wanted = None if outputs is None else [_name_of(each) for each in outputs]
+        self._wanted = None if outputs is None else _names_of(outputs)
         for name in (*self.axes, *(self._wanted or ())):
             _need(program, name)
-        if size is not None and size < 1:
+        if size is not None and _whole(size, "the number of examples") < 1:
             raise ArgumentError(f"expected at least one example, got size={size}")
         self._size = -1 if size is None else size
         self._program = program

@@ -307,7 +307,11 @@ def _rename(given: argparse.Namespace) -> int:
     names: dict[str, str] = {}
     for text in given.names:
         in_file = text.startswith("@") and "=" not in text
-        names.update(_names_in(text[1:]) if in_file else [_pair("OLD=NEW", text)])
+        pairs = _names_in(text[1:]) if in_file else dict([_pair("OLD=NEW", text)])
+        twice = next((old for old, new in pairs.items() if names.get(old, new) != new), None)
+        if twice is not None:
+            raise UsageError(f"{twice!r} has two new names, {names[twice]!r} and {pairs[twice]!r}")
+        names.update(pairs)
     model = read_model(given.model)
     renaming: dict[str | Variable, str] = dict(names.items())
     program = rename(model.program, renaming)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeAlias
 
@@ -257,7 +257,11 @@ def chosen(program: Program, given: Variables, what: str) -> list[str]:
         UnknownVariableError: there is no such variable.
         ArgumentError: nothing is named, something twice, or a variable that holds no real numbers.
     """
-    listed = [given] if isinstance(given, (Variable, str)) else list(given)
+    if not isinstance(program, Program):
+        raise ArgumentError(f"expected a program, got {program!r:.60}")
+    listed = [given] if isinstance(given, (Variable, str)) else given
+    if not isinstance(listed, Iterable):
+        raise ArgumentError(f"expected variables or names in {what}, got {given!r:.60}")
     block, names = program.global_block(), []
     for named in listed:
         if not isinstance(named, (Variable, str)):

@@ -295,3 +295,16 @@ class TestRefused:
         made = vmap(fluid.default_main_program(), [y], [z])
         (found,) = run(made.program, {y.name: np.full([2, 3], 3.0)}, made.outputs)
         assert found.tolist() == [[9.0] * 3] * 2
+
+
+def test_one_output_may_stand_alone_and_other_types_are_refused():
+    x = fluid.data("x", [3])
+    y = layers.exp(x)
+    program = fluid.default_main_program()
+    assert [v.shape for v in vmap(program, x, y, size=2).outputs] == [(2, 3)]
+    with pytest.raises(ArgumentError, match="expected a place as an integer, got 'a'"):
+        vmap(program, {"x": "a"})
+    with pytest.raises(ArgumentError, match="number of examples as an integer, got 1.5"):
+        vmap(program, x, size=1.5)
+    with pytest.raises(ArgumentError, match="expected variables or their names, got 3"):
+        vmap(program, x, 3)

@@ -233,6 +233,8 @@ def test_rename_takes_a_map_in_a_file(models, capsys):
     assert "expected an object of JSON" in refused(capsys, *words, status=2)
     words = ["rename", "model", "-o", "made/"]
     assert "expected OLD=NEW, got 'x'" in refused(capsys, *words, "x", status=2)
+    both = refused(capsys, *words, "x=one", "x=other", status=2)
+    assert "'x' has two new names, 'one' and 'other'" in both
 
 
 def test_renaming_onto_a_name_that_is_there_changes_nothing(models, capsys):

@@ -450,3 +450,13 @@ def test_random_numbers_in_a_loop_are_not_drawn_again_by_a_linear_map():
 @pytest.mark.parametrize("seed", range(6))
 def test_derivatives_of_random_programs_are_the_same_in_both_modes(seed):
     derivative_programs.check(seed)
+
+
+@pytest.mark.parametrize("make", [transform.jvp, transform.vjp, transform.hvp, transform.jacobian])
+def test_arguments_of_other_types_are_errors_of_the_package(make):
+    x = fluid.data("x", [3], D)
+    y = layers.reduce_sum(layers.square(x))
+    with pytest.raises(ArgumentError, match="expected variables or names in inputs, got 3"):
+        make(fluid.default_main_program(), y, 3)
+    with pytest.raises(ArgumentError, match="expected a program, got 3"):
+        make(3, y, x)
