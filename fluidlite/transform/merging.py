@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TypeAlias, TypeVar, cast
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 
@@ -81,7 +81,7 @@ def merge(
         known = {old for old, new in one.items() if _initializers(startup, new)}
         append = partial(_append, other=other, names=names, one=one, known=known)
         merged.append(transformed(startup, append))
-    return cast("Programs", merged[0] if isinstance(a, Program) else (merged[0], merged[1]))
+    return merged[0] if isinstance(a, Program) else (merged[0], merged[1])
 
 
 def programs_of(given: Program | Pair, which: str) -> list[Program]:
