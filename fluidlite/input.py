@@ -12,7 +12,7 @@ from .ground.missing_names import answer
 from .ground.public_names import list_public_names
 from .ground.tracebacks import api_boundaries
 from .ir.variable import Variable
-from .layers.io import as_sizes, fed_variable
+from .layers.io import fed_variable, sizes_or_names
 from .layers.layer import LayerBuilder, layer
 from .layers.nn import EMBEDDING, depth_of, new_table, padding_row
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 
 def data(
-    name: str, shape: Sequence[int | None], dtype: DTypeLike = "float32", lod_level: int = 0
+    name: str, shape: Sequence[int | str | None], dtype: DTypeLike = "float32", lod_level: int = 0
 ) -> Variable:
     """A variable of block 0 that is fed.
 
     Args:
         name: its name, the key of the feed.
-        shape: sizes; None or -1 where unknown.
+        shape: sizes; None or -1 where unknown, or a name: sizes of one name are equal.
         dtype: element type of what is fed.
         lod_level: number of levels of sequences.
 
@@ -42,7 +42,7 @@ def data(
     >>> fluid.data("x", [None, 4], "float32").shape
     (-1, 4)
     """
-    return fed_variable(name, as_sizes(name, shape), dtype, lod_level)
+    return fed_variable(name, sizes_or_names(name, shape), dtype, lod_level)
 
 
 @layer(family=EMBEDDING)

@@ -9,13 +9,13 @@ BLOCK; a list is what its elements are, and a list of nothing an :class:`EmptyLi
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 from ..ground.dtypes import DType
-from ..opdef.attribute import BlockRef, Long
+from ..opdef.attribute import KINDS, BlockRef, Long
 
 #: words that stand in front of a value whose wire type it does not show, and what they mean
 TYPE_WORDS = {
@@ -28,12 +28,38 @@ TYPE_WORDS = {
     "booleans": "BOOLEANS",
     "strings": "STRINGS",
 }
+#: a word in front of a list -> the annotation whose conversion it asks for
+_LISTS = {
+    "longs": "list[Long]",
+    "ints": "list[int]",
+    "floats": "list[float]",
+    "booleans": "list[bool]",
+    "strings": "list[str]",
+    "blocks": "list[int]",
+}
+#: a word in front of a list -> what says in the values that it was there
+_WRAPPED: dict[str, Callable[[int], int]] = {"longs": Long, "blocks": BlockRef}
 #: the name of an element type -> the type
 ELEMENT_TYPES = {member.plain: member for member in DType}
 #: words that are values; a variable of such a name is written in quotes
 WORDS = frozenset({"true", "false", "nan", "inf", *TYPE_WORDS, *ELEMENT_TYPES})
 
 _PLAIN = re.compile(r"[A-Za-z_@/][A-Za-z0-9_.@/]*\Z")
+
+
+def as_list(word: str, values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The values of a list as attributes of its type keep them.
+
+    Args:
+        word: stands in front of the list, or would.
+        values: numbers, truth values or strings.
+
+    Raises:
+        TypeError, ValueError, OverflowError: a value is of another type.
+    """
+    converted: tuple[Any, ...] = KINDS[_LISTS[word]][1](values)
+    wrap = _WRAPPED.get(word)
+    return tuple(map(wrap, converted)) if wrap else converted
 
 
 class EmptyList(tuple[Any, ...]):

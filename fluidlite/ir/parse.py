@@ -9,7 +9,8 @@ The grammar; braces repeat, brackets are optional, capitals are kinds of tokens:
 
     declaration = ( "var" | "param" | "data" ) name ":" type { flag }
     type        = KIND [ tensor ] | tensor
-    tensor      = ( ELEMENT-TYPE | "?" ) "[" ( "?" | [ INTEGER { "," INTEGER } ] ) "]"
+    tensor      = ( ELEMENT-TYPE | "?" ) "[" ( "?" | [ size { "," size } ] ) "]"
+    size        = INTEGER | BARE  # a name for an unknown size: ASCII letters, digits and _
     flag        = "lod" "=" INTEGER | "rate" "=" number | [ "not" ] FLAG
 
     section     = "--" ( ROLE | "role" INTEGER ) "--"
@@ -49,13 +50,14 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from ..errors import FluidError, NoGradientError, ParseError, UnknownOperatorError, suggestion
 from ..ground.callsite import warn
 from ..ground.dtypes import Kind
-from ..opdef.attribute import KINDS, Attribute, BlockRef, Long, single_precision
+from ..opdef.attribute import Attribute, BlockRef, Long, single_precision
 from ..opdef.definition import Op, find, lookup
 from .block import Block
-from .literal import ELEMENT_TYPES, TYPE_WORDS, WORDS, EmptyList, unescaped, wire_type
+from .literal import ELEMENT_TYPES, TYPE_WORDS, WORDS, EmptyList, as_list, unescaped, wire_type
 from .nesting import nesting_fault
 from .operator import Operator
 from .operator_arguments import Names, names_by_slot
+from .size_names import size_name, sizes_and_names
 from .text import FLAGS, SECTIONS, only_output
 from .tokens import TOKEN, Token
 from .variable import Parameter, Variable
@@ -65,16 +67,6 @@ if TYPE_CHECKING:
 
 _ROLES = {words: role for role, words in SECTIONS.items()}
 _KINDS = {kind.name.lower(): kind for kind in Kind}
-#: a word in front of a list -> the annotation whose conversion it asks for
-_LISTS = {
-    "longs": "list[Long]",
-    "ints": "list[int]",
-    "floats": "list[float]",
-    "booleans": "list[bool]",
-    "strings": "list[str]",
-    "blocks": "list[int]",
-}
-_WRAPPED: dict[str, Callable[[int], int]] = {"longs": Long, "blocks": BlockRef}
 _DIGITS = 1000  # of an integer; Python itself refuses to read some thousands
 _ONLY_PARAMETERS = frozenset({"trainable", "is_data", "do_model_average", "is_distributed"})
 
@@ -318,7 +310,7 @@ class _Parser:
         place = self.token
         name = self.name()
         self.need(":")
-        fields = self.type_()
+        fields = self.type_(name)
         if word == "data":
             fields.update(is_data=True, stop_gradient=True)
         while self.token.kind == "bare":
@@ -337,7 +329,7 @@ class _Parser:
             self.fail(f"block {block.idx} declares {variable.name!r} twice", place)
         block.declare(variable)
 
-    def type_(self) -> dict[str, Any]:
+    def type_(self, variable: str) -> dict[str, Any]:
         fields: dict[str, Any] = {"kind": Kind.LOD_TENSOR, "dtype": None, "shape": None}
         if self.token.text in _KINDS:
             fields["kind"] = _KINDS[self.advance().text]
@@ -352,8 +344,20 @@ class _Parser:
         if self.take("?"):
             self.need("]")
         else:
-            fields["shape"] = self.share(tuple(self.separated(self.integer, "]")))
+            sizes = self.separated(lambda: self.size(variable), "]")
+            shape, fields["size_names"] = sizes_and_names(sizes)
+            fields["shape"] = self.share(shape)
         return fields
+
+    def size(self, variable: str) -> int | str:
+        """A size of a variable's shape, or its name."""
+        place = self.token
+        if place.kind != "bare":
+            return self.integer()
+        try:
+            return size_name(self.advance().text, variable, None)
+        except FluidError as error:
+            self.fail(str(error), place)
 
     def flag(self, fields: dict[str, Any], word: str) -> None:
         if self.take("lod"):
@@ -547,11 +551,9 @@ class _Parser:
             return EmptyList(TYPE_WORDS[word]) if word else ()
         word = word or wire_type(values).lower()
         try:
-            values = KINDS[_LISTS[word]][1](values)
+            return as_list(word, values)
         except (TypeError, ValueError, OverflowError):
             self.fail(f"expected a list of {word}", place)
-        wrap = _WRAPPED.get(word)
-        return tuple(map(wrap, values)) if wrap else values
 
     def literal(self) -> Any:
         token = self.token

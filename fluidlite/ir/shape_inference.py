@@ -9,9 +9,10 @@ from ..errors import FluidError, SlotError
 from ..ground.dtypes import Kind
 from ..opdef.definition import Op, first_slot
 from ..opdef.sequences import has_no_sequences
-from ..opdef.spec import Spec
+from ..opdef.spec import SizeNames, Spec
 from .declared import inferred_otherwise
 from .operator import EMPTY, Operator, located
+from .size_names import names_of_results
 from .variable import Parameter, Variable
 
 
@@ -27,7 +28,8 @@ def declare_outputs(op: Operator, instance: Op, find: Callable[[str], Variable])
     Raises:
         FluidError: the inputs do not fit the operator or each other; or there is no such variable.
     """
-    specs = _specs_of_inputs(op, type(instance), find)
+    named: dict[str, SizeNames] = {}
+    specs = _specs_of_inputs(op, type(instance), find, named)
     written = {
         slot: [None if n == EMPTY else find(n) for n in names] for slot, names in op.outputs.items()
     }
@@ -37,6 +39,7 @@ def declare_outputs(op: Operator, instance: Op, find: Callable[[str], Variable])
         results = results_of(op, instance, specs)
     except FluidError as error:
         results = _of_what_may_be(op, instance, specs, find, error)
+    names = _names_of_results(op, instance, specs, named) if named else {}
     declared: list[tuple[Variable | None, Spec | None]] = []
     for slot, variables in written.items():
         result = results.get(slot)
@@ -49,21 +52,44 @@ def declare_outputs(op: Operator, instance: Op, find: Callable[[str], Variable])
     for variable, spec in declared:
         if variable is not None and spec is not None:
             declare_result(variable, spec)
+    for slot, listed in names.items():
+        for variable, given in zip(written.get(slot, ()), listed):
+            if variable is not None and len(given) == variable.ndim:
+                variable.size_names = given
+
+
+def _names_of_results(
+    op: Operator, instance: Op, specs: Mapping[str, Any], named: dict[str, SizeNames]
+) -> dict[str, list[SizeNames]]:
+    """Names of sizes of what an operator writes, by slot; none where it drives blocks."""
+    if instance.is_control:
+        return {}
+    return names_of_results(op, lambda tried: results_of(op, instance, tried), specs, named)
 
 
 def _specs_of_inputs(
-    op: Operator, definition: type[Op], find: Callable[[str], Variable]
+    op: Operator,
+    definition: type[Op],
+    find: Callable[[str], Variable],
+    named: dict[str, SizeNames],
 ) -> dict[str, Any] | None:
-    """The specs of what an operator reads, by slot; None where one is not known."""
+    """The specs of what an operator reads, by slot; None where one is not known.  Puts the names of
+    sizes of the variables that have some into ``named``.
+    """
     specs: dict[str, Any] = {}
     known = True
     for slot, names in op.inputs.items():
         if definition.input_slots[slot].many:
-            specs[slot] = [None if n == EMPTY else find(n).spec for n in names]
+            read = [None if n == EMPTY else find(n) for n in names]
+            named.update((v.name, v.size_names) for v in read if v is not None and v.size_names)
+            specs[slot] = [None if v is None else v.spec for v in read]
             known = known and None not in specs[slot]
         elif slot not in definition.fluid.outside:
             (name,) = names
-            specs[slot] = None if name == EMPTY else find(name).spec
+            variable = None if name == EMPTY else find(name)
+            specs[slot] = variable.spec if variable is not None else None
+            if variable is not None and variable.size_names:
+                named[name] = variable.size_names
             known = known and specs[slot] is not None
     return specs if known else None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..ground.dtypes import Kind
@@ -165,7 +165,10 @@ def _type_text(variable: Variable) -> str:
     if kind and not variable.has_shape and not variable.has_dtype:
         return kind
     dtype = variable.dtype.plain if variable.has_dtype else "?"
-    shape = ", ".join(map(str, variable.shape)) if variable.has_shape else "?"
+    sizes: Iterable[int | str] = variable.shape
+    if variable.size_names:
+        sizes = [name or n for name, n in zip(variable.size_names, variable.shape)]
+    shape = ", ".join(map(str, sizes)) if variable.has_shape else "?"
     return f"{kind} {dtype}[{shape}]".lstrip()
 
 

@@ -18,7 +18,7 @@ from ..ground.tracebacks import api_boundary
 from ..opdef.arithmetic import UFUNCS, Arithmetic
 from ..opdef.attribute import whole_number
 from ..opdef.operand import Operand
-from ..opdef.spec import RANK_TABLE, Shape, Spec
+from ..opdef.spec import RANK_TABLE, Shape, SizeNames, Spec
 from .abstract import APPENDER, AbstractArray
 from .descriptions import VarDesc
 from .display_hooks import VIEWS
@@ -70,6 +70,7 @@ class Variable(VariableMethods, Operand):
         "name",
         "need_check_feed",
         "persistable",
+        "size_names",
         "stop_gradient",
     )
 
@@ -87,6 +88,7 @@ class Variable(VariableMethods, Operand):
         is_data: bool = False,
         need_check_feed: bool = False,
         error_clip: ErrorClipBase | None = None,
+        size_names: SizeNames = (),
     ) -> None:
         self.block: Block = block
         self.name: str = name
@@ -99,6 +101,8 @@ class Variable(VariableMethods, Operand):
         self.is_data: bool = is_data
         self.need_check_feed: bool = need_check_feed
         self.error_clip: Any = error_clip
+        #: names of unknown sizes, of which equal ones are equal; None for a size without one
+        self.size_names: SizeNames = size_names
         #: what a reader gives: of each variable of a batch
         self.elements: tuple[Spec, ...] = ()
         #: what a program file says of it that has no field here; ``proto/`` keeps it
@@ -137,6 +141,7 @@ class Variable(VariableMethods, Operand):
         """
         if shape is not None:
             self._shape = as_shape(shape, self.name)
+            self.size_names = ()
         if dtype is not None:
             self._dtype = as_dtype(dtype)
         self.block.program.touch()
@@ -144,6 +149,7 @@ class Variable(VariableMethods, Operand):
     def forget_shape(self) -> None:
         """Say that the number of sizes is not known either."""
         self._shape = None
+        self.size_names = ()
         self.block.program.touch()
 
     @property
@@ -171,6 +177,7 @@ class Variable(VariableMethods, Operand):
     def take_spec(self, spec: Spec) -> None:
         """Declare what was inferred."""
         self._shape = spec.shape
+        self.size_names = ()
         self._dtype = spec.dtype
         self.lod_level = spec.lod_level
 
@@ -181,7 +188,9 @@ class Variable(VariableMethods, Operand):
             shape: the sizes, -1 where unknown; None for those that are declared.
             dtype: the element type, likewise.
         """
-        self._shape = self._shape if shape is None else tuple(shape)
+        if shape is not None:
+            self._shape = tuple(shape)
+            self.size_names = ()
         self._dtype = self._dtype if dtype is None else dtype
 
     @property
@@ -574,6 +583,8 @@ def variable_like(like: Variable, block: Block, name: str = "", **flags: Any) ->
     shape = like.shape if like.has_shape else None
     dtype = like.dtype if like.has_dtype else None
     said: dict[str, Any] = dict(kind=like.kind, shape=shape, dtype=dtype, lod_level=like.lod_level)
+    if "shape" not in flags:
+        said["size_names"] = like.size_names
     return Variable(block, name or like.name, **(said | flags))
 
 

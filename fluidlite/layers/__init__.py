@@ -32,6 +32,7 @@ _INNER = frozenset([
     "BeamSearchOutput", "BeamSearchState", "merge_lod_tensor", "split_lod_tensor", "shape_of",
     "BasicOutput", "Distribution", "array_to_lod_tensor", "lod_rank_table",
     "lod_tensor_to_array", "max_sequence_len", "shrink_memory", "as_sizes", "fed_variable",
+    "sizes_or_names",
     "depth_of", "new_table", "padding_row", "need_parameters", "check_lengths", "check_states",
     "flipped", "kept", "need_where_asked", "numbers_of", "running_attrs", "steps_mask",
     "with_index",

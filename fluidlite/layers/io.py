@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ArgumentError
+from ..ground.callsite import caller
 from ..ground.dtypes import Kind
 from ..ir.program import default_main_program
+from ..ir.size_names import give_names, size_name, sizes_and_names
 from ..ir.variable import Variable
 from ..opdef.attribute import whole_number
 
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
 def data(
     name: str,
-    shape: Sequence[int | None],
+    shape: Sequence[int | str | None],
     append_batch_size: bool = True,
     dtype: DTypeLike = "float32",
     lod_level: int = 0,
@@ -30,7 +32,7 @@ def data(
 
     Args:
         name: its name, the key of the feed.
-        shape: sizes; None or -1 where unknown.
+        shape: sizes; None or -1 where unknown, or a name: sizes of one name are equal.
         append_batch_size: put an unknown size in front of ``shape``, unless one is unknown already.
         dtype: element type of what is fed.
         lod_level: number of levels of sequences.
@@ -49,8 +51,8 @@ def data(
     >>> fluid.layers.data("table", [-1, 3]).shape
     (-1, 3)
     """
-    sizes = as_sizes(name, shape)
-    if append_batch_size and -1 not in sizes:
+    sizes = sizes_or_names(name, shape)
+    if append_batch_size and -1 not in sizes_and_names(sizes)[0]:
         sizes.insert(0, -1)
     return fed_variable(
         name, sizes, dtype, lod_level, type, stop_gradient=stop_gradient, need_check_feed=False
@@ -81,6 +83,25 @@ def load(out: Variable, file_path: str, load_as_fp16: bool | None = None) -> Non
     default_main_program().current_block().append_op("load", {}, {"Out": [out]}, attrs)
 
 
+def sizes_or_names(name: str, shape: Sequence[int | str | None]) -> list[int | str]:
+    """The sizes of a variable that is fed, with -1 for None, and names of sizes where it has some.
+
+    Raises:
+        ArgumentError: the shape is no list, or holds something that is no size and no name.
+    """
+    plain: Any = [-1 if isinstance(n, str) else n for n in shape] if _is_list(shape) else shape
+    sizes = as_sizes(name, plain)
+    variable = name if isinstance(name, str) else name.decode()
+    return [
+        size_name(given, variable, caller()) if isinstance(given, str) else n
+        for given, n in zip(shape, sizes)
+    ]
+
+
+def _is_list(shape: object) -> bool:
+    return isinstance(shape, Sequence) and not isinstance(shape, (str, bytes))
+
+
 def as_sizes(name: str, shape: Sequence[int | None]) -> list[int]:
     """The sizes of a variable that is fed, with -1 for None.
 
@@ -89,7 +110,7 @@ def as_sizes(name: str, shape: Sequence[int | None]) -> list[int]:
     """
     if not isinstance(name, (str, bytes)):
         raise ArgumentError(f"expected the name of a variable to feed, got {name!r:.60}")
-    if isinstance(shape, (str, bytes)) or not isinstance(shape, Sequence):
+    if not _is_list(shape):
         raise ArgumentError(f"expected the shape of {name!r} to be a list of sizes, got {shape!r}")
     sizes = []
     for n in shape:
@@ -104,7 +125,7 @@ def as_sizes(name: str, shape: Sequence[int | None]) -> list[int]:
 
 def fed_variable(
     name: str,
-    sizes: Sequence[int],
+    sizes: Sequence[int | str],
     dtype: DTypeLike,
     lod_level: int,
     kind: Any = Kind.LOD_TENSOR,
@@ -116,7 +137,7 @@ def fed_variable(
 
     Args:
         name: its name.
-        sizes: its shape, -1 where unknown.
+        sizes: its shape, -1 or a name where unknown.
         dtype, lod_level, kind: as of any variable.
         stop_gradient: whether gradients stop here.
         need_check_feed: whether what is fed must have the shape and element type.
@@ -125,10 +146,11 @@ def fed_variable(
         name = name.decode()
     if not isinstance(name, str):
         raise ArgumentError(f"expected the name of a variable to feed, got {name!r:.60}")
+    shape, names = sizes_and_names(sizes)
     block = default_main_program().global_block()
-    return block.declare_var(
+    variable = block.declare_var(
         name=name,
-        shape=sizes,
+        shape=shape,
         dtype=dtype,
         lod_level=lod_level,
         type=kind,
@@ -136,3 +158,5 @@ def fed_variable(
         is_data=True,
         need_check_feed=need_check_feed,
     )
+    give_names(variable, names)
+    return variable

@@ -14,6 +14,8 @@ from ..errors import AxisError, DTypeError, ShapeError
 from ..ground.dtypes import DType, Kind, as_dtype
 
 Shape = tuple[int, ...]
+#: a name for each size of a shape, None for those without one; empty where none has one
+SizeNames = tuple[str | None, ...]
 
 
 class Spec(NamedTuple):

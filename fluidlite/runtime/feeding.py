@@ -28,6 +28,7 @@ from ..ground.values import (
 )
 from ..ir.operator import EMPTY, Operator, located
 from ..ir.program import Program
+from ..ir.size_names import declared_at
 from ..ir.variable import Variable
 from ..scope import Scope
 from .step import is_empty_array
@@ -174,6 +175,32 @@ def _agree(shape: Sequence[int], declared: Sequence[int]) -> bool:
     return len(shape) == len(declared) and all(
         d in (-1, n) for n, d in zip(shape, declared, strict=True)
     )
+
+
+def check_named_sizes(fed: Iterable[tuple[Variable, Any]]) -> None:
+    """Check that sizes of one name are equal.
+
+    Args:
+        fed: variables that have names of sizes, and arrays.
+
+    Raises:
+        FeedError: two are not.
+    """
+    seen: dict[str, tuple[int, Variable, int, str]] = {}
+    for variable, data in fed:
+        if len(data.shape) != len(variable.size_names):
+            continue
+        for axis, (name, n) in enumerate(zip(variable.size_names, data.shape)):
+            if name is None:
+                continue
+            size, other, along, first = seen.setdefault(name, (n, variable, axis, name))
+            if size != n:
+                raise FeedError(
+                    f"sizes of the name {str(name)!r} are to be equal: variable {other.name!r} was "
+                    f"fed {size} along dimension {along}{declared_at(first)}, and variable "
+                    f"{variable.name!r} {n} along dimension {axis}{declared_at(name)}; feed arrays "
+                    f"of one size, or give the sizes different names"
+                )
 
 
 def unset(name: str, op: Operator) -> Any:

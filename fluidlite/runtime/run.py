@@ -15,6 +15,7 @@ from ..ir.program import Program
 from ..ir.variable import Parameter, Variable
 from ..scope import Scope, global_scope
 from .feeding import (
+    check_named_sizes,
     fed_value,
     handed_out,
     misfit,
@@ -115,15 +116,21 @@ class Run:
         known = self.program.global_block().vars
         env: Environment = {}
         doubts: dict[str, str] = {}
+        named: list[tuple[Variable, Any]] = []
         for name, value in feed.items():
             variable = known.get(name)
             if variable is None:
                 doubts[name] = unknown_name(name, self.program)
                 continue
             env[name] = fed = fed_value(variable, value)
-            doubt = misfit(variable, fed.data if isinstance(fed, LoDTensor) else fed)
+            data = fed.data if isinstance(fed, LoDTensor) else fed
+            doubt = misfit(variable, data)
+            if variable.size_names:
+                named.append((variable, data))
             if doubt is not None:
                 doubts[name] = doubt
+        if named:
+            check_named_sizes(named)
         return env, doubts
 
     def take_persistables(

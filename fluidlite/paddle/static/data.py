@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 def data(
-    name: str, shape: Sequence[int | None], dtype: DTypeLike = None, lod_level: int = 0
+    name: str, shape: Sequence[int | str | None], dtype: DTypeLike = None, lod_level: int = 0
 ) -> Variable:
     """A variable of the main program that is fed.
 
     Args:
         name: its name, the key of the feed.
-        shape: sizes; None or -1 where unknown.
+        shape: sizes; None or -1 where unknown, or a name: sizes of one name are equal.
         dtype: the element type; the default type when None.
         lod_level: number of levels of sequences.
 
