@@ -295,7 +295,7 @@ class Debugger(Observer):
         name = what.name if isinstance(what, Variable) else what
         value = self._value(name)
         if value is None:
-            known = {n for record in self.trace for n in (*record.inputs, *record.outputs)}
+            known = {n for record in self.trace for n in (*record.inputs, *record.outputs)} - {name}
             raise UnknownVariableError(
                 f"{name!r} has no value yet, where the run stands{suggestion(name, known)}"
             )

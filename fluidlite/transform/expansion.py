@@ -112,7 +112,7 @@ def _parts_of(op: Operator, block: Block) -> list[Operator]:
     before = block.ops
     block.set_ops([])
     try:
-        f = Builder(block, first)
+        f = Builder(block, f"{first}@PART")  # x@GRAD_0 would be one more gradient of x
         outs = instance.outputs_for(f, ins, list(op.outputs))
         pairs = list(_targets(op, outs))
         read = set(op.input_arg_names)

@@ -242,6 +242,9 @@ def _with_constants(
         elif entry[0] in wanted:
             name, (op, array) = entry
             wanted.discard(name)
+            if not op.input_arg_names and len(op.output_arg_names) == 1:
+                left.append(op)  # a constant as it stands
+                continue
             maker = ConstantMaker(block, names, op.namescope)
             maker.make(name, array)
             for made in maker.ops:

@@ -124,3 +124,11 @@ def test_gradients_in_the_blocks_of_loops_and_branches_are_written_out_there(kin
     fetches = [loss.name, "x@GRAD"]
     for a, b in zip(computed(main, feed, fetches), computed(changed, feed, fetches)):
         np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_gradients_that_are_written_out_are_certified(whole):
+    label = fluid.data("label", [4, 1], "int64")
+    scores = fluid.layers.fc(fluid.data("x", [4, 3]), 3, act="softmax")
+    fluid.append_backward(fluid.layers.mean(fluid.layers.cross_entropy(scores, label)))
+    assert transform.certify(transform.expand(fluid.default_main_program(), whole=whole)).ok

@@ -110,3 +110,13 @@ def test_what_a_branch_may_leave_as_it_is_stays():
     y = fluid.layers.scale(c, 2.0)
     for program in (transform.fold_constants(main()), transform.simplify(main(), y)):
         np.testing.assert_array_equal(run(program, y, x=-np.ones(1, "float32")), [6.0])
+
+
+def test_constants_that_stand_in_the_program_stay_as_they_are():
+    x = fluid.data("x", [2])
+    _ = x + fluid.layers.fill_constant([2], "float32", 0.1)
+    before = fluid.default_main_program()
+    folded = transform.fold_constants(before)
+    assert [op.type for op in folded.global_block().ops] == [
+        op.type for op in before.global_block().ops
+    ]

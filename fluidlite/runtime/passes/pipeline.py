@@ -89,6 +89,8 @@ def selected(wish: str | Sequence[Pass] | None = None) -> tuple[Pass, ...]:
 
 def _ordered(passes: Sequence[Pass]) -> tuple[Pass, ...]:
     """Passes as they were given."""
+    if not isinstance(passes, Iterable):
+        raise ArgumentError(f"expected a sequence of passes, got {passes!r:.60}")
     for pass_ in passes:
         if not isinstance(pass_, Pass):
             raise ArgumentError(
