@@ -109,6 +109,7 @@ def export(
     block = program.global_block()
     for name in feeding:
         value = _input(graph, block.var(name), whole.get(name))
+        value.cell.size_names = block.var(name).size_names
         graph.inputs.append(value.cell)
         env[name] = value
     writer.run_block(block, env)
@@ -118,6 +119,8 @@ def export(
         if not isinstance(found, (TracedArray, np.ndarray)):
             raise UnsupportedError(f"what is fetched, {name!r}, is no tensor")
         graph.outputs.append(_output(writer, found, name).cell)
+        if name in block.vars:
+            graph.outputs[-1].size_names = block.var(name).size_names
     for name in changed:
         graph.outputs.append(_output(writer, env[name], f"{name}@NEXT").cell)
     metadata = {"source": where, "made_by": "fluidlite"}

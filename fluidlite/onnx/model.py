@@ -226,5 +226,9 @@ class _Names:
         name, spec = self.of(cell), cell.spec
         if spec is None:
             raise UnsupportedError(f"the shape of {name!r} is not known")
-        dims = [f"{name}_{i}" if n == -1 else n for i, n in enumerate(spec.shape)]
+        names = cell.size_names if len(cell.size_names) == spec.ndim else [None] * spec.ndim
+        dims = [
+            (given or f"{name}_{i}") if n == -1 else n
+            for i, (n, given) in enumerate(zip(spec.shape, names))
+        ]
         return onnx.helper.make_tensor_value_info(name, tensor_type(spec.dtype.dtype), dims)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import FluidError, UnsupportedError
-from ..opdef.spec import Shape, Spec, spec
+from ..opdef.spec import Shape, SizeNames, Spec, spec
 
 if TYPE_CHECKING:
     from .graph import OnnxGraph
@@ -42,13 +42,14 @@ def form_of(*functions: Any) -> Callable[[Callable[..., Any]], Callable[..., Any
 class Cell:
     """What a node makes, an input or a parameter: something with a name in the file."""
 
-    __slots__ = ("constant", "default", "name", "spec")
+    __slots__ = ("constant", "default", "name", "size_names", "spec")
 
     def __init__(self, name: str = "", constant: Any = None) -> None:
         self.name: str = name  #: chosen when it is written where that is empty
         self.constant: Any = constant  #: the array, where it is known
         self.default: Any = None  #: of an input: what is taken where nothing is fed
         self.spec: Spec | None = None  #: of inputs and outputs of graphs
+        self.size_names: SizeNames = ()  #: of inputs and outputs of the model
 
 
 class TracedArray:
