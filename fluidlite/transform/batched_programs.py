@@ -31,6 +31,7 @@ from .batched_control import AgainError, BatchedControl, Forced, unshare_blocks
 from .batching import BatchingWay
 from .editing import transformed
 from .results import Transformed
+from .selecting import one_or_several
 
 Names = Iterable["Variable | str"]
 
@@ -128,11 +129,8 @@ def _axes_of(inputs: Names | Variable | str | Mapping[str, int]) -> dict[str, in
 
 
 def _names_of(variables: Names | Variable | str) -> list[str]:
-    if isinstance(variables, (str, Variable)):
-        return [_name_of(variables)]
-    if not isinstance(variables, Iterable):
-        raise ArgumentError(f"expected variables or their names, got {variables!r:.60}")
-    return [_name_of(each) for each in variables]
+    listed = one_or_several(variables, (str, Variable), "variables or their names")
+    return [_name_of(each) for each in listed]
 
 
 def _whole(number: object, what: str) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeAlias
 
@@ -20,6 +20,7 @@ from .editing import transformed
 from .forward_emission import declare_like
 from .forward_sweep import ForwardSweep
 from .results import Transformed
+from .selecting import one_or_several
 
 __all__ = ["hvp", "jvp", "vjp"]
 
@@ -259,9 +260,7 @@ def chosen(program: Program, given: Variables, what: str) -> list[str]:
     """
     if not isinstance(program, Program):
         raise ArgumentError(f"expected a program, got {program!r:.60}")
-    listed = [given] if isinstance(given, (Variable, str)) else given
-    if not isinstance(listed, Iterable):
-        raise ArgumentError(f"expected variables or names in {what}, got {given!r:.60}")
+    listed = one_or_several(given, (str, Variable), f"variables or names in {what}")
     block, names = program.global_block(), []
     for named in listed:
         if not isinstance(named, (Variable, str)):

@@ -16,7 +16,7 @@ from ..ir.variable import Variable
 from .editing import copied_operator, transformed
 from .merging import Programs, programs_of
 from .replacing import check_alike, check_gradients, read_instead
-from .selecting import Operators, operators_of, place_of, positions_of
+from .selecting import Operators, one_or_several, operators_of, place_of, positions_of
 from .versions import Versions, mentions
 
 Results: TypeAlias = Variable | Sequence[Variable | None] | None
@@ -105,7 +105,8 @@ def _insert(
     names = FreeNames(copied)
     for op in chosen:
         if not callable(what):
-            _insert_copies(op, [what] if isinstance(what, Operator) else list(what), behind)
+            given = one_or_several(what, Operator, "a function or operators to insert")
+            _insert_copies(op, given, behind)
             continue
         block, count = op.block, len(op.block.ops)
         sides = op.outputs if behind else op.inputs
@@ -171,7 +172,7 @@ def _replacements(results: Results, variables: Sequence[Variable]) -> list[Varia
     """
     if results is None:
         return [None] * len(variables)
-    listed = [results] if isinstance(results, Variable) else list(results)
+    listed = one_or_several(results, Variable, "the function to return variables")
     for result in listed:
         if result is not None and not isinstance(result, Variable):
             raise ArgumentError(f"expected the function to return variables, got {result!r:.60}")

@@ -21,7 +21,7 @@ from ..scope import Scope
 from .blocks import append_blocks, holders_in, remove_ends
 from .editing import transformed
 from .naming import all_names, derivations, rename_in
-from .selecting import VariableLike, name_of, variable_of
+from .selecting import VariableLike, name_of, one_or_several, variable_of
 
 #: what trains: a main program and the startup program that gives its variables their first values
 Pair: TypeAlias = tuple[Program, Program]
@@ -163,7 +163,9 @@ def shared_names(a: Program, b: Program, shared: Shared) -> dict[str, str]:
     elif isinstance(shared, Mapping):
         pairs = {name_of(old): name_of(new) for old, new in shared.items()}
     else:
-        listed = [shared] if isinstance(shared, (str, Variable)) else shared
+        listed: list[VariableLike] = one_or_several(
+            shared, (str, Variable), "variables or their names as shared"
+        )
         pairs = {name_of(each): name_of(each) for each in listed}
     for old, new in pairs.items():
         _check_shared(variable_of(b, old), variable_of(a, new))

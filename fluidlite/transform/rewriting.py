@@ -35,6 +35,7 @@ from .matching import Match, Matcher, Mismatch
 from .patterns import Variant, variants_of
 from .placing import Refusal, place_of, position_for, refused_role
 from .rules import Rule
+from .selecting import one_or_several
 from .templates import Templates, arguments_of, check_results, operators_in_place
 
 
@@ -157,7 +158,7 @@ def rewriting(
     >>> fluid.transform.rewriting(fluid.default_main_program(), once).places[0].reason
     "'tanh_0.tmp_0' is written by `tanh`, expected `relu`"
     """
-    listed = [rules] if isinstance(rules, Rule) else list(rules)
+    listed = one_or_several(rules, Rule, "rules")
     for each in listed:
         if not isinstance(each, Rule):
             raise refused("rewrite", "rules", "rules", each)

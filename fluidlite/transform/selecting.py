@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from ..errors import ArgumentError, UnknownVariableError, suggestion
 from ..ir.block import Block
@@ -18,6 +18,9 @@ Operators: TypeAlias = (
     "Operator | int | tuple[int, int] | str | Variable | Callable[[Operator], bool]"
     "| Iterable[Operators]"
 )
+
+
+_T = TypeVar("_T")
 
 
 class ValueAt(NamedTuple):
@@ -59,6 +62,24 @@ def name_of(variable: ValueLike) -> str:
     return name
 
 
+def one_or_several(given: _T | Iterable[_T], kinds: Any, what: str) -> list[_T]:
+    """What an argument holds that is one thing or several.
+
+    Args:
+        given: the argument.
+        kinds: the types of one thing.
+        what: the things, for the message.
+
+    Raises:
+        ArgumentError: it is neither.
+    """
+    if isinstance(given, kinds):
+        return [given]
+    if not isinstance(given, Iterable):
+        raise ArgumentError(f"expected {what}, got {given!r:.60} of type {type(given).__name__}")
+    return list(given)
+
+
 def names_in_block_0(
     program: Program, variables: Iterable[Variable | str] | Variable | str
 ) -> list[str]:
@@ -70,9 +91,7 @@ def names_in_block_0(
     """
     if not isinstance(program, Program):
         raise ArgumentError(f"expected a program, got {program!r:.60}")
-    listed = [variables] if isinstance(variables, (str, Variable)) else variables
-    if not isinstance(listed, Iterable):
-        raise ArgumentError(f"expected variables or their names, got {listed!r:.60}")
+    listed = one_or_several(variables, (str, Variable), "variables or their names")
     names = [name_of(v) for v in listed]
     known = program.global_block().vars
     for name in names:
@@ -130,6 +149,8 @@ def operators_of(program: Program, where: Operators) -> list[Operator]:
         if not found:
             raise ArgumentError(_none_there(program, each))
         chosen.update((id(op), op) for op in found)
+    if not chosen:
+        raise ArgumentError("expected operators, got none")
     return [op for block in program.blocks for op in block.ops if id(op) in chosen]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -20,7 +21,7 @@ from ..opdef.interpreter import Eval
 from .editing import transformed
 from .freezing import ConstantMaker
 from .inserting import FreeNames
-from .selecting import names_in_block_0
+from .selecting import name_of, names_in_block_0
 from .sharing import results_of
 
 #: elements of the largest constant that stands in a program
@@ -29,8 +30,10 @@ LARGEST = 65_536
 
 def specialize(
     program: Program,
-    feed: Mapping[str, Any] | None = None,
-    shapes: Mapping[str, Sequence[int]] | None = None,
+    feed: Mapping[str | Variable, Any] | Mapping[str, Any] | None = None,
+    shapes: Mapping[str | Variable, Sequence[int | None]]
+    | Mapping[str, Sequence[int | None]]
+    | None = None,
     *,
     keep: Iterable[Variable | str] = (),
 ) -> Program:
@@ -41,8 +44,8 @@ def specialize(
 
     Args:
         program: stays as it is.
-        feed: name of a data variable -> array.
-        shapes: name of a data variable -> its sizes, which have to fit the declared ones.
+        feed: a data variable, or its name -> array.
+        shapes: a data variable, or its name -> its sizes, which have to fit the declared ones.
         keep: variables whose values are wanted, of those that nothing reads.
 
     Raises:
@@ -58,8 +61,8 @@ def specialize(
     >>> print(transform.formula(known, y), known.global_block().var("x").shape)
     tmp_1 = x * 2.718282 (4, 2)
     """
-    fed = {name: _fitting(program, name, value) for name, value in (feed or {}).items()}
-    sizes = {name: _sizes(program, name, given) for name, given in (shapes or {}).items()}
+    fed = {name_of(v): _fitting(program, name_of(v), value) for v, value in (feed or {}).items()}
+    sizes = {name_of(v): _sizes(program, name_of(v), given) for v, given in (shapes or {}).items()}
 
     goals = set(names_in_block_0(program, keep))
 
@@ -114,9 +117,13 @@ def _data_variable(program: Program, name: str) -> Variable:
     return block.vars[name]
 
 
-def _sizes(program: Program, name: str, given: Sequence[int]) -> tuple[int, ...]:
+def _sizes(program: Program, name: str, given: Sequence[int | None]) -> tuple[int, ...]:
     declared = _data_variable(program, name).shape
-    sizes = tuple(int(n) for n in given)
+    if not isinstance(given, Iterable):
+        raise ArgumentError(f"expected sizes for {name!r}, got {given!r:.60}")
+    sizes = tuple(-1 if n is None else n for n in given)
+    if not all(isinstance(n, numbers.Integral) for n in sizes):
+        raise ArgumentError(f"expected integers as sizes for {name!r}, got {list(given)!r:.120}")
     fits = len(sizes) == len(declared) and all(d in (-1, n) for d, n in zip(declared, sizes))
     if not fits or any(n < -1 for n in sizes):
         raise ShapeError(

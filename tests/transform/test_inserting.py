@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import fluidlite as fluid
-from fluidlite import Program, layers
+from fluidlite import Program, layers, transform
 from fluidlite.errors import ArgumentError, ShapeError, UnknownVariableError, UnsupportedError
 from fluidlite.transform import insert_after, insert_before
 
@@ -173,3 +173,19 @@ def test_what_a_function_returns_has_to_fit():
     with pytest.raises(ArgumentError, match="function or operators"):
         insert_after(program, h, ["relu"])
     assert str(program) == before
+
+
+def test_what_is_no_operator_and_no_function_is_refused_as_are_no_operators_at_all():
+    fluid.layers.relu(fluid.data("x", [2]))
+    program = fluid.default_main_program()
+    for surgery in (
+        lambda: transform.insert_after(program, "relu", 3),
+        lambda: transform.insert_after(program, "relu", lambda value: 3),
+        lambda: transform.merge(program, program, shared=3),
+        lambda: transform.rewrite(program, 3),
+    ):
+        with pytest.raises(ArgumentError, match="expected .*, got 3"):
+            surgery()
+    for surgery in (transform.extract, transform.outline):
+        with pytest.raises(ArgumentError, match="expected operators.* got none"):
+            surgery(program, [])

@@ -120,3 +120,16 @@ def test_constants_that_stand_in_the_program_stay_as_they_are():
     assert [op.type for op in folded.global_block().ops] == [
         op.type for op in before.global_block().ops
     ]
+
+
+def test_variables_stand_for_their_names_and_sizes_are_integers():
+    x = fluid.data("x", [None, None])
+    y = fluid.layers.exp(x)
+    program = fluid.default_main_program()
+    known = transform.specialize(program, shapes={x: [2, None]})
+    assert known.global_block().var("x").shape == (2, -1)
+    fed = transform.specialize(program, feed={x: np.zeros([1, 2], "float32")}, keep=[y])
+    assert not any(v.is_data for v in fed.list_vars())
+    for sizes in (3, ["a", 2], [2.5, 2]):
+        with pytest.raises(ArgumentError, match="sizes for 'x'"):
+            transform.specialize(program, shapes={"x": sizes})
