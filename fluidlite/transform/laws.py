@@ -69,6 +69,11 @@ def _is_within(sizes: Any, shape: Any) -> bool:
     return len(sizes) <= len(shape) and all(size in (1, whole) for size, whole in aligned)
 
 
+def _fits(x: Any, *factors: float) -> bool:
+    """Whether a value may be multiplied by numbers together: of integers each product is cut."""
+    return x.dtype.is_float or all(float(factor).is_integer() for factor in factors)
+
+
 def _turned(x: Any, name: str) -> Any:
     return attributes(transpose(x, [0]), **{name: "axis"})
 
@@ -92,11 +97,14 @@ LAWS: tuple[Law, ...] = (
     _law("b (a x + c) + d = (a b) x + (b c + d)",
          lambda x: _scaled(_scaled(x, "a", "c"), "b", "d"),
          lambda x, a, b, c, d: scale(x, a * b, b * c + d),
-         lambda x, a, b, c, d: abs(a * b) < 1e30 and abs(b * c + d) < 1e30),
+         lambda x, a, b, c, d: (
+             _fits(x, a, b, c, d) and abs(a * b) < 1e30 and abs(b * c + d) < 1e30
+         )),
     _law("(a x) y = a (x y)", lambda x, y: attributes(scale(x), a="scale") * y,
-         lambda x, y, a: scale(x * y, a), lambda x, y: x.shape == y.shape),
+         lambda x, y, a: scale(x * y, a),
+         lambda x, y, a: _fits(x, a) and x.shape == y.shape),
     _law("constant(c) x = c x", lambda f, x: _filled(f) * x, lambda x, c: scale(x, c),
-         lambda x, sizes: _is_within(sizes, x.shape)),
+         lambda x, c, sizes: _fits(x, c) and _is_within(sizes, x.shape)),
     _law("1 / (1 / x) = x", lambda x: reciprocal(reciprocal(x)), lambda x: x),
     _law("log(exp(x)) = x", lambda x: log(exp(x)), lambda x: x),
     _law("exp(log(x)) = x", lambda x: exp(log(x)), lambda x: x),

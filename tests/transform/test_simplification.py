@@ -150,3 +150,16 @@ def test_variables_that_are_not_there_are_named(keeping):
         getattr(transform, keeping)(main(), ["nope"])
     with pytest.raises(ArgumentError, match="expected variables or their names, got 3"):
         getattr(transform, keeping)(main(), 3)
+
+
+def test_factors_that_cut_integers_are_not_multiplied():
+    x = fluid.data("x", [3], "int64")
+    twice = L.scale(L.scale(x, 2.5), 2.0)
+    product = L.scale(x, 0.5) * x
+    whole = L.scale(L.scale(x, 3.0), 2.0)
+    fetches = [twice.name, product.name, whole.name]
+    simple = transform.simplify(main(), fetches)
+    assert len(simple.global_block().ops) == len(main().global_block().ops) - 1
+    values = np.array([1, 3, 5])
+    for before, after in zip(run(main(), fetches, x=values), run(simple, fetches, x=values)):
+        np.testing.assert_array_equal(before, after)
