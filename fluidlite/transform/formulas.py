@@ -11,7 +11,7 @@ import numpy as np
 
 from ..ground.dtypes import as_dtype
 from ..ground.quoting import escaping, latex_name
-from ..ir.analysis import reads_of, writes_of
+from ..ir.analysis import fed_names, reads_of, writes_of
 from ..ir.literal import key_text, name_text, value_text
 from ..ir.operator import EMPTY, Operator
 from ..ir.program import Program
@@ -198,8 +198,9 @@ def formula(
     mean_0.tmp_0 = mean((x @ w - 1.0)^2)
     """
     goals = names_in_block_0(program, outputs)
-    known = set(names_in_block_0(program, inputs))
-    return _Equations(program.global_block().ops, goals, known).formula()
+    block = program.global_block()
+    known = {*names_in_block_0(program, inputs), *fed_names(block)}
+    return _Equations(block.ops, goals, known).formula()
 
 
 class _Equations:

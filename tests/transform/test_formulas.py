@@ -21,7 +21,9 @@ def test_a_value_that_is_read_twice_has_an_equation_of_its_own():
     x = fluid.data("x", [2])
     h = fluid.layers.exp(x)
     z = h * h
-    assert str(formula(main(), z)) == f"{z.name} = {h.name} * {h.name}\nwhere\n  {h.name} = exp(x)"
+    assert (
+        str(formula(main(), z)) == f"{z.name} = {h.name} * {h.name}\nwhere\n  {h.name} = exp(x * w)"
+    )
 
 
 def test_products_powers_and_transposes_have_signs():
@@ -121,3 +123,13 @@ def test_conversions_that_change_values_are_shown():
     whole = fluid.layers.cast(x, "int64")
     back = fluid.layers.cast(whole, "float32")
     assert str(formula(main(), back)) == (f"{back.name} = cast(x, int64)")
+
+
+def test_what_a_saved_model_is_fed_stands_for_itself(tmp_path):
+    w = fluid.layers.create_parameter([2], "float32", name="w")
+    y = fluid.layers.exp(fluid.data("x", [2]) * w)
+    exe = fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    fluid.io.save_inference_model(str(tmp_path), ["x"], [y], exe)
+    program, _, outs = fluid.io.load_inference_model(str(tmp_path), exe)
+    assert str(formula(program, outs)) == f"{outs[0].name} = exp(x * w)"
