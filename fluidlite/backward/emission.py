@@ -310,9 +310,11 @@ def _declare(ref: Ref, block: Block, sweep: ReverseSweep, lod_level: int) -> Non
         outer = block.parent
         if outer is not None and outer.find_var_recursive(name) is not None:
             return  # the gradient that comes in goes out under the same name
-    made = Variable(block, name, kind=ref.kind, lod_level=lod_level)
-    made.redeclare(ref.shape or like.shape, like.dtype)
-    block.declare(made)
+    gradient = Variable(block, name, kind=ref.kind, lod_level=lod_level)
+    gradient.redeclare(ref.shape or like.shape, like.dtype)
+    if gradient.shape == like.shape:
+        gradient.size_names = like.size_names
+    block.declare(gradient)
 
 
 def _save_values(sweep: ReverseSweep) -> None:

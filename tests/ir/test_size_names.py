@@ -246,3 +246,12 @@ def test_a_program_with_names_trains_as_one_without():
             return [float(exe.run(main, feed=feed, fetch_list=[loss])[0][0]) for _ in range(3)]
 
     assert losses("batch") == losses(None)
+
+
+def test_gradients_have_the_names_of_what_they_are_of():
+    x = fluid.data("x", ["batch", 4])
+    x.stop_gradient = False
+    hidden = L.tanh(x)
+    fluid.append_backward(L.mean(hidden))
+    for variable in (x, hidden):
+        assert x.block.var(variable.grad_name).size_names == ("batch", None)
