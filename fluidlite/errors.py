@@ -131,9 +131,7 @@ class ForeignEffectError(FluidError, PermissionError):
 class BudgetError(FluidError, MemoryError, ValueError):
     """A program cannot be made to take as little memory as it may."""
 
-    def __init__(self, message: str, smallest: int) -> None:
-        super().__init__(message)
-        self.smallest = smallest  #: bytes of the smallest budget that was found
+    smallest: int = 0  #: bytes of the smallest budget that was found
 
 
 class WorkLimitError(FluidError, MemoryError):

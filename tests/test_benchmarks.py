@@ -103,6 +103,13 @@ def test_recomputing_is_measured_and_written(page):
     assert said.strip() in part(page.read_text(encoding="utf-8"), "recompute")
 
 
+def test_budgets_of_memory_are_measured_and_written(page):
+    said = run("memory_budget.py", "--layers", 3, "--write", page)
+    shares = [float(share) for share in re.findall(r"50% .* MiB +(\S+)%", said)]
+    assert len(shares) == 2 and max(shares) <= 50
+    assert said.strip() in part(page.read_text(encoding="utf-8"), "memory-budget")
+
+
 def test_overheads_are_measured_and_written(page):
     sizes = ["--sizes", 20, "--longest", 30]
     said = run("overheads.py", *sizes, "--rounds", 1, "--write", page)

@@ -176,12 +176,13 @@ def _too_small(selection: Selection, budget: Budget, most: int) -> BudgetError:
     site = "" if op.callsite is None else f", built at {op.callsite}"
     told = f"memory={budget.memory!r} ({as_bytes(max(0, most + stays))})"
     needs = f"{stays + enough} bytes ({as_bytes(stays + enough)})"
-    return BudgetError(
+    error = BudgetError(
         f"{told} cannot be met: the smallest budget found is {needs}: parameters take "
         f"{as_bytes(parameters)}, what else stays between runs {as_bytes(stays - parameters)}, and "
-        f"values {as_bytes(smallest.peak)} while {op.type} runs{site}: {named}",
-        stays + enough,
+        f"values {as_bytes(smallest.peak)} while {op.type} runs{site}: {named}"
     )
+    error.smallest = stays + enough
+    return error
 
 
 def _write(trace: GradientTrace, schedule: Schedule) -> None:

@@ -136,12 +136,12 @@ def results_of(op: Operator, instance: Op, specs: Mapping[str, Any]) -> dict[str
         ],
     )
     try:
-        known = forms.get(key)
+        known, is_key = forms.get(key), True
     except TypeError:  # an attribute of a kind of its own
-        known, forms = None, {}
+        known, is_key = None, False
     if known is None:
         known = with_levels(instance.infer_outputs(specs), instance, specs)
-        if not (instance.is_control or instance.sees_outputs):
+        if is_key and not (instance.is_control or instance.sees_outputs):
             if len(forms) >= FORMS_KEPT:
                 forms.clear()
             forms[key] = known

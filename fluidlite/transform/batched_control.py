@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from ..errors import FluidError, UnsupportedError
+from ..errors import UnsupportedError
 from ..ground.dtypes import Kind
 from ..ir.analysis import blocks_of, free_reads, reads_of, writes_of
 from ..ir.block import Block
@@ -31,12 +31,17 @@ class Forced(NamedTuple):
     name: str  #: of what it carries; empty where the operator is looped over the examples
 
 
-class AgainError(FluidError):
+class AgainError(Exception):
     """A block showed that something has to be batched in front of it."""
 
-    def __init__(self, forced: Forced) -> None:
-        super().__init__(f"{forced.name!r} has to be batched in front of its loop")
-        self.forced: Forced = forced
+    forced: Forced
+
+    @classmethod
+    def of(cls, forced: Forced) -> AgainError:
+        """The error for what has to be batched."""
+        error = cls(f"{forced.name!r} has to be batched in front of its loop")
+        error.forced = forced
+        return error
 
 
 #: those that are batched as they are, where examples share their condition
@@ -91,7 +96,7 @@ class BatchedControl:
         if name in walk.values:
             return name
         if name in self._branches:
-            raise AgainError(Forced(walk.block.idx, BRANCH, name))
+            raise AgainError.of(Forced(walk.block.idx, BRANCH, name))
         return walk.f.front(walk.value(name)).name
 
     def _control(self, ops: Sequence[Operator], position: int) -> int:
@@ -133,7 +138,7 @@ class BatchedControl:
             inner.make_batched(name)
         condition = op.input(definition.condition_slot)
         if definition.repeats and any(name in inner.values for name in condition):
-            raise AgainError(key)
+            raise AgainError.of(key)
         for name in carried:
             refuse = name in inner.values
             if refuse:
@@ -142,7 +147,7 @@ class BatchedControl:
                 inner.make_batched(name)
             elif name not in before and refuse:
                 if definition.repeats:
-                    raise AgainError(key._replace(name=name))
+                    raise AgainError.of(key._replace(name=name))
                 if name in walk.written:
                     walk.make_batched(name)
         names = dict.fromkeys((*op.input(slot), *free_reads(block)))

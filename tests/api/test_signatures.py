@@ -72,6 +72,7 @@ def pairs():
 
 #: names that optimizers take from paddle 2, beside those of fluid
 PADDLE_2 = {"parameters", "weight_decay", *MORE_OF_PADDLE2}
+BUDGET = {"memory", "batch_size"}  #: what ours take besides, where gradients are made
 PAIRS = {name: (mine, golden) for name, mine, golden in pairs()}
 
 
@@ -79,8 +80,9 @@ def difference(name):
     """What differs, in words; an empty text where nothing does."""
     mine, golden = PAIRS[name]
     found = without_self(parameters(mine))
-    if name.startswith("optimizer."):  # by keyword only, so that no call of fluid's changes
-        found = [p for p in found if p["name"] not in PADDLE_2 or "kind" not in p]
+    more = BUDGET | (PADDLE_2 if name.startswith("optimizer.") else set())
+    # by keyword only, so that no call of fluid's changes
+    found = [p for p in found if p["name"] not in more or "kind" not in p]
     return "" if found == golden else f"{found}, want {golden}"
 
 

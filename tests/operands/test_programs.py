@@ -185,6 +185,7 @@ def test_parameters_and_statistics_of_a_module_become_the_programs_once():
 def test_a_module_trains_in_a_program_as_on_tensors():
     rng = np.random.RandomState(0)
     data = rng.rand(8, 2).astype("float32")
+    flow.manual_seed(0)
     net = Shared()
     state = {name: value.numpy() for name, value in net.state_dict().items()}
     optimizer = flow.optim.SGD(net.parameters(), lr=0.1)

@@ -23,6 +23,7 @@ import numpy as np
 import fluidlite as fluid
 from fluidlite.command_line.cli import command_parser
 from fluidlite.command_line.completion import commands_of
+from fluidlite.io.contents import read
 
 import paths  # noqa: F401  the tests' folders
 
@@ -69,6 +70,12 @@ def prepared(folder):
         fluid.io.save_inference_model(model, ["image"], [scores], exe, main_program=main)
     np.save(folder / "image.npy", np.ones([3, 64], "float32"))
     (folder / "script.py").write_text(TRAINS)
+    saved = read(model).program
+    changed = fluid.transform.set_attributes(saved, "relu", {"op_device": "cpu"})
+    (folder / "x.patch").write_text(str(fluid.transform.make_patch(saved, changed)))
+    with fluid.program_guard(main, startup):
+        fluid.append_backward(fluid.layers.mean(scores))
+    (folder / "train.txt").write_text(str(main))
     fed = ["--feed", "image=@image.npy"]
     return [
         *(["--version"], ["--help"], ["completion", "bash"], ["check", "script.py"]),
@@ -81,6 +88,13 @@ def prepared(folder):
             ["convert", "model", "out/m/"],
         ),
         ["convert", "model", "out/m.onnx", "--shape", "image=3,64"],
+        ["cut", "model", "--inputs", "image", "--outputs", hidden.name, "-o", "out/part/"],
+        ["rename", "model", "image=picture", "-o", "out/renamed/"],
+        ["set-attr", "model", "softmax", "axis=-1", "-o", "out/set/"],
+        ["replace", "model", "fc_0.tmp_2", "fc_0.tmp_1", "-o", "out/replaced/"],
+        ["merge", "model", "model", "--shared", "image", "-o", "out/both/"],
+        *(["diff", "--patch", "model", "model"], ["apply", "x.patch", "model", "-o", "out/p/"]),
+        *(["verify", "model"], ["certify", "train.txt", "-o", "out/report.txt"]),
     ]
 
 
