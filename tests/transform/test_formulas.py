@@ -21,9 +21,7 @@ def test_a_value_that_is_read_twice_has_an_equation_of_its_own():
     x = fluid.data("x", [2])
     h = fluid.layers.exp(x)
     z = h * h
-    assert (
-        str(formula(main(), z)) == f"{z.name} = {h.name} * {h.name}\nwhere\n  {h.name} = exp(x)"
-    )
+    assert str(formula(main(), z)) == f"{z.name} = {h.name} * {h.name}\nwhere\n  {h.name} = exp(x)"
 
 
 def test_products_powers_and_transposes_have_signs():
