@@ -29,7 +29,7 @@ class Simplification:
     """What :func:`simplification` did: a program, and how it came about."""
 
     program: Program
-    #: names of laws, and what holds behind each; the first one is what was given
+    #: names of laws, and the formula behind each that changes it; the first one is what was given
     steps: tuple[tuple[str, Formula], ...]
 
     @escaping
@@ -68,8 +68,6 @@ def simplify(
     >>> y = fluid.layers.log(fluid.layers.exp(x)) + 1.0 * x
     >>> simple = transform.simplify(fluid.default_main_program(), y, explain=True)
     tmp_1 = log(exp(x)) + x
-    -- 1 x + 0 = x
-    tmp_1 = log(exp(x)) + x
     -- log(exp(x)) = x
     tmp_1 = x + x
     -- x + x = 2 x
@@ -104,7 +102,9 @@ def simplification(
 
     def note(law: str) -> None:
         if formulas:
-            steps.append((law, formula(current, goals)))
+            found = formula(current, goals)
+            if not steps or str(found) != str(steps[-1][1]):
+                steps.append((law, found))
 
     current = program
     note("given")

