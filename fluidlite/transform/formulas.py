@@ -139,7 +139,7 @@ def _latex_number(said: str) -> str:
     return f"{digits} \\cdot 10^{{{int(power)}}}" if power else said
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Formula:
     """What some variables hold: equations, those that are asked for first.
 
@@ -167,6 +167,8 @@ class Formula:
             for name, term in self.equations
         ]
         return "\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}"
+
+    __repr__ = __str__
 
     def _repr_latex_(self) -> str:
         return f"$$\n{self.latex}\n$$"

@@ -19,6 +19,7 @@ from ..layers import (
     sqrt,
     square,
     transpose,
+    zeros_like,
 )
 from .rules import Rule, attributes
 
@@ -94,6 +95,7 @@ LAWS: tuple[Law, ...] = (
          lambda x, y: x.shape == y.shape, exact=True),
     _law("x - (-y) = x + y", lambda x, y: x - scale(y, -1.0), lambda x, y: x + y,
          lambda x, y: x.shape == y.shape, exact=True),
+    _law("x - x = 0", lambda x: x - x, lambda x: zeros_like(x)),
     _law("b (a x + c) + d = (a b) x + (b c + d)",
          lambda x: _scaled(_scaled(x, "a", "c"), "b", "d"),
          lambda x, a, b, c, d: scale(x, a * b, b * c + d),

@@ -24,7 +24,7 @@ from .specialization import fold_constants
 _ROUNDS = 100  #: applications of laws, at most
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Simplification:
     """What :func:`simplification` did: a program, and how it came about."""
 
@@ -39,6 +39,8 @@ class Simplification:
         for law, each in others:
             lines += [f"-- {law}", str(each)]
         return "\n".join(lines)
+
+    __repr__ = __str__
 
 
 def simplify(
@@ -116,18 +118,17 @@ def simplification(
     current = fold_constants(_without_roles(current), keep=goals)
     if formulas and len(current.global_block().ops) < len(program.global_block().ops):
         note("what is constant, computed")
-    rules = [law.rule for law in chosen]
+    groups = [[law] for law in chosen] if formulas else [chosen]
     for _ in range(_ROUNDS):
         current = drop_unneeded(share(current, goals), set(goals))
-        done = None
-        for group in [[rule] for rule in rules] if formulas else [rules]:
-            done = rewriting(current, group, keep=goals, explain=False)
+        for group in groups:
+            done = rewriting(current, [law.rule for law in group], keep=goals, explain=False)
             if done.count:
+                current = done.program
+                note(group[0].name)
                 break
-        if done is None or not done.count:
+        else:
             break
-        current = done.program
-        note(", ".join(dict.fromkeys(place.rule for place in done.places)))
     current = drop_unneeded(share(fold_constants(current, keep=goals), goals), set(goals))
     return Simplification(_with_roles(current, roles), tuple(steps))
 

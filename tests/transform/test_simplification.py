@@ -31,6 +31,7 @@ EXAMPLES = {
     "min(x, x) = x": lambda x, y, z: L.elementwise_min(x, x) + y,
     "-x + y = y - x": lambda x, y, z: -x + y,
     "x - (-y) = x + y": lambda x, y, z: x - (-y),
+    "x - x = 0": lambda x, y, z: (x - x) + y,
     "b (a x + c) + d = (a b) x + (b c + d)": lambda x, y, z: L.scale(
         L.scale(x, 2.0, 1.0), 3.0, 5.0
     ),
