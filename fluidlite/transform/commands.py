@@ -1,5 +1,5 @@
 """The commands that change programs in files: ``fluidlite cut``, ``rename``, ``set-attr``,
-``replace``, ``merge``, ``verify`` and ``apply``.
+``replace``, ``merge``, ``transform``, ``verify`` and ``apply``.
 
 Each reads a program with the values of its variables, changes both, and writes them at once, to
 another place or, where it is told to, to where they were.
@@ -37,8 +37,10 @@ from .checking import (
 )
 from .cutting import cut
 from .merging import merge, names_in_merge
+from .named_passes import passes_of
 from .naming import rename, renamed_states
 from .patch_text import Patch
+from .pipelines import Pipeline
 from .replacing import replace
 from .saved_models import (
     SavedModel,
@@ -88,6 +90,14 @@ The exit status is 1 where changes clash.
 examples:
   fluidlite merge encoder/ decoder/ --shared code=features -o both/
   fluidlite merge --base model/ mine/ yours/ -o merged/
+"""
+_TRANSFORM = """\
+PASSES are names with options, in order: for_test, expand, fold_constants, share, simplify, and
+those that --from FILE.py defines by transform.program_pass. That file is run.
+
+examples:
+  fluidlite transform model/ "for_test, simplify(exact=True)" -o simple/ --check
+  fluidlite transform net.txt "mine(width=3)" --from passes.py --stages -o out.txt
 """
 _VERIFY = """\
 The exit status is 0 where all of them keep the rules, 1 where one does not.
@@ -172,6 +182,14 @@ def register(commands: Any) -> None:
     applying.add_argument(
         "--values", metavar="FILE", help="where the values are of variables that the patch adds"
     )
+
+    transforming = _changing(commands, "transform", "a model behind passes", _TRANSFORM)
+    transforming.set_defaults(run=_transform)
+    transforming.add_argument("model", metavar="MODEL", help=_MODEL)
+    transforming.add_argument("passes", metavar="PASSES", help="names, with commas between")
+    transforming.add_argument("--from", dest="source", metavar="FILE.py", help="has passes, too")
+    transforming.add_argument("--stages", action="store_true", help="print what each pass changes")
+    transforming.add_argument("--html", metavar="FILE", help="write that as a page")
 
     verifying = add_command(commands, "verify", "do programs keep the rules", _VERIFY)
     verifying.set_defaults(run=_verify)
@@ -384,6 +402,18 @@ def _replace(given: argparse.Namespace) -> int:
     model = read_model(given.model)
     changed = model.becoming(replace(model.program, given.old, given.new), model.values)
     return _written(given, changed, [model], lambda: _same_outputs(model, changed), None)
+
+
+def _transform(given: argparse.Namespace) -> int:
+    model = read_model(given.model)
+    staged = Pipeline.parse(given.passes, passes_of(given.source)).run(model.program)
+    if given.stages:
+        say(staged)
+    changed = model.becoming(staged.program, model.values)
+    status = _written(given, changed, [model], lambda: _same_outputs(model, changed), None)
+    if given.html:
+        staged.to_html(given.html)
+    return status
 
 
 def _apply(given: argparse.Namespace) -> int:

@@ -90,6 +90,7 @@ def prepared(folder):
         ["convert", "model", "out/m.onnx", "--shape", "image=3,64"],
         ["cut", "model", "--inputs", "image", "--outputs", hidden.name, "-o", "out/part/"],
         ["rename", "model", "image=picture", "-o", "out/renamed/"],
+        ["transform", "model", "simplify", "-o", "out/simple/"],
         ["set-attr", "model", "softmax", "axis=-1", "-o", "out/set/"],
         ["replace", "model", "fc_0.tmp_2", "fc_0.tmp_1", "-o", "out/replaced/"],
         ["merge", "model", "model", "--shared", "image", "-o", "out/both/"],

@@ -13,7 +13,7 @@ from fluidlite.command_line.cli import main
 from fluidlite.command_line.completion import SHELLS
 from fluidlite.transform.saved_models import read_model
 
-COMMANDS = ["cut", "rename", "set-attr", "replace", "merge", "verify", "apply"]
+COMMANDS = ["cut", "rename", "set-attr", "replace", "merge", "transform", "verify", "apply"]
 
 
 @pytest.fixture(scope="module")
@@ -472,3 +472,38 @@ def test_models_of_onnx_are_changed(models, capsys):
     )
     assert main(["verify", "net.onnx", "made.onnx", "p", "--check"]) == 0
     assert "picture" in read_model("made.onnx").program.global_block().vars
+
+
+# -- passes ----------------------------------------------------------------------------------------
+
+
+PASSES = """
+from fluidlite import transform
+
+@transform.program_pass
+def halved(program, by=0.5):
+    for op in program.global_block().ops:
+        if op.type == "scale":
+            op.set_attr("scale", by)
+"""
+
+
+def test_passes_run_on_a_model(models, capsys):
+    before = results("model")
+    words = ["transform", "model", "for_test, fold_constants, simplify(exact=True)", "-o", "new/"]
+    assert main([*words, "--check", "--stages", "--html", "page.html"]) == 0
+    said = capsys.readouterr().out
+    assert "== simplify(exact=True)" in said and "equal" in said
+    assert all(map(np.array_equal, before, results("new/")))
+    assert "<h2>fold_constants</h2>" in Path("page.html").read_text(encoding="utf-8")
+
+
+def test_passes_of_a_file_run_on_a_model(models, capsys):
+    Path("mine.py").write_text(PASSES, encoding="utf-8")
+    assert main(["transform", "model", "halved(by=0.25)", "--from", "mine.py", "-o", "new/"]) == 0
+    ops = read_model("new/").program.global_block().ops
+    assert {op.attr("scale") for op in ops if op.type == "scale"} == {0.25}
+    assert "no pass 'halve'" in refused(capsys, "transform", "model", "halve", "-o", "other/")
+    Path("empty.py").write_text("", encoding="utf-8")
+    words = ["transform", "model", "share", "--from", "empty.py", "-o", "other/"]
+    assert "empty.py defines no pass" in refused(capsys, *words, status=2)
