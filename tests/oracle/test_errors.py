@@ -93,7 +93,6 @@ MENTIONS = {
     "create_var_same_name_other_shape": "v 2 3",
     "create_var_same_name_other_dtype": "v float32 int64",
     "program_guard_wrong_type": "str",
-    "data_with_none_shape": "x",
     "same_data_name_twice": "x 2 3",
     "variable_len": "a",
     "variable_float": "a",
