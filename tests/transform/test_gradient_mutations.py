@@ -48,4 +48,5 @@ def test_a_mistake_is_found_where_it_changes_a_gradient(network):
     fluid.append_backward(network(x))
     findings, counts = tried(fluid.default_main_program(), range(MISTAKES))
     assert not findings
-    assert sum(n for (truth, _), n in counts.items() if truth == "changed") > MISTAKES // 8
+    changed = sum(n for (truth, _), n in counts.items() if truth == "changed")
+    assert changed >= MISTAKES // 8  # the others break the program, or change nothing
