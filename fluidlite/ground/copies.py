@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-import functools
+import sys
+from collections.abc import Mapping
+from copy import copy
 from typing import Any, TypeVar
 
 T = TypeVar("T")
-
-
-@functools.cache
-def _slots(kind: type) -> tuple[Any, ...]:
-    """The descriptors of the slots of a class, and whether its objects have a dictionary."""
-    names = [
-        (base, name)
-        for base in kind.__mro__
-        for name in base.__dict__.get("__slots__", ())
-        if name not in ("__dict__", "__weakref__")
-    ]
-    return tuple(base.__dict__[name] for base, name in names)
 
 
 def shallow_copy(value: T) -> T:
@@ -27,11 +17,17 @@ def shallow_copy(value: T) -> T:
     Args:
         value: an object whose class has slots and a dictionary.
     """
+    if sys.version_info < (3, 11):
+        return copy(value)
+    state: Any = object.__getstate__(value)  # asking for ``__dict__`` would make one
+    notes, slots = state if type(state) is tuple else (state, _NOTHING)
     kind: Any = type(value)
     twin: T = kind.__new__(kind)
-    for slot in _slots(kind):
-        slot.__set__(twin, slot.__get__(value, kind))
-    notes = value.__dict__
+    for name, held in slots.items():
+        setattr(twin, name, held)
     if notes:
         twin.__dict__.update(notes)
     return twin
+
+
+_NOTHING: Mapping[str, Any] = {}
