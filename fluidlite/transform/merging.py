@@ -8,7 +8,7 @@ from typing import TypeAlias, TypeVar
 
 import numpy as np
 
-from ..errors import ArgumentError, DTypeError, ShapeError
+from ..errors import ArgumentError
 from ..ground.values import bare
 from ..io.inference import append_fetch_ops, prepend_feed_ops
 from ..ir.analysis import fed_names, fetched_names
@@ -16,11 +16,11 @@ from ..ir.literal import typed_text
 from ..ir.operator import Operator
 from ..ir.program import Program
 from ..ir.variable import Variable
-from ..opdef.spec import agree
 from ..scope import Scope
 from .blocks import append_blocks, holders_in, remove_ends
 from .editing import transformed
 from .naming import all_names, derivations, rename_in
+from .replacing import difference, error_of
 from .selecting import VariableLike, name_of, one_or_several, variable_of
 
 #: what trains: a main program and the startup program that gives its variables their first values
@@ -179,21 +179,11 @@ def _check_shared(theirs: Variable, mine: Variable) -> None:
     for variable in (theirs, mine):
         if variable.block.idx:
             raise ArgumentError(f"{pair} lies in block {variable.block.idx}; expected block 0")
-    for what in ("kind", "dtype", "lod_level"):
-        one, other = getattr(mine, what), getattr(theirs, what)
-        known = what != "dtype" or (mine.has_dtype and theirs.has_dtype)
-        if known and one != other:
-            raise DTypeError(
-                f"{pair} has the {what} {getattr(one, 'name', one)} in the first program, "
-                f"{getattr(other, 'name', other)} in the second"
-            )
-    if mine.has_shape and theirs.has_shape:
-        alike = mine.ndim == theirs.ndim and all(map(agree, mine.shape, theirs.shape))
-        if not alike:
-            raise ShapeError(
-                f"{pair} has the shape {list(mine.shape)} in the first program, "
-                f"{list(theirs.shape)} in the second"
-            )
+    if differs := difference(mine, theirs):
+        what, first, second = differs
+        raise error_of(what)(
+            f"{pair} has the {what} {first} in the first program, {second} in the second"
+        )
     if mine.persistable != theirs.persistable and not theirs.is_data:
         raise ArgumentError(f"{pair} stays between runs in one of the programs only")
     if not theirs.persistable:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ..errors import ArgumentError, DTypeError, ShapeError, UnsupportedError
+from ..errors import ArgumentError, DTypeError, FluidError, ShapeError, UnsupportedError
 from ..ir.block import Block
 from ..ir.operator import Operator, OpRole
 from ..ir.program import Program
@@ -104,27 +104,39 @@ def _visible(program: Program, block: Block, by: VariableLike) -> Variable:
     return block.var_recursive(name)
 
 
+def difference(old: Variable, new: Variable) -> tuple[str, object, object] | None:
+    """In what the declarations of two variables differ: its name, that of each; None if nowhere.
+    An element type or a shape that one of them leaves open differs from none.
+    """
+    for what in ("kind", "dtype", "lod_level"):
+        mine, theirs = getattr(old, what), getattr(new, what)
+        known = what != "dtype" or (old.has_dtype and new.has_dtype)
+        if known and mine != theirs:
+            return what, getattr(mine, "name", mine), getattr(theirs, "name", theirs)
+    if old.has_shape and new.has_shape:
+        alike = old.ndim == new.ndim and all(agree(m, n) for m, n in zip(old.shape, new.shape))
+        if not alike:
+            return "shape", list(old.shape), list(new.shape)
+    return None
+
+
+def error_of(what: str) -> type[FluidError]:
+    """The class of the error that refuses such a difference."""
+    return ShapeError if what == "shape" else DTypeError
+
+
 def check_alike(old: Variable, new: Variable) -> None:
     """Refuse a variable that cannot stand for another one.
 
     Raises:
         DTypeError, ShapeError: says in what they differ.
     """
-    for what in ("kind", "dtype", "lod_level"):
-        mine, theirs = getattr(old, what), getattr(new, what)
-        known = what != "dtype" or (old.has_dtype and new.has_dtype)
-        if known and mine != theirs:
-            raise DTypeError(
-                f"cannot put {new.name!r} in the place of {old.name!r}: expected the {what} "
-                f"{getattr(mine, 'name', mine)}, got {getattr(theirs, 'name', theirs)}"
-            )
-    if old.has_shape and new.has_shape:
-        alike = old.ndim == new.ndim and all(agree(m, n) for m, n in zip(old.shape, new.shape))
-        if not alike:
-            raise ShapeError(
-                f"cannot put {new.name!r} in the place of {old.name!r}: expected the shape "
-                f"{list(old.shape)}, got {list(new.shape)}"
-            )
+    if differs := difference(old, new):
+        what, mine, theirs = differs
+        raise error_of(what)(
+            f"cannot put {new.name!r} in the place of {old.name!r}: expected the {what} {mine}, "
+            f"got {theirs}"
+        )
 
 
 def _version(program: Program, versions: Versions, variable: ValueLike) -> Version:
