@@ -9,6 +9,7 @@ from hashlib import sha256
 import numpy as np
 
 from ..errors import ArgumentError, FileFormatError
+from ..ground.quantities import quantity
 from ..ground.quoting import escaping
 from ..ground.values import LoDTensor
 from ..ir.program import Program
@@ -153,7 +154,8 @@ class Certificate:
         if self.uncertified or self._left:
             return (
                 f"certified in part: not certified are {len(self.uncertified)} of {count} "
-                f"gradients, {len(self.idle)} gradient operators, {len(self.untaken)} blocks"
+                f"gradients, {quantity(len(self.idle), 'gradient operator')}, "
+                f"{quantity(len(self.untaken), 'block')}"
             )
         return f"certified: {count} gradients are the derivative"
 

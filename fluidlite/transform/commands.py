@@ -16,6 +16,7 @@ from typing import Any
 from ..errors import FileFormatError, FluidError, MergeConflictError, UsageError
 from ..ground.console import complain, say
 from ..ground.files import read_text
+from ..ground.quantities import quantity
 from ..ground.quoting import printable
 from ..inspect.commands import add_command
 from ..io.contents import saved_names
@@ -248,8 +249,7 @@ def _written(
     if given.check or given.within is not None:
         _report([*checks()], within if given.within is None else given.within)
     place = write_in_place(model) if given.in_place else write_model(model, given.output)
-    count = sum(len(block.ops) for block in model.program.blocks)
-    say(f"wrote {printable(place)}: {count} operators, {len(model.values)} variables with values")
+    say(f"wrote {printable(place)}: {_size(model)}")
     return 0
 
 
@@ -531,9 +531,14 @@ def _verified(path: str, inputs: Sequence[str], runs: bool) -> str:
         outputs = outputs_of(program)
         values = with_random_values(program, model.values)
         results = run_once(program, random_feeds(program), values, outputs)
-        ran = f", runs ({len(results)} outputs)"
-    operators = sum(len(block.ops) for block in program.blocks)
-    return f"right: {operators} operators, {len(model.values)} variables with values{ran}"
+        ran = f", runs ({quantity(len(results), 'output')})"
+    return f"right: {_size(model)}{ran}"
+
+
+def _size(model: SavedModel) -> str:
+    operators = sum(len(block.ops) for block in model.program.blocks)
+    variables = quantity(len(model.values), "variable")
+    return f"{quantity(operators, 'operator')}, {variables} with values"
 
 
 # -- words -----------------------------------------------------------------------------------------

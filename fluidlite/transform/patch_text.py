@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from typing import NoReturn
 
 from ..errors import PatchError
+from ..ground.quantities import quantity
 from ..ground.quoting import escaping, printable
 
 _SHOWN = 120  # characters of a line that a message shows
@@ -42,7 +43,7 @@ class Identity:
 
     def __str__(self) -> str:
         counts = [
-            f"{count} {word}{'s' * (count != 1)}"
+            quantity(count, word)
             for count, word in (
                 (self.blocks, "block"),
                 (self.operators, "operator"),

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from ..errors import FluidError, MergeConflictError, VerifyError
 from ..ground.arguments import refused
+from ..ground.quantities import quantity
 from ..ground.quoting import escaping
 from ..ir.analysis import blocks_driven_by, reads_of, writes_of
 from ..ir.block import Block
@@ -158,7 +159,7 @@ def _block_text(block: Block) -> str:
 
 
 def _block_size(block: Block) -> str:
-    return f"{len(block.ops)} operators, {len(block.vars)} variables"
+    return f"{quantity(len(block.ops), 'operator')}, {quantity(len(block.vars), 'variable')}"
 
 
 def _whole_text(op: Operator) -> str:

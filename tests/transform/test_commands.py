@@ -210,7 +210,7 @@ def test_cut_writes_a_part_with_its_values(models, capsys):
     words = ["cut", "model", "--inputs", "fc_0.tmp_1", "--outputs", "fc_1.tmp_0", "-o", "part/"]
     assert main([*words, "--check"]) == 0
     assert capsys.readouterr().out == (
-        "check: fc_1.tmp_0: equal\nwrote part/: 4 operators, 1 variables with values\n"
+        "check: fc_1.tmp_0: equal\nwrote part/: 4 operators, 1 variable with values\n"
     )
     assert {*files("part")} == {"part/__model__", "part/fc_1.w_0"}
 
