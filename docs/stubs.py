@@ -23,15 +23,7 @@ from fluidlite.symbolic import methods
 
 PACKAGE = Path(__file__).resolve().parent.parent / "fluidlite"
 #: what checkers let scripts do with results of layers that may have run at once
-AT_ONCE = (
-    "backward",
-    "clear_gradient",
-    "gradient",
-    "grad",
-    "item",
-    "set_value",
-    "tolist",
-)
+AT_ONCE = ("backward", "clear_gradient", "gradient", "grad", "item", "set_value", "tolist")
 #: layers that give more than one variable where an argument is true, or given
 FLAGS = {
     "adaptive_pool2d": "require_index",

@@ -131,9 +131,7 @@ class Initializer(HasProtectedArguments, Described):
             return self._put(block, *self.operator(var, block, var.dtype), var)
         kind, attrs = self.operator(var, block, dtype)
         wide = block.create_var(
-            name=unique_name.generate(f"{self.stem}.{var.name}.tmp"),
-            shape=var.shape,
-            dtype=dtype,
+            name=unique_name.generate(f"{self.stem}.{var.name}.tmp"), shape=var.shape, dtype=dtype
         )
         casts = {"in_dtype": dtype, "out_dtype": var.dtype}
         if self._goes_first:

@@ -413,10 +413,7 @@ def cuda_profiler(
     Args:
         output_file, output_mode, config: not read.
     """
-    warn(
-        "there is no CUDA: cuda_profiler measures nothing; use profiler.profiler",
-        None,
-    )
+    warn("there is no CUDA: cuda_profiler measures nothing; use profiler.profiler", None)
     yield
 
 

@@ -146,13 +146,7 @@ def annealed(rate: float, step: float, steps: float, end: float) -> float:
 
 
 def restarted(
-    rate: float,
-    step: int,
-    steps: int,
-    longer: int,
-    end: float,
-    factor: float = 1.0,
-    most: int = 0,
+    rate: float, step: int, steps: int, longer: int, end: float, factor: float = 1.0, most: int = 0
 ) -> float:
     """A rate that falls along a cosine and begins again.
 

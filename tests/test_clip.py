@@ -126,14 +126,8 @@ def test_users_write_their_own():
         (lambda c: c.GradientClipByValue("a"), "GradientClipByValue: expected max to be a finite"),
         (lambda c: c.GradientClipByValue(-1.0), r"less than max, got min=1\.0, max=-1\.0"),
         (lambda c: c.GradientClipByValue(1.0, 2.0), r"less than max, got min=2\.0, max=1\.0"),
-        (
-            lambda c: c.GradientClipByNorm("x"),
-            "clip_norm to be a positive number, got 'x'",
-        ),
-        (
-            lambda c: c.GradientClipByNorm(0.0),
-            r"clip_norm to be a positive number, got 0\.0",
-        ),
+        (lambda c: c.GradientClipByNorm("x"), "clip_norm to be a positive number, got 'x'"),
+        (lambda c: c.GradientClipByNorm(0.0), r"clip_norm to be a positive number, got 0\.0"),
         (lambda c: c.GradientClipByGlobalNorm(float("inf")), "clip_norm to be a positive number"),
         (lambda c: c.GradientClipByNorm(1.0, need_clip=3), "need_clip to be a function"),
         (lambda c: c.ErrorClipByValue(None), "ErrorClipByValue: expected max to be a finite"),
@@ -191,10 +185,7 @@ def test_parameters_are_clipped_as_their_attributes_say():
         param_attr=fluid.ParamAttr(gradient_clip=fluid.clip.GradientClipByNorm(0.1)),
         bias_attr=fluid.ParamAttr(gradient_clip=fluid.clip.GradientClipByValue(0.1)),
     )
-    assert gradients_used(loss) == {
-        "fc_0.b_0": "clip_0.tmp_0",
-        "fc_0.w_0": "clip_by_norm_0.tmp_0",
-    }
+    assert gradients_used(loss) == {"fc_0.b_0": "clip_0.tmp_0", "fc_0.w_0": "clip_by_norm_0.tmp_0"}
 
 
 def of_two_groups(first, second):

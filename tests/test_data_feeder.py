@@ -156,8 +156,7 @@ def test_values_that_change_with_their_type_are_warned_about_once(dtype, value, 
 
 
 @pytest.mark.parametrize(
-    "dtype, given, kept",
-    [("int64", ["3", "-4"], [3, -4]), ("float32", ["3.5", "4"], [3.5, 4.0])],
+    "dtype, given, kept", [("int64", ["3", "-4"], [3, -4]), ("float32", ["3.5", "4"], [3.5, 4.0])]
 )
 def test_texts_are_read_as_numbers(dtype, given, kept):
     assert fed([None, 1], [[each] for each in given], dtype).tolist() == [[n] for n in kept]

@@ -163,9 +163,7 @@ def anchors(page):
 
 
 @pytest.mark.parametrize(
-    "page",
-    [*PAGES, ROOT / "CHANGELOG.md"],
-    ids=lambda page: page.relative_to(ROOT).as_posix(),
+    "page", [*PAGES, ROOT / "CHANGELOG.md"], ids=lambda page: page.relative_to(ROOT).as_posix()
 )
 def test_the_links_of_the_page_lead_somewhere(page):
     _, prose = split(page.read_text(encoding="utf-8"))

@@ -204,10 +204,7 @@ def test_force_init_on_cpu_is_no():
         (lambda: I.Xavier(fan_in=0), "Xavier: expected fan_in to be a positive number"),
         (lambda: I.MSRA(fan_in="3"), "MSRA: expected fan_in to be a positive number"),
         (lambda: I.MSRA(seed=1.5), "MSRA: expected seed to be an integer of at least 0, got 1.5"),
-        (
-            lambda: I.NumpyArrayInitializer([1.0]),
-            "expected value to be a NumPy array",
-        ),
+        (lambda: I.NumpyArrayInitializer([1.0]), "expected value to be a NumPy array"),
     ],
 )
 def test_arguments_that_make_no_sense_are_refused(make, message):

@@ -41,8 +41,7 @@ def breaks_after(n):
 
 
 @pytest.mark.parametrize(
-    "drop_last, expected",
-    [(False, [[0, 1, 2], [3, 4, 5], [6]]), (True, [[0, 1, 2], [3, 4, 5]])],
+    "drop_last, expected", [(False, [[0, 1, 2], [3, 4, 5], [6]]), (True, [[0, 1, 2], [3, 4, 5]])]
 )
 def test_batches_are_lists(drop_last, expected):
     assert list(batch(numbers(), 3, drop_last)()) == expected

@@ -89,10 +89,7 @@ def of_flow(kind, *args, **named):
             of_decay(dygraph.PiecewiseDecay([2, 5], [0.5, 0.3, 0.1], begin=0)),
             of_scheduler(lr.PiecewiseDecay([2, 5], [0.5, 0.3, 0.1])),
         ],
-        lambda: [
-            of_scheduler(lr.LinearLR(0.5, 4, 0.25, 0.75)),
-            of_flow("LinearLR", 0.25, 0.75, 4),
-        ],
+        lambda: [of_scheduler(lr.LinearLR(0.5, 4, 0.25, 0.75)), of_flow("LinearLR", 0.25, 0.75, 4)],
         lambda: [
             of_scheduler(lr.MultiStepDecay(0.5, [2, 5], 0.7)),
             of_flow("MultiStepLR", [5, 2], 0.7),

@@ -85,10 +85,7 @@ class Pooled:
         image, columns = self._image_back, self._window.shape[4]
         assert image is not None
         return [
-            (
-                self._window[:, :, j, 0],
-                image[:, top : top + size, left + j : left + j + columns],
-            )
+            (self._window[:, :, j, 0], image[:, top : top + size, left + j : left + j + columns])
             for j in range(size)
         ]
 

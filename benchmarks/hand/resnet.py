@@ -102,10 +102,7 @@ class Normed:
         self._deviation = 1 / np.sqrt(variance + EPSILON)
         self._factor = self._scale * self._deviation
         self._offset = self._shift - self._mean * self._factor
-        for running, now in (
-            (self._running_mean, self._mean),
-            (self._running_variance, variance),
-        ):
+        for running, now in ((self._running_mean, self._mean), (self._running_variance, variance)):
             running *= MOMENTUM
             running += (1 - MOMENTUM) * now
 

@@ -23,11 +23,7 @@ class Step:
     """
 
     def __init__(
-        self,
-        problem: Problem,
-        module: str = "fluidlite",
-        prepared: bool = False,
-        backend: str = "",
+        self, problem: Problem, module: str = "fluidlite", prepared: bool = False, backend: str = ""
     ) -> None:
         fluid = importlib.import_module(module)
         self._names = list(problem.start)

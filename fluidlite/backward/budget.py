@@ -82,10 +82,7 @@ def _refused(memory: object) -> ArgumentError:
 
 @contextmanager
 def within_budget(
-    block: Block,
-    memory: str | float | None,
-    batch_size: int | None,
-    *others: Program,
+    block: Block, memory: str | float | None, batch_size: int | None, *others: Program
 ) -> Iterator[list[str]]:
     """Rewrite what is appended to a block inside, so that the planned peak of the whole block is
     at most a budget; where that cannot be, the programs are as they were.  What is given takes the

@@ -116,10 +116,7 @@ class WhileGradient(LoopGradient):
         self.body.take_op(self.make(self.body, "less_than", *compared))
         inside = self.body.vars
         written = dict.fromkeys(n for op in self.body.ops for n in writes_of(op))
-        ins = {
-            "X": [n for n in free_reads(self.body) if n != condition],
-            "Condition": [condition],
-        }
+        ins = {"X": [n for n in free_reads(self.body) if n != condition], "Condition": [condition]}
         outs = {"Out": [n for n in written if n not in inside], "StepScopes": [self.scopes()]}
         return self.make(self.target, "while", ins, outs, {"sub_block": self.body.idx})
 

@@ -124,8 +124,4 @@ def _quoted(text: str) -> str:
 
 
 #: shell -> what writes its script
-SHELLS: dict[str, Callable[[str, list[Command]], str]] = {
-    "bash": _bash,
-    "zsh": _zsh,
-    "fish": _fish,
-}
+SHELLS: dict[str, Callable[[str, list[Command]], str]] = {"bash": _bash, "zsh": _zsh, "fish": _fish}

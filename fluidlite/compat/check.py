@@ -349,10 +349,7 @@ class _Reader(ast.NodeVisitor):
 
 
 #: errors that say that something is not there
-_MISSING = {
-    "import": {"ImportError", "ModuleNotFoundError"},
-    "attribute": {"AttributeError"},
-}
+_MISSING = {"import": {"ImportError", "ModuleNotFoundError"}, "attribute": {"AttributeError"}}
 
 
 def _caught(node: ast.Try) -> set[str]:

@@ -12,13 +12,7 @@ from ..ground.missing_names import answer
 from ..ground.public_names import list_public_names
 from ..ground.tracebacks import api_boundaries
 from ..io.states import write_tensors
-from ..proto.state import (
-    NAME_TABLE,
-    OPTIMIZER,
-    PARAMETERS,
-    checked_path,
-    read_state,
-)
+from ..proto.state import NAME_TABLE, OPTIMIZER, PARAMETERS, checked_path, read_state
 
 
 def save_dygraph(state_dict: Mapping[str, Any], model_path: Path) -> None:

@@ -39,10 +39,7 @@ class StaticModelRunner(Layer):
     """
 
     def __init__(
-        self,
-        model_dir: Path,
-        model_filename: str | None = None,
-        params_filename: str | None = None,
+        self, model_dir: Path, model_filename: str | None = None, params_filename: str | None = None
     ) -> None:
         super().__init__()
         scope = Scope()

@@ -167,10 +167,7 @@ class TracedLayer(SavesProgram, Described):
         return self
 
     def write_by(
-        self,
-        write: Callable[..., Any],
-        feed: Sequence[int] | None,
-        fetch: Sequence[int] | None,
+        self, write: Callable[..., Any], feed: Sequence[int] | None, fetch: Sequence[int] | None
     ) -> None:
         """Have a function write the program, where its parameters are those of the layer.
 

@@ -24,13 +24,7 @@ from ..opdef.operand import Operand, appends
 from ..opdef.reverse_sweep import NodeOutput
 from .mode import thread
 from .nodes import GradNode
-from .prepared import (
-    BoundOperator,
-    PreparedCall,
-    forgets_redefined,
-    kernels,
-    shaped_kernel,
-)
+from .prepared import BoundOperator, PreparedCall, forgets_redefined, kernels, shaped_kernel
 from .pullback import Pullback
 from .source import call_site, caller
 from .specialization import Specialization

@@ -250,11 +250,7 @@ class StackedCells(RecurrentNet):
         )
 
     def _at_once(
-        self,
-        x: Any,
-        given: list[State] | None,
-        between: Callable[[Any], Any] | None,
-        lengths: Any,
+        self, x: Any, given: list[State] | None, between: Callable[[Any], Any] | None, lengths: Any
     ) -> tuple[Any, list[State]]:
         """The same of tensors, [T, N, I], each direction of a layer as one operator."""
         finals: list[State] = []

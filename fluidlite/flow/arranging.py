@@ -199,11 +199,7 @@ def meshgrid(*tensors: Tensor | Tensors, indexing: str = "ij") -> tuple[Tensor, 
 
 
 def repeat_interleave(
-    input: Tensor,
-    repeats: int | Tensor,
-    dim: int | None = None,
-    *,
-    output_size: int | None = None,
+    input: Tensor, repeats: int | Tensor, dim: int | None = None, *, output_size: int | None = None
 ) -> Tensor:
     """Each slice along a dimension repeated; of all elements when None.
 

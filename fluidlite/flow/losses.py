@@ -42,7 +42,6 @@ def begin_backward(x: Variable, gradient: object = None, inputs: object = None) 
         raise located(BuildError, "backward of a variable belongs into build() of an nn.Graph")
     if gradient is not None or inputs is not None or int(np.prod(x.shape)) != 1:
         raise located(
-            BuildError,
-            f"expected a loss of one element and no gradient, got shape {list(x.shape)}",
+            BuildError, f"expected a loss of one element and no gradient, got shape {list(x.shape)}"
         )
     losses.append(x)

@@ -19,11 +19,7 @@ if TYPE_CHECKING:
 
 
 def vector_norm(
-    input: Tensor,
-    ord: float = 2,
-    dim: Axes = None,
-    keepdim: bool = False,
-    dtype: DTypeLike = None,
+    input: Tensor, ord: float = 2, dim: Axes = None, keepdim: bool = False, dtype: DTypeLike = None
 ) -> Tensor:
     """(The sum of |x|^ord)^(1/ord); of inf the largest |x|, of -inf the least, of 0 how many are
     not 0.

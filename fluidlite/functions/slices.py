@@ -77,10 +77,7 @@ def strided_slice(
 
 
 def crop(
-    x: Tensor,
-    shape: Numbers | None = None,
-    offsets: Numbers | None = None,
-    name: str | None = None,
+    x: Tensor, shape: Numbers | None = None, offsets: Numbers | None = None, name: str | None = None
 ) -> Tensor:
     """A part of a tensor.
 
@@ -109,11 +106,7 @@ def reverse(x: Tensor, axis: Numbers, name: str | None = None) -> Tensor:
 
 
 def as_strided(
-    x: Tensor,
-    shape: Sequence[int],
-    stride: Sequence[int],
-    offset: int = 0,
-    name: str | None = None,
+    x: Tensor, shape: Sequence[int], stride: Sequence[int], offset: int = 0, name: str | None = None
 ) -> Tensor:
     """The elements that lie at equal distances in memory; one may be taken several times.
 
@@ -198,12 +191,7 @@ def _need_part(name: str, values: Any, part: list[int]) -> None:
 
 
 def diagonal_scatter(
-    x: Tensor,
-    y: Tensor,
-    offset: int = 0,
-    axis1: int = 0,
-    axis2: int = 1,
-    name: str | None = None,
+    x: Tensor, y: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, name: str | None = None
 ) -> Tensor:
     """x with other elements on a diagonal of its matrices.
 
@@ -269,11 +257,7 @@ def shard_index(
     [[-1], [1]]
     """
     return eager.shard_index(
-        input,
-        index_num=index_num,
-        nshards=nshards,
-        shard_id=shard_id,
-        ignore_value=ignore_value,
+        input, index_num=index_num, nshards=nshards, shard_id=shard_id, ignore_value=ignore_value
     )
 
 

@@ -20,11 +20,7 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 #: what the command ``fluidlite`` begins with: the lines that call it are none of the user's
 _COMMAND = os.path.join(_PACKAGE, "command_line", "cli.py")
 #: file -> whether its lines are none of the user's; None where those that call it are none, either
-_own: dict[str, bool | None] = {
-    contextlib.__file__: True,
-    functools.__file__: True,
-    _COMMAND: None,
-}
+_own: dict[str, bool | None] = {contextlib.__file__: True, functools.__file__: True, _COMMAND: None}
 SITES_KEPT = 4096
 
 

@@ -33,11 +33,9 @@ REFUSED: dict[str, dict[str, str]] = {
     "ErrorClipByValue": {
         "fluid.backward.append_backward(loss, callbacks=[fluid.clip.error_clip_callback])": (
             "_append_clip_op"
-        ),
+        )
     },
-    "GradientClipBase": {
-        _CLIP: "_create_operators _dygraph_clip _process_context _static_clip",
-    },
+    "GradientClipBase": {_CLIP: "_create_operators _dygraph_clip _process_context _static_clip"},
     "CompiledProgram": {
         _GRAPH: (
             "_compile _compile_data_parallel _compile_inference _compiled _executor _graph _place "
@@ -46,29 +44,21 @@ REFUSED: dict[str, dict[str, str]] = {
         "with_data_parallel(places=...)": "_get_places",
         "fluid.incubate.fleet.collective": "_with_distributed",
     },
-    "AutoMixedPrecisionLists": {
-        "its constructor, which puts the lists together": "_update_list",
-    },
+    "AutoMixedPrecisionLists": {"its constructor, which puts the lists together": "_update_list"},
     "LoDTensor": {
         "set(array, place)": "_mutable_data",
         "an array as it lies: layouts are not kept": "_set_layout",
         "np.array(tensor)": "_to_dlpack",
     },
-    "OpDesc": {
-        "attr(name), which gives blocks themselves": "_blocks_attr_ids",
-    },
-    "ProgramDesc": {
-        "Program.to_bytes(), which writes the version": "_set_version _version",
-    },
+    "OpDesc": {"attr(name), which gives blocks themselves": "_blocks_attr_ids"},
+    "ProgramDesc": {"Program.to_bytes(), which writes the version": "_set_version _version"},
     "VarBase": {
         "backward(), or fluid.dygraph.grad": "_run_backward",
         "gradient()": "_grad_value",
         "gc.get_objects(): tensors are Python objects": "_alive_vars",
         "nothing: gradients of sparse embeddings are kept in rows by themselves": "_set_grad_type",
     },
-    "DataFeeder": {
-        "feed_parallel(..., num_places=...)": "_get_number_of_places_",
-    },
+    "DataFeeder": {"feed_parallel(..., num_places=...)": "_get_number_of_places_"},
     "GeneratorLoader": {_LOOP: "_exited _queue _reader _tensor_reader _thread"},
     "DatasetBase": {
         "fluid.Executor.train_from_dataset, which begins and ends a pass": (
@@ -96,9 +86,7 @@ REFUSED: dict[str, dict[str, str]] = {
         "input(name) and multiple_input(name)": "_input _multiple_input",
         "multiple_param_attr(length)": "_multiple_param_attr",
     },
-    "LearningRateDecay": {
-        _STATE: "_state_keys",
-    },
+    "LearningRateDecay": {_STATE: "_state_keys"},
     "DataParallel": {
         "apply_collective_grads()": "_coalesce_tensors _reshape_inplace _split_tensors",
         "fluid.dygraph.ParallelEnv().nranks > 1": "_is_data_parallel_mode",
@@ -137,28 +125,26 @@ REFUSED: dict[str, dict[str, str]] = {
         _SLICES: (
             "_cloneVar _concatVar _detectContinuesSlice _detectEllipsis _reconstructSliceinfo "
             "_sliceAndConcatVar _sliceVar _slice_indices"
-        ),
+        )
     },
-    "DataGenerator": {
-        "run_from_stdin(), which writes each line as it comes": "_set_line_limit",
-    },
+    "DataGenerator": {"run_from_stdin(), which writes each line as it comes": "_set_line_limit"},
     "DynamicRNN": {
         "its block(), step_input, memory and output": (
             "_assert_in_rnn_block_ _init_zero_idx_ _parent_block_ cond helper input_array "
             "lod_rank_table max_seq_len mem_dict mem_link output_array step_idx while_op zero_idx"
-        ),
+        )
     },
     "IfElse": {
         "true_block() and false_block()": (
             "_parent_block conditional_false_block conditional_true_block helper input_table "
             "output_table status"
-        ),
+        )
     },
     "StaticRNN": {
         "its step(), step_input, memory and output": (
             "_assert_in_rnn_block_ _complete_op _parent_block helper inputs memories outputs "
             "seq_len status"
-        ),
+        )
     },
     "Switch": {"its case(condition) and default()": "helper inside_scope pre_not_conditions"},
     "While": {"its block(), whose end completes it": "_complete helper status"},
@@ -174,14 +160,14 @@ REFUSED: dict[str, dict[str, str]] = {
     "Distribution": {
         "the constructor, which checks what it is given": (
             "_to_variable _validate_args all_arg_is_float batch_size_unknown"
-        ),
+        )
     },
     "MultivariateNormalDiag": {"entropy() and kl_divergence()": "_det _inv"},
     "BeamSearchDecoder": {
         "initialize, step and finalize; tile_beam_merge_with_batch": (
             "_beam_search_step _expand_to_beam_size _gather _mask_probs _merge_batch_beams "
             "_split_batch_beams"
-        ),
+        )
     },
     "DetectionMAP": {"reset(executor)": "_create_state"},
     "Optimizer": {
@@ -197,7 +183,7 @@ REFUSED: dict[str, dict[str, str]] = {
         ),
     },
     "ExponentialMovingAverage": {
-        "update(), apply() and restore()": "_create_ema_vars _get_decay_pow _get_ema_decay",
+        "update(), apply() and restore()": "_create_ema_vars _get_decay_pow _get_ema_decay"
     },
     "ModelAverage": {
         "apply() and restore(): it makes no steps": (
@@ -209,12 +195,10 @@ REFUSED: dict[str, dict[str, str]] = {
             "_create_param_lr _finish_update _get_accumulator _get_device_for_param "
             "_get_no_grad_set _global_learning_rate _process_distribute_lookuptable "
             "_update_param_device_map"
-        ),
+        )
     },
     "ParallelExecutor": {_RUN: "_need_create_local_exe_scopes"},
-    "PyReader": {
-        "decorate_batch_generator, which checks batches": "_check_input_array",
-    },
+    "PyReader": {"decorate_batch_generator, which checks batches": "_check_input_array"},
     "DistributeTranspiler": {
         _SERVERS: (
             "counter_var distributed_mode server_config "
@@ -354,8 +338,7 @@ def _of_arguments(read: Callable[[Any, dict[str, Any]], Any], instance: Any) -> 
 
 
 def remembers_arguments(
-    *plain_names: str,
-    **more: Callable[[Any, dict[str, Any]], Any],
+    *plain_names: str, **more: Callable[[Any, dict[str, Any]], Any]
 ) -> Callable[[_Class], _Class]:
     """A decorator of classes whose objects have their arguments by the names that fluid 1.8 kept
     them under: with an underscore in front.

@@ -264,9 +264,7 @@ def _constructor(kind: Any) -> FunctionType:
     return plain
 
 
-def parameters_of(
-    function: Callable[P, object],
-) -> Callable[[Callable[..., R]], Callable[P, R]]:
+def parameters_of(function: Callable[P, object]) -> Callable[[Callable[..., R]], Callable[P, R]]:
     """A decorator: a function takes what another one does, and is given all of that by place.
 
     Args:

@@ -160,11 +160,7 @@ class PaddleTensor(Described):
     _shown = "data= copy= shape=shape"
 
     def __init__(
-        self,
-        data: Any = None,
-        name: str = "",
-        lod: Iterable[Iterable[int]] = (),
-        copy: bool = True,
+        self, data: Any = None, name: str = "", lod: Iterable[Iterable[int]] = (), copy: bool = True
     ) -> None:
         array = np.zeros([0], np.float32) if data is None else _plain(data)
         self.name: str = name

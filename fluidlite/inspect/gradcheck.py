@@ -26,14 +26,7 @@ from .differences import STEP, Array, Limits
 from .eager import EagerCheck, takes_tensors
 from .explain import explain_gradient
 from .faulty_rules import between, driving_operators, find_culprits
-from .float64 import (
-    dense,
-    in_float64,
-    is_float,
-    persistable_values,
-    widened,
-    with_data,
-)
+from .float64 import dense, in_float64, is_float, persistable_values, widened, with_data
 from .report import Checked, Report
 from .seeded_runs import SeededRuns
 

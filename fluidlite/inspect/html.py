@@ -198,12 +198,7 @@ def _variable(variable: Variable) -> dict[str, Any]:
         kind = "data"
     elif variable.persistable:
         kind = "kept"
-    return {
-        "n": variable.name,
-        "s": short_type(variable),
-        "d": variable_text(variable),
-        "k": kind,
-    }
+    return {"n": variable.name, "s": short_type(variable), "d": variable_text(variable), "k": kind}
 
 
 def short_type(variable: Variable) -> str:

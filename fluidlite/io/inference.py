@@ -87,10 +87,7 @@ def save_inference_model(
         model, fetched = program, [target.name for target in targets]
         name += ".main_program"
     if any(op.type == "auc" for op in program.global_block().ops):
-        warn(
-            "the program counts for layers.auc: set its states to zero before saving",
-            None,
-        )
+        warn("the program counts for layers.auc: set its states to zero before saving", None)
     values = (
         [] if program_only else sorted(values_of(model, global_scope(), is_persistable).items())
     )

@@ -27,13 +27,7 @@ from ..scope import global_scope
 from .check import check_value, mismatch
 from .states import load_state, save_state
 from .streams import tensors_of
-from .variables import (
-    is_belong_to_optimizer,
-    is_parameter,
-    is_persistable,
-    load_vars,
-    values_of,
-)
+from .variables import is_belong_to_optimizer, is_parameter, is_persistable, load_vars, values_of
 
 
 def save(program: Program | Mapping[str, Any], model_path: Path) -> None:
@@ -71,10 +65,7 @@ def save(program: Program | Mapping[str, Any], model_path: Path) -> None:
     scope = global_scope()
     states = [
         (ending, values_of(program, scope, predicate))
-        for ending, predicate in (
-            (PARAMETERS, is_parameter),
-            (OPTIMIZER, is_belong_to_optimizer),
-        )
+        for ending, predicate in ((PARAMETERS, is_parameter), (OPTIMIZER, is_belong_to_optimizer))
     ]
     with Transaction() as files:
         for ending, values in states:

@@ -179,10 +179,7 @@ def save_vars(
 
 
 def write_variables(
-    files: Transaction,
-    folder: Path,
-    values: Sequence[tuple[str, Any]],
-    filename: str | None,
+    files: Transaction, folder: Path, values: Sequence[tuple[str, Any]], filename: str | None
 ) -> None:
     """Write values to a folder: a file for each, or one for all.
 

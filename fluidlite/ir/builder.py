@@ -43,10 +43,7 @@ class Builder(Interpreter):
             block.declare(made)
             return made
         return block.declare_var(
-            name=name,
-            dtype=dtype,
-            persistable=False,
-            stop_gradient=stop_gradient,
+            name=name, dtype=dtype, persistable=False, stop_gradient=stop_gradient
         )
 
     def apply(

@@ -167,10 +167,7 @@ def _scored_by_class(instance: Any, specs: Mapping[str, Any]) -> dict[str, Any]:
     """Scores [images, classes, boxes], and boxes of four numbers."""
     boxes, scores = specs["BBoxes"], specs["Scores"]
     classes = scores.shape[1] if scores.ndim == 3 else -1
-    return {
-        "BBoxes": boxes.with_shape([-1, -1, 4]),
-        "Scores": scores.with_shape([-1, classes, -1]),
-    }
+    return {"BBoxes": boxes.with_shape([-1, -1, 4]), "Scores": scores.with_shape([-1, classes, -1])}
 
 
 #: operators whose inputs fluid looks at in a run only, and what of them is refused -> inputs that
@@ -260,10 +257,7 @@ def described(variable: Variable) -> str:
 
 
 def taken_over(
-    block: Block,
-    name: str,
-    given: Iterable[Mapping[str, Any] | None],
-    site: CallSite | None,
+    block: Block, name: str, given: Iterable[Mapping[str, Any] | None], site: CallSite | None
 ) -> Variable:
     """A variable that is like one of another program, which an operator is given.
 

@@ -45,10 +45,7 @@ def attributes_given(
 
 
 def names_by_slot(
-    definition: type[Op],
-    given: Mapping[str, Any] | None,
-    side: str,
-    site: CallSite | None = None,
+    definition: type[Op], given: Mapping[str, Any] | None, side: str, site: CallSite | None = None
 ) -> dict[str, Names]:
     """What a caller put into the slots of one side, as names, checked against the definition.
 

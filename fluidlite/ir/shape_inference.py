@@ -68,10 +68,7 @@ def _names_of_results(
 
 
 def _specs_of_inputs(
-    op: Operator,
-    definition: type[Op],
-    find: Callable[[str], Variable],
-    named: dict[str, SizeNames],
+    op: Operator, definition: type[Op], find: Callable[[str], Variable], named: dict[str, SizeNames]
 ) -> dict[str, Any] | None:
     """The specs of what an operator reads, by slot; None where one is not known.  Puts the names of
     sizes of the variables that have some into ``named``.

@@ -122,11 +122,7 @@ class _Flow:
     """An operator that reads sizes with names; arguments as of :func:`names_of_results`."""
 
     def __init__(
-        self,
-        op: Operator,
-        infer: Infer,
-        specs: Mapping[str, Any],
-        named: Mapping[str, SizeNames],
+        self, op: Operator, infer: Infer, specs: Mapping[str, Any], named: Mapping[str, SizeNames]
     ) -> None:
         self.op = op
         self.infer = infer

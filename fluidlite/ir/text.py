@@ -8,14 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..ground.dtypes import Kind
 from ..ground.quoting import python_comment
 from .foreign import note_text
-from .literal import (
-    key_text,
-    name_text,
-    names_text,
-    string_text,
-    typed_text,
-    value_text,
-)
+from .literal import key_text, name_text, names_text, string_text, typed_text, value_text
 
 if TYPE_CHECKING:
     from ..opdef.attribute import Attribute

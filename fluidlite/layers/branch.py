@@ -404,8 +404,7 @@ class IfElse(Described):
         if x.name not in self._parts:
             outs = [
                 self._parent.create_var(
-                    name=unique_name.generate(f"ifelse_input{self.name}"),
-                    dtype=x.dtype,
+                    name=unique_name.generate(f"ifelse_input{self.name}"), dtype=x.dtype
                 )
                 for _ in range(2)
             ]

@@ -54,10 +54,7 @@ def Print(f: LayerBuilder, call: LayerCall) -> Variable:
         )
     f.layer_type = f"print_{call.input.name}"
     shown: Variable = f.print(
-        call.input,
-        message=call.message or "",
-        **call.attrs,
-        print_phase=call.print_phase.upper(),
+        call.input, message=call.message or "", **call.attrs, print_phase=call.print_phase.upper()
     )
     return shown
 

@@ -131,12 +131,7 @@ def ssd_loss(f: LayerBuilder, call: LayerCall) -> Variable:
     places = stopped(slice_(sizes, axes=[0], starts=[0], ends=[2]))
     losses = stopped(_by_image(losses, places))
     negative, matches = f.mine_hard_examples(
-        losses,
-        None,
-        matches,
-        alike,
-        **call.attrs,
-        sample_size=call.sample_size or 0,
+        losses, None, matches, alike, **call.attrs, sample_size=call.sample_size or 0
     )
     relative = box_coder(call.prior_box, call.prior_box_var, call.gt_box)
     moves, moved = target_assign(relative, matches, mismatch_value=call.background_label)

@@ -88,9 +88,7 @@ def lod_tensor_to_array(f: LayerBuilder, x: Variable, table: Variable) -> Variab
     """
     _ = f.name  # counts in fluid, too
     array = f.block.create_var(
-        name=unique_name.generate("lod_tensor_to_array"),
-        type=Kind.LOD_TENSOR_ARRAY,
-        dtype=x.dtype,
+        name=unique_name.generate("lod_tensor_to_array"), type=Kind.LOD_TENSOR_ARRAY, dtype=x.dtype
     )
     f.into("lod_tensor_to_array", {"X": x, "RankTable": table}, {"Out": array})
     return array

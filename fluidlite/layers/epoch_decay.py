@@ -56,10 +56,7 @@ class EpochDecay(FieldsDecay):
 
     learning_rate: float
     counts_steps: ClassVar[bool] = False
-    kept: ClassVar[Mapping[str, str]] = {
-        "epoch_num": "epoch_num",
-        "learning_rate": "learning_rate",
-    }
+    kept: ClassVar[Mapping[str, str]] = {"epoch_num": "epoch_num", "learning_rate": "learning_rate"}
 
     def __init__(self, learning_rate: float, dtype: str = "float32") -> None:
         step = vars(self).get("step_size", 1)  # which StepDecay means otherwise

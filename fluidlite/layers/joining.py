@@ -50,8 +50,7 @@ def concat(
     if not isinstance(input, (list, tuple)):
         what = f"variable {input.name!r}" if is_variable(input) else f"{input!r:.60}"
         warn(
-            f"concat joins a list of variables, got the one {what}: there is nothing to join",
-            None,
+            f"concat joins a list of variables, got the one {what}: there is nothing to join", None
         )
     return f.concat(variables_of(input, "input"), **_along(axis))
 

@@ -16,13 +16,7 @@ from ..ir.block import Block
 from ..ir.program import default_main_program
 from ..ir.variable import Variable, is_tensor
 from .creation import assign
-from .driving import (
-    checked_condition,
-    checked_function,
-    new_block,
-    outer_reads,
-    outer_writes,
-)
+from .driving import checked_condition, checked_function, new_block, outer_reads, outer_writes
 from .structure import mapped
 
 

@@ -128,19 +128,8 @@ def batch_norm(f: LayerBuilder, call: LayerCall) -> Variable:
         more["momentum"] = call.momentum
     saved = {slot: stopped(f.new_variable()) for slot in ("SavedMean", "SavedVariance")}
     out = call.input if call.in_place else f.new_variable()
-    outs = {
-        **saved,
-        "Y": out,
-        "MeanOut": mean,
-        "VarianceOut": variance,
-    }
-    f.into(
-        "batch_norm",
-        ins,
-        outs,
-        **call.attrs,
-        **more,
-    )
+    outs = {**saved, "Y": out, "MeanOut": mean, "VarianceOut": variance}
+    f.into("batch_norm", ins, outs, **call.attrs, **more)
     return out
 
 

@@ -51,12 +51,7 @@ def generate_proposals(f: LayerBuilder, call: LayerCall) -> tuple[Variable, ...]
     """
     slots = ["RpnRois", "RpnRoiProbs", "RpnRoisLod"]
     outs = stopped([f.new_variable() for _ in slots])
-    f.into(
-        "generate_proposals",
-        call.ins,
-        dict(zip(slots, outs)),
-        **call.attrs,
-    )
+    f.into("generate_proposals", call.ins, dict(zip(slots, outs)), **call.attrs)
     return tuple(outs if call.return_rois_num else outs[:2])
 
 
@@ -130,10 +125,7 @@ distribute_fpn_proposals: Layers = OperatorLayers(_REGIONS, _levels, _as_list).s
 
 
 def _collected(
-    multi_rois: Sequence[Variable],
-    multi_scores: Sequence[Variable],
-    min_level: int,
-    max_level: int,
+    multi_rois: Sequence[Variable], multi_scores: Sequence[Variable], min_level: int, max_level: int
 ) -> dict[str, list[Variable]]:
     levels = max_level - min_level + 1
     inputs = variables_of(multi_rois, "multi_rois"), variables_of(multi_scores, "multi_scores")

@@ -161,11 +161,7 @@ def lstm(f: LayerBuilder, call: LayerCall) -> tuple[Variable, Variable, Variable
             f"{list(call.input.shape)}"
         )
     width = call.input.shape[2]
-    attrs = dict(
-        dropout_prob=float(call.dropout_prob),
-        input_size=width,
-        **call.attrs,
-    )
+    attrs = dict(dropout_prob=float(call.dropout_prob), input_size=width, **call.attrs)
     op: Any = lookup("cudnn_lstm")(attrs)
     op.check_layout()
     weights = f.weight(None, [op.parts(width)[1]], call.input.dtype, call.default_initializer)

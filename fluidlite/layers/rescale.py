@@ -106,12 +106,7 @@ def data_norm(f: LayerBuilder, call: LayerCall) -> Variable:
         ins.update(scale_w=parameter("scale_w", "scale_w"), bias=parameter("bias", "bias"))
     means, scales = (stopped(f.block.create_var()) for _ in range(2))
     out = call.input if call.in_place else f.block.create_var()
-    f.into(
-        "data_norm",
-        ins,
-        {"Y": out, "Means": means, "Scales": scales},
-        **call.attrs,
-    )
+    f.into("data_norm", ins, {"Y": out, "Means": means, "Scales": scales}, **call.attrs)
     return out
 
 
@@ -196,12 +191,7 @@ def lrn(f: LayerBuilder, call: LayerCall) -> Variable:
     """
     is_channels_last(call.data_format)
     middle, out = stopped(f.new_variable()), f.new_variable()
-    f.into(
-        "lrn",
-        call.ins,
-        {"Out": out, "MidOut": middle},
-        **call.attrs,
-    )
+    f.into("lrn", call.ins, {"Out": out, "MidOut": middle}, **call.attrs)
     return out
 
 
@@ -239,9 +229,6 @@ def spectral_norm(f: LayerBuilder, call: LayerCall) -> Variable:
     ]
     out = f.block.create_var()
     f.into(
-        "spectral_norm",
-        {**call.ins, "U": vectors[0], "V": vectors[1]},
-        {"Out": out},
-        **call.attrs,
+        "spectral_norm", {**call.ins, "U": vectors[0], "V": vectors[1]}, {"Out": out}, **call.attrs
     )
     return out

@@ -38,12 +38,7 @@ def roi_pool(f: LayerBuilder, call: LayerCall) -> Variable:
     (-1, 3, 2, 3)
     """
     out, places = f.new_variable(), f.new_variable()
-    f.into(
-        "roi_pool",
-        call.ins,
-        {"Out": out, "Argmax": stopped(places)},
-        **call.attrs,
-    )
+    f.into("roi_pool", call.ins, {"Out": out, "Argmax": stopped(places)}, **call.attrs)
     return out
 
 
@@ -102,12 +97,7 @@ def roi_perspective_transform(
     """
     slots = ("Out", "Mask", "TransformMatrix", "Out2InIdx", "Out2InWeights")
     outs = {slot: f.new_variable() for slot in slots}  # fluid's gradient reads the last two
-    f.into(
-        "roi_perspective_transform",
-        call.ins,
-        outs,
-        **call.attrs,
-    )
+    f.into("roi_perspective_transform", call.ins, outs, **call.attrs)
     return outs["Out"], outs["Mask"], outs["TransformMatrix"]
 
 

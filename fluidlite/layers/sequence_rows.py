@@ -97,10 +97,7 @@ sequence_enumerate: Layer = _sequences(
 
 @layer
 def lod_reset(
-    f: LayerBuilder,
-    x: Variable,
-    y: Variable | None = None,
-    target_lod: Sequence[int] | None = None,
+    f: LayerBuilder, x: Variable, y: Variable | None = None, target_lod: Sequence[int] | None = None
 ) -> Variable:
     """The rows of ``x`` in other sequences.
 

@@ -30,10 +30,7 @@ DROPOUTS = Family(
 
 
 PARAMETERS = Family(
-    {
-        "bias_attr": "of the bias; False for none.",
-        "name": "stands in the names of the parameters.",
-    }
+    {"bias_attr": "of the bias; False for none.", "name": "stands in the names of the parameters."}
 )
 
 

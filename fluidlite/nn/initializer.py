@@ -96,10 +96,7 @@ class _Kaiming(of_fluid.MSRA):
     _uniform: bool
 
     def __init__(
-        self,
-        fan_in: float | None = None,
-        negative_slope: float = 0.0,
-        nonlinearity: str = "relu",
+        self, fan_in: float | None = None, negative_slope: float = 0.0, nonlinearity: str = "relu"
     ) -> None:
         super().__init__(self._uniform, fan_in)
         gain = calculate_gain(nonlinearity, negative_slope)

@@ -8,13 +8,7 @@ from __future__ import annotations
 from math import sqrt
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ..eager.recurrence import (
-    RecurrentNet,
-    StackedCells,
-    alone_or_all,
-    need_steps,
-    next_state,
-)
+from ..eager.recurrence import RecurrentNet, StackedCells, alone_or_all, need_steps, next_state
 from ..errors import ArgumentError, ShapeError
 from ..ground.docstrings import Family
 from ..ground.fields import from_fields
@@ -64,10 +58,7 @@ class _Recurrent(RecurrentNet, Layer):
         uniform = Uniform(-bound, bound)
         for name, shape in self.weight_shapes(input_size).items():
             weight = self.create_parameter(
-                shape,
-                given[f"{name}_attr"],
-                is_bias=len(shape) == 1,
-                default_initializer=uniform,
+                shape, given[f"{name}_attr"], is_bias=len(shape) == 1, default_initializer=uniform
             )
             setattr(self, name + ending, weight)
 

@@ -45,11 +45,7 @@ _SAME = {
     np.equal: "Equal",
 }
 #: functions of truth values
-_TRUTHS = {
-    np.logical_and: "And",
-    np.logical_or: "Or",
-    np.logical_xor: "Xor",
-}
+_TRUTHS = {np.logical_and: "And", np.logical_or: "Or", np.logical_xor: "Xor"}
 _BITS = {
     np.bitwise_and: ("And", "BitwiseAnd"),
     np.bitwise_or: ("Or", "BitwiseOr"),

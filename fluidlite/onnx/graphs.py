@@ -353,11 +353,7 @@ class GraphReader:
     # -- functions ---------------------------------------------------------------------------------
 
     def _expanded(
-        self,
-        function: OnnxFunction,
-        ins: list[Any],
-        attrs: Mapping[str, Any],
-        place: str,
+        self, function: OnnxFunction, ins: list[Any], attrs: Mapping[str, Any], place: str
     ) -> list[Any]:
         """What a function gives, its nodes written out."""
         if len(ins) > len(function.inputs):

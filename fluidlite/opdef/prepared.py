@@ -196,10 +196,7 @@ class KernelLibrary:
         return None
 
     def kernels(
-        self,
-        sources: Sequence[Any],
-        specs: Sequence[Sequence[Any]],
-        team: int | None = None,
+        self, sources: Sequence[Any], specs: Sequence[Sequence[Any]], team: int | None = None
     ) -> list[Prepared | None]:
         """The kernels of groups; None for those that are not there, which are asked for.
 

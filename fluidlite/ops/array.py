@@ -67,8 +67,7 @@ class write_to_array(Op):
 
     def grad(self, f: Any, X: Value, I: Value, dOut: Value) -> Rules:
         return dict(
-            X=lambda: f.read_from_array(dOut, I, X_W=X),
-            Out=lambda: f.array_without(dOut, I),
+            X=lambda: f.read_from_array(dOut, I, X_W=X), Out=lambda: f.array_without(dOut, I)
         )
 
 

@@ -350,12 +350,7 @@ class linspace(Spaced):
     """Out = Num numbers from Start to Stop, both included, at equal distances."""
 
     signature = "Start!, Stop!, Num! -> Out"
-    fluid: ClassVar[FluidForm] = FluidForm(
-        numbers=(
-            "Start",
-            "Stop",
-        )
-    )
+    fluid: ClassVar[FluidForm] = FluidForm(numbers=("Start", "Stop"))
 
     def infer(self, Start: Spec, Stop: Spec, Num: Spec) -> Specs:
         same_dtype(Start=Start, Stop=Stop)

@@ -7,13 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..errors import (
-    DTypeError,
-    FluidError,
-    NoGradientError,
-    OpError,
-    ShapeError,
-)
+from ..errors import DTypeError, FluidError, NoGradientError, OpError, ShapeError
 from ..ground import state
 from ..ground.dtypes import DType, as_dtype
 from ..ground.quoting import printable

@@ -48,10 +48,7 @@ class dist(Op):
         def difference():
             return power_norm_cotangent(f, X - Y, Out, dOut, self.p)
 
-        return dict(
-            X=lambda: sum_like(f, difference(), X),
-            Y=lambda: sum_like(f, -difference(), Y),
-        )
+        return dict(X=lambda: sum_like(f, difference(), X), Y=lambda: sum_like(f, -difference(), Y))
 
 
 class Rows(Op, abstract=True):
@@ -102,10 +99,7 @@ class squared_l2_distance(Rows):
             g = g if dsub_result is None else g + dsub_result
             return f.reshape(g, shape=list(X.shape))
 
-        return dict(
-            X=lambda: difference(),
-            Y=lambda: sum_like(f, -difference(), Y),
-        )
+        return dict(X=lambda: difference(), Y=lambda: sum_like(f, -difference(), Y))
 
 
 class cos_sim(ShapeAtRuntime, Rows):
@@ -142,6 +136,5 @@ class cos_sim(ShapeAtRuntime, Rows):
             return f.reshape(g if dnorm is None else g + unit * dnorm, shape=list(one.shape))
 
         return dict(
-            X=lambda: by(X, Y, XNorm, YNorm, dXNorm),
-            Y=lambda: by(Y, X, YNorm, XNorm, dYNorm),
+            X=lambda: by(X, Y, XNorm, YNorm, dXNorm), Y=lambda: by(Y, X, YNorm, XNorm, dYNorm)
         )

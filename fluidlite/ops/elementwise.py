@@ -128,8 +128,7 @@ class Elementwise(UseMkldnn, Op, abstract=True):
     def likewise(self, f: Any, X: Any, Y: Any, dX: Any, dY: Any) -> dict[str, Any]:
         """A rule's result from functions that give the cotangents in the shape of Out."""
         return dict(
-            X=lambda: sum_like(f, dX(), X, self.axis),
-            Y=lambda: sum_like(f, dY(), Y, self.axis),
+            X=lambda: sum_like(f, dX(), X, self.axis), Y=lambda: sum_like(f, dY(), Y, self.axis)
         )
 
 
@@ -169,13 +168,7 @@ class minus(Op):
     """Out = X - Y, of one shape."""
 
     signature = "X, Y -> Out"
-    fluid: ClassVar[FluidForm] = FluidForm(
-        direct=True,
-        numbers=(
-            "X",
-            "Y",
-        ),
-    )
+    fluid: ClassVar[FluidForm] = FluidForm(direct=True, numbers=("X", "Y"))
     ufunc: ClassVar[Callable[..., Any] | None] = np.subtract
 
     def infer(self, X: Spec, Y: Spec) -> Specs:

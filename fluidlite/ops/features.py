@@ -226,8 +226,7 @@ class conv_shift_adjoint(Op):
 
     def grad(self, f: Any, X: Value, Y: Value, dOut: Value) -> Rules:
         return dict(
-            X=lambda: f.conv_shift(Y, f.reverse(dOut, axis=[1])),
-            Y=lambda: f.conv_shift(X, dOut),
+            X=lambda: f.conv_shift(Y, f.reverse(dOut, axis=[1])), Y=lambda: f.conv_shift(X, dOut)
         )
 
 

@@ -120,10 +120,7 @@ class scatter(Op):
             last = f.cast(last, in_dtype=last.dtype, out_dtype=dOut.dtype)
             return f.elementwise_mul(flow, last, axis=0)
 
-        return dict(
-            X=lambda: f.scatter(dOut, Ids, f.fill_zeros_like(Updates)),
-            Updates=updates,
-        )
+        return dict(X=lambda: f.scatter(dOut, Ids, f.fill_zeros_like(Updates)), Updates=updates)
 
 
 class is_last_occurrence(Detached):
@@ -205,12 +202,7 @@ class scatter_nd_add(Op):
     """
 
     signature = "X, Index!, Updates -> Out"
-    fluid: ClassVar[FluidForm] = FluidForm(
-        numbers=(
-            "X",
-            "Updates",
-        )
-    )
+    fluid: ClassVar[FluidForm] = FluidForm(numbers=("X", "Updates"))
     lod: ClassVar[str | None] = "X"
 
     def infer(self, X: Spec, Index: Spec, Updates: Spec) -> Specs:

@@ -97,11 +97,7 @@ class pick_label(Op):
     def grad(self, f: Any, X: Value, Label: Value, dOut: Value) -> Rules:
         return dict(
             X=lambda: f.place_label(
-                dOut,
-                Label,
-                axis=self.axis,
-                size=X.shape[self.axis],
-                ignore_index=self.ignore_index,
+                dOut, Label, axis=self.axis, size=X.shape[self.axis], ignore_index=self.ignore_index
             )
         )
 

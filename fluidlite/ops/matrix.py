@@ -182,8 +182,7 @@ class cross(Op):
 
     def grad(self, f: Any, X: Value, Y: Value, dOut: Value) -> Rules:
         return dict(
-            X=lambda: f.cross(Y, dOut, dim=self.dim),
-            Y=lambda: f.cross(dOut, X, dim=self.dim),
+            X=lambda: f.cross(Y, dOut, dim=self.dim), Y=lambda: f.cross(dOut, X, dim=self.dim)
         )
 
 

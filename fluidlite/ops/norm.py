@@ -183,9 +183,7 @@ class batch_norm(UseMkldnn, ChannelLayout, Op):
             return narrowed(add(times(dY, slope) + times(c, dvariance * share), dmean * share))
 
         return dict(
-            X=dx,
-            Scale=lambda: total(dY * centred()) * SavedVariance,
-            Bias=lambda: total(dY),
+            X=dx, Scale=lambda: total(dY * centred()) * SavedVariance, Bias=lambda: total(dY)
         )
 
 
@@ -325,17 +323,7 @@ class instance_norm(PerChannel):
         y = centred * (inverse * Scale[:, None]) + Bias[:, None]
         return xp.reshape(y, X.shape), xp.reshape(mean, (-1,)), xp.reshape(inverse, (-1,))
 
-    def grad(
-        self,
-        f,
-        X,
-        Scale,
-        SavedMean,
-        SavedVariance,
-        dY,
-        dSavedMean=None,
-        dSavedVariance=None,
-    ):
+    def grad(self, f, X, Scale, SavedMean, SavedVariance, dY, dSavedMean=None, dSavedVariance=None):
         rows, others = flat(X.shape, 2), [i for i in range(len(X.shape)) if i != 1]
         matrix = lambda v: f.reshape(v, shape=rows)
         centred = lambda: f.elementwise_sub(matrix(X), SavedMean, axis=0)

@@ -36,10 +36,7 @@ class keep_value(Op):
         run.set(out, array if value is None else array.with_item(at, value))
 
     def grad(self, f: Any, X: Value, I: Value, dOut: Value) -> Rules:
-        return dict(
-            X=lambda: f.kept_value(dOut, I, Like=X),
-            Out=lambda: f.array_without(dOut, I),
-        )
+        return dict(X=lambda: f.kept_value(dOut, I, Like=X), Out=lambda: f.array_without(dOut, I))
 
 
 class kept_value(Op):

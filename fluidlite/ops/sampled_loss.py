@@ -163,15 +163,7 @@ class nce(RowsOfClasses):
     seed: int = 0
     custom_neg_classes: list[int] = ()
 
-    def infer(
-        self,
-        Input,
-        Label,
-        Weight,
-        Bias,
-        SampleWeight,
-        CustomDistProbs,
-    ):
+    def infer(self, Input, Label, Weight, Bias, SampleWeight, CustomDistProbs):
         classes = self.num_total_classes
         if classes < 1 or self.num_neg_samples < 1:
             raise AttributeValueError(

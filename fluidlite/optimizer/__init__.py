@@ -32,15 +32,7 @@ from .descent import (
 )
 from .gradient_merge import GradientMergeOptimizer
 from .lookahead import LookaheadOptimizer
-from .moments import (
-    Adam,
-    Adamax,
-    AdamaxOptimizer,
-    AdamOptimizer,
-    AdamW,
-    Lamb,
-    LambOptimizer,
-)
+from .moments import Adam, Adamax, AdamaxOptimizer, AdamOptimizer, AdamW, Lamb, LambOptimizer
 from .optimizer import Optimizer
 from .recompute import RecomputeOptimizer
 

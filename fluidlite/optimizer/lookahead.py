@@ -14,12 +14,7 @@ from ..ir.rollback import all_or_nothing
 from ..ir.variable import Parameter, Variable
 from ..layers.branch import Switch
 from ..layers.creation import assign, fill_constant
-from ..layers.elementwise import (
-    elementwise_add,
-    elementwise_mod,
-    elementwise_mul,
-    elementwise_sub,
-)
+from ..layers.elementwise import elementwise_add, elementwise_mod, elementwise_mul, elementwise_sub
 from ..layers.math import cast
 from ..layers.variables import create_global_var, increment
 from .arguments import OF_LOSS, number, programs_of, stepping_within
@@ -84,10 +79,7 @@ class LookaheadOptimizer(Described):
             NoGradientError: an operator on the way has no gradient rule.
         """
         main, startup = programs_of(loss, startup_program)
-        with (
-            all_or_nothing(main, startup),
-            stepping_within(loss, startup, memory, batch_size),
-        ):
+        with all_or_nothing(main, startup), stepping_within(loss, startup, memory, batch_size):
             result = self.inner_optimizer.minimize(loss, startup)
             slow = [(p, _slow(p, startup.global_block())) for p in main.all_parameters()]
             with program_guard(main, startup):

@@ -24,21 +24,12 @@ from ..ir.block import Block
 from ..ir.device import device_guard
 from ..ir.name_scope import name_scope
 from ..ir.operator import Operator, OpRole
-from ..ir.program import (
-    Program,
-    default_main_program,
-    default_startup_program,
-    program_guard,
-)
+from ..ir.program import Program, default_main_program, default_startup_program, program_guard
 from ..ir.rollback import all_or_nothing
 from ..ir.variable import Parameter, Variable, is_tensor
 from ..layers.decay import LearningRateDecay
 from ..opdef.definition import lookup
-from ..regularizer import (
-    WeightDecayRegularizer,
-    append_regularization_ops,
-    check_regularizer,
-)
+from ..regularizer import WeightDecayRegularizer, append_regularization_ops, check_regularizer
 from .arguments import (
     COMMON,
     MORE_OF_PADDLE2,
@@ -528,10 +519,7 @@ class Optimizer(Arguments, OldOptimizer, HasRate, HasOptions, Described):
         return self._states.values(scope)
 
     def set_dict(
-        self,
-        state_dict: Mapping[str, Any],
-        scope: Scope | None = None,
-        by_position: bool = False,
+        self, state_dict: Mapping[str, Any], scope: Scope | None = None, by_position: bool = False
     ) -> None:
         """Go on from states that :meth:`state_dict` gave.
 

@@ -199,10 +199,7 @@ def scaled_rate(rate: Variable, param: Variable) -> Variable:
     if factor == 1.0 and rate.dtype == param.dtype:
         return rate
     f = param.program.current_block().builder("tmp")
-    with (
-        param.program.as_role(OpRole.OPTIMIZE | OpRole.LRSCHED),
-        name_scope("scale_with_param_lr"),
-    ):
+    with param.program.as_role(OpRole.OPTIMIZE | OpRole.LRSCHED), name_scope("scale_with_param_lr"):
         if rate.dtype != param.dtype:
             rate = f.cast(rate, in_dtype=rate.dtype, out_dtype=param.dtype)
         return rate if factor == 1.0 else f.scale(rate, scale=float(factor))

@@ -7,7 +7,7 @@ from ..ground.module_tables import Table, give_names, make_modules
 _RANDOM = "get_cuda_rng_state get_rng_state set_cuda_rng_state set_rng_state"
 _MODULES: Table = {
     "dtype": {
-        "paddle": "bool dtype finfo float16 float32 float64 iinfo int16 int32 int64 int8 uint8",
+        "paddle": "bool dtype finfo float16 float32 float64 iinfo int16 int32 int64 int8 uint8"
     },
     "framework": {"paddle": "get_default_dtype set_default_dtype"},
     "io": {"paddle": "load save"},

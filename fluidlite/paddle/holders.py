@@ -84,7 +84,7 @@ _FURTHER: dict[str, Table] = {
         "dataloader.collate": {
             "paddle.io.collation": "default_collate_fn=collated default_convert_fn=as_arrays"
         }
-    },
+    }
 }
 
 

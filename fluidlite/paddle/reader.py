@@ -6,7 +6,7 @@ from ..ground.module_tables import give_names, make_modules
 
 _NAMES = {
     "reader": "ComposeNotAligned buffered cache chain compose firstn map_readers "
-    "multiprocess_reader shuffle xmap_readers",
+    "multiprocess_reader shuffle xmap_readers"
 }
 _below = make_modules(__name__, {"decorator": _NAMES})
 globals().update(_below)

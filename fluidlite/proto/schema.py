@@ -91,13 +91,7 @@ ATTRIBUTE_TYPE_OF: dict[int, str] = {number: name for name, (number, _) in ATTRI
 _SCALARS = {"float": 2, "int64": 3, "int32": 5, "bool": 8, "bytes": 12}
 _MESSAGE = 11
 #: how a scalar is written
-WRITTEN = {
-    "float": FIXED32,
-    "int64": VARINT,
-    "int32": VARINT,
-    "bool": VARINT,
-    "bytes": DELIMITED,
-}
+WRITTEN = {"float": FIXED32, "int64": VARINT, "int32": VARINT, "bool": VARINT, "bytes": DELIMITED}
 
 
 @functools.cache

@@ -125,12 +125,7 @@ class WorkerPool:
     """
 
     def __init__(
-        self,
-        jobs: Sequence[Job],
-        what: str,
-        timeout: float = 0,
-        shared: bool = True,
-        turn: int = 0,
+        self, jobs: Sequence[Job], what: str, timeout: float = 0, shared: bool = True, turn: int = 0
     ) -> None:
         self._what, self._timeout, self._owner = what, timeout, os.getpid()
         self._jobs, self._shared = list(jobs), shared

@@ -255,12 +255,7 @@ class Executor(PreparesRuns, RunsDatasets, KeepsRandomState, TracesRuns, Describ
         return results
 
     def _execute(
-        self,
-        plan: Plan,
-        env: Environment,
-        run: Run,
-        known: RunState,
-        doubts: Mapping[str, str],
+        self, plan: Plan, env: Environment, run: Run, known: RunState, doubts: Mapping[str, str]
     ) -> None:
         """Compute the values of a plan into an environment that has the inputs; the first time that
         something is fed unlike its declaration, operators check it.

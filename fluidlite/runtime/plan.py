@@ -179,10 +179,7 @@ class Plan(BlockPlan):
 
     @collector_paused()
     def __init__(
-        self,
-        program: Program,
-        fetches: Sequence[str],
-        cut: Pruned | ProgramPart | None = None,
+        self, program: Program, fetches: Sequence[str], cut: Pruned | ProgramPart | None = None
     ) -> None:
         check_nesting(program)
         block = program.global_block()

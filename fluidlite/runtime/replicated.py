@@ -32,11 +32,7 @@ class Replicas:
     """A run of a program on several devices; ``session`` makes a run on one of them."""
 
     def __init__(
-        self,
-        compiled: CompiledProgram,
-        asked: Run,
-        known: RunState,
-        session: Callable[[], Session],
+        self, compiled: CompiledProgram, asked: Run, known: RunState, session: Callable[[], Session]
     ) -> None:
         self._program, self._count = compiled.program, compiled.device_count
         self._run, self._scope = asked, asked.scope

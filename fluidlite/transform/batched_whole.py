@@ -77,12 +77,7 @@ class Whole:
         return _narrowed(f, outs, plan.narrowed)
 
     def gradient(
-        self,
-        f: Batching,
-        op: DerivedGrad,
-        ins: Values,
-        want: Iterable[str] | None,
-        copies: bool,
+        self, f: Batching, op: DerivedGrad, ins: Values, want: Iterable[str] | None, copies: bool
     ) -> dict[str, Any] | None:
         """The gradients of what :meth:`apply` computes.
 

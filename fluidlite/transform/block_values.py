@@ -8,13 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from math import ceil
 
 from ..ground.callsite import CallSite
-from ..ir.analysis import (
-    blocks_driven_by,
-    fetched_names,
-    read_by_gradients,
-    reads_of,
-    writes_of,
-)
+from ..ir.analysis import blocks_driven_by, fetched_names, read_by_gradients, reads_of, writes_of
 from ..ir.block import Block
 from ..ir.operator import EMPTY, Names, Operator
 from ..ir.program import Program

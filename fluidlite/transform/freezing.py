@@ -51,9 +51,7 @@ _HELD_BY = {
 
 
 def freeze(
-    program: Program,
-    scope: Scope | None = None,
-    names: Iterable[VariableLike] | None = None,
+    program: Program, scope: Scope | None = None, names: Iterable[VariableLike] | None = None
 ) -> Program:
     """A program in which parameters are constants.
 

@@ -30,10 +30,7 @@ Shared: TypeAlias = Iterable[VariableLike] | Mapping[VariableLike, VariableLike]
 
 
 def merge(
-    a: Programs,
-    b: Programs,
-    shared: Shared = None,
-    scopes: tuple[Scope, Scope] | None = None,
+    a: Programs, b: Programs, shared: Shared = None, scopes: tuple[Scope, Scope] | None = None
 ) -> Programs:
     """One program that does what one program does, and then what another one does.
 

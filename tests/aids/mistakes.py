@@ -8,10 +8,7 @@ ERRORS = {
         "cannot broadcast shapes",
         "x, y = fluid.data('x', [2, 3]), fluid.data('y', [7])\nx + y  # here",
     ),
-    "a method": (
-        "5",
-        "x = fluid.data('x', [2, 3], 'float32')\nx.reshape([5, 2])  # here",
-    ),
+    "a method": ("5", "x = fluid.data('x', [2, 3], 'float32')\nx.reshape([5, 2])  # here"),
     "a function of the user's within a layer": (
         "expected input to be a variable",
         """

@@ -139,13 +139,7 @@ def test_small_parameters_and_other_types_stay_with_numpy(monkeypatch, rule):
 @needs_library
 def test_a_beta_that_is_a_tensor_stays_with_numpy(monkeypatch):
     source = agree(
-        monkeypatch,
-        one_step,
-        1e-6,
-        type="adam",
-        attrs={},
-        shape=[40],
-        without=("Beta2Tensor",),
+        monkeypatch, one_step, 1e-6, type="adam", attrs={}, shape=[40], without=("Beta2Tensor",)
     )
     assert served(source, "adam") == [False]
 

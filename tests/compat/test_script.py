@@ -122,10 +122,9 @@ def test_processes_that_a_script_starts_have_the_alias(tmp_path):
         "            print(way, pool.map(f, [1]))\n"
     )
     done = python("-m", "fluidlite", "run", "many.py", cwd=tmp_path)
-    assert done.stdout.splitlines() == [
-        "spawn [('fc', 1.0)]",
-        "forkserver [('fc', 1.0)]",
-    ], done.stderr
+    assert done.stdout.splitlines() == ["spawn [('fc', 1.0)]", "forkserver [('fc', 1.0)]"], (
+        done.stderr
+    )
 
 
 def test_the_pipe_command_of_a_data_set_has_the_alias(tmp_path):

@@ -5,13 +5,7 @@ import pytest
 
 import fluidlite as fluid
 from fluidlite import layers
-from fluidlite.contrib.layers import (
-    BasicGRUUnit,
-    BasicLSTMUnit,
-    basic_gru,
-    basic_lstm,
-    tree_conv,
-)
+from fluidlite.contrib.layers import BasicGRUUnit, BasicLSTMUnit, basic_gru, basic_lstm, tree_conv
 from fluidlite.errors import ArgumentError, ShapeError
 
 rng = np.random.default_rng(0)

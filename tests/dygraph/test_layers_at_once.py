@@ -154,9 +154,7 @@ def test_branches_and_loops_run_in_python(x):
         found = layers.switch_case(index, {1: lambda: "one", 2: lambda: "two"})
         assert found == expected
     i, y = layers.while_loop(
-        lambda i, y: i < 3,
-        lambda i, y: [i + 1, y * 2.0],
-        [layers.zeros([1], "int64"), x],
+        lambda i, y: i < 3, lambda i, y: [i + 1, y * 2.0], [layers.zeros([1], "int64"), x]
     )
     layers.reduce_sum(y).backward()
     assert (int(i), x.gradient()[0, 0]) == (3, 8)

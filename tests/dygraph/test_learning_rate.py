@@ -18,10 +18,7 @@ def rates(decay, count=8):
 @pytest.mark.parametrize(
     "decay, expected",
     [
-        (
-            dygraph.NoamDecay(4, 3),
-            lambda n: 0.5 * min((n + 1) ** -0.5, (n + 1) * 3**-1.5),
-        ),
+        (dygraph.NoamDecay(4, 3), lambda n: 0.5 * min((n + 1) ** -0.5, (n + 1) * 3**-1.5)),
         (
             dygraph.PiecewiseDecay([2, 4], [0.1, 0.05, 0.01], begin=0),
             lambda n: 0.1 if n < 2 else 0.05 if n < 4 else 0.01,
@@ -40,14 +37,8 @@ def rates(decay, count=8):
             dygraph.PolynomialDecay(0.1, 3, 0.01, cycle=True),
             lambda n: 0.09 * (1 - n / (3 * max(math.ceil(n / 3), 1))) + 0.01,
         ),
-        (
-            dygraph.CosineDecay(0.1, 2, 5),
-            lambda n: 0.05 * (math.cos((n // 2) * math.pi / 5) + 1),
-        ),
-        (
-            dygraph.LinearLrWarmup(0.1, 3, 0.0, 0.1),
-            lambda n: min((n + 1) / 3, 1) * 0.1,
-        ),
+        (dygraph.CosineDecay(0.1, 2, 5), lambda n: 0.05 * (math.cos((n // 2) * math.pi / 5) + 1)),
+        (dygraph.LinearLrWarmup(0.1, 3, 0.0, 0.1), lambda n: min((n + 1) / 3, 1) * 0.1),
         (
             dygraph.LinearLrWarmup(dygraph.ExponentialDecay(0.1, 2, 0.5), 3, 0.0, 0.1),
             lambda n: (n + 1) / 30 if n < 2 else 0.1 * 0.5 ** (n / 2),

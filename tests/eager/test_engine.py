@@ -4,12 +4,7 @@ import numpy as np
 import pytest
 
 import fluidlite as fluid
-from fluidlite.errors import (
-    ArgumentError,
-    GradientShapeError,
-    NonFiniteError,
-    ReleasedError,
-)
+from fluidlite.errors import ArgumentError, GradientShapeError, NonFiniteError, ReleasedError
 
 
 def leaf(values, dtype="float32"):

@@ -66,11 +66,7 @@ def test_hessian():
 
     a, b, c = X
     e = np.exp(a * b)
-    expected = [
-        [b * b * e, e + a * b * e, 2 * c],
-        [e + a * b * e, a * a * e, 0],
-        [2 * c, 0, 2 * a],
-    ]
+    expected = [[b * b * e, e + a * b * e, 2 * c], [e + a * b * e, a * a * e, 0], [2 * c, 0, 2 * a]]
     np.testing.assert_allclose(autograd.hessian(value, tensor(X)), expected, 1e-12)
 
 

@@ -11,13 +11,7 @@ from exported.graphs_of_nodes import graph, helper, model, node
 from exported.models import onnx
 
 import fluidlite as fluid
-from fluidlite.errors import (
-    ArgumentError,
-    FileError,
-    FileFormatError,
-    FluidError,
-    UnsupportedError,
-)
+from fluidlite.errors import ArgumentError, FileError, FileFormatError, FluidError, UnsupportedError
 from fluidlite.onnx import building
 from fluidlite.proto.schema import message_classes
 

@@ -54,11 +54,7 @@ def test_names_of_layers_that_follow_differ_from_those_of_the_model():
     loaded = load(made)
     with fluid.program_guard(loaded.program, loaded.startup):
         layers.fc(loaded.fetches[0], 2)
-    assert [p.name for p in loaded.program.all_parameters()] == [
-        "fc_0.w_0",
-        "fc_1.w_0",
-        "fc_1.b_0",
-    ]
+    assert [p.name for p in loaded.program.all_parameters()] == ["fc_0.w_0", "fc_1.w_0", "fc_1.b_0"]
 
 
 def test_gradients_pass_and_a_step_of_an_optimizer_changes_the_parameters():

@@ -12,14 +12,7 @@ import pytest
 
 import fluidlite.ground.files
 from fluidlite.errors import FileError, FileFormatError
-from fluidlite.ground.files import (
-    STALE,
-    Source,
-    Transaction,
-    inside,
-    open_source,
-    read_bytes,
-)
+from fluidlite.ground.files import STALE, Source, Transaction, inside, open_source, read_bytes
 
 ROOT = os.geteuid() == 0 if hasattr(os, "geteuid") else False
 

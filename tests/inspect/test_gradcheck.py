@@ -107,10 +107,7 @@ def test_a_program_is_checked_in_double_precision_with_its_parameters(rng):
     names = unique_name.current().counts.copy()
     texts = str(main), str(startup)
     values = {n: np.array(scope.find_var(n).value) for n in scope.local_var_names()}
-    feed = {
-        "x": rng.normal(size=[7, 5]).astype("float32"),
-        "label": rng.integers(0, 4, [7, 1]),
-    }
+    feed = {"x": rng.normal(size=[7, 5]).astype("float32"), "label": rng.integers(0, 4, [7, 1])}
     report = fluid.gradcheck(main, feed, loss, order=2, scope=scope)
     assert report.ok
     assert {each.name for each in report.inputs} == {

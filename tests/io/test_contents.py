@@ -12,13 +12,7 @@ from fluidlite.errors import ArgumentError, DTypeError, FileError, FileFormatErr
 from fluidlite.ground.files import Source
 from fluidlite.ground.values import LoDTensor, SelectedRows
 from fluidlite.io import arrays
-from fluidlite.io.arrays import (
-    read_npy,
-    read_safetensors,
-    write_npy,
-    write_npz,
-    write_safetensors,
-)
+from fluidlite.io.arrays import read_npy, read_safetensors, write_npy, write_npz, write_safetensors
 from fluidlite.ir.compare import differences
 
 import fuzzing

@@ -315,9 +315,7 @@ def test_a_damaged_file_names_file_byte_and_variable(exe, tmp_path, damage, mess
     path = tmp_path / WEIGHT
     path.write_bytes(damage(path.read_bytes()))
     refused(
-        FileFormatError,
-        rf"{path}: {message}(.|\n)*",
-        lambda: fluid.io.load_params(exe, tmp_path),
+        FileFormatError, rf"{path}: {message}(.|\n)*", lambda: fluid.io.load_params(exe, tmp_path)
     )
 
 

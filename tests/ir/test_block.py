@@ -237,11 +237,7 @@ def line_of_failure(caught):
     "arguments, kind, wanted",
     [
         (("scael", {"X": "x"}, {"Out": "y"}), UnknownOperatorError, "did you mean 'scale'?"),
-        (
-            ("scale", {"Y": "x"}, {"Out": "y"}),
-            SlotError,
-            "scale has no input slot 'Y'",
-        ),
+        (("scale", {"Y": "x"}, {"Out": "y"}), SlotError, "scale has no input slot 'Y'"),
         (("scale", {}, {"Out": "y"}), SlotError, "scale needs a variable in its input slot X"),
         (("scale", {"X": "x"}, {}), SlotError, "scale needs a variable in its output slot Out"),
         (

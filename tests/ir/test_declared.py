@@ -146,10 +146,7 @@ def boxes(layer):
             [(-1, 4), (-1, 1)],
         ),
         (lambda v: [layers.matrix_nms(v["by_class"], v["rows"], 0.5, 0.1, 4, 2)], [(-1, 6)]),
-        (
-            lambda v: [layers.locality_aware_nms(v["by_class"], v["rows"], 0.5, 4, 2)],
-            [(-1, 6)],
-        ),
+        (lambda v: [layers.locality_aware_nms(v["by_class"], v["rows"], 0.5, 4, 2)], [(-1, 6)]),
         (
             lambda v: [
                 layers.box_coder(v["priors"], [1.0] * 4, v["located"], "decode_center_size")

@@ -84,11 +84,7 @@ def test_the_filter_follows_from_the_output():
             lambda x: layers.conv3d(x, 6, 3, groups=3),
         ),
         (ArgumentError, "a list of 3 integers", lambda x: layers.conv3d(x, 3, [3, 3])),
-        (
-            ArgumentError,
-            "output_size or filter_size",
-            lambda x: layers.conv3d_transpose(x, 3),
-        ),
+        (ArgumentError, "output_size or filter_size", lambda x: layers.conv3d_transpose(x, 3)),
         (ArgumentError, "NCDHW or NDHWC", lambda x: layers.pool3d(x, 2, data_format="NCHW")),
         (ArgumentError, "a positive pool_size", lambda x: layers.pool3d(x)),
         (ArgumentError, "pool_type 'max' or 'avg'", lambda x: layers.pool3d(x, 2, "min")),

@@ -5,10 +5,7 @@ import pytest
 import fluidlite as fluid
 from fluidlite import errors, flow
 
-LISTS = [
-    (fluid.nn.LayerList, fluid.nn.Linear),
-    (flow.nn.ModuleList, flow.nn.Linear),
-]
+LISTS = [(fluid.nn.LayerList, fluid.nn.Linear), (flow.nn.ModuleList, flow.nn.Linear)]
 
 
 def sizes(held):

@@ -391,10 +391,7 @@ FUNCTIONAL = {
         "SIGNED",
     ),
     **_alike(
-        [
-            *("elu_", "hardtanh_", "leaky_relu_", "relu_", "softmax_", "tanh_"),
-            "thresholded_relu_",
-        ],
+        [*("elu_", "hardtanh_", "leaky_relu_", "relu_", "softmax_", "tanh_"), "thresholded_relu_"],
         "SIGNED * 1.5",
     ),
 }

@@ -151,8 +151,7 @@ def test_a_function_of_unknown_sizes_computes_the_same_or_says_that_it_needs_the
 
 
 @pytest.mark.parametrize(
-    "spelling, name",
-    [(s, name) for s, table in SPELLINGS.items() for name in table.left_out],
+    "spelling, name", [(s, name) for s, table in SPELLINGS.items() for name in table.left_out]
 )
 def test_a_name_that_is_left_out_takes_no_variable(spelling, name):
     table = SPELLINGS[spelling]

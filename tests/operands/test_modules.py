@@ -30,10 +30,7 @@ LEFT_OUT = {
     **dict.fromkeys(["ModuleDict", "ModuleList", "ParameterDict", "Parameter"], HOLDS),
     **dict.fromkeys(["Layer", "Module", "RNNCellBase", "Graph"], BASE),
     "BeamSearchDecoder": "is driven by dynamic_decode",
-    **dict.fromkeys(
-        ["ClipGradByGlobalNorm", "ClipGradByNorm", "ClipGradByValue"],
-        ARRAYS_ONLY,
-    ),
+    **dict.fromkeys(["ClipGradByGlobalNorm", "ClipGradByNorm", "ClipGradByValue"], ARRAYS_ONLY),
 }
 #: what reads elements, which variables have none of
 AT_ONCE = {

@@ -44,10 +44,7 @@ FORMULAS = {
     "sigmoid": [({}, sigmoid)],
     "logsigmoid": [({}, lambda x: math.log(sigmoid(x)))],
     "softplus": [({}, softplus)],
-    "soft_relu": [
-        ({}, softplus),
-        (dict(threshold=1.0), lambda x: softplus(between(-1, x, 1))),
-    ],
+    "soft_relu": [({}, softplus), (dict(threshold=1.0), lambda x: softplus(between(-1, x, 1)))],
     "softsign": [({}, lambda x: x / (1 + abs(x)))],
     "gelu": [
         ({}, lambda x: x * (1 + math.erf(x / math.sqrt(2))) / 2),
@@ -56,10 +53,7 @@ FORMULAS = {
             lambda x: x / 2 * (1 + math.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))),
         ),
     ],
-    "swish": [
-        ({}, lambda x: x * sigmoid(x)),
-        (dict(beta=0.5), lambda x: x * sigmoid(x / 2)),
-    ],
+    "swish": [({}, lambda x: x * sigmoid(x)), (dict(beta=0.5), lambda x: x * sigmoid(x / 2))],
     "mish": [
         ({}, lambda x: x * math.tanh(softplus(x))),
         (

@@ -58,8 +58,7 @@ def test_the_matrices_of_rank_attention_are_trained():
     exe = fluid.Executor()
     exe.run(fluid.default_startup_program())
     feed = dict(
-        x=np.array([[1, 2], [4, 8]], "float32"),
-        ranks=np.array([[1, 1, 1], [0, 1, 0]], "int32"),
+        x=np.array([[1, 2], [4, 8]], "float32"), ranks=np.array([[1, 1, 1], [0, 1, 0]], "int32")
     )
     exe.run(feed=feed, fetch_list=[out])
     found = np.array(fluid.global_scope().find_var("pairs").get_tensor())

@@ -203,10 +203,7 @@ def test_a_program_with_collective_operators_is_read_as_it_was_written():
         (lambda x: collective._c_allgather(x, 0), "nranks to be 1 or more, got 0"),
         (lambda x: collective._c_reducescatter(x, 3), "4, to be a multiple of nranks=3"),
         (lambda x: collective._c_broadcast(x, -1), "root to be 0 or more, got -1"),
-        (
-            lambda x: collective._c_allreduce(x, reduce_type="mean"),
-            "max, min, got 'mean'",
-        ),
+        (lambda x: collective._c_allreduce(x, reduce_type="mean"), "max, min, got 'mean'"),
     ],
 )
 def test_what_cannot_be_is_refused_when_the_program_is_built(layer, message):
@@ -232,10 +229,7 @@ def test_rows_are_needed_to_gather_them():
     "layer, message",
     [
         (lambda x: collective._c_allgather(x, 2), "processes that run, 1, got 2"),
-        (
-            lambda x: collective._c_broadcast(x, 1),
-            "of which there is 1, got 1",
-        ),
+        (lambda x: collective._c_broadcast(x, 1), "of which there is 1, got 1"),
     ],
 )
 def test_a_program_that_is_made_for_more_processes_says_so_when_it_runs(layer, message):

@@ -187,10 +187,7 @@ def test_unknown_sizes_stay_unknown():
             ShapeError,
             "expected output_size in [17, 19) x [17, 19), got [19, 17]",
             dict(
-                type="conv2d_transpose",
-                filter=(3, 2, 3, 3),
-                strides=[2, 2],
-                output_size=[19, 17],
+                type="conv2d_transpose", filter=(3, 2, 3, 3), strides=[2, 2], output_size=[19, 17]
             ),
         ),
     ],

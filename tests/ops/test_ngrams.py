@@ -75,12 +75,7 @@ def test_the_hash_is_xxh32(text, seed, found):
     [
         (AttributeValueError, "use_filter False, got True", dict(use_filter=True), 22),
         (AttributeValueError, "a multiple of rand_len, got 4 and 3", dict(rand_len=3), 22),
-        (
-            AttributeValueError,
-            "pyramid_layer of at least 2, got 1",
-            dict(pyramid_layer=1),
-            22,
-        ),
+        (AttributeValueError, "pyramid_layer of at least 2, got 1", dict(pyramid_layer=1), 22),
         (ShapeError, "expected W of shape [22, 1], got [20, 1]", dict(), 20),
     ],
 )

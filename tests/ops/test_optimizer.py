@@ -98,11 +98,7 @@ def test_nothing_flows_through_a_step():
         (
             ShapeError,
             "LearningRate to hold one number, got shape [2]",
-            {
-                "Param": ([2], "float32"),
-                "Grad": ([2], "float32"),
-                "LearningRate": ([2], "float32"),
-            },
+            {"Param": ([2], "float32"), "Grad": ([2], "float32"), "LearningRate": ([2], "float32")},
         ),
     ],
 )

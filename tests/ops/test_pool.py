@@ -44,11 +44,7 @@ WINDOWS = [
     ),
     (dict(ksize=[1, 1], strides=[3, 3], global_pooling=True, paddings=[1, 1]), [(0, 7)], [(0, 6)]),
     # the bounds are i * 7 / 3 and j * 6 / 4, rounded outwards
-    (
-        dict(ksize=[3, 4], adaptive=True),
-        [(0, 3), (2, 5), (4, 7)],
-        [(0, 2), (1, 3), (3, 5), (4, 6)],
-    ),
+    (dict(ksize=[3, 4], adaptive=True), [(0, 3), (2, 5), (4, 7)], [(0, 2), (1, 3), (3, 5), (4, 6)]),
     (dict(ksize=[7, 3], adaptive=True), [(i, i + 1) for i in range(7)], [(0, 2), (2, 4), (4, 6)]),
     (
         dict(ksize=[3, 3], strides=[2, 2], padding_algorithm="SAME"),

@@ -12,11 +12,7 @@ from gradcheck import evaluator
 
 f = evaluator()
 ROWS = np.arange(9.0).reshape(9, 1)
-LODS = {
-    "one": ((0, 2, 5, 9),),
-    "equal": ((0, 3, 6, 9),),
-    "empty": ((0, 4, 4, 9),),
-}
+LODS = {"one": ((0, 2, 5, 9),), "equal": ((0, 3, 6, 9),), "empty": ((0, 4, 4, 9),)}
 
 
 def brute_order(lengths):

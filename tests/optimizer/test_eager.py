@@ -211,10 +211,7 @@ class TestTheRate:
 
     def test_a_decay_is_for_eager_parameters(self):
         rate = dygraph.NoamDecay(4, 3)
-        with (
-            state.eager.guard(False),
-            pytest.raises(ArgumentError, match="schedule of fluid"),
-        ):
+        with state.eager.guard(False), pytest.raises(ArgumentError, match="schedule of fluid"):
             fluid.optimizer.SGD(rate)
 
 

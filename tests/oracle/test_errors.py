@@ -18,14 +18,7 @@ CASES = by_id(load("errors.json.gz"))
 SCRIPT = "users_script.py"
 
 # What an exception of the real system's C++ side, which only is an Exception, may be here.
-ENFORCE = (
-    ValueError,
-    TypeError,
-    RuntimeError,
-    LookupError,
-    ArithmeticError,
-    OSError,
-)
+ENFORCE = (ValueError, TypeError, RuntimeError, LookupError, ArithmeticError, OSError)
 
 # The user's names, and what else the message cannot do without.
 MENTIONS = {

@@ -19,11 +19,7 @@ def test_states_come_back(tmp_path):
 
 @pytest.mark.parametrize(
     "data",
-    [
-        {"epoch": 3, "nested": {"w": [1.5, "text", None, True]}},
-        [1, 2.5, "three"],
-        (4, {"five": 6}),
-    ],
+    [{"epoch": 3, "nested": {"w": [1.5, "text", None, True]}}, [1, 2.5, "three"], (4, {"five": 6})],
 )
 def test_plain_data_comes_back(tmp_path, data):
     paddle.save(data, tmp_path / "data")

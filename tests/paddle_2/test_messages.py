@@ -16,15 +16,9 @@ from fluidlite.compat.check import check
         (lambda: paddle.full([2], None), "full: expected fill_value to be a number, got None"),
         (lambda: paddle.arange("a"), "arange: expected end to be a number, got 'a'"),
         (lambda: paddle.arange(0, 3, 0), "step other than 0"),
-        (
-            lambda: paddle.linspace(0, 1, -1),
-            "linspace: expected num to be a positive integer",
-        ),
+        (lambda: paddle.linspace(0, 1, -1), "linspace: expected num to be a positive integer"),
         (lambda: paddle.linspace("a", 1, 2), "linspace: expected start to be a number, got 'a'"),
-        (
-            lambda: paddle.logspace(0, 1, -1),
-            "logspace: expected num to be a positive integer",
-        ),
+        (lambda: paddle.logspace(0, 1, -1), "logspace: expected num to be a positive integer"),
         (lambda: paddle.randint(5, 2, [2]), "expected low below high, got low=5 and high=2"),
         (lambda: paddle.randint(-3), "expected low below high, got low=0 and high=-3"),
         (

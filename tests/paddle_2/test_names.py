@@ -60,11 +60,7 @@ def test_every_difference_that_is_meant_is_one(states):
     "text, told, stars",
     [
         ("(x, axis=-1, *, name=None) -> int", [("x", ...), ("axis", -1), ("name", None)], []),
-        (
-            "(self, *args: Any, a: Optional[int] = 3, **kw)",
-            [("self", ...), ("a", 3)],
-            ["*", "**"],
-        ),
+        ("(self, *args: Any, a: Optional[int] = 3, **kw)", [("self", ...), ("a", 3)], ["*", "**"]),
         ("(t=<Type.A: 1>, s=(1, 2))", [("t", ...), ("s", (1, 2))], []),
     ],
 )

@@ -175,10 +175,7 @@ def test_strategies_have_the_switches_of_paddle_2():
 
 @pytest.mark.parametrize(
     "kind, use",
-    [
-        (AssertionError, lambda: static.xpu_places()),
-        (AssertionError, lambda: static.cuda_places()),
-    ],
+    [(AssertionError, lambda: static.xpu_places()), (AssertionError, lambda: static.cuda_places())],
 )
 def test_what_needs_another_machine_is_refused_by_name(kind, use):
     with pytest.raises(kind, match=r"paddle.static.\w+: there is no \w+ here"):

@@ -10,10 +10,7 @@ from . import dense, flow, images, sequences, training
 from .net import Net, numbers
 
 #: what holds for a whole program
-Header = namedtuple(
-    "Header",
-    "width image sequence large stopped_data whole random optimizer",
-)
+Header = namedtuple("Header", "width image sequence large stopped_data whole random optimizer")
 #: a header, and pieces: their names and the numbers that they make their choices by
 Recipe = namedtuple("Recipe", "seed header pieces")
 #: what a recipe builds; ``runs`` are pairs of rows in a batch and names to fetch

@@ -148,12 +148,7 @@ def test_a_data_set_of_an_unknown_kind_is_refused():
 
 
 @pytest.mark.parametrize(
-    "method, given",
-    [
-        ("local_shuffle", ()),
-        ("global_shuffle", ()),
-        ("slots_shuffle", (["a"],)),
-    ],
+    "method, given", [("local_shuffle", ()), ("global_shuffle", ()), ("slots_shuffle", (["a"],))]
 )
 def test_what_is_not_there_is_refused(method, given):
     dataset = fluid.DatasetFactory().create_dataset()

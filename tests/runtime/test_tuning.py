@@ -98,12 +98,7 @@ def plan_of(rows):
 
 @pytest.mark.parametrize(
     "rows, several, fixed, expected",
-    [
-        (128, True, "", True),
-        (8, True, "", False),
-        (128, False, "", False),
-        (128, True, "2", False),
-    ],
+    [(128, True, "", True), (8, True, "", False), (128, False, "", False), (128, True, "2", False)],
 )
 def test_large_products_of_a_blas_with_several_threads_have_a_crew(
     rows, several, fixed, expected, monkeypatch

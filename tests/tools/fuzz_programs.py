@@ -58,8 +58,7 @@ def tried(task):
                 small = shrunk(small, is_wrong)
             again = (compared(small, [finding.way], dtype)[0] or [finding])[0]
             text = "{}: {}: {}\nfirst: {}\npieces: {}".format(
-                *(again.way, *again.difference, again.operator),
-                [name for name, _ in small.pieces],
+                *(again.way, *again.difference, again.operator), [name for name, _ in small.pieces]
             )
             said.append((seed, text, str(build(fluid, small, dtype).main)))
     return len(seeds), rounded, said

@@ -5,12 +5,7 @@ import pytest
 
 import fluidlite as fluid
 from fluidlite import Program, layers
-from fluidlite.errors import (
-    ArgumentError,
-    DuplicateVariableError,
-    ShapeError,
-    UnknownVariableError,
-)
+from fluidlite.errors import ArgumentError, DuplicateVariableError, ShapeError, UnknownVariableError
 from fluidlite.ir.compare import differences
 from fluidlite.transform import inline, outline
 

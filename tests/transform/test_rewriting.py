@@ -601,10 +601,7 @@ def test_rules_that_cannot_be_are_refused():
     ):
         with pytest.raises(error, match=what):
             rewrite(program, made())
-    for arguments, what in (
-        ((program, [3]), "rules"),
-        (("program", RELU_TWICE), "program"),
-    ):
+    for arguments, what in (((program, [3]), "rules"), (("program", RELU_TWICE), "program")):
         with pytest.raises(ArgumentError, match=what):
             rewrite(*arguments)
     with pytest.raises(ArgumentError, match="rounds"):

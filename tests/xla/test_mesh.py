@@ -33,10 +33,7 @@ def trained(loss, steps=3):
     fluid.Executor(backend="numpy").run(fluid.default_startup_program(), scope=scope)
     exe = fluid.Executor(backend="jax")
     rng = np.random.default_rng(0)
-    feed = {
-        "x": rng.normal(size=[16, 6]).astype("float32"),
-        "y": rng.integers(0, 4, [16, 1]),
-    }
+    feed = {"x": rng.normal(size=[16, 6]).astype("float32"), "y": rng.integers(0, 4, [16, 1])}
     losses = [exe.run(feed=feed, fetch_list=[loss], scope=scope)[0] for _ in range(steps)]
     return np.ravel(losses).tolist(), scope
 

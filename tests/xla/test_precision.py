@@ -54,10 +54,7 @@ def test_a_network_trains_with_products_of_bfloat16_and_keeps_its_parameters_in_
     loss = layers.mean(layers.softmax_with_cross_entropy(layers.fc(h, 3), y))
     fluid.optimizer.Adam(0.01).minimize(loss)
     fluid.default_startup_program().random_seed = 3
-    feed = {
-        "x": rng.normal(size=[8, 3, 6, 6]).astype("float32"),
-        "y": rng.integers(0, 3, [8, 1]),
-    }
+    feed = {"x": rng.normal(size=[8, 3, 6, 6]).astype("float32"), "y": rng.integers(0, 3, [8, 1])}
     found = {}
     for precision in ("highest", "bfloat16"):
         with fluid.scope_guard(fluid.Scope()):

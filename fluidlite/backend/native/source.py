@@ -239,13 +239,7 @@ class _Kernel:
             )
             offset += step * blocks
         lines += [*body, "  return bad;", "}", *self._head("end", [*combined, *behind], "")]
-        lines += [
-            f"  const i64 blocks = {blocks};",
-            *combined,
-            *behind,
-            "  return bad;",
-            "}",
-        ]
+        lines += [f"  const i64 blocks = {blocks};", *combined, *behind, "  return bad;", "}"]
         written = len(self._inputs) + bool(offset)
         lines += entries(written + len(self._outputs), written, blocks)
         costs = sum(

@@ -9,16 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from . import (
-    convolution,
-    elementwise,
-    normalize,
-    optimizer,
-    pooling,
-    product,
-    reduction,
-    rescale,
-)
+from . import convolution, elementwise, normalize, optimizer, pooling, product, reduction, rescale
 from .library import load
 from .offers import OneDnnKernels, is_worth_loading, served
 
@@ -30,11 +21,7 @@ def description() -> dict[str, str] | None:
     library = load()
     if library is None:
         return None
-    return {
-        "path": library.path,
-        "version": library.version,
-        "instructions": library.instructions,
-    }
+    return {"path": library.path, "version": library.version, "instructions": library.instructions}
 
 
 def open_library(graph: Iterable[Any], everywhere: bool) -> OneDnnKernels | None:

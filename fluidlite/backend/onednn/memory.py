@@ -102,8 +102,7 @@ class Layout:
         for block in (16, 8, 4) if rank in (3, 4, 5) else ():
             tag = f"aB{'cde'[: rank - 2]}{block}b".encode()
             handle = self.library.create(
-                "memory_desc_create_with_string_tag",
-                *(rank, dims(self.form.sizes), FLOAT32, tag),
+                "memory_desc_create_with_string_tag", *(rank, dims(self.form.sizes), FLOAT32, tag)
             )
             owner = Descriptor(self.library, handle)
             if self.library.equal(self.handle, owner.handle):

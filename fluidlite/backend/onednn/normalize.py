@@ -23,16 +23,7 @@ from .memory import (
     row_major,
 )
 from .norms import Rule, bounded, made_by, measured, norm_of, require
-from .offers import (
-    HIGH,
-    LOW,
-    SMALLEST,
-    Layouts,
-    OneDnnKernels,
-    held,
-    serves,
-    whole,
-)
+from .offers import HIGH, LOW, SMALLEST, Layouts, OneDnnKernels, held, serves, whole
 
 SOURCE, TARGET, MEAN, VARIANCE, SCALE, SHIFT, WORKSPACE = 1, 17, 49, 50, 51, 52, 64
 SOURCE_BACK, TARGET_BACK, SCALE_BACK, SHIFT_BACK = 129, 145, 255, 256
@@ -387,10 +378,7 @@ def softmax_grad(
     source = Layout(library, row_major(value.shape))
     axis = normal_axis(op.axis, value.ndim)
     descriptor = PrimitiveDescriptor(
-        library,
-        "softmax_backward",
-        *(EXPONENTIAL, source, source, source, axis),
-        hint=forward,
+        library, "softmax_backward", *(EXPONENTIAL, source, source, source, axis), hint=forward
     )
     arguments = [(TARGET, source), (TARGET_BACK, source), (SOURCE_BACK, source)]
     primitive = Primitive(onednn.contexts, descriptor, arguments)

@@ -77,11 +77,7 @@ class Vectors:
                 listed.append(("eltwise", function, *how))
         arguments += [(SCALE | number, self._one) for number in scaled]
         descriptor = PrimitiveDescriptor(
-            self._library,
-            "binary",
-            *(algorithm, first, second, first),
-            posts=listed,
-            scaled=scaled,
+            self._library, "binary", *(algorithm, first, second, first), posts=listed, scaled=scaled
         )
         return Primitive(self._factory, descriptor, arguments)
 

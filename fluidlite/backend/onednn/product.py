@@ -117,10 +117,7 @@ class ProductGeometry:
             #: whether operands are seen in their own shape
             self._is_own = self._given == (x, y)
             #: of the result
-            self.shape: tuple[int, ...] = (
-                *x[: self._lead],
-                *y[op.y_num_col_dims :],
-            )
+            self.shape: tuple[int, ...] = (*x[: self._lead], *y[op.y_num_col_dims :])
         else:
             if op.head_number != 1 or not 2 <= len(x) <= MOST_DIMENSIONS or x[:-2] != y[:-2]:
                 raise NotDone("no product of as many matrices")
@@ -128,11 +125,7 @@ class ProductGeometry:
             self._turned, self.factor = (op.transpose_X, op.transpose_Y), op.alpha
             self._is_own = True
             rows, columns = x[-1 if op.transpose_X else -2], y[-2 if op.transpose_Y else -1]
-            self.shape = (
-                *x[:-2],
-                rows,
-                columns,
-            )
+            self.shape = (*x[:-2], rows, columns)
         (*stack, rows, depth), (*_, columns) = self._seen(0), self._seen(1)
         #: of the result, as matrices
         self.sizes: tuple[int, ...] = (*stack, rows, columns)

@@ -15,14 +15,7 @@ from .names import CHANGING, contains, names_of, read_first
 from .source import RUNTIME
 
 _JUMPS = (ast.Return, ast.Break, ast.Continue)
-_COMPARED = {
-    ast.Lt: "<",
-    ast.LtE: "<=",
-    ast.Gt: ">",
-    ast.GtE: ">=",
-    ast.Eq: "==",
-    ast.NotEq: "!=",
-}
+_COMPARED = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
 
 
 def _call(function: str, *args: Any) -> ast.Call:

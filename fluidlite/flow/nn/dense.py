@@ -57,12 +57,7 @@ class Learned(Module):
     """A module with a weight, and perhaps a bias, of random numbers around 0."""
 
     def _make(
-        self,
-        shape: list[int],
-        outputs: int,
-        bias: bool,
-        device: DeviceLike,
-        dtype: DTypeLike,
+        self, shape: list[int], outputs: int, bias: bool, device: DeviceLike, dtype: DTypeLike
     ) -> None:
         """Make them, the weight in a shape whose first size numbers what it makes."""
         bound = near_zero(*shape[1:])

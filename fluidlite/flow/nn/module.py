@@ -190,10 +190,7 @@ class Module(CommonModule):
     # -- states ------------------------------------------------------------------------------------
 
     def state_dict(
-        self,
-        destination: dict[str, Any] | None = None,
-        prefix: str = "",
-        keep_vars: bool = False,
+        self, destination: dict[str, Any] | None = None, prefix: str = "", keep_vars: bool = False
     ) -> dict[str, Any]:
         """The parameters and persistent buffers by where they are found.
 

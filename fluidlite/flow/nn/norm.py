@@ -42,12 +42,7 @@ class _Affine(Module):
     """A scale that starts at 1 and a bias that starts at 0, where they are wanted."""
 
     def _make(
-        self,
-        shape: list[int],
-        scaled: bool,
-        shifted: bool,
-        device: DeviceLike,
-        dtype: DTypeLike,
+        self, shape: list[int], scaled: bool, shifted: bool, device: DeviceLike, dtype: DTypeLike
     ) -> None:
         need_cpu(device)
         makers = (("weight", scaled, creation.ones), ("bias", shifted, creation.zeros))

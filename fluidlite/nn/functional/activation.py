@@ -99,10 +99,7 @@ def thresholded_relu(x: Tensor, threshold: float = 1.0, name: str | None = None)
 
 
 def selu(
-    x: Tensor,
-    scale: float = SELU_SCALE,
-    alpha: float = SELU_ALPHA,
-    name: str | None = None,
+    x: Tensor, scale: float = SELU_SCALE, alpha: float = SELU_ALPHA, name: str | None = None
 ) -> Tensor:
     """scale x where it is positive, scale alpha (e^x - 1) elsewhere."""
     if not scale > 1 or alpha < 0:

@@ -22,11 +22,7 @@ from .loss import binary_cross_entropy, binary_cross_entropy_with_logits, reduce
 from .projection import cosine_similarity, one_hot
 
 MARGINS = Family(
-    {
-        "label": "1 or -1.",
-        "margin": "how far apart is enough.",
-        "reduction": "mean, sum or none.",
-    },
+    {"label": "1 or -1.", "margin": "how far apart is enough.", "reduction": "mean, sum or none."},
     raises="ArgumentError: an option is out of range.",
 )
 

@@ -166,11 +166,7 @@ def _parts(x: Tensor, output_size: Any, rank: int, data_format: str) -> tuple[in
 
 @WINDOWS
 def adaptive_avg_pooling(
-    rank: int,
-    x: Tensor,
-    output_size: Numbers,
-    data_format: str = "NCHW",
-    name: str | None = None,
+    rank: int, x: Tensor, output_size: Numbers, data_format: str = "NCHW", name: str | None = None
 ) -> Tensor:
     """Averages of as many parts of an image as are asked for."""
     if data_format not in FORMATS[rank]:
@@ -182,11 +178,7 @@ def adaptive_avg_pooling(
 
 @WINDOWS
 def adaptive_max_pooling(
-    rank: int,
-    x: Tensor,
-    output_size: Numbers,
-    return_mask: bool = False,
-    name: str | None = None,
+    rank: int, x: Tensor, output_size: Numbers, return_mask: bool = False, name: str | None = None
 ) -> Tensor | tuple[Tensor, Tensor]:
     """The largest elements of as many parts of an image as are asked for."""
     windows = parts_of(_parts(x, output_size, rank, FORMATS[rank][0]), FORMATS[rank][0])

@@ -96,10 +96,7 @@ def dropout(
     Raises:
         ArgumentError: ``p`` is no probability, or the mode is unknown.
     """
-    ways = {
-        "upscale_in_train": "upscale_in_train",
-        "downscale_in_infer": "downgrade_in_infer",
-    }
+    ways = {"upscale_in_train": "upscale_in_train", "downscale_in_infer": "downgrade_in_infer"}
     if mode not in ways:
         raise ArgumentError(f"expected mode {' or '.join(map(repr, ways))}, got {mode!r}")
     if not 0 <= p <= 1:

@@ -44,11 +44,7 @@ def rrelu(
 
 
 def gumbel_softmax(
-    x: Tensor,
-    temperature: float = 1.0,
-    hard: bool = False,
-    axis: int = -1,
-    name: str | None = None,
+    x: Tensor, temperature: float = 1.0, hard: bool = False, axis: int = -1, name: str | None = None
 ) -> Tensor:
     """A class that is drawn by its logits, as a vector that gradients flow through (Jang, Gu and
     Poole 2017, "Categorical reparameterization with Gumbel-softmax").

@@ -191,12 +191,7 @@ def conv_integer(
 
 @operator("Col2Im")
 def col2im(
-    f: Any,
-    x: Any,
-    image_shape: Any,
-    block_shape: Any,
-    *,
-    moves: WindowMoves = DENSE_MOVES,
+    f: Any, x: Any, image_shape: Any, block_shape: Any, *, moves: WindowMoves = DENSE_MOVES
 ) -> Any:
     """Sums of blocks at the places that a convolution reads them from."""
     image = f.numbers(image_shape, "the shape of the image")

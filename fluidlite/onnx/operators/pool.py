@@ -182,12 +182,7 @@ def _largest_at(f: Any, x: Any, windows: list[PoolWindows], columns_first: bool)
 
 @operator("AveragePool")
 def average_pool(
-    f: Any,
-    x: Any,
-    *,
-    kernel_shape: Any,
-    count_include_pad: int = 0,
-    pooling: PoolNode = PoolNode(),
+    f: Any, x: Any, *, kernel_shape: Any, count_include_pad: int = 0, pooling: PoolNode = PoolNode()
 ) -> Any:
     rank, sides = len(kernel_shape), pooling.around(f, x, kernel_shape)
     if pooling.is_plain(f, x, kernel_shape, sides):

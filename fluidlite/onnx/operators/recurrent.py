@@ -320,7 +320,6 @@ def _lstm_step(net: Net, own: Weights, acts: list[Any], now: Any, states: list[A
     i_gate = seen(i, c, 0)
     f_gate = f.scale(i_gate, scale=-1.0, bias=1.0) if options.input_forget else seen(forget, c, 2)
     cell = f.elementwise_add(
-        f.elementwise_mul(f_gate, c),
-        f.elementwise_mul(i_gate, tanh(net.network.clipped(f, new))),
+        f.elementwise_mul(f_gate, c), f.elementwise_mul(i_gate, tanh(net.network.clipped(f, new)))
     )
     return [f.elementwise_mul(seen(o, cell, 1), last(cell)), cell]

@@ -5,12 +5,7 @@ from __future__ import annotations
 from ...ground.missing_names import answer
 from ...ground.public_names import list_public_names
 from ...ground.tracebacks import api_boundaries
-from .cycles import (
-    CosineAnnealingDecay,
-    CosineAnnealingWarmRestarts,
-    CyclicLR,
-    OneCycleLR,
-)
+from .cycles import CosineAnnealingDecay, CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR
 from .falling import (
     ExponentialDecay,
     InverseTimeDecay,
@@ -25,10 +20,7 @@ from .falling import (
     PolynomialDecay,
     StepDecay,
 )
-from .scheduler import (
-    LRScheduler,
-    ReduceOnPlateau,
-)
+from .scheduler import LRScheduler, ReduceOnPlateau
 
 __all__ = [
     "CosineAnnealingDecay", "CosineAnnealingWarmRestarts", "CyclicLR", "ExponentialDecay",

@@ -170,9 +170,9 @@ MODULES: Table = {
     "unique_name": {
         "fluid.unique_name": "DygraphParameterNameChecker UniqueNameGenerator "
         "generate generate_with_ignorable_key generator guard "
-        "switch",
+        "switch"
     },
     "wrapped_decorator": {
-        "fluid.wrapped_decorator": "~signature_safe_contextmanager wrap_decorator",
+        "fluid.wrapped_decorator": "~signature_safe_contextmanager wrap_decorator"
     },
 }

@@ -233,10 +233,7 @@ def _flat(state: Mapping[str, Any], before: str = "") -> dict[str, Any]:
 
 @_STATES
 def save_state_dict(
-    state_dict: Mapping[str, Any],
-    path: Path,
-    process_group: Any = None,
-    coordinator_rank: int = 0,
+    state_dict: Mapping[str, Any], path: Path, process_group: Any = None, coordinator_rank: int = 0
 ) -> None:
     """Write tensors to a folder; process 0 does, all have them whole.
 
@@ -259,10 +256,7 @@ def save_state_dict(
 
 @_STATES
 def load_state_dict(
-    state_dict: Mapping[str, Any],
-    path: Path,
-    process_group: Any = None,
-    coordinator_rank: int = 0,
+    state_dict: Mapping[str, Any], path: Path, process_group: Any = None, coordinator_rank: int = 0
 ) -> None:
     """Give tensors the values that ``save_state_dict`` wrote.
 

@@ -66,12 +66,7 @@ class Model:
     True
     """
 
-    def __init__(
-        self,
-        network: Layer,
-        inputs: Any = None,
-        labels: Any = None,
-    ) -> None:
+    def __init__(self, network: Layer, inputs: Any = None, labels: Any = None) -> None:
         if not isinstance(network, Layer):
             raise ArgumentError(f"Model: expected a paddle.nn.Layer, got {network!r:.60}")
         self.network = network

@@ -15,20 +15,17 @@ _LOSSES = (
 
 #: below ``paddle.nn``
 LAYERS: dict[str, Homes] = {
-    "decode": {
-        _NN: "BeamSearchDecoder dynamic_decode",
-        "layers": "Decoder",
-    },
+    "decode": {_NN: "BeamSearchDecoder dynamic_decode", "layers": "Decoder"},
     "layer": {},  # all of those below
     "layer.activation": {
         _NN: "CELU ELU GELU GLU Hardshrink Hardsigmoid Hardswish Hardtanh LeakyReLU LogSigmoid "
         "LogSoftmax Maxout Mish PReLU RReLU ReLU ReLU6 SELU Sigmoid Silu Softmax Softmax2D "
-        "Softplus Softshrink Softsign Swish Tanh Tanhshrink ThresholdedReLU",
+        "Softplus Softshrink Softsign Swish Tanh Tanhshrink ThresholdedReLU"
     },
     "layer.common": {
         _NN: "AlphaDropout Bilinear CosineSimilarity Dropout Dropout2D Dropout3D Embedding "
         "Flatten Fold Identity Linear Pad1D Pad2D Pad3D Unflatten Unfold Upsample "
-        "UpsamplingBilinear2D UpsamplingNearest2D ZeroPad2D",
+        "UpsamplingBilinear2D UpsamplingNearest2D ZeroPad2D"
     },
     "layer.container": {_NN: "LayerDict LayerList ParameterList Sequential"},
     "layer.conv": {_NN: "Conv1D Conv1DTranspose Conv2D Conv2DTranspose Conv3D Conv3DTranspose"},
@@ -37,12 +34,12 @@ LAYERS: dict[str, Homes] = {
     "layer.loss": {_NN: _LOSSES},
     "layer.norm": {
         _NN: "BatchNorm BatchNorm1D BatchNorm2D BatchNorm3D GroupNorm InstanceNorm1D "
-        "InstanceNorm2D InstanceNorm3D LayerNorm LocalResponseNorm SpectralNorm SyncBatchNorm",
+        "InstanceNorm2D InstanceNorm3D LayerNorm LocalResponseNorm SpectralNorm SyncBatchNorm"
     },
     "layer.pooling": {
         _NN: "AdaptiveAvgPool1D AdaptiveAvgPool2D AdaptiveAvgPool3D AdaptiveMaxPool1D "
         "AdaptiveMaxPool2D AdaptiveMaxPool3D AvgPool1D AvgPool2D AvgPool3D MaxPool1D MaxPool2D "
-        "MaxPool3D MaxUnPool1D MaxUnPool2D MaxUnPool3D",
+        "MaxPool3D MaxUnPool1D MaxUnPool2D MaxUnPool3D"
     },
     "layer.rnn": {
         _NN: "BiRNN GRU GRUCell LSTM LSTMCell RNN RNNCellBase SimpleRNN SimpleRNNCell",
@@ -50,7 +47,7 @@ LAYERS: dict[str, Homes] = {
     },
     "layer.transformer": {
         _NN: "MultiHeadAttention Transformer TransformerDecoder TransformerDecoderLayer "
-        "TransformerEncoder TransformerEncoderLayer",
+        "TransformerEncoder TransformerEncoderLayer"
     },
     "layer.vision": {_NN: "ChannelShuffle PixelShuffle PixelUnshuffle"},
     "loss": {_NN: _LOSSES},
@@ -64,23 +61,20 @@ FUNCTIONS: Table = {
         _FUNCTIONAL: "celu elu elu_ gelu glu gumbel_softmax hardshrink hardsigmoid hardswish "
         "hardtanh hardtanh_ leaky_relu leaky_relu_ log_sigmoid log_softmax maxout mish prelu "
         "relu relu6 relu_ rrelu selu sigmoid silu softmax softmax_ softplus softshrink softsign "
-        "swish tanh tanh_ tanhshrink thresholded_relu thresholded_relu_",
+        "swish tanh tanh_ tanhshrink thresholded_relu thresholded_relu_"
     },
     "common": {
         _FUNCTIONAL: "alpha_dropout bilinear class_center_sample cosine_similarity dropout "
-        "dropout2d dropout3d fold interpolate label_smooth linear pad unfold upsample zeropad2d",
+        "dropout2d dropout3d fold interpolate label_smooth linear pad unfold upsample zeropad2d"
     },
     "conv": {
-        _FUNCTIONAL: "conv1d conv1d_transpose conv2d conv2d_transpose conv3d conv3d_transpose",
+        _FUNCTIONAL: "conv1d conv1d_transpose conv2d conv2d_transpose conv3d conv3d_transpose"
     },
     "distance": {_FUNCTIONAL: "pairwise_distance"},
-    "extension": {
-        _FUNCTIONAL: "gather_tree sequence_mask temporal_shift",
-        "paddle": "diag_embed",
-    },
+    "extension": {_FUNCTIONAL: "gather_tree sequence_mask temporal_shift", "paddle": "diag_embed"},
     "flash_attention": {
         "nn.functional.attention": "flash_attention flash_attn_unpadded "
-        "scaled_dot_product_attention sdp_kernel",
+        "scaled_dot_product_attention sdp_kernel"
     },
     "input": {_FUNCTIONAL: "embedding one_hot"},
     "loss": {
@@ -98,9 +92,9 @@ FUNCTIONS: Table = {
     "pooling": {
         _FUNCTIONAL: "adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d "
         "adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool3d avg_pool1d avg_pool2d "
-        "avg_pool3d max_pool1d max_pool2d max_pool3d max_unpool1d max_unpool2d max_unpool3d",
+        "avg_pool3d max_pool1d max_pool2d max_pool3d max_unpool1d max_unpool2d max_unpool3d"
     },
     "vision": {
-        _FUNCTIONAL: "affine_grid channel_shuffle grid_sample pixel_shuffle pixel_unshuffle",
+        _FUNCTIONAL: "affine_grid channel_shuffle grid_sample pixel_shuffle pixel_unshuffle"
     },
 }

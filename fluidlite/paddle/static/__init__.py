@@ -12,12 +12,7 @@ from ...ground.public_names import list_given_names
 from ...io import is_persistable, load_program_state, load_vars, save_vars, set_program_state
 from ...ir.name_scope import name_scope
 from ...ir.operator import Operator
-from ...ir.program import (
-    Program,
-    default_main_program,
-    default_startup_program,
-    program_guard,
-)
+from ...ir.program import Program, default_main_program, default_startup_program, program_guard
 from ...ir.variable import Parameter, Variable
 from ...layers import create_global_var, create_parameter, py_func
 from ...model import InputSpec
@@ -29,11 +24,7 @@ from ..param_attr import WeightNormParamAttr
 from . import amp, io, nn
 from .building import Print, accuracy, append_backward, auc, load, save, setitem
 from .data import data
-from .machines import (
-    cuda_places,
-    device_guard,
-    xpu_places,
-)
+from .machines import cuda_places, device_guard, xpu_places
 from .models import (
     deserialize_persistables,
     deserialize_program,

@@ -109,9 +109,7 @@ def _chosen(result: Any, return_names: Sequence[str] | None = None) -> Any:
 
 
 cond: Callable[..., Any] = Spelling({})(
-    layers.cond,
-    order="pred, true_fn, false_fn, name, return_names",
-    then=_chosen,
+    layers.cond, order="pred, true_fn, false_fn, name, return_names", then=_chosen
 )
 
 list_public_names(globals())

@@ -126,10 +126,7 @@ def _views_since(
 
 
 def _batch(
-    group: Sequence[Instruction],
-    graph: Graph,
-    context: Context,
-    position: dict[Instruction, int],
+    group: Sequence[Instruction], graph: Graph, context: Context, position: dict[Instruction, int]
 ) -> bool:
     """One product in the place of several, and slices of it."""
     if len(group) < FEWEST:

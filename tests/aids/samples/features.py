@@ -4,11 +4,7 @@ import numpy as np
 
 from .form import Sample, samples
 
-LODS = {
-    "lengths": ((0, 3, 4, 6),),
-    "empty": ((0, 0, 5, 6),),
-    "levels": ((0, 2, 3), (0, 1, 3, 6)),
-}
+LODS = {"lengths": ((0, 3, 4, 6),), "empty": ((0, 0, 5, 6),), "levels": ((0, 2, 3), (0, 1, 3, 6))}
 
 
 @samples("add_position_encoding")

@@ -10,9 +10,7 @@ EDGES = np.array([[[1, 2], [1, 3], [1, 4], [3, 5]], [[2, 1], [1, 3], [0, 0], [0,
 @samples("tree_conv")
 def tree_conv(rng):
     inputs = dict(
-        NodesVector=rng.normal(size=[2, 5, 3]),
-        EdgeSet=EDGES,
-        Filter=rng.normal(size=[3, 3, 4, 2]),
+        NodesVector=rng.normal(size=[2, 5, 3]), EdgeSet=EDGES, Filter=rng.normal(size=[3, 3, 4, 2])
     )
     yield Sample(inputs)
     yield Sample(inputs, dict(max_depth=3), "deeper")

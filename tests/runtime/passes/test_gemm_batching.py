@@ -36,8 +36,7 @@ def results(wanted, dtype="float32"):
         rng = np.random.default_rng(0)
         found = [
             exe.run(
-                feed={"x": rng.normal(size=[STEPS, BATCH, WIDTH]).astype(dtype)},
-                fetch_list=wanted,
+                feed={"x": rng.normal(size=[STEPS, BATCH, WIDTH]).astype(dtype)}, fetch_list=wanted
             )
             for _ in range(5)
         ]

@@ -286,10 +286,7 @@ def _of_boolean(node: ast.BoolOp) -> Iterator[tuple[str, ast.AST]]:
     )
     for k in range(len(node.values)):
         rest = node.values[:k] + node.values[k + 1 :]
-        yield (
-            "condition dropped",
-            rest[0] if len(rest) == 1 else _with(node, values=rest),
-        )
+        yield ("condition dropped", rest[0] if len(rest) == 1 else _with(node, values=rest))
 
 
 def _of_unary(node: ast.UnaryOp) -> Iterator[tuple[str, ast.AST]]:

@@ -30,7 +30,7 @@ _MODULES: Table = {
     "layer.fused_linear": {_HERE: "FusedLinear"},
     "layer.fused_transformer": {
         _HERE: "FusedBiasDropoutResidualLayerNorm FusedFeedForward FusedMultiHeadAttention "
-        "FusedMultiTransformer FusedTransformerEncoderLayer",
+        "FusedMultiTransformer FusedTransformerEncoderLayer"
     },
 }
 list_public_names(globals())
