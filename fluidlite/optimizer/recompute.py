@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import NoReturn
+from collections.abc import Sequence
+from typing import Any, NoReturn
 
 from ..errors import ArgumentError, UnsupportedError
+from ..ground.spellings import parameters_of
 from ..ir.operator import Operator
-from ..ir.program import Program
 from ..ir.variable import Variable
 from .arguments import Pairs
+from .optimizer import Optimizer
 from .wrapped import WrappedOptimizer
 
 
@@ -69,20 +70,12 @@ class RecomputeOptimizer(WrappedOptimizer):
             "fluid.load or fluid.io.load_persistables"
         )
 
-    def minimize(
-        self,
-        loss: Variable,
-        startup_program: Program | None = None,
-        parameter_list: Iterable[Variable | str] | None = None,
-        no_grad_set: Iterable[Variable | str] | None = None,
-        *,
-        memory: str | float | None = None,
-        batch_size: int | None = None,
-    ) -> tuple[list[Operator], Pairs]:
-        """Append gradients and a step; arguments as of :meth:`Optimizer.minimize`.  A budget of
-        memory needs no checkpoints; where there are some, more is computed again if need be.
+    @parameters_of(Optimizer.minimize)
+    def minimize(self, *given: Any) -> tuple[list[Operator], Pairs]:
+        """Append gradients and a step.  A budget of memory needs no checkpoints; where there are
+        some, more is computed again if need be.
         """
-        arguments = (loss, startup_program, parameter_list, no_grad_set)
+        *arguments, memory, batch_size = given
         self._chooses = memory is not None
         try:
             return super().minimize(*arguments, memory=memory, batch_size=batch_size)

@@ -12,11 +12,11 @@ from ...eager.parameter import Parameter
 from ...eager.recording import TensorRecord
 from ...eager.tensor import Tensor
 from ...errors import ArgumentError, FileFormatError, ParameterListError, UnsupportedError
-from ...ground.docstrings import Family
 from ...ground.files import Path
 from ...ground.process_group import groups
 from ...ground.public_names import list_public_names
 from ...ground.refusing import refusing
+from ...ground.spellings import parameters_of
 from ...ground.tracebacks import api_boundaries
 from ...nn.layer import Layer
 from .. import creation, files
@@ -28,14 +28,6 @@ __all__ = [
 ]  # fmt: skip
 
 _DATA, _METADATA = "0_0.distcp", "0.metadata"
-_STATES = Family(
-    {
-        "state_dict": "tensors by name, or dictionaries of them.",
-        "path": "the folder.",
-        "process_group": "accepted.",
-        "coordinator_rank": "accepted.",
-    }
-)
 
 
 class _OnMesh:
@@ -231,14 +223,15 @@ def _flat(state: Mapping[str, Any], before: str = "") -> dict[str, Any]:
     return flat
 
 
-@_STATES
 def save_state_dict(
     state_dict: Mapping[str, Any], path: Path, process_group: Any = None, coordinator_rank: int = 0
 ) -> None:
     """Write tensors to a folder; process 0 does, all have them whole.
 
     Args:
+        state_dict: tensors by name, or dictionaries of them.
         path: the folder; it is made where it is not there.
+        process_group, coordinator_rank: accepted.
 
     Raises:
         ArgumentError: it is no dictionary of tensors.
@@ -254,10 +247,8 @@ def save_state_dict(
     files.save({"shapes": sizes}, os.path.join(path, _METADATA))
 
 
-@_STATES
-def load_state_dict(
-    state_dict: Mapping[str, Any], path: Path, process_group: Any = None, coordinator_rank: int = 0
-) -> None:
+@parameters_of(save_state_dict)
+def load_state_dict(*given: Any) -> None:
     """Give tensors the values that ``save_state_dict`` wrote.
 
     Args:
@@ -267,6 +258,7 @@ def load_state_dict(
         ArgumentError: a tensor is not in the folder, or of another shape there; then none is
             changed.
     """
+    state_dict, path = given[:2]
     written: Any = files.load(os.path.join(path, _DATA), return_numpy=True)
     if not isinstance(written, dict):
         raise FileFormatError(f"{path} has no state")

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib import import_module
 from types import ModuleType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from ...framework import check_version
+from ...framework import require_version as of_fluid
+from ...ground.spellings import parameters_of
 from ...ground.tracebacks import api_boundaries
 
 PADDLE = (2, 6, 2, 0)  #: the version of paddle whose interface this is
@@ -32,21 +34,14 @@ def deprecated(
     return lambda function: function
 
 
-def require_version(min_version: str, max_version: str | None = None) -> None:
+@parameters_of(of_fluid)
+def require_version(*versions: Any) -> None:
     """Check that a script is made for the paddle whose interface this is, which is 2.6.2.
-
-    Args:
-        min_version: the oldest version that will do: one to four numbers with points between.
-        max_version: the newest one; any newer one will do when None.
-
-    Raises:
-        ArgumentError: an argument is no version.
-        VersionError: the script needs another one.
 
     >>> from fluidlite import paddle
     >>> paddle.utils.require_version("2.0")
     """
-    check_version("paddle 2.6.2", PADDLE, min_version, max_version)
+    check_version("paddle 2.6.2", PADDLE, *versions)
 
 
 def try_import(module_name: str, err_msg: str | None = None) -> ModuleType:

@@ -29,6 +29,11 @@ from .jets import (
 )
 
 
+def _applied(name: str) -> Callable[[Any, Any], Any]:
+    """A method: a function of each element, of which :func:`function` knows the derivative."""
+    return lambda self, x: self._function(name, x)
+
+
 class NoMeaningError(FluidError, NotImplementedError):
     """A kernel calls something that derivatives are not known of."""
 
@@ -386,49 +391,15 @@ class Namespace:
     def _function(self, name: str, x: Any) -> Any:
         return function(name, x if isinstance(x, Dual) else self.asarray(x, np.float32))
 
-    def exp(self, x: Any) -> Any:
-        """Powers of e."""
-        return self._function("exp", x)
-
-    def expm1(self, x: Any) -> Any:
-        """Powers of e less 1."""
-        return self._function("expm1", x)
-
-    def log(self, x: Any) -> Any:
-        """Logarithms."""
-        return self._function("log", x)
+    exp, expm1, log, sqrt, sin, cos, tan, tanh, arcsin, arccos, arctan, erf = map(
+        _applied,
+        ("exp", "expm1", "log", "sqrt", "sin", "cos", "tan", "tanh")
+        + ("arcsin", "arccos", "arctan", "erf"),
+    )
 
     def log1p(self, x: Any) -> Any:
         """Logarithms of 1 + x."""
         return self._function("log", x + 1)
-
-    def sqrt(self, x: Any) -> Any:
-        """Square roots."""
-        return self._function("sqrt", x)
-
-    def tanh(self, x: Any) -> Any:
-        """Hyperbolic tangents."""
-        return self._function("tanh", x)
-
-    def sin(self, x: Any) -> Any:
-        """Sines."""
-        return self._function("sin", x)
-
-    def cos(self, x: Any) -> Any:
-        """Cosines."""
-        return self._function("cos", x)
-
-    def tan(self, x: Any) -> Any:
-        """Tangents."""
-        return self._function("tan", x)
-
-    def arcsin(self, x: Any) -> Any:
-        """Arcs of sines."""
-        return self._function("arcsin", x)
-
-    def arccos(self, x: Any) -> Any:
-        """Arcs of cosines."""
-        return self._function("arccos", x)
 
     def sinh(self, x: Any) -> Any:
         """Hyperbolic sines."""
@@ -452,14 +423,6 @@ class Namespace:
         """Each axis spread over all others."""
         places = np.meshgrid(*[np.arange(len(axis)) for axis in axes], **named)
         return [axis[place] for axis, place in zip(axes, places)]
-
-    def arctan(self, x: Any) -> Any:
-        """Arcs of tangents."""
-        return self._function("arctan", x)
-
-    def erf(self, x: Any) -> Any:
-        """The error function."""
-        return self._function("erf", x)
 
     def erfc(self, x: Any) -> Any:
         """1 less the error function."""
