@@ -129,6 +129,21 @@ def add_rows(index: Any, updates: Any, size: int) -> Any:
     return out.at[jnp.where(index < 0, size, index)].add(updates)[:size]
 
 
+def max_rows(index: Any, updates: Any, size: int) -> Any:
+    """The largest of the rows at each ``index``; zeros where there are none."""
+    return _filled(jax.ops.segment_max(updates, index, size), index, size)
+
+
+def min_rows(index: Any, updates: Any, size: int) -> Any:
+    """The smallest of the rows at each ``index``; zeros where there are none."""
+    return _filled(jax.ops.segment_min(updates, index, size), index, size)
+
+
+def _filled(rows: Any, index: Any, size: int) -> Any:
+    filled = jnp.zeros(size, bool).at[index].set(True).reshape(-1, *[1] * (rows.ndim - 1))
+    return jnp.where(filled, rows, jnp.zeros_like(rows))
+
+
 #: of products, from the most precise to the fastest; see :func:`products`
 PRECISIONS = ("highest", "high", "default", "bfloat16")
 
@@ -202,6 +217,8 @@ xp.asarray = asarray
 xp.adjoint = adjoint
 xp.convolution = convolution
 xp.add_rows = add_rows
+xp.max_rows = max_rows
+xp.min_rows = min_rows
 xp.ascontiguousarray = _identity
 xp.empty = jnp.zeros
 xp.empty_like = jnp.zeros_like

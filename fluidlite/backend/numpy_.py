@@ -155,6 +155,28 @@ def add_rows(index: Any, updates: Any, size: int) -> Any:
         updates: rows, [n, ...].
         size: how many rows the result has.
     """
+    return _rows(np.add, index, updates, size)
+
+
+def max_rows(index: Any, updates: Any, size: int) -> Any:
+    """The largest of the rows at each ``index``; zeros where there are none.
+
+    Args:
+        index, updates, size: as of :func:`add_rows`.
+    """
+    return _rows(np.maximum, index, updates, size)
+
+
+def min_rows(index: Any, updates: Any, size: int) -> Any:
+    """The smallest of the rows at each ``index``; zeros where there are none.
+
+    Args:
+        index, updates, size: as of :func:`add_rows`.
+    """
+    return _rows(np.minimum, index, updates, size)
+
+
+def _rows(ufunc: Any, index: Any, updates: Any, size: int) -> Any:
     out = np.zeros((size, *updates.shape[1:]), updates.dtype)
     if len(index) and index.min() < 0:
         kept = index >= 0
@@ -167,7 +189,7 @@ def add_rows(index: Any, updates: Any, size: int) -> Any:
     order = np.argsort(index, kind="stable")
     numbers = index[order]
     begins = np.flatnonzero(np.diff(numbers, prepend=numbers[0] - 1))
-    out[numbers[begins]] = np.add.reduceat(updates[order], begins, axis=0)
+    out[numbers[begins]] = ufunc.reduceat(updates[order], begins, axis=0)
     return out
 
 
@@ -227,6 +249,8 @@ xp.segment_sum = segment_sum
 xp.segment_max = segment_max
 xp.segment_argmax = segment_argmax
 xp.add_rows = add_rows
+xp.max_rows = max_rows
+xp.min_rows = min_rows
 xp.windows = windows
 xp.erf = erf
 xp.erfc = erfc

@@ -115,8 +115,8 @@ _INNER = (
 if TYPE_CHECKING:
     from ..io import batch
     from . import (
-        amp, base, callbacks, distributed, hapi, hub, incubate, inference, io, jit, metric, onnx,
-        profiler, static, sysconfig, utils,
+        amp, base, callbacks, distributed, geometric, hapi, hub, incubate, inference, io, jit,
+        metric, onnx, profiler, static, sysconfig, utils,
     )  # fmt: skip
     from .distributed.parallel import DataParallel
     from .files import load, save
@@ -133,8 +133,8 @@ give_names(
         "paddle.utils.checks": "disable_signal_handler",
     },
     below=(
-        *("amp", "base", "callbacks", "distributed", "hapi", "hub", "incubate", "inference", "io"),
-        *("jit", "metric", "onnx", "profiler", "static", "sysconfig", "utils"),
+        *("amp", "base", "callbacks", "distributed", "geometric", "hapi", "hub", "incubate"),
+        *("inference", "io", "jit", "metric", "onnx", "profiler", "static", "sysconfig", "utils"),
     ),
 )
 api_boundaries(globals(), quick=True, imported=True, but=("Tensor",))

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from ...eager.recording import eager
 from ...errors import ArgumentError, DTypeError
-from ...functions.creation import assign, to_tensor
+from ...functions.creation import assign
 from ...functions.reduction import mean, sum
 from ...ground.public_names import list_public_names
 from ...ground.tracebacks import api_boundaries
-from ...nn.functional import softmax
 from ...opdef.operand import Operand
 
 __all__ = ["identity_loss", "softmax_mask_fuse", "softmax_mask_fuse_upper_triangle"]
@@ -47,7 +47,7 @@ def softmax_mask_fuse(x: Operand, mask: Operand, name: str | None = None) -> Any
 
     Args:
         x: [B, heads, N, M].
-        mask: [B, 1, N, M]: a large negative number where nothing is to stay.
+        mask: [B, 1, N, M]: a large negative number where nothing is to stay; nothing flows to it.
         name: accepted.
 
     >>> from fluidlite import paddle
@@ -56,7 +56,7 @@ def softmax_mask_fuse(x: Operand, mask: Operand, name: str | None = None) -> Any
     >>> paddle.incubate.softmax_mask_fuse(x, mask).numpy().round(3).tolist()
     [[[[1.0, 0.0]]]]
     """
-    return softmax(x + mask, axis=-1)  # type: ignore[operator]
+    return eager.fused_softmax_mask(x, mask)
 
 
 def softmax_mask_fuse_upper_triangle(x: Operand) -> Any:
@@ -70,10 +70,7 @@ def softmax_mask_fuse_upper_triangle(x: Operand) -> Any:
     >>> out.numpy().round(3).tolist()
     [[[[1.0, 0.0], [0.5, 0.5]]]]
     """
-    scores: Any = x
-    size = scores.shape[-1]
-    above = np.triu(np.full((size, size), -10000.0, scores.array.dtype), 1)
-    return softmax(scores + to_tensor(above), axis=-1)
+    return eager.fused_softmax_mask_upper_triangle(x)
 
 
 list_public_names(globals())
