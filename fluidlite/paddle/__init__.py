@@ -117,6 +117,7 @@ if TYPE_CHECKING:
     from . import (
         amp, base, callbacks, distributed, geometric, hapi, hub, incubate, inference, io, jit,
         metric, onnx, profiler, static, sysconfig, utils,
+        vision,
     )  # fmt: skip
     from .distributed.parallel import DataParallel
     from .files import load, save
@@ -135,6 +136,7 @@ give_names(
     below=(
         *("amp", "base", "callbacks", "distributed", "geometric", "hapi", "hub", "incubate"),
         *("inference", "io", "jit", "metric", "onnx", "profiler", "static", "sysconfig", "utils"),
+        "vision",
     ),
 )
 api_boundaries(globals(), quick=True, imported=True, but=("Tensor",))

@@ -64,7 +64,7 @@ _COUNTS: dict[type, Count] = {
     for count, names in {
         _convolution: "Conv1D Conv2D Conv3D",
         _transposed: "Conv1DTranspose Conv2DTranspose Conv3DTranspose",
-        _normalization: "BatchNorm2D",
+        _normalization: "BatchNorm BatchNorm2D",
         _nothing: "ReLU ReLU6 Dropout",
         _leaky: "LeakyReLU",
         _linear: "Linear",

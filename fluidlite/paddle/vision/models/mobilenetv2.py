@@ -1,0 +1,108 @@
+"""MobileNetV2."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ....eager.tensor import Tensor
+from ....functions.views import flatten
+from ....ground.tracebacks import api_boundaries
+from ....nn import AdaptiveAvgPool2D, BatchNorm2D, Conv2D, Dropout, Layer, Linear, ReLU6, Sequential
+from ..normalized import ConvNormActivation, divisible
+from .weights import MAKERS, with_weights
+
+__all__: list[str] = []
+
+
+class InvertedResidual(Layer):
+    """A wide convolution of each channel between two of 1x1, to which the input is added.
+
+    Args:
+        inp, oup: channels of the input and of the result.
+        stride: of the wide convolution.
+        expand_ratio: how many times as wide as the input it is.
+        norm_layer: the class of normalizations.
+    """
+
+    def __init__(
+        self,
+        inp: int,
+        oup: int,
+        stride: int,
+        expand_ratio: float,
+        norm_layer: Callable[[int], Layer] = BatchNorm2D,
+    ) -> None:
+        super().__init__()
+        self.stride = stride
+        self.use_res_connect = stride == 1 and inp == oup
+        wide = round(inp * expand_ratio)
+        options: dict[str, Any] = dict(norm_layer=norm_layer, activation_layer=ReLU6)
+        layers: list[Layer] = []
+        if expand_ratio != 1:
+            layers.append(ConvNormActivation(inp, wide, 1, **options))
+        layers += [
+            ConvNormActivation(wide, wide, 3, stride, groups=wide, **options),
+            Conv2D(wide, oup, 1, 1, 0, bias_attr=False),
+            norm_layer(oup),
+        ]
+        self.conv = Sequential(*layers)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The result for ``[N, inp, H, W]``."""
+        return x + self.conv(x) if self.use_res_connect else self.conv(x)
+
+
+#: how many times as wide the middle is, channels, layers and stride of a row
+_ROWS = (
+    (1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2),
+    (6, 320, 1, 1),
+)  # fmt: skip
+
+
+class MobileNetV2(Layer):
+    """Rows of layers that are wide in their middle.
+
+    Sandler et al., MobileNetV2: inverted residuals and linear bottlenecks, 2018.
+
+    Args:
+        scale: how many times as wide the layers are.
+        num_classes: how many classes there are; 0 leaves the linear layer out.
+        with_pool: average before it.
+    """
+
+    def __init__(self, scale: float = 1.0, num_classes: int = 1000, with_pool: bool = True) -> None:
+        super().__init__()
+        self.num_classes = num_classes
+        self.with_pool = with_pool
+        channels = divisible(32 * scale)
+        layers: list[Layer] = [ConvNormActivation(3, channels, 3, 2, activation_layer=ReLU6)]
+        for ratio, width, count, stride in _ROWS:
+            for place in range(count):
+                scaled = divisible(width * scale)
+                layers.append(InvertedResidual(channels, scaled, 1 if place else stride, ratio))
+                channels = scaled
+        last = divisible(1280 * max(1.0, scale))
+        layers.append(ConvNormActivation(channels, last, 1, activation_layer=ReLU6))
+        self.features = Sequential(*layers)
+        if with_pool:
+            self.pool2d_avg = AdaptiveAvgPool2D(1)
+        if num_classes > 0:
+            self.classifier = Sequential(Dropout(0.2), Linear(last, num_classes))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The scores of images ``[N, 3, H, W]``."""
+        x = self.features(x)
+        if self.with_pool:
+            x = self.pool2d_avg(x)
+        return self.classifier(flatten(x, 1)) if self.num_classes > 0 else x
+
+
+@MAKERS
+def mobilenet_v2(pretrained: bool = False, scale: float = 1.0, **kwargs: Any) -> MobileNetV2:
+    """MobileNetV2."""
+    model = MobileNetV2(scale=scale, **kwargs)
+    return with_weights(model, pretrained, f"mobilenet_v2_x{scale}.pdparams")
+
+
+api_boundaries(globals())

@@ -1,0 +1,91 @@
+"""VGG: rows of 3x3 convolutions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .... import nn
+from ....eager.tensor import Tensor
+from ....functions.views import flatten
+from ....ground.tracebacks import api_boundaries
+from .weights import MAKERS, with_weights
+
+__all__: list[str] = []
+
+
+class VGG(nn.Layer):
+    """Convolutions, then three linear layers.
+
+    Simonyan and Zisserman, Very deep convolutional networks for large-scale image recognition,
+    2015.
+
+    Args:
+        features: the layers of convolutions; 512 channels come out.
+        num_classes: how many classes there are; 0 leaves the linear layers out.
+        with_pool: average before them, to 7x7.
+    """
+
+    def __init__(self, features: nn.Layer, num_classes: int = 1000, with_pool: bool = True) -> None:
+        super().__init__()
+        self.features = features
+        self.num_classes = num_classes
+        self.with_pool = with_pool
+        if with_pool:
+            self.avgpool = nn.AdaptiveAvgPool2D((7, 7))
+        if num_classes > 0:
+            self.classifier = nn.Sequential(
+                nn.Linear(512 * 7 * 7, 4096), nn.ReLU(), nn.Dropout(),
+                nn.Linear(4096, 4096), nn.ReLU(), nn.Dropout(), nn.Linear(4096, num_classes),
+            )  # fmt: skip
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The scores of images ``[N, 3, H, W]``."""
+        x = self.features(x)
+        if self.with_pool:
+            x = self.avgpool(x)
+        return self.classifier(flatten(x, 1)) if self.num_classes > 0 else x
+
+
+def make_layers(cfg: list[int | str], batch_norm: bool = False) -> nn.Sequential:
+    """Convolutions with the widths of a list, in which "M" stands for a pooling.
+
+    Args:
+        cfg: the list.
+        batch_norm: a normalization follows each convolution.
+    """
+    layers: list[nn.Layer] = []
+    channels = 3
+    for width in cfg:
+        if isinstance(width, str):
+            layers.append(nn.MaxPool2D(2, 2))
+            continue
+        layers.append(nn.Conv2D(channels, width, 3, padding=1))
+        layers += [nn.BatchNorm2D(width)] * batch_norm
+        layers.append(nn.ReLU())
+        channels = width
+    return nn.Sequential(*layers)
+
+
+def _vgg(depth: int, *counts: int) -> Callable[..., VGG]:
+    """What makes a model of so many convolutions a width."""
+    name = f"vgg{depth}"
+    widths: list[int | str] = []
+    for width, count in zip((64, 128, 256, 512, 512), counts):
+        widths += [*[width] * count, "M"]
+
+    def made(pretrained: bool = False, batch_norm: bool = False, **kwargs: Any) -> VGG:
+        model = VGG(make_layers(widths, batch_norm), **kwargs)
+        return with_weights(model, pretrained, f"{name}{'_bn' * batch_norm}.pdparams")
+
+    made.__name__ = made.__qualname__ = name
+    made.__doc__ = f"VGG of {depth} layers."
+    return MAKERS(made)
+
+
+vgg11 = _vgg(11, 1, 1, 2, 2, 2)
+vgg13 = _vgg(13, 2, 2, 2, 2, 2)
+vgg16 = _vgg(16, 2, 2, 3, 3, 3)
+vgg19 = _vgg(19, 2, 2, 4, 4, 4)
+
+api_boundaries(globals())
