@@ -214,6 +214,7 @@ xp: SimpleNamespace = SimpleNamespace(
 )
 xp.add_at = scatter_add
 xp.asarray = asarray
+xp.complex_of = jax.lax.complex
 xp.adjoint = adjoint
 xp.convolution = convolution
 xp.add_rows = add_rows

@@ -203,6 +203,13 @@ def matmul(x: Any, y: Any) -> Any:
     return np.matmul(x, y)
 
 
+def complex_of(x: Any, y: Any) -> Any:
+    """x + iy of arrays of one shape.  (Python's sum makes NaN of an infinite part.)"""
+    out = np.empty(x.shape, np.result_type(x.dtype, np.complex64))
+    out.real, out.imag = x, y
+    return out
+
+
 def total(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """The sum over some dimensions; that of float16 is rounded once, at the end."""
     if getattr(x, "dtype", None) == np.float16 and dtype in (None, np.float16):
@@ -242,6 +249,7 @@ xp.sum = total
 xp.max = xp.amax = largest
 xp.min = xp.amin = least
 xp.add_at = add_at
+xp.complex_of = complex_of
 xp.in_range = in_range
 xp.scatter_add = scatter_add
 xp.scatter_set = scatter_set

@@ -24,6 +24,8 @@ class DType(IntEnum):
     FP64 = 6
     UINT8 = 20
     INT8 = 21
+    COMPLEX64 = 23
+    COMPLEX128 = 24
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -32,8 +34,28 @@ class DType(IntEnum):
 
     @property
     def is_float(self) -> bool:
-        """Whether values of this type can be differentiated."""
+        """Whether values of this type are fractions."""
         return self in _FLOATS
+
+    @property
+    def is_complex(self) -> bool:
+        """Whether values of this type are complex numbers."""
+        return self in _PARTS
+
+    @property
+    def is_continuous(self) -> bool:
+        """Whether values of this type can be differentiated: fractions and complex numbers."""
+        return self in _FLOATS or self in _PARTS
+
+    @property
+    def part(self) -> DType:
+        """The element type of the real part, which is the type itself where it is not complex."""
+        return _PARTS.get(self, self)
+
+    @property
+    def whole(self) -> DType:
+        """The complex type whose parts have this type; complex64 where there is none."""
+        return _WHOLES.get(self, DType.COMPLEX64)
 
     @property
     def plain(self) -> str:
@@ -79,13 +101,18 @@ _NAMES = {
     DType.FP64: "float64",
     DType.UINT8: "uint8",
     DType.INT8: "int8",
+    DType.COMPLEX64: "complex64",
+    DType.COMPLEX128: "complex128",
 }
 _NUMPY: dict[DType, np.dtype[Any]] = {member: np.dtype(name) for member, name in _NAMES.items()}
 _FLOATS = frozenset({DType.FP16, DType.FP32, DType.FP64})
+#: complex type -> that of its parts
+_PARTS = {DType.COMPLEX64: DType.FP32, DType.COMPLEX128: DType.FP64}
+_WHOLES = {part: whole for whole, part in _PARTS.items()}
 _KNOWN: dict[Any, DType] = {}
 for _member, _numpy in _NUMPY.items():
     _KNOWN.update({_numpy: _member, _numpy.name: _member, _numpy.type: _member, _member: _member})
-_KNOWN.update({bool: DType.BOOL, int: DType.INT64, float: DType.FP64})
+_KNOWN.update({bool: DType.BOOL, int: DType.INT64, float: DType.FP64, complex: DType.COMPLEX128})
 
 
 #: an element type, or its name; None for the one that there is by default
@@ -96,7 +123,8 @@ def as_dtype(value: Any) -> DType:
     """The element type that ``value`` means.
 
     Args:
-        value: a member, its wire number, a NumPy type or its name, or ``bool``, ``int``, ``float``.
+        value: a member, its wire number, a NumPy type or its name, or ``bool``, ``int``, ``float``,
+            ``complex``.
 
     Raises:
         DTypeError: nothing of the kind.

@@ -31,6 +31,7 @@ from ..errors import (
 from ..ground.dtypes import Kind
 from ..ground.extension import ExtensionPoint
 from .attribute import REQUIRED, Attribute, read_attributes
+from .conjugation import OfComplex, between_conjugations, is_complex, refuse_complex
 from .effect import EXCHANGE, Effect
 from .fluid_form import FluidForm, refuse_loose_fields
 from .prepared import Prepared, preparation_of
@@ -101,6 +102,8 @@ class Op(Structure):
         communicate without a word.
     ``sparse_gradients(self)``
         the inputs whose gradients are SelectedRows.
+    ``of_complex``
+        how it takes complex numbers: see ``opdef/conjugation.py``; None where it does not.
     ``fluid``
         what is said only for the exact text of fluid 1.8's programs: a :class:`FluidForm`.
     ``random``, ``host``
@@ -123,6 +126,7 @@ class Op(Structure):
     reads_shapes: ClassVar[bool] = False
     folds: ClassVar[bool] = True
     unrolls: ClassVar[bool] = False
+    of_complex: ClassVar[OfComplex | None] = None
     fluid: ClassVar[FluidForm] = FluidForm()
     sees_outputs: ClassVar[bool] = False  #: whether it is told how many variables outputs have
     output_widths: Mapping[str, int] = MappingProxyType({})  #: what it is told: slot -> number
@@ -229,6 +233,8 @@ class Op(Structure):
         Args:
             specs: of the values that ``run`` takes, in its order.
         """
+        if any(map(is_complex, specs)):  # kernels are of real numbers
+            return None
         preparation = preparation_of(self.type)
         forward = self.derived_from
         subject = self if forward is None else self.like(forward)
@@ -274,6 +280,8 @@ class Op(Structure):
         Raises:
             FluidError: the inputs do not fit the operator or each other.
         """
+        if self.of_complex is None:
+            refuse_complex(self.type, ins)
         for name in self.fluid.numbers:
             need_numbers(name, ins.get(name))
         given = ((name, ins.get(name)) for name in self.run_reads["infer"])
@@ -571,6 +579,22 @@ def _complete(cls: type[Op]) -> None:
         if function is not None:
             cls.run_reads[method] = _parameters(function, cls)
     cls.rule_arguments = rule_arguments(cls)
+    _conjugate_rules(cls)
+
+
+def _conjugate_rules(cls: type[Op]) -> None:
+    """Let the rule and its kernel hold of complex numbers, where the definition says how."""
+    cotangents = frozenset(a.parameter for a in cls.rule_arguments if a.source == "cotangent")
+    for method in ("grad", "grad_numpy"):
+        rule = getattr(cls, method)
+        if not callable(rule):
+            continue
+        plain = getattr(rule, "written", rule)
+        if cls.of_complex is OfComplex.HOLOMORPHIC and not hasattr(plain, "kernel"):
+            if plain is rule:
+                setattr(cls, method, between_conjugations(rule, cotangents))
+        elif plain is not rule:
+            setattr(cls, method, plain)
 
 
 def _run_by_ufunc(cls: type[Op]) -> None:

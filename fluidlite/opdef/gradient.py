@@ -21,6 +21,7 @@ from ..errors import NoGradientError
 from ..ground.dtypes import Kind
 from ..ground.values import bare
 from .arithmetic import InterpretedValue
+from .conjugation import OfComplex
 from .definition import Op, derives_gradients, lookup
 from .fluid_form import FluidForm
 from .interpreter import ArrayBackend, Eval, Interpreter
@@ -134,6 +135,7 @@ def derive_grad(forward: type[Op]) -> type[Op]:
         ),
         "fluid": FluidForm(unread=tuple(carried.values()), idle=(*counted, *form.unmade)),
         "derived_from": forward,
+        "of_complex": None if forward.of_complex is None else OfComplex.AS_WRITTEN,
         "sees_outputs": forward.sees_outputs,
         "host": forward.host,
         **(own_kernel if forward.grad_numpy is not None else {}),

@@ -108,7 +108,7 @@ def completed(cotangent: Any, value: Any, optional: bool, zeros_like: Callable[[
 
 def parameter_names(rule: Any) -> tuple[str, ...]:
     """The names of what a rule, or a kernel of one, takes beside itself and the interpreter."""
-    code = rule.__code__
+    code = inspect.unwrap(rule).__code__
     return tuple(code.co_varnames[2 : code.co_argcount])
 
 

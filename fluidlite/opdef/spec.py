@@ -71,9 +71,11 @@ def same_dtype(**specs: Spec | None) -> None:
 
 
 def need_float(**specs: Spec | None) -> None:
-    """Check that all given specs have a floating-point element type."""
+    """Check that all given specs have a floating-point element type, or a complex one, where the
+    operator takes those at all.
+    """
     for name, s in specs.items():
-        if s is not None and not s.dtype.is_float:
+        if s is not None and not s.dtype.is_continuous:
             raise DTypeError(f"expected {name} to be float16, float32 or float64, got {s.dtype}")
 
 
@@ -87,7 +89,7 @@ def same_float(**specs: Spec | None) -> None:
 def need_integer(**specs: Spec | None) -> None:
     """Check that all given specs have an integer element type."""
     for name, s in specs.items():
-        if s is not None and (s.dtype.is_float or s.dtype is DType.BOOL):
+        if s is not None and (s.dtype.is_continuous or s.dtype is DType.BOOL):
             raise DTypeError(f"expected {name} to hold integers (int64 or int32), got {s.dtype}")
 
 

@@ -17,6 +17,7 @@ from . import (
     clicks,
     collective,
     compare,
+    complex_parts,
     control_flow,
     conv,
     conv3d,

@@ -12,6 +12,7 @@ import numpy as np
 from ..errors import AttributeValueError, NoGradientError, ShapeError
 from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
 from ..opdef.attribute import REQUIRED, attr
+from ..opdef.conjugation import HOLOMORPHIC, OfComplex, is_complex
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import Shape, Spec, agree, need_float, normal_axis, same_dtype, size_of
@@ -23,6 +24,8 @@ from .unary import Activation, Unary
 
 class tanh(Activation):
     """The hyperbolic tangent of X, for each element."""
+
+    of_complex: ClassVar[OfComplex | None] = HOLOMORPHIC
 
     ufunc: ClassVar[Callable[..., Any] | None] = np.tanh
     whole: ClassVar[bool] = False
@@ -39,6 +42,8 @@ class tanh(Activation):
 class tanh_shrink(Activation):
     """``X - tanh(X)``, for each element."""
 
+    of_complex: ClassVar[OfComplex | None] = HOLOMORPHIC
+
     def run(self, xp: Any, X: Array) -> Array:
         return X - xp.tanh(X)
 
@@ -52,6 +57,8 @@ class stanh(Unary):
     scale_a: factor of the input.
     scale_b: factor of the output.
     """
+
+    of_complex: ClassVar[OfComplex | None] = HOLOMORPHIC
 
     scale_a: float = 0.67
     scale_b: float = 1.7159
@@ -69,6 +76,8 @@ class stanh(Unary):
 
 class sigmoid(Activation):
     """``1 / (1 + exp(-X))``, for each element."""
+
+    of_complex: ClassVar[OfComplex | None] = HOLOMORPHIC
 
     def run(self, xp: Any, X: Array) -> Array:
         return logistic(xp, X)
@@ -171,6 +180,8 @@ class swish(UseMkldnn, Unary):
     beta: how steep the sigmoid is.
     """
 
+    of_complex: ClassVar[OfComplex | None] = HOLOMORPHIC
+
     beta: float = 1.0
 
     def epilogue(self, x: Spec) -> Epilogue | None:
@@ -178,6 +189,8 @@ class swish(UseMkldnn, Unary):
 
     def run(self, xp: Any, X: Array) -> Array:
         gate = logistic(xp, X if self.beta == 1 else self.beta * X)
+        if X.dtype.kind == "c":
+            return X * gate
         largest = _largest(X.dtype)  # where the gate is 0, infinite X must give 0
         if self.beta < 0:
             return xp.minimum(X, largest) * gate
@@ -188,7 +201,8 @@ class swish(UseMkldnn, Unary):
             inner = X * self.beta
             s = f.sigmoid(inner)
             # far outside s (1 - s) is 0, and so is the product with what is infinite
-            inner = f.clip(inner, min=-FAR, max=FAR)
+            if not is_complex(X):
+                inner = f.clip(inner, min=-FAR, max=FAR)
             return dOut * (s + inner * s * (1.0 - s))
 
         return dict(X=dx)
@@ -526,6 +540,10 @@ def _largest(dtype: Any) -> float:
 
 def logistic(xp: Any, X: Array) -> Array:
     """1 / (1 + e^-X), exact in relative terms on both sides down to the smallest normal number."""
+    if X.dtype.kind == "c":
+        right = xp.real(X) >= 0
+        small = xp.exp(xp.where(right, -X, X))
+        return xp.where(right, 1, small) / (1 + small)
     if X.dtype.itemsize > 2:
         most = X.dtype.type(LARGEST_POWER[X.dtype.itemsize])
         return (-most <= X) / (1 + xp.exp(xp.minimum(-X, most)))

@@ -12,6 +12,7 @@ from ..ground.dtypes import DType, Kind
 from ..ground.values import LoDTensor, LoDTensorArray, bare, with_lod
 from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
 from ..opdef.attribute import Long
+from ..opdef.conjugation import AS_WRITTEN, OfComplex
 from ..opdef.definition import Detached, Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import Spec, need_integer, need_one, normal_axis, spec
@@ -54,6 +55,7 @@ class write_to_array(Op):
     """
 
     signature = "X[], I! -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     hands_on: ClassVar[bool] = True
     fluid: ClassVar[FluidForm] = FluidForm(direct=True, updates=("Out",))
     lod: ClassVar[str | None] = None
@@ -79,6 +81,7 @@ class read_from_array(Op):
     """
 
     signature = "X, I!, X_W?![] -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     hands_on: ClassVar[bool] = True
     fluid: ClassVar[FluidForm] = FluidForm(direct=True)
     lod: ClassVar[str | None] = None
@@ -114,6 +117,7 @@ class array_without(Op):
     """
 
     signature = "X, I! -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     fluid: ClassVar[FluidForm] = FluidForm(direct=True)
     lod: ClassVar[str | None] = None
 
@@ -134,6 +138,7 @@ class tensor_array_to_tensor(Op):
     """
 
     signature = "X -> Out, OutIndex!"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     hands_on: ClassVar[bool] = True
     axis: int = 0
     use_stack: bool = False
@@ -176,6 +181,7 @@ class tensor_to_array(Op):
     """
 
     signature = "X, Like! -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     axis: int = 0
     use_stack: bool = False
     lod: ClassVar[str | None] = None
@@ -205,6 +211,7 @@ class array_filled(Op):
     """Out = the array X, with zeros in the form of Like where an element is missing."""
 
     signature = "X, Like! -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     fluid: ClassVar[FluidForm] = FluidForm(direct=True)
     lod: ClassVar[str | None] = None
 

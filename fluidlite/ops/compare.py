@@ -11,6 +11,7 @@ from ..errors import DTypeError
 from ..ground.dtypes import DType
 from ..opdef.annotations import Array, Specs
 from ..opdef.attribute import attr
+from ..opdef.conjugation import AS_WRITTEN, OfComplex
 from ..opdef.definition import Detached, Op
 from ..opdef.prepared import Prepared
 from ..opdef.spec import Spec, broadcast, need_float, need_shape, same_dtype, spec
@@ -41,10 +42,19 @@ class Compare(Op, abstract=True):
         return aligned_ufunc(self.ufunc, X, Y, self.axis)
 
 
+class Equality(Compare, abstract=True):
+    """A comparison that needs no order."""
+
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+
+
 define(
-    Compare,
+    Equality,
     equal=("Whether X equals Y, for each element.", np.equal),
     not_equal=("Whether X and Y differ, for each element.", np.not_equal),
+)
+define(
+    Compare,
     less_than=("Whether X is below Y, for each element.", np.less),
     less_equal=("Whether X is not above Y, for each element.", np.less_equal),
     greater_than=("Whether X is above Y, for each element.", np.greater),
@@ -128,6 +138,7 @@ class allclose(Question):
     """
 
     signature = "Input, Other -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     rtol: float = 1e-5
     atol: float = 1e-8
     equal_nan: bool = False
@@ -146,6 +157,8 @@ class allclose(Question):
 class isfinite(Question):
     """Out = whether all elements of X are finite numbers."""
 
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+
     def run(self, xp: Any, X: Array) -> Array:
         return xp.reshape(xp.all(xp.isfinite(X)), (1,))
 
@@ -153,12 +166,16 @@ class isfinite(Question):
 class isnan(Question):
     """Out = whether an element of X is not a number."""
 
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+
     def run(self, xp: Any, X: Array) -> Array:
         return xp.reshape(xp.any(xp.isnan(X)), (1,))
 
 
 class isinf(Question):
     """Out = whether an element of X is infinite."""
+
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
 
     def run(self, xp: Any, X: Array) -> Array:
         return xp.reshape(xp.any(xp.isinf(X)), (1,))
@@ -170,6 +187,8 @@ class is_empty(Question):
     X: a variable.
     """
 
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+
     def run(self, xp: Any, X: Array) -> Array:
         return xp.asarray([0 in X.shape])
 
@@ -178,6 +197,7 @@ class EachQuestion(Op, abstract=True):
     """A question about each element."""
 
     signature = "X -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     grad = None
 
     def infer(self, X: Spec) -> Specs:

@@ -13,6 +13,7 @@ from ..ground.dtypes import DType
 from ..ground.values import bare
 from ..opdef.annotations import Array, Specs
 from ..opdef.attribute import REQUIRED, Long, attr, single_precision
+from ..opdef.conjugation import AS_WRITTEN, OfComplex
 from ..opdef.definition import Detached, DetachedValues, Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.sequences import lod_of
@@ -185,6 +186,7 @@ class fill_any_like(Op):
     """
 
     signature = "X -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     value: float = 0.0
     dtype: DType = -1
     grad = None
@@ -217,6 +219,7 @@ class fill_zeros_like(Op):
     """Out = 0, everywhere, in the shape and element type of X."""
 
     signature = "X -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     reads_shapes: ClassVar[bool] = True
     grad = None
 
@@ -231,6 +234,7 @@ class fill_zeros_like2(Op):
     """
 
     signature = "X -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     dtype: DType = DType.FP32
     grad = None
 
@@ -249,6 +253,7 @@ class Listed(Detached, abstract=True):
     """
 
     signature = "-> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     shape: list[int] = REQUIRED
 
     def elements(self) -> Any:
@@ -326,6 +331,7 @@ class eye(Detached):
     """
 
     signature = "-> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     dtype: DType = DType.FP32
     num_rows: Long = REQUIRED
     num_columns: Long = -1

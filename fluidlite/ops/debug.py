@@ -16,6 +16,7 @@ from ..ground.weak_tables import WeakTable
 from ..opdef.annotations import Array, Rules, Specs, Value
 from ..opdef.attribute import REQUIRED, Long, attr, need_choice
 from ..opdef.callables import registered
+from ..opdef.conjugation import AS_WRITTEN, OfComplex
 from ..opdef.definition import Detached, Op
 from ..opdef.effect import Effect
 from ..opdef.fluid_form import FluidForm
@@ -81,6 +82,7 @@ class Print(Op, type="print"):
     """
 
     signature = "In -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     hands_on: ClassVar[bool] = True
     first_n: int = REQUIRED
     message: str = REQUIRED
@@ -176,6 +178,7 @@ class py_func(Op):
     """
 
     signature = "X?* -> Out*~"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     effect: ClassVar[Effect | None] = Effect(
         "python", "calls the Python function of number", "forward_callable_id"
     )

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from ..errors import ShapeError
 from ..opdef.annotations import Array, Rules, Specs, Value
 from ..opdef.attribute import REQUIRED
+from ..opdef.conjugation import AS_WRITTEN, OfComplex
 from ..opdef.definition import Detached, Op
 from ..opdef.spec import Shape, Spec, need_ndim, need_numbers, need_rank, normal_axis
 
@@ -18,6 +19,8 @@ class Diagonal(Op, abstract=True):
     dim1: the dimension of the rows; may count from the end.
     dim2: the dimension of the columns; may count from the end.
     """
+
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
 
     offset: int = 0
     dim1: int = -2
@@ -137,6 +140,7 @@ class diag(Detached):
     """
 
     signature = "Diagonal -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
 
     def infer(self, Diagonal: Spec) -> Specs:
         need_ndim(1, Diagonal=Diagonal)
@@ -178,6 +182,7 @@ class tril_triu(Op):
     """
 
     signature = "X -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     diagonal: int = 0
     lower: bool = REQUIRED
 

@@ -8,10 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..errors import DTypeError
-from ..ground.dtypes import DType, Kind
+from ..ground.dtypes import DType, Kind, as_dtype
 from ..ground.values import SelectedRows
 from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
 from ..opdef.attribute import attr
+from ..opdef.conjugation import AS_WRITTEN, HOLOMORPHIC, OfComplex, is_complex
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.prepared import Prepared
@@ -74,6 +75,8 @@ def aligned_ufunc(ufunc: Any, X: Spec, Y: Spec, axis: int) -> Any:
 
 def sum_like(f: Any, g: Any, like: Any, axis: int = -1) -> Any:
     """``g`` summed over the dimensions along which ``like`` was broadcast."""
+    if is_complex(g) and not is_complex(like):
+        g = f.real(g)
     shape = tuple(like.shape)
     if tuple(g.shape) == shape:
         return g
@@ -101,6 +104,14 @@ def indicator(f: Any, condition: Value, like: Any) -> Value:
     return f.cast(condition, in_dtype=condition.dtype, out_dtype=like.dtype)
 
 
+def product_dtype(X: Spec, Y: Spec) -> DType:
+    """The element type of what X and Y make: real numbers beside complex ones become complex."""
+    if X.dtype.is_complex != Y.dtype.is_complex and X.dtype.is_continuous and Y.dtype.is_continuous:
+        return as_dtype(np.promote_types(X.dtype, Y.dtype))
+    same_dtype(X=X, Y=Y)
+    return X.dtype
+
+
 class Elementwise(UseMkldnn, Op, abstract=True):
     """An operator on pairs of elements.
 
@@ -114,10 +125,10 @@ class Elementwise(UseMkldnn, Op, abstract=True):
     y_data_format: str = attr("", inert=True)
 
     def infer(self, X: Spec, Y: Spec) -> Spec:
-        same_dtype(X=X, Y=Y)
-        if X.dtype is DType.BOOL:
-            raise DTypeError(f"expected numbers, got X and Y of type {X.dtype}")
-        return X.with_shape(broadcast(X.shape, Y.shape, self.axis))
+        dtype = product_dtype(X, Y)
+        if dtype is DType.BOOL:
+            raise DTypeError(f"expected numbers, got X and Y of type {dtype}")
+        return X.with_dtype(dtype).with_shape(broadcast(X.shape, Y.shape, self.axis))
 
     def run(self, xp, X, Y):
         return getattr(xp, self.ufunc.__name__)(*align(xp, X, Y, self.axis))
@@ -134,6 +145,8 @@ class Elementwise(UseMkldnn, Op, abstract=True):
 
 class elementwise_add(Elementwise):
     """``X + Y``, for each element."""
+
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
 
     ufunc: ClassVar[Callable[..., Any] | None] = np.add
 
@@ -155,6 +168,8 @@ class elementwise_add(Elementwise):
 class elementwise_sub(Elementwise):
     """``X - Y``, for each element."""
 
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+
     ufunc: ClassVar[Callable[..., Any] | None] = np.subtract
 
     def epilogue(self, x: Spec, y: Spec) -> Epilogue | None:
@@ -168,6 +183,7 @@ class minus(Op):
     """Out = X - Y, of one shape."""
 
     signature = "X, Y -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     fluid: ClassVar[FluidForm] = FluidForm(direct=True, numbers=("X", "Y"))
     ufunc: ClassVar[Callable[..., Any] | None] = np.subtract
 
@@ -182,6 +198,8 @@ class minus(Op):
 
 class elementwise_mul(Elementwise):
     """``X * Y``, for each element."""
+
+    of_complex: ClassVar[OfComplex | None] = HOLOMORPHIC
 
     ufunc: ClassVar[Callable[..., Any] | None] = np.multiply
     fluid: ClassVar[FluidForm] = FluidForm(rows=("X",))
@@ -207,6 +225,8 @@ class elementwise_mul(Elementwise):
 
 class elementwise_div(Elementwise):
     """``X / Y``, for each element, rounded towards zero for integers."""
+
+    of_complex: ClassVar[OfComplex | None] = HOLOMORPHIC
 
     def run(self, xp: Any, X: Array, Y: Array) -> Array:
         X, Y = align(xp, X, Y, self.axis)
@@ -270,6 +290,8 @@ class minimum(Shared):
 
 class elementwise_pow(Elementwise):
     """Out = X to the power of Y, rounded towards zero for integers."""
+
+    of_complex: ClassVar[OfComplex | None] = HOLOMORPHIC
 
     def run(self, xp: Any, X: Array, Y: Array) -> Array:
         X, Y = align(xp, X, Y, self.axis)

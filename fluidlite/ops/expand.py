@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from ..errors import ShapeError
 from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
+from ..opdef.conjugation import AS_WRITTEN, OfComplex
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import Shape, Spec, need_ndim, same_dtype
@@ -21,6 +22,7 @@ class expand(Op):
     """
 
     signature = "X, ExpandTimes?!, expand_times_tensor?*! -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     fluid: ClassVar[FluidForm] = FluidForm(bare_gradients=True)
     expand_times: list[int] = ()
 
@@ -52,6 +54,7 @@ class expand_as(Op):
     """
 
     signature = "X, target_tensor! -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     lod: ClassVar[str | None] = None
 
     def infer(self, X: Spec, target_tensor: Spec) -> Spec:
@@ -82,6 +85,7 @@ class meshgrid(Op):
     """
 
     signature = "X* -> Out*"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     lod: ClassVar[str | None] = None
 
     def width(self, X: Spec) -> Any:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
+from ..opdef.conjugation import AS_WRITTEN, OfComplex
 from ..opdef.definition import Definition, Op
 from ..opdef.spec import Spec, broadcast
 
@@ -69,6 +70,7 @@ class PassesThrough(Op, abstract=True):
     """Out = X: values never change, so that one serves both."""
 
     signature = "X -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
 
     def run(self, xp: Any, X: Array) -> Arrays:
         return X

@@ -8,6 +8,7 @@ from ..errors import AttributeValueError, ShapeError
 from ..ground.dtypes import DType
 from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
 from ..opdef.attribute import REQUIRED, Long, attr
+from ..opdef.conjugation import AS_WRITTEN, OfComplex
 from ..opdef.definition import Detached, Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import (
@@ -47,6 +48,7 @@ class gather(Op):
     """
 
     signature = "X, Index! -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     overwrite: bool = attr(True, inert=True)
     lod: ClassVar[str | None] = None
 
@@ -70,6 +72,7 @@ class index_add(Op):
     """
 
     signature = "Index!, Updates -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     size: Long = REQUIRED
     lod: ClassVar[str | None] = None
 
@@ -96,6 +99,7 @@ class scatter(Op):
     """
 
     signature = "X, Ids!, Updates -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     overwrite: bool = True
     lod: ClassVar[str | None] = None
 
@@ -179,6 +183,7 @@ class gather_nd(Op):
     """
 
     signature = "X, Index! -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     lod: ClassVar[str | None] = "X"
 
     def infer(self, X: Spec, Index: Spec) -> Specs:
@@ -202,6 +207,7 @@ class scatter_nd_add(Op):
     """
 
     signature = "X, Index!, Updates -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     fluid: ClassVar[FluidForm] = FluidForm(numbers=("X", "Updates"))
     lod: ClassVar[str | None] = "X"
 
@@ -226,6 +232,8 @@ class Along(Op, abstract=True):
     Index: as many dimensions as the values have, of the same sizes but along ``axis``.
     axis: the dimension.
     """
+
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
 
     axis: int = -1
 

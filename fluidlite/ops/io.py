@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from ..ground.dtypes import Kind
 from ..opdef.annotations import Array, Specs
 from ..opdef.attribute import REQUIRED
+from ..opdef.conjugation import AS_WRITTEN, OfComplex
 from ..opdef.definition import Op
 from ..opdef.spec import Spec
 
@@ -18,6 +19,7 @@ class PassThrough(Op, abstract=True):
     """
 
     signature = "X -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     col: int = REQUIRED
     grad = None
 

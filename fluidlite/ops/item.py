@@ -13,12 +13,13 @@ what they stand for in front.  :func:`moved` says where that differs.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 from ..errors import AxisError, DTypeError, OutOfRangeError, ShapeError
 from ..ground.dtypes import DType
 from ..opdef.annotations import Array, Rules, Specs, Value
 from ..opdef.attribute import REQUIRED
+from ..opdef.conjugation import AS_WRITTEN, OfComplex
 from ..opdef.definition import ValueShaped
 from ..opdef.prepared import Prepared
 from ..opdef.spec import Shape, Spec, agree, broadcast, same_dtype
@@ -167,6 +168,8 @@ class Item(ValueShaped, abstract=True):
     Index: the tensors in the index, in their order: integers, or masks of truth values.
     item: the index: four numbers for each entry, its sort and what that needs.
     """
+
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
 
     item: list[int] = REQUIRED
 

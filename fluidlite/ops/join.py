@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from ..errors import AttributeValueError, ShapeError
 from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
 from ..opdef.attribute import REQUIRED
+from ..opdef.conjugation import AS_WRITTEN, OfComplex
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import Shape, Spec, agree, known, normal_axis, same_dtype, spec
@@ -44,6 +45,7 @@ class concat(UseMkldnn, UseQuantizer, Op):
     """
 
     signature = "X*, AxisTensor?! -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     axis: int = 0
 
     @property
@@ -98,6 +100,7 @@ class split(Op):
     """
 
     signature = "X, AxisTensor?!, SectionsTensorList?*! -> Out*"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     sections: list[int] = ()
     num: int = 0
     axis: int = 0
@@ -179,6 +182,7 @@ class stack(Op):
     """
 
     signature = "X* -> Y"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     fluid: ClassVar[FluidForm] = FluidForm(bare_gradients=True)
     axis: int = 0
 
@@ -211,6 +215,7 @@ class unstack(Op):
     """
 
     signature = "X -> Y*"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     axis: int = 0
     num: int = REQUIRED
     lod: ClassVar[str | None] = None
@@ -247,6 +252,7 @@ class unbind(Op):
     """
 
     signature = "X -> Out*"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     axis: int = 0
     lod: ClassVar[str | None] = None
     fluid: ClassVar[FluidForm] = FluidForm(direct=True)

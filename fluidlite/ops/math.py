@@ -11,6 +11,7 @@ from ..ground.dtypes import DType, Kind
 from ..ground.values import SelectedRows
 from ..opdef.annotations import Array, Arrays, Rules, Value
 from ..opdef.attribute import REQUIRED, attr, need_above, need_least
+from ..opdef.conjugation import AS_WRITTEN, HOLOMORPHIC, OfComplex, conj, is_complex
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import (
@@ -29,7 +30,7 @@ from ..opdef.spec import (
 )
 from ..opdef.structure import Epilogue, MatrixProduct
 from .activation import between
-from .elementwise import sum_like
+from .elementwise import product_dtype, sum_like
 from .inert_attributes import UseMkldnn, UseQuantizer
 
 
@@ -44,6 +45,7 @@ class mul(UseMkldnn, Op):
     """
 
     signature = "X, Y -> Out"
+    of_complex: ClassVar[OfComplex | None] = HOLOMORPHIC
     fluid: ClassVar[FluidForm] = FluidForm(bare_gradients=True)
     x_num_col_dims: int = 1
     y_num_col_dims: int = 1
@@ -54,7 +56,6 @@ class mul(UseMkldnn, Op):
 
     def infer(self, X: Spec, Y: Spec) -> Spec:
         need_float(X=X, Y=Y)
-        same_dtype(X=X, Y=Y)
         rows, columns = self.x_num_col_dims, self.y_num_col_dims
         for name, s, n in (("X", X, rows), ("Y", Y, columns)):
             if not 0 < n < s.ndim:
@@ -69,7 +70,7 @@ class mul(UseMkldnn, Op):
                 f"{list(X.shape)} with x_num_col_dims={rows}, Y of shape {list(Y.shape)} with "
                 f"y_num_col_dims={columns}"
             )
-        return X.with_shape(X.shape[:rows] + Y.shape[columns:])
+        return X.with_dtype(product_dtype(X, Y)).with_shape(X.shape[:rows] + Y.shape[columns:])
 
     def run(self, xp: Any, X: Array, Y: Array) -> Array:
         rows, columns = self.x_num_col_dims, self.y_num_col_dims
@@ -134,6 +135,7 @@ class matmul(UseMkldnn, UseQuantizer, Op):
     """
 
     signature = "X, Y -> Out"
+    of_complex: ClassVar[OfComplex | None] = HOLOMORPHIC
     fluid: ClassVar[FluidForm] = FluidForm(bare_gradients=True)
     transpose_X: bool = False
     transpose_Y: bool = False
@@ -149,10 +151,9 @@ class matmul(UseMkldnn, UseQuantizer, Op):
     def infer(self, X: Spec, Y: Spec) -> Spec:
         need_least(self, 1, "head_number")
         need_float(X=X, Y=Y)
-        same_dtype(X=X, Y=Y)
         need_rank("X", X, 1)
         need_rank("Y", Y, 1)
-        return X.with_shape(self.out_shape(X.shape, Y.shape))
+        return X.with_dtype(product_dtype(X, Y)).with_shape(self.out_shape(X.shape, Y.shape))
 
     def run(self, xp: Any, X: Array, Y: Array) -> Array:
         if self.head_number > 1:
@@ -319,6 +320,7 @@ class scale(Op):
     """
 
     signature = "X, ScaleTensor?! -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     by_element: ClassVar[bool] = True
     fluid: ClassVar[FluidForm] = FluidForm(direct=True, numbers=("X",), rows=("X",))
     scale: float = 1.0
@@ -327,6 +329,8 @@ class scale(Op):
 
     def infer(self, X: Spec, ScaleTensor: Spec | None) -> Spec:
         need_one(ScaleTensor=ScaleTensor)
+        if is_complex(ScaleTensor) and not is_complex(X):
+            raise DTypeError(f"expected a real ScaleTensor beside X {X}, got {ScaleTensor}")
         return X._replace(kind=Kind.LOD_TENSOR) if self.bias else X
 
     def run(self, xp: Any, X: Array, ScaleTensor: Array) -> Array:
@@ -357,7 +361,7 @@ class scale(Op):
     def grad(self, f: Any, ScaleTensor: Value, dOut: Value) -> Rules:
         # all attributes are given since programs list those of this operator
         attrs = dict(scale=self.scale, bias=0.0, bias_after_scale=True)
-        return dict(X=lambda: f.scale(dOut, ScaleTensor, **attrs))
+        return dict(X=lambda: f.scale(dOut, conj(f, ScaleTensor), **attrs))
 
 
 class increment(Op):
@@ -367,6 +371,7 @@ class increment(Op):
     """
 
     signature = "X -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     fluid: ClassVar[FluidForm] = FluidForm(direct=True)
     step: float = 1.0
 
@@ -393,6 +398,7 @@ class Sum(UseMkldnn, Op, type="sum"):
     """
 
     signature = "X* -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     fluid: ClassVar[FluidForm] = FluidForm(direct=True, numbers=("X",), rows=("X",))
     adds_all: ClassVar[bool] = True
 
@@ -422,13 +428,14 @@ class Sum(UseMkldnn, Op, type="sum"):
 
 
 class cast(Op):
-    """Out = X in another element type; to bool: X != 0.
+    """Out = X in another element type; to bool: X != 0.  Of complex numbers the real part is taken.
 
     in_dtype: the element type of X.
     out_dtype: the element type of Out.
     """
 
     signature = "X -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     fluid: ClassVar[FluidForm] = FluidForm(direct=True, rows=("X",))
     out_dtype: DType = REQUIRED
     in_dtype: DType = REQUIRED
@@ -439,10 +446,12 @@ class cast(Op):
     def run(self, xp: Any, X: Array) -> Array:
         if isinstance(X, SelectedRows):
             return X.with_value(xp.asarray(X.value, self.out_dtype.dtype))
+        if X.dtype.kind == "c" and not (self.out_dtype.is_complex or self.out_dtype is DType.BOOL):
+            X = xp.real(X)
         return xp.asarray(X, self.out_dtype.dtype)
 
     def grad(self, f: Any, dOut: Value) -> Rules:
-        if not (self.in_dtype.is_float and self.out_dtype.is_float):
+        if not (self.in_dtype.is_continuous and self.out_dtype.is_continuous):
             return {}  # steps and integers have no slope
         return dict(X=lambda: f.cast(dOut, in_dtype=self.out_dtype, out_dtype=self.in_dtype))
 

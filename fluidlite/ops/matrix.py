@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from ..errors import AttributeValueError, ShapeError
 from ..opdef.annotations import Array, Rules, Specs, Value
 from ..opdef.attribute import attr
+from ..opdef.conjugation import AS_WRITTEN, HOLOMORPHIC, OfComplex
 from ..opdef.definition import Op
 from ..opdef.spec import (
     Shape,
@@ -61,6 +62,7 @@ class bmm(Op):
     """
 
     signature = "X, Y -> Out"
+    of_complex: ClassVar[OfComplex | None] = HOLOMORPHIC
 
     def infer(self, X: Spec, Y: Spec) -> Specs:
         need_float(X=X, Y=Y)
@@ -93,6 +95,7 @@ class dot(Op):
     """
 
     signature = "X, Y -> Out"
+    of_complex: ClassVar[OfComplex | None] = HOLOMORPHIC
     lod: ClassVar[str | None] = None
 
     def infer(self, X: Spec, Y: Spec) -> Specs:
@@ -120,6 +123,7 @@ class addmm(UseMkldnn, Op):
     """
 
     signature = "Input, X, Y -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     Alpha: float = 1.0
     Beta: float = 1.0
 
@@ -149,6 +153,7 @@ class cross(Op):
     """
 
     signature = "X, Y -> Out"
+    of_complex: ClassVar[OfComplex | None] = HOLOMORPHIC
     dim: int = 9
 
     def infer(self, X: Spec, Y: Spec) -> Specs:
@@ -195,6 +200,7 @@ class kron(Op):
     """
 
     signature = "X, Y -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     lod: ClassVar[str | None] = None
 
     def infer(self, X: Spec, Y: Spec) -> Specs:

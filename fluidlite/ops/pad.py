@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from ..errors import ShapeError
 from ..opdef.annotations import Array, Rules, Specs, Value
 from ..opdef.attribute import REQUIRED, need_choice
+from ..opdef.conjugation import AS_WRITTEN, OfComplex
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import Shape, Spec, need_ndim, same_dtype
@@ -77,6 +78,7 @@ class pad(Op):
     """
 
     signature = "X -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     fluid: ClassVar[FluidForm] = FluidForm(bare_gradients=True)
     paddings: list[int] = REQUIRED
     pad_value: float = 0.0
@@ -115,6 +117,7 @@ class pad_constant_like(Op):
     """
 
     signature = "X!, Y -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     pad_value: float = 0.0
 
     def infer(self, X: Spec, Y: Spec) -> Specs:
@@ -147,6 +150,7 @@ class pad2d(Op):
     """
 
     signature = "X, Paddings?! -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     paddings: list[int] = REQUIRED
     pad_value: float = 0.0
     mode: str = "constant"

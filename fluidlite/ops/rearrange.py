@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from ..errors import AttributeValueError, ShapeError
 from ..opdef.annotations import Array, Rules, Specs, Value
 from ..opdef.attribute import REQUIRED, Long, need_range
+from ..opdef.conjugation import AS_WRITTEN, OfComplex
 from ..opdef.definition import Op
 from ..opdef.spec import Spec, covering, need_float, need_ndim, need_shape, pooled
 from .pad import bordered
@@ -224,6 +225,8 @@ class Unfolding(Op, abstract=True):
     paddings: zeros above, left, below and right of the image; one below zero takes so many rows or
         columns away.
     """
+
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
 
     kernel_sizes: list[int] = REQUIRED
     strides: list[int] = REQUIRED

@@ -9,6 +9,7 @@ from ..errors import ShapeError
 from ..ground.dtypes import DType
 from ..opdef.annotations import Array, Rules, Specs, Value
 from ..opdef.attribute import REQUIRED, attr
+from ..opdef.conjugation import AS_WRITTEN, HOLOMORPHIC, OfComplex
 from ..opdef.definition import Op
 from ..opdef.spec import (
     Shape,
@@ -103,6 +104,8 @@ class Reduce(Op, abstract=True):
 class reduce_sum(Reduce):
     """Out = the sum of X over ``dim``."""
 
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+
     def sums_rows(self, x: Spec) -> bool:
         return x.ndim == 2 and self.axes(2) == (0,) and self.out_dtype == -1
 
@@ -115,6 +118,8 @@ class reduce_sum(Reduce):
 
 class reduce_mean(Reduce):
     """Out = the mean of X over ``dim``, rounded towards zero for integers."""
+
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
 
     def reduce(self, xp: Any, X: Array, axis: Shape, keepdims: bool) -> Array:
         total = xp.sum(X, axis=axis, dtype=X.dtype, keepdims=keepdims)
@@ -190,6 +195,8 @@ class amin(SharedExtreme, Smallest):
 class reduce_prod(Reduce):
     """Out = the product of X over ``dim``."""
 
+    of_complex: ClassVar[OfComplex | None] = HOLOMORPHIC
+
     def reduce(self, xp: Any, X: Array, axis: Shape, keepdims: bool) -> Array:
         return xp.prod(X, axis=axis, dtype=X.dtype, keepdims=keepdims)
 
@@ -213,6 +220,7 @@ class product_slope(Op):
     """
 
     signature = "X, Directions?* -> Out"
+    of_complex: ClassVar[OfComplex | None] = HOLOMORPHIC
     dim: list[int] = REQUIRED
 
     def infer(self, X: Spec, Directions: list[Spec] | None) -> Specs:
@@ -315,6 +323,7 @@ class mean(Op):
     """
 
     signature = "X -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     lod: ClassVar[str | None] = None
 
     def infer(self, X: Spec) -> Spec:

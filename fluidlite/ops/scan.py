@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from ..errors import AttributeValueError
 from ..opdef.annotations import Array, Rules, Specs, Value
 from ..opdef.attribute import Long
+from ..opdef.conjugation import AS_WRITTEN, OfComplex
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import Spec, need_numbers, normal_axis
@@ -22,6 +23,7 @@ class cumsum(Op):
     """
 
     signature = "X -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     axis: int = -1
     exclusive: bool = False
     reverse: bool = False
@@ -54,6 +56,7 @@ class roll(Op):
     """
 
     signature = "X -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     shifts: list[Long] = ()
     dims: list[Long] = ()
 

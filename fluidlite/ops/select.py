@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from ..errors import ShapeError
 from ..opdef.annotations import Array, Rules, Specs, Value
+from ..opdef.conjugation import AS_WRITTEN, OfComplex
 from ..opdef.definition import Op
 from ..opdef.spec import Spec, agree, need_integer, need_ndim, need_shape, normal_axis
 from .compare import need_bool
@@ -22,6 +23,7 @@ class where(Op):
     """
 
     signature = "Condition!, X, Y -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     lod: ClassVar[str | None] = "X"
 
     def infer(self, Condition: Spec, X: Spec, Y: Spec) -> Specs:
@@ -49,6 +51,7 @@ class multiplex(Op):
     """
 
     signature = "Ids!, X* -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     lod: ClassVar[str | None] = None
     sees_outputs: ClassVar[bool] = True  #: fluid's gradient operator does not read X
 
@@ -87,6 +90,7 @@ class index_select(Op):
     """
 
     signature = "X, Index! -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     dim: int = 0
     lod: ClassVar[str | None] = "X"
 
@@ -119,6 +123,7 @@ class index_sample(Op):
     """
 
     signature = "X, Index! -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
 
     def infer(self, X: Spec, Index: Spec) -> Specs:
         need_integer(Index=Index)

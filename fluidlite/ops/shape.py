@@ -12,6 +12,7 @@ from ..errors import ShapeError
 from ..ground.dtypes import DType
 from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
 from ..opdef.attribute import REQUIRED, attr
+from ..opdef.conjugation import AS_WRITTEN, OfComplex
 from ..opdef.definition import Detached, Op
 from ..opdef.spec import Spec, flat, normal_axis, resolved, size_of, spec
 from ..opdef.structure import Epilogue
@@ -44,6 +45,7 @@ class Reshape(Op, abstract=True):
     """
 
     signature = "X, Shape?!, ShapeTensor?*! -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     is_view: ClassVar[bool] = True
     exact = False  # whether 0 is a size of its own where there are no elements
     shape: list[int] = ()
@@ -90,6 +92,7 @@ class Unsqueeze(Op, abstract=True):
     """
 
     signature = "X, AxesTensor?!, AxesTensorList?*! -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     axes: list[int] = ()
 
     def infer(self, X: Any, AxesTensor: Any, AxesTensorList: Any) -> Specs:
@@ -157,6 +160,8 @@ class Squeeze(Op, abstract=True):
         to be 1.
     """
 
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+
     axes: list[int] = ()
 
     def target(self, shape):
@@ -191,6 +196,8 @@ class Flatten(Op, abstract=True):
     axis: how many of the first dimensions make up the rows; the others make up the columns.
     """
 
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+
     axis: int = 1
 
     def target(self, shape):
@@ -215,6 +222,8 @@ class Transpose(UseMkldnn, UseQuantizer, Op, abstract=True):
 
     axis: the order; each dimension of X once.
     """
+
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
 
     is_view: ClassVar[bool] = True
     lod: ClassVar[str | None] = None
@@ -275,6 +284,7 @@ class Shape(Detached, type="shape"):
     """
 
     signature = "Input! -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     reads_shapes: ClassVar[bool] = True
 
     def infer(self, Input: Spec) -> Spec:
@@ -291,6 +301,7 @@ class size(Detached):
     """
 
     signature = "Input! -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     reads_shapes: ClassVar[bool] = True
 
     def infer(self, Input: Spec) -> Spec:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from ..errors import AttributeValueError, ShapeError
 from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
 from ..opdef.attribute import REQUIRED
+from ..opdef.conjugation import AS_WRITTEN, OfComplex
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import Shape, Spec, need_shape, normal_axis
@@ -44,6 +45,8 @@ class Cutting(Op, abstract=True):
     starts: where the part begins along each of them; may count from the end.
     ends: where it stops, before that place; may count from the end, or lie beyond it.
     """
+
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
 
     axes: list[int] = REQUIRED
     starts: list[int] = ()
@@ -259,6 +262,8 @@ class Cropping(Op, abstract=True):
     shape: the shape of Out; -1 for all that is left behind the offset.
     """
 
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+
     offsets: list[int] = ()
     shape: list[int] = ()
     lod: ClassVar[str | None] = None
@@ -369,6 +374,7 @@ class Mirror(Op, abstract=True):
     """X with its elements in reverse order along some dimensions."""
 
     signature = "X -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     fluid: ClassVar[FluidForm] = FluidForm(direct=True)
     along = ""  #: the attribute that names them
 

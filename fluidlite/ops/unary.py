@@ -10,6 +10,7 @@ import numpy as np
 
 from ..ground.dtypes import DType
 from ..opdef.annotations import Array, Rules, Specs, Value
+from ..opdef.conjugation import AS_WRITTEN, HOLOMORPHIC, OfComplex, is_complex
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.prepared import Prepared
@@ -37,10 +38,22 @@ class Activation(UseMkldnn, UseCudnn, Unary, abstract=True):
         return Epilogue(self.type)
 
 
+class Analytic(Unary, abstract=True):
+    """A function that is holomorphic, so that complex numbers have it, too."""
+
+    of_complex: ClassVar[OfComplex | None] = HOLOMORPHIC
+
+
+class AnalyticActivation(Activation, Analytic, abstract=True):
+    """The same of an activation."""
+
+
 class exp(Activation):
     """``exp(X)``, for each element; of int32 and int64 what is before the point, and beyond their
     range the least.
     """
+
+    of_complex: ClassVar[OfComplex | None] = HOLOMORPHIC
 
     def infer(self, X: Spec) -> Spec:
         if X.dtype not in (DType.INT32, DType.INT64):
@@ -49,7 +62,7 @@ class exp(Activation):
 
     def run(self, xp: Any, X: Array) -> Array:
         out = xp.exp(X)
-        if X.dtype.kind == "f":
+        if X.dtype.kind in "fc":
             return out
         least = np.iinfo(X.dtype).min
         fits = out < -float(least)
@@ -66,6 +79,8 @@ class exp(Activation):
 class rsqrt(Activation):
     """One over the square root of X, for each element: ``1 / sqrt(X)``."""
 
+    of_complex: ClassVar[OfComplex | None] = HOLOMORPHIC
+
     def run(self, xp: Any, X: Array) -> Array:
         return 1 / xp.sqrt(X)
 
@@ -75,6 +90,8 @@ class rsqrt(Activation):
 
 class square(Activation):
     """X times X, for each element: ``X^2``."""
+
+    of_complex: ClassVar[OfComplex | None] = HOLOMORPHIC
 
     ufunc: ClassVar[Callable[..., Any] | None] = np.square
     fluid: ClassVar[FluidForm] = FluidForm(numbers=("X",))
@@ -89,6 +106,8 @@ class square(Activation):
 class reciprocal(Activation):
     """``1 / X``, for each element."""
 
+    of_complex: ClassVar[OfComplex | None] = HOLOMORPHIC
+
     def run(self, xp: Any, X: Array) -> Array:
         return 1 / X
 
@@ -97,7 +116,7 @@ class reciprocal(Activation):
 
 
 define(
-    Activation,
+    AnalyticActivation,
     log=("The natural logarithm of X, for each element.", np.log, of_x(lambda f, x, g: g / x)),
     log1p=(
         "The natural logarithm of ``1 + X``, exact for small X, for each element.",
@@ -111,7 +130,7 @@ define(
 
 
 define(
-    Unary,
+    Analytic,
     log2=(
         "Out = the logarithm of X to the base 2.",
         np.log2,
@@ -165,16 +184,25 @@ class erfc(Unary):
 
 
 class Abs(Activation, type="abs"):
-    """X without its sign, for each element: ``|X|``."""
+    """X without its sign, for each element: ``|X|``; the distance from 0 of complex numbers."""
+
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
 
     ufunc: ClassVar[Callable[..., Any] | None] = np.abs
     fluid: ClassVar[FluidForm] = FluidForm(numbers=("X",))
 
     def infer(self, X: Spec) -> Specs:
-        return X
+        return X.with_dtype(X.dtype.part)
 
     def grad(self, f: Any, X: Value, dOut: Value) -> Rules:
-        return dict(X=lambda: dOut * f.sign(X))
+        def dx():
+            if not is_complex(X):
+                return dOut * f.sign(X)
+            size = f.abs(X)
+            share = dOut / (size + f.cast(size == 0.0, in_dtype=DType.BOOL, out_dtype=size.dtype))
+            return f.complex(share * f.real(X), share * f.imag(X))
+
+        return dict(X=dx)
 
 
 class sign(Unary):
@@ -218,6 +246,7 @@ class Pow(Op, type="pow"):
     """
 
     signature = "X, FactorTensor?! -> Out"
+    of_complex: ClassVar[OfComplex | None] = HOLOMORPHIC
     fluid: ClassVar[FluidForm] = FluidForm(numbers=("X",))
     factor: float = 1.0
 

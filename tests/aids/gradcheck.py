@@ -84,6 +84,9 @@ def check_gradients(
 
     everything = range(len(values))
     wrong = compare(everything)
+    for k in everything:
+        if pulled[k] is not None and pulled[k].dtype != values[k].dtype:
+            raise AssertionError(f"value {k} is {values[k].dtype}, its gradient {pulled[k].dtype}")
     if wrong:
         alone = [f"value {k} alone: {found}" for k in everything if (found := compare([k]))]
         raise AssertionError("\n".join([f"order {order}: {wrong}", *alone]))
@@ -125,8 +128,16 @@ def outputs_of(found: Any) -> list[Any]:
 
 def random_like(rng: np.random.Generator, values: Sequence[Any]) -> list[Any]:
     """Normal random numbers in the shapes and element types of ``values``."""
-    return [rng.normal(size=v.shape).astype(v.dtype) for v in values]
+    return [_normal(rng, v) for v in values]
+
+
+def _normal(rng: np.random.Generator, like: Any) -> Any:
+    real = rng.normal(size=like.shape)
+    return (real + 1j * rng.normal(size=like.shape) if like.dtype.kind == "c" else real).astype(
+        like.dtype
+    )
 
 
 def _dot(a: Any, b: Any) -> float:
-    return float(np.sum(a * b, dtype=np.float64))
+    """The real part of the product of the conjugate of ``a`` and of ``b``."""
+    return float(np.sum(np.real(np.conj(a) * b), dtype=np.float64))
