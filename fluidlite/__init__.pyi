@@ -124,6 +124,14 @@ from .functions.arithmetic import pow
 from .functions.arithmetic import remainder
 from .functions.arithmetic import set_default_dtype
 from .functions.arithmetic import subtract
+from .functions.complex_parts import angle
+from .functions.complex_parts import as_complex
+from .functions.complex_parts import as_real
+from .functions.complex_parts import complex
+from .functions.complex_parts import conj
+from .functions.complex_parts import imag
+from .functions.complex_parts import polar
+from .functions.complex_parts import real
 from .functions.composed import acosh
 from .functions.composed import add_n
 from .functions.composed import addmm
@@ -168,6 +176,8 @@ from .functions.counting import unique_consecutive
 from .functions.creation import arange
 from .functions.creation import assign
 from .functions.creation import bernoulli
+from .functions.creation import complex128
+from .functions.creation import complex64
 from .functions.creation import empty
 from .functions.creation import empty_like
 from .functions.creation import eye
@@ -466,12 +476,15 @@ __all__ = [
     "allclose",
     "amax",
     "amin",
+    "angle",
     "any",
     "append_backward",
     "arange",
     "argmax",
     "argmin",
     "argsort",
+    "as_complex",
+    "as_real",
     "as_strided",
     "asin",
     "asinh",
@@ -507,7 +520,11 @@ __all__ = [
     "combinations",
     "compat",
     "compiler",
+    "complex",
+    "complex128",
+    "complex64",
     "concat",
+    "conj",
     "contrib",
     "core",
     "cos",
@@ -602,6 +619,7 @@ __all__ = [
     "i0e",
     "i1",
     "i1e",
+    "imag",
     "in_dygraph_mode",
     "increment",
     "incubate",
@@ -704,6 +722,7 @@ __all__ = [
     "paddle",
     "param_attr",
     "poisson",
+    "polar",
     "polygamma",
     "pow",
     "prod",
@@ -719,6 +738,7 @@ __all__ = [
     "randperm",
     "rank",
     "reader",
+    "real",
     "reciprocal",
     "regularizer",
     "release_memory",

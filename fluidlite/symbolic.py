@@ -194,7 +194,8 @@ def operand(value: Any, f: LayerBuilder) -> Variable:
 
 def beside(x: Variable, value: Any) -> Variable:
     """The variable that stands for an operand of Python's operators beside another one."""
-    return operand(value, _builder(x))
+    array = np.asarray(value, x.dtype.part.whole.dtype) if isinstance(value, complex) else value
+    return operand(array, _builder(x))
 
 
 def promotion() -> Promotion:
@@ -228,12 +229,12 @@ def mixed(x: Variable, method: str, other: Any, reflected: bool) -> Variable | N
 
 
 def is_operand(value: Any) -> bool:
-    """Whether Python's operators take a value beside a variable, and it is no number, as an array
-    of one element is in fluid: arrays; also tensors, where a module is called.
+    """Whether Python's operators take a value beside a variable, and it is no real number, as an
+    array of one element is in fluid: arrays, too; also tensors, where a module is called.
     """
-    if _module.get() is not None:
-        return isinstance(value, (TensorRecord, np.ndarray))
-    return isinstance(value, np.ndarray) and value.size != 1
+    if _module.get() is None:
+        return isinstance(value, complex) or (isinstance(value, np.ndarray) and value.size != 1)
+    return isinstance(value, (TensorRecord, np.ndarray, complex))
 
 
 def _kept(tensor: Any, program: Program) -> Variable:
@@ -321,6 +322,8 @@ def _written(f: Builder, array: Any) -> Variable:
     writes lists of float32, integers and truth values.
     """
     dtype = as_dtype(array.dtype)
+    if dtype.is_complex:
+        return f.complex(_written(f, array.real), _written(f, array.imag))
     if dtype.dtype.kind == "f" and array.size and (array == array.flat[0]).all():
         text = repr(float(array.flat[0]))
         near = float(np.clip(float(text), *_SINGLE))
@@ -329,10 +332,9 @@ def _written(f: Builder, array: Any) -> Variable:
         return _in_parts(f, array)
     kind = "float32" if dtype.is_float else array.dtype if array.dtype.name in _LISTS else "int32"
     values = {_LISTS[np.dtype(kind).name]: array.astype(kind).reshape(-1).tolist()}
-    found = f.assign_value(shape=array.shape, dtype=as_dtype(kind), **values)
-    return (
-        found if found.dtype is dtype else f.cast(found, in_dtype=as_dtype(kind), out_dtype=dtype)
-    )
+    given = as_dtype(kind)
+    found = f.assign_value(shape=array.shape, dtype=given, **values)
+    return found if found.dtype is dtype else f.cast(found, in_dtype=given, out_dtype=dtype)
 
 
 _SINGLE = np.finfo("float32").min, np.finfo("float32").max

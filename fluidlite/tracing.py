@@ -131,7 +131,7 @@ def _example(name: str, spec: Any, kind: Any) -> Any:
             raise ArgumentError(
                 f"expected known sizes of {name}, got {list(sizes)}; a trace is of one call"
             )
-        value = 1 if dtype.kind == "f" else 0  # 0 is an index of everything
+        value = 1 if dtype.kind in "fc" else 0  # 0 is an index of everything
         return kind(np.full([int(n) for n in sizes], value, dtype))
     raise ArgumentError(
         f'expected a shape and an element type of {name}, as in ([2, 3], "float32"), a tensor or '

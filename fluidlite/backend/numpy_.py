@@ -210,6 +210,16 @@ def complex_of(x: Any, y: Any) -> Any:
     return out
 
 
+def real(x: Any) -> Any:
+    """The real parts, one behind the other."""
+    return np.ascontiguousarray(np.real(x)).reshape(x.shape)
+
+
+def imag(x: Any) -> Any:
+    """The imaginary parts, one behind the other."""
+    return np.ascontiguousarray(np.imag(x)).reshape(x.shape)
+
+
 def total(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """The sum over some dimensions; that of float16 is rounded once, at the end."""
     if getattr(x, "dtype", None) == np.float16 and dtype in (None, np.float16):
@@ -250,6 +260,8 @@ xp.max = xp.amax = largest
 xp.min = xp.amin = least
 xp.add_at = add_at
 xp.complex_of = complex_of
+xp.imag = imag
+xp.real = real
 xp.in_range = in_range
 xp.scatter_add = scatter_add
 xp.scatter_set = scatter_set

@@ -120,7 +120,7 @@ class _Replacing:
             variable = block.find_var_recursive(name)
             if variable is None or name in self.no_grad:
                 continue
-            if variable.takes_gradient or (name in statistics and variable.dtype.is_float):
+            if variable.takes_gradient or (name in statistics and variable.dtype.is_continuous):
                 yield name
 
 

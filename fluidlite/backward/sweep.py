@@ -375,7 +375,7 @@ class ReverseSweep:
         function of the operator's inputs all the same, and the next order needs its share.
         """
         variable = self.block.find_var_recursive(name)
-        return variable if variable is not None and variable.dtype.is_float else None
+        return variable if variable is not None and variable.dtype.is_continuous else None
 
     def had_value(self, name: str, position: int) -> bool:
         """Whether a name held something before the operator at a position writes it."""

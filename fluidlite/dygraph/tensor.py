@@ -150,7 +150,7 @@ class VarBase(Tensor):
     @stop_gradient.setter
     def stop_gradient(self, value: bool) -> None:
         said = isinstance(value, (bool, np.bool_)) and not value
-        vain = said and self.array.dtype.kind != "f"
+        vain = said and self.array.dtype.kind not in "fc"
         Tensor.stop_gradient.fset(self, vain or value)  # type: ignore[attr-defined]
         if vain or self.asks_in_vain:
             self.asks_in_vain = vain

@@ -356,7 +356,7 @@ def recorded(
             f"expected {name}.forward to return a tensor or a tuple of them, got {outputs!r:.60}",
         )
     cls = (tensors[0] if tensors else results[0]).results
-    flows = [r.array.dtype.kind == "f" and not context.is_constant(r) for r in results]
+    flows = [r.array.dtype.kind in "fc" and not context.is_constant(r) for r in results]
     if not thread.recording or all(t.stop for t in tensors) or not any(flows):
         wrapped = [cls(r.array) for r in results]
     else:

@@ -12,6 +12,7 @@ from ..functions.arithmetic import (
     logical_or, logical_xor, matmul, maximum, minimum, mm, multiply, mv, not_equal, outer, pow,
     remainder, subtract,
 )  # fmt: skip
+from ..functions.complex_parts import angle, as_complex, as_real, conj, imag, polar, real
 from ..functions.composed import (
     acosh, add_n, addmm, asinh, atanh, bitwise_and, bitwise_not, bitwise_or, bitwise_xor, cross,
     deg2rad, diff, fmax, fmin, frac, hypot, inner, kron, logaddexp, logit, nan_to_num,
@@ -155,6 +156,13 @@ class SharedMethods:
 
     frac = frac
     sgn = sgn
+    real: ClassVar[Function] = real
+    imag: ClassVar[Function] = imag
+    conj: ClassVar[Function] = conj
+    angle: ClassVar[Function] = angle
+    as_complex = as_complex
+    as_real = as_real
+    polar = polar
     deg2rad = deg2rad
     rad2deg = rad2deg
     logit = logit

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
+from ..ground.dtypes import DType
 from ..opdef.definition import Op
 from ..opdef.gradient import is_constant
 from .pullback import Pullback
 from .straight_line import shape_dtype_of
 
-_FLOATS = frozenset(np.dtype(name) for name in ("float16", "float32", "float64"))
+#: the element types that have gradients
+_CONTINUOUS = frozenset(member.dtype for member in DType if member.is_continuous)
 
 
 class Specialization:
@@ -38,7 +38,7 @@ class Specialization:
             for slot in op.outputs
             if not slot.constant
             for k, form in enumerate(_listed(self.outs.get(slot.name)))
-            if form is not None and form.dtype in _FLOATS
+            if form is not None and form.dtype in _CONTINUOUS
         ]
         self.flows: bool = bool(self.places) and not is_constant(type(op))
         self.pullbacks: dict[int, Pullback] = {}  #: by which inputs want a cotangent

@@ -340,7 +340,7 @@ def _overwritten_output(node: GradNode) -> OverwrittenError:
 
 def _check_finite(node: GradNode, flow: Any) -> None:
     values = flow.array if isinstance(flow, TensorRecord) else flow
-    if isinstance(values, _ndarray) and values.dtype.kind == "f" and np.isnan(values).any():
+    if isinstance(values, _ndarray) and values.dtype.kind in "fc" and np.isnan(values).any():
         raise NonFiniteError(
             f"the gradient of operator {node.type}, which was called at {node.site}, has values "
             f"that are no numbers"

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 else:
     TensorOperators = Arithmetic
 
-_NUMBERS = (bool, int, float, np.generic)
+_NUMBERS = (bool, int, float, complex, np.generic)
 _PLAIN_NUMBERS = frozenset({int, float})
 #: methods that are one operator on floats of one type
 _DIRECT = frozenset(
@@ -318,11 +318,11 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
     def _combine(self, method: str, operator: str, other: Any, reflected: bool) -> Any:
         dtype = self.array.dtype
         if isinstance(other, TensorRecord):
-            if other.array.dtype is dtype and method in _DIRECT and dtype.kind == "f":
+            if other.array.dtype is dtype and method in _DIRECT and dtype.kind in "fc":
                 call = getattr(eager, operator)
                 return call.pair(other, self) if reflected else call.pair(self, other)
         elif type(other) in _PLAIN_NUMBERS:
-            if method in _DIRECT and dtype.kind == "f":
+            if method in _DIRECT and dtype.kind in "fc":
                 call, number = getattr(eager, operator), np.asarray(other, dtype)
                 return call.pair(number, self) if reflected else call.pair(self, number)
         elif not isinstance(other, _NUMBERS) and type(other) is not np.ndarray:
@@ -583,12 +583,12 @@ def need_differentiable(tensor: Any) -> None:
     Raises:
         GradientTypeError: it holds integers or truth values.
     """
-    if tensor.array.dtype.kind != "f":
+    if tensor.array.dtype.kind not in "fc":
         mark, flows = tensor.flowing
         raise engine.located(
             GradientTypeError,
-            f"{described(tensor)} has no gradient, only floats have; leave its {mark} at "
-            f"{not flows}, or cast it to float32",
+            f"{described(tensor)} has no gradient, only floats and complex numbers have; leave its "
+            f"{mark} at {not flows}, or cast it to float32",
         )
 
 

@@ -72,12 +72,12 @@ class dtype(int):
     @property
     def is_signed(self) -> Truth:
         """Whether values of this type may be negative."""
-        return self.dtype.kind in "if"
+        return self.dtype.kind in "ifc"
 
     @property
     def is_complex(self) -> Truth:
-        """False: there are no complex numbers."""
-        return False
+        """Whether values of this type are complex numbers."""
+        return DType(self).is_complex
 
     @property
     def bytes(self) -> Whole:

@@ -21,9 +21,9 @@ Integers = int | Sequence[int]
 #: integers, of which a program may compute some
 Numbers = int | Operand | Sequence[int | Operand]
 #: the second operand: a tensor, an array or a number
-Other = Operand | np.ndarray[Any, Any] | float
+Other = Operand | np.ndarray[Any, Any] | complex
 #: what NumPy makes an array of
-ArrayLike = Operand | np.ndarray[Any, Any] | np.generic | LoDTensor | float | Sequence[Any]
+ArrayLike = Operand | np.ndarray[Any, Any] | np.generic | LoDTensor | complex | Sequence[Any]
 
 
 class OfTensor(Protocol):

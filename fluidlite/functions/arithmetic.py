@@ -108,7 +108,7 @@ def _operand(value: Any, what: str) -> Any:
     """The array of an operand; None for numbers."""
     if isinstance(value, Operand):
         return value.array
-    if isinstance(value, (bool, int, float, np.generic)):
+    if isinstance(value, (bool, int, float, complex, np.generic)):
         return None
     if isinstance(value, np.ndarray):
         return value
@@ -206,7 +206,7 @@ atan2: _OfTwo = of_operator(
 def divide(x: Other, y: Other, name: str | None = None) -> Tensor:
     """x / y; integers make floats."""
     x, y = operands(x, y, "divide")
-    if _dtype(x).kind != "f":
+    if _dtype(x).kind not in "fc":
         x, y = cast_to(x, default_float()), cast_to(y, default_float())
     return eager.elementwise_div(x, y)
 
@@ -227,10 +227,12 @@ def pow(x: Other, y: Other, name: str | None = None) -> Tensor:
     >>> fluid.pow(fluid.to_tensor([1.0, 2.0]), 3).tolist()
     [1.0, 8.0]
     """
-    if not isinstance(y, (bool, int, float, np.generic)) or not isinstance(x, Operand):
+    if not isinstance(y, (bool, int, float, complex, np.generic)) or not isinstance(x, Operand):
         return eager.elementwise_pow(*_powers(*operands(x, y, "pow")))
     x, exponent = operands(x, y, "pow")
-    number = float(exponent)
+    if exponent.imag:
+        return eager.elementwise_pow(x, exponent)
+    number = float(exponent.real)
     if float(np.float32(number)) == number:  # then the operator's attribute holds it exactly
         return eager.pow(x, factor=number)
     return eager.pow(x, exponent)
@@ -239,7 +241,7 @@ def pow(x: Other, y: Other, name: str | None = None) -> Tensor:
 def _powers(x: Any, y: Any) -> tuple[Any, Any]:
     """A base and an exponent; as fractions where the spelling has it so for two tensors."""
     tensors = isinstance(x, Operand) and isinstance(y, Operand)
-    if tensors and promotion_of(x).float_powers and _dtype(x).kind != "f":
+    if tensors and promotion_of(x).float_powers and _dtype(x).kind not in "fc":
         return cast_to(x, default_float()), cast_to(y, default_float())
     return x, y
 
@@ -266,11 +268,11 @@ def matmul(
     [21.0, 43.0]
     """
     for each in (x, y):
-        if isinstance(each, (bool, int, float, np.generic)):
+        if isinstance(each, (bool, int, float, complex, np.generic)):
             raise ArgumentError(f"matmul: expected two tensors, got {each!r}; multiply with x * y")
     x, y = operands(x, y, "matmul")
     whole = _dtype(x)
-    if whole.kind == "f" and _ndim(x) > 1 and _ndim(y) > 1 and not (transpose_x or transpose_y):
+    if whole.kind in "fc" and _ndim(x) > 1 and _ndim(y) > 1 and not (transpose_x or transpose_y):
         return eager.matmul(x, y)
     if whole.kind in "iu":  # float64 has all integers up to 2^53
         x, y = (cast_to(each, np.dtype("float64")) for each in (x, y))
@@ -411,7 +413,7 @@ def isclose(
 ) -> Tensor:
     """Whether |x - y| <= atol + rtol |y|, element by element."""
     x, y = operands(x, y, "isclose")
-    if _dtype(x).kind != "f":
+    if _dtype(x).kind not in "fc":
         x, y = cast_to(x, np.dtype("float64")), cast_to(y, np.dtype("float64"))
     bound = add(multiply(eager.abs(y), rtol), atol)
     near = logical_and(less_equal(eager.abs(subtract(x, y)), bound), eager.isfinite_v2(y))

@@ -11,11 +11,13 @@ import numpy as np
 from ..eager.recording import eager
 from ..errors import ArgumentError, ShapeError
 from ..ground.spellings import parameters_of
+from ..opdef.conjugation import is_complex
 from ..opdef.operand import Operand
 from ..opdef.spec import normal_axis
 from .arithmetic import (
     add,
     divide,
+    equal,
     greater_equal,
     logical_and,
     logical_not,
@@ -29,7 +31,21 @@ from .arithmetic import (
     subtract,
 )
 from .elementary import abs as size
-from .elementary import cast, clip, exp, floats, isnan, log, log1p, sign, sqrt, square, trunc
+from .elementary import (
+    asin,
+    atan,
+    cast,
+    clip,
+    exp,
+    floats,
+    isnan,
+    log,
+    log1p,
+    sign,
+    sqrt,
+    square,
+    trunc,
+)
 from .items import get_item
 from .reduction import mean
 from .reduction import sum as total
@@ -49,6 +65,8 @@ def asinh(x: Tensor, name: str | None = None) -> Tensor:
     >>> fluid.asinh(fluid.to_tensor([0.0, -1.0])).numpy().round(4).tolist()
     [0.0, -0.8813999891281128]
     """
+    if is_complex(x.array):
+        return multiply(asin(multiply(x, 1j)), -1j)
     above: Any = greater_equal(x, 0.0)
     far = chosen(above, x, multiply(x, -1.0))
     squares = square(far)
@@ -59,12 +77,16 @@ def asinh(x: Tensor, name: str | None = None) -> Tensor:
 
 def acosh(x: Tensor, name: str | None = None) -> Tensor:
     """The inverse hyperbolic cosine."""
+    if is_complex(x.array):
+        return log(add(x, multiply(sqrt(add(x, 1.0)), sqrt(subtract(x, 1.0)))))
     apart = subtract(x, 1.0)
     return log1p(add(apart, sqrt(multiply(apart, add(apart, 2.0)))))
 
 
 def atanh(x: Tensor, name: str | None = None) -> Tensor:
     """The inverse hyperbolic tangent."""
+    if is_complex(x.array):
+        return multiply(atan(multiply(x, 1j)), -1j)
     return multiply(subtract(log1p(x), log1p(multiply(x, -1.0))), 0.5)
 
 
@@ -74,8 +96,11 @@ def frac(x: Tensor, name: str | None = None) -> Tensor:
 
 
 def sgn(x: Tensor, name: str | None = None) -> Tensor:
-    """-1, 0 or 1."""
-    return sign(x)
+    """-1, 0 or 1; of complex numbers those in the same direction at distance 1, and 0 of 0."""
+    if not is_complex(x.array):
+        return sign(x)
+    distance: Any = size(x)
+    return divide(x, add(distance, cast(equal(distance, 0.0), distance.dtype)))
 
 
 def deg2rad(x: Tensor, name: str | None = None) -> Tensor:

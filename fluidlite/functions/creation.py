@@ -19,7 +19,7 @@ from ..ground.values import LoDTensor
 from ..opdef.operand import Operand, appends
 from ..opdef.redefinition import redefinitions
 from .arithmetic import add, cast_to, less_than, multiply
-from .mixing import default_float
+from .mixing import complex_of, default_float
 from .noise import normal_like, uniform_like
 from .shaping import numbers_in
 
@@ -77,6 +77,8 @@ def array_of(data: ArrayLike, dtype: DTypeLike = None) -> Any:
             array = array.astype(wanted, copy=False)
         elif array.dtype == np.float64:
             array = array.astype(default_float())
+        elif array.dtype == np.complex128:
+            array = array.astype(complex_of(default_float()))
         elif array.dtype.kind == "i":
             array = array.astype("int64", copy=False)
     try:
@@ -115,7 +117,7 @@ def _number(function: str, what: str, value: Any) -> Any:
     if isinstance(value, Operand):
         return value.array.item()
     try:
-        if value is not None:
+        if value is not None and (function == "full" or not isinstance(value, complex)):
             return float(value) if isinstance(value, str) else value
     except ValueError:
         pass
@@ -167,7 +169,8 @@ def full(
     [3.0, 3.0]
     """
     value = _number("full", "fill_value", fill_value)
-    return Tensor(np.full(_sizes(shape), value, _type(dtype)))
+    kind = _type(dtype, complex_of(default_float()) if isinstance(value, complex) else None)
+    return Tensor(np.full(_sizes(shape), value, kind))
 
 
 def filled(
@@ -452,6 +455,8 @@ def is_tensor(x: object) -> bool:
 float16: DType = DType.FP16
 float32: DType = DType.FP32
 float64: DType = DType.FP64
+complex64: DType = DType.COMPLEX64
+complex128: DType = DType.COMPLEX128
 int8: DType = DType.INT8
 int16: DType = DType.INT16
 int32: DType = DType.INT32

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 
 def floats(x: Any) -> Any:
-    """A tensor as floats: integers and truth values are cast."""
-    if isinstance(x, Operand) and x.array.dtype.kind != "f":
+    """A tensor as floats: integers and truth values are cast; complex numbers stay."""
+    if isinstance(x, Operand) and x.array.dtype.kind not in "fc":
         return cast_to(x, default_float())
     return x
 
@@ -115,7 +115,7 @@ def clip(
     [0.0, 0.5, 1.0]
     """
     dtype = x.array.dtype
-    if dtype.kind != "f":
+    if dtype.kind not in "fc":
         low, high = (None if bound is None else _bound(bound, dtype) for bound in (min, max))
         if x.appends is not None:
             x = x if low is None else eager.maximum(x, low)

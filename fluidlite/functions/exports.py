@@ -17,18 +17,30 @@ from ..eager.tensor import Tensor
 from ..ground.public_names import list_public_names, public_names
 from ..ground.tracebacks import api_boundaries
 from .arithmetic import remainder
-from .creation import float16, float32, float64, int8, int16, int32, int64, uint8
+from .creation import (
+    complex64,
+    complex128,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+)
 
 #: the modules of this package whose public functions these are
 _MODULES = (
-    "arithmetic", "composed", "counting", "creation", "diagonals", "distances", "draws", "einsum",
-    "elementary", "numeric", "quantiles", "reduction", "selection", "shaping", "slices", "special",
-    "views",
+    "arithmetic", "complex_parts", "composed", "counting", "creation", "diagonals", "distances",
+    "draws", "einsum", "elementary", "numeric", "quantiles", "reduction", "selection", "shaping",
+    "slices", "special", "views",
 )  # fmt: skip
 #: those of them that are for other modules of the package
 _INNER = frozenset([
-    "array_of", "cast_to", "chosen", "clip", "common_type", "counted", "default_float",
-    "dims_of", "filled", "fits", "floats", "indices_of", "integers_of", "known_in_run",
+    "array_of", "cast_to", "chosen", "clip", "common_type", "complex_of", "counted",
+    "default_float", "dims_of", "filled", "fits", "floats", "indices_of", "integers_of",
+    "known_in_run",
     "mean_of_fractions", "number_type", "numbers_in", "of_any", "of_floats", "of_number",
     "of_ranks", "one_axis", "operands", "python_and", "python_not", "python_or", "python_xor",
     "rows_of", "runs", "shared_maximum", "shared_minimum", "spread_alike", "tensors_of", "trace",

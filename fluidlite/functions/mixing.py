@@ -8,6 +8,7 @@ import numpy as np
 
 from ..ground import state
 from ..ground.callsite import warn_once
+from ..ground.dtypes import as_dtype
 from ..opdef.operand import Operand
 
 _DType: TypeAlias = "np.dtype[Any]"
@@ -18,7 +19,7 @@ _SUMS = frozenset({"add", "subtract", "multiply"})
 _COMPARISONS = frozenset(
     {"equal", "not_equal", "less_than", "less_equal", "greater_than", "greater_equal"}
 )
-_RANKS = {"b": 0, "i": 1, "u": 1, "f": 2}
+_RANKS = {"b": 0, "i": 1, "u": 1, "f": 2, "c": 3}
 
 
 class _Defaults:
@@ -45,13 +46,31 @@ def common_type(a: _DType, b: _DType) -> _DType:
     """The element type of what two tensors make, whatever their order."""
     if a == b:
         return a
+    if "c" in (a.kind, b.kind):
+        return _complex_type(a, b)
     if (a.kind == "f") != (b.kind == "f"):
         return a if a.kind == "f" else b
     return np.promote_types(a, b)
 
 
+def _complex_type(a: _DType, b: _DType) -> _DType:
+    """The element type of what two tensors make, one of which holds complex numbers."""
+    if not {a.kind, b.kind} <= {"c", "f"}:
+        return a if a.kind == "c" else b
+    return np.promote_types(a, b)
+
+
+def complex_of(dtype: _DType) -> _DType:
+    """The complex type whose parts are as precise as numbers of a type."""
+    return as_dtype(dtype if dtype.kind == "f" else default_float()).whole.dtype
+
+
 def number_type(dtype: _DType, number: Any) -> _DType:
     """The element type of what a tensor and a Python number make."""
+    if dtype.kind == "c":
+        return dtype
+    if isinstance(number, complex):
+        return complex_of(dtype)
     if isinstance(number, bool):
         return dtype
     if isinstance(number, int):
@@ -106,6 +125,8 @@ class LeftFirst(Promotion):
 
     def of_tensors(self, function: str, x: Any, y: Any) -> _DType:
         left: _DType = x.dtype
+        if "c" in (left.kind, y.dtype.kind):
+            return _complex_type(left, y.dtype)
         floats = left.kind == y.dtype.kind == "f"
         if function in _SUMS and floats:
             return np.promote_types(left, y.dtype)
@@ -148,7 +169,7 @@ class DimensionsFirst(Promotion):
 
     def of_tensors(self, function: str, x: Any, y: Any) -> _DType:
         wide = common_type(x.dtype, y.dtype)
-        if function == "where" or (x.ndim == 0) == (y.ndim == 0):
+        if wide.kind == "c" or function == "where" or (x.ndim == 0) == (y.ndim == 0):
             return wide
         own: _DType = x.dtype if x.ndim else y.dtype
         if own.kind == "f" or function not in (*_COMPARISONS, "divide", "pow"):
@@ -156,7 +177,7 @@ class DimensionsFirst(Promotion):
         return wide if function in _COMPARISONS else default_float()
 
     def of_number(self, function: str, dtype: _DType, number: Any) -> _DType:
-        if function == "where":
+        if function == "where" and "c" not in (dtype.kind, np.asarray(number).dtype.kind):
             return _DOUBLE if isinstance(number, float) else dtype
         if dtype == _BOOL and isinstance(number, bool):
             return _INT
@@ -185,7 +206,7 @@ def warn_of_narrowing(function: str, given: _DType, made: _DType, beside: _DType
         made: the type that it is computed in.
         beside: the type of the other operand.
     """
-    if made.kind == "f" or np.can_cast(given, made, "safe"):
+    if made.kind in "fc" or np.can_cast(given, made, "safe"):
         return
     lost = "fractions are cut off" if given.kind == "f" else "numbers that do not fit change"
     if made == _BOOL:

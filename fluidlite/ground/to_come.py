@@ -28,9 +28,7 @@ TO_COME_OF_PADDLE_2 = {
     "texts": "paddle.text.* paddle.Tensor.set_string_list paddle.Tensor.set_vocab",
     "sounds": "paddle.audio.*",
     "quantization": "paddle.quantization.* paddle.nn.quant.*",
-    "complex numbers and bfloat16": """
-        paddle.bfloat16 paddle.complex paddle.complex64 paddle.complex128 *.angle *.as_complex
-        *.as_real *.conj *.imag *.polar *.real paddle.Tensor.is_complex""",
+    "bfloat16": "paddle.bfloat16",
 }
 
 

@@ -127,7 +127,7 @@ def _comes_first(goal: Variable, variable: Variable) -> bool:
 
 def _reason(variable: Variable, connected: bool, flows: bool) -> str:
     """Why no gradient reaches a variable; empty where one does."""
-    if not variable.dtype.is_float:
+    if not variable.dtype.is_continuous:
         return f"it is {variable.dtype}, and only floats have gradients"
     if not connected:
         return "the target does not depend on it"
@@ -143,7 +143,7 @@ def _reason(variable: Variable, connected: bool, flows: bool) -> str:
 
 def _concern(variable: Variable, reason: str, flows: bool) -> bool:
     """Whether places where gradients stop matter for a variable."""
-    return variable.dtype.is_float and not (reason and flows)
+    return variable.dtype.is_continuous and not (reason and flows)
 
 
 def _variable(given: Any, block: Block) -> Variable:

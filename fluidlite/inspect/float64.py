@@ -14,13 +14,16 @@ from ..scope import Scope
 
 
 def in_float64(program: Program) -> Program:
-    """A copy of a program whose float variables and attributes are float64."""
+    """A copy of a program whose float variables and attributes are float64, complex ones complex128.
+    """
     copied = program.clone()
     for block in copied.blocks:
         for variable in block.vars.values():
             tensor = variable.kind is Kind.LOD_TENSOR
             if variable.dtype.is_float and (variable.has_dtype or tensor):
                 variable.declare(dtype=DType.FP64)
+            elif variable.dtype.is_complex and tensor:
+                variable.declare(dtype=DType.COMPLEX128)
         block.set_ops([_listed_as_floats(op) for op in block.ops])
         for op in block.ops:
             _widen(op)
@@ -32,8 +35,9 @@ def _widen(op: Operator) -> None:
     for name, attribute in attributes.items():
         if attribute.kind == "DType":
             value = op.attrs.get(name, attribute.default)
-            if isinstance(value, DType) and value.is_float:
-                op.set_attr(name, DType.FP64)
+            if isinstance(value, DType) and value.is_continuous:
+                wide = DType.COMPLEX128 if value.is_complex else DType.FP64
+                op.set_attr(name, wide)
 
 
 def _listed_as_floats(op: Operator) -> Operator:
@@ -47,10 +51,12 @@ def _listed_as_floats(op: Operator) -> Operator:
 
 
 def widened(value: Any) -> Any:
-    """A value with float64 in place of other floats."""
+    """A value with float64 in place of other floats, and complex128 of other complex numbers."""
     if isinstance(value, LoDTensor):
         data = widened(value.data)
         return LoDTensor(data, value.offsets) if value.offsets else data
+    if isinstance(value, np.ndarray) and value.dtype.kind == "c":
+        return value.astype("complex128")
     return value.astype("float64") if is_float(value) else value
 
 

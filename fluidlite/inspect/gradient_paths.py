@@ -290,7 +290,7 @@ def _stop_at(variable: Variable) -> Stop | None:
     """Why a variable takes no gradient."""
     if variable.takes_gradient:
         return None
-    if variable.stop_gradient and variable.dtype.is_float:
+    if variable.stop_gradient and variable.dtype.is_continuous:
         reason = _STOPPED
     else:
         reason = f"it is {variable.dtype}, and only floats have gradients"

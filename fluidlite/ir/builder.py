@@ -82,8 +82,8 @@ class Builder(Interpreter):
         if not isinstance(other, Variable):
             number = _number(other, operator)
             plain = isinstance(other, (int, float))  # numbers of NumPy become variables in fluid
-            if method in WITH_NUMBER and (method != "__truediv__" or x.dtype.is_float):
-                if not x.dtype.is_float and not number.is_integer():
+            if method in WITH_NUMBER and (method != "__truediv__" or x.dtype.is_continuous):
+                if not x.dtype.is_continuous and not number.is_integer():
                     raise ArgumentError(
                         f"variable {x.name!r} is {x.dtype} and {other!r} is no integer; cast the "
                         f"variable first"
@@ -94,7 +94,10 @@ class Builder(Interpreter):
                 return self.scale(x, **WITH_NUMBER[method](number))
             other = self._filled_like(x, number) if reflected else self._scalar(x, number)
             other.stop_gradient = True
-        elif other.dtype != x.dtype:
+        elif other.dtype.is_complex and not x.dtype.is_complex:
+            if not x.dtype.is_float:
+                x = self.cast(x, in_dtype=x.dtype, out_dtype=other.dtype)
+        elif other.dtype != x.dtype and not (x.dtype.is_complex and other.dtype.is_continuous):
             other = self.cast(other, in_dtype=other.dtype, out_dtype=x.dtype)
         left, right = (other, x) if reflected else (x, other)
         if operator == "matmul":

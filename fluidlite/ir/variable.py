@@ -206,7 +206,7 @@ class Variable(VariableMethods, Operand):
     @property
     def takes_gradient(self) -> bool:
         """Whether backward computes a gradient of the variable unless it is told not to."""
-        return not self.stop_gradient and self.dtype.is_float
+        return not self.stop_gradient and self.dtype.is_continuous
 
     @property
     def desc(self) -> VarDesc:
@@ -366,7 +366,7 @@ class Variable(VariableMethods, Operand):
             other = APPENDER.get().beside(self, other)
         unlike = isinstance(other, Variable) and other.dtype != self.dtype
         fractional = isinstance(other, float) or method in _FRACTIONS
-        if unlike or method in _ROUNDED or (fractional and not self.dtype.is_float):
+        if unlike or method in _ROUNDED or (fractional and not self.dtype.is_continuous):
             chosen = APPENDER.get().mixed(self, method, other, reflected)
             if chosen is not None:
                 return chosen

@@ -83,6 +83,9 @@ class VariableMethods(Arithmetic):
     def amin(self, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> Variable:
         """The smallest element, over some dimensions or all; equal ones share the gradient."""
 
+    def angle(self, name: str | None = None) -> Variable:
+        """The angles of numbers, in (-pi, pi]: those between them and the positive real numbers."""
+
     def any(self, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> Variable:
         """Whether some element is true."""
 
@@ -94,6 +97,12 @@ class VariableMethods(Arithmetic):
 
     def argsort(self, axis: int = -1, descending: bool = False, name: str | None = None) -> Variable:
         """The places of the elements in order along a dimension; equal ones stay in theirs."""
+
+    def as_complex(self, name: str | None = None) -> Variable:
+        """Complex numbers of pairs of real ones."""
+
+    def as_real(self, name: str | None = None) -> Variable:
+        """The real and the imaginary parts of complex numbers, in a new last dimension of size 2."""
 
     def as_strided(self, shape: Sequence[int], stride: Sequence[int], offset: int = 0, name: str | None = None) -> Variable:
         """The elements that lie at equal distances in memory; one may be taken several times."""
@@ -211,6 +220,9 @@ class VariableMethods(Arithmetic):
 
     def concat(self, axis: int = 0, name: str | None = None) -> Variable:
         """Tensors, one behind the other along a dimension."""
+
+    def conj(self, name: str | None = None) -> Variable:
+        """The conjugates of complex numbers, whose imaginary parts have the other sign; real numbers"""
 
     def contiguous(self) -> Variable:
         """The tensor; a copy where it is a view whose elements lie apart."""
@@ -458,6 +470,9 @@ class VariableMethods(Arithmetic):
 
     def i1e(self, name: str | None = None) -> Variable:
         """``i1(x)`` times ``e^-|x|``."""
+
+    def imag(self, name: str | None = None) -> Variable:
+        """The imaginary parts of complex numbers."""
 
     def increment(self, value: float = 1.0, name: str | None = None) -> Variable:
         """x, which becomes x + value."""
@@ -730,6 +745,9 @@ class VariableMethods(Arithmetic):
     def outer(self, y: Any, name: str | None = None) -> Variable:
         """The products of every element of x with every element of y."""
 
+    def polar(self, angle: Any, name: str | None = None) -> Variable:
+        """Complex numbers of their distances from 0 and their angles."""
+
     def polygamma(self, n: int, name: str | None = None) -> Variable:
         """The n-th derivative of ``digamma``."""
 
@@ -759,6 +777,9 @@ class VariableMethods(Arithmetic):
 
     def rank(self) -> Variable:
         """The number of dimensions of a tensor."""
+
+    def real(self, name: str | None = None) -> Variable:
+        """The real parts of complex numbers."""
 
     def reciprocal(self, name: str | None = None) -> Variable:
         """1 / x."""
@@ -830,7 +851,7 @@ class VariableMethods(Arithmetic):
         """x with other elements at one place along a dimension."""
 
     def sgn(self, name: str | None = None) -> Variable:
-        """-1, 0 or 1."""
+        """-1, 0 or 1; of complex numbers those in the same direction at distance 1, and 0 of 0."""
 
     def shard_index(self, index_num: int, nshards: int, shard_id: int, ignore_value: int = -1) -> Variable:
         """Indices counted within their shard, where that is a certain one."""

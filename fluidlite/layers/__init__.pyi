@@ -473,7 +473,7 @@ def Print(input: Variable, first_n: int = -1, message: str | None = None, summar
     """A variable that is printed whenever it is computed."""
 
 def abs(x: Variable, name: str | None = None) -> Variable:
-    """``x`` without its sign, for each element: ``|x|``."""
+    """``x`` without its sign, for each element: ``|x|``; the distance from 0 of complex numbers."""
 
 def accuracy(input: Variable, label: Variable, k: int = 1, correct: Variable | None = None, total: Variable | None = None) -> Variable:
     """The share of rows whose label is among the ``k`` classes with the largest scores."""

@@ -110,6 +110,10 @@ def _number(value: Any, dtype: DType) -> dict[str, Any]:
     if hasattr(value, "item") and getattr(value, "size", 0) == 1:
         value = value.item()
     try:
+        if dtype.is_complex:
+            number = complex(value)
+            exact: complex = number if number.imag else number.real
+            return {"value": number.real, "str_value": str(exact)}
         exact = float(value) if dtype.is_float or dtype is DType.BOOL else int(value)
         return {"value": float(value), "str_value": str(exact)}
     except (TypeError, ValueError, OverflowError):

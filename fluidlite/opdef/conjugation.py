@@ -1,8 +1,8 @@
 """What operators do with complex numbers, and how their rules hold of those.
 
-The gradient of a real loss L by a complex z = x + iy is dL/dx + i dL/dy, as Paddle and torch have it.
-So a step along it is a step uphill.  What flows back through a linear map is then its adjoint: the
-conjugate transpose.
+The gradient of a real loss L by a complex z = x + iy is dL/dx + i dL/dy, as Paddle and torch have
+it.  So a step along it is a step uphill.  What flows back through a linear map is then its adjoint:
+the conjugate transpose.
 
 A rule is written for real numbers, where it gives the transpose of the Jacobian J times what flows.
 Where all of an operator's results are holomorphic functions of its inputs, the adjoint times g is
@@ -71,7 +71,25 @@ def refuse_complex(type: str, ins: Mapping[str, Any]) -> None:
                 )
 
 
-def between_conjugations(rule: Callable[..., Any], cotangents: frozenset[str]) -> Any:
+def conjugate_rules(cls: Any) -> None:
+    """Let the rule of an operator and its kernel hold of complex numbers as the definition says.
+
+    Args:
+        cls: the definition, which may have them from another one.
+    """
+    cotangents = frozenset(a.parameter for a in cls.rule_arguments if a.source == "cotangent")
+    for method in ("grad", "grad_numpy"):
+        rule = getattr(cls, method)
+        written = getattr(rule, "written", rule)
+        if not callable(rule) or hasattr(written, "kernel"):  # that of a composition
+            continue
+        if cls.of_complex is HOLOMORPHIC:
+            setattr(cls, method, _between_conjugations(written, cotangents))
+        elif written is not rule:
+            setattr(cls, method, written)
+
+
+def _between_conjugations(rule: Callable[..., Any], cotangents: frozenset[str]) -> Any:
     """A rule, or a kernel of one, that holds of complex numbers, too.
 
     Args:
@@ -82,15 +100,15 @@ def between_conjugations(rule: Callable[..., Any], cotangents: frozenset[str]) -
 
     @wraps(rule)
     def conjugated(self: Any, f: Any, *values: Any, **named: Any) -> Any:
-        given = dict(zip(names, values)) | named
-        flowing = [name for name in cotangents & given.keys() if is_complex(given[name])]
+        arguments = dict(zip(names, values)) | named
+        flowing = [name for name in cotangents & arguments.keys() if is_complex(arguments[name])]
         if not flowing:
             return rule(self, f, *values, **named)
         for name in flowing:
-            given[name] = _each(partial(conj, f), given[name])
-        parts = rule(self, f, **given)
+            arguments[name] = _each(partial(conj, f), arguments[name])
+        parts = rule(self, f, **arguments)
         return {
-            slot: partial(_adjoint, f, part, given.get(slot)) for slot, part in parts.items()
+            slot: partial(_adjoint, f, part, arguments.get(slot)) for slot, part in parts.items()
         }
 
     conjugated.written = rule  # type: ignore[attr-defined]

@@ -28,17 +28,16 @@ from ..errors import (
     UnknownOperatorError,
     suggestion,
 )
-from ..ground.dtypes import Kind
 from ..ground.extension import ExtensionPoint
 from .attribute import REQUIRED, Attribute, read_attributes
-from .conjugation import OfComplex, between_conjugations, is_complex, refuse_complex
+from .conjugation import OfComplex, conjugate_rules, is_complex, refuse_complex
 from .effect import EXCHANGE, Effect
 from .fluid_form import FluidForm, refuse_loose_fields
 from .prepared import Prepared, preparation_of
 from .redefinition import redefinitions
 from .rule import RuleArgument, rule_arguments
 from .signature import Signature, Slot, parse_signature
-from .spec import Spec, need_numbers, sized, unexpected
+from .spec import Spec, as_whole, need_numbers, sized, unexpected
 from .structure import Structure
 
 #: defines the built-in operators
@@ -102,8 +101,7 @@ class Op(Structure):
         communicate without a word.
     ``sparse_gradients(self)``
         the inputs whose gradients are SelectedRows.
-    ``of_complex``
-        how it takes complex numbers: see ``opdef/conjugation.py``; None where it does not.
+    ``of_complex`` how it takes complex numbers: see ``opdef/conjugation.py``.
     ``fluid``
         what is said only for the exact text of fluid 1.8's programs: a :class:`FluidForm`.
     ``random``, ``host``
@@ -286,7 +284,9 @@ class Op(Structure):
             need_numbers(name, ins.get(name))
         given = ((name, ins.get(name)) for name in self.run_reads["infer"])
         try:
-            found = self.infer(*[s if name in self.fluid.rows else _whole(s) for name, s in given])
+            found = self.infer(
+                *[s if name in self.fluid.rows else as_whole(s) for name, s in given]
+            )
             return sized(self.by_slot(found))
         except FluidError:
             raise
@@ -421,15 +421,6 @@ def first_slot(op: Op, given: Mapping[str, Any]) -> str:
         given: values, or what is known of them, by slot.
     """
     return next((slot for slot in op.input_slots if given.get(slot) is not None), "")
-
-
-def _whole(given: Any) -> Any:
-    """A spec, or a list of them, as of whole tensors."""
-    if isinstance(given, list):
-        return [_whole(each) for each in given]
-    if given is None or given.kind is not Kind.SELECTED_ROWS:
-        return given
-    return given._replace(kind=Kind.LOD_TENSOR)
 
 
 def lookup(type: str) -> type[Op]:
@@ -579,22 +570,7 @@ def _complete(cls: type[Op]) -> None:
         if function is not None:
             cls.run_reads[method] = _parameters(function, cls)
     cls.rule_arguments = rule_arguments(cls)
-    _conjugate_rules(cls)
-
-
-def _conjugate_rules(cls: type[Op]) -> None:
-    """Let the rule and its kernel hold of complex numbers, where the definition says how."""
-    cotangents = frozenset(a.parameter for a in cls.rule_arguments if a.source == "cotangent")
-    for method in ("grad", "grad_numpy"):
-        rule = getattr(cls, method)
-        if not callable(rule):
-            continue
-        plain = getattr(rule, "written", rule)
-        if cls.of_complex is OfComplex.HOLOMORPHIC and not hasattr(plain, "kernel"):
-            if plain is rule:
-                setattr(cls, method, between_conjugations(rule, cotangents))
-        elif plain is not rule:
-            setattr(cls, method, plain)
+    conjugate_rules(cls)
 
 
 def _run_by_ufunc(cls: type[Op]) -> None:

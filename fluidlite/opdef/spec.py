@@ -185,6 +185,15 @@ def normal_axis(axis: int, ndim: int, what: str = "axis") -> int:
     return axis % ndim
 
 
+def as_whole(given: Any) -> Any:
+    """A spec, or a list of them, as of whole tensors in the place of some of their rows."""
+    if isinstance(given, list):
+        return [as_whole(each) for each in given]
+    if given is None or given.kind is not Kind.SELECTED_ROWS:
+        return given
+    return given._replace(kind=Kind.LOD_TENSOR)
+
+
 def sized(found: dict[str, Any]) -> dict[str, Any]:
     """What an operator infers, checked: sizes are 0 or more, or -1 where they are unknown.
 

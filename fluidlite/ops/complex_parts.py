@@ -25,11 +25,6 @@ def need_real(**specs: Spec) -> None:
             raise DTypeError(f"expected {name} of type float32 or float64, got {s.dtype}")
 
 
-def as_numbers(f: Any, value: Value, like: Any) -> Value:
-    """Real numbers in the complex type of another value; the numbers themselves where it is real."""
-    return f.cast(value, in_dtype=value.dtype, out_dtype=like.dtype)
-
-
 def safe(f: Any, value: Value) -> Value:
     """A value with 1 in the place of 0, so that it may stand below a fraction."""
     return value + indicator(f, value == 0.0, value)
@@ -53,7 +48,7 @@ class conj(OfParts):
         return dict(X=lambda: f.conj(dOut))
 
 
-class Part(OfParts, abstract=True):
+class OneReal(OfParts, abstract=True):
     """A real number that is made of each complex one."""
 
     by_element: ClassVar[bool] = False  # what flows back is of another type
@@ -63,27 +58,27 @@ class Part(OfParts, abstract=True):
         return X.with_dtype(X.dtype.part)
 
 
-class real(Part):
+class real(OneReal):
     """Out = the real part of X."""
 
     def run(self, xp: Any, X: Array) -> Array:
-        return xp.real(X) + 0  # a copy: arrays lie one behind the other
+        return xp.real(X)
 
     def grad(self, f: Any, dOut: Value) -> Rules:
         return dict(X=lambda: f.complex(dOut, f.fill_zeros_like(dOut)))
 
 
-class imag(Part):
+class imag(OneReal):
     """Out = the imaginary part of X."""
 
     def run(self, xp: Any, X: Array) -> Array:
-        return xp.imag(X) + 0
+        return xp.imag(X)
 
     def grad(self, f: Any, dOut: Value) -> Rules:
         return dict(X=lambda: f.complex(f.fill_zeros_like(dOut), dOut))
 
 
-class angle(Part):
+class angle(OneReal):
     """Out = the angle of X, in (-pi, pi]: that between X and the positive real numbers.
 
     No gradient flows to X = 0, nor to real numbers, whose angles are 0 and pi.

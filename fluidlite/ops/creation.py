@@ -118,7 +118,7 @@ class ConstantFill(Creation, abstract=True):
         """
         if not self.str_value:
             return self.value
-        for read in (int, float):
+        for read in (int, float, complex):
             try:
                 return read(self.str_value)
             except ValueError:
@@ -209,6 +209,7 @@ def single_bounds(dtype: Any) -> tuple[float, ...]:
     """The least and the largest value of an element type, as a C float holds them."""
     if dtype is DType.BOOL:
         return 0.0, 1.0
+    dtype = dtype.part
     if dtype is DType.FP64:
         dtype = DType.FP32
     limits = (np.finfo if dtype.is_float else np.iinfo)(dtype.dtype)

@@ -73,10 +73,21 @@ def aligned_ufunc(ufunc: Any, X: Spec, Y: Spec, axis: int) -> Any:
     return Prepared(lambda x, y, out=None: ufunc(x, y.reshape(shape), out=out), out=True, over=(0,))
 
 
+def as_real_as(f: Any, g: Any, like: Any) -> Any:
+    """What flows back, or the real part of it where ``like`` is real: so much of a complex result
+    depends on it.
+
+    Args:
+        f: the interpreter, or an array namespace.
+        g: what flows back.
+        like: what it flows to.
+    """
+    return f.real(g) if is_complex(g) and not is_complex(like) else g
+
+
 def sum_like(f: Any, g: Any, like: Any, axis: int = -1) -> Any:
     """``g`` summed over the dimensions along which ``like`` was broadcast."""
-    if is_complex(g) and not is_complex(like):
-        g = f.real(g)
+    g = as_real_as(f, g, like)
     shape = tuple(like.shape)
     if tuple(g.shape) == shape:
         return g
@@ -157,7 +168,7 @@ class elementwise_add(Elementwise):
 
     def grad_numpy(self, xp: Any, X: Array, Y: Array, dOut: Array) -> Arrays:
         return {
-            slot: lambda like=like: sum_to(xp, dOut, like.shape, self.axis)
+            slot: lambda like=like: sum_to(xp, as_real_as(xp, dOut, like), like.shape, self.axis)
             for slot, like in (("X", X), ("Y", Y))
         }
 

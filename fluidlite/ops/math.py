@@ -6,7 +6,7 @@ import functools
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
-from ..errors import AttributeValueError, ShapeError
+from ..errors import AttributeValueError, DTypeError, ShapeError
 from ..ground.dtypes import DType, Kind
 from ..ground.values import SelectedRows
 from ..opdef.annotations import Array, Arrays, Rules, Value
@@ -56,6 +56,7 @@ class mul(UseMkldnn, Op):
 
     def infer(self, X: Spec, Y: Spec) -> Spec:
         need_float(X=X, Y=Y)
+        dtype = product_dtype(X, Y)
         rows, columns = self.x_num_col_dims, self.y_num_col_dims
         for name, s, n in (("X", X, rows), ("Y", Y, columns)):
             if not 0 < n < s.ndim:
@@ -70,7 +71,7 @@ class mul(UseMkldnn, Op):
                 f"{list(X.shape)} with x_num_col_dims={rows}, Y of shape {list(Y.shape)} with "
                 f"y_num_col_dims={columns}"
             )
-        return X.with_dtype(product_dtype(X, Y)).with_shape(X.shape[:rows] + Y.shape[columns:])
+        return X.with_dtype(dtype).with_shape(X.shape[:rows] + Y.shape[columns:])
 
     def run(self, xp: Any, X: Array, Y: Array) -> Array:
         rows, columns = self.x_num_col_dims, self.y_num_col_dims
@@ -151,9 +152,10 @@ class matmul(UseMkldnn, UseQuantizer, Op):
     def infer(self, X: Spec, Y: Spec) -> Spec:
         need_least(self, 1, "head_number")
         need_float(X=X, Y=Y)
+        dtype = product_dtype(X, Y)
         need_rank("X", X, 1)
         need_rank("Y", Y, 1)
-        return X.with_dtype(product_dtype(X, Y)).with_shape(self.out_shape(X.shape, Y.shape))
+        return X.with_dtype(dtype).with_shape(self.out_shape(X.shape, Y.shape))
 
     def run(self, xp: Any, X: Array, Y: Array) -> Array:
         if self.head_number > 1:

@@ -22,6 +22,7 @@ from ..functions.arithmetic import (
     maximum, minimum, mm, multiply, mv, not_equal, outer, pow, remainder, remainder as floor_mod,
     remainder as mod, set_default_dtype, subtract,
 )  # fmt: skip
+from ..functions.complex_parts import angle, as_complex, as_real, complex, conj, imag, polar, real
 from ..functions.composed import (
     acosh, add_n, addmm, asinh, atanh, bitwise_and, bitwise_not, bitwise_or, bitwise_xor, cross,
     deg2rad, diff, fmax, fmin, frac, hypot, inner, kron, logaddexp, logit, nan_to_num, nanmean,
@@ -32,8 +33,8 @@ from ..functions.counting import (
     multinomial, quantile, searchsorted, take, unique_consecutive,
 )  # fmt: skip
 from ..functions.creation import (
-    bernoulli, empty_like, float16, float32, float64, full_like, int16, int32, int64,
-    int8, is_tensor, ones_like, uint8, zeros_like,
+    bernoulli, complex64, complex128, empty_like, float16, float32, float64, full_like, int16,
+    int32, int64, int8, is_tensor, ones_like, uint8, zeros_like,
 )  # fmt: skip
 from ..functions.diagonals import (
     diag, diag_embed, diagflat, rot90, trace, vsplit,

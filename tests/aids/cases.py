@@ -208,7 +208,7 @@ def each(change, value):
 
 
 def is_float(array):
-    return bare(array).dtype.kind == "f"
+    return bare(array).dtype.kind in "fc"
 
 
 def read_only(array):
@@ -219,7 +219,11 @@ def read_only(array):
 
 def single(array):
     array = np.asarray(array)
-    return array.astype(np.float32) if is_float(array) else array
+    return (
+        array.astype(np.complex64 if array.dtype.kind == "c" else np.float32)
+        if is_float(array)
+        else array
+    )
 
 
 def spec_of(array):

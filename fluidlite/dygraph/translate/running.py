@@ -54,7 +54,7 @@ class _Way:
         goals, weights = [], []
         for place, name in enumerate(outputs):
             goal = block.var(name)
-            if goal.dtype.is_float and goal.kind is Kind.LOD_TENSOR:
+            if goal.dtype.is_continuous and goal.kind is Kind.LOD_TENSOR:
                 goals.append(goal)
                 self.targets.append(place)
                 weight = block.create_var(
@@ -111,7 +111,7 @@ class Runner:
             wanted = tuple(
                 n
                 for n, t in tensors.items()
-                if isinstance(t, TensorRecord) and not t.stop and t.array.dtype.kind == "f"
+                if isinstance(t, TensorRecord) and not t.stop and t.array.dtype.kind in "fc"
             )
         way = self._ways.get(wanted)
         if way is None:

@@ -1,4 +1,4 @@
-"""Samples of complex numbers and their parts; ``samples.form.complex_samples`` makes more of others."""
+"""Samples of complex numbers and their parts; ``form.complex_samples`` makes more of others."""
 
 import numpy as np
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -60,3 +60,28 @@ def samples(*types: str) -> Callable[[Any], Any]:
 def samples_of(type: str) -> list[Sample]:
     """All samples of an operator, the same at every call."""
     return list(GENERATORS[type](np.random.default_rng(sum(map(ord, type)))))
+
+
+def complex_samples(type: str) -> Iterator[Sample]:
+    """The samples of an operator with complex numbers in the place of float64 ones; those that
+    cast to another element type, or make complex numbers of others, are left out.
+    """
+    if type in ("complex", "as_complex"):
+        return
+    rng = np.random.default_rng(5)
+    for sample in samples_of(type):
+        inputs = {slot: _complex(rng, value) for slot, value in sample.inputs.items()}
+        casts = any("dtype" in name for name in sample.attrs)
+        changed = [slot for slot, value in inputs.items() if value is not sample.inputs[slot]]
+        if changed and not casts:
+            yield replace(sample, inputs=inputs)
+
+
+def _complex(rng: np.random.Generator, value: Any) -> Any:
+    """Values near by with imaginary parts; those that are not float64 as they are."""
+    if isinstance(value, (list, tuple)):
+        found = [_complex(rng, each) for each in value]
+        return value if all(a is b for a, b in zip(found, value)) else found
+    if value is None or np.asarray(value).dtype != np.float64:
+        return value
+    return np.asarray(value) + 0.3j * rng.normal(size=np.shape(value))
