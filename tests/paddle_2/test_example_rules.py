@@ -32,7 +32,6 @@ def tool():
         ("paddle.vision.ops.nms#1", "import paddle", "pictures"),
         ("paddle.Model#0", "from paddle.vision.models import LeNet\nLeNet()", "pictures"),
         ("paddle.summary#0", "import paddle.vision as v\nv.models.LeNet()", "pictures"),
-        ("paddle.abs#0", "import paddle\npaddle.to_tensor([1 + 2j])", "complex numbers"),
         ("paddle.cast#0", "x.astype('bfloat16')", "bfloat16"),
         ("paddle.Tensor.lu#0", "import paddle", "linear algebra"),
         ("paddle.dot#0", "import paddle\nx = paddle.eye(2)\nx.cholesky()", "linear algebra"),
