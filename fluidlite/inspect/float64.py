@@ -14,7 +14,8 @@ from ..scope import Scope
 
 
 def in_float64(program: Program) -> Program:
-    """A copy of a program whose float variables and attributes are float64, complex ones complex128.
+    """A copy of a program in double precision: variables and attributes are float64, or complex128
+    where they were complex.
     """
     copied = program.clone()
     for block in copied.blocks:

@@ -120,10 +120,7 @@ class complex(Op):
         return xp.complex_of(*xp.broadcast_arrays(X, Y))
 
     def grad(self, f: Any, X: Value, Y: Value, dOut: Value) -> Rules:
-        return dict(
-            X=lambda: sum_like(f, f.real(dOut), X),
-            Y=lambda: sum_like(f, f.imag(dOut), Y),
-        )
+        return dict(X=lambda: sum_like(f, f.real(dOut), X), Y=lambda: sum_like(f, f.imag(dOut), Y))
 
 
 class as_complex(Op):
