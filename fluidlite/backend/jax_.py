@@ -23,7 +23,7 @@ from jax.scipy import special
 from ..ground import state
 from ..ground.values import LoDTensor, LoDTensorArray, SelectedRows, on_host
 from ..opdef.rank_table import RankTable
-from . import numpy_
+from . import jax_linalg, numpy_
 
 name = "jax"
 
@@ -226,6 +226,7 @@ xp.empty_like = jnp.zeros_like
 xp.erf = special.erf
 xp.erfc = special.erfc
 xp.in_range = in_range
+xp.linalg = jax_linalg
 xp.matmul = matmul
 xp.scatter_add = scatter_add
 xp.scatter_set = scatter_set

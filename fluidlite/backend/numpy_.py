@@ -14,6 +14,7 @@ import numpy as np
 
 from ..errors import OutOfRangeError
 from ..ground.values import LoDTensor, LoDTensorArray, SelectedRows, zeros_like
+from ..kernels import linear_algebra
 from ..kernels.half import narrowed, widened
 from ..kernels.special import erf, erfc
 from ..opdef.rank_table import RankTable
@@ -263,6 +264,7 @@ xp.complex_of = complex_of
 xp.imag = imag
 xp.real = real
 xp.in_range = in_range
+xp.linalg = linear_algebra
 xp.scatter_add = scatter_add
 xp.scatter_set = scatter_set
 xp.segment_sum = segment_sum

@@ -121,6 +121,8 @@ class Case:
 
         ins = {slot: list(v) if isinstance(v, list) else v for slot, v in self.inputs.items()}
         for (slot, k), value in zip(self.variable, values, strict=True):
+            if slot in self.sample.symmetric:
+                value = symmetric(f or evaluator(), value)
             if isinstance(ins[slot], list):
                 ins[slot][k] = value
             else:
@@ -193,6 +195,12 @@ def listed(value):
 def without_lod(f, value):
     """A result without its sequences."""
     return f.bare_rows(value) if lod_of(value) else value
+
+
+def symmetric(f, x):
+    """The symmetric parts of matrices."""
+    n = len(x.shape)
+    return (x + f.transpose(x, axis=[*range(n - 2), n - 1, n - 2])) * 0.5
 
 
 def is_list(value):

@@ -1,0 +1,114 @@
+"""Decompositions and solutions of matrices for kernels that JAX traces: the functions of
+``kernels/linear_algebra.py`` by their names.
+
+A matrix without a result gives NaN here, since its values are not known yet.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jax import lax
+from jax import numpy as jnp
+
+
+def turned(x: Any) -> Any:
+    """The conjugate transposes."""
+    return jnp.swapaxes(x, -1, -2).conj()
+
+
+def inv(x: Any) -> Any:
+    """The inverses."""
+    return jnp.linalg.inv(x)
+
+
+def inv_or_nan(x: Any) -> Any:
+    """The inverses; NaN of singular matrices."""
+    found = jnp.linalg.inv(x)
+    return jnp.where(jnp.isfinite(found).all((-2, -1), keepdims=True), found, jnp.nan)
+
+
+def solve(a: Any, b: Any) -> Any:
+    """What ``a`` has to be multiplied by from the right to be ``b``."""
+    lead = jnp.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    a, b = (jnp.broadcast_to(v, (*lead, *v.shape[-2:])) for v in (a, b))
+    return jnp.linalg.solve(a, b)
+
+
+def cholesky(x: Any, upper: bool = False) -> Any:
+    """Triangular factors of positive definite matrices, of which one triangle is read."""
+    found = lax.linalg.cholesky(turned(x) if upper else x, symmetrize_input=False)
+    found = jnp.tril(found)
+    return turned(found) if upper else found
+
+
+det: Any = jnp.linalg.det
+
+
+def slogdet(x: Any) -> Any:
+    """The signs of determinants, and the logarithms of their sizes."""
+    return tuple(jnp.linalg.slogdet(x))
+
+
+def eigh(x: Any, upper: bool = False) -> Any:
+    """Eigenvalues and eigenvectors of symmetric matrices, of which one triangle is read."""
+    return tuple(jnp.linalg.eigh(x, "U" if upper else "L", symmetrize_input=False))
+
+
+def eigvalsh(x: Any, upper: bool = False) -> Any:
+    """Eigenvalues of symmetric matrices, of which one triangle is read."""
+    return eigh(x, upper)[0]
+
+
+def eig(x: Any) -> Any:
+    """Eigenvalues and eigenvectors, as complex numbers."""
+    return tuple(jnp.linalg.eig(x))
+
+
+eigvals: Any = jnp.linalg.eigvals
+
+
+def svd(x: Any, full_matrices: bool = False) -> Any:
+    """U, the singular values and the conjugate transpose of V."""
+    return tuple(jnp.linalg.svd(x, full_matrices=full_matrices))
+
+
+def svdvals(x: Any) -> Any:
+    """The singular values."""
+    return jnp.linalg.svd(x, compute_uv=False)
+
+
+def qr(x: Any, mode: str = "reduced") -> Any:
+    """An orthogonal matrix and a triangular one, whose product x is."""
+    return tuple(jnp.linalg.qr(x, mode))
+
+
+def triangular_solve(a: Any, b: Any, upper: bool, unit: bool = False) -> Any:
+    """What triangular matrices have to be multiplied by from the right to be ``b``."""
+    lead = jnp.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    a, b = (jnp.broadcast_to(v, (*lead, *v.shape[-2:])) for v in (a, b))
+    return lax.linalg.triangular_solve(a, b, left_side=True, lower=not upper, unit_diagonal=unit)
+
+
+def lu(x: Any) -> Any:
+    """Triangular factors of matrices whose rows are exchanged, both in one matrix; which row each
+    one was exchanged with, and the first zero on the diagonal of U, both counted from 1.
+    """
+    factors, pivots, _ = lax.linalg.lu(x)
+    zero = jnp.diagonal(factors, axis1=-2, axis2=-1) == 0
+    infos = jnp.where(zero.any(-1), zero.argmax(-1) + 1, 0).astype("int32")
+    return factors, pivots.astype("int32") + 1, infos
+
+
+def permutations(pivots: Any, rows: int) -> Any:
+    """Where each row of a matrix was before rows were exchanged: of L U of :func:`lu`."""
+    return lax.linalg.lu_pivots_to_permutation(pivots - 1, rows)
+
+
+def cofactors(x: Any) -> Any:
+    """The matrices of cofactors, of singular matrices, too: the slopes of determinants."""
+    u, s, vh = jnp.linalg.svd(x)
+    n = s.shape[-1]
+    others = jnp.where(jnp.eye(n, dtype=bool), 1, s[..., None, :]).prod(-1)
+    sign = (det(u) * det(vh))[..., None, None]
+    return sign * jnp.matmul(u * others[..., None, :], vh).conj()

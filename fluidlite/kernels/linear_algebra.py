@@ -1,0 +1,291 @@
+"""Decompositions and solutions of stacks of matrices on NumPy's LAPACK, and what NumPy lacks.
+
+Each function takes matrices in the last two dimensions, and any dimensions in front.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import OpError
+
+#: NumPy's loops over LAPACK.  Its public functions compute float32 in double precision, which takes
+#: twice the time, and say nothing about the other matrices of a stack when one is singular.
+_LOOPS = getattr(np.linalg, "_umath_linalg", None)
+_BLOCK = 64  # columns from which on products of blocks do most of the work
+_TINY = 4  # rows up to which a substitution row by row, for all matrices at once, is faster
+_TYPES = {"float32": "f", "float64": "d", "complex64": "F", "complex128": "D"}
+
+
+def _looped(names: tuple[str, ...], form: str, *arrays: Any) -> Any:
+    """What a loop of LAPACK gives; NaN for matrices that it fails for.
+
+    Args:
+        names: of the loop, in this or that version of NumPy, and of the public function last.
+        form: the types, with ``t`` for that of the first array, ``r`` for its real type and ``c``
+            for its complex type.
+        arrays: the operands.
+    """
+    own = _TYPES[arrays[0].dtype.name]
+    types = {"t": own, "r": own.lower(), "c": own.upper()}
+    signature = "".join(types.get(letter, letter) for letter in form)
+    with np.errstate(all="ignore"):
+        for name in names[:-1]:
+            loop = getattr(_LOOPS, name, None)
+            if loop is not None:
+                return loop(*arrays, signature=signature)
+        return getattr(np.linalg, names[-1])(*arrays)
+
+
+def turned(x: Any) -> Any:
+    """The conjugate transposes."""
+    x = np.swapaxes(x, -1, -2)
+    return x.conj() if x.dtype.kind == "c" else x
+
+
+def _need_result(found: Any, given: Any, expected: str) -> Any:
+    """What was computed.
+
+    Raises:
+        OpError: a matrix of finite numbers has no such result.
+    """
+    failed = np.isnan(found).any(axis=(-2, -1))
+    if failed.any():
+        failed = np.atleast_1d(failed & np.isfinite(given).all(axis=(-2, -1)))
+        if failed.any():
+            place = ", ".join(str(int(i)) for i in np.argwhere(failed)[0])
+            where = f"; it is the one at [{place}]" if given.ndim > 2 else ""
+            raise OpError(f"expected {expected}{where}")
+    return found
+
+
+def inv(x: Any) -> Any:
+    """The inverses.
+
+    Raises:
+        OpError: a matrix is singular.
+    """
+    return _need_result(inv_or_nan(x), x, "matrices that have an inverse, got a singular one")
+
+
+def inv_or_nan(x: Any) -> Any:
+    """The inverses; NaN of singular matrices."""
+    return _looped(("inv", "inv"), "t->t", x)
+
+
+def solve(a: Any, b: Any) -> Any:
+    """What ``a`` has to be multiplied by from the right to be ``b``.
+
+    Raises:
+        OpError: a matrix is singular.
+    """
+    found = _looped(("solve", "solve"), "tt->t", a, b)
+    return _need_result(found, _alike(a, found), "matrices that have an inverse, got a singular one")
+
+
+def _alike(a: Any, found: Any) -> Any:
+    return np.broadcast_to(a, (*found.shape[:-2], *a.shape[-2:]))
+
+
+def cholesky(x: Any, upper: bool = False) -> Any:
+    """Triangular factors of positive definite matrices, of which one triangle is read.
+
+    Raises:
+        OpError: a matrix is not positive definite.
+    """
+    found = _looped(("cholesky_lo", "cholesky"), "t->t", turned(x) if upper else x)
+    found = _need_result(found, x, "positive definite matrices, got one that is not")
+    return turned(found) if upper else found
+
+
+def det(x: Any) -> Any:
+    """The determinants."""
+    return _looped(("det", "det"), "t->t", x)
+
+
+def slogdet(x: Any) -> Any:
+    """The signs of determinants, and the logarithms of their sizes."""
+    return _looped(("slogdet", "slogdet"), "t->tr", x)
+
+
+def eigh(x: Any, upper: bool = False) -> Any:
+    """Eigenvalues and eigenvectors of symmetric matrices, of which one triangle is read."""
+    loop = "eigh_up" if upper else "eigh_lo"
+    if getattr(_LOOPS, loop, None) is None:
+        return np.linalg.eigh(x, "U" if upper else "L")
+    return _looped((loop, "eigh"), "t->rt", x)
+
+
+def eigvalsh(x: Any, upper: bool = False) -> Any:
+    """Eigenvalues of symmetric matrices, of which one triangle is read."""
+    loop = "eigvalsh_up" if upper else "eigvalsh_lo"
+    if getattr(_LOOPS, loop, None) is None:
+        return np.linalg.eigvalsh(x, "U" if upper else "L")
+    return _looped((loop, "eigvalsh"), "t->r", x)
+
+
+def eig(x: Any) -> Any:
+    """Eigenvalues and eigenvectors, as complex numbers."""
+    return _looped(("eig", "eig"), "t->cc", x)
+
+
+def eigvals(x: Any) -> Any:
+    """Eigenvalues, as complex numbers."""
+    return _looped(("eigvals", "eigvals"), "t->c", x)
+
+
+def svd(x: Any, full_matrices: bool = False) -> Any:
+    """U, the singular values and the conjugate transpose of V."""
+    kind, wide = "f" if full_matrices else "s", "m" if x.shape[-2] < x.shape[-1] else "n"
+    loops = (f"svd_{kind}", f"svd_{wide}_{kind}")
+    if not any(hasattr(_LOOPS, loop) for loop in loops):
+        return np.linalg.svd(x, full_matrices=full_matrices)
+    return _looped((*loops, "svd"), "t->trt", x)
+
+
+def svdvals(x: Any) -> Any:
+    """The singular values."""
+    loops = ("svd", f"svd_{'m' if x.shape[-2] < x.shape[-1] else 'n'}")
+    if not any(hasattr(_LOOPS, loop) for loop in loops):
+        return np.linalg.svd(x, compute_uv=False)
+    return _looped((*loops, "svd"), "t->r", x)
+
+
+def qr(x: Any, mode: str = "reduced") -> Any:
+    """An orthogonal matrix and a triangular one, whose product x is.
+
+    Args:
+        x: matrices.
+        mode: "reduced", or "complete" for a square Q.
+    """
+    if x.shape[-1] == 0 or x.shape[-2] == 0:  # which NumPy refuses in stacks
+        rows = x.shape[-2] if mode == "complete" else min(x.shape[-2:])
+        q = np.broadcast_to(np.eye(x.shape[-2], rows, dtype=x.dtype), (*x.shape[:-1], rows))
+        return q.copy(), np.zeros((*x.shape[:-2], rows, x.shape[-1]), x.dtype)
+    return tuple(np.linalg.qr(x, mode))
+
+
+def triangular_solve(a: Any, b: Any, upper: bool, unit: bool = False) -> Any:
+    """What triangular matrices have to be multiplied by from the right to be ``b``; of singular
+    ones infinite, or NaN.
+
+    Args:
+        a: of which one triangle is read.
+        b: with as many rows.
+        upper: whether that is the upper one.
+        unit: whether the diagonal counts as ones, and is not read.
+    """
+    n = a.shape[-1]
+    if n > _BLOCK:
+        half = n // 2
+        first, last = (..., slice(None, half)), (..., slice(half, None))
+        top, low = (..., slice(None, half), slice(None)), (..., slice(half, None), slice(None))
+        if upper:
+            x2 = triangular_solve(a[low][last], b[low], upper, unit)
+            rest = b[top] - np.matmul(a[top][last], x2)
+            x1 = triangular_solve(a[top][first], rest, upper, unit)
+        else:
+            x1 = triangular_solve(a[top][first], b[top], upper, unit)
+            rest = b[low] - np.matmul(a[low][first], x1)
+            x2 = triangular_solve(a[low][last], rest, upper, unit)
+        lead = x1.shape[:-2]
+        if x2.shape[:-2] != lead:
+            lead = np.broadcast_shapes(lead, x2.shape[:-2])
+            x1, x2 = (np.broadcast_to(x, (*lead, *x.shape[-2:])) for x in (x1, x2))
+        return np.concatenate([x1, x2], axis=-2)
+    if n <= _TINY:
+        return _substituted(a, b, upper, unit)
+    part = np.triu(a) if upper else np.tril(a)
+    if unit:
+        part = np.where(np.eye(n, dtype=bool), part.dtype.type(1), part)
+    if upper:
+        found = _looped(("solve", "solve"), "tt->t", part, b)
+    else:  # upper from the other end: then LAPACK finds nothing to exchange
+        found = _looped(("solve", "solve"), "tt->t", part[..., ::-1, ::-1], b[..., ::-1, :])
+        found = found[..., ::-1, :]
+    return _substituted(a, b, upper, unit) if np.isnan(found).any() else found
+
+
+def _substituted(a: Any, b: Any, upper: bool, unit: bool) -> Any:
+    """The same, row by row for all matrices at once."""
+    n = a.shape[-1]
+    lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    x = np.empty((*lead, *b.shape[-2:]), b.dtype)
+    with np.errstate(all="ignore"):
+        for i in reversed(range(n)) if upper else range(n):
+            known = slice(i + 1, None) if upper else slice(None, i)
+            row = b[..., i, :]
+            if a[..., i, known].shape[-1]:
+                row = row - np.matmul(a[..., i : i + 1, known], x[..., known, :])[..., 0, :]
+            x[..., i, :] = row if unit else row / a[..., i, i, None]
+    return x
+
+
+def lu(x: Any) -> Any:
+    """Triangular factors of matrices whose rows are exchanged, both in one matrix.
+
+    Returns:
+        the factors, the row that each row was exchanged with, counted from 1, and for each matrix
+        the first zero on the diagonal of U, counted from 1; 0 where there is none.
+    """
+    m, n = x.shape[-2:]
+    count = min(m, n)
+    a = np.array(x.reshape(-1, m, n))
+    pivots = np.empty((len(a), count), np.int32)
+    each = np.arange(len(a))
+    with np.errstate(all="ignore"):
+        for start in range(0, count, _BLOCK):
+            end = min(start + _BLOCK, count)
+            for j in range(start, end):
+                chosen = np.abs(a[:, j:, j]).argmax(-1) + j
+                pivots[:, j] = chosen + 1
+                if (chosen != j).any():
+                    kept = a[:, j].copy()
+                    a[:, j] = a[each, chosen]
+                    a[each, chosen] = kept
+                pivot = a[:, j, j, None]
+                below = a[:, j + 1 :, j]
+                np.divide(below, pivot, out=below, where=pivot != 0)
+                right = a[:, j + 1 :, j + 1 : end]
+                right -= below[:, :, None] * a[:, j, None, j + 1 : end]
+            if end < n:
+                right = a[:, start:end, end:]
+                right[...] = triangular_solve(a[:, start:end, start:end], right, False, True)
+                a[:, end:, end:] -= np.matmul(a[:, end:, start:end], right)
+    zero = np.diagonal(a, axis1=-2, axis2=-1) == 0
+    infos = np.where(zero.any(-1), zero.argmax(-1) + 1, 0) if count else np.zeros(len(a))
+    lead = x.shape[:-2]
+    return a.reshape(x.shape), pivots.reshape(*lead, count), infos.astype(np.int32).reshape(lead)
+
+
+def permutations(pivots: Any, rows: int) -> Any:
+    """Where each row of a matrix was before rows were exchanged: of L U of :func:`lu`."""
+    flat = pivots.reshape(-1, pivots.shape[-1])
+    order = np.tile(np.arange(rows), (len(flat), 1))
+    each = np.arange(len(flat))
+    for j in range(flat.shape[-1]):
+        other = flat[:, j] - 1
+        kept = order[:, j].copy()
+        order[:, j] = order[each, other]
+        order[each, other] = kept
+    return order.reshape(*pivots.shape[:-1], rows)
+
+
+def cofactors(x: Any) -> Any:
+    """The matrices of cofactors, of singular matrices, too: the slopes of determinants."""
+    inverse = inv_or_nan(x)
+    found = det(x)[..., None, None] * np.swapaxes(inverse, -1, -2)
+    singular = ~np.isfinite(found).all(axis=(-2, -1)) & np.isfinite(x).all(axis=(-2, -1))
+    if singular.any():
+        found[singular] = _cofactors_by_svd(x[singular])
+    return found
+
+
+def _cofactors_by_svd(x: Any) -> Any:
+    u, s, vh = svd(x)
+    n = s.shape[-1]
+    others = np.where(np.eye(n, dtype=bool), s.dtype.type(1), s[..., None, :]).prod(-1)
+    sign = (det(u) * det(vh))[..., None, None]
+    return sign * np.matmul(u * others[..., None, :], vh).conj()
