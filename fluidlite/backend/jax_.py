@@ -22,6 +22,7 @@ from jax.scipy import special
 
 from ..ground import state
 from ..ground.values import LoDTensor, LoDTensorArray, SelectedRows, on_host
+from ..kernels import linear_algebra
 from ..opdef.rank_table import RankTable
 from . import jax_linalg, numpy_
 
@@ -226,7 +227,6 @@ xp.empty_like = jnp.zeros_like
 xp.erf = special.erf
 xp.erfc = special.erfc
 xp.in_range = in_range
-xp.linalg = jax_linalg
 xp.matmul = matmul
 xp.scatter_add = scatter_add
 xp.scatter_set = scatter_set
@@ -234,6 +234,8 @@ xp.segment_argmax = segment_argmax
 xp.segment_max = segment_max
 xp.segment_sum = segment_sum
 xp.windows = windows
+for _name in linear_algebra.NAMES:
+    setattr(xp, _name, getattr(jax_linalg, _name))
 
 
 def number_of(seed: int, *counters: int | str) -> int:

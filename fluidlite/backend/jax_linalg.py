@@ -100,7 +100,7 @@ def lu(x: Any) -> Any:
     return factors, pivots.astype("int32") + 1, infos
 
 
-def permutations(pivots: Any, rows: int) -> Any:
+def row_permutations(pivots: Any, rows: int) -> Any:
     """Where each row of a matrix was before rows were exchanged: of L U of :func:`lu`."""
     return lax.linalg.lu_pivots_to_permutation(pivots - 1, rows)
 

@@ -264,7 +264,6 @@ xp.complex_of = complex_of
 xp.imag = imag
 xp.real = real
 xp.in_range = in_range
-xp.linalg = linear_algebra
 xp.scatter_add = scatter_add
 xp.scatter_set = scatter_set
 xp.segment_sum = segment_sum
@@ -277,6 +276,8 @@ xp.windows = windows
 xp.erf = erf
 xp.erfc = erfc
 xp.zeros_like = zeros_like
+for _name in linear_algebra.NAMES:
+    setattr(xp, _name, getattr(linear_algebra, _name))
 
 
 def generators(seed: int, *counters: int | str) -> Callable[[int], np.random.Generator]:

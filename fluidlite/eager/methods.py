@@ -31,6 +31,10 @@ from ..functions.elementary import (
     isfinite, isinf, isnan, log, log10, log1p, log2, neg, reciprocal, round, rsqrt, scale,
     sigmoid, sign, sin, sinh, sqrt, square, tan, tanh, trunc,
 )  # fmt: skip
+from ..functions.linear_algebra import (
+    cholesky, cholesky_solve, cond, corrcoef, cov, eigvalsh, householder_product, inverse, lstsq,
+    lu, lu_unpack, matrix_power, multi_dot, pca_lowrank, pinv, qr, solve,
+)  # fmt: skip
 from ..functions.noise import cauchy_like, geometric_like
 from ..functions.numeric import (
     combinations, cumulative_trapezoid, frexp, gcd, heaviside, lcm, ldexp, logcumsumexp,
@@ -337,6 +341,24 @@ class Methods(SharedMethods):
     nanmedian = nanmedian
     nanquantile = nanquantile
     renorm = renorm
+
+    cholesky = cholesky
+    cholesky_solve = cholesky_solve
+    cond = cond
+    corrcoef = corrcoef
+    cov = cov
+    eigvalsh = eigvalsh
+    householder_product = householder_product
+    inverse: ClassVar[Function] = inverse
+    lstsq = lstsq
+    lu = lu
+    lu_unpack = lu_unpack
+    matrix_power = matrix_power
+    multi_dot = multi_dot
+    pca_lowrank = pca_lowrank
+    pinv = pinv
+    qr = qr
+    solve = solve
 
     cauchy_: Final = in_place(cauchy_like)
     geometric_: Final = in_place(geometric_like)

@@ -17,6 +17,7 @@ import numpy as np
 from ..backend import numpy_
 from ..errors import FluidError, UnsupportedError
 from ..ground.values import LoDTensor
+from ..kernels import linear_algebra
 from . import library
 from .kernels import KernelClass
 
@@ -27,7 +28,7 @@ _OWN = {
         *("add_at", "add_rows", "erf", "erfc", "in_range", "scatter_add", "scatter_set"),
         *("segment_argmax", "segment_max", "segment_sum", "windows"),
     )
-}
+} | {name: getattr(linear_algebra, name) for name in linear_algebra.NAMES}
 _OF_NAMESPACE = re.compile(r"\bxp\.(\w+)")
 _PACKAGE = __name__.partition(".")[0]
 

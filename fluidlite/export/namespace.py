@@ -11,8 +11,10 @@ import numpy as np
 
 from ..backend import numpy_
 from ..errors import UnsupportedError
+from ..kernels import linear_algebra
 from ..onnx.namespace import has_traced
 from ..onnx.tracing import TracedArray, traced
+from ..opdef.spec import spec
 from . import library
 from .statements import SourceGraph
 
@@ -32,6 +34,8 @@ def namespace(graph: SourceGraph, writable: bool = False) -> SimpleNamespace:
     xp = SimpleNamespace(**vars(numpy_.xp))
     for name in (*_OWN, "add_rows", "windows", "erf", "erfc"):
         setattr(xp, name, _either(graph, getattr(numpy_, name)))
+    for name in linear_algebra.NAMES:
+        setattr(xp, name, _of_matrices(graph, getattr(linear_algebra, name)))
     for name in ("matmul", "zeros_like", "take_along_axis"):
         setattr(xp, name, getattr(np, name))
     xp.sum = _total
@@ -53,6 +57,32 @@ def _either(graph: SourceGraph, function: Any) -> Any:
         return function(*args, **named)
 
     return call
+
+
+def _of_matrices(graph: SourceGraph, function: Any) -> Any:
+    """A function of matrices, with the source of it in the file."""
+
+    def call(*args: Any, **named: Any) -> Any:
+        if not has_traced(args):
+            return function(*args, **named)
+        results = function(*map(_regular, args), **named)
+        several = isinstance(results, tuple)
+        count = len(results) if several else 1
+        made = graph.innermost.helper(function, *args, outputs=count, **named)
+        for value, array in zip(made if several else [made], results if several else [results]):
+            value.spec = spec(array.shape, array.dtype)
+        return made
+
+    return call
+
+
+def _regular(value: Any) -> Any:
+    """An array in the place of one that is traced, for which nothing fails."""
+    if not isinstance(value, TracedArray):
+        return value
+    if np.dtype(value.dtype).kind in "iu":
+        return np.ones(value.shape, value.dtype)
+    return np.zeros(value.shape, value.dtype) + np.eye(*value.shape[-2:], dtype=value.dtype)
 
 
 def _total(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:

@@ -203,6 +203,12 @@ class VariableMethods(Arithmetic):
     def ceil_(self, name: str | None = None) -> Variable:
         """The smallest integer that is not below x, in place."""
 
+    def cholesky(self, upper: bool = False, name: str | None = None) -> Variable:
+        """Triangular matrices whose products with their transposes are symmetric positive definite"""
+
+    def cholesky_solve(self, y: Any, upper: bool = False, name: str | None = None) -> Variable:
+        """What symmetric positive definite matrices are multiplied by to give others, by their"""
+
     def chunk(self, chunks: int, axis: int = 0, name: str | None = None) -> list[Variable]:
         """``chunks`` parts of one size along a dimension."""
 
@@ -221,11 +227,17 @@ class VariableMethods(Arithmetic):
     def concat(self, axis: int = 0, name: str | None = None) -> Variable:
         """Tensors, one behind the other along a dimension."""
 
+    def cond(self, p: float | str | None = None, name: str | None = None) -> Variable:
+        """How much larger a relative error of a solution may be than that of the right side."""
+
     def conj(self, name: str | None = None) -> Variable:
         """The conjugates of complex numbers, whose imaginary parts have the other sign; real numbers"""
 
     def contiguous(self) -> Variable:
         """The tensor; a copy where it is a view whose elements lie apart."""
+
+    def corrcoef(self, rowvar: bool = True, name: str | None = None) -> Variable:
+        """The correlations of variables, in [-1, 1]."""
 
     def cos(self, name: str | None = None) -> Variable:
         """The cosine of x."""
@@ -241,6 +253,9 @@ class VariableMethods(Arithmetic):
 
     def count_nonzero(self, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> Variable:
         """How many elements are not 0."""
+
+    def cov(self, rowvar: bool = True, ddof: bool = True, fweights: Variable | None = None, aweights: Variable | None = None, name: str | None = None) -> Variable:
+        """The covariances of variables."""
 
     def cpu(self) -> Any:
         """The tensor: there is one place."""
@@ -317,6 +332,9 @@ class VariableMethods(Arithmetic):
 
     def dot(self, y: Any, name: str | None = None) -> Variable:
         """The sum of the products of the elements, along the last dimension."""
+
+    def eigvalsh(self, UPLO: str = "L", name: str | None = None) -> Variable:
+        """Eigenvalues of symmetric matrices, the least first."""
 
     def element_size(self) -> int:
         """How many bytes an element has."""
@@ -450,6 +468,9 @@ class VariableMethods(Arithmetic):
     def histogram(self, bins: int = 100, min: float = 0, max: float = 0, name: str | None = None) -> Variable:
         """How many elements lie in each of some intervals of one length."""
 
+    def householder_product(self, tau: Any, name: str | None = None) -> Variable:
+        """The first columns of products of reflections, 1 - t v v', as LAPACK's ``geqrf`` gives them."""
+
     def hypot(self, y: Any, name: str | None = None) -> Variable:
         """The length of the long side of right-angled triangles."""
 
@@ -503,6 +524,9 @@ class VariableMethods(Arithmetic):
 
     def inner(self, y: Any, name: str | None = None) -> Variable:
         """Products of the vectors along the last dimensions; of one element with what the other is."""
+
+    def inverse(self, name: str | None = None) -> Variable:
+        """The inverses of square matrices."""
 
     def is_empty(self, name: str | None = None) -> Variable:
         """Whether x has no elements."""
@@ -627,6 +651,15 @@ class VariableMethods(Arithmetic):
     def logsumexp(self, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> Variable:
         """The logarithm of the sum of e^x, without overflow."""
 
+    def lstsq(self, y: Any, rcond: float | None = None, driver: str | None = None, name: str | None = None) -> tuple[Variable, Variable, Variable, Variable]:
+        """The solutions of linear equations whose errors are least in their squares, with the sums of"""
+
+    def lu(self, pivot: bool = True, get_infos: bool = False, name: str | None = None) -> tuple[Variable, ...]:
+        """The triangular factors of matrices whose rows are exchanged, both in one matrix, and with"""
+
+    def lu_unpack(self, y: Any, unpack_ludata: bool = True, unpack_pivots: bool = True, name: str | None = None) -> tuple[Variable, Variable, Variable]:
+        """The matrix that exchanges rows, and the two triangular factors that ``lu`` gives in one."""
+
     def masked_fill(self, mask: Any, value: Other, name: str | None = None) -> Variable:
         """x with a number, or a tensor of one element, where a mask holds; both in the type of x."""
 
@@ -638,6 +671,9 @@ class VariableMethods(Arithmetic):
 
     def matmul(self, y: Any, transpose_x: bool = False, transpose_y: bool = False, name: str | None = None) -> Variable:
         """The product of matrices, of stacks of them, or of vectors."""
+
+    def matrix_power(self, n: int, name: str | None = None) -> Variable:
+        """Square matrices multiplied by themselves."""
 
     def max(self, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> Variable:
         """The largest element, over some dimensions or all; each of equal ones gets the gradient."""
@@ -671,6 +707,9 @@ class VariableMethods(Arithmetic):
 
     def moveaxis(self, source: Numbers, destination: Numbers, name: str | None = None) -> Variable:
         """x with some dimensions moved to other places."""
+
+    def multi_dot(self, name: str | None = None) -> Variable:
+        """The product of several matrices, in the order of least work."""
 
     def multigammaln(self, p: int, name: str | None = None) -> Variable:
         """The logarithm of the gamma function of symmetric positive matrices with p rows."""
@@ -745,6 +784,12 @@ class VariableMethods(Arithmetic):
     def outer(self, y: Any, name: str | None = None) -> Variable:
         """The products of every element of x with every element of y."""
 
+    def pca_lowrank(self, q: int | None = None, center: bool = True, niter: int = 2, name: str | None = None) -> tuple[Variable, Variable, Variable]:
+        """The largest singular values of matrices and what belongs to them, from random directions"""
+
+    def pinv(self, rcond: float | Variable = 1e-15, hermitian: bool = False, name: str | None = None) -> Variable:
+        """The inverses of matrices on what they reach (Moore and Penrose)."""
+
     def polar(self, angle: Any, name: str | None = None) -> Variable:
         """Complex numbers of their distances from 0 and their angles."""
 
@@ -768,6 +813,9 @@ class VariableMethods(Arithmetic):
 
     def put_along_axis_(self, indices: Any, values: float | Variable, axis: int, reduce: str = "assign", include_self: bool = True, broadcast: bool = True) -> Variable:
         """A tensor with other elements at indices along a dimension, in place."""
+
+    def qr(self, mode: str = "reduced", name: str | None = None) -> Variable | tuple[Variable, Variable]:
+        """Matrices whose columns are orthogonal, and triangular ones; their products are x."""
 
     def quantile(self, q: float | Sequence[float] | Variable, axis: Axes = None, keepdim: bool = False) -> Variable:
         """The value below which a share of the elements lies, interpolated between two, float64."""
@@ -883,6 +931,9 @@ class VariableMethods(Arithmetic):
 
     def slice(self, axes: Sequence[int], starts: Numbers, ends: Numbers, name: str | None = None) -> Variable:
         """The elements from some places up to others."""
+
+    def solve(self, y: Any, name: str | None = None) -> Variable:
+        """What square matrices are multiplied by to give others: the solutions of linear equations."""
 
     def sort(self, axis: int = -1, descending: bool = False, name: str | None = None) -> Variable:
         """x with its elements in order along a dimension."""

@@ -11,12 +11,23 @@ import numpy as np
 
 from ..errors import OpError
 
-#: NumPy's loops over LAPACK.  Its public functions compute float32 in double precision, which takes
-#: twice the time, and say nothing about the other matrices of a stack when one is singular.
-_LOOPS = getattr(np.linalg, "_umath_linalg", None)
+#: what kernels call as functions of their array namespace
+NAMES = (
+    *("cholesky", "cofactors", "det", "eig", "eigh", "eigvals", "eigvalsh", "inv", "inv_or_nan"),
+    *("lu", "qr", "row_permutations", "slogdet", "solve", "svd", "svdvals", "triangular_solve"),
+    "turned",
+)
 _BLOCK = 64  # columns from which on products of blocks do most of the work
 _TINY = 4  # rows up to which a substitution row by row, for all matrices at once, is faster
-_TYPES = {"float32": "f", "float64": "d", "complex64": "F", "complex128": "D"}
+
+
+def _loop(name: str) -> Any:
+    """A loop of NumPy over LAPACK; None where this version has none of that name.
+
+    The public functions compute float32 in double precision, which takes twice the time, and say
+    nothing about the other matrices of a stack where one is singular.
+    """
+    return getattr(getattr(np.linalg, "_umath_linalg", None), name, None)
 
 
 def _looped(names: tuple[str, ...], form: str, *arrays: Any) -> Any:
@@ -28,12 +39,12 @@ def _looped(names: tuple[str, ...], form: str, *arrays: Any) -> Any:
             for its complex type.
         arrays: the operands.
     """
-    own = _TYPES[arrays[0].dtype.name]
+    own = arrays[0].dtype.char
     types = {"t": own, "r": own.lower(), "c": own.upper()}
-    signature = "".join(types.get(letter, letter) for letter in form)
+    signature = "".join([types.get(letter, letter) for letter in form])
     with np.errstate(all="ignore"):
         for name in names[:-1]:
-            loop = getattr(_LOOPS, name, None)
+            loop = _loop(name)
             if loop is not None:
                 return loop(*arrays, signature=signature)
         return getattr(np.linalg, names[-1])(*arrays)
@@ -82,7 +93,9 @@ def solve(a: Any, b: Any) -> Any:
         OpError: a matrix is singular.
     """
     found = _looped(("solve", "solve"), "tt->t", a, b)
-    return _need_result(found, _alike(a, found), "matrices that have an inverse, got a singular one")
+    return _need_result(
+        found, _alike(a, found), "matrices that have an inverse, got a singular one"
+    )
 
 
 def _alike(a: Any, found: Any) -> Any:
@@ -113,7 +126,7 @@ def slogdet(x: Any) -> Any:
 def eigh(x: Any, upper: bool = False) -> Any:
     """Eigenvalues and eigenvectors of symmetric matrices, of which one triangle is read."""
     loop = "eigh_up" if upper else "eigh_lo"
-    if getattr(_LOOPS, loop, None) is None:
+    if _loop(loop) is None:
         return np.linalg.eigh(x, "U" if upper else "L")
     return _looped((loop, "eigh"), "t->rt", x)
 
@@ -121,7 +134,7 @@ def eigh(x: Any, upper: bool = False) -> Any:
 def eigvalsh(x: Any, upper: bool = False) -> Any:
     """Eigenvalues of symmetric matrices, of which one triangle is read."""
     loop = "eigvalsh_up" if upper else "eigvalsh_lo"
-    if getattr(_LOOPS, loop, None) is None:
+    if _loop(loop) is None:
         return np.linalg.eigvalsh(x, "U" if upper else "L")
     return _looped((loop, "eigvalsh"), "t->r", x)
 
@@ -140,7 +153,7 @@ def svd(x: Any, full_matrices: bool = False) -> Any:
     """U, the singular values and the conjugate transpose of V."""
     kind, wide = "f" if full_matrices else "s", "m" if x.shape[-2] < x.shape[-1] else "n"
     loops = (f"svd_{kind}", f"svd_{wide}_{kind}")
-    if not any(hasattr(_LOOPS, loop) for loop in loops):
+    if all(_loop(loop) is None for loop in loops):
         return np.linalg.svd(x, full_matrices=full_matrices)
     return _looped((*loops, "svd"), "t->trt", x)
 
@@ -148,7 +161,7 @@ def svd(x: Any, full_matrices: bool = False) -> Any:
 def svdvals(x: Any) -> Any:
     """The singular values."""
     loops = ("svd", f"svd_{'m' if x.shape[-2] < x.shape[-1] else 'n'}")
-    if not any(hasattr(_LOOPS, loop) for loop in loops):
+    if all(_loop(loop) is None for loop in loops):
         return np.linalg.svd(x, compute_uv=False)
     return _looped((*loops, "svd"), "t->r", x)
 
@@ -201,11 +214,11 @@ def triangular_solve(a: Any, b: Any, upper: bool, unit: bool = False) -> Any:
     if unit:
         part = np.where(np.eye(n, dtype=bool), part.dtype.type(1), part)
     if upper:
-        found = _looped(("solve", "solve"), "tt->t", part, b)
+        x = _looped(("solve", "solve"), "tt->t", part, b)
     else:  # upper from the other end: then LAPACK finds nothing to exchange
-        found = _looped(("solve", "solve"), "tt->t", part[..., ::-1, ::-1], b[..., ::-1, :])
-        found = found[..., ::-1, :]
-    return _substituted(a, b, upper, unit) if np.isnan(found).any() else found
+        x = _looped(("solve", "solve"), "tt->t", part[..., ::-1, ::-1], b[..., ::-1, :])
+        x = x[..., ::-1, :]
+    return _substituted(a, b, upper, unit) if np.isnan(x).any() else x
 
 
 def _substituted(a: Any, b: Any, upper: bool, unit: bool) -> Any:
@@ -234,7 +247,7 @@ def lu(x: Any) -> Any:
     count = min(m, n)
     a = np.array(x.reshape(-1, m, n))
     pivots = np.empty((len(a), count), np.int32)
-    each = np.arange(len(a))
+    matrix = np.arange(len(a))
     with np.errstate(all="ignore"):
         for start in range(0, count, _BLOCK):
             end = min(start + _BLOCK, count)
@@ -243,8 +256,8 @@ def lu(x: Any) -> Any:
                 pivots[:, j] = chosen + 1
                 if (chosen != j).any():
                     kept = a[:, j].copy()
-                    a[:, j] = a[each, chosen]
-                    a[each, chosen] = kept
+                    a[:, j] = a[matrix, chosen]
+                    a[matrix, chosen] = kept
                 pivot = a[:, j, j, None]
                 below = a[:, j + 1 :, j]
                 np.divide(below, pivot, out=below, where=pivot != 0)
@@ -260,27 +273,27 @@ def lu(x: Any) -> Any:
     return a.reshape(x.shape), pivots.reshape(*lead, count), infos.astype(np.int32).reshape(lead)
 
 
-def permutations(pivots: Any, rows: int) -> Any:
+def row_permutations(pivots: Any, rows: int) -> Any:
     """Where each row of a matrix was before rows were exchanged: of L U of :func:`lu`."""
     flat = pivots.reshape(-1, pivots.shape[-1])
     order = np.tile(np.arange(rows), (len(flat), 1))
-    each = np.arange(len(flat))
+    matrix = np.arange(len(flat))
     for j in range(flat.shape[-1]):
         other = flat[:, j] - 1
         kept = order[:, j].copy()
-        order[:, j] = order[each, other]
-        order[each, other] = kept
+        order[:, j] = order[matrix, other]
+        order[matrix, other] = kept
     return order.reshape(*pivots.shape[:-1], rows)
 
 
 def cofactors(x: Any) -> Any:
     """The matrices of cofactors, of singular matrices, too: the slopes of determinants."""
     inverse = inv_or_nan(x)
-    found = det(x)[..., None, None] * np.swapaxes(inverse, -1, -2)
-    singular = ~np.isfinite(found).all(axis=(-2, -1)) & np.isfinite(x).all(axis=(-2, -1))
+    minors = det(x)[..., None, None] * np.swapaxes(inverse, -1, -2)
+    singular = ~np.isfinite(minors).all(axis=(-2, -1)) & np.isfinite(x).all(axis=(-2, -1))
     if singular.any():
-        found[singular] = _cofactors_by_svd(x[singular])
-    return found
+        minors[singular] = _cofactors_by_svd(x[singular])
+    return minors
 
 
 def _cofactors_by_svd(x: Any) -> Any:

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 
 from ..backend import numpy_
+from ..errors import UnsupportedError
+from ..kernels import linear_algebra
 from .graph import OnnxGraph
 from .rearranging import places_of
 from .tracing import REDUCED_AT, TracedArray
@@ -37,6 +39,8 @@ def namespace(graph: OnnxGraph, writable: bool = False) -> SimpleNamespace:
     xp = SimpleNamespace(**vars(numpy_.xp))
     for name, form in _OWN.items():
         setattr(xp, name, _either(graph, getattr(numpy_.xp, name), form))
+    for name in linear_algebra.NAMES:
+        setattr(xp, name, _either(graph, getattr(linear_algebra, name), _refused))
     if writable:
         for name in ("zeros", "empty", "full", "ones"):
             setattr(xp, name, _made(graph, getattr(np, name)))
@@ -50,6 +54,10 @@ def _either(graph: OnnxGraph, plain: Any, form: Callable[..., Any]) -> Any:
         return plain(*args, **named)
 
     return function
+
+
+def _refused(graph: OnnxGraph, *args: Any, **named: Any) -> Any:
+    raise UnsupportedError("runtimes decompose no matrices")
 
 
 def _made(graph: OnnxGraph, plain: Any) -> Any:

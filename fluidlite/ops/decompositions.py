@@ -55,10 +55,12 @@ class qr(OfMatrices):
 
     def run(self, xp: Any, X: Array) -> Arrays:
         if self.mode == "r":
-            return xp.zeros((0,), X.dtype), xp.linalg.qr(X)[1]
-        return xp.linalg.qr(X, self.mode)
+            return xp.zeros((0,), X.dtype), xp.qr(X)[1]
+        return xp.qr(X, self.mode)
 
-    def grad(self, f: Any, X: Value, Q: Value, R: Value, dQ: Value = None, dR: Value = None) -> Rules:
+    def grad(
+        self, f: Any, X: Value, Q: Value, R: Value, dQ: Value = None, dR: Value = None
+    ) -> Rules:
         def dX():
             m, n = X.shape[-2:]
             if self.mode == "complete" and m > n:
@@ -125,7 +127,7 @@ class svd(OfMatrices):
         )
 
     def run(self, xp: Any, X: Array) -> Arrays:
-        return xp.linalg.svd(X, self.full_matrices)
+        return xp.svd(X, self.full_matrices)
 
     def grad(
         self,
@@ -204,7 +206,7 @@ class eigh(OfMatrices):
         return X.with_shape(X.shape[:-1]), X
 
     def run(self, xp: Any, X: Array) -> Arrays:
-        return xp.linalg.eigh(X, self.UPLO != "L")
+        return xp.eigh(X, self.UPLO != "L")
 
     def grad(
         self,
@@ -249,7 +251,7 @@ class eigvalsh(OfMatrices):
         return X.with_shape(X.shape[:-1]), None
 
     def run(self, xp: Any, X: Array) -> Arrays:
-        return xp.linalg.eigvalsh(X, self.UPLO != "L"), None
+        return xp.eigvalsh(X, self.UPLO != "L"), None
 
     def grad(self, f: Any, X: Value, dEigenvalues: Value) -> Rules:
         def dX():
@@ -284,7 +286,7 @@ class lu(OfMatrices):
         return X, spec([*batch, least(m, n)], DType.INT32), spec(batch or [1], DType.INT32)
 
     def run(self, xp: Any, X: Array) -> Arrays:
-        factors, pivots, infos = xp.linalg.lu(X)
+        factors, pivots, infos = xp.lu(X)
         return factors, pivots, infos if infos.ndim else infos.reshape(1)
 
     def grad(self, f: Any, Out: Value, Pivots: Value, dOut: Value) -> Rules:
@@ -310,11 +312,11 @@ class lu(OfMatrices):
             inner = lower(f, f.matmul(unit, d_low, transpose_X=True), -1)
             inner = inner + upper(f, f.matmul(d_up, upper(f, up), transpose_Y=True))
             left = f.triangular_solve(low, inner, upper=False, transpose=True, unitriangular=True)
-            found = turned(f, f.triangular_solve(up, turned(f, left), upper=True))
+            slope = turned(f, f.triangular_solve(up, turned(f, left), upper=True))
             last = len(Out.shape) - 1
-            found = _joined(f, _joined(f, found, across, last), down, last - 1)
+            slope = _joined(f, _joined(f, slope, across, last), down, last - 1)
             order, *_ = f.lu_unpack(Out, Pivots, unpack_ludata=False)
-            return f.matmul(order, found)
+            return f.matmul(order, slope)
 
         return dict(X=dX)
 
@@ -362,7 +364,7 @@ class lu_unpack(OfMatrices):
         k = min(m, n)
         order = low = up = xp.zeros((0,), X.dtype)
         if self.unpack_pivots:
-            places = xp.linalg.permutations(Pivots, m)
+            places = xp.row_permutations(Pivots, m)
             same = places[..., None, :] == xp.arange(m)[:, None]
             order = xp.asarray(same, X.dtype)
         if self.unpack_ludata:

@@ -37,15 +37,15 @@ class pseudo_inverse(OfMatrices):
         if not X.size:
             return xp.swapaxes(X, -1, -2)
         if self.hermitian:
-            s, u = xp.linalg.eigh(X)
-            vh = xp.linalg.turned(u)
+            s, u = xp.eigh(X)
+            vh = xp.turned(u)
         else:
-            u, s, vh = xp.linalg.svd(X)
+            u, s, vh = xp.svd(X)
         size = xp.abs(s)
         kept = size > self.rcond * size.max(-1, keepdims=True)
         inverse = xp.where(kept, 1 / xp.where(kept, s, 1), 0)
         inverse = xp.asarray(inverse, X.dtype)[..., None, :]
-        return xp.matmul(xp.linalg.turned(vh) * inverse, xp.linalg.turned(u))
+        return xp.matmul(xp.turned(vh) * inverse, xp.turned(u))
 
     def grad(self, f: Any, X: Value, Out: Value, dOut: Value) -> Rules:
         def dX():
@@ -114,20 +114,20 @@ class lstsq(OfMatrices):
 
     def run(self, xp: Any, X: Array, Y: Array) -> Arrays:
         m, n = X.shape[-2:]
-        u, s, vh = xp.linalg.svd(X)
+        u, s, vh = xp.svd(X)
         part = self.rcond if self.rcond > 0 else float(xp.finfo(X.dtype).eps) * max(m, n)
-        kept = s > part * s.max(-1, keepdims=True, initial=0)
-        scale = xp.where(kept, 1 / xp.where(kept, s, 1), 0)[..., None]
-        inner = xp.matmul(xp.linalg.turned(u), Y) * xp.asarray(scale, X.dtype)
-        found = xp.matmul(xp.linalg.turned(vh), inner)
+        counts = s > part * s.max(-1, keepdims=True, initial=0)
+        scale = xp.where(counts, 1 / xp.where(counts, s, 1), 0)[..., None]
+        inner = xp.matmul(xp.turned(u), Y) * xp.asarray(scale, X.dtype)
+        solution = xp.matmul(xp.turned(vh), inner)
         empty = xp.zeros((0,), X.dtype)
         rank = xp.zeros((0,), "int32")
         if self.driver != "gels":
-            rank = xp.asarray(kept.sum(-1), "int32")
+            rank = xp.asarray(counts.sum(-1), "int32")
         errors = empty
         if m > n:
-            errors = xp.sum(xp.abs(Y - xp.matmul(X, found)) ** 2, axis=-2)
-        return found, errors, rank, s if self.gives_values else empty
+            errors = xp.sum(xp.abs(Y - xp.matmul(X, solution)) ** 2, axis=-2)
+        return solution, errors, rank, s if self.gives_values else empty
 
     def grad(
         self,
@@ -198,7 +198,7 @@ class matrix_rank(OfMatrices):
     def run(self, xp: Any, X: Array, TolTensor: Array) -> Array:
         if not X.size:
             return xp.zeros(X.shape[:-2], "int32")
-        values = xp.linalg.eigvalsh(X) if self.hermitian else xp.linalg.svdvals(X)
+        values = xp.eigvalsh(X) if self.hermitian else xp.svdvals(X)
         size = xp.abs(values)
         if TolTensor is not None:
             bound = TolTensor[..., None]

@@ -54,7 +54,7 @@ class inverse(OfMatrices):
         return Input
 
     def run(self, xp: Any, Input: Array) -> Array:
-        return xp.linalg.inv(Input)
+        return xp.inv(Input)
 
     def grad(self, f: Any, Output: Value, dOutput: Value) -> Rules:
         def dInput():
@@ -68,7 +68,7 @@ class inverse_or_zero(inverse):
     """The inverses of the matrices in the last two dimensions of Input, zeros for singular ones."""
 
     def run(self, xp: Any, Input: Array) -> Array:
-        found = xp.linalg.inv_or_nan(Input)
+        found = xp.inv_or_nan(Input)
         numbers = xp.isfinite(Input).all((-2, -1), keepdims=True)
         return xp.where(xp.isnan(found) & numbers, xp.zeros_like(found), found)
 
@@ -89,7 +89,7 @@ class determinant(OfMatrices):
         return Input.with_shape(Input.shape[:-2])
 
     def run(self, xp: Any, Input: Array) -> Array:
-        return xp.linalg.det(Input)
+        return xp.det(Input)
 
     def grad(self, f: Any, Input: Value, dOut: Value) -> Rules:
         return dict(Input=lambda: to_matrices(f, dOut) * f.cofactors(Input))
@@ -108,7 +108,7 @@ class cofactors(OfMatrices):
         return X
 
     def run(self, xp: Any, X: Array) -> Array:
-        return xp.linalg.cofactors(X)
+        return xp.cofactors(X)
 
     def grad(self, f: Any, X: Value, Out: Value, dOut: Value) -> Rules:
         """From Out = det(X) X^-T; NaN where X is singular."""
@@ -139,7 +139,7 @@ class slogdeterminant(OfMatrices):
         return Input.with_shape((2, *Input.shape[:-2]))
 
     def run(self, xp: Any, Input: Array) -> Array:
-        return xp.stack(xp.linalg.slogdet(Input))
+        return xp.stack(xp.slogdet(Input))
 
     def grad(self, f: Any, Input: Value, dOut: Value) -> Rules:
         def dInput():
@@ -177,8 +177,8 @@ class solve(OfMatrices):
 
     def run(self, xp: Any, X: Array, Y: Array) -> Array:
         if is_of_vectors(X.shape, Y.shape):
-            return xp.linalg.solve(X, Y[..., None])[..., 0]
-        return xp.linalg.solve(X, Y)
+            return xp.solve(X, Y[..., None])[..., 0]
+        return xp.solve(X, Y)
 
     def grad(self, f: Any, X: Value, Y: Value, Out: Value, dOut: Value) -> Rules:
         vectors = is_of_vectors(X.shape, Y.shape)
@@ -246,7 +246,7 @@ class triangular_solve(OfMatrices):
     def run(self, xp: Any, X: Array, Y: Array) -> Array:
         x = xp.swapaxes(X, -1, -2) if self.transpose else X
         above = self.upper != self.transpose
-        return xp.linalg.triangular_solve(x, Y, above, self.unitriangular)
+        return xp.triangular_solve(x, Y, above, self.unitriangular)
 
     def grad(self, f: Any, X: Value, Y: Value, Out: Value, dOut: Value) -> Rules:
         def right():
@@ -282,7 +282,7 @@ class cholesky(OfMatrices):
         return X
 
     def run(self, xp: Any, X: Array) -> Array:
-        return xp.linalg.cholesky(X, self.upper)
+        return xp.cholesky(X, self.upper)
 
     def grad(self, f: Any, Out: Value, dOut: Value) -> Rules:
         def dX():

@@ -47,6 +47,7 @@ from ..functions.elementary import (
     increment, isfinite, isinf, isnan, log, log10, log1p, log2, neg, reciprocal, round, rsqrt,
     scale, sign, sin, sinh, sqrt, square, tan, tanh, trunc,
 )  # fmt: skip
+from ..functions.linear_algebra import cholesky, eigvalsh, inverse
 from ..functions.numeric import (
     combinations, cumulative_trapezoid, frexp, gcd, heaviside, lcm, ldexp, logcumsumexp,
     nextafter, trapezoid, vander,
@@ -117,7 +118,7 @@ if TYPE_CHECKING:
     from ..io import batch
     from . import (
         amp, base, callbacks, distributed, geometric, hapi, hub, incubate, inference, io, jit,
-        metric, onnx, profiler, static, sysconfig, utils,
+        linalg, metric, onnx, profiler, static, sysconfig, utils,
         vision,
     )  # fmt: skip
     from .distributed.parallel import DataParallel
@@ -136,7 +137,18 @@ give_names(
     },
     below=(
         *("amp", "base", "callbacks", "distributed", "geometric", "hapi", "hub", "incubate"),
-        *("inference", "io", "jit", "metric", "onnx", "profiler", "static", "sysconfig", "utils"),
+        *(
+            "inference",
+            "io",
+            "jit",
+            "linalg",
+            "metric",
+            "onnx",
+            "profiler",
+            "static",
+            "sysconfig",
+            "utils",
+        ),
         "vision",
     ),
 )

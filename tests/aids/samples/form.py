@@ -17,8 +17,8 @@ class Sample:
     size in every dimension.  ``order`` is the highest derivative that is checked (0: none); a
     number below 2 says ``why``.  ``outputs`` names the outputs to differentiate where that is not
     all float ones; ``tolerance`` is relative.  ``lods`` says how the rows of inputs form sequences:
-    offsets of each level by slot, in a list for a list of inputs.  ``symmetric`` names the inputs of
-    which the operator reads a triangle: derivatives are those of their symmetric parts.
+    offsets of each level by slot, in a list for a list of inputs.  ``symmetric`` names the inputs
+    of which the operator reads a triangle: derivatives are those of their symmetric parts.
     """
 
     inputs: dict[str, Any]

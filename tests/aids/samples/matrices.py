@@ -21,6 +21,11 @@ def triangular(rng, *shape):
     return rng.normal(size=shape) * 0.5 + 2 * np.eye(shape[-1])
 
 
+def reaching(rng, *shape):
+    """Matrices far from a lower rank."""
+    return rng.normal(size=shape) * 0.4 + 2 * np.eye(*shape[-2:])
+
+
 @samples("inverse", "inverse_or_zero", "determinant", "slogdeterminant")
 def of_square(rng, type):
     yield Sample(dict(Input=regular(rng, 3, 3)), order=3)
@@ -59,9 +64,7 @@ def triangular_solve(rng):
 @samples("cholesky")
 def cholesky(rng):
     for upper in (False, True):
-        yield Sample(
-            dict(X=definite(rng, 3, 3)), dict(upper=upper), order=3, symmetric=("X",)
-        )
+        yield Sample(dict(X=definite(rng, 3, 3)), dict(upper=upper), order=3, symmetric=("X",))
     yield Sample(dict(X=definite(rng, 2, 5, 5)), symmetric=("X",))
 
 
@@ -158,9 +161,9 @@ def lu_unpack(rng):
 
 @samples("pseudo_inverse")
 def pseudo_inverse(rng):
-    yield Sample(dict(X=rng.normal(size=[3, 3])), order=3, tolerance=1e-5)
-    yield Sample(dict(X=rng.normal(size=[2, 4, 3])), tolerance=1e-5, name="tall")
-    yield Sample(dict(X=rng.normal(size=[2, 3])), tolerance=1e-5, name="wide")
+    yield Sample(dict(X=reaching(rng, 3, 3)), order=3, tolerance=1e-5)
+    yield Sample(dict(X=reaching(rng, 2, 4, 3)), tolerance=1e-5, name="tall")
+    yield Sample(dict(X=reaching(rng, 2, 3)), tolerance=1e-5, name="wide")
     yield Sample(
         dict(X=definite(rng, 3, 3)), dict(hermitian=True), symmetric=("X",), name="symmetric"
     )
@@ -170,7 +173,7 @@ def pseudo_inverse(rng):
 def lstsq(rng):
     for name, m, n in (("tall", 4, 3), ("square", 3, 3), ("wide", 2, 4)):
         for driver in ("gels", "gelsy", "gelsd"):
-            x, y = rng.normal(size=[2, m, n]), rng.normal(size=[2, m, 2])
+            x, y = reaching(rng, 2, m, n), rng.normal(size=[2, m, 2])
             yield Sample(
                 dict(X=x, Y=y), dict(driver=driver), tolerance=1e-5, name=f"{name}_{driver}"
             )

@@ -1,0 +1,140 @@
+"""What operators on stacks of matrices compute, refuse, and say of degenerate ones."""
+
+import numpy as np
+import pytest
+
+import fluidlite.paddle as paddle
+from fluidlite.errors import DTypeError, OpError, ShapeError, UnsupportedError
+from fluidlite.kernels import linear_algebra
+
+RNG = np.random.default_rng(0)
+linalg = paddle.linalg
+
+
+def tensor(value, **how):
+    return paddle.to_tensor(np.asarray(value), **how)
+
+
+@pytest.mark.parametrize("shape", [(5, 5), (2, 130, 130), (3, 7, 70), (2, 90, 65), (0, 3, 3)])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_rows_are_exchanged_so_that_two_triangles_give_the_matrix(shape, dtype):
+    x = RNG.normal(size=shape).astype(dtype)
+    order, low, up = linalg.lu_unpack(*linalg.lu(tensor(x)))
+    assert low.numpy().dtype == dtype and abs(low.numpy()).max(initial=0) <= 1
+    near = 1e-4 if dtype == "float32" else 1e-12
+    np.testing.assert_allclose((order @ low @ up).numpy(), x, near, near)
+
+
+@pytest.mark.parametrize("n", [1, 3, 20, 200])
+@pytest.mark.parametrize("upper, unit", [(True, False), (False, False), (True, True), (False, True)])
+def test_triangles_are_solved_for_of_any_size(n, upper, unit):
+    x = RNG.normal(size=[2, 1, n, n]) / n + 2 * np.eye(n)
+    y = RNG.normal(size=[3, n, 4])
+    found = linear_algebra.triangular_solve(x, y, upper, unit)
+    part = np.triu(x) if upper else np.tril(x)
+    part = np.where(np.eye(n) == 1, 1.0, part) if unit else part
+    np.testing.assert_allclose(part @ found, np.broadcast_to(y, found.shape), 0, 1e-12)
+
+
+@pytest.mark.parametrize("rank", [0, 1, 2, 3])
+def test_cofactors_are_there_at_any_rank(rank):
+    x = RNG.normal(size=[3, rank]) @ RNG.normal(size=[rank, 3])
+    expected = [
+        [(-1) ** (i + j) * np.linalg.det(np.delete(np.delete(x, i, 0), j, 1)) for j in range(3)]
+        for i in range(3)
+    ]
+    given = tensor(x, stop_gradient=False)
+    linalg.det(given).backward()
+    np.testing.assert_allclose(given.grad.numpy(), expected, 1e-9, 1e-12)
+
+
+def test_equal_singular_values_have_slopes_by_the_values_alone():
+    x = tensor(np.eye(3), stop_gradient=False)
+    _, s, _ = linalg.svd(x)
+    s.sum().backward()
+    np.testing.assert_allclose(x.grad.numpy(), np.eye(3), atol=1e-12)
+    x.clear_grad()
+    (linalg.eigvalsh(x) ** 2).sum().backward()
+    np.testing.assert_allclose(x.grad.numpy(), 2 * np.eye(3), atol=1e-12)
+    x.clear_grad()
+    with np.errstate(all="ignore"):
+        linalg.eigh(x)[1].sum().backward()
+    assert not np.isfinite(x.grad.numpy()).all()
+
+
+def test_the_slope_of_a_logarithm_of_zero_counts_as_zero():
+    x = tensor(np.zeros([2, 2]), stop_gradient=False)
+    found = linalg.slogdet(x)
+    assert found.tolist() == [0.0, -np.inf]
+    found.sum().backward()
+    assert x.grad.tolist() == [[0.0, 0.0], [0.0, 0.0]]
+
+
+@pytest.mark.parametrize(
+    "make, error, text",
+    [
+        (lambda: linalg.inv(tensor(np.zeros([2, 2]))), OpError, "an inverse, got a singular one"),
+        (
+            lambda: linalg.inv(tensor(np.stack([np.eye(2), np.zeros([2, 2])]))),
+            OpError,
+            r"it is the one at \[1\]",
+        ),
+        (
+            lambda: linalg.solve(tensor(np.zeros([2, 2])), tensor(np.ones([2]))),
+            OpError,
+            "got a singular one",
+        ),
+        (lambda: linalg.cholesky(tensor(-np.eye(2))), OpError, "positive definite matrices"),
+        (lambda: linalg.inv(tensor(np.ones([2, 3]))), ShapeError, "as many rows as columns"),
+        (lambda: linalg.inv(tensor(np.ones([2]))), ShapeError, "2 dimensions"),
+        (lambda: linalg.inv(tensor(np.eye(2, dtype="int64"))), DTypeError, "float32 or float64"),
+        (
+            lambda: linalg.solve(tensor(np.eye(2)), tensor(np.ones([2, 1], "float32"))),
+            DTypeError,
+            "one element type",
+        ),
+        (
+            lambda: linalg.solve(tensor(np.eye(2)), tensor(np.ones([3, 1]))),
+            ShapeError,
+            "as many rows in Y as columns in X",
+        ),
+        (lambda: linalg.lu(tensor(np.eye(2)), pivot=False), UnsupportedError, "exchanges of rows"),
+        (
+            lambda: linalg.cholesky_solve(tensor(np.ones([3, 1])), tensor(np.eye(2))),
+            ShapeError,
+            "as many rows in X as in Y",
+        ),
+        (
+            lambda: linalg.multi_dot([tensor(np.ones([2, 3])), tensor(np.ones([2, 3]))]),
+            ShapeError,
+            r"columns in X\[0\] as rows in X\[1\]",
+        ),
+        (
+            lambda: linalg.lu_unpack(tensor(np.eye(2)), tensor(np.ones([3], "int32"))),
+            ShapeError,
+            r"expected Pivots of shape \[2\]",
+        ),
+    ],
+)
+def test_what_means_nothing_is_refused(make, error, text):
+    with pytest.raises(error, match=text):
+        make()
+
+
+def test_a_wide_matrix_of_nothing_is_computed_with():
+    for shape in ([0, 0], [2, 0, 0]):
+        x = tensor(np.zeros(shape))
+        assert linalg.inv(x).shape == shape
+        assert linalg.cholesky(x).shape == shape
+        assert linalg.det(x).numpy().tolist() == np.ones(shape[:-2]).tolist()
+        assert linalg.pinv(x).shape == shape
+    assert linalg.matrix_rank(tensor(np.zeros([2, 0, 3]))).tolist() == [0, 0]
+    q, r = linalg.qr(tensor(np.zeros([0, 3])))
+    assert (q.shape, r.shape) == ([0, 0], [0, 3])
+
+
+def test_matrices_with_a_nan_give_nan_and_are_not_called_singular():
+    x = np.stack([np.eye(2), np.full([2, 2], np.nan)])
+    for function in (linalg.inv, linalg.cholesky):
+        found = function(tensor(x)).numpy()
+        assert np.isnan(found).any(axis=(-2, -1)).tolist() == [False, True]
