@@ -301,10 +301,7 @@ def lstsq(
 
 
 def matrix_rank(
-    x: Tensor,
-    tol: float | Tensor | None = None,
-    hermitian: bool = False,
-    name: str | None = None,
+    x: Tensor, tol: float | Tensor | None = None, hermitian: bool = False, name: str | None = None
 ) -> Tensor:
     """How many singular values of matrices count.
 
@@ -522,11 +519,7 @@ def householder_product(x: Tensor, tau: Tensor, name: str | None = None) -> Tens
 
 
 def pca_lowrank(
-    x: Tensor,
-    q: int | None = None,
-    center: bool = True,
-    niter: int = 2,
-    name: str | None = None,
+    x: Tensor, q: int | None = None, center: bool = True, niter: int = 2, name: str | None = None
 ) -> tuple[Tensor, Tensor, Tensor]:
     """The largest singular values of matrices and what belongs to them, from random directions
     (Halko, Martinsson and Tropp, Finding structure with randomness, 2009, algorithms 4.4 and 5.1).

@@ -12,15 +12,7 @@ from typing import Any
 from ..errors import ShapeError
 from ..opdef.annotations import Array, Rules, Specs, Value
 from ..opdef.attribute import REQUIRED
-from ..opdef.spec import (
-    Spec,
-    agree,
-    need_float,
-    need_ndim,
-    need_rank,
-    need_shape,
-    same_dtype,
-)
+from ..opdef.spec import Spec, agree, need_float, need_ndim, need_rank, need_shape, same_dtype
 from .math import column, row
 from .matrices import (
     OfMatrices,

@@ -26,7 +26,9 @@ def test_rows_are_exchanged_so_that_two_triangles_give_the_matrix(shape, dtype):
 
 
 @pytest.mark.parametrize("n", [1, 3, 20, 200])
-@pytest.mark.parametrize("upper, unit", [(True, False), (False, False), (True, True), (False, True)])
+@pytest.mark.parametrize(
+    "upper, unit", [(True, False), (False, False), (True, True), (False, True)]
+)
 def test_triangles_are_solved_for_of_any_size(n, upper, unit):
     x = RNG.normal(size=[2, 1, n, n]) / n + 2 * np.eye(n)
     y = RNG.normal(size=[3, n, 4])

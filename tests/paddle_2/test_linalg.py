@@ -1,6 +1,5 @@
 """Linear algebra and special functions beside what Paddle 2.6.2 makes of the same expressions."""
 
-import importlib.util
 import json
 from pathlib import Path
 

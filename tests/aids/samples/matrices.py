@@ -130,11 +130,7 @@ def svd(rng):
 def eigh(rng, type):
     for uplo in ("L", "U"):
         yield Sample(
-            dict(X=definite(rng, 3, 3)),
-            dict(UPLO=uplo),
-            order=3,
-            tolerance=1e-5,
-            symmetric=("X",),
+            dict(X=definite(rng, 3, 3)), dict(UPLO=uplo), order=3, tolerance=1e-5, symmetric=("X",)
         )
     yield Sample(dict(X=definite(rng, 2, 4, 4)), tolerance=1e-5, symmetric=("X",))
 
