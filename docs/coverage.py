@@ -33,25 +33,51 @@ OPERATORS = {
     "inner workings of fluid's runtime": "delete_var get_places run_program",
 }
 
+#: operators of paddle 2.6.2 that are left out beside those: reason -> types
+OPERATORS_OF_PADDLE_2 = {
+    "communication of processes as NCCL has it: `paddle.distributed` sends tensors, and "
+    "`c_allreduce_sum` and its like are in programs": """
+        all_gather all_reduce all_to_all alltoall barrier c_comm_init_multitrainer c_concat
+        c_embedding c_gen_xccl_id c_identity c_reduce_max c_reduce_min c_reduce_prod c_reduce_sum
+        c_scatter c_softmax_with_cross_entropy c_split c_wait_comm c_wait_compute dist_concat
+        distributed_fused_lamb distributed_fused_lamb_init global_gather global_scatter
+        mp_allreduce_sum p_recv p_recv_array p_send p_send_array partial_allgather partial_recv
+        partial_send recv_v2 reduce reduce_scatter send_v2""",
+    "parameter servers and pipelines of processes": """
+        copy_cross_scope distributed_push_sparse heter_listen_and_serv pull_box_extended_sparse
+        pull_gpups_sparse push_box_extended_sparse push_box_sparse push_gpups_sparse push_sparse
+        push_sparse_v2 send_and_recv""",
+    "primitives between two rewritings: no kernel runs them, and `prim2orig` takes them out of a "
+    "program before it is run or saved": "*_p",
+    "XPU": "*_xpu squeeze_excitation_block",
+    "NPU": "alloc_float_status clear_float_status get_float_status",
+    "fusions with kernels for GPUs alone, that no function of the documents makes on a CPU": """
+        block_multihead_attention fused_dconv_drelu_dbn
+        fused_scale_bias_relu_conv_bn masked_multihead_attention""",
+    "inner workings of Paddle's runtime: queues, checks of memory, what its compilers put in": """
+        check_memory_continue data dequeue enqueue queue_generator shadow_output""",
+}
+
 #: operators that the backend "jax" leaves to the host: reason -> types
 ON_HOST = {
     "takes sizes, axes or other numbers as tensors, compiled where they are known": """
         affine_grid bicubic_interp bilinear_interp concat crf_decoding crop crop_tensor dropout
-        expand fake_quantize_range_abs_max fill_constant gaussian_random im2sequence
-        linear_chain_crf linspace nearest_interp one_hot one_hot_v2 pad2d randint random_crop
-        range reshape reshape2 shuffle_batch slice split strided_slice top_k uniform_random
-        unsqueeze unsqueeze2""",
+        empty expand fake_quantize_range_abs_max fill_constant gaussian_random im2sequence
+        linear_chain_crf linspace logspace nearest_interp one_hot one_hot_v2 pad2d randint
+        random_crop range reshape reshape2 shuffle_batch slice split strided_slice top_k
+        uniform_random unsqueeze unsqueeze2""",
     "shapes of results depend on values": """
-        add_item last_item mean_iou merge_lod_tensor merge_lod_tensor_infer precision_recall
-        put_item segment_argmax segment_max segment_spread segment_sum segment_top sequence_mask
-        sequence_unpad split_lod_tensor take_item target_assign unique unique_with_counts
-        where_index""",
+        add_item bincount class_center_sample index_put last_item masked_select mean_iou
+        merge_lod_tensor merge_lod_tensor_infer precision_recall put_item repeat_interleave
+        segment_argmax segment_max segment_pool segment_spread segment_sum segment_top
+        sequence_mask sequence_unpad split_lod_tensor take_item target_assign unique
+        unique_consecutive unique_with_counts where_index""",
     "kernels go through values in Python": """
-        auc bipartite_match chunk_eval ctc_align deformable_psroi_pooling edit_distance
-        perspective_points prroi_pool psroi_pool psroi_weights roi_align roi_align_weights
-        roi_blend roi_blend_adjoint roi_blend_rows roi_images roi_perspective_transform roi_pool
-        sample_logits similarity_focus tdm_sampler tree_conv tree_places
-        truncated_gaussian_random warpctc yolov3_loss yolov3_targets""",
+        auc bipartite_match chunk_eval ctc_align deformable_psroi_pooling dirichlet
+        edit_distance perspective_points prroi_pool psroi_pool psroi_weights roi_align
+        roi_align_weights roi_blend roi_blend_adjoint roi_blend_rows roi_images
+        roi_perspective_transform roi_pool sample_logits similarity_focus tdm_sampler tree_conv
+        tree_places truncated_gaussian_random warpctc yolov3_loss yolov3_targets""",
     "sequences: each set of lengths would be compiled anew": """
         attention_lstm beam_search collect_fpn_proposals detection_map distribute_fpn_proposals
         filter_by_instag fused_embedding_fc_lstm fused_embedding_seq_pool fusion_gru fusion_lstm
@@ -59,11 +85,10 @@ ON_HOST = {
         fusion_seqpool_cvm_concat generate_mask_labels generate_proposal_labels
         generate_proposals gru like_rows locality_aware_nms lstm lstmp match_matrix_tensor
         matrix_nms mine_hard_examples multiclass_nms multiclass_nms2 pyramid_hash
-        retinanet_detection_output
-        retinanet_target_assign rpn_target_assign selected_rows sequence_concat sequence_conv
-        sequence_enumerate sequence_erase sequence_expand sequence_expand_as sequence_pad
-        sequence_pool sequence_reshape sequence_reverse sequence_scatter sequence_slice
-        sequence_softmax sequence_topk_avg_pooling var_conv_2d""",
+        retinanet_detection_output retinanet_target_assign rpn_target_assign selected_rows
+        sequence_concat sequence_conv sequence_enumerate sequence_erase sequence_expand
+        sequence_expand_as sequence_pad sequence_pool sequence_reshape sequence_reverse
+        sequence_scatter sequence_slice sequence_softmax sequence_topk_avg_pooling var_conv_2d""",
 }
 
 
@@ -130,6 +155,18 @@ def forward_operators():
     return [t for t in types if not t.endswith("_grad") and "_grad_" not in t]
 
 
+def operators_of_paddle_2():
+    """The types of paddle 2.6's operators that fluid does not have, without those of gradients."""
+    fluids = {*read(TESTS / "data" / "op_schema.json.gz")}
+    types = read(TESTS / "data" / "paddle_2" / "op_protos.json.gz")
+    return [type for type in types if type not in fluids]
+
+
+def why_not_of_paddle_2(type):
+    """Why an operator of paddle 2.6 is left out; None where no table does say."""
+    return why(OPERATORS_OF_PADDLE_2, type) or why(OPERATORS, type)
+
+
 def family_of(type):
     """The module that an operator is defined in."""
     return lookup(type).__module__.removeprefix("fluidlite.").removeprefix("ops.")
@@ -158,6 +195,20 @@ def table(heads, rows):
     """A table in Markdown."""
     lines = [heads, ["---"] * len(heads), *rows]
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
+
+
+def by_family(types):
+    """A table of operators by the files that they stand in."""
+    families = {}
+    for type in types:
+        families.setdefault(family_of(type), []).append(type)
+    return table(
+        ["family", "how many", "which"],
+        [
+            [family, len(each), " ".join(f"`{one}`" for one in each)]
+            for family, each in sorted(families.items())
+        ],
+    )
 
 
 def left_out(names, reasons_of):
@@ -239,11 +290,8 @@ def layers_as_onnx():
 
 def page():
     """The text of ``coverage.md``."""
-    types = forward_operators()
-    there = [t for t in types if is_defined(t)]
-    families = {}
-    for type in there:
-        families.setdefault(family_of(type), []).append(type)
+    types, newer = forward_operators(), operators_of_paddle_2()
+    there, newer_there = ([t for t in each if is_defined(t)] for each in (types, newer))
     names = public_names()
     missing = [name for name, here in names.items() if not here]
     modules = {}
@@ -256,15 +304,15 @@ def page():
             "## Operators",
             f"{len(there)} of {len(types)} operators are there, each with its gradients of every "
             "order unless nothing flows through it. A family is a file of `fluidlite/ops`.",
-            table(
-                ["family", "how many", "which"],
-                [
-                    [family, len(each), " ".join(f"`{one}`" for one in each)]
-                    for family, each in sorted(families.items())
-                ],
-            ),
+            by_family(there),
             "### Left out",
             left_out([t for t in types if t not in there], lambda name: why(OPERATORS, name)),
+            "### Operators of paddle 2.6",
+            f"{len(newer_there)} of {len(newer)} operators that paddle 2.6.2 has beside those of "
+            "fluid are there, with its slots and attributes.",
+            by_family(newer_there),
+            "### Left out of the operators of paddle 2.6",
+            left_out([t for t in newer if t not in newer_there], why_not_of_paddle_2),
             "### Operators on JAX",
             "The backend `jax` compiles all operators but these, which run on the host, some of "
             "them for some inputs only. Tests compare every other one with NumPy, in float32 and "

@@ -17,7 +17,7 @@ from ..backend import numpy_
 from ..errors import UnsupportedError
 from ..kernels import linear_algebra
 from .graph import OnnxGraph
-from .rearranging import places_of
+from .rearranging import known_key, places_of
 from .tracing import REDUCED_AT, TracedArray
 
 
@@ -115,6 +115,10 @@ def _scattered(reduction: str) -> Any:
         graph = graph.innermost
         index = index if isinstance(index, tuple) else (index,)
         index = tuple(np.asarray(k) if isinstance(k, list) else k for k in index)
+        if all(k.constant is not None for k in index if isinstance(k, TracedArray)):
+            index = known_key(index)
+        elif any(np.dtype(getattr(k, "dtype", int)).kind == "b" for k in index):
+            raise UnsupportedError("how many elements it takes depends on values")
         if not has_traced(index):
             return _scattered_flat(graph, x, index, updates, reduction)
         places = graph.like(places_of(graph, index), np.int64)

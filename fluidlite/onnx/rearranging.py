@@ -313,11 +313,12 @@ def _part(graph: OnnxGraph, x: Any, item: Any) -> Any:
         return _gathered(graph, x, key)
     if not arrays:
         return _sliced(graph, x, key)
-    places = np.arange(x.size).reshape(x.shape)[_known(key)]
+    places = np.arange(x.size).reshape(x.shape)[known_key(key)]
     return graph.Gather(np.reshape(x, (-1,)), places, axis=0)
 
 
-def _known(key: Any) -> Any:
+def known_key(key: Any) -> Any:
+    """An index with arrays in the place of constants."""
     return tuple(np.asarray(k) if isinstance(k, TracedArray) else k for k in key)
 
 
@@ -389,7 +390,7 @@ def _with_part(graph: OnnxGraph, x: Any, item: Any, value: Any) -> Any:
     key = item if isinstance(item, tuple) else (item,)
     if any(isinstance(k, TracedArray) and k.constant is None for k in key):
         raise UnsupportedError("a kernel writes to places that it computes")
-    places = np.arange(x.size).reshape(x.shape)[_known(key)]
+    places = np.arange(x.size).reshape(x.shape)[known_key(key)]
     value = graph.like(value, x.dtype)
     flat = np.reshape(np.broadcast_to(value, places.shape), (-1,))
     if places.size == x.size and (places.reshape(-1) == np.arange(x.size)).all():

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, ClassVar
+
 import numpy as np
 
-from ..opdef.spec import need_integer, same_dtype
+from ..ground.dtypes import DType
+from ..opdef.annotations import Specs
+from ..opdef.definition import Op
+from ..opdef.spec import Spec, need_integer, same_dtype
 from .families import OfPairs, define
 
 
@@ -22,3 +28,16 @@ define(
     gcd=("Out = the greatest divisor that X and Y have in common.", np.gcd),
     lcm=("Out = the least multiple that X and Y have in common.", np.lcm),
 )
+
+
+class bitwise_not(Op):
+    """Out has the bits that are not set in X; of truth values, whether X is not true."""
+
+    signature = "X -> Out"
+    ufunc: ClassVar[Callable[..., Any] | None] = np.invert
+    grad = None
+
+    def infer(self, X: Spec) -> Specs:
+        if X.dtype is not DType.BOOL:
+            need_integer(X=X)
+        return X

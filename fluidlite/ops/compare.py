@@ -7,14 +7,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..errors import DTypeError
+from ..errors import AttributeValueError, DTypeError
 from ..ground.dtypes import DType
 from ..opdef.annotations import Array, Specs
 from ..opdef.attribute import attr
 from ..opdef.conjugation import AS_WRITTEN, OfComplex
 from ..opdef.definition import Detached, Op
 from ..opdef.prepared import Prepared
-from ..opdef.spec import Spec, broadcast, need_float, need_shape, same_dtype, spec
+from ..opdef.spec import Spec, broadcast, need_float, need_one, need_shape, same_dtype, spec
 from .elementwise import align, aligned_ufunc
 from .families import OfPairs, define
 
@@ -210,3 +210,61 @@ define(
     isnan_v2=("Out = whether each element of X is not a number.", np.isnan),
     isinf_v2=("Out = whether each element of X is infinite.", np.isinf),
 )
+
+
+class equal_all(Question):
+    """Out = whether X and Y have the same shape and are equal everywhere, of shape []."""
+
+    signature = "X, Y -> Out"
+
+    def infer(self, X: Spec, Y: Spec) -> Spec:
+        same_dtype(X=X, Y=Y)
+        return spec([], DType.BOOL)
+
+    def run(self, xp: Any, X: Array, Y: Array) -> Array:
+        same = X.shape == Y.shape
+        return xp.asarray(xp.all(X == Y) if same else False)
+
+
+class isclose(Detached):
+    """Whether ``|Input - Other| <= atol + rtol * |Other|``, for each element.
+
+    Input: numbers.
+    Other: of the element type of Input; shapes spread over each other's.
+    Rtol, Atol: the same as ``rtol`` and ``atol``, as tensors of one element, which win.
+    rtol: how far they may be apart, relative to Other: a number as a text.
+    atol: how far they may be apart: a number as a text.
+    equal_nan: whether two elements that are no numbers count as close.
+    """
+
+    signature = "Input, Other, Rtol?!, Atol?! -> Out"
+    rtol: str = "1e-5"
+    atol: str = "1e-8"
+    equal_nan: bool = False
+
+    def infer(self, Input: Spec, Other: Spec, Rtol: Spec | None, Atol: Spec | None) -> Spec:
+        same_dtype(Input=Input, Other=Other)
+        need_one(Rtol=Rtol, Atol=Atol)
+        for name in ("rtol", "atol"):
+            self.bound(name)
+        return Input.with_shape(broadcast(Input.shape, Other.shape)).with_dtype(DType.BOOL)
+
+    def bound(self, name: str) -> float:
+        """A bound that is written as a text."""
+        try:
+            return float(getattr(self, name))
+        except ValueError:
+            raise AttributeValueError(
+                f"expected {name} to be a number, got {getattr(self, name)!r}"
+            ) from None
+
+    def run(
+        self, xp: Any, Input: Array, Other: Array, Rtol: Array | None, Atol: Array | None
+    ) -> Array:
+        rtol = self.bound("rtol") if Rtol is None else xp.reshape(Rtol, ())
+        atol = self.bound("atol") if Atol is None else xp.reshape(Atol, ())
+        near = xp.abs(Input - Other) <= atol + rtol * xp.abs(Other)
+        near = (near & xp.isfinite(Other)) | (Input == Other)
+        if self.equal_nan:
+            near = near | ((Input != Input) & (Other != Other))
+        return near

@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import AttributeValueError, DTypeError, ShapeError
 from ..ground.dtypes import DType
 from ..ground.values import bare
-from ..opdef.annotations import Array, Specs
+from ..opdef.annotations import Array, Rules, Specs, Value
 from ..opdef.attribute import REQUIRED, Long, attr, single_precision
 from ..opdef.conjugation import AS_WRITTEN, OfComplex
 from ..opdef.definition import Detached, DetachedValues, Op
@@ -391,3 +391,71 @@ class Range(Spaced, type="range"):
             xp.ceil((end - start) / step) if start.dtype.kind == "f" else -((start - end) // step)
         )
         return start + step * xp.arange(int(count[0]), dtype=start.dtype)
+
+
+class empty(ShapeFromTensors):
+    """Out = some elements in ``shape``, which nothing should read: zeros."""
+
+    dtype: DType = DType.FP32
+
+    def run(self, xp: Any, ShapeTensor: Array, ShapeTensorList: list[Array]) -> Array:
+        return xp.zeros(self.shape_given(ShapeTensor, ShapeTensorList), self.dtype.dtype)
+
+
+class full_int_array(Detached):
+    """out = the numbers of ``value``, in a row.
+
+    value: whole numbers.
+    dtype: the element type of out.
+    """
+
+    signature = "-> out"
+    value: list[Long] = REQUIRED
+    dtype: DType = DType.FP32
+    place: int = attr(1, inert=True)
+
+    def infer(self) -> Specs:
+        return spec([len(self.value)], self.dtype)
+
+    def run(self, xp: Any) -> Array:
+        return xp.asarray(self.value, self.dtype.dtype)
+
+
+class fill_any(Op):
+    """Out = ``value``, everywhere, in the shape and element type of X.
+
+    value: the number.
+    """
+
+    signature = "X -> Out"
+    reads_shapes: ClassVar[bool] = True
+    value: float = 0.0
+
+    def run(self, xp: Any, X: Array) -> Array:
+        return xp.full(X.shape, self.value, X.dtype)
+
+    def grad(self, f: Any, dOut: Value) -> Rules:
+        return dict(X=lambda: f.fill_zeros_like(dOut))
+
+
+class logspace(Spaced):
+    """Out = Num powers of Base, whose exponents go from Start to Stop, both included, at equal
+    distances.
+
+    dtype: the element type of Out.
+    """
+
+    signature = "Start!, Stop!, Num!, Base! -> Out"
+    dtype: DType = REQUIRED
+
+    def infer(self, Start: Spec, Stop: Spec, Num: Spec, Base: Spec) -> Specs:
+        need_one(Start=Start, Stop=Stop, Num=Num, Base=Base)
+        need_integer(Num=Num)
+        return spec([-1], self.dtype)
+
+    def run(self, xp: Any, Start: Array, Stop: Array, Num: Array, Base: Array) -> Array:
+        count = Num.item()
+        if count < 1:
+            raise AttributeValueError(f"expected Num of at least 1, got {count}")
+        exponents = xp.linspace(Start.item(), Stop.item(), count, dtype="float64")
+        return xp.asarray(float(Base.item()) ** exponents, self.dtype.dtype)

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar
 
+import numpy as np
+
 from ..errors import ShapeError
+from ..ground.dtypes import DType
 from ..opdef.annotations import Array, Rules, Specs, Value
-from ..opdef.attribute import REQUIRED
+from ..opdef.attribute import REQUIRED, Long
 from ..opdef.conjugation import AS_WRITTEN, OfComplex
 from ..opdef.definition import Detached, Op
-from ..opdef.spec import Shape, Spec, need_ndim, need_numbers, need_rank, normal_axis
+from ..opdef.spec import (
+    Shape,
+    Spec,
+    need_ndim,
+    need_numbers,
+    need_rank,
+    need_shape,
+    normal_axis,
+    same_dtype,
+    spec,
+)
 
 
 class Diagonal(Op, abstract=True):
@@ -195,3 +209,228 @@ class tril_triu(Op):
 
     def grad(self, f: Any, dOut: Value) -> Rules:
         return dict(X=lambda: f.tril_triu(dOut, diagonal=self.diagonal, lower=self.lower))
+
+
+class diagonal(Op):
+    """Out = the diagonals of the matrices in two dimensions of Input, along its last dimension.
+
+    offset: 0 the main diagonal; above 0 that many columns to the right, below 0 rows down.
+    axis1, axis2: the dimensions of rows and columns; may count from the end.
+    """
+
+    signature = "Input -> Out"
+    lod: ClassVar[str | None] = None
+    offset: int = 0
+    axis1: int = 0
+    axis2: int = 1
+
+    @property
+    def taking(self) -> take_diagonal:
+        """The operator that takes the same diagonals."""
+        return take_diagonal(dict(offset=self.offset, dim1=self.axis1, dim2=self.axis2))
+
+    def infer(self, Input: Spec) -> Specs:
+        return self.taking.infer(Input)
+
+    def expand(self, f: Any, Input: Value) -> Value:
+        return f.take_diagonal(Input, **self.taking.place)
+
+
+class diag_v2(Op):
+    """Out = a square matrix with X on a diagonal, for a vector X; the diagonal of a matrix X.
+
+    offset: 0 the main diagonal; above 0 that many columns to the right, below 0 rows down.
+    padding_value: stands beside the diagonal of a matrix that is made.
+    """
+
+    signature = "X -> Out"
+    lod: ClassVar[str | None] = None
+    offset: int = 0
+    padding_value: float = 0.0
+
+    def infer(self, X: Spec) -> Specs:
+        need_ndim((0, 1, 2), X=X)
+        if X.ndim == 2:
+            return take_diagonal(dict(offset=self.offset)).infer(X)
+        size = diag_embed(dict(offset=self.offset)).size(X.shape[0] if X.ndim else 1)
+        return X.with_shape([size, size])
+
+    def expand(self, f: Any, X: Value) -> Value:
+        if len(X.shape) == 2:
+            return f.take_diagonal(X, offset=self.offset)
+        row = X if X.shape else f.reshape(X, shape=[1])
+        size = row.shape[0] + abs(self.offset)
+        place = dict(num_rows=size, num_columns=size, offset=self.offset)
+        out = f.place_diagonal(row, **place)
+        if not self.padding_value:
+            return out
+        beside = f.place_diagonal(f.fill_any_like(row, value=1.0), **place)
+        return out + f.scale(beside, scale=-self.padding_value, bias=self.padding_value)
+
+
+class fill_diagonal(Op):
+    """Out = X with ``value`` on a diagonal of a matrix, or on that of a cube of more dimensions.
+
+    value: what is put there.
+    offset: above 0 that many columns to the right; below 0 to the left, in the row above where
+        there is none.
+    wrap: go on below the square: in matrices that are higher than wide, and in cubes.
+    """
+
+    signature = "X -> Out"
+    lod: ClassVar[str | None] = None
+    value: float = 0.0
+    offset: int = 0
+    wrap: bool = False
+
+    def infer(self, X: Spec) -> Specs:
+        need_rank("X", X, 2)
+        if X.ndim > 2 and len({*X.shape} - {-1}) > 1:
+            raise ShapeError(
+                f"expected X of 2 dimensions, or of equal sizes; got shape {list(X.shape)}"
+            )
+        return X
+
+    def kept(self, f: Any, X: Value) -> Value:
+        """Whether each element is not on the diagonal."""
+        return f.off_diagonal(shape=X.shape, offset=self.offset, wrap=self.wrap)
+
+    def expand(self, f: Any, X: Value) -> Value:
+        return f.where(self.kept(f, X), X, f.fill_any_like(X, value=self.value))
+
+    def grad(self, f: Any, dOut: Value) -> Rules:
+        return dict(X=lambda: f.where(self.kept(f, dOut), dOut, f.fill_zeros_like(dOut)))
+
+
+class off_diagonal(Detached):
+    """Out = whether each element of a tensor is not on its diagonal.
+
+    shape: of the tensor.
+    offset: how far to the right the diagonal is.
+    wrap: whether it goes on below the square.
+    """
+
+    signature = "-> Out"
+    shape: list[int] = REQUIRED
+    offset: int = 0
+    wrap: bool = False
+
+    def infer(self) -> Specs:
+        return spec(self.shape, DType.BOOL)
+
+    def run(self, xp: Any) -> Array:
+        size = math.prod(self.shape)
+        columns = self.shape[-1]
+        step = sum(math.prod(self.shape[k + 1 :]) for k in range(len(self.shape)))
+        number = xp.arange(size)
+        end = size if self.wrap else min(columns * columns, size)
+        on = (number - self.offset) % step == 0
+        row = (number - self.offset) // columns
+        on = on & (number - self.offset >= 0) & (number - self.offset < end)
+        if self.offset and len(self.shape) == 2:
+            on = on & (number // columns == row)
+        return xp.reshape(~on, self.shape)
+
+
+class fill_diagonal_tensor(Op):
+    """Out = X with Y on the diagonals of the matrices in two dimensions.
+
+    Y: the diagonals, along its last dimension.
+    offset: 0 the main diagonal; above 0 that many columns to the right, below 0 rows down.
+    dim1, dim2: the dimensions of rows and columns; may count from the end.
+    """
+
+    signature = "X, Y -> Out"
+    lod: ClassVar[str | None] = None
+    offset: Long = 0
+    dim1: int = 0
+    dim2: int = 1
+
+    @property
+    def taking(self) -> take_diagonal:
+        """The operator that takes the same diagonals."""
+        return take_diagonal(dict(offset=self.offset, dim1=self.dim1, dim2=self.dim2))
+
+    def infer(self, X: Spec, Y: Spec) -> Specs:
+        same_dtype(X=X, Y=Y)
+        need_shape("Y", Y, self.taking.infer(X).shape, "the diagonals of X")
+        return X
+
+    def expand(self, f: Any, X: Value, Y: Value) -> Value:
+        rows, columns = (X.shape[d] for d in self.taking.dims(len(X.shape)))
+        there = f.take_diagonal(X, **self.taking.place)
+        placed = dict(num_rows=rows, num_columns=columns, **self.taking.place)
+        on = f.place_diagonal(f.fill_any_like(there, value=1.0), **placed)
+        return f.where(f.equal(on, f.fill_zeros_like(on)), X, f.place_diagonal(Y, **placed))
+
+
+class TriangleIndices(Detached, abstract=True):
+    """The places on one side of a diagonal of a matrix: a row of rows, and a row of columns.
+
+    offset: 0 the main diagonal; above 0 that many columns to the right, below 0 rows down.
+    dtype: the element type of out, int32 or int64.
+    """
+
+    signature = "-> out"
+    offset: int = 0
+    dtype: DType = DType.INT64
+
+    @property
+    def sizes(self) -> Shape:
+        """Rows and columns of the matrix."""
+        raise NotImplementedError
+
+    def inside(self, rows: Any, columns: Any) -> Any:
+        """Whether places are meant."""
+        raise NotImplementedError
+
+    @property
+    def listed(self) -> Any:
+        """The places."""
+        rows, columns = np.indices(self.sizes)
+        return np.stack(np.nonzero(self.inside(rows, columns)))
+
+    def infer(self) -> Specs:
+        if min(self.sizes) < 0 or self.dtype not in (DType.INT32, DType.INT64):
+            raise ShapeError(
+                f"expected rows and columns from 0 and dtype int32 or int64, got "
+                f"{list(self.sizes)} and {self.dtype}"
+            )
+        return spec(self.listed.shape, self.dtype)
+
+    def run(self, xp: Any) -> Array:
+        return xp.asarray(self.listed.astype(self.dtype.dtype))
+
+
+class tril_indices(TriangleIndices):
+    """out = the places on and below a diagonal of a matrix: a row of rows, and one of columns.
+
+    rows, cols: the sizes of the matrix.
+    """
+
+    rows: int = 0
+    cols: int = 0
+
+    @property
+    def sizes(self) -> Shape:
+        return self.rows, self.cols
+
+    def inside(self, rows: Any, columns: Any) -> Any:
+        return columns - rows <= self.offset
+
+
+class triu_indices(TriangleIndices):
+    """out = the places on and above a diagonal of a matrix: a row of rows, and one of columns.
+
+    row, col: the sizes of the matrix.
+    """
+
+    row: int = 0
+    col: int = 0
+
+    @property
+    def sizes(self) -> Shape:
+        return self.row, self.col
+
+    def inside(self, rows: Any, columns: Any) -> Any:
+        return columns - rows >= self.offset

@@ -1,4 +1,4 @@
-"""Dropout."""
+"""Dropout, of elements and of slices."""
 
 from __future__ import annotations
 
@@ -8,20 +8,17 @@ from ..ground.dtypes import DType
 from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
 from ..opdef.attribute import need_choice, need_range
 from ..opdef.definition import Op
-from ..opdef.spec import Spec, need_float, need_integer
+from ..opdef.spec import Shape, Spec, need_float, need_integer, normal_axis
 
 WAYS = ("downgrade_in_infer", "upscale_in_train")
 
 
-class dropout(Op):
-    """Out = X with each element set to 0 with probability ``dropout_prob``.
+class Dropping(Op, abstract=True):
+    """Elements set to 0 with probability ``dropout_prob``.
 
-    Srivastava et al., Dropout: a simple way to prevent neural networks from overfitting, JMLR 2014.
-
-    Seed: one element that fixes the random numbers; wins over ``seed``.
+    Seed: one element that fixes the random numbers.
     Mask: 1 where an element is kept, 0 elsewhere; absent when ``is_test``.
     is_test: nothing is set to 0; Out is the expectation of what training gives.
-    fix_seed: the random numbers are those of ``seed``, in every run.
     dropout_implementation: with "upscale_in_train" what is kept is divided by 1 - dropout_prob,
         so that the expectation is X; with "downgrade_in_infer" it is left as it is.
     """
@@ -30,8 +27,6 @@ class dropout(Op):
     random: ClassVar[bool] = True
     dropout_prob: float = 0.5
     is_test: bool = False
-    fix_seed: bool = False
-    seed: int = 0
     dropout_implementation: str = "downgrade_in_infer"
 
     @property
@@ -49,14 +44,24 @@ class dropout(Op):
         need_integer(Seed=Seed)
         need_range(self, 0, 1, "dropout_prob")
         need_choice(self, "dropout_implementation", *WAYS)
-        return X, None if self.is_test else X.with_dtype(DType.UINT8)
+        mask = X.with_shape(self.drawn(X.shape)).with_dtype(DType.UINT8)
+        return X, None if self.is_test else mask
 
     def run(self, xp: Any, rng: Any, X: Array, Seed: Array) -> Arrays:
         if self.is_test:
             return X * self.factor, None
-        seed = Seed.item() if Seed is not None else self.seed if self.fix_seed else 0
-        kept = rng(seed).random(X.shape, "float32") >= self.dropout_prob
+        seed = Seed.item() if Seed is not None else self.own_seed
+        kept = rng(seed).random(self.drawn(X.shape), "float32") >= self.dropout_prob
         return xp.where(kept, X * self.factor, xp.zeros((), X.dtype)), kept.astype(xp.uint8)
+
+    @property
+    def own_seed(self) -> int:
+        """The seed where no tensor gives it; 0 for the program's stream."""
+        return 0
+
+    def drawn(self, shape: Shape) -> Shape:
+        """The shape of Mask, for an X of a shape."""
+        return shape
 
     def grad(self, f: Any, dOut: Value, Mask: Value = None) -> Rules:
         def flow():
@@ -66,3 +71,36 @@ class dropout(Op):
             return f.scale(dOut * kept, scale=self.factor)
 
         return dict(X=flow)
+
+
+class dropout(Dropping):
+    """Out = X with each element set to 0 with probability ``dropout_prob``.
+
+    Srivastava et al., Dropout: a simple way to prevent neural networks from overfitting, JMLR 2014.
+
+    Seed: one element that fixes the random numbers; wins over ``seed``.
+    fix_seed: the random numbers are those of ``seed``, in every run.
+    """
+
+    fix_seed: bool = False
+    seed: int = 0
+
+    @property
+    def own_seed(self) -> int:
+        return self.seed if self.fix_seed else 0
+
+
+class dropout_nd(Dropping):
+    """Out = X with slices set to 0 with probability ``dropout_prob``.
+
+    axis: the dimensions along which slices are told apart; along the others they are set to 0 as a
+        whole.
+    """
+
+    axis: list[int] = ()
+
+    def drawn(self, shape: Shape) -> Shape:
+        if not self.axis:
+            return shape
+        axes = {normal_axis(a, len(shape)) for a in self.axis}
+        return tuple(n if k in axes else 1 for k, n in enumerate(shape))

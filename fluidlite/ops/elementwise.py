@@ -176,6 +176,10 @@ class elementwise_add(Elementwise):
         return self.likewise(f, X, Y, lambda: dOut, lambda: dOut)
 
 
+class grad_add(elementwise_add):
+    """Out = X + Y, what gradients of two orders of a value come to."""
+
+
 class elementwise_sub(Elementwise):
     """``X - Y``, for each element."""
 

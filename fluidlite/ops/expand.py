@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any, ClassVar
 
 from ..errors import ShapeError
@@ -9,7 +10,8 @@ from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
 from ..opdef.conjugation import AS_WRITTEN, OfComplex
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
-from ..opdef.spec import Shape, Spec, need_ndim, same_dtype
+from ..opdef.spec import Shape, Spec, broadcast, need_ndim, same_dtype
+from .elementwise import sum_like
 from .given import foretold, numbers
 
 
@@ -142,3 +144,26 @@ def sum_of_tiles(f: Any, tiled: Any, shape: Shape) -> Any:
     apart = f.reshape(tiled, shape=pairs)
     total = f.reduce_sum(apart, dim=[2 * i for i in several], keep_dim=True)
     return f.reshape(total, shape=shape)
+
+
+class broadcast_tensors(Op):
+    """Out[i] = X[i] in the shape that all X spread to."""
+
+    signature = "X* -> Out*"
+    lod: ClassVar[str | None] = None
+
+    def width(self, X: list[Any]) -> int:
+        return len(X)
+
+    def infer(self, X: list[Spec]) -> Specs:
+        if not X:
+            raise ShapeError("expected at least one X, got none")
+        shape = functools.reduce(broadcast, [x.shape for x in X])
+        return [x.with_shape(shape) for x in X]
+
+    def run(self, xp: Any, X: list[Array]) -> Arrays:
+        shape = functools.reduce(broadcast, [x.shape for x in X])
+        return [xp.broadcast_to(x, shape) for x in X]
+
+    def grad(self, f: Any, X: list[Value], dOut: list[Value]) -> Rules:
+        return dict(X=lambda: [sum_like(f, g, x) for g, x in zip(dOut, X)])

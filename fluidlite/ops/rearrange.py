@@ -6,12 +6,13 @@ All of these are linear and move or copy numbers only, so that gradients move th
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from ..errors import AttributeValueError, ShapeError
 from ..opdef.annotations import Array, Rules, Specs, Value
-from ..opdef.attribute import REQUIRED, Long, need_range
+from ..opdef.attribute import REQUIRED, Long, need_choice, need_each, need_range
 from ..opdef.conjugation import AS_WRITTEN, OfComplex
 from ..opdef.definition import Op
 from ..opdef.spec import Spec, covering, need_float, need_ndim, need_shape, pooled
@@ -333,3 +334,114 @@ class unfold_adjoint(Unfolding):
 
     def grad(self, f: Any, dOut: Value) -> Rules:
         return dict(G=lambda: f.unfold(dOut, **self.geometry))
+
+
+class InEitherLayout(Op, abstract=True):
+    """An operator on the channels and places of images.
+
+    data_format: NCHW, or NHWC for channels in the last dimension.
+    """
+
+    signature = "X -> Out"
+    data_format: str = "NCHW"
+
+    def infer(self, X: Spec) -> Specs:
+        need_float(X=X)
+        need_ndim(4, X=X)
+        need_choice(self, "data_format", "NCHW", "NHWC")
+        if self.data_format == "NCHW":
+            return X.with_shape(self.moved(X, X.shape))
+        n, h, w, c = X.shape
+        n, c, h, w = self.moved(X, (n, c, h, w))
+        return X.with_shape((n, h, w, c))
+
+    def expand(self, f: Any, X: Value) -> Value:
+        if self.data_format == "NCHW":
+            return self.rearranged(f, X)
+        out = self.rearranged(f, f.transpose(X, axis=[0, 3, 1, 2]))
+        return f.transpose(out, axis=[0, 2, 3, 1])
+
+    def moved(self, X: Spec, shape: Any) -> Any:
+        """The shape of Out, channels first, from that of X."""
+        raise NotImplementedError
+
+    def rearranged(self, f: Any, x: Value) -> Value:
+        """Out of images with their channels first."""
+        raise NotImplementedError
+
+
+class channel_shuffle(InEitherLayout):
+    """Images with their channels dealt out: the first of each group, then the second, and so on.
+
+    groups: how many groups of neighbouring channels there are; divides C.
+    """
+
+    groups: int = REQUIRED
+
+    def moved(self, X: Spec, shape: Any) -> Any:
+        need_factor("groups", self.groups, shape[1], self.groups, X)
+        return shape
+
+    def rearranged(self, f: Any, x: Value) -> Value:
+        return f.shuffle_channel(x, group=self.groups)
+
+
+class pixel_unshuffle(InEitherLayout):
+    """Smaller images of more channels: squares of places laid out as channels, ``pixel_shuffle``
+    undone.
+
+    downscale_factor: the side of the squares; divides H and W.
+    """
+
+    downscale_factor: int = 1
+
+    def moved(self, X: Spec, shape: Any) -> Any:
+        n, c, *sizes = shape
+        r = self.downscale_factor
+        if r < 1 or any(size != -1 and size % r for size in sizes):
+            raise ShapeError(
+                f"expected height and width that downscale_factor={r} divides, got X of shape "
+                f"{list(X.shape)}"
+            )
+        return n, times(c, r * r), *(-1 if s == -1 else s // r for s in sizes)
+
+    def rearranged(self, f: Any, x: Value) -> Value:
+        n, c, h, w = x.shape
+        r = self.downscale_factor
+        spread = f.reshape(x, shape=[n, c, h // r, r, w // r, r])
+        squares = f.transpose(spread, axis=[0, 1, 3, 5, 2, 4])
+        return f.reshape(squares, shape=[n, c * r * r, h // r, w // r])
+
+
+class fold(Unfolding):
+    """Y = images of the columns of X, added up where they overlap: the adjoint of ``unfold``.
+
+    X: [N, C * window, positions].
+    output_sizes: height and width of the images.
+    """
+
+    signature = "X -> Y"
+    lod: ClassVar[str | None] = None
+    output_sizes: list[int] = REQUIRED
+
+    def images(self, X: Any) -> list[int]:
+        """The shape of Y."""
+        window = math.prod(self.kernel_sizes)
+        if X.shape[1] != -1 and X.shape[1] % window:
+            raise ShapeError(
+                f"expected columns of a multiple of {window} elements, the size of the window, "
+                f"got X of shape {list(X.shape)}"
+            )
+        channels = -1 if X.shape[1] == -1 else X.shape[1] // window
+        return [X.shape[0], channels, *self.output_sizes]
+
+    def infer(self, X: Spec) -> Specs:
+        need_float(X=X)
+        need_ndim(3, X=X)
+        self.check()
+        need_each(self, 2, 1, "output_sizes")
+        need_shape("X", X, self.columns(self.images(X)), "the columns of such images")
+        return X.with_shape(self.images(X))
+
+    def expand(self, f: Any, X: Value) -> Value:
+        return f.unfold_adjoint(X, size=self.images(X), **self.geometry)

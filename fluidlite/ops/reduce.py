@@ -5,10 +5,10 @@ from __future__ import annotations
 from math import prod
 from typing import Any, ClassVar
 
-from ..errors import ShapeError
+from ..errors import AttributeValueError, ShapeError
 from ..ground.dtypes import DType
 from ..opdef.annotations import Array, Rules, Specs, Value
-from ..opdef.attribute import REQUIRED, attr
+from ..opdef.attribute import REQUIRED, Long, attr
 from ..opdef.conjugation import AS_WRITTEN, HOLOMORPHIC, OfComplex
 from ..opdef.definition import Op
 from ..opdef.spec import (
@@ -189,6 +189,34 @@ class amax(SharedExtreme, Largest):
 
 
 class amin(SharedExtreme, Smallest):
+    """Out = the smallest element of X over ``dim``; of equal ones each gets its share."""
+
+
+class ByTensor(SharedExtreme, abstract=True):
+    """An extreme whose dimensions may be tensors in programs, which is refused: no function of
+    Paddle's makes such a program.
+
+    AxisTensor, AxisTensorList: the dimensions; absent.
+    """
+
+    signature = "X, AxisTensor?!, AxisTensorList*?! -> Out"
+    dim: list[Long] = (0,)
+    zero_d: bool = attr(True, local=True)
+
+    def infer(self, X: Spec, AxisTensor: Spec | None, AxisTensorList: list[Spec] | None) -> Spec:
+        if AxisTensor is not None or AxisTensorList:
+            raise AttributeValueError("expected the dimensions in dim, got them as a tensor")
+        return super().infer(X)
+
+    def run(self, xp: Any, X: Array, AxisTensor: Any, AxisTensorList: Any) -> Array:
+        return super().run(xp, X)
+
+
+class reduce_amax(ByTensor, Largest):
+    """Out = the largest element of X over ``dim``; of equal ones each gets its share."""
+
+
+class reduce_amin(ByTensor, Smallest):
     """Out = the smallest element of X over ``dim``; of equal ones each gets its share."""
 
 

@@ -72,7 +72,7 @@ class DrawnLike(Drawn, ShapeFromBatch, abstract=True):
         return xp.asarray(drawn, self.dtype.dtype)
 
 
-class UniformDraw(Drawn, abstract=True):
+class EvenlySpread(Op, abstract=True):
     """Numbers that are equally likely everywhere in [min, max).
 
     min, max: the bounds.
@@ -85,13 +85,14 @@ class UniformDraw(Drawn, abstract=True):
     diag_step: int = 0
     diag_val: float = 1.0
 
-    def check(self) -> None:
-        super().check()
+    def check_bounds(self) -> None:
+        """Refuse bounds between which there is nothing."""
         if self.min > self.max:
             raise AttributeValueError(f"expected min below max, got {self.min} and {self.max}")
 
-    def draw(self, xp: Any, generator: Any, shape: Shape) -> Array:
-        unit = generator.random(shape, self.precision)
+    def numbers(self, xp: Any, generator: Any, shape: Shape, precision: str) -> Array:
+        """The numbers, drawn in an element type."""
+        unit = generator.random(shape, precision)
         values = xp.asarray(self.min + unit * (self.max - self.min))
         if not self.diag_num:
             return values
@@ -105,6 +106,17 @@ class UniformDraw(Drawn, abstract=True):
         return xp.reshape(xp.scatter_set(xp.reshape(values, -1), fixed, self.diag_val), shape)
 
 
+class UniformDraw(EvenlySpread, Drawn, abstract=True):
+    """Such numbers, made from nothing."""
+
+    def check(self) -> None:
+        super().check()
+        self.check_bounds()
+
+    def draw(self, xp: Any, generator: Any, shape: Shape) -> Array:
+        return self.numbers(xp, generator, shape, self.precision)
+
+
 class uniform_random(UniformDraw, DrawnInShape):
     """Out = numbers equally likely everywhere in [min, max)."""
 
@@ -113,7 +125,7 @@ class uniform_random_batch_size_like(UniformDraw, DrawnLike):
     """Out = numbers equally likely everywhere in [min, max), one size being Input's."""
 
 
-class Gaussian(Drawn, abstract=True):
+class NormallySpread(Op, abstract=True):
     """Normally distributed numbers.
 
     mean: their expectation.
@@ -123,8 +135,16 @@ class Gaussian(Drawn, abstract=True):
     mean: float = 0.0
     std: float = 1.0
 
+    def numbers(self, generator: Any, shape: Shape, precision: str) -> Array:
+        """The numbers, drawn in an element type."""
+        return self.mean + self.std * generator.standard_normal(shape, precision)
+
+
+class Gaussian(NormallySpread, Drawn, abstract=True):
+    """Such numbers, made from nothing."""
+
     def draw(self, xp: Any, generator: Any, shape: Shape) -> Array:
-        return self.mean + self.std * generator.standard_normal(shape, self.precision)
+        return self.numbers(generator, shape, self.precision)
 
 
 class gaussian_random(UseMkldnn, Gaussian, DrawnInShape):

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from ..errors import AttributeValueError
 from ..opdef.annotations import Array, Rules, Specs, Value
-from ..opdef.attribute import Long
+from ..opdef.attribute import REQUIRED, Long
 from ..opdef.conjugation import AS_WRITTEN, OfComplex
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
@@ -76,3 +76,30 @@ class roll(Op):
     def grad(self, f: Any, X: Value, dOut: Value) -> Rules:
         back = [-n for n in self.shifts]
         return dict(X=lambda: f.roll(dOut, shifts=back, dims=self.dims))
+
+
+class cumprod(Op):
+    """Out = the products of X up to each element, along ``dim``.
+
+    dim: the dimension; may count from the end.
+    """
+
+    signature = "X -> Out"
+    dim: int = REQUIRED
+
+    def infer(self, X: Spec) -> Specs:
+        need_numbers("X", X)
+        normal_axis(self.dim, max(X.ndim, 1), "dim")
+        return X
+
+    def expand(self, f: Any, X: Value) -> Value:
+        axis = normal_axis(self.dim, max(len(X.shape), 1), "dim")
+        size, step = X.shape[axis] if X.shape else 1, 1
+        while step < size:  # each one is made of twice as many elements as before
+            first, rest, before = (
+                f.slice(X, axes=[axis], starts=[begin], ends=[end])
+                for begin, end in ((0, step), (step, size), (0, size - step))
+            )
+            X = f.concat([first, rest * before], axis=axis)
+            step *= 2
+        return f.assign(X) if size < 2 else X

@@ -179,3 +179,37 @@ class frobenius_norm(Reduce):
             return power_norm_cotangent(f, X, *kept, 2)
 
         return dict(X=dx)
+
+
+class renorm(Op):
+    """Out = X with each slice along ``axis`` shrunk until its p-norm is at most ``max_norm``.
+
+    p: of the norm.
+    axis: the dimension of the slices; may count from the end.
+    max_norm: the bound.
+    """
+
+    signature = "X -> Out"
+    p: float = REQUIRED
+    axis: int = REQUIRED
+    max_norm: float = REQUIRED
+
+    def infer(self, X: Spec) -> Specs:
+        need_float(X=X)
+        normal_axis(self.axis, X.ndim)
+        if self.p <= 0 or self.max_norm < 0:
+            raise AttributeValueError(
+                f"expected p above 0 and max_norm from 0, got {self.p} and {self.max_norm}"
+            )
+        return X
+
+    def expand(self, f: Any, X: Value) -> Value:
+        ndim = len(X.shape)
+        others = [k for k in range(ndim) if k != normal_axis(self.axis, ndim)]
+        powers = f.pow(f.abs(X), factor=self.p)
+        powers = f.reduce_sum(powers, dim=others, keep_dim=True) if others else powers
+        length = f.pow(powers, factor=1 / self.p)
+        most = f.fill_any_like(length, value=self.max_norm)
+        shrunk = most / (length + 1e-7)
+        factor = f.where(f.greater_than(length, most), shrunk, f.fill_any_like(length, value=1.0))
+        return X * factor

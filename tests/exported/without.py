@@ -3,10 +3,10 @@
 #: reason -> types
 REASONS = {
     "how many results there are depends on values": """
-        beam_search chunk_eval collect_fpn_proposals ctc_align distribute_fpn_proposals
+        beam_search bincount chunk_eval collect_fpn_proposals ctc_align distribute_fpn_proposals
         filter_by_instag generate_proposals locality_aware_nms matrix_nms
         retinanet_detection_output retinanet_target_assign sequence_erase
-        selected_rows""",
+        segment_pool selected_rows unique_consecutive""",
     "the kernel chooses what it computes by values": """
         auc bipartite_match detection_map edit_distance fake_quantize_range_abs_max
         generate_mask_labels mine_hard_examples perspective_points precision_recall psroi_weights
@@ -14,9 +14,10 @@ REASONS = {
         sequence_topk_avg_pooling similarity_focus target_assign warpctc yolov3_loss
         yolov3_targets""",
     "an index of several kinds": "tdm_child",
-    "bits of numbers are taken for other numbers": "frexp hash nextafter pyramid_hash",
+    "bits of numbers are taken for other numbers": "frexp hash nextafter pyramid_hash view_dtype",
     "runtimes count no divisors": "gcd lcm",
-    "runtimes have no running maximum": "mode_place",
+    "runtimes have no running maximum": "mode mode_place",
+    "runtimes do not search in rows": "searchsorted",
     "runtimes decompose no matrices": """
         cholesky cholesky_solve cofactors determinant eigh eigvalsh inverse inverse_or_zero lstsq
         lu lu_unpack matrix_rank pseudo_inverse qr slogdeterminant solve svd

@@ -55,3 +55,21 @@ def question(rng, type):
     yield Sample(dict(X=np.array([1.0, -np.inf, 2.0])), name="infinite")
     yield Sample(dict(X=rng.integers(9, size=[2, 3])), name="integers")
     yield Sample(dict(X=np.zeros([2, 0])), name="empty")
+
+
+@samples("equal_all")
+def equal_all(rng):
+    x = rng.integers(0, 2, [2, 3])
+    yield Sample(dict(X=x, Y=x.copy()))
+    yield Sample(dict(X=x, Y=1 - x), {}, "other")
+    yield Sample(dict(X=x, Y=x[:1]), {}, "shape")
+
+
+@samples("isclose")
+def isclose(rng):
+    x = np.array([1.0, 2.0, 3.0])
+    y = np.array([1.0, 2.1, 3.0 + 1e-6])
+    yield Sample(dict(Input=x, Other=y))
+    yield Sample(dict(Input=x, Other=y), dict(rtol="0.2", atol="0.0", equal_nan=True), "wide")
+    tensors = dict(Rtol=np.array([0.0]), Atol=np.array([0.5]))
+    yield Sample(dict(Input=x, Other=y, **tensors), {}, "tensors")

@@ -84,3 +84,28 @@ def linspace(rng):
 def arange(rng):
     yield Sample(dict(Start=np.array([5]), End=np.array([0]), Step=np.array([-2])), name="down")
     yield Sample(dict(Start=np.array([0.0]), End=np.array([1.0]), Step=np.array([0.3])))
+
+
+@samples("empty")
+def empty(rng):
+    yield Sample({}, dict(shape=[2, 3], dtype="int32"), values_matter=False)
+    given = dict(ShapeTensor=np.array([3, 2]))
+    yield Sample(given, dict(shape=[-1, -1]), "tensor", values_matter=False)
+
+
+@samples("full_int_array")
+def full_int_array(rng):
+    yield Sample({}, dict(value=[3, -1, 2**40], dtype="int64"))
+
+
+@samples("fill_any")
+def fill_any(rng):
+    yield Sample(dict(X=rng.normal(size=[2, 3])), dict(value=1.5))
+    yield Sample(dict(X=rng.integers(0, 3, [2, 3])), dict(value=2.0), "integers")
+
+
+@samples("logspace")
+def logspace(rng):
+    ends = dict(Start=np.array([0.0]), Stop=np.array([3.0]), Num=np.array([4], "int32"))
+    yield Sample(dict(**ends, Base=np.array([2.0])), dict(dtype="float64"))
+    yield Sample(dict(**ends, Base=np.array([10.0])), dict(dtype="int32"), "integers")

@@ -17,3 +17,10 @@ def dropout(rng):
     yield Sample(dict(X=x), dict(dropout_prob=0.0), "nothing")
     everything = dict(dropout_prob=1.0, dropout_implementation="upscale_in_train")
     yield Sample(dict(X=x), everything, "everything")
+
+
+@samples("dropout_nd")
+def dropout_nd(rng):
+    x = rng.normal(size=[2, 3, 4])
+    yield Sample(dict(X=x), dict(dropout_prob=0.4, axis=[0, 2]), values_matter=False)
+    yield Sample(dict(X=x), dict(dropout_prob=0.4, is_test=True), "test")

@@ -58,3 +58,8 @@ def elementwise_of_integers(rng, type):
 @samples("minus")
 def minus(rng):
     yield Sample(dict(X=rng.normal(size=[2, 3]), Y=rng.normal(size=[2, 3])))
+
+
+@samples("grad_add")
+def grad_add(rng):
+    yield Sample(dict(X=rng.normal(size=[2, 3]), Y=rng.normal(size=[2, 3])))

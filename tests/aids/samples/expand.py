@@ -31,3 +31,9 @@ def expand_as(rng):
 def meshgrid(rng):
     for count in (1, 2, 3):
         yield Sample(dict(X=[rng.normal(size=[n + 2]) for n in range(count)]), name=f"of{count}")
+
+
+@samples("broadcast_tensors")
+def broadcast_tensors(rng):
+    shapes = [2, 1, 4], [3, 1], [4]
+    yield Sample(dict(X=[rng.normal(size=shape) for shape in shapes]))

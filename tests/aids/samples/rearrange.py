@@ -57,3 +57,22 @@ def unfold(rng):
 def unfold_adjoint(rng):
     for columns, (attrs, shape) in zip([(1, 16, 1), (2, 18, 12), (1, 12, 15)], WINDOWS):
         yield Sample(dict(G=rng.normal(size=columns)), dict(attrs, size=list(shape)))
+
+
+@samples("channel_shuffle")
+def channel_shuffle(rng):
+    yield Sample(dict(X=rng.normal(size=[2, 6, 3, 4])), dict(groups=2))
+    yield Sample(dict(X=rng.normal(size=[2, 3, 4, 6])), dict(groups=3, data_format="NHWC"), "last")
+
+
+@samples("pixel_unshuffle")
+def pixel_unshuffle(rng):
+    yield Sample(dict(X=rng.normal(size=[1, 2, 4, 6])), dict(downscale_factor=2))
+    attrs = dict(downscale_factor=2, data_format="NHWC")
+    yield Sample(dict(X=rng.normal(size=[1, 4, 6, 3])), attrs, "last")
+
+
+@samples("fold")
+def fold(rng):
+    window = dict(kernel_sizes=[2, 3], strides=[1, 2], paddings=[1, 2, 1, 2], dilations=[1, 1])
+    yield Sample(dict(X=rng.normal(size=[2, 12, 12])), dict(output_sizes=[3, 4], **window))

@@ -79,3 +79,11 @@ def mean(rng):
     yield Sample(dict(X=rng.normal(size=[2, 3])), order=3)
     yield Sample(dict(X=rng.normal(size=[2, 3, 4])), name="cube")
     yield Sample(dict(X=rng.normal(size=[1])), name="one")
+
+
+@samples("reduce_amax", "reduce_amin")
+def shared_extreme_of_paddle_2(rng, type):
+    x = rng.permutation(24).reshape([2, 3, 4]).astype(float)
+    yield Sample(dict(X=x), dict(dim=[1]))
+    yield Sample(dict(X=x), dict(dim=[0, -1], keep_dim=True), "kept")
+    yield Sample(dict(X=x), dict(dim=[], reduce_all=True), "all")

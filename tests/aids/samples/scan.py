@@ -20,3 +20,12 @@ def roll(rng):
     x = rng.normal(size=[2, 3, 4])
     yield Sample(dict(X=x), dict(shifts=[1, -6], dims=[-1, 0]))
     yield Sample(dict(X=x), name="not_at_all")
+
+
+@samples("cumprod")
+def cumprod(rng):
+    x = rng.normal(size=[2, 5, 3])
+    yield Sample(dict(X=x), dict(dim=1))
+    yield Sample(dict(X=x), dict(dim=-1), "last")
+    yield Sample(dict(X=np.array([2.0, 0.0, 3.0, 0.0])), dict(dim=0), "zeros")
+    yield Sample(dict(X=rng.integers(1, 4, [4])), dict(dim=0), "integers")

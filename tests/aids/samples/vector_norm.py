@@ -38,3 +38,11 @@ def frobenius_norm(rng):
     yield Sample(dict(X=x), dict(dim=[0, -1]))
     yield Sample(dict(X=x), dict(dim=[1], keep_dim=True), "kept")
     yield Sample(dict(X=x), dict(reduce_all=True), "all")
+
+
+@samples("renorm")
+def renorm(rng):
+    x = off_zero(rng, [3, 4, 2])
+    yield Sample(dict(X=x), dict(p=2.0, axis=0, max_norm=2.0))
+    yield Sample(dict(X=x), dict(p=1.0, axis=2, max_norm=5.0), "ones")
+    yield Sample(dict(X=x), dict(p=3.0, axis=1, max_norm=100.0), "short")
