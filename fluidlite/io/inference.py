@@ -20,7 +20,6 @@ from ..ir.variable import Variable
 from ..proto.program import program_from_bytes
 from ..runtime.executor import Executor
 from ..scope import global_scope
-from .newer_models import take_over
 from .variables import is_persistable, load_persistables, values_of, write_variables
 
 MODEL = "__model__"  #: the file of the program where no other name is given
@@ -276,7 +275,6 @@ def load_inference_model(
         folder, path, params = model_files(dirname, model_filename, params_filename)
         name, data = os.fspath(path), read_bytes(path)
     program = program_from_bytes(data, name)
-    take_over(program)
     feeds, fetches = ends_of(program, name)
     load_persistables(executor, folder, program, params)
     return [program, feeds, fetches]

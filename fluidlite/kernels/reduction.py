@@ -55,8 +55,8 @@ def mean(op: Any, X: Spec) -> Prepared | None:
     count = size_of(X.shape)
     if not count:
         return None
-    dtype, one = X.dtype.dtype, (1,)
+    dtype, one = X.dtype.dtype, op.one
     share = np.asarray(count, dtype)
-    if X.ndim == 2 and X.shape[1] == 1:
+    if X.ndim == 2 and X.shape[1] == 1 and one:
         return Prepared(lambda x: np.add.reduce(x, 0) / share)
     return Prepared(lambda x: (np.add.reduce(x, None, dtype) / share).reshape(one))

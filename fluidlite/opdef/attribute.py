@@ -46,10 +46,16 @@ class AttributeField(NamedTuple):
     alias: str | None
     inert: bool
     local: bool
+    edition: bool
 
 
 def attr(
-    default: Any = REQUIRED, *, alias: str | None = None, inert: bool = False, local: bool = False
+    default: Any = REQUIRED,
+    *,
+    alias: str | None = None,
+    inert: bool = False,
+    local: bool = False,
+    edition: bool = False,
 ) -> Any:
     """The value of an annotated class attribute that needs more than a default.
 
@@ -58,8 +64,9 @@ def attr(
         alias: the attribute's name in programs, where that is no Python identifier.
         inert: accepted, kept and written, but never read.
         local: unknown to fluid 1.8: off the wire and out of the text while it has its default.
+        edition: local, and what paddle 2 means without a word: files of its programs do not say it.
     """
-    return AttributeField(default, alias, inert, local)
+    return AttributeField(default, alias, inert, local or edition, edition)
 
 
 class Attribute(NamedTuple):
@@ -71,6 +78,7 @@ class Attribute(NamedTuple):
     default: Any
     inert: bool = False
     local: bool = False
+    edition: bool = False
 
     @property
     def wire(self) -> str:
@@ -219,9 +227,9 @@ def read_attributes(owner: type) -> dict[str, Attribute]:
         more = (
             default
             if isinstance(default, AttributeField)
-            else AttributeField(default, None, False, False)
+            else AttributeField(default, None, False, False, False)
         )
-        record = Attribute(more.alias or field, field, kind, more.default, more.inert, more.local)
+        record = Attribute(more.alias or field, field, kind, more.default, *more[2:])
         if record.default is not REQUIRED:
             try:
                 record = record._replace(default=record.convert(record.default, owner.__name__))

@@ -42,6 +42,8 @@ class FluidForm:
     #: constant inputs that fluid's gradient operator counts anew, as if that were gradients; the
     #: method ``counts(self, f, ...)``, with parameters of the rule, gives them by slot
     counted: tuple[str, ...] = ()
+    #: inputs that paddle 2 has, and fluid 1.8 does not
+    newer: tuple[str, ...] = ()
     #: outputs that fluid's gradient operator has, and that nothing needs
     unmade: tuple[str, ...] = ()
 

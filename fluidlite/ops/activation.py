@@ -97,13 +97,35 @@ class logsigmoid(Activation):
 
 
 class softplus(Activation):
-    """``log(1 + exp(X))``, for each element."""
+    """``log(1 + exp(beta * X)) / beta``, for each element.
+
+    beta: how sharp the bend at 0 is.
+    threshold: where ``beta * X`` is above it, Out is X.
+    """
+
+    beta: float = attr(1.0, local=True)
+    threshold: float = attr(math.inf, local=True)
 
     def run(self, xp: Any, X: Array) -> Array:
-        return xp.logaddexp(0, X)
+        if self.beta == 1:
+            out = xp.logaddexp(0, X)
+        else:
+            out = xp.logaddexp(0, X * self.beta) / self.beta
+        return out if self.threshold == math.inf else xp.where(self.straight(X), X, out)
+
+    def straight(self, X: Array) -> Array:
+        """Where Out is X."""
+        return X * self.beta > self.threshold
 
     def grad(self, f: Any, X: Value, dOut: Value) -> Rules:
-        return dict(X=lambda: dOut * f.sigmoid(X))
+        def dx():
+            scaled = X if self.beta == 1 else X * self.beta
+            if self.threshold == math.inf:
+                return dOut * f.sigmoid(scaled)
+            straight = above(f, scaled, self.threshold)
+            return dOut * (straight + (1.0 - straight) * f.sigmoid(scaled))
+
+        return dict(X=dx)
 
 
 class soft_relu(Unary):
@@ -206,6 +228,17 @@ class swish(UseMkldnn, Unary):
             return dOut * (s + inner * s * (1.0 - s))
 
         return dict(X=dx)
+
+
+class silu(Unary):
+    """``X * sigmoid(X)``, for each element (Elfwing et al., Sigmoid-weighted linear units for
+    neural network function approximation, 2017).
+    """
+
+    fluid: ClassVar[FluidForm] = FluidForm(carried=("Out",))
+
+    def expand(self, f: Any, X: Value) -> Value:
+        return f.swish(X)
 
 
 class mish(Unary):
@@ -334,6 +367,33 @@ class elu(Unary):
         return dict(X=dx)
 
 
+class celu(Unary):
+    """X where it is positive, else ``alpha * (exp(X / alpha) - 1)`` (Barron, Continuously
+    differentiable exponential linear units, 2017).
+
+    alpha: minus the limit far below 0; not 0.
+    """
+
+    alpha: float = 1.0
+
+    def infer(self, X: Spec) -> Spec:
+        if self.alpha == 0:
+            raise AttributeValueError("expected alpha other than 0, got 0")
+        return super().infer(X)
+
+    def run(self, xp: Any, X: Array) -> Array:
+        below = xp.where(X > 0, xp.zeros((), X.dtype), X) / self.alpha
+        return xp.where(X > 0, X, self.alpha * xp.expm1(below))
+
+    def grad(self, f: Any, X: Value, dOut: Value) -> Rules:
+        def dx():
+            positive = above(f, X, 0.0)
+            below = f.exp(X * (1.0 - positive) / self.alpha) * (1.0 - positive)
+            return dOut * (positive + below)
+
+        return dict(X=dx)
+
+
 class selu(Unary):
     """``scale * X`` where X is positive, else ``scale * alpha * (exp(X) - 1)``.
 
@@ -427,16 +487,20 @@ class prelu(Op):
     Alpha: one slope; one for each channel, which is dimension 1; or one for each element of X along
         all dimensions but the first.
     mode: which of these: "all", "channel" or "element".
+    data_format: NHWC and its like where the channels are the last dimension.
     """
 
     signature = "X, Alpha -> Out"
     fluid: ClassVar[FluidForm] = FluidForm(bare_gradients=True)
     mode: str = "all"
+    data_format: str = attr("NCHW", local=True)
 
     def slopes(self, shape: Shape) -> Shape:
         """The shape of Alpha that broadcasts to X."""
         if self.mode == "all":
             return (1,) * len(shape)
+        if self.mode == "channel" and len(shape) > 1 and self.data_format[-1] == "C":
+            return (1,) * (len(shape) - 1) + shape[-1:]
         if self.mode == "channel" and len(shape) > 1:
             return (1, shape[1]) + (1,) * (len(shape) - 2)
         if self.mode == "element" and len(shape) > 1:

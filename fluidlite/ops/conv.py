@@ -457,10 +457,12 @@ class ConvTranspose(Convolution, abstract=True):
 
     output_size: the sizes of Output where those that follow from Input are not meant: a stride
         above 1 leaves a choice.
+    output_padding: by how much Output is larger than what follows from Input.
     """
 
     lod: ClassVar[str | None] = None
     output_size: list[int] = ()
+    output_padding: list[int] = attr((), local=True)
 
     def transposed(self, image: Shape, filter: Shape) -> tuple[Any, ...]:
         """The shape of Output, and the padding of the convolution that it would be the input of."""
@@ -486,14 +488,15 @@ class ConvTranspose(Convolution, abstract=True):
                 f"expected an output with elements, got sizes {whole} from an input of shape "
                 f"{list(image)} and paddings {list(self.paddings)}"
             )
-        if self.output_size:
+        if self.output_size or self.output_padding:
             whole = self.chosen(whole)
         filters = -1 if filters == -1 else filters * self.groups
         return self.stored((n, filters, *whole)), [p for pad in pads for p in pad]
 
     def chosen(self, whole: Any) -> Any:
         """``output_size``, where the sizes that follow from Input leave that choice."""
-        out = self.output_size
+        more = self.output_padding
+        out = self.output_size or [-1 if n == -1 else n + k for n, k in zip(whole, more)]
         fits = len(out) == self.rank and all(
             size == -1 or size <= wanted < size + stride
             for size, wanted, stride in zip(whole, out, self.strides)

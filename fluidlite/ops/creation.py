@@ -109,6 +109,7 @@ class ConstantFill(Creation, abstract=True):
     value: float = 0.0
     str_value: str = ""
     force_cpu: bool = attr(False, inert=True)
+    place_type: int = attr(-1, inert=True, local=True)
 
     def number(self) -> float:
         """The number as Python has it.

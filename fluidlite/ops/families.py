@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
+from ..opdef.attribute import attr
 from ..opdef.conjugation import AS_WRITTEN, OfComplex
 from ..opdef.definition import Definition, Op
 from ..opdef.spec import Spec, broadcast
@@ -64,6 +65,20 @@ class OfPairs(Op, abstract=True):
         for need in self.needs:
             need(X=X, Y=Y)
         return X.with_shape(broadcast(X.shape, Y.shape))
+
+
+class OneNumber(Op, abstract=True):
+    """An operator with a result of one number.
+
+    zero_d: it has shape [] where it would have [1]: that is paddle 2's.
+    """
+
+    zero_d: bool = attr(False, edition=True)
+
+    @property
+    def one(self) -> tuple[int, ...]:
+        """The shape of one number."""
+        return () if self.zero_d else (1,)
 
 
 class PassesThrough(Op, abstract=True):

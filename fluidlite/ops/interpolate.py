@@ -16,8 +16,10 @@ from ..ground.dtypes import DType
 from ..opdef.annotations import Array, Specs
 from ..opdef.attribute import REQUIRED, need_choice, need_least
 from ..opdef.definition import Op
-from ..opdef.spec import Shape, Spec, need_float, need_integer, need_ndim, need_one, spec
+from ..opdef.spec import Shape, Spec, need_float, need_integer, need_ndim, need_one, size_of, spec
 from .given import numbers
+
+_LAYOUTS = ("NCW", "NWC", "NCHW", "NHWC", "NCDHW", "NDHWC", "AnyLayout")
 
 
 class Interpolation(Op, abstract=True):
@@ -51,12 +53,18 @@ class Interpolation(Op, abstract=True):
     align_mode: int = 1
     rank = 2  #: how many dimensions change
     method = ""  #: of :class:`resize_weights`
-    takes_bytes = True  #: whether X may be of uint8: results lose what is behind the point
+    #: the whole numbers that X may hold: results lose what is behind the point
+    whole_types: ClassVar[tuple[DType, ...]] = (DType.UINT8,)
+    keeps_factors: ClassVar[bool] = False  #: whether factors, and not sizes, say where elements lie
+
+    def of_rank(self, ndim: int) -> Interpolation:
+        """The interpolation of tensors of so many dimensions."""
+        return self
 
     @property
     def axes(self) -> range:
         """The dimensions that change."""
-        first = 1 if self.data_layout in ("NHWC", "NDHWC") else 2
+        first = 1 if self.data_layout in ("NWC", "NHWC", "NDHWC") else 2
         return range(first, first + self.rank)
 
     @property
@@ -67,10 +75,10 @@ class Interpolation(Op, abstract=True):
     def infer(
         self, X: Spec, OutSize: Spec | None, SizeTensor: list[Spec] | None, Scale: Spec
     ) -> Spec:
-        if not (X.dtype is DType.UINT8 and self.takes_bytes):
+        if X.dtype not in self.whole_types:
             need_float(X=X)
         need_ndim(self.rank + 2, X=X)
-        if self.data_layout not in ("NCHW", "NHWC", "NCDHW", "NDHWC", "AnyLayout"):
+        if self.data_layout not in _LAYOUTS:
             raise AttributeValueError(
                 f"expected data_layout with the channels second or last, as NCHW or NHWC; got "
                 f"{self.data_layout!r}"
@@ -78,7 +86,8 @@ class Interpolation(Op, abstract=True):
         need_choice(self, "align_mode", 0, 1)
         if any(X.shape[axis] == 0 for axis in self.axes):
             raise ShapeError(f"expected images with elements, got X of shape {list(X.shape)}")
-        need_one(Scale=Scale)
+        if not self.keeps_factors or size_of(() if Scale is None else Scale.shape) != self.rank:
+            need_one(Scale=Scale)
         given = [OutSize, *(SizeTensor or ())]
         for one in given:
             need_integer(OutSize=one)
@@ -89,20 +98,51 @@ class Interpolation(Op, abstract=True):
         elif Scale is not None or OutSize is not None:
             sizes = (-1,) * self.rank
         else:
-            if not self.scale < math.inf:
-                raise AttributeValueError(f"expected a finite scale, got {self.scale:g}")
-            sizes = self.scaled(X.shape, self.scale) if self.scale > 0 else self.asked
-            if any(n < 1 for n in sizes if n != -1 or not self.scale > 0):
+            factors = self.factors
+            if not all(factor < math.inf for factor in factors):
+                raise AttributeValueError(f"expected a finite scale, got {self.told_scale}")
+            sizes = self.scaled(X.shape, factors) if factors else self.asked
+            if any(n < 1 for n in sizes if n != -1 or not factors):
                 names = ("out_d", "out_h", "out_w")[-self.rank :]
                 listed = ", ".join(f"{name}={n}" for name, n in zip(names, self.asked))
                 raise AttributeValueError(
-                    f"expected sizes of at least 1, got {listed} and scale={self.scale:g}"
+                    f"expected sizes of at least 1, got {listed} and scale={self.told_scale}"
                 )
         return X.with_shape(self.resized(X.shape, sizes))
 
-    def scaled(self, shape: Shape, factor: float) -> list[int]:
-        """Sizes times a factor, as far as they are known."""
-        return [-1 if shape[a] == -1 else int(shape[a] * factor) for a in self.axes]
+    @property
+    def factors(self) -> tuple[float, ...]:
+        """The factor of each size that ``scale`` says; none where it says nothing."""
+        return () if self.scale <= 0 else (self.scale,) * self.rank
+
+    @property
+    def told_scale(self) -> str:
+        """``scale`` as messages say it."""
+        return f"{self.scale:g}"
+
+    def factors_in(self, OutSize: Any, SizeTensor: Any, Scale: Any) -> tuple[float, ...]:
+        """The factors that the sizes follow from; none where inputs, or attributes, say sizes.
+
+        Raises:
+            AttributeValueError: a factor is not above 0.
+        """
+        if SizeTensor or OutSize is not None:
+            return ()
+        if Scale is None:
+            return self.factors
+        given = tuple([float(factor) for factor in Scale.reshape(-1)])
+        if not all(0 < factor < math.inf for factor in given):
+            raise AttributeValueError(
+                f"expected a positive factor, got Scale {', '.join(map(str, given))}"
+            )
+        return given * self.rank if len(given) == 1 else given
+
+    def scaled(self, shape: Shape, factors: Sequence[float]) -> list[int]:
+        """Sizes times factors in single precision, as far as they are known."""
+        return [
+            -1 if shape[a] == -1 else int(np.float32(shape[a]) * np.float32(factor))
+            for a, factor in zip(self.axes, factors, strict=True)
+        ]
 
     def resized(self, shape: Shape, sizes: Sequence[int]) -> list[int]:
         """``shape`` with other sizes."""
@@ -119,24 +159,28 @@ class Interpolation(Op, abstract=True):
         Raises:
             AttributeValueError: they are below 1.
         """
+        factors = self.factors_in(OutSize, SizeTensor, Scale)
         if SizeTensor or OutSize is not None:
             sizes = numbers((), OutSize, SizeTensor)
-        elif Scale is not None or self.scale > 0:
-            factor = self.scale if Scale is None else Scale.reshape(()).item()
-            if not 0 < factor < math.inf:
-                raise AttributeValueError(f"expected a positive factor, got Scale {factor}")
-            sizes = self.scaled(X.shape, factor)
         else:
-            sizes = self.asked
+            sizes = self.scaled(X.shape, factors) if factors else self.asked
         if len(sizes) != self.rank or min(sizes) < 1:
             raise AttributeValueError(
                 f"expected {self.rank} sizes of at least 1, got {list(sizes)}"
             )
         return sizes
 
-    def weights(self, shape: Shape, sizes: Sequence[int], dtype: Any) -> Iterator[Any]:
+    def gaps(self, factors: Sequence[float]) -> list[float]:
+        """How far apart new elements are among the old ones; 0 where sizes say it."""
+        if not self.keeps_factors or not factors:
+            return [0.0] * self.rank
+        return [float(np.float32(1) / np.float32(factor)) for factor in factors]
+
+    def weights(
+        self, shape: Shape, sizes: Sequence[int], dtype: Any, factors: Sequence[float] = ()
+    ) -> Iterator[Any]:
         """For each dimension that changes: which it is, and the operator that gives its weights."""
-        for axis, size in zip(self.axes, sizes):
+        for axis, size, gap in zip(self.axes, sizes, self.gaps(factors)):
             yield (
                 axis,
                 dict(
@@ -145,6 +189,7 @@ class Interpolation(Op, abstract=True):
                     method=self.method,
                     align_corners=self.align_corners,
                     align_mode=self.align_mode,
+                    gap=gap,
                     dtype=dtype,
                 ),
             )
@@ -153,9 +198,10 @@ class Interpolation(Op, abstract=True):
         self, xp: Any, X: Array, OutSize: Array, SizeTensor: list[Array] | None, Scale: Array
     ) -> Array:
         out, sizes = X, self.sizes(X, OutSize, SizeTensor, Scale)
-        if X.dtype == "uint8":
-            return self.of_bytes(xp, X, sizes)
-        for axis, attrs in self.weights(X.shape, sizes, X.dtype):
+        factors = self.factors_in(OutSize, SizeTensor, Scale)
+        if X.dtype.kind in "iu":
+            return self.of_whole(xp, X, sizes, factors)
+        for axis, attrs in self.weights(X.shape, sizes, X.dtype, factors):
             weights = resize_weights(attrs).run(xp)
             lead, trail = math.prod(out.shape[:axis]), math.prod(out.shape[axis + 1 :])
             shape = (*out.shape[:axis], attrs["new"], *out.shape[axis + 1 :])
@@ -166,14 +212,14 @@ class Interpolation(Op, abstract=True):
             out = xp.reshape(out, shape)
         return out
 
-    def of_bytes(self, xp: Any, X: Any, sizes: Any) -> Any:
+    def of_whole(self, xp: Any, X: Any, sizes: Any, factors: Sequence[float]) -> Any:
         """Out of whole numbers, which lose what is behind the point.
 
         Sums of single precision in fluid's order: where the true one is a whole number, they decide
         which one is kept.
         """
         places = []
-        for axis, attrs in self.weights(X.shape, sizes, DType.FP32):
+        for axis, attrs in self.weights(X.shape, sizes, DType.FP32, factors):
             neighbours = resize_weights(attrs).neighbours(xp, xp.arange(attrs["new"]))
             along = [-1 if i == axis else 1 for i in range(X.ndim)]
             places.append([(axis, place, xp.reshape(w, along)) for place, w in neighbours])
@@ -187,13 +233,14 @@ class Interpolation(Op, abstract=True):
             for *_, weight in sorted(corner, key=lambda found: found[0]):
                 part = part * weight
             total = total + part
-        return total.astype("uint8")
+        return total.astype(X.dtype)
 
     def grad(self, f, X, dOut, OutSize=None, SizeTensor=None, Scale=None):
         def dx():
             """The products with the same matrices, turned over."""
             out, sizes = dOut, [dOut.shape[axis] for axis in self.axes]
-            for axis, attrs in self.weights(X.shape, sizes, X.dtype):
+            factors = self.factors_in(OutSize, SizeTensor, Scale) if self.keeps_factors else ()
+            for axis, attrs in self.weights(X.shape, sizes, X.dtype, factors):
                 weights = f.resize_weights(**attrs)
                 shape, lead = list(out.shape), math.prod(out.shape[:axis])
                 out = f.reshape(out, shape=[lead, shape[axis], math.prod(shape[axis + 1 :])])
@@ -205,33 +252,150 @@ class Interpolation(Op, abstract=True):
         return dict(X=dx)
 
 
-class bilinear_interp(Interpolation):
-    """Out = X in another size, linear between neighbours in both dimensions."""
+class FactorOfEach(Interpolation, abstract=True):
+    """An interpolation of paddle 2: there is a factor for each size, and where there are factors,
+    new elements lie as far apart as these say, whatever the sizes are rounded to.
+    """
+
+    scale: list[float] = ()
+    keeps_factors: ClassVar[bool] = True
+
+    @property
+    def factors(self) -> tuple[float, ...]:
+        given = self.scale if all(factor > 0 for factor in self.scale) else ()
+        return given * self.rank if len(given) == 1 else given
+
+    @property
+    def told_scale(self) -> str:
+        return str(list(self.scale))
+
+    def infer(
+        self, X: Spec, OutSize: Spec | None, SizeTensor: list[Spec] | None, Scale: Spec | None
+    ) -> Spec:
+        if len(self.factors) not in (0, self.rank):
+            raise AttributeValueError(
+                f"expected scale of {self.rank} numbers, got {list(self.scale)}"
+            )
+        return super().infer(X, OutSize, SizeTensor, Scale)
+
+
+class Linear(Interpolation, abstract=True):
+    """Linear between neighbours in each dimension."""
 
     method = "linear"
 
 
-class trilinear_interp(Interpolation):
-    """Out = X in another size, linear between neighbours in all three dimensions."""
-
-    method = "linear"
-    rank = 3
-
-
-class nearest_interp(Interpolation):
-    """Out = X in another size, each element that of its nearest neighbour."""
+class Nearest(Interpolation, abstract=True):
+    """Each element that of its nearest neighbour."""
 
     method = "nearest"
+    whole_types: ClassVar[tuple[DType, ...]] = (DType.UINT8, DType.INT32, DType.INT64)
+
+    def of_whole(self, xp: Any, X: Any, sizes: Any, factors: Sequence[float]) -> Any:
+        for axis, attrs in self.weights(X.shape, sizes, DType.FP32, factors):
+            ((place, _),) = resize_weights(attrs).neighbours(xp, xp.arange(attrs["new"]))
+            X = xp.take(X, place, axis=axis)
+        return X
 
 
-class bicubic_interp(Interpolation):
-    """Out = X in another size, cubic between four neighbours in both dimensions.
+class Cubic(Interpolation, abstract=True):
+    """Cubic between four neighbours in both dimensions.
 
     (Keys, Cubic convolution interpolation for digital image processing, IEEE ASSP 1981.)
     """
 
     method = "cubic"
-    takes_bytes = False
+    whole_types: ClassVar[tuple[DType, ...]] = ()
+
+
+class linear_interp(Linear):
+    """Out = sequences X of another length, linear between neighbours.
+
+    X: sequences whose channels come after the samples, or last.
+    """
+
+    rank = 1
+
+
+class linear_interp_v2(FactorOfEach, linear_interp):
+    """Out = sequences X of another length, linear between neighbours.
+
+    scale: a factor of the length.
+    """
+
+
+class bilinear_interp(Linear):
+    """Out = X in another size, linear between neighbours in both dimensions."""
+
+
+class bilinear_interp_v2(FactorOfEach, bilinear_interp):
+    """Out = X in another size, linear between neighbours in both dimensions.
+
+    scale: a factor of each size.
+    """
+
+
+class trilinear_interp(Linear):
+    """Out = X in another size, linear between neighbours in all three dimensions."""
+
+    rank = 3
+
+
+class trilinear_interp_v2(FactorOfEach, trilinear_interp):
+    """Out = X in another size, linear between neighbours in all three dimensions.
+
+    scale: a factor of each size.
+    """
+
+
+class nearest_interp(Nearest):
+    """Out = X in another size, each element that of its nearest neighbour."""
+
+
+class NearestVolumes(FactorOfEach, Nearest, abstract=True):
+    """That of volumes."""
+
+    rank = 3
+
+
+class nearest_interp_v2(FactorOfEach, nearest_interp):
+    """Out = images or volumes X in another size, each element that of its nearest neighbour.
+
+    scale: a factor of each size.
+    """
+
+    def of_rank(self, ndim: int) -> Interpolation:
+        return NearestVolumes(self.attr_values()) if ndim == 5 else self
+
+    def infer(
+        self, X: Spec, OutSize: Spec | None, SizeTensor: list[Spec] | None, Scale: Spec
+    ) -> Spec:
+        given = X, OutSize, SizeTensor, Scale
+        return super().infer(*given) if X.ndim != 5 else self.of_rank(5).infer(*given)
+
+    def run(
+        self, xp: Any, X: Array, OutSize: Array, SizeTensor: list[Array] | None, Scale: Array
+    ) -> Array:
+        given = X, OutSize, SizeTensor, Scale
+        return super().run(xp, *given) if X.ndim != 5 else self.of_rank(5).run(xp, *given)
+
+    def grad(self, f, X, dOut, OutSize=None, SizeTensor=None, Scale=None):
+        given = X, dOut, OutSize, SizeTensor, Scale
+        return super().grad(f, *given) if len(X.shape) != 5 else self.of_rank(5).grad(f, *given)
+
+
+class bicubic_interp(Cubic):
+    """Out = X in another size, cubic between four neighbours in both dimensions.
+
+    (Keys, Cubic convolution interpolation for digital image processing, IEEE ASSP 1981.)
+    """
+
+
+class bicubic_interp_v2(FactorOfEach, bicubic_interp):
+    """Out = X in another size, cubic between four neighbours in both dimensions.
+
+    scale: a factor of each size.
+    """
 
 
 class resize_weights(Op):
@@ -241,6 +405,7 @@ class resize_weights(Op):
     method: linear, cubic or nearest.
     align_corners: the centres of the outermost elements stay where they are.
     align_mode: 0 keeps the edges where they are, 1 those of smaller indices.
+    gap: how far apart new elements are among the old ones; 0 where their numbers say it.
     dtype: the element type of Out.
     """
 
@@ -250,6 +415,7 @@ class resize_weights(Op):
     method: str = REQUIRED
     align_corners: bool = True
     align_mode: int = 1
+    gap: float = 0.0
     dtype: DType = DType.FP32
     grad = None
 
@@ -272,6 +438,8 @@ class resize_weights(Op):
             return xp.float32(0)
         if self.align_corners:
             return xp.float32(self.old - 1) / xp.float32(self.new - 1)
+        if self.gap > 0:
+            return xp.float32(self.gap)
         return xp.float32(self.old) / xp.float32(self.new)
 
     def exact_step(self) -> float:

@@ -57,6 +57,37 @@ class softmax(UseCudnn, UseMkldnn, Op):
         return dict(X=lambda: softmax_cotangent(f, Out, dOut, self.axis))
 
 
+class log_softmax(Op):
+    """``X - log(sum(exp(X)))`` along ``axis``: logarithms of probabilities from logits.
+
+    X: a float variable; a number is the only one of its kind.
+    Out: of the shape of X.
+    axis: the dimension of the classes; may count from the end.
+    """
+
+    signature = "X -> Out"
+    axis: int = -1
+
+    def infer(self, X: Spec) -> Spec:
+        need_float(X=X)
+        normal_axis(self.axis, max(X.ndim, 1))
+        return X
+
+    def run(self, xp: Any, X: Array) -> Array:
+        if not X.size or not X.ndim:
+            return X - X
+        below = X - xp.max(X, axis=self.axis, keepdims=True)
+        return below - xp.log(xp.sum(xp.exp(below), axis=self.axis, keepdims=True))
+
+    def grad(self, f: Any, Out: Value, dOut: Value) -> Rules:
+        def dx():
+            if not Out.shape:
+                return f.scale(dOut, scale=0.0)
+            return dOut - f.exp(Out) * f.reduce_sum(dOut, dim=[self.axis], keep_dim=True)
+
+        return dict(X=dx)
+
+
 def shifted(xp: Any, x: Array, axis: int) -> Array:
     """``x`` less its largest value along ``axis``, and at least -64: the same softmax but for what
     is tiny, no overflow, and finite logarithms.

@@ -6,6 +6,7 @@ from math import prod
 from typing import Any, ClassVar
 
 from ..errors import AttributeValueError, ShapeError
+from ..ground.dtypes import DType
 from ..opdef.annotations import Array, Rules, Specs, Value
 from ..opdef.attribute import attr
 from ..opdef.conjugation import AS_WRITTEN, HOLOMORPHIC, OfComplex
@@ -19,11 +20,13 @@ from ..opdef.spec import (
     need_float,
     need_ndim,
     need_numbers,
+    need_rank,
     need_shape,
     normal_axis,
     same_dtype,
 )
 from .inert_attributes import ShapeAtRuntime, UseMkldnn, UseQuantizer
+from .math import matmul
 
 
 def same_shape(**specs: Spec) -> Shape:
@@ -51,6 +54,44 @@ def need_inner(X: Spec, Y: Spec, columns: int, rows: int) -> None:
             f"expected as many columns in X as rows in Y, got {columns} and {rows}: X of shape "
             f"{list(X.shape)}, Y of shape {list(Y.shape)}"
         )
+
+
+class matmul_v2(Op):
+    """The product of the matrices in the last two dimensions of X and Y.
+
+    The dimensions before them are aligned at the end, and sizes of 1 stretch.  A vector X is a row,
+    a vector Y a column, whatever is transposed; Out lacks the dimension that this adds.
+
+    X, Y: numbers; integers are multiplied in double precision, which has all up to 2^53.
+    trans_x: swap the last two dimensions of X.
+    trans_y: swap the last two dimensions of Y.
+    """
+
+    signature = "X, Y -> Out"
+    trans_x: bool = False
+    trans_y: bool = False
+
+    def infer(self, X: Spec, Y: Spec) -> Specs:
+        need_numbers("X", X)
+        same_dtype(X=X, Y=Y)
+        need_rank("X", X, 1)
+        need_rank("Y", Y, 1)
+        shape = self.product(X.ndim, Y.ndim).out_shape(X.shape, Y.shape)
+        return X.with_shape(() if X.ndim == Y.ndim == 1 else shape)
+
+    def product(self, ndim_x: int, ndim_y: int) -> Any:
+        """The operator for so many dimensions."""
+        swapped = self.trans_x and ndim_x > 1, self.trans_y and ndim_y > 1
+        return matmul({"transpose_X": swapped[0], "transpose_Y": swapped[1]})
+
+    def expand(self, f: Any, X: Value, Y: Value) -> Value:
+        whole = X.dtype
+        if whole.kind in "iu":
+            X, Y = (f.cast(each, in_dtype=whole, out_dtype=DType.FP64) for each in (X, Y))
+        out = f.matmul(X, Y, **self.product(len(X.shape), len(Y.shape)).attr_values())
+        if len(X.shape) == len(Y.shape) == 1:
+            out = f.reshape(out, shape=[])
+        return f.cast(out, in_dtype=DType.FP64, out_dtype=whole) if whole.kind in "iu" else out
 
 
 class bmm(Op):

@@ -7,7 +7,7 @@ from typing import Any
 from ..errors import AttributeValueError, OutOfRangeError, ShapeError
 from ..ground.dtypes import DType
 from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
-from ..opdef.attribute import REQUIRED, need_choice, need_least
+from ..opdef.attribute import REQUIRED, attr, need_choice, need_least
 from ..opdef.definition import Detached, Op
 from ..opdef.spec import (
     Shape,
@@ -21,10 +21,72 @@ from ..opdef.spec import (
     need_one,
     need_rank,
     need_shape,
+    normal_axis,
     same_float,
     size_of,
     spec,
 )
+from .search import ordered
+
+
+class top_k_v2(Op):
+    """The k largest elements of X along a dimension, or the smallest, the first of them first, and
+    their places.
+
+    X: a variable of numbers; a number is a vector of one.
+    K: the same as a tensor of one element; wins over ``k``.
+    Indices: where they are; of equal elements the first ones come first.
+    k: how many.
+    axis: the dimension; may count from the end.
+    largest: False for the smallest.
+    sorted: not read: they always are in order.
+    """
+
+    signature = "X, K?! -> Out, Indices!"
+    k: int = 1
+    axis: int = -1
+    largest: bool = True
+    sorted: bool = attr(True, inert=True)
+
+    def infer(self, X: Spec, K: Spec | None) -> Specs:
+        need_numbers("X", X)
+        axis = normal_axis(self.axis, max(X.ndim, 1))
+        if K is not None:
+            need_integer(K=K)
+            need_one(K=K)
+        count = self.checked(-1 if K is not None else self.k, X.shape[axis] if X.ndim else 1)
+        out = X.with_dim(axis, count) if X.ndim else X
+        return out, out.with_dtype(DType.INT64)
+
+    def checked(self, k: int, size: int) -> int:
+        """How many, where there are so many.
+
+        Raises:
+            AttributeValueError: there are not.
+        """
+        if k != -1 and not (k > 0 and (size == -1 or k <= size)):
+            known = "the number of elements" if size == -1 else str(size)
+            raise AttributeValueError(f"expected k from 1 to {known}, got {k}")
+        return k
+
+    def run(self, xp: Any, X: Array, K: Array | None) -> Arrays:
+        k = self.k if K is None else K.item()
+        if not X.ndim:
+            self.checked(k, 1)
+            return X, xp.zeros((), "int64")
+        self.checked(k, X.shape[self.axis])
+        if self.largest and not (X.dtype.kind == "f" and xp.isnan(X).any()):
+            order = xp.moveaxis(largest(xp, xp.moveaxis(X, self.axis, -1), k), -1, self.axis)
+        else:
+            order = ordered(xp, X, self.axis, self.largest)
+            order = xp.take(order, xp.arange(k), axis=self.axis)
+        return xp.take_along_axis(X, order, self.axis), order
+
+    def grad(self, f: Any, X: Value, Indices: Value, dOut: Value) -> Rules:
+        if not X.shape:
+            return dict(X=lambda: f.assign(dOut))
+        size = X.shape[self.axis]
+        return dict(X=lambda: f.add_along(Indices, dOut, axis=self.axis, size=size))
 
 
 class top_k(Op):

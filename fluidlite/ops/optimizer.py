@@ -106,6 +106,7 @@ class adam(ParameterUpdate):
     beta1, beta2: how much of the running means stays.
     Beta1Tensor, Beta2Tensor: the same as tensors of one element; win over the attributes.
     epsilon: keeps the division finite.
+    corrects_first: epsilon is added when the root has been corrected, as in the paper.
     lazy_mode: of a gradient that has only some rows, the others do not count as 0: there,
         parameter and running means stay as they are.
 
@@ -123,7 +124,7 @@ class adam(ParameterUpdate):
     epsilon: float = 1e-8
     lazy_mode: bool = False
     min_row_size_to_use_multithread: Long = attr(1000, inert=True)
-    corrects_first: ClassVar[bool] = False  #: whether epsilon is added to a corrected root
+    corrects_first: bool = attr(False, edition=True)
 
     def run(
         self,
@@ -188,7 +189,7 @@ class adam_v2(adam):
     beta1: Double = 0.9
     beta2: Double = 0.999
     epsilon: Double = 1e-8
-    corrects_first: ClassVar[bool] = True
+    corrects_first: bool = attr(True, edition=True)
 
     def decay_rate(self, xp: Any, beta: float, like: Array) -> float | Array:
         return xp.asarray(beta, dtype=like.dtype)

@@ -137,36 +137,39 @@ class pad_constant_like(Op):
         return dict(Y=lambda: f.crop(dOut, shape=Y.shape))
 
 
-class pad2d(Op):
-    """Out = images X with further rows and columns; with fewer where a padding is below zero.
+class Bordering(Op, abstract=True):
+    """Images or volumes with more elements around them; with fewer where a padding is below zero.
 
     Paddings: the paddings as a tensor; goes before ``paddings``.
-    paddings: how many rows above and below, and how many columns left and right.
-    pad_value: what ``constant`` adds.
-    mode: what is added: constant, a number; reflect, the image mirrored at its outermost elements;
-        edge, these elements repeated.
-    data_format: the order of the dimensions, NCHW or NHWC.
-    X: images, [N, C, H, W], or [N, H, W, C] with ``data_format`` NHWC.
     """
 
     signature = "X, Paddings?! -> Out"
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     paddings: list[int] = REQUIRED
-    pad_value: float = 0.0
-    mode: str = "constant"
-    data_format: str = "NCHW"
+    layouts: ClassVar[tuple[str, str]] = ("NCHW", "NHWC")
+    modes: ClassVar[dict[str, str]] = {}  #: mode -> NumPy's name of it
 
     @property
     def axes(self) -> Shape:
-        """The dimensions of rows and columns."""
-        return (1, 2) if self.data_format == "NHWC" else (2, 3)
+        """The dimensions that grow, in the order of their paddings."""
+        raise NotImplementedError
+
+    @property
+    def added_value(self) -> float:
+        """What ``constant`` adds."""
+        raise NotImplementedError
+
+    @property
+    def kind(self) -> str:
+        """NumPy's name of the mode."""
+        return self.modes[self.mode]
 
     def infer(self, X: Spec, Paddings: Spec | None) -> Spec:
-        need_ndim(4, X=X)
-        need_choice(self, "mode", "constant", "reflect", "edge")
-        need_choice(self, "data_format", "NCHW", "NHWC")
+        need_ndim(len(self.layouts[0]), X=X)
+        need_choice(self, "mode", *self.modes)
+        need_choice(self, "data_format", *self.layouts)
         shape = list(X.shape)
-        pairs = self.pairs(shape, self.paddings) if Paddings is None else [(0, 0)] * 4
+        pairs = [(0, 0)] * X.ndim if Paddings is not None else self.pairs(shape, self.paddings)
         for axis in self.axes:
             unknown = Paddings is not None or shape[axis] == -1
             shape[axis] = -1 if unknown else shape[axis] + sum(pairs[axis])
@@ -176,7 +179,7 @@ class pad2d(Op):
 
     def run(self, xp: Any, X: Any, Paddings: Any) -> Any:
         pairs = self.pairs(X.shape, numbers(self.paddings, Paddings, None))
-        return bordered(xp, X, pairs, self.pad_value, self.mode)
+        return bordered(xp, X, pairs, self.added_value, self.kind)
 
     def grad(self, f: Any, X: Value, Paddings: Value, dOut: Value) -> Rules:
         def inner():
@@ -186,15 +189,15 @@ class pad2d(Op):
             if any(map(any, cut)):
                 flow = f.pad(flow, paddings=[n for pair in cut for n in pair])
             for axis in self.axes:
-                flow = folded(f, flow, axis, *added[axis], self.mode)
+                flow = folded(f, flow, axis, *added[axis], self.kind)
             return flow
 
         return dict(X=inner)
 
     def pairs(self, shape: Any, paddings: Any) -> Any:
         """Paddings before and after each dimension."""
-        pads = [(0, 0)] * 4
-        for axis, pair in zip(self.axes, pairs_of(paddings, 2, cuts=True)):
+        pads = [(0, 0)] * len(shape)
+        for axis, pair in zip(self.axes, pairs_of(paddings, len(self.axes), cuts=True)):
             pads[axis] = pair
             if self.mode == "reflect" and shape[axis] != -1 and max(pair) >= shape[axis]:
                 raise ShapeError(
@@ -204,7 +207,62 @@ class pad2d(Op):
         return pads
 
 
-def folded(f: Any, g: Value, axis: int, before: int, after: int, mode: str) -> Value:
+class pad2d(Bordering):
+    """Out = images X with further rows and columns; with fewer where a padding is below zero.
+
+    paddings: how many rows above and below, and how many columns left and right.
+    pad_value: what ``constant`` adds.
+    mode: what is added: constant, a number; reflect, the image mirrored at its outermost elements;
+        edge, these elements repeated.
+    data_format: the order of the dimensions, NCHW or NHWC.
+    X: images, [N, C, H, W], or [N, H, W, C] with ``data_format`` NHWC.
+    """
+
+    pad_value: float = 0.0
+    mode: str = "constant"
+    data_format: str = "NCHW"
+    modes: ClassVar[dict[str, str]] = {kind: kind for kind in ("constant", "reflect", "edge")}
+
+    @property
+    def axes(self) -> Shape:
+        return (1, 2) if self.data_format == "NHWC" else (2, 3)
+
+    @property
+    def added_value(self) -> float:
+        return self.pad_value
+
+
+class pad3d(Bordering):
+    """Out = volumes X with further columns, rows and planes; with fewer where a padding is below
+    zero.
+
+    paddings: how many columns left and right, how many rows above and below, and how many planes in
+        front and behind.
+    mode: what is added: constant, a number; reflect, the volume mirrored at its outermost elements;
+        replicate, these elements repeated; circular, the volume over again.
+    value: what ``constant`` adds.
+    data_format: the order of the dimensions, NCDHW or NDHWC.
+    X: volumes, [N, C, D, H, W], or [N, D, H, W, C] with ``data_format`` NDHWC.
+    """
+
+    mode: str = "constant"
+    value: float = 0.0
+    data_format: str = "NCDHW"
+    layouts: ClassVar[tuple[str, str]] = ("NCDHW", "NDHWC")
+    modes: ClassVar[dict[str, str]] = {
+        "constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap",
+    }  # fmt: skip
+
+    @property
+    def axes(self) -> Shape:
+        return (3, 2, 1) if self.data_format == "NDHWC" else (4, 3, 2)
+
+    @property
+    def added_value(self) -> float:
+        return self.value
+
+
+def folded(f: Any, g: Value, axis: int, before: int, after: int, kind: str) -> Value:
     """What flows back through the padding of one dimension.
 
     Args:
@@ -212,26 +270,34 @@ def folded(f: Any, g: Value, axis: int, before: int, after: int, mode: str) -> V
         g: the cotangent of the padded tensor.
         axis: the dimension.
         before, after: how many elements were added there.
-        mode: that of `pad2d`.
+        kind: NumPy's name of the mode.
     """
-    size = g.shape[axis] - before - after
+    ndim, size = len(g.shape), g.shape[axis] - before - after
 
     def part(start, length):
-        offsets = [start if i == axis else 0 for i in range(4)]
+        offsets = [start if i == axis else 0 for i in range(ndim)]
         sizes = [length if i == axis else n for i, n in enumerate(g.shape)]
         return f.crop(g, offsets=offsets, shape=sizes)
 
     def at(start, length, value):
-        paddings = [0] * 8
+        paddings = [0] * 2 * ndim
         paddings[2 * axis : 2 * axis + 2] = [start, size - start - length]
         return f.pad(value, paddings=paddings)
 
+    if kind == "wrap":
+        begins = sorted({0, *range(before % size, g.shape[axis], size)})
+        ends = [*begins[1:], g.shape[axis]]
+        parts = [
+            at((begin - before) % size, end - begin, part(begin, end - begin))
+            for begin, end in zip(begins, ends)
+        ]
+        return f.sum(parts) if len(parts) > 1 else parts[0]
     parts = [part(before, size)]
     sides = ((before, 0, 1, 0), (after, before + size, size - 1 - after, size - 1))
     for count, start, mirrored, outermost in sides:
-        if count and mode == "reflect":
+        if count and kind == "reflect":
             parts.append(at(mirrored, count, f.reverse(part(start, count), axis=[axis])))
-        elif count and mode == "edge":
+        elif count and kind == "edge":
             total = f.reduce_sum(part(start, count), dim=[axis], keep_dim=True)
             parts.append(at(outermost, 1, total))
     return f.sum(parts) if len(parts) > 1 else parts[0]

@@ -25,6 +25,7 @@ from ..opdef.spec import (
 )
 from .activation import between
 from .elementwise import indicator
+from .families import OneNumber
 from .loss import pick_label
 from .matrix import same_shape
 
@@ -154,7 +155,7 @@ def need_word(name: str, value: str, *allowed: str) -> None:
         raise AttributeValueError(f"expected {name} {listed}, got {value!r}")
 
 
-class nll_loss(Op):
+class nll_loss(OneNumber):
     """Out = -Weight[Label] X[Label], where Label names one of X along dimension 1.
 
     X: logarithms of probabilities, [N, C] or [N, C, H, W].
@@ -180,7 +181,7 @@ class nll_loss(Op):
         if Weight is not None:
             same_dtype(X=X, Weight=Weight)
             need_shape("Weight", Weight, X.shape[1:2])
-        one = spec([1], X.dtype)
+        one = spec(self.one, X.dtype)
         whole = X.with_shape(map(known, wanted, Label.shape))
         return whole if self.reduction == "none" else one, one
 
@@ -190,9 +191,9 @@ class nll_loss(Op):
         weights = pick.run(xp, self.each(xp, X, Weight), label)
         loss = -xp.squeeze(weights * pick.run(xp, X, label), 1)
         if self.reduction == "none":
-            return loss, xp.zeros([1], X.dtype)
-        total = xp.reshape(xp.sum(weights, dtype=X.dtype), (1,))
-        loss = xp.reshape(xp.sum(loss, dtype=X.dtype), (1,))
+            return loss, xp.zeros(self.one, X.dtype)
+        total = xp.reshape(xp.sum(weights, dtype=X.dtype), self.one)
+        loss = xp.reshape(xp.sum(loss, dtype=X.dtype), self.one)
         if self.reduction == "mean":
             loss = loss / xp.where(total == 0, xp.ones_like(total), total)
         return loss, total

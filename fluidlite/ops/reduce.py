@@ -24,9 +24,10 @@ from ..opdef.spec import (
 )
 from .compare import need_bool
 from .elementwise import indicator, truncated_quotient
+from .families import OneNumber
 
 
-class Reduce(Op, abstract=True):
+class Reduce(OneNumber, abstract=True):
     """What the reductions have in common.
 
     dim: the dimensions that are reduced; may count from the end.
@@ -34,7 +35,6 @@ class Reduce(Op, abstract=True):
     reduce_all: reduce all dimensions, whatever ``dim`` says; Out has shape [1] then.
     in_dtype: not read: X knows its element type.
     out_dtype: the element type to reduce in; -1: that of X.
-    zero_d: Out has shape [] where it would have [1] because no dimension is left.
     """
 
     signature = "X -> Out"
@@ -43,7 +43,6 @@ class Reduce(Op, abstract=True):
     reduce_all: bool = False
     in_dtype: DType = attr(-1, inert=True)
     out_dtype: DType = -1
-    zero_d: bool = attr(False, local=True)
 
     @property
     def dims(self) -> Any:
@@ -64,9 +63,7 @@ class Reduce(Op, abstract=True):
     def infer(self, X: Spec) -> Spec:
         self.check(X)
         shape = reduced(X.shape, self.dims, self.keep_dim)
-        if not shape and not self.zero_d:
-            shape = (1,)
-        out = spec(shape, X.dtype if self.out_dtype == -1 else self.out_dtype)
+        out = spec(shape or self.one, X.dtype if self.out_dtype == -1 else self.out_dtype)
         return out if 0 in self.axes(X.ndim) else out._replace(lod_level=X.lod_level)
 
     def check(self, X: Spec) -> None:
@@ -77,7 +74,7 @@ class Reduce(Op, abstract=True):
         if self.out_dtype != -1:
             X = xp.asarray(X, self.out_dtype.dtype)
         out = self.reduce(xp, X, axis=self.axes(X.ndim), keepdims=self.keep_dim)
-        return out if self.zero_d or out.ndim else out.reshape(1)
+        return out if out.ndim else out.reshape(self.one)
 
     def reduce(self, xp: Any, X: Any, axis: Any, keepdims: Any) -> Any:
         """The reduction with NumPy's arguments."""
@@ -343,7 +340,7 @@ class reduce_any(Quantifier):
         return xp.any(X, axis=axis, keepdims=keepdims).astype(X.dtype)
 
 
-class mean(Op):
+class mean(OneNumber):
     """Out = the mean of all elements of X, of shape [1].
 
     X: a float variable.
@@ -356,12 +353,12 @@ class mean(Op):
 
     def infer(self, X: Spec) -> Spec:
         need_float(X=X)
-        return spec([1], X.dtype)
+        return spec(self.one, X.dtype)
 
     def run(self, xp: Any, X: Array) -> Array:
         if not prod(X.shape):
-            return xp.full((1,), xp.nan, X.dtype)
-        return xp.reshape(xp.mean(X, dtype=X.dtype), (1,))
+            return xp.full(self.one, xp.nan, X.dtype)
+        return xp.reshape(xp.mean(X, dtype=X.dtype), self.one)
 
     def grad(self, f: Any, X: Value, dOut: Value) -> Rules:
         def dx():

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from ..errors import AttributeValueError
 from ..opdef.annotations import Array, Rules, Specs, Value
-from ..opdef.attribute import REQUIRED, Long
+from ..opdef.attribute import REQUIRED, Long, attr
 from ..opdef.conjugation import AS_WRITTEN, OfComplex
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import Spec, need_numbers, normal_axis
+from .given import numbers
 
 
 class cumsum(Op):
@@ -51,31 +53,49 @@ class cumsum(Op):
 class roll(Op):
     """Out = X with its elements moved, those that fall off one end coming back at the other.
 
-    shifts: how far, for each of ``dims``.
+    ShiftsTensor: how far, as a vector; goes before ``shifts``.
+    shifts: how far, for each dimension; a single one without dimensions moves along all as one.
     dims: the dimensions; may count from the end.
+    axis: the same, as paddle 2 calls them.
     """
 
-    signature = "X -> Out"
+    signature = "X, ShiftsTensor?! -> Out"
+    fluid: ClassVar[FluidForm] = FluidForm(newer=("ShiftsTensor",))
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     shifts: list[Long] = ()
     dims: list[Long] = ()
+    axis: list[Long] = attr((), local=True)
 
-    def infer(self, X: Spec) -> Specs:
-        if len(self.shifts) != len(self.dims):
+    @property
+    def along(self) -> Sequence[int]:
+        """The dimensions."""
+        return self.axis or self.dims
+
+    def check(self, shifts: Sequence[int]) -> None:
+        """Refuse another number of shifts than there are dimensions."""
+        if len(shifts) != (len(self.along) or 1) and (shifts or self.along):
             raise AttributeValueError(
-                f"expected one of shifts for each of dims, got {list(self.shifts)} and "
-                f"{list(self.dims)}"
+                f"expected one of shifts for each of dims, got {list(shifts)} and "
+                f"{list(self.along)}"
             )
-        for d in self.dims:
+
+    def infer(self, X: Spec, ShiftsTensor: Spec | None) -> Specs:
+        if ShiftsTensor is None:
+            self.check(self.shifts)
+        for d in self.along:
             normal_axis(d, X.ndim, "dims")
         return X
 
-    def run(self, xp: Any, X: Array) -> Array:
-        return xp.roll(X, self.shifts, self.dims) if self.dims else X
+    def run(self, xp: Any, X: Array, ShiftsTensor: Array | None) -> Array:
+        shifts = numbers(self.shifts, ShiftsTensor, None)
+        self.check(shifts)
+        if not shifts:
+            return X
+        return xp.roll(X, shifts, self.along) if self.along else xp.roll(X, shifts[0])
 
-    def grad(self, f: Any, X: Value, dOut: Value) -> Rules:
-        back = [-n for n in self.shifts]
-        return dict(X=lambda: f.roll(dOut, shifts=back, dims=self.dims))
+    def grad(self, f: Any, X: Value, ShiftsTensor: Value, dOut: Value) -> Rules:
+        back = [-n for n in numbers(self.shifts, ShiftsTensor, None)]
+        return dict(X=lambda: f.roll(dOut, shifts=back, dims=self.along))
 
 
 class cumprod(Op):

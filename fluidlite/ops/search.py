@@ -94,17 +94,21 @@ class argsort(Op):
         return X, X.with_dtype(DType.INT64)
 
     def run(self, xp: Any, X: Array) -> Arrays:
-        if self.descending:  # backwards, so that equal elements stay in their order
-            last = X.shape[self.axis] - 1
-            backwards = xp.argsort(xp.flip(X, self.axis), axis=self.axis, kind="stable")
-            order = last - xp.flip(backwards, self.axis)
-        else:
-            order = xp.argsort(X, axis=self.axis, kind="stable")
+        order = ordered(xp, X, self.axis, self.descending)
         return xp.take_along_axis(X, order, self.axis), order
 
     def grad(self, f: Any, X: Value, Indices: Value, dOut: Value) -> Rules:
         size = X.shape[self.axis]
         return dict(X=lambda: f.add_along(Indices, dOut, axis=self.axis, size=size))
+
+
+def ordered(xp: Any, x: Array, axis: int, descending: bool) -> Array:
+    """Where the elements are in order along a dimension; NaN counts as the largest."""
+    if not descending:
+        return xp.argsort(x, axis=axis, kind="stable")
+    # backwards, so that equal elements stay in their order
+    backwards = xp.argsort(xp.flip(x, axis), axis=axis, kind="stable")
+    return x.shape[axis] - 1 - xp.flip(backwards, axis)
 
 
 class mode_place(Op):

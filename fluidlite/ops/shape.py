@@ -16,6 +16,7 @@ from ..opdef.conjugation import AS_WRITTEN, OfComplex
 from ..opdef.definition import Detached, Op
 from ..opdef.spec import Spec, flat, normal_axis, resolved, size_of, spec
 from ..opdef.structure import Epilogue
+from .families import OneNumber
 from .given import foretold, numbers
 from .inert_attributes import UseMkldnn, UseQuantizer
 
@@ -217,6 +218,30 @@ class flatten2(Flatten, OtherShape2):
     """Out = X as a matrix."""
 
 
+class flatten_contiguous_range(OtherShape2):
+    """X with some neighbouring dimensions as one.
+
+    Out: a number has shape [1].
+    start_axis, stop_axis: the first and the last of them; may count from the end.
+    """
+
+    is_view: ClassVar[bool] = True
+    start_axis: int = 1
+    stop_axis: int = 1
+
+    def target(self, shape: Any) -> Any:
+        if not shape:
+            return (1,)
+        named = {"start_axis": self.start_axis, "stop_axis": self.stop_axis}
+        first, last = (normal_axis(axis, len(shape), name) for name, axis in named.items())
+        if last < first:
+            raise ShapeError(
+                f"expected start_axis not behind stop_axis, got {self.start_axis} and "
+                f"{self.stop_axis} of {len(shape)} dimensions"
+            )
+        return (*shape[:first], size_of(shape[first : last + 1]), *shape[last + 1 :])
+
+
 class Transpose(UseMkldnn, UseQuantizer, Op, abstract=True):
     """What `transpose` and `transpose2` have in common.
 
@@ -294,7 +319,7 @@ class Shape(Detached, type="shape"):
         return xp.asarray(Input.shape, xp.int32)
 
 
-class size(Detached):
+class size(OneNumber, Detached):
     """The number of elements of Input, as it is when the program runs.
 
     Out: an int64 variable of one element.
@@ -305,7 +330,7 @@ class size(Detached):
     reads_shapes: ClassVar[bool] = True
 
     def infer(self, Input: Spec) -> Spec:
-        return spec([1], DType.INT64)
+        return spec(self.one, DType.INT64)
 
     def run(self, xp: Any, Input: Array) -> Array:
-        return xp.asarray([size_of(Input.shape)], xp.int64)
+        return xp.full(self.one, size_of(Input.shape), xp.int64)

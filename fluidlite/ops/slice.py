@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from ..errors import AttributeValueError, ShapeError
 from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
-from ..opdef.attribute import REQUIRED
+from ..opdef.attribute import REQUIRED, attr
 from ..opdef.conjugation import AS_WRITTEN, OfComplex
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
@@ -414,8 +414,13 @@ class flip(Mirror):
     """Out = X with its elements in reverse order along each dimension of ``dims``.
 
     dims: a list of dimensions; may count from the end.
+    axis: the same, as paddle 2 calls them.
     """
 
     lod: ClassVar[str | None] = "X"
     dims: list[int] = REQUIRED
+    axis: list[int] = attr((), local=True)
     along = "dims"
+
+    def __init__(self, attrs: Mapping[str, Any] | None = None) -> None:
+        super().__init__({"dims": attrs["axis"], **attrs} if attrs and "axis" in attrs else attrs)

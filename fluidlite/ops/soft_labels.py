@@ -9,7 +9,7 @@ from ..opdef.annotations import Array, Rules, Specs, Value
 from ..opdef.attribute import need_range
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
-from ..opdef.spec import Spec, need_float, need_rank, need_shape, same_float
+from ..opdef.spec import Spec, need_float, need_rank, need_shape, same_dtype, same_float
 from .loss import check_soft_label
 
 
@@ -47,36 +47,42 @@ class sigmoid_cross_entropy_with_logits(Op):
     """``-Label * log(p) - (1 - Label) * log(1 - p)`` with ``p = sigmoid(X)``, for each element.
 
     X: unnormalised logarithms of odds, float.
+    pos_weight: what each element of Out is multiplied by.
     Label: probabilities, of the shape and element type of X; classes that do not exclude each other
         have one each.
     normalize: divide by the number of labels that are not ignored.
     ignore_index: where the whole part of Label is this, Out and its gradient are 0, as in fluid.
     """
 
-    signature = "X, Label! -> Out"
-    fluid: ClassVar[FluidForm] = FluidForm(bare_gradients=True)
+    signature = "X, Label!, pos_weight?! -> Out"
+    fluid: ClassVar[FluidForm] = FluidForm(bare_gradients=True, newer=("pos_weight",))
     normalize: bool = False
     ignore_index: int = -100
 
-    def infer(self, X: Spec, Label: Spec) -> Specs:
+    def infer(self, X: Spec, Label: Spec, pos_weight: Spec | None) -> Specs:
         need_float(X=X)
         check_soft_label(X, Label)
+        if pos_weight is not None:
+            same_dtype(X=X, pos_weight=pos_weight)
+            need_shape("pos_weight", pos_weight, X.shape, "as X")
         return X
 
-    def run(self, xp: Any, X: Array, Label: Array) -> Array:
+    def run(self, xp: Any, X: Array, Label: Array, pos_weight: Array | None) -> Array:
         counted = xp.trunc(Label) != self.ignore_index
         loss = xp.maximum(X, 0) - X * Label + xp.log1p(xp.exp(-xp.abs(X)))
+        loss = loss if pos_weight is None else loss * pos_weight
         loss = xp.where(counted, loss, xp.zeros_like(loss))
         if not self.normalize:
             return loss
         return loss / xp.maximum(xp.sum(counted), 1).astype(loss.dtype)
 
-    def grad(self, f: Any, X: Value, Label: Value, dOut: Value) -> Rules:
+    def grad(self, f: Any, X: Value, Label: Value, pos_weight: Value, dOut: Value) -> Rules:
         def dx():
             whole = f.cast(Label, in_dtype=Label.dtype, out_dtype=DType.INT32)
             ignored = f.fill_any_like(whole, value=self.ignore_index)
             counted = f.cast(f.not_equal(whole, ignored), in_dtype=DType.BOOL, out_dtype=X.dtype)
             slope = (f.sigmoid(X) - Label) * counted * dOut
+            slope = slope if pos_weight is None else slope * pos_weight
             if not self.normalize:
                 return slope
             count = f.reduce_sum(counted, reduce_all=True)

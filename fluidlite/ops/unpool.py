@@ -74,34 +74,34 @@ class max_pool3d_with_index(MaxWithIndex):
     paddings: list[int] = (0, 0, 0)
 
 
-class unpool(Op):
+class Unpooling(Op, abstract=True):
     """Out = zeros, and the elements of X where Indices says: max pooling undone.
 
-    Indices: numbers of elements of an image of Out, by rows; of those named twice the last stays.
     ksize, strides, paddings: of the pooling, which made ``height`` of
         ``(height - 1) * stride - 2 * padding + ksize``.
-    unpooling_type: max.
     """
 
     signature = "X, Indices! -> Out"
     lod: ClassVar[str | None] = None
     ksize: list[int] = REQUIRED
-    strides: list[int] = (1, 1)
-    paddings: list[int] = (0, 0)
-    unpooling_type: str = REQUIRED
+    rank: ClassVar[int] = 2
 
     def infer(self, X: Spec, Indices: Spec) -> Specs:
         need_float(X=X)
-        need_ndim(4, X=X)
+        need_ndim(self.rank + 2, X=X)
         need_integer(Indices=Indices)
         need_shape("Indices", Indices, X.shape, "as X")
         need_choice(self, "unpooling_type", "max")
-        need_each(self, 2, 1, "ksize", "strides")
-        need_each(self, 2, 0, "paddings")
+        need_choice(self, "data_format", "NCHW" if self.rank == 2 else "NCDHW")
+        need_each(self, self.rank, 1, "ksize", "strides")
+        need_each(self, self.rank, 0, "paddings")
         return X.with_shape(self.unpooled(X.shape))
 
     def unpooled(self, shape: Shape) -> Shape:
         """The shape of Out."""
+        if any(self.output_size):
+            need_each(self, self.rank, 1, "output_size")
+            return (*shape[:2], *self.output_size)
         sizes = [
             -1 if n == -1 else (n - 1) * stride - 2 * pad + k
             for n, k, stride, pad in zip(shape[2:], self.ksize, self.strides, self.paddings)
@@ -127,6 +127,40 @@ class unpool(Op):
             return f.reshape(taken, shape=X.shape) * indicator(f, stays, dOut)
 
         return dict(X=dx)
+
+
+class unpool(Unpooling):
+    """Out = zeros, and the elements of X where Indices says: max pooling undone.
+
+    Indices: numbers of elements of an image of Out, by rows; of those named twice the last stays.
+    unpooling_type: max.
+    output_size: height and width of Out; 0 where they follow from the pooling.
+    data_format: NCHW.
+    """
+
+    strides: list[int] = (1, 1)
+    paddings: list[int] = (0, 0)
+    unpooling_type: str = REQUIRED
+    output_size: list[int] = attr((0, 0), local=True)
+    data_format: str = attr("NCHW", local=True)
+
+
+class unpool3d(Unpooling):
+    """Out = zeros, and the elements of volumes X where Indices says: max pooling undone.
+
+    Indices: numbers of elements of a volume of Out, by planes and rows; of those named twice the
+        last stays.
+    unpooling_type: max.
+    output_size: depth, height and width of Out; 0 where they follow from the pooling.
+    data_format: NCDHW.
+    """
+
+    rank: ClassVar[int] = 3
+    unpooling_type: str = "max"
+    strides: list[int] = (1, 1, 1)
+    paddings: list[int] = (0, 0, 0)
+    output_size: list[int] = (0, 0, 0)
+    data_format: str = "NCDHW"
 
 
 class is_last_in_map(Op):

@@ -14,6 +14,7 @@ from ..ir.program import Program
 from ..ir.variable import Variable
 from ..opdef.attribute import REQUIRED
 from .carried import CarriedBlock, CarriedOperator, CarriedProgram, CarriedVariable, PartOrder
+from .newer_programs import is_of_paddle2
 from .schema import ATTRIBUTE_TYPES, message_classes
 from .wire import delimited, varint_field
 
@@ -52,6 +53,7 @@ class Encoder:
         self.texts: dict[str, bytes] = {}
         self.attributes: dict[Any, bytes] = {}
         self.layouts: dict[Any, PartOrder] = {}
+        self.of_paddle2 = False
 
     def text(self, text: str) -> bytes:
         """The bytes of a text, made once."""
@@ -64,6 +66,7 @@ class Encoder:
         """The bytes of a whole program."""
         version = varint_field(1, FORMAT_VERSION)
         carried = program.carried or CarriedProgram(version, None)
+        self.of_paddle2 = is_of_paddle2(program)
         parts = [delimited(1, self.block(block)) for block in program.blocks]
         if carried.compatible is not None:
             parts.append(delimited(3, carried.compatible))
@@ -139,7 +142,7 @@ class Encoder:
             else:
                 parts.append(self.attribute(name, wire, layout.defaults.get(name, REQUIRED)))
         if attrs and not wires.keys() >= attrs.keys():
-            added = [name for name in attrs if name not in wires]
+            added = [name for name in attrs if name not in wires and not self.is_meant(op, name)]
             parts += [self.attribute(name, op.attr_type(name), attrs[name]) for name in added]
         if self.call_sites and "op_callstack" not in wires:
             parts.append(self.call_stack(op.callsite, loaded=False))
@@ -156,12 +159,23 @@ class Encoder:
         key = (op.type, op.lists_given_attrs, tuple(op.inputs), tuple(op.attrs))
         order = self.layouts.get(key)
         if order is None:
-            names = [name for name in op.attr_names if name != "op_callstack"]
+            names = [
+                name
+                for name in op.attr_names
+                if name != "op_callstack" and not self.is_meant(op, name)
+            ]
             wires = {name: op.attr_type(name) for name in names}
             order = PartOrder(tuple(op.input_names), tuple(op.output_names), wires, defaults_of(op))
             if op.definition is not None:
                 self.layouts[key] = order
         return order
+
+    def is_meant(self, op: Operator, name: str) -> bool:
+        """Whether an attribute is not written, since paddle 2 means it without a word."""
+        if not self.of_paddle2 or op.definition is None:
+            return False
+        declared = op.definition.attributes.get(name)
+        return declared is not None and declared.edition
 
     def slots(self, number: int, given: Any, listed: Any) -> Iterator[bytes]:
         """The fields of the slots of one side."""

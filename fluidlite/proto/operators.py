@@ -20,7 +20,7 @@ from ..opdef.definition import Op, find
 from .carried import CarriedOperator, Original, PartOrder
 from .encode import Encoder
 from .reading import Reading, is_canonical, unknown_fields
-from .schema import ATTRIBUTE_TYPE_OF, ATTRIBUTE_TYPES, message_classes
+from .schema import ATTRIBUTE_TYPE_OF, ATTRIBUTE_TYPES
 from .wire import decoded
 
 if TYPE_CHECKING:
@@ -367,20 +367,3 @@ def call_site(stack: tuple[str, ...]) -> CallSite | None:
         return CallSite("?", 0, stack)
     frame = users[-1 if users[0] is frames[0] else 0]  # the outermost call is first, or last
     return CallSite(frame[1], int(frame[2][:9]), stack)
-
-
-def unknown_numbers(op: Operator, name: str) -> list[int] | None:
-    """Whole numbers of an attribute that the definition of an operator does not have.
-
-    Args:
-        op: as it was read.
-        name: of the attribute.
-
-    Returns:
-        them; None where the file does not say the attribute.
-    """
-    raw = getattr(op.carried, "apart", {}).get(name)
-    if raw is None:
-        return None
-    message = message_classes()["Attr"].FromString(raw)
-    return [*message.ints, *message.longs]

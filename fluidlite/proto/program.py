@@ -7,6 +7,7 @@ from ..ir.foreign import mark_read, note_written
 from ..ir.program import Program
 from .decode import ProgramDecoder
 from .encode import Encoder
+from .newer_programs import take_over
 
 
 def encode(program: Program, call_sites: bool | None = None) -> bytes:
@@ -31,6 +32,7 @@ def decode(program: Program, data: bytes, name: str) -> None:
         raise ArgumentError(f"expected the bytes of a program, got {data!r:.60}")
     data = bytes(data)
     ProgramDecoder(program, data, name).run()
+    take_over(program)
     mark_read(program, data)
 
 

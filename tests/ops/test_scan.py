@@ -42,8 +42,12 @@ def test_roll_moves_in_a_circle():
         assert found[(i - 6) % 2, j, (k + 1) % 4] == X[i, j, k]
 
 
+def test_roll_moves_along_all_dimensions_as_one_where_none_is_named():
+    assert f.roll(X, shifts=[3]).ravel().tolist() == np.roll(X, 3).ravel().tolist()
+
+
 def test_roll_refuses_shifts_without_dimensions():
-    with pytest.raises(AttributeValueError, match=r"one of shifts for each of dims, got \[1\]"):
-        infer("roll", dict(shifts=[1]), X=([2], "float32"))
+    with pytest.raises(AttributeValueError, match=r"one of shifts for each of dims, got \[1, 2\]"):
+        infer("roll", dict(shifts=[1, 2]), X=([2], "float32"))
     with pytest.raises(ShapeError, match=r"dims in \[-1, 1\), got 1"):
         infer("roll", dict(shifts=[1], dims=[1]), X=([2], "float32"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,12 @@ MAPS.update(
     {
         "relu": lambda graph, op, X: graph.Relu(X),
         "logsigmoid": lambda graph, op, X: graph.Neg(graph.Softplus(graph.Neg(X))),
-        "softplus": lambda graph, op, X: graph.Softplus(X),
+        "softplus": lambda graph, op, X: (
+            graph.Softplus(X) if op.beta == 1 and op.threshold == math.inf else NotImplemented
+        ),
+        "log_softmax": lambda graph, op, X: (
+            graph.LogSoftmax(X, axis=int(op.axis)) if X.ndim else NotImplemented
+        ),
         "softsign": lambda graph, op, X: graph.Softsign(X),
         "swish": lambda graph, op, X: graph.Mul(
             X, graph.Sigmoid(X if op.beta == 1 else X * op.beta)

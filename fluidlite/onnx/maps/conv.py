@@ -63,7 +63,7 @@ def conv_transpose(graph: OnnxGraph, op: Any, Input: Any, Filter: Any, Bias: Any
     if -1 in sizes and op.padding_algorithm == "SAME":
         raise SizesNeeded("the padding SAME of a transposed convolution follows from sizes")
     shape, pads = op.transposed(Input.sizes, Filter.shape)
-    more = [0] * len(kernel)
+    more = list(op.output_padding) or [0] * len(kernel)
     if op.output_size and -1 not in sizes:
         spans, starts = op.spans(kernel), zip(pads[::2], pads[1::2])
         whole = [

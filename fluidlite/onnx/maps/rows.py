@@ -75,6 +75,14 @@ def top_k(graph: OnnxGraph, op: Any, X: Any, K: Any) -> Any:
     return graph.node("TopK", [X, count], 2, axis=-1)
 
 
+@maps("top_k_v2")
+def top_k_v2(graph: OnnxGraph, op: Any, X: Any, K: Any) -> Any:
+    if not X.ndim:
+        return NotImplemented
+    count = numbers([op.k]) if K is None else graph.like(np.reshape(K, (1,)), np.int64)
+    return graph.node("TopK", [X, count], 2, axis=int(op.axis), largest=int(op.largest))
+
+
 @maps("where_index")
 def where_index(graph: OnnxGraph, op: Any, Condition: Any) -> Any:
     return graph.Transpose(graph.NonZero(Condition), perm=[1, 0])

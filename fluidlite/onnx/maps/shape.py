@@ -117,6 +117,8 @@ def shuffle_channel(graph: OnnxGraph, op: Any, X: Any) -> Any:
 
 @maps("pixel_shuffle")
 def pixel_shuffle(graph: OnnxGraph, op: Any, X: Any) -> Any:
+    if op.data_format != "NCHW":
+        return NotImplemented
     return graph.DepthToSpace(X, blocksize=int(op.upscale_factor), mode="CRD")
 
 
@@ -277,14 +279,35 @@ def pad(graph: OnnxGraph, op: Any, X: Any) -> Any:
     return np.pad(X, pairs, mode="constant", constant_values=op.pad_value)
 
 
-@maps("pad2d")
+@maps("pad2d", "pad3d")
 def pad2d(graph: OnnxGraph, op: Any, X: Any, Paddings: Any) -> Any:
-    if Paddings is not None or min(op.paddings) < 0:
+    paddings = op.paddings if Paddings is None else Paddings
+    if not isinstance(paddings, (tuple, np.ndarray)) or np.min(paddings) < 0:
         return NotImplemented
-    pairs = np.zeros((4, 2), int)
-    pairs[list(op.axes)] = np.reshape(op.paddings, (2, 2))
-    value = {"constant_values": op.pad_value} if op.mode == "constant" else {}
-    return np.pad(X, pairs, mode=op.mode, **value)
+    pairs = np.zeros((X.ndim, 2), int)
+    pairs[list(op.axes)] = np.reshape(paddings, (-1, 2))
+    if op.kind == "wrap":
+        return around(graph, X, pairs)
+    value = {"constant_values": op.added_value} if op.kind == "constant" else {}
+    return np.pad(X, pairs, mode=op.kind, **value)
+
+
+def around(graph: OnnxGraph, X: Any, pairs: Any) -> Any:
+    """X that goes on at its other end."""
+    for axis, (size, (before, after)) in enumerate(zip(X.sizes, pairs)):
+        if not before and not after:
+            continue
+        if size != -1:
+            places = np.arange(-before, size + after) % size
+            X = graph.Gather(X, places.astype(np.int64), axis=axis)
+            continue
+        spans = [(-before, FAR)] * bool(before), [(0, after)] * bool(after)
+        head, tail = (
+            [graph.Slice(X, *(numbers([n]) for n in (*span, axis))) for span in each]
+            for each in spans
+        )
+        X = graph.node("Concat", [*head, X, *tail], axis=axis)
+    return X
 
 
 @maps("expand_as")

@@ -10,6 +10,20 @@ from .unary import apart
 def smooth(rng, type):
     yield Sample(dict(X=rng.uniform(-2, 2, [2, 3])), order=3)
     yield Sample(dict(X=rng.uniform(-2, 2, [2, 3, 4])), name="cube")
+    if type == "softplus":
+        attrs = dict(beta=2.0, threshold=1.0)
+        yield Sample(dict(X=apart(rng, [2, 5], 0.5)), attrs, "bent")
+
+
+@samples("silu")
+def silu(rng):
+    yield Sample(dict(X=rng.uniform(-2, 2, [2, 3])), order=3)
+
+
+@samples("celu")
+def celu(rng):
+    for alpha in (1.0, 0.5, -1.5):
+        yield Sample(dict(X=apart(rng, [2, 5], 0)), dict(alpha=alpha), name=f"alpha_{alpha}")
 
 
 @samples("stanh")

@@ -25,8 +25,38 @@ def interpolation(rng, type):
     yield Sample(dict(X=images, SizeTensor=each, OutSize=size), name="size_tensors")
 
 
-@samples("trilinear_interp")
-def trilinear_interp(rng):
+@samples("linear_interp")
+def linear_interp(rng):
+    for mode in MODES:
+        yield Sample(dict(X=rng.normal(size=[2, 3, 5])), dict(mode, out_w=7))
+    yield Sample(dict(X=rng.normal(size=[2, 5, 3])), dict(scale=1.5, data_layout="NWC"), "last")
+
+
+@samples("linear_interp_v2")
+def linear_interp_v2(rng):
+    for mode in MODES:
+        yield Sample(dict(X=rng.normal(size=[2, 3, 5])), dict(mode, scale=[1.5]))
+    inputs = dict(X=rng.normal(size=[2, 3, 5]), Scale=np.array([1.5]))
+    yield Sample(inputs, dict(align_corners=False), "tensor")
+
+
+@samples("bilinear_interp_v2", "nearest_interp_v2", "bicubic_interp_v2")
+def of_each_factor(rng, type):
+    for mode in MODES:
+        yield Sample(dict(X=rng.normal(size=[2, 3, 4, 5])), dict(mode, scale=[1.4, 0.7]))
+    images = rng.normal(size=[1, 4, 3, 2])
+    centred = dict(align_corners=False, align_mode=0)
+    yield Sample(dict(X=images), dict(out_h=2, out_w=5, data_layout="NHWC"), name="last")
+    yield Sample(dict(X=images, Scale=np.array([2.5, 1.5])), centred, "scale_tensor")
+    yield Sample(dict(X=images, OutSize=np.array([5, 1], "int32")), centred, "size_tensor")
+    if type == "nearest_interp_v2":
+        volumes = rng.normal(size=[1, 2, 3, 4, 5])
+        yield Sample(dict(X=volumes), dict(out_d=5, out_h=2, out_w=3), "volumes")
+        yield Sample(dict(X=np.arange(6).reshape(1, 1, 2, 3)), dict(out_h=4, out_w=2), "integers")
+
+
+@samples("trilinear_interp", "trilinear_interp_v2")
+def trilinear_interp(rng, type):
     for mode in MODES:
         volumes = rng.normal(size=[1, 2, 3, 4, 5])
         yield Sample(dict(X=volumes), dict(mode, out_d=5, out_h=2, out_w=3))

@@ -11,8 +11,8 @@ def probabilities(rng, shape, axis=-1):
     return x / x.sum(axis, keepdims=True)
 
 
-@samples("softmax")
-def softmax(rng):
+@samples("softmax", "log_softmax")
+def softmax(rng, type):
     yield Sample(dict(X=rng.normal(size=[3, 5])))
     yield Sample(dict(X=rng.normal(size=[2, 3, 4])), dict(axis=1))
     yield Sample(dict(X=rng.normal(size=[2, 3, 4])), dict(axis=-3))

@@ -58,3 +58,17 @@ def fc(rng):
     yield Sample(dict(Input=x, W=w))
     attrs = dict(in_num_col_dims=2, activation_type="relu", padding_weights=True)
     yield Sample(dict(Input=x, W=rng.normal(size=[8, 9]), Bias=b[None]), attrs, "padded")
+
+
+@samples("matmul_v2")
+def matmul_v2(rng):
+    x, y = rng.normal(size=[2, 3, 4]), rng.normal(size=[4, 5])
+    yield Sample(dict(X=x, Y=y))
+    swapped = dict(X=rng.normal(size=[5, 4, 3]), Y=rng.normal(size=[2, 1, 6, 4]))
+    yield Sample(swapped, dict(trans_x=True, trans_y=True), "swapped")
+    yield Sample(
+        dict(X=rng.normal(size=[4]), Y=rng.normal(size=[4])), dict(trans_x=True), "vectors"
+    )
+    yield Sample(dict(X=rng.normal(size=[4]), Y=x[0].T), dict(trans_x=True), "row")
+    yield Sample(dict(X=x, Y=rng.normal(size=[4])), dict(trans_y=True), "column")
+    yield Sample(dict(X=np.array([[2, 3], [-1, 4]]), Y=np.array([[1], [2]])), name="integers")

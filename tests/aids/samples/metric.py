@@ -52,3 +52,12 @@ def positive_negative_pair(rng):
         {f"Accumulate{kind}Pair": np.ones(1) for kind in ("Positive", "Negative", "Neutral")}
     )
     yield Sample(dict(inputs, **more), dict(column=-1), "weights")
+
+
+@samples("top_k_v2")
+def top_k_v2(rng):
+    x = rng.permutation(30).astype(float).reshape([2, 3, 5])
+    yield Sample(dict(X=x), dict(k=4))
+    yield Sample(dict(X=x), dict(k=2, axis=1, largest=False), "smallest")
+    yield Sample(dict(X=x, K=np.array([2], np.int32)), dict(axis=-2), "tensor")
+    yield Sample(dict(X=np.float64(0.5)), name="number")

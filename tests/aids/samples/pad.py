@@ -31,3 +31,15 @@ def pad2d(rng):
         yield Sample(dict(X=rng.normal(size=[1, 3, 4, 2])), attrs, f"{mode}_channels_last")
     paddings = np.array([2, 1, 0, 3], np.int32)
     yield Sample(dict(X=x, Paddings=paddings), dict(paddings=[0] * 4, mode="reflect"), "tensor")
+
+
+@samples("pad3d")
+def pad3d(rng):
+    around = dict(paddings=[1, 2, 1, 0, 1, 1])
+    for mode in ("constant", "reflect", "replicate", "circular"):
+        yield Sample(dict(X=rng.normal(size=[1, 2, 3, 2, 4])), dict(around, mode=mode), mode)
+    last = dict(paddings=[3, 4, 0, -1, 0, 0], mode="circular", data_format="NDHWC")
+    yield Sample(dict(X=rng.normal(size=[1, 2, 3, 2, 2])), last, "last")
+    given = np.array([0, 1, 2, 0, 1, 0], "int32")
+    inputs = dict(X=rng.normal(size=[1, 2, 3, 2, 4]), Paddings=given)
+    yield Sample(inputs, dict(paddings=[0] * 6, value=0.5), "tensor")

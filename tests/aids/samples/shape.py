@@ -50,3 +50,12 @@ def flatten(rng, type):
 @samples("shape", "size")
 def sizes(rng, type):
     yield Sample(dict(Input=rng.normal(size=[2, 3, 4])))
+
+
+@samples("flatten_contiguous_range")
+def flatten_contiguous_range(rng):
+    x = rng.normal(size=[2, 3, 4, 5])
+    yield Sample(dict(X=x), dict(start_axis=1, stop_axis=-1))
+    yield Sample(dict(X=x), dict(start_axis=-3, stop_axis=2), "middle")
+    yield Sample(dict(X=x), dict(start_axis=0, stop_axis=3), "whole")
+    yield Sample(dict(X=np.float64(0.5)), dict(start_axis=0, stop_axis=-1), "number")

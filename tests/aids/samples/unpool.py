@@ -36,6 +36,15 @@ def unpool(rng):
     yield Sample(dict(X=rng.normal(size=[1, 1, 2, 3]), Indices=twice), attrs)
 
 
+@samples("unpool3d")
+def unpool3d(rng):
+    attrs = dict(ksize=[2, 1, 2], strides=[2, 1, 1])
+    index = rng.permutation(24)[:12].reshape(1, 2, 1, 2, 3) % 16
+    yield Sample(dict(X=rng.normal(size=[1, 2, 1, 2, 3]), Indices=index.astype("int32")), attrs)
+    sized = dict(ksize=[2, 2, 2], strides=[2, 2, 2], output_size=[2, 3, 3])
+    yield Sample(dict(X=rng.normal(size=[1, 2, 1, 2, 3]), Indices=index), sized, "sized")
+
+
 @samples("is_last_in_map")
 def is_last_in_map(rng):
     yield Sample(dict(Index=rng.integers(0, 7, size=[2, 3, 1, 4])), dict(size=7))

@@ -1,0 +1,56 @@
+"""Programs of paddle 2: what its operators mean without a word, and fluid 1.8's do not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..ground.dtypes import Kind
+from ..ir.operator import Operator
+from ..ir.program import Program
+from ..ir.variable import Variable
+from ..opdef.definition import find
+
+#: the first version of paddle 2
+_PADDLE_2 = 2_000_000
+
+
+def is_of_paddle2(program: Program) -> bool:
+    """Whether a program was read from a file that says that paddle 2 wrote it."""
+    message = getattr(program.carried, "version", None) or b""
+    version = 0
+    for place, byte in enumerate(message[1:]):  # behind the tag of its only field
+        version |= (byte & 0x7F) << (7 * place)
+    return version >= _PADDLE_2
+
+
+def _sums_up(op: Operator) -> bool:
+    """Whether what an operator makes of all elements is declared without dimensions."""
+    results = [op.block.find_var_recursive(name) for name in op.outputs.get("Out", ())]
+    return all(v is not None and _is_bare(v) for v in results)
+
+
+#: attribute -> whether an operator that has it means it; others are meant always
+_MEANT: dict[str, Callable[[Operator], bool]] = {"zero_d": _sums_up}
+
+
+def take_over(program: Program) -> None:
+    """Let operators of a program of paddle 2 mean what they mean there.
+
+    Args:
+        program: as it was read; is changed.
+    """
+    if not is_of_paddle2(program):
+        return
+    for block in program.blocks:
+        for op in block.ops:
+            definition = find(op.type)
+            for name, attribute in definition.attributes.items() if definition else ():
+                if attribute.edition and attribute.default is False:
+                    meant = _MEANT.get(name)
+                    if meant is None or meant(op):
+                        op.set_attr(name, True)
+
+
+def _is_bare(variable: Variable) -> bool:
+    """Whether a variable is declared without sizes."""
+    return variable.kind is Kind.LOD_TENSOR and not variable.has_shape
