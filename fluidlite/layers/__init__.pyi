@@ -1118,7 +1118,7 @@ def softmax(input: Variable, use_cudnn: bool = False, name: str | None = None, a
     """``exp(input) / sum(exp(input))`` along ``axis``, probabilities from logits, computed without overflow."""
 
 def softplus(x: Variable, name: str | None = None) -> Variable:
-    """``log(1 + exp(beta * x)) / beta``, for each element."""
+    """``log(1 + exp(x))``, for each element."""
 
 def softshrink(x: Variable, alpha: float | None = None) -> Variable:
     """``x`` moved towards 0 by ``alpha``, and 0 where it is closer than that."""

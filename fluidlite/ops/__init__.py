@@ -34,6 +34,7 @@ from . import (
     dropout,
     elementwise,
     expand,
+    exponential_units,
     features,
     files,
     filter_by_instag,

@@ -130,12 +130,12 @@ class Interpolation(Op, abstract=True):
             return ()
         if Scale is None:
             return self.factors
-        given = tuple([float(factor) for factor in Scale.reshape(-1)])
-        if not all(0 < factor < math.inf for factor in given):
+        factors = tuple([float(factor) for factor in Scale.reshape(-1)])
+        if not all(0 < factor < math.inf for factor in factors):
             raise AttributeValueError(
-                f"expected a positive factor, got Scale {', '.join(map(str, given))}"
+                f"expected a positive factor, got Scale {', '.join(map(str, factors))}"
             )
-        return given * self.rank if len(given) == 1 else given
+        return factors * self.rank if len(factors) == 1 else factors
 
     def scaled(self, shape: Shape, factors: Sequence[float]) -> list[int]:
         """Sizes times factors in single precision, as far as they are known."""
@@ -279,13 +279,13 @@ class FactorOfEach(Interpolation, abstract=True):
         return super().infer(X, OutSize, SizeTensor, Scale)
 
 
-class Linear(Interpolation, abstract=True):
+class LinearInterpolation(Interpolation, abstract=True):
     """Linear between neighbours in each dimension."""
 
     method = "linear"
 
 
-class Nearest(Interpolation, abstract=True):
+class NearestInterpolation(Interpolation, abstract=True):
     """Each element that of its nearest neighbour."""
 
     method = "nearest"
@@ -298,7 +298,7 @@ class Nearest(Interpolation, abstract=True):
         return X
 
 
-class Cubic(Interpolation, abstract=True):
+class CubicInterpolation(Interpolation, abstract=True):
     """Cubic between four neighbours in both dimensions.
 
     (Keys, Cubic convolution interpolation for digital image processing, IEEE ASSP 1981.)
@@ -308,7 +308,7 @@ class Cubic(Interpolation, abstract=True):
     whole_types: ClassVar[tuple[DType, ...]] = ()
 
 
-class linear_interp(Linear):
+class linear_interp(LinearInterpolation):
     """Out = sequences X of another length, linear between neighbours.
 
     X: sequences whose channels come after the samples, or last.
@@ -324,7 +324,7 @@ class linear_interp_v2(FactorOfEach, linear_interp):
     """
 
 
-class bilinear_interp(Linear):
+class bilinear_interp(LinearInterpolation):
     """Out = X in another size, linear between neighbours in both dimensions."""
 
 
@@ -335,7 +335,7 @@ class bilinear_interp_v2(FactorOfEach, bilinear_interp):
     """
 
 
-class trilinear_interp(Linear):
+class trilinear_interp(LinearInterpolation):
     """Out = X in another size, linear between neighbours in all three dimensions."""
 
     rank = 3
@@ -348,11 +348,11 @@ class trilinear_interp_v2(FactorOfEach, trilinear_interp):
     """
 
 
-class nearest_interp(Nearest):
+class nearest_interp(NearestInterpolation):
     """Out = X in another size, each element that of its nearest neighbour."""
 
 
-class NearestVolumes(FactorOfEach, Nearest, abstract=True):
+class NearestVolumes(FactorOfEach, NearestInterpolation, abstract=True):
     """That of volumes."""
 
     rank = 3
@@ -384,7 +384,7 @@ class nearest_interp_v2(FactorOfEach, nearest_interp):
         return super().grad(f, *given) if len(X.shape) != 5 else self.of_rank(5).grad(f, *given)
 
 
-class bicubic_interp(Cubic):
+class bicubic_interp(CubicInterpolation):
     """Out = X in another size, cubic between four neighbours in both dimensions.
 
     (Keys, Cubic convolution interpolation for digital image processing, IEEE ASSP 1981.)
