@@ -143,7 +143,9 @@ RULES |= {
     "conv2d_adjoint_filter": BatchingRule(filter_gradients),
     **dict.fromkeys(
         ("pool2d", "pool3d", "max_pool2d_with_index", "max_pool3d_with_index", "lrn",
-         "bilinear_interp", "nearest_interp", "bicubic_interp", "trilinear_interp", "pad2d",
+         *(f"{kind}_interp{version}" for version in ("", "_v2")
+           for kind in ("linear", "bilinear", "trilinear", "nearest", "bicubic")),
+         "pad2d", "pad3d", "channel_shuffle", "pixel_unshuffle", "fold",
          "affine_channel", "group_norm", "instance_norm", "prelu", "unfold",
          "pixel_shuffle", "space_to_depth", "shuffle_channel", "temporal_shift", "spp"),
         RowsRule(("X",)),
