@@ -15,7 +15,7 @@ from ..opdef.annotations import Array, Rules, Specs, Value
 from ..opdef.attribute import REQUIRED, Long, attr, need_choice, need_each, need_range
 from ..opdef.conjugation import AS_WRITTEN, OfComplex
 from ..opdef.definition import Op
-from ..opdef.spec import Shape, Spec, covering, need_float, need_ndim, need_shape, pooled
+from ..opdef.spec import Spec, covering, need_float, need_ndim, need_shape, pooled
 from .pad import bordered
 
 
@@ -35,7 +35,41 @@ def times(size: int, factor: int) -> int:
     return -1 if size == -1 else size * factor
 
 
-class pixel_shuffle(Op):
+class InEitherLayout(Op, abstract=True):
+    """An operator on the channels and places of images.
+
+    data_format: NCHW, or NHWC for channels in the last dimension.
+    """
+
+    signature = "X -> Out"
+    data_format: str = "NCHW"
+
+    def infer(self, X: Spec) -> Specs:
+        need_float(X=X)
+        need_ndim(4, X=X)
+        need_choice(self, "data_format", "NCHW", "NHWC")
+        if self.data_format == "NCHW":
+            return X.with_shape(self.moved(X, X.shape))
+        n, h, w, c = X.shape
+        n, c, h, w = self.moved(X, (n, c, h, w))
+        return X.with_shape((n, h, w, c))
+
+    def expand(self, f: Any, X: Value) -> Value:
+        if self.data_format == "NCHW":
+            return self.rearranged(f, X)
+        out = self.rearranged(f, f.transpose(X, axis=[0, 3, 1, 2]))
+        return f.transpose(out, axis=[0, 2, 3, 1])
+
+    def moved(self, X: Spec, shape: Any) -> Any:
+        """The shape of Out, channels first, from that of X."""
+        raise NotImplementedError
+
+    def rearranged(self, f: Any, x: Value) -> Value:
+        """Out of images with their channels first."""
+        raise NotImplementedError
+
+
+class pixel_shuffle(InEitherLayout):
     """Larger images of fewer channels: each square of channels is spread over a square of places.
 
     (Shi et al., Real-time single image super-resolution, CVPR 2016.)
@@ -44,104 +78,27 @@ class pixel_shuffle(Op):
     Out: of shape [N, C / r^2, H * r, W * r].
     upscale_factor: the side of the squares, by which images get higher and wider; its square
         divides C.
-    data_format: NCHW, or NHWC for images whose channels come last.
     """
 
-    signature = "X -> Out"
     upscale_factor: int = 1
     data_format: str = attr("NCHW", local=True)
 
-    def infer(self, X: Spec) -> Specs:
-        need_float(X=X)
-        n, c, h, w = channels_first(X, self.data_format)
+    def moved(self, X: Spec, shape: Any) -> Any:
+        n, c, h, w = shape
         r = self.upscale_factor
         need_factor("upscale_factor", r, c, r * r, X)
-        shape = n, -1 if c == -1 else c // (r * r), times(h, r), times(w, r)
-        return X.with_shape(in_layout(shape, self.data_format))
+        return n, -1 if c == -1 else c // (r * r), times(h, r), times(w, r)
 
-    def expand(self, f: Any, X: Value) -> Value:
-        return spread_channels(f, X, self.upscale_factor, self.data_format)
-
-    def grad(self, f: Any, dOut: Value) -> Rules:
-        r, layout = self.upscale_factor, self.data_format
-        return dict(X=lambda: gathered_squares(f, dOut, r, layout))
-
-
-class pixel_unshuffle(Op):
-    """Smaller images of more channels: each square of places becomes as many channels, what
-    ``pixel_shuffle`` does undone.
-
-    X: images, [N, C, H, W].
-    Out: of shape [N, C * r^2, H / r, W / r].
-    downscale_factor: the side of the squares; divides H and W.
-    data_format: NCHW, or NHWC for images whose channels come last.
-    """
-
-    signature = "X -> Out"
-    downscale_factor: int = 1
-    data_format: str = "NCHW"
-
-    def infer(self, X: Spec) -> Specs:
-        need_float(X=X)
-        n, c, h, w = channels_first(X, self.data_format)
-        r = self.downscale_factor
-        need_factor("downscale_factor", r, h, r, X)
-        need_factor("downscale_factor", r, w, r, X)
-        shape = n, times(c, r * r), *(-1 if size == -1 else size // r for size in (h, w))
-        return X.with_shape(in_layout(shape, self.data_format))
-
-    def expand(self, f: Any, X: Value) -> Value:
-        return gathered_squares(f, X, self.downscale_factor, self.data_format)
-
-    def grad(self, f: Any, dOut: Value) -> Rules:
-        r, layout = self.downscale_factor, self.data_format
-        return dict(X=lambda: spread_channels(f, dOut, r, layout))
-
-
-def channels_first(X: Spec, layout: str) -> Shape:
-    """The sizes of images: samples, channels, rows, columns.
-
-    Raises:
-        ShapeError: X has another number of dimensions.
-        AttributeValueError: ``layout`` is neither NCHW nor NHWC.
-    """
-    need_ndim(4, X=X)
-    if layout not in ("NCHW", "NHWC"):
-        raise AttributeValueError(f"expected data_format NCHW or NHWC, got {layout!r}")
-    n, *sizes = X.shape
-    return (n, *sizes) if layout == "NCHW" else (n, sizes[2], *sizes[:2])
-
-
-def in_layout(sizes: Sequence[int], layout: str) -> tuple[int, ...]:
-    """The shape of images of these sizes: samples, channels, rows, columns."""
-    n, c, h, w = sizes
-    return (n, c, h, w) if layout == "NCHW" else (n, h, w, c)
-
-
-def spread_channels(f: Any, x: Value, r: int, layout: str) -> Value:
-    """Images whose squares of channels are spread over squares of places."""
-    if layout == "NCHW":
+    def rearranged(self, f: Any, x: Value) -> Value:
         n, c, h, w = x.shape
+        r = self.upscale_factor
         squares = f.reshape(x, shape=[n, c // (r * r), r, r, h, w])
         spread = f.transpose(squares, axis=[0, 1, 4, 2, 5, 3])
-    else:
-        n, h, w, c = x.shape
-        squares = f.reshape(x, shape=[n, h, w, c // (r * r), r, r])
-        spread = f.transpose(squares, axis=[0, 1, 4, 2, 5, 3])
-    return f.reshape(spread, shape=in_layout((n, c // (r * r), h * r, w * r), layout))
+        return f.reshape(spread, shape=[n, c // (r * r), h * r, w * r])
 
-
-def gathered_squares(f: Any, x: Value, r: int, layout: str) -> Value:
-    """Images whose squares of places are squares of channels."""
-    if layout == "NCHW":
-        n, c, h, w = x.shape
-        spread = f.reshape(x, shape=[n, c, h // r, r, w // r, r])
-        squares = f.transpose(spread, axis=[0, 1, 3, 5, 2, 4])
-    else:
-        n, h, w, c = x.shape
-        spread = f.reshape(x, shape=[n, h // r, r, w // r, r, c])
-        squares = f.transpose(spread, axis=[0, 1, 3, 5, 2, 4])
-    return f.reshape(squares, shape=in_layout((n, c * r * r, h // r, w // r), layout))
+    def grad(self, f: Any, dOut: Value) -> Rules:
+        attrs = dict(downscale_factor=self.upscale_factor, data_format=self.data_format)
+        return dict(X=lambda: f.pixel_unshuffle(dOut, **attrs))
 
 
 class shuffle_channel(Op):
@@ -169,41 +126,6 @@ class shuffle_channel(Op):
 
     def grad(self, f: Any, dOut: Value) -> Rules:
         return dict(X=lambda: f.shuffle_channel(dOut, group=dOut.shape[1] // self.group))
-
-
-class channel_shuffle(Op):
-    """Images with their channels dealt out: the first of each group, then the second, and so on.
-
-    X: images, [N, C, H, W].
-    groups: how many groups of neighbouring channels there are; divides C.
-    data_format: NCHW, or NHWC for images whose channels come last.
-    """
-
-    signature = "X -> Out"
-    groups: int = REQUIRED
-    data_format: str = "NCHW"
-
-    def infer(self, X: Spec) -> Specs:
-        need_float(X=X)
-        channels = channels_first(X, self.data_format)[1]
-        need_factor("groups", self.groups, channels, self.groups, X)
-        return X
-
-    def expand(self, f: Any, X: Value) -> Value:
-        axis = 1 if self.data_format == "NCHW" else 3
-        before, c, behind = X.shape[:axis], X.shape[axis], X.shape[axis + 1 :]
-        rows = f.reshape(X, shape=[*before, self.groups, c // self.groups, *behind])
-        order = list(range(5))
-        order[axis : axis + 2] = axis + 1, axis
-        return f.reshape(f.transpose(rows, axis=order), shape=list(X.shape))
-
-    def grad(self, f: Any, dOut: Value) -> Rules:
-        def dx():
-            channels = dOut.shape[1 if self.data_format == "NCHW" else 3]
-            count = channels // self.groups
-            return f.channel_shuffle(dOut, groups=count, data_format=self.data_format)
-
-        return dict(X=dx)
 
 
 class space_to_depth(Op):
@@ -404,39 +326,6 @@ class unfold(Unfolding):
         return dict(X=lambda: f.unfold_adjoint(dY, size=X.shape, **self.geometry))
 
 
-class fold(Unfolding):
-    """The sums of what overlaps of columns, put back to where ``unfold`` took them from.
-
-    X: [N, C * window, positions].
-    Y: images, [N, C, H, W].
-    output_sizes: H and W.
-    """
-
-    signature = "X -> Y"
-    lod: ClassVar[str | None] = None
-    output_sizes: list[int] = REQUIRED
-
-    def infer(self, X: Spec) -> Specs:
-        need_float(X=X)
-        need_ndim(3, X=X)
-        self.check()
-        need_each(self, 2, 1, "output_sizes")
-        n, height, _ = X.shape
-        window = self.kernel_sizes[0] * self.kernel_sizes[1]
-        need_factor("the window", window, height, window, X)
-        shape = n, -1 if height == -1 else height // window, *self.output_sizes
-        need_shape("X", X, self.columns(shape), "what unfold gives for such images")
-        return X.with_shape(shape)
-
-    def expand(self, f: Any, X: Value) -> Value:
-        n, height, _ = X.shape
-        channels = height // (self.kernel_sizes[0] * self.kernel_sizes[1])
-        return f.unfold_adjoint(X, size=[n, channels, *self.output_sizes], **self.geometry)
-
-    def grad(self, f: Any, X: Value, dY: Value) -> Rules:
-        return dict(X=lambda: f.unfold(dY, **self.geometry))
-
-
 class unfold_adjoint(Unfolding):
     """Out = the map from unfold's Y to the cotangent of its X, at G.
 
@@ -471,40 +360,6 @@ class unfold_adjoint(Unfolding):
 
     def grad(self, f: Any, dOut: Value) -> Rules:
         return dict(G=lambda: f.unfold(dOut, **self.geometry))
-
-
-class InEitherLayout(Op, abstract=True):
-    """An operator on the channels and places of images.
-
-    data_format: NCHW, or NHWC for channels in the last dimension.
-    """
-
-    signature = "X -> Out"
-    data_format: str = "NCHW"
-
-    def infer(self, X: Spec) -> Specs:
-        need_float(X=X)
-        need_ndim(4, X=X)
-        need_choice(self, "data_format", "NCHW", "NHWC")
-        if self.data_format == "NCHW":
-            return X.with_shape(self.moved(X, X.shape))
-        n, h, w, c = X.shape
-        n, c, h, w = self.moved(X, (n, c, h, w))
-        return X.with_shape((n, h, w, c))
-
-    def expand(self, f: Any, X: Value) -> Value:
-        if self.data_format == "NCHW":
-            return self.rearranged(f, X)
-        out = self.rearranged(f, f.transpose(X, axis=[0, 3, 1, 2]))
-        return f.transpose(out, axis=[0, 2, 3, 1])
-
-    def moved(self, X: Spec, shape: Any) -> Any:
-        """The shape of Out, channels first, from that of X."""
-        raise NotImplementedError
-
-    def rearranged(self, f: Any, x: Value) -> Value:
-        """Out of images with their channels first."""
-        raise NotImplementedError
 
 
 class channel_shuffle(InEitherLayout):

@@ -258,37 +258,3 @@ class spp(Op):
             return f.sum(total)
 
         return dict(X=dx)
-
-
-class unpool3d(Op):
-    """Out = zeros, and the elements of X where Indices says: max pooling of volumes undone.
-
-    Indices: numbers of elements of a volume of Out, by rows; of those named twice the last stays.
-    ksize, strides, paddings: of the pooling; not read, ``output_size`` says what they make.
-    output_size: depth, height and width of Out.
-    data_format: NCDHW.
-    """
-
-    signature = "X, Indices! -> Out"
-    lod: ClassVar[str | None] = None
-    ksize: list[int] = REQUIRED
-    strides: list[int] = (1, 1, 1)
-    paddings: list[int] = (0, 0, 0)
-    output_size: list[int] = (0, 0, 0)
-    data_format: str = "NCDHW"
-
-    def infer(self, X: Spec, Indices: Spec) -> Specs:
-        need_float(X=X)
-        need_ndim(5, X=X)
-        need_integer(Indices=Indices)
-        need_shape("Indices", Indices, X.shape, "as X")
-        need_choice(self, "data_format", "NCDHW")
-        need_each(self, 3, 1, "output_size")
-        return X.with_shape([*X.shape[:2], *self.output_size])
-
-    def expand(self, f: Any, X: Value, Indices: Value) -> Value:
-        flat = [*X.shape[:2], 1, math.prod(X.shape[2:])]
-        rows = [f.reshape(each, shape=flat) for each in (X, Indices)]
-        span = math.prod(self.output_size) - flat[-1] + 1
-        out = f.unpool(*rows, ksize=[1, span], strides=[1, 1], unpooling_type="max")
-        return f.reshape(out, shape=[*X.shape[:2], *self.output_size])

@@ -180,12 +180,7 @@ for rank, data in ((1, LINES), (2, IMAGES), (3, VOLUMES)):
         f"layer.AdaptiveMaxPool{rank}D_mask", lambda made=adaptive: made(2, return_mask=True), data
     )
     pool, unpool = getattr(nn, f"MaxPool{rank}D"), getattr(nn, f"MaxUnPool{rank}D")
-    case(
-        f"layer.MaxUnPool{rank}D",
-        lambda rank=rank: Repooled(rank),
-        data,
-        fixed=True,
-    )
+    case(f"layer.MaxUnPool{rank}D", lambda rank=rank: Repooled(rank), data, fixed=True)
 
 # normalizations
 case("layer.BatchNorm", lambda: nn.BatchNorm(4), IMAGES)

@@ -20,9 +20,7 @@ from .rows import counted
 _KINDS = ("linear", "bilinear", "trilinear", "nearest", "bicubic")
 
 
-@maps(
-    *(f"{kind}_interp{version}" for kind in _KINDS for version in ("", "_v2")),
-)
+@maps(*(f"{kind}_interp{version}" for kind in _KINDS for version in ("", "_v2")))
 def resize(graph: OnnxGraph, op: Any, X: Any, OutSize: Any, SizeTensor: Any, Scale: Any) -> Any:
     if X.dtype.kind in "iu":
         return NotImplemented

@@ -10,27 +10,6 @@ def pixel_shuffle(rng):
     yield Sample(dict(X=rng.normal(size=[2, 3, 5, 8])), attrs, "last")
 
 
-@samples("pixel_unshuffle")
-def pixel_unshuffle(rng):
-    yield Sample(dict(X=rng.normal(size=[2, 3, 4, 6])), dict(downscale_factor=2))
-    attrs = dict(downscale_factor=2, data_format="NHWC")
-    yield Sample(dict(X=rng.normal(size=[2, 4, 6, 3])), attrs, "last")
-
-
-@samples("channel_shuffle")
-def channel_shuffle(rng):
-    yield Sample(dict(X=rng.normal(size=[2, 6, 3, 4])), dict(groups=3))
-    attrs = dict(groups=2, data_format="NHWC")
-    yield Sample(dict(X=rng.normal(size=[2, 3, 4, 6])), attrs, "last")
-
-
-@samples("fold")
-def fold(rng):
-    attrs = dict(kernel_sizes=[2, 3], strides=[1, 2], dilations=[2, 1], output_sizes=[5, 6])
-    attrs["paddings"] = [1, 0, 0, 1]
-    yield Sample(dict(X=rng.normal(size=[2, 12, 12])), attrs)
-
-
 @samples("shuffle_channel")
 def shuffle_channel(rng):
     yield Sample(dict(X=rng.normal(size=[2, 6, 3, 4])), dict(group=3))

@@ -56,10 +56,3 @@ def spp(rng):
         for pooling_type in ("max", "avg"):
             attrs = dict(pyramid_height=height, pooling_type=pooling_type)
             yield Sample(dict(X=distinct(rng, shape)), attrs)
-
-
-@samples("unpool3d")
-def unpool3d(rng):
-    places = np.array([[[[[0, 3]], [[9, 14]]], [[[2, 5]], [[8, 23]]]]], "int32")
-    attrs = dict(ksize=[2, 2, 2], strides=[2, 2, 2], output_size=[2, 3, 4])
-    yield Sample(dict(X=rng.normal(size=places.shape), Indices=places), attrs)
