@@ -408,8 +408,9 @@ class Operator(OldOperator):
 
     def rename(self, names: Mapping[str, str]) -> None:
         """Read and write other variables in place of those that ``names`` lists."""
-        self._inputs = {s: tuple(names.get(n, n) for n in v) for s, v in self._inputs.items()}
-        self._outputs = {s: tuple(names.get(n, n) for n in v) for s, v in self._outputs.items()}
+        new = names.get
+        self._inputs = {s: tuple([new(n, n) for n in v]) for s, v in self._inputs.items()}
+        self._outputs = {s: tuple([new(n, n) for n in v]) for s, v in self._outputs.items()}
         self.block.program.touch()
 
     @property

@@ -172,7 +172,7 @@ class Variable(VariableMethods, Operand):
         """What is known about the value; None without a shape."""
         if self._shape is None:
             return None if self.kind is not Kind.LOD_RANK_TABLE else RANK_TABLE
-        return Spec(self._shape, self.dtype, self.kind, self.lod_level)
+        return tuple.__new__(Spec, (self._shape, self.dtype, self.kind, self.lod_level))
 
     def take_spec(self, spec: Spec) -> None:
         """Declare what was inferred."""

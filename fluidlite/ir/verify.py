@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..errors import FluidError, NoGradientError, UnknownOperatorError, VerifyError, suggestion
@@ -39,12 +39,16 @@ RULES = {
 _WRITTEN_FIRST = frozenset({Kind.LOD_TENSOR, Kind.SELECTED_ROWS})
 
 
-def verify(program: Program, feeds: Iterable[str] = ()) -> None:
+def verify(
+    program: Program, feeds: Iterable[str] = (), known: Container[Operator] = frozenset()
+) -> None:
     """Check that a program keeps the rules.
 
     Args:
         program: what to check.
         feeds: names that are given a value from outside beside the program's data variables.
+        known: operators that fit their definitions and what is declared, as somebody
+            found before.
 
     Raises:
         VerifyError: it breaks one; names the rule, the block, the operator and the user's line.
@@ -58,9 +62,10 @@ def verify(program: Program, feeds: Iterable[str] = ()) -> None:
         bound = set() if driver is None else set(_bound_inside(driver))
         for op in block.ops:
             _check_names(op, bound)
-            _check_definition(op)
+            if op not in known:
+                _check_definition(op)
     _Written(owners, feeds).check(program)
-    _check_shapes(program)
+    _check_shapes(program, known)
     for block in program.blocks:
         _Values(block).check()
     _check_feeds(program)
@@ -237,16 +242,23 @@ def _outer_names(block: Block) -> Iterator[str]:
 # -- rule 7 ----------------------------------------------------------------------------------------
 
 
-def _check_shapes(program: Program) -> None:
-    writers = Counter(n for block in program.blocks for op in block.ops for n in writes_of(op))
+def _check_shapes(program: Program, known: Container[Operator]) -> None:
+    writers: Counter[str] = Counter()
     given = undeclared_inside(program)
     for block in program.blocks:
         undeclared: frozenset[str] | set[str] = given.get(block.idx, frozenset())
         for op in block.ops:
-            known = undeclared.isdisjoint(op.input_arg_names)
-            message = _shape_clash(op) if known else None
+            if op in known or not undeclared.isdisjoint(op.input_arg_names):
+                continue
+            message = _shape_clash(op)
+            if message is None:
+                continue
+            if not writers:
+                writers.update(
+                    n for each in program.blocks for op in each.ops for n in writes_of(op)
+                )
             # what is written several times may have had another shape
-            if message and all(writers[n] < 2 for n in (*op.input_arg_names, *writes_of(op))):
+            if all(writers[n] < 2 for n in (*op.input_arg_names, *writes_of(op))):
                 _fail(7, message, block, op)
 
 
@@ -255,10 +267,11 @@ def _shape_clash(op: Operator) -> str | None:
     instance = op.instance()
     if instance.is_control:
         return None
+    block = op.block
     specs: dict[str, Any] = {}
     for slot, names in op.inputs.items():
-        found = [_spec(op.block, name) for name in names]
-        if any(spec is None and name != EMPTY for spec, name in zip(found, names)):
+        found = [_spec(block, name) for name in names]
+        if None in found and any(s is None and n != EMPTY for s, n in zip(found, names)):
             return None
         specs[slot] = found if instance.input_slots[slot].many else found[0]
     try:
@@ -272,8 +285,10 @@ def _shape_clash(op: Operator) -> str | None:
     for slot, names in op.outputs.items():
         given = inferred.get(slot)
         for name, spec in zip(names, given if isinstance(given, list) else [given] * len(names)):
-            declared = _spec(op.block, name)
-            if spec is not None and declared is not None and not _alike(spec, declared):
+            declared = _spec(block, name)
+            if spec is None or declared is None or spec == declared:
+                continue
+            if not _alike(spec, declared):
                 shapes = f"{list(declared.shape)}, the operator gives it {list(spec.shape)}"
                 return f"variable {name!r} is declared with the shape {shapes}"
     return None
@@ -343,6 +358,10 @@ class _Values:
     def pass_by(self, op: Operator) -> None:
         """Note what an operator reads and writes."""
         definition = self.gradients.get(op.type)
+        if definition is None and op.type != "assign":
+            for name in writes_of(op):
+                self.write(name)
+            return
         reads = (
             [] if definition is None else [r for r in definition.reads if r.source != "cotangent"]
         )
@@ -371,10 +390,12 @@ class _Values:
         self.origin.pop(name, None)
 
     def values(self, names: Iterable[Names]) -> tuple[Any, ...]:
-        return tuple(tuple(self.current.get(n, n) for n in each) for each in names)
+        now = self.current.get
+        return tuple([tuple([now(n, n) for n in each]) for each in names])
 
     def origins(self, names: Iterable[Names]) -> tuple[Any, ...]:
-        return tuple(tuple(self.origin.get(n, n) for n in each) for each in names)
+        origin = self.origin.get
+        return tuple([tuple([origin(n, n) for n in each]) for each in names])
 
 
 def _forward(definition: type[DerivedGrad]) -> type[Op]:

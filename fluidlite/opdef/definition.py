@@ -449,7 +449,7 @@ def unknown_text(types: Sequence[str]) -> str:
 def find(type: str) -> type[Op] | None:
     """The definition of an operator; None where :func:`lookup` raises."""
     try:
-        return _found(type)
+        return _REGISTRY.get(type) or _found(type)
     except NoGradientError:
         return None
 

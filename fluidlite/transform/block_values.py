@@ -2,26 +2,40 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right, insort
+from bisect import bisect_left, bisect_right, insort
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from math import ceil
+from operator import add
 
 from ..ground.callsite import CallSite
-from ..ir.analysis import blocks_driven_by, fetched_names, read_by_gradients, reads_of, writes_of
+from ..ir.analysis import blocks_driven_by, fetched_names, read_by_gradients
 from ..ir.block import Block
 from ..ir.operator import EMPTY, Names, Operator
 from ..ir.program import Program
-from .versions import may_stay
+from .versions import Version, Versions
 
-#: a name, and how often the block had written it
-Value = tuple[str, int]
+Value = Version
 #: between replacements in front of one position
 _STEP = 2.0**-32
 Slots = Mapping[str, tuple[Value | None, ...]]
 
 
-class BlockValues:
+def _by_slot(slots: Mapping[str, Names], values: Iterable[Value]) -> Slots:
+    """The values that names in slots mean; of one that is only mentioned, the first."""
+    meant: dict[str, Value | None] = {EMPTY: None}
+    for value in values:
+        meant[value[0]] = value
+    by_slot: dict[str, tuple[Value | None, ...]] = {}
+    for slot, names in slots.items():
+        try:
+            by_slot[slot] = tuple(map(meant.__getitem__, names))
+        except KeyError:
+            by_slot[slot] = tuple([meant.get(name, (name, 0)) for name in names])
+    return by_slot
+
+
+class BlockValues(Versions):
     """The values of a block, as its operators are now.
 
     Args:
@@ -32,54 +46,48 @@ class BlockValues:
     """
 
     def __init__(self, block: Block, needed: Collection[str], numbers: Mapping[int, int]) -> None:
-        self.block = block
-        self.ops: list[Operator] = block.ops
-        self.inputs: list[Slots] = []
-        self.outputs: list[Slots] = []
-        self.maker: dict[Value, float] = {}
+        super().__init__(block)
+        #: who makes a value: operators by their positions, replacements between them
+        self.maker: dict[Value, float] = {**self.writer}
         self.readers: dict[Value, list[int]] = {}
-        self.writes: dict[str, list[int]] = {}
+        #: where each name is written
+        self.rebound: dict[str, list[int]] = {}
         #: the positions of operators that were replaced
         self.gone: set[int] = set()
         self._placed: Counter[int] = Counter()
         self._moved_readers: dict[Value, list[float]] = {}
         self._moved_writes: dict[str, list[float]] = {}
+        self._slots: dict[int, tuple[Slots, Slots]] = {}
         self._needed = needed
         self._numbers = numbers
-        for position, op in enumerate(self.ops):
-            self._add(position, op)
-
-    def _add(self, position: int, op: Operator) -> None:
-        writes, readers = self.writes, self.readers
-        slots: dict[str, tuple[Value | None, ...]] = {}
-        for slot, names in op.inputs.items():
-            slots[slot] = self._now(names)
-        self.inputs.append(slots)
-        read: Iterable[Value | None]
-        if op.attrs and blocks_driven_by(op):
-            read = self._now(tuple(reads_of(op)))
-        else:
-            read = [value for values in slots.values() for value in values]
-        written_names = writes_of(op)
-        definition = op.definition
-        if definition is None or definition.block_attributes or definition.fluid.updates:
-            kept = tuple(name for name in written_names if may_stay(op, name))
-            read = [*read, *self._now(kept)]
-        for value in dict.fromkeys(read):
-            if value is not None:
+        readers, rebound = self.readers, self.rebound
+        for position, read in enumerate(map(add, self.reads, self.passed_by)):
+            for value in read:
                 readers.setdefault(value, []).append(position)
-        for name in written_names:
-            written = writes.setdefault(name, [])
-            if not written or written[-1] != position:
-                written.append(position)
-                self.maker[name, len(written)] = position
-        self.outputs.append({slot: self._now(names) for slot, names in op.outputs.items()})
+        for (name, _), position in self.writer.items():
+            rebound.setdefault(name, []).append(position)
+        for position, op in enumerate(self.ops):
+            definition = op.definition
+            if definition is not None and definition.fluid.unread:
+                self._mention(position, definition.fluid.unread)
 
-    def _now(self, names: Names) -> tuple[Value | None, ...]:
-        writes = self.writes
-        return tuple(
-            [None if name == EMPTY else (name, len(writes.get(name, ()))) for name in names]
-        )
+    def _mention(self, position: int, slots: Iterable[str]) -> None:
+        """Let an operator that only names values need them."""
+        for slot in slots:
+            for name in self.ops[position].inputs.get(slot, ()):
+                value = (name, bisect_left(self.rebound.get(name, ()), position))
+                insort(self.readers.setdefault(value, []), position)
+
+    def slots(self, at: int) -> tuple[Slots, Slots]:
+        """What the operator at a position reads and writes, by slot; None in an empty place of a
+        list.
+        """
+        slots = self._slots.get(at)
+        if slots is None:
+            op = self.ops[at]
+            slots = (_by_slot(op.inputs, self.reads[at]), _by_slot(op.outputs, self.writes[at]))
+            self._slots[at] = slots
+        return slots
 
     def said(self, at: float) -> str:
         """An operator in a message: its position in the user's program, its type and line; that
@@ -94,7 +102,7 @@ class BlockValues:
         be.
         """
         name, version = value
-        if version < len(self.writes.get(name, ())):
+        if version < self.last.get(name, 0):
             return ""
         variable = self.block.vars.get(name)
         if variable is None:
@@ -106,7 +114,9 @@ class BlockValues:
     def readers_of(self, value: Value) -> Iterator[float]:
         """Where a value is read now: positions of operators, and those of replacements."""
         gone = self.gone
-        yield from (at for at in self.readers.get(value, ()) if at not in gone)
+        for at in self.readers.get(value, ()):
+            if at not in gone:
+                yield at
         yield from self._moved_readers.get(value, ())
 
     def rewritten_between(
@@ -119,7 +129,7 @@ class BlockValues:
             begin, end: what lies between them counts.
             but: positions of operators that do not count.
         """
-        written = self.writes.get(name, ())
+        written = self.rebound.get(name, ())
         for at in range(bisect_right(written, begin), len(written)):
             if written[at] >= end:
                 break

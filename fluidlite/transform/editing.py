@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 
 from ..errors import VerifyError
 from ..ir.analysis import undeclared_inside
@@ -10,6 +10,7 @@ from ..ir.block import Block
 from ..ir.operator import Operator
 from ..ir.program import Program, copy_operator
 from ..ir.shape_inference import declare_outputs
+from ..ir.verify import verify
 
 
 def transformed(program: Program, change: Callable[[Program], object]) -> Program:
@@ -32,14 +33,21 @@ def transformed(program: Program, change: Callable[[Program], object]) -> Progra
     return verified(program, inferring)
 
 
-def verified(program: Program, change: Callable[[Program], object]) -> Program:
+def verified(
+    program: Program, change: Callable[[Program], object], known: Container[Operator] = frozenset()
+) -> Program:
     """What :func:`transformed` gives, for changes that declare shapes themselves; arguments and
     errors are as of that.
+
+    Args:
+        program, change: as there.
+        known: operators that fit what is declared, or did not do so before either;
+            the change may add some.
     """
     copied = program.clone()
     copied = _result(copied, change(copied))
     try:
-        copied.verify()
+        verify(copied, known=known)
     except VerifyError:
         if _is_right(program):
             raise

@@ -8,7 +8,7 @@ is what the user would have had.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from ..backward.program import loss_gradients
 from ..clip import error_clip_callback
@@ -18,6 +18,7 @@ from ..ir.block import Block
 from ..ir.operator import EMPTY, Operator, OpRole
 from ..ir.program import Program
 from ..ir.pruning import drop_blocks
+from ..ir.rollback import all_or_nothing
 from ..ir.variable import Variable
 from ..opdef.gradient import GRAD
 from .checkpoints import checkpoints_in
@@ -25,6 +26,10 @@ from .checkpoints import checkpoints_in
 _SEED = OpRole.BACKWARD | OpRole.LOSS
 _PLACE = "place of gradients"  #: stands where a section was
 _SAVED = "@SAVED_"  #: in names of copies that backward makes of values that are overwritten
+
+
+#: a block as it was: its number, operators, their roles, and the names of its variables
+_Before: TypeAlias = tuple[int, list[Operator], list[int], set[str]]
 
 
 class _Section(NamedTuple):
@@ -240,29 +245,44 @@ def _what_differs(program: Program, way: _Way) -> str:
     """How sections that are taken out and derived anew differ from what they were; empty where they
     do not.
     """
-    tried = program.clone()
+    before = [
+        (block.idx, list(block.ops), [int(op.role) for op in block.ops], set(block.vars))
+        for block in program.blocks
+    ]
+    has_blocks = any(
+        blocks_driven_by(op) for block in program.blocks for op in block.ops
+    )  # whose numbers change
+    tried = program.clone() if has_blocks else program
     sections = GradientSections(tried)
     sections._found()
     sections._way = way
     try:
-        sections._cut()
-        sections.put_back(False)
+        with all_or_nothing(tried):
+            sections._cut()
+            sections.put_back(False)
+            raise _Difference(_first_difference(before, tried))
+    except _Difference as difference:
+        return str(difference)
     except (FluidError, LookupError) as error:
         return str(error).partition("\n")[0]
-    return _first_difference(program, tried)
 
 
-def _first_difference(a: Program, b: Program) -> str:
-    """Where two programs first have other operators; neither how attributes are listed counts nor
-    the order of slots, which differ in files.
+class _Difference(Exception):
+    """How the trial ended: all is taken back."""
+
+
+def _first_difference(before: Sequence[_Before], tried: Program) -> str:
+    """Where a program first has other operators than it had; neither how attributes are listed
+    counts nor the order of slots, which differ in files.
     """
-    for mine, theirs in zip(a.blocks, b.blocks):
-        for at, (one, other) in enumerate(zip(mine.ops, theirs.ops)):
-            if _meaning(one) != _meaning(other):
-                return f"operator {at} of block {mine.idx} would be {other}"
-        if len(mine.ops) != len(theirs.ops) or mine.vars.keys() != theirs.vars.keys():
-            return f"block {mine.idx} would have other operators or variables"
-    return "" if a.num_blocks == b.num_blocks else "there would be other blocks"
+    for (index, ops, roles, names), block in zip(before, tried.blocks):
+        for at, (one, role, other) in enumerate(zip(ops, roles, block.ops)):
+            is_same = one is other or _meaning(one) == _meaning(other)
+            if not is_same or role != int(other.role):
+                return f"operator {at} of block {index} would be {other}"
+        if len(ops) != len(block.ops) or names != block.vars.keys():
+            return f"block {index} would have other operators or variables"
+    return "" if len(before) == tried.num_blocks else "there would be other blocks"
 
 
 def _meaning(op: Operator) -> tuple[object, ...]:
@@ -274,7 +294,7 @@ def _meaning(op: Operator) -> tuple[object, ...]:
         if not attribute.inert
     }
     pairs = set(zip(op.role_vars[::2], op.role_vars[1::2]))
-    return op.type, dict(op.inputs), dict(op.outputs), attrs, int(op.role), pairs, op.device
+    return op.type, dict(op.inputs), dict(op.outputs), attrs, pairs, op.device
 
 
 def _variable_of(gradient: str) -> str:

@@ -39,8 +39,8 @@ class Match:
     ) -> None:
         self.variant = variant
         self.values = values
-        self.found = dict(found)
-        self.positions = dict(positions)
+        self.found = found
+        self.positions = positions
         #: the positions of the operators in the block, in order
         self.sorted_positions: list[int] = sorted(positions.values())
         #: the values that the pattern gives
@@ -125,7 +125,7 @@ def spec_finder(values: BlockValues) -> Callable[[Value | None], Spec | None]:
 
 def _as_is(values: BlockValues, at: int) -> Spelt:
     op = values.ops[at]
-    return Spelt(op.type, values.inputs[at], values.outputs[at], op.attrs)
+    return Spelt(op.type, *values.slots(at), op.attrs)
 
 
 #: a value of the pattern and one of the block that has to be it; or a node and a position
@@ -133,10 +133,7 @@ Goal: TypeAlias = tuple[Any, Any]
 Goals: TypeAlias = "tuple[Goal, Goals] | None"  #: in a linked list, which alternatives share
 
 
-class _Next(NamedTuple):
-    """What is left to reach."""
-
-    goals: Any
+_END: Any = object()  #: behind the last alternative
 
 
 class Matcher:
@@ -165,23 +162,22 @@ class Matcher:
         self._found, self._positions, self._taken = {}, {}, set()
         self._trail.clear()
         self.failure = None
-        choices: list[tuple[Iterator[_Next], int]] = []
+        choices: list[tuple[Iterator[Goals], int]] = []
         goals: Goals = ((self.variant.root, at), None)
         while True:
             goals = self._plain(goals)
             if goals is None and len(self._positions) == len(self.variant.nodes):
                 return Match(self.variant, self.values, self._found, self._positions)
             step = self._rest() if goals is None else self._step(*goals)
-            if isinstance(step, _Next):
-                goals = step.goals
+            if step is None or isinstance(step, tuple):
+                goals = step
                 continue
             choices.append((step, len(self._trail)))
             while choices:  # the next alternative of the last choice that has one
                 alternatives, mark = choices[-1]
                 self._undo(mark)
-                alternative = next(alternatives, None)
-                if alternative is not None:
-                    goals = alternative.goals
+                goals = next(alternatives, _END)
+                if goals is not _END:
                     break
                 choices.pop()
             else:
@@ -189,7 +185,7 @@ class Matcher:
 
     def _plain(self, goals: Goals) -> Goals:
         """What is left behind goals that are reached at once: operands that stand for a value for
-        the first time, and values that are known to be equal.
+        the first time, results of operators that were found, and values that are known to be equal.
         """
         bound, is_made, sizes = self._found, self.variant.maker, self.variant.rule.shapes
         while goals is not None:
@@ -197,7 +193,10 @@ class Matcher:
             if value is None or wanted.__class__ is not str or wanted == EMPTY:
                 break
             before = bound.get(wanted)
-            if before is None and wanted not in is_made and wanted not in sizes:
+            if before is None and wanted not in sizes:
+                node = is_made.get(wanted)
+                if node is not None and node.at not in self._positions:
+                    break
                 bound[wanted] = value
                 self._trail.append(wanted)
             elif before is None or before != value:
@@ -214,14 +213,14 @@ class Matcher:
             else:
                 self._taken.discard(self._positions.pop(last))
 
-    def _fail(self, reason: Callable[[], str], depth: int | None = None) -> Iterator[_Next]:
+    def _fail(self, reason: Callable[[], str], depth: int | None = None) -> Iterator[Goals]:
         """Note why there is no way on; no alternatives."""
         depth = len(self._positions) if depth is None else depth
         if self.failure is None or depth > self.failure.depth:
             self.failure = Mismatch(depth, reason)
         return iter(())
 
-    def _step(self, goal: Goal, rest: Goals) -> _Next | Iterator[_Next]:
+    def _step(self, goal: Goal, rest: Goals) -> Goals | Iterator[Goals]:
         """What is left to reach after a goal; alternatives where there is not one way."""
         what, value = goal
         if isinstance(what, str):
@@ -234,7 +233,7 @@ class Matcher:
         self._trail.append(what.at)
         return self._alternatives(what, at, rest)
 
-    def _alternatives(self, node: PatternNode, at: int, rest: Goals) -> Iterator[_Next]:
+    def _alternatives(self, node: PatternNode, at: int, rest: Goals) -> Iterator[Goals]:
         """The ways in which an operator may stand for a node: what is left to reach then."""
         is_read = False
         for reading in readings(_as_is(self.values, at), self._spec_of):
@@ -247,7 +246,7 @@ class Matcher:
                             goals = rest
                             for pair in reversed(pairs):
                                 goals = (pair, goals)
-                            yield _Next(goals)
+                            yield goals
         if not is_read:
             reason = partial("{}, expected `{}`".format, self._said(at), node.type)
             self._fail(reason, len(self._positions) - 1)
@@ -259,8 +258,9 @@ class Matcher:
         pairs: list[tuple[str, Value | None]] = []
         for slot, names in node.outputs.items():
             pairs += zip(names, outputs.get(slot, ()))
-        for slot in {**node.inputs, **inputs}:
-            names, values = node.inputs.get(slot, ()), inputs.get(slot, ())
+        wanted = node.inputs
+        for slot in wanted if wanted.keys() == inputs.keys() else {**wanted, **inputs}:
+            names, values = wanted.get(slot, ()), inputs.get(slot, ())
             if len(names) != len(values):
                 self._fail(partial(self._other_slot, at, slot, len(names), len(values)))
                 return None
@@ -303,16 +303,16 @@ class Matcher:
                 return False
         return True
 
-    def _equal(self, wanted: str, value: Value | None, rest: Goals) -> _Next | Iterator[_Next]:
+    def _equal(self, wanted: str, value: Value | None, rest: Goals) -> Goals | Iterator[Goals]:
         """Let a value of the block stand for one of the pattern."""
         if wanted == EMPTY or value is None:
             if wanted == EMPTY and value is None:
-                return _Next(rest)
+                return rest
             return self._fail(lambda: "a list has an empty position here, or in the pattern")
         before = self._found.get(wanted)
         if before is not None:
             if before == value:
-                return _Next(rest)
+                return rest
             return self._fail(partial(self._other_value, wanted, before[0], value[0]))
         node = self.variant.maker.get(wanted)
         if node is not None and node.at not in self._positions:
@@ -321,11 +321,11 @@ class Matcher:
             return iter(())
         self._found[wanted] = value
         self._trail.append(wanted)
-        return _Next(rest)
+        return rest
 
     def _made(
         self, node: PatternNode, wanted: str, value: Value, rest: Goals
-    ) -> _Next | Iterator[_Next]:
+    ) -> Goals | Iterator[Goals]:
         """Let the operator that makes a value stand for a node."""
         maker = self.values.maker.get(value)
         if maker is None:
@@ -336,7 +336,7 @@ class Matcher:
             return self._fail(lambda: f"{value[0]!r} is given by another match")
         if self.values.ops[maker].type not in node.accepts:
             return self._fail(lambda: f"{self._said(maker)}, expected `{node.type}`")
-        return _Next(((node, maker), ((wanted, value), rest)))
+        return (node, maker), ((wanted, value), rest)
 
     def _fits(self, operand: str, value: Value) -> bool:
         """Whether a value has the sizes that the rule wants of an operand."""
@@ -355,7 +355,7 @@ class Matcher:
         self._fail(partial("{}, expected {}".format, said, list(wanted)))
         return False
 
-    def _rest(self) -> Iterator[_Next]:
+    def _rest(self) -> Iterator[Goals]:
         """Ways to find a node that no result found so far depends on, by a value that it reads."""
         for node in self.variant.nodes:
             if node.at in self._positions:
@@ -369,7 +369,7 @@ class Matcher:
                 return self._among_readers(node, value)
         return self._fail(lambda: "the results of the pattern have no operand in common")
 
-    def _among_readers(self, node: PatternNode, value: Value) -> Iterator[_Next]:
+    def _among_readers(self, node: PatternNode, value: Value) -> Iterator[Goals]:
         readers = self.values.readers.get(value, [])
         near = max(bisect_right(readers, max(self._taken)) - MOST_READERS // 2, 0)
         reason = f"no `{node.type}` reads {value[0]!r} as the pattern has it"
@@ -377,7 +377,7 @@ class Matcher:
         for at in islice(readers, near, near + MOST_READERS):
             is_free = at not in self._taken and at not in self.values.gone
             if is_free and self.values.ops[at].type in node.accepts:
-                yield _Next(((node, at), None))
+                yield (node, at), None
 
     # -- messages ----------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from typing import NamedTuple
 
 from ..ground.quoting import printable
@@ -36,7 +36,7 @@ _TRAINING = {
 def refused_role(op: Operator) -> str:
     """Why rules leave an operator alone; empty where they do not."""
     given = int(op.role)
-    return next((why for role, why in _TRAINING.items() if given & role), "") if given else ""
+    return next((why for role, why in _TRAINING.items() if given & role), "")
 
 
 def place_of(match: Match, sections: GradientSections) -> Site | Refusal:
@@ -52,8 +52,7 @@ def place_of(match: Match, sections: GradientSections) -> Site | Refusal:
         op = values.ops[at]
         if at in values.gone:
             return Refusal(f"{values.said(at)} is a part of another match")
-        why = refused_role(op)
-        if why:
+        if op.role and (why := refused_role(op)):
             return Refusal(f"{values.said(at)} {why}")
         if gradients and not gradients.isdisjoint(op.output_arg_names):
             name = next(n for n in op.output_arg_names if n in gradients)
@@ -70,10 +69,10 @@ def place_of(match: Match, sections: GradientSections) -> Site | Refusal:
     for at in reversed(positions):
         why = _use_outside(values, at, removed, results)
         if why:
-            if not match.variant.rule.keeps and values.inputs[at]:  # constants may stay
+            if not match.variant.rule.keeps and values.ops[at].inputs:  # constants may stay
                 return Refusal(why)
             removed.discard(at)
-            if any(value in results for value in _written(values, at)):
+            if any(value in results for value in values.writes[at]):
                 return Refusal(f"{why}, and its operator gives a result of the match")
     if not removed:
         return Refusal("all its operators are needed elsewhere")
@@ -97,15 +96,11 @@ def _why_gradients_differ(match: Match) -> str:
     return ""
 
 
-def _written(values: BlockValues, at: int) -> Iterator[Value]:
-    return (v for slot in values.outputs[at].values() for v in slot if v is not None)
-
-
 def _use_outside(
     values: BlockValues, at: int, removed: Collection[int], results: Collection[Value]
 ) -> str:
     """Who else needs what an operator of a match writes; empty where nobody does."""
-    for value in _written(values, at):
+    for value in values.writes[at]:
         if value in results:
             continue
         for reader in values.readers_of(value):
@@ -169,7 +164,7 @@ def _why_not_at(position: int, match: Match, site: Site, template: Template) -> 
 def _why_not_moved(values: BlockValues, value: Value, at: float, removed: Collection[int]) -> str:
     """Why a value cannot be written at another place than it is."""
     name, written_at = value[0], values.maker[value]
-    if at < written_at - 1 and (len(values.writes[name]) > 1 or name not in values.block.vars):
+    if at < written_at - 1 and (values.last[name] > 1 or name not in values.block.vars):
         return f"{name!r} holds several values in turn, and would be written too early"
     for reader in values.readers_of(value):
         if reader < at and reader not in removed:

@@ -173,7 +173,7 @@ def rewriting(
     with collector_paused():
         for number in range(1, rounds + 1):
             round = _Round(variants, wanted, explain, number)
-            changed = verified(program, round.apply)
+            changed = verified(program, round.apply, round.known)
             places += round.places
             settled = not round.count
             if settled:
@@ -228,6 +228,9 @@ class _Round:
         self.count = 0
         self._templates = Templates()
         self._reshaped = False  #: whether a result is known better than what it replaces
+        #: operators that fit what is declared, or are as they were
+        self.known: set[Operator] = set()
+        self._unknown: set[Operator] = set()
         #: identity of an operator -> its position as the user knows it
         self._numbers: dict[int, int] = {}
         #: type of an operator -> the patterns that may end there
@@ -249,6 +252,9 @@ class _Round:
         ):
             gone |= self._rewrite(block, needed, sections)
         drop_unused(program, gone)
+        if not self._reshaped:
+            self.known.update(*(block.ops for block in program.blocks))
+            self.known -= self._unknown
         sections.put_back(self.count > 0)
         if self._reshaped:
             infer_shapes(program)
@@ -297,7 +303,7 @@ class _Round:
             match = None
             if at in values.gone:
                 failure: Mismatch | None = Mismatch(0, lambda: "it is a part of another match")
-            elif role := refused_role(values.ops[at]):
+            elif values.ops[at].role and (role := refused_role(values.ops[at])):
                 failure = Mismatch(0, partial("it {}".format, role))
             else:
                 match = matcher.match(at)
@@ -340,6 +346,8 @@ class _Round:
             return position
         reads = [match.found[name] for name in template.operands]
         ops, copies = operators_in_place(match, template)
+        if not template.is_right:
+            self._unknown.update(ops)
         return _Replaced(position, place.removed, reads, ops, copies)
 
     def _note_failures(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import EllipsisType
 from typing import Any, TypeVar
@@ -15,6 +16,7 @@ from ..ir.variable import Variable
 T = TypeVar("T")
 #: the first parameter of a function that is given an interpreter, as layers are
 INTERPRETER = "f"
+_NO_NAME = re.compile(r"\W+")
 
 
 class Rule:
@@ -92,6 +94,10 @@ class Rule:
         #: the parameters of the functions that are given what was found
         self.wanted: list[str] = parameters_of(replacement, self.name)
         self.asked: list[str] = [] if where is None else parameters_of(where, self.name)
+        #: those of the replacement's that are operands
+        self.wanted_operands: list[str] = [name for name in self.wanted if name in known]
+        #: how names of what replacements make go on
+        self.stem: str = _NO_NAME.sub("_", self.name)
 
     def __repr__(self) -> str:
         return f"<Rule {self.name}>"

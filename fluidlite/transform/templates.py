@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from ..errors import DTypeError, FluidError, LoDError, RewriteError, ShapeError
+from ..errors import DTypeError, FluidError, LoDError, RewriteError, ShapeError, VerifyError
 from ..ir.block import Block
 from ..ir.foreign import Mark, has_effect
 from ..ir.operator import EMPTY, Operator, OpRole
+from ..ir.program import Program
 from ..ir.variable import Variable, variable_like
 from ..opdef.definition import lookup
 from ..opdef.spec import Spec
@@ -18,7 +18,6 @@ from .matching import Match
 from .patterns import traced
 from .rules import INTERPRETER
 
-_NO_NAME = re.compile(r"\W+")
 _LOSS = int(OpRole.LOSS)  # arithmetic on flags is slow
 
 
@@ -33,6 +32,7 @@ class Template(NamedTuple):
     #: of each result the operands that are read after it is written
     read_later: tuple[frozenset[str], ...]
     has_effects: bool
+    is_right: bool  #: whether its operators fit their definitions and each other
 
 
 def _completed(block: Block, operands: Iterable[str], results: list[str]) -> Template:
@@ -51,7 +51,16 @@ def _completed(block: Block, operands: Iterable[str], results: list[str]) -> Tem
         tuple(block.vars[name] for name in written if name not in results),
         tuple(read_later),
         any(lookup(op.type).effect is not None for op in ops),
+        _is_right(block.program, operands),
     )
+
+
+def _is_right(program: Program, operands: Iterable[str]) -> bool:
+    try:
+        program.verify(operands)
+    except VerifyError:
+        return False
+    return True
 
 
 class Templates:
@@ -67,12 +76,10 @@ class Templates:
             RewriteError: the replacement raises, or gives what cannot stand there.
         """
         rule = match.variant.rule
-        operands = {name: match.operand(name) for name in rule.wanted if _is_operand(match, name)}
-        key = (
-            id(rule),
-            *((name, _form(variable)) for name, variable in operands.items()),
-            *((name, match.captured.get(name)) for name in rule.wanted if name not in operands),
-        )
+        operands = {name: match.operand(name) for name in rule.wanted_operands}
+        forms = map(_form, operands.values())
+        named = [match.captured.get(name) for name in rule.wanted if name not in operands]
+        key = (rule, *forms, *named)
         if "match" in rule.wanted:  # it may look at anything
             return _template(match, operands)
         try:
@@ -82,12 +89,6 @@ class Templates:
         if known is None:
             known = self._known[key] = _template(match, operands)
         return known
-
-
-def _is_operand(match: Match, name: str) -> bool:
-    return name in match.variant.operands or any(
-        name in operands for operands in match.variant.rule.operands
-    )
 
 
 def _form(variable: Variable | None) -> Any:
@@ -208,7 +209,7 @@ def operators_in_place(match: Match, template: Template) -> tuple[list[Operator]
         _like(Operator(block, "assign", {"X": (x,)}, {"Out": (out,)}, {}), last, block, {}, marks)
         for x, out in copies
     ]
-    if int(last.role) & _LOSS:
+    if last.role and int(last.role) & _LOSS:
         results = {name for name, _ in match.results}
         for op in (*ops, *assigned):
             if not results.isdisjoint(op.output_arg_names):
@@ -219,7 +220,9 @@ def operators_in_place(match: Match, template: Template) -> tuple[list[Operator]
 def _declare_inner(match: Match, template: Template, names: dict[str, str]) -> None:
     """Declare what lies between the operators of a replacement, under names of their own."""
     block = match.block
-    stem = f"{match.results[0][0]}.{_NO_NAME.sub('_', match.rule)}_"
+    if not template.inner:
+        return
+    stem = f"{match.results[0][0]}.{match.variant.rule.stem}_"
     count = 0
     for like in template.inner:
         name = f"{stem}{count}"
@@ -236,7 +239,7 @@ def _like(
 ) -> Operator:
     """An operator of a template with the marks of what it replaces."""
     twin = copied_operator(op, block, names)
-    twin.role = int(last.role) & ~_LOSS
+    twin.role = int(last.role) & ~_LOSS if last.role else 0
     twin.role_vars, twin.namescope, twin.device = last.role_vars, last.namescope, last.device
     twin.callsite = last.callsite
     if marks and has_effect(op.definition):

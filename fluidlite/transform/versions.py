@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TypeAlias
 
 from ..errors import ArgumentError
@@ -14,6 +15,14 @@ from .selecting import ValueAt, ValueLike, name_of, operator_of, place_of
 
 #: a name, and how many operators of the block have written it: 0 for the value that it begins with
 Version: TypeAlias = tuple[str, int]
+
+
+class _Current(dict[str, Version]):
+    """The value that each name holds now: one object for all who read it."""
+
+    def __missing__(self, name: str) -> Version:
+        self[name] = first = (name, 0)
+        return first
 
 
 class Versions:
@@ -29,26 +38,28 @@ class Versions:
 
     def __init__(self, block: Block) -> None:
         self.block = block
+        self.ops: list[Operator] = block.ops
         self.reads: list[list[Version]] = []
         self.writes: list[list[Version]] = []
         #: what an operator would leave as it is
         self.passed_by: list[list[Version]] = []
         self.writer: dict[Version, int] = {}
-        self.last: dict[str, int] = {}
-        self.read_first: set[str] = set()  #: names whose first value is read
-        for position, op in enumerate(block.ops):
+        now = _Current()
+        for position, op in enumerate(self.ops):
             is_end = op.type in ENDS
-            names = () if is_end else dict.fromkeys(reads_of(op))
-            read = [(name, self.last.get(name, 0)) for name in names]
-            self.read_first.update(name for name, version in read if not version)
-            written = [] if is_end else list(dict.fromkeys(writes_of(op)))
-            kept = {name for name in written if may_stay(op, name)}
-            self.reads.append(read)
-            self.passed_by.append([(name, self.last.get(name, 0)) for name in kept])
-            for name in written:
-                self.last[name] = self.last.get(name, 0) + 1
-                self.writer[name, self.last[name]] = position
-            self.writes.append([(name, self.last[name]) for name in written])
+            self.reads.append([] if is_end else [now[name] for name in dict.fromkeys(reads_of(op))])
+            names = [] if is_end else list(dict.fromkeys(writes_of(op)))
+            self.passed_by.append([now[name] for name in names if may_stay(op, name)])
+            written = [(name, now[name][1] + 1) for name in names]
+            now.update(zip(names, written))
+            self.writer.update(dict.fromkeys(written, position))
+            self.writes.append(written)
+        self.last: dict[str, int] = {name: count for name, count in now.values() if count}
+
+    @cached_property
+    def read_first(self) -> set[str]:
+        """Names whose first value is read."""
+        return {name for read in self.reads for name, version in read if not version}
 
     def may_be_unset(self, version: Version) -> bool:
         """Whether a value is that of an operator that may not run the block which computes it."""
@@ -114,7 +125,8 @@ def may_stay(op: Operator, name: str) -> bool:
     definition = op.definition
     if definition is None or definition.block_attributes:
         return True
-    return any(name in op.outputs.get(slot, ()) for slot in definition.fluid.updates)
+    updates = definition.fluid.updates
+    return bool(updates) and any(name in op.outputs.get(slot, ()) for slot in updates)
 
 
 def mentions(op: Operator) -> list[str]:
