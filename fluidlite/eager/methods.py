@@ -32,8 +32,8 @@ from ..functions.elementary import (
     sigmoid, sign, sin, sinh, sqrt, square, tan, tanh, trunc,
 )  # fmt: skip
 from ..functions.linear_algebra import (
-    cholesky, cholesky_solve, cond, corrcoef, cov, eigvalsh, householder_product, inverse, lstsq,
-    lu, lu_unpack, matrix_power, multi_dot, pca_lowrank, pinv, qr, solve,
+    cholesky, cholesky_solve, cond, corrcoef, cov, eig, eigvals, eigvalsh, householder_product,
+    inverse, lstsq, lu, lu_unpack, matrix_power, multi_dot, pca_lowrank, pinv, qr, solve,
 )  # fmt: skip
 from ..functions.noise import cauchy_like, geometric_like
 from ..functions.numeric import (
@@ -347,6 +347,8 @@ class Methods(SharedMethods):
     cond = cond
     corrcoef = corrcoef
     cov = cov
+    eig = eig
+    eigvals: ClassVar[Function] = eigvals
     eigvalsh = eigvalsh
     householder_product = householder_product
     inverse: ClassVar[Function] = inverse

@@ -15,6 +15,7 @@ import numpy as np
 from ..eager.recording import eager
 from ..errors import ArgumentError, ShapeError
 from ..ground.spellings import of_operator
+from ..opdef.conjugation import conj, is_complex
 from ..opdef.operand import Operand
 from .arithmetic import add, divide, greater_than, matmul, multiply, subtract
 from .diagonals import diag, diag_embed
@@ -195,6 +196,32 @@ def svd(
     return u, s, vh
 
 
+def eig(x: Tensor, name: str | None = None) -> tuple[Tensor, Tensor]:
+    """Eigenvalues of square matrices and eigenvectors in columns, as complex numbers.
+
+    Args:
+        x: [..., n, n].
+
+    >>> values, _ = fluid.paddle.linalg.eig(fluid.to_tensor([[0.0, 2.0], [-2.0, 0.0]]))
+    >>> sorted(values.imag().numpy().round(4).tolist())
+    [-2.0, 2.0]
+    """
+    values, vectors = eager.eig(x)
+    return values, vectors
+
+
+eigvals: OfTensor = of_operator(
+    of_any,
+    "eigvals",
+    """Eigenvalues of square matrices, as complex numbers.
+
+    >>> found = fluid.paddle.linalg.eigvals(fluid.to_tensor([[0.0, 2.0], [-2.0, 0.0]]))
+    >>> sorted(found.imag().numpy().round(4).tolist())
+    [-2.0, 2.0]
+    """,
+)
+
+
 def eigh(x: Tensor, UPLO: str = "L", name: str | None = None) -> tuple[Tensor, Tensor]:
     """Eigenvalues of symmetric matrices, the least first, and eigenvectors in columns.
 
@@ -340,7 +367,12 @@ def pinv(
     u, s, vh = svd(x)
     apart = greater_than(s, multiply(unsqueeze(rcond, -1), amax(s, -1, True)))
     kept = chosen(apart, reciprocal(chosen(apart, s, 1.0)), 0.0)
-    return matmul(multiply(swapaxes(vh, -1, -2), unsqueeze(kept, -2)), swapaxes(u, -1, -2))
+    return matmul(multiply(_turned(vh), unsqueeze(kept, -2)), _turned(u))
+
+
+def _turned(x: Any) -> Any:
+    """The conjugate transposes."""
+    return conj(eager, swapaxes(x, -1, -2))
 
 
 def cond(x: Tensor, p: float | str | None = None, name: str | None = None) -> Tensor:
@@ -438,7 +470,7 @@ def cov(
             own = total(multiply(weights, cast(aweights, x.dtype)))
             lost = multiply(divide(own, whole), float(ddof))
         divisor = clip(subtract(whole, lost), 0.0)
-    return squeeze(divide(matmul(centred, swapaxes(weighed, 0, 1)), divisor))
+    return squeeze(divide(matmul(centred, _turned(weighed)), divisor))
 
 
 def _need_variables(what: str, x: Any) -> None:
@@ -473,8 +505,12 @@ def corrcoef(x: Tensor, rowvar: bool = True, name: str | None = None) -> Tensor:
     covariance = cov(x, rowvar)
     if not covariance.array.ndim:
         return divide(covariance, covariance)
-    deviation = sqrt(diag(covariance))
+    variance = diag(covariance)
+    deviation = sqrt(eager.real(variance) if is_complex(variance.array) else variance)
     covariance = divide(divide(covariance, unsqueeze(deviation, 1)), unsqueeze(deviation, 0))
+    if is_complex(covariance.array):
+        kept = [clip(part(covariance), -1.0, 1.0) for part in (eager.real, eager.imag)]
+        return eager.complex(*kept)
     return clip(covariance, -1.0, 1.0)
 
 
@@ -511,11 +547,11 @@ def householder_product(x: Tensor, tau: Tensor, name: str | None = None) -> Tens
     one, last = np.eye(+rows, +columns, dtype=x.array.dtype), len(sizes) - 1
     first = eager.slice(x, axes=[last], starts=[0], ends=[count])
     v: Any = add(tril(first, -1), one[:, :count])
-    inner = triu(matmul(v, v, transpose_x=True), 1)
+    inner = triu(matmul(_turned(v), v), 1)
     factor = multiply(inner, unsqueeze(tau, -1))
     factor = eager.triangular_solve(factor, diag_embed(tau), upper=True, unitriangular=True)
     top = eager.slice(v, axes=[last - 1], starts=[0], ends=[columns])
-    return subtract(one, matmul(v, matmul(factor, top, transpose_y=True)))
+    return subtract(one, matmul(v, matmul(factor, _turned(top))))
 
 
 def pca_lowrank(
@@ -545,13 +581,13 @@ def pca_lowrank(
         raise ArgumentError(f"pca_lowrank: expected niter from 0, got {niter!r}")
     if center:
         x = subtract(x, mean(x, -2, True))
-    across = swapaxes(x, -1, -2)
+    across = _turned(x)
     like = eager.slice(across, axes=[x.array.ndim - 1], starts=[0], ends=[count])
     basis = _basis(matmul(x, normal_like(like)))
     for _ in range(niter):
         basis = _basis(matmul(x, _basis(matmul(across, basis))))
-    u, s, vh = svd(matmul(basis, x, transpose_x=True))
-    return matmul(basis, u), s, swapaxes(vh, -1, -2)
+    u, s, vh = svd(matmul(_turned(basis), x))
+    return matmul(basis, u), s, _turned(vh)
 
 
 def _basis(x: Any) -> Any:

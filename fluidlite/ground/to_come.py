@@ -7,8 +7,6 @@ from fnmatch import fnmatchcase
 
 #: what they wait for -> patterns of whole names
 TO_COME_OF_PADDLE_2 = {
-    "linear algebra": """
-        paddle.linalg.eig paddle.linalg.eigvals paddle.Tensor.eig paddle.Tensor.eigvals""",
     "Fourier transforms and signals": """
         paddle.fft.* paddle.signal.* paddle.Tensor.istft paddle.Tensor.stft""",
     "distributions": "paddle.distribution.*",

@@ -333,6 +333,12 @@ class VariableMethods(Arithmetic):
     def dot(self, y: Any, name: str | None = None) -> Variable:
         """The sum of the products of the elements, along the last dimension."""
 
+    def eig(self, name: str | None = None) -> tuple[Variable, Variable]:
+        """Eigenvalues of square matrices and eigenvectors in columns, as complex numbers."""
+
+    def eigvals(self, name: str | None = None) -> Variable:
+        """Eigenvalues of square matrices, as complex numbers."""
+
     def eigvalsh(self, UPLO: str = "L", name: str | None = None) -> Variable:
         """Eigenvalues of symmetric matrices, the least first."""
 

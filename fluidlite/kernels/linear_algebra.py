@@ -252,7 +252,7 @@ def lu(x: Any) -> Any:
         for start in range(0, count, _BLOCK):
             end = min(start + _BLOCK, count)
             for j in range(start, end):
-                chosen = np.abs(a[:, j:, j]).argmax(-1) + j
+                chosen = _sizes(a[:, j:, j]).argmax(-1) + j
                 pivots[:, j] = chosen + 1
                 if (chosen != j).any():
                     kept = a[:, j].copy()
@@ -271,6 +271,11 @@ def lu(x: Any) -> Any:
     infos = np.where(zero.any(-1), zero.argmax(-1) + 1, 0) if count else np.zeros(len(a))
     lead = x.shape[:-2]
     return a.reshape(x.shape), pivots.reshape(*lead, count), infos.astype(np.int32).reshape(lead)
+
+
+def _sizes(x: Any) -> Any:
+    """How large numbers are; complex ones as LAPACK compares them."""
+    return np.abs(x.real) + np.abs(x.imag) if x.dtype.kind == "c" else np.abs(x)
 
 
 def row_permutations(pivots: Any, rows: int) -> Any:

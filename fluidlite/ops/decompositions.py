@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+import operator
+from typing import Any, ClassVar
 
 from ..errors import ShapeError, UnsupportedError
 from ..ground.dtypes import DType
 from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
 from ..opdef.attribute import attr, need_choice
+from ..opdef.conjugation import AS_WRITTEN, HOLOMORPHIC, OfComplex, conj, is_complex
 from ..opdef.spec import Spec, agree, need_integer, spec
 from .matrices import (
     OfMatrices,
@@ -23,7 +26,10 @@ from .matrices import (
     need_square,
     on_diagonal,
     rows,
+    swapped,
+    times_turned,
     turned,
+    turned_times,
     upper,
 )
 
@@ -43,6 +49,7 @@ class qr(OfMatrices):
     """
 
     signature = "X -> Q, R"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     mode: str = "reduced"
 
     def infer(self, X: Spec) -> Specs:
@@ -72,7 +79,7 @@ class qr(OfMatrices):
             if m >= n:
                 return _square_qr(f, q, r, dq, dR)
             left = columns(f, X, 0, m), columns(f, X, m, n)
-            of_q = None if dR is None else f.matmul(left[1], columns(f, dR, m, n), transpose_Y=True)
+            of_q = None if dR is None else times_turned(f, left[1], columns(f, dR, m, n))
             of_q = dq if of_q is None else of_q if dq is None else of_q + dq
             of_r = None if dR is None else columns(f, dR, 0, m)
             first = _square_qr(f, q, columns(f, r, 0, m), of_q, of_r)
@@ -89,12 +96,12 @@ def _square_qr(f: Any, q: Value, r: Value, dq: Any, dr: Any) -> Value:
     """The cotangent of Q R with a square R."""
     inner = f.fill_zeros_like(r)
     if dr is not None:
-        inner = inner + f.matmul(r, dr, transpose_Y=True)
+        inner = inner + times_turned(f, r, dr)
     if dq is not None:
-        inner = inner - f.matmul(dq, q, transpose_X=True)
+        inner = inner - turned_times(f, dq, q)
     whole = f.matmul(q, mirrored(f, inner))
     whole = whole if dq is None else whole + dq
-    # whole R^-T, of R whole^T ... from the left
+    # whole R^-H, from the left of its conjugate transpose
     return turned(f, f.triangular_solve(r, turned(f, whole), upper=True))
 
 
@@ -113,6 +120,7 @@ class svd(OfMatrices):
     """
 
     signature = "X -> U, S, VH"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     full_matrices: bool = False
 
     def infer(self, X: Spec) -> Specs:
@@ -122,7 +130,7 @@ class svd(OfMatrices):
         left, right = (m, n) if self.full_matrices else (k, k)
         return (
             X.with_shape((*batch, m, left)),
-            X.with_shape((*batch, k)),
+            X.with_shape((*batch, k)).with_dtype(X.dtype.part),
             X.with_shape((*batch, right, n)),
         )
 
@@ -157,32 +165,27 @@ class svd(OfMatrices):
 def _svd_cotangent(f: Any, u: Value, s: Value, vh: Value, du: Any, ds: Any, dvh: Any) -> Value:
     """The cotangent of X, where U or VH has one."""
     m, n, k = u.shape[-2], vh.shape[-1], s.shape[-1]
-    across, down = as_row(f, s), as_column(f, s)
+    across, down, eye = as_row(f, s), as_column(f, s), eye_like(f, s, k)
     # 1 / (s_j^2 - s_i^2) beside the diagonal
-    apart = (across - down) * (across + down)
-    eye = eye_like(f, s, k)
-    inner, outer = None, []
+    apart = (across - down) * (across + down) + eye
+    inner, outer = [], []
     if du is not None:
-        turn = f.matmul(u, du, transpose_X=True)
-        inner = _skew(f, turn, apart, eye) * across
+        turn = turned_times(f, u, du)
+        skew = turn - turned(f, turn)
+        inner.append(skew * (1.0 - eye) / apart * across)
+        if is_complex(u):  # the phases of U and VH, which go together
+            inner.append(skew * 0.5 * eye / across)
         if m > k:
-            rest = (du - f.matmul(u, turn)) / across
-            outer.append(f.matmul(rest, vh))
+            outer.append(f.matmul((du - f.matmul(u, turn)) / across, vh))
     if dvh is not None:
-        turn = f.matmul(vh, dvh, transpose_Y=True)
-        found = _skew(f, turn, apart, eye) * down
-        inner = found if inner is None else inner + found
+        turn = times_turned(f, vh, dvh)
+        inner.append((turn - turned(f, turn)) * (1.0 - eye) / apart * down)
         if n > k:
-            rest = (dvh - f.matmul(turn, vh, transpose_X=True)) / down
-            outer.append(f.matmul(u, rest))
+            outer.append(f.matmul(u, (dvh - turned_times(f, turn, vh)) / down))
+    found = functools.reduce(operator.add, inner)
     if ds is not None:
-        inner = inner + on_diagonal(f, ds)
-    return f.sum([f.matmul(f.matmul(u, inner), vh), *outer])
-
-
-def _skew(f: Any, turn: Value, apart: Value, eye: Value) -> Value:
-    """(turn - its transpose) / apart, 0 on the diagonal."""
-    return (turn - turned(f, turn)) / (apart + eye)
+        found = found + on_diagonal(f, ds)
+    return f.sum([f.matmul(f.matmul(u, found), vh), *outer])
 
 
 class eigh(OfMatrices):
@@ -199,11 +202,12 @@ class eigh(OfMatrices):
     """
 
     signature = "X -> Eigenvalues, Eigenvectors"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     UPLO: str = "L"
 
     def infer(self, X: Spec) -> Specs:
         need_square(X=X)
-        return X.with_shape(X.shape[:-1]), X
+        return X.with_shape(X.shape[:-1]).with_dtype(X.dtype.part), X
 
     def run(self, xp: Any, X: Array) -> Arrays:
         return xp.eigh(X, self.UPLO != "L")
@@ -219,15 +223,15 @@ class eigh(OfMatrices):
         def dX():
             v = Eigenvectors
             if dEigenvectors is None:
-                return f.matmul(v * as_row(f, dEigenvalues), v, transpose_Y=True)
+                return times_turned(f, v * as_row(f, dEigenvalues), v)
             size = Eigenvalues.shape[-1]
             apart = as_row(f, Eigenvalues) - as_column(f, Eigenvalues)
             eye = eye_like(f, Eigenvalues, size)
-            turn = f.matmul(v, dEigenvectors, transpose_X=True)
+            turn = turned_times(f, v, dEigenvectors)
             inner = turn * (1.0 - eye) / (apart + eye)
             if dEigenvalues is not None:
                 inner = inner + on_diagonal(f, dEigenvalues)
-            return halved(f, f.matmul(f.matmul(v, inner), v, transpose_Y=True))
+            return halved(f, times_turned(f, f.matmul(v, inner), v))
 
         return dict(X=dX)
 
@@ -243,12 +247,13 @@ class eigvalsh(OfMatrices):
     """
 
     signature = "X -> Eigenvalues, Eigenvectors?~!"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     UPLO: str = "L"
     is_test: bool = attr(False, inert=True)
 
     def infer(self, X: Spec) -> Specs:
         need_square(X=X)
-        return X.with_shape(X.shape[:-1]), None
+        return X.with_shape(X.shape[:-1]).with_dtype(X.dtype.part), None
 
     def run(self, xp: Any, X: Array) -> Arrays:
         return xp.eigvalsh(X, self.UPLO != "L"), None
@@ -256,7 +261,86 @@ class eigvalsh(OfMatrices):
     def grad(self, f: Any, X: Value, dEigenvalues: Value) -> Rules:
         def dX():
             _, v = f.eigh(X, UPLO=self.UPLO)
-            return f.matmul(v * as_row(f, dEigenvalues), v, transpose_Y=True)
+            return times_turned(f, v * as_row(f, dEigenvalues), v)
+
+        return dict(X=dX)
+
+
+class eig(OfMatrices):
+    """The eigenvalues and eigenvectors of square matrices, as complex numbers.
+
+    The gradient (Boeddeker et al., On the computation of complex-valued gradients with application
+    to statistically optimum beamforming, 2017, with vectors of length 1) is infinite or NaN where
+    eigenvalues are equal, if it comes by the eigenvectors.
+
+    X: square matrices.
+    Eigenvalues: in no particular order, [..., n].
+    Eigenvectors: in columns of length 1, [..., n, n].
+    """
+
+    signature = "X -> Eigenvalues, Eigenvectors"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+
+    def infer(self, X: Spec) -> Specs:
+        need_square(X=X)
+        whole = X.with_dtype(X.dtype.part.whole)
+        return whole.with_shape(X.shape[:-1]), whole
+
+    def run(self, xp: Any, X: Array) -> Arrays:
+        return xp.eig(X)
+
+    def grad(
+        self,
+        f: Any,
+        X: Value,
+        Eigenvalues: Value,
+        Eigenvectors: Value,
+        dEigenvalues: Value = None,
+        dEigenvectors: Value = None,
+    ) -> Rules:
+        def dX():
+            inner, v = [], Eigenvectors
+            if dEigenvalues is not None:
+                inner.append(on_diagonal(f, dEigenvalues))
+            if dEigenvectors is not None:
+                eye = eye_like(f, v, v.shape[-1])
+                apart = as_row(f, Eigenvalues) - as_column(f, Eigenvalues)
+                turn = turned_times(f, v, dEigenvectors)
+                along = as_row(f, f.real(f.take_diagonal(turn)))
+                turn = turn - turned_times(f, v, v) * along
+                inner.append(turn * (1.0 - eye) / (conj(f, apart) + eye))
+            return _by_eigenvectors(f, v, functools.reduce(operator.add, inner), X)
+
+        return dict(X=dX)
+
+
+def _by_eigenvectors(f: Any, v: Value, inner: Value, x: Value) -> Value:
+    """V^-H inner V^H; the real part of it for a real x."""
+    slope = f.solve(turned(f, v), times_turned(f, inner, v))
+    return slope if is_complex(x) else f.real(slope)
+
+
+class eigvals(OfMatrices):
+    """The eigenvalues of square matrices, as complex numbers.
+
+    X: square matrices.
+    Out: in no particular order, [..., n].
+    """
+
+    signature = "X -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+
+    def infer(self, X: Spec) -> Specs:
+        need_square(X=X)
+        return X.with_shape(X.shape[:-1]).with_dtype(X.dtype.part.whole)
+
+    def run(self, xp: Any, X: Array) -> Array:
+        return xp.eigvals(X)
+
+    def grad(self, f: Any, X: Value, dOut: Value) -> Rules:
+        def dX():
+            _, v = f.eig(X)
+            return _by_eigenvectors(f, v, on_diagonal(f, dOut), X)
 
         return dict(X=dX)
 
@@ -276,6 +360,7 @@ class lu(OfMatrices):
     """
 
     signature = "X -> Out, Pivots!, Infos!"
+    of_complex: ClassVar[OfComplex | None] = HOLOMORPHIC
     pivots: bool = True
 
     def infer(self, X: Spec) -> Specs:
@@ -305,14 +390,14 @@ class lu(OfMatrices):
                 up, d_up = columns(f, up, 0, k), columns(f, d_up, 0, k)
             if m > k:  # what stands below: it times U is X
                 below = lambda v: rows(f, v, k, m)
-                down = turned(f, f.triangular_solve(up, turned(f, below(d_low)), upper=True))
+                down = swapped(f, f.triangular_solve(up, swapped(f, below(d_low)), upper=True))
                 d_up = d_up - upper(f, f.matmul(below(low), down, transpose_X=True))
                 low, d_low = rows(f, low, 0, k), rows(f, d_low, 0, k)
             unit = lower(f, low, -1) + eye_like(f, low, k)
             inner = lower(f, f.matmul(unit, d_low, transpose_X=True), -1)
             inner = inner + upper(f, f.matmul(d_up, upper(f, up), transpose_Y=True))
             left = f.triangular_solve(low, inner, upper=False, transpose=True, unitriangular=True)
-            slope = turned(f, f.triangular_solve(up, turned(f, left), upper=True))
+            slope = swapped(f, f.triangular_solve(up, swapped(f, left), upper=True))
             last = len(Out.shape) - 1
             slope = _joined(f, _joined(f, slope, across, last), down, last - 1)
             order, *_ = f.lu_unpack(Out, Pivots, unpack_ludata=False)
@@ -339,6 +424,7 @@ class lu_unpack(OfMatrices):
     """
 
     signature = "X, Pivots! -> Pmat!, L, U"
+    of_complex: ClassVar[OfComplex | None] = HOLOMORPHIC
     unpack_ludata: bool = True
     unpack_pivots: bool = True
 

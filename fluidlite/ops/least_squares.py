@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from ..errors import ShapeError
 from ..ground.dtypes import DType
 from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
 from ..opdef.attribute import Double, need_choice
+from ..opdef.conjugation import AS_WRITTEN, OfComplex
 from ..opdef.spec import Spec, agree, broadcast, need_float, spec
-from .matrices import OfMatrices, as_row, halved, least, need_matrices, need_square, turned
+from .matrices import (
+    OfMatrices,
+    as_row,
+    halved,
+    least,
+    need_matrices,
+    need_square,
+    times_turned,
+    turned,
+    turned_times,
+)
 
 
 class pseudo_inverse(OfMatrices):
@@ -25,6 +36,7 @@ class pseudo_inverse(OfMatrices):
     """
 
     signature = "X -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     rcond: Double = 1e-15
     hermitian: bool = False
 
@@ -44,7 +56,7 @@ class pseudo_inverse(OfMatrices):
         size = xp.abs(s)
         kept = size > self.rcond * size.max(-1, keepdims=True)
         inverse = xp.where(kept, 1 / xp.where(kept, s, 1), 0)
-        inverse = xp.asarray(inverse, X.dtype)[..., None, :]
+        inverse = xp.asarray(inverse, s.dtype)[..., None, :]
         return xp.matmul(xp.turned(vh) * inverse, xp.turned(u))
 
     def grad(self, f: Any, X: Value, Out: Value, dOut: Value) -> Rules:
@@ -57,14 +69,13 @@ class pseudo_inverse(OfMatrices):
 
 def pseudo_inverse_cotangent(f: Any, X: Value, P: Value, dP: Value) -> Value:
     """The cotangent of a matrix from that of its pseudo-inverse P:
-    -P' dP P' + (1 - X P) dP' P P' + P' P dP' (1 - P X), with ' for transposes.
+    -P' dP P' + (1 - X P) dP' P P' + P' P dP' (1 - P X), with ' for conjugate
+    transposes.
     """
-    slope = turned(f, dP)  # m n
-    right = f.matmul(P, P, transpose_Y=True)  # n n
-    left = f.matmul(P, P, transpose_X=True)  # m m
-    middle = f.matmul(f.matmul(P, dP, transpose_X=True), P, transpose_Y=True)
-    above = f.matmul(slope - f.matmul(X, f.matmul(P, slope)), right)
-    beside = f.matmul(left, slope - f.matmul(f.matmul(slope, P), X))
+    slope = turned(f, dP)
+    middle = times_turned(f, turned_times(f, P, dP), P)
+    above = f.matmul(slope - f.matmul(X, f.matmul(P, slope)), times_turned(f, P, P))
+    beside = f.matmul(turned_times(f, P, P), slope - f.matmul(f.matmul(slope, P), X))
     return f.sum([-middle, above, beside])
 
 
@@ -86,6 +97,7 @@ class lstsq(OfMatrices):
     """
 
     signature = "X, Y -> Solution, Residuals, Rank!, SingularValues"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     rcond: float = 0.0
     driver: str = "gels"
 
@@ -99,12 +111,13 @@ class lstsq(OfMatrices):
                 f"expected X and Y of as many dimensions, which agree but for the last one, got "
                 f"shapes {list(X.shape)} and {list(Y.shape)}"
             )
-        k, empty = Y.shape[-1], spec([0], X.dtype)
+        real = X.with_dtype(X.dtype.part)
+        k, empty = Y.shape[-1], spec([0], real.dtype)
         return (
             X.with_shape((*batch, n, k)),
-            None if -1 in (m, n) else X.with_shape((*batch, k)) if m > n else empty,
+            None if -1 in (m, n) else real.with_shape((*batch, k)) if m > n else empty,
             spec([0], DType.INT32) if self.driver == "gels" else spec(batch, DType.INT32),
-            X.with_shape((*batch, least(m, n))) if self.gives_values else empty,
+            real.with_shape((*batch, least(m, n))) if self.gives_values else empty,
         )
 
     @property
@@ -118,9 +131,9 @@ class lstsq(OfMatrices):
         part = self.rcond if self.rcond > 0 else float(xp.finfo(X.dtype).eps) * max(m, n)
         counts = s > part * s.max(-1, keepdims=True, initial=0)
         scale = xp.where(counts, 1 / xp.where(counts, s, 1), 0)[..., None]
-        inner = xp.matmul(xp.turned(u), Y) * xp.asarray(scale, X.dtype)
+        inner = xp.matmul(xp.turned(u), Y) * xp.asarray(scale, s.dtype)
         solution = xp.matmul(xp.turned(vh), inner)
-        empty = xp.zeros((0,), X.dtype)
+        empty = xp.zeros((0,), s.dtype)
         rank = xp.zeros((0,), "int32")
         if self.driver != "gels":
             rank = xp.asarray(counts.sum(-1), "int32")
@@ -149,10 +162,10 @@ class lstsq(OfMatrices):
         def dX():
             parts = []
             if dSolution is not None:
-                slope = f.matmul(dSolution, Y, transpose_Y=True)
+                slope = times_turned(f, dSolution, Y)
                 parts.append(pseudo_inverse_cotangent(f, X, inverse(), slope))
             if dResiduals is not None and m > n:
-                parts.append(f.matmul(errors(), Solution, transpose_Y=True))
+                parts.append(times_turned(f, errors(), Solution))
             if dSingularValues is not None and self.gives_values:
                 u, _, vh = f.svd(X)
                 parts.append(f.matmul(u * as_row(f, dSingularValues), vh))
@@ -161,7 +174,7 @@ class lstsq(OfMatrices):
         def dY():
             parts = []
             if dSolution is not None:
-                parts.append(f.matmul(inverse(), dSolution, transpose_X=True))
+                parts.append(turned_times(f, inverse(), dSolution))
             if dResiduals is not None and m > n:
                 parts.append(-errors())
             return f.sum(parts) if parts else f.fill_zeros_like(Y)
@@ -182,6 +195,7 @@ class matrix_rank(OfMatrices):
     """
 
     signature = "X, TolTensor?! -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     tol: float = 0.0
     hermitian: bool = False
     use_default_tol: bool = True

@@ -7,11 +7,12 @@ forward and reverse mode algorithmic differentiation, AD 2008.
 from __future__ import annotations
 
 import itertools
-from typing import Any
+from typing import Any, ClassVar
 
 from ..errors import ShapeError
 from ..opdef.annotations import Array, Rules, Specs, Value
 from ..opdef.attribute import REQUIRED
+from ..opdef.conjugation import AS_WRITTEN, HOLOMORPHIC, OfComplex
 from ..opdef.spec import Spec, agree, need_float, need_ndim, need_rank, need_shape, same_dtype
 from .math import column, row
 from .matrices import (
@@ -23,9 +24,12 @@ from .matrices import (
     mirrored,
     need_matrices,
     need_square,
+    solved_turned,
     summed_like,
+    swapped,
     to_matrices,
     turned,
+    turned_times,
     upper,
 )
 
@@ -40,6 +44,7 @@ class inverse(OfMatrices):
     """
 
     signature = "Input -> Output"
+    of_complex: ClassVar[OfComplex | None] = HOLOMORPHIC
 
     def infer(self, Input: Spec) -> Specs:
         need_square(Input=Input)
@@ -75,6 +80,7 @@ class determinant(OfMatrices):
     """
 
     signature = "Input -> Out"
+    of_complex: ClassVar[OfComplex | None] = HOLOMORPHIC
 
     def infer(self, Input: Spec) -> Specs:
         need_square(Input=Input)
@@ -94,6 +100,7 @@ class cofactors(OfMatrices):
     """
 
     signature = "X -> Out"
+    of_complex: ClassVar[OfComplex | None] = HOLOMORPHIC
 
     def infer(self, X: Spec) -> Specs:
         need_square(X=X)
@@ -137,7 +144,7 @@ class slogdeterminant(OfMatrices):
         def dInput():
             of_size = f.slice(dOut, axes=[0], starts=[1], ends=[2])
             of_size = f.reshape(of_size, shape=[*Input.shape[:-2], 1, 1])
-            return of_size * turned(f, f.inverse_or_zero(Input))
+            return of_size * swapped(f, f.inverse_or_zero(Input))
 
         return dict(Input=dInput)
 
@@ -154,6 +161,7 @@ class solve(OfMatrices):
     """
 
     signature = "X, Y -> Out"
+    of_complex: ClassVar[OfComplex | None] = HOLOMORPHIC
 
     def infer(self, X: Spec, Y: Spec) -> Specs:
         need_square(X=X)
@@ -177,7 +185,7 @@ class solve(OfMatrices):
         whole = (lambda v: as_column(f, v)) if vectors else (lambda v: v)
 
         def right():
-            return f.solve(turned(f, X), whole(dOut))
+            return f.solve(swapped(f, X), whole(dOut))
 
         def dY():
             found = summed_like(f, right(), whole(Y))
@@ -225,6 +233,7 @@ class triangular_solve(OfMatrices):
     """
 
     signature = "X, Y -> Out"
+    of_complex: ClassVar[OfComplex | None] = HOLOMORPHIC
     upper: bool = True
     transpose: bool = False
     unitriangular: bool = False
@@ -255,7 +264,7 @@ class triangular_solve(OfMatrices):
 
 
 class cholesky(OfMatrices):
-    """The triangular matrices whose products with their transposes are the matrices of X.
+    """The triangular matrices whose products with their conjugate transposes are the matrices of X.
 
     Matrices that are not positive definite are refused; on JAX, which does not know values, they
     give NaN.  The gradient is that of a symmetric X (Murray, Differentiation of the Cholesky
@@ -267,6 +276,7 @@ class cholesky(OfMatrices):
     """
 
     signature = "X -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     upper: bool = False
 
     def infer(self, X: Spec) -> Specs:
@@ -279,9 +289,9 @@ class cholesky(OfMatrices):
     def grad(self, f: Any, Out: Value, dOut: Value) -> Rules:
         def dX():
             low, slope = (turned(f, v) if self.upper else v for v in (Out, dOut))
-            inner = mirrored(f, f.matmul(low, slope, transpose_X=True))
-            down = f.triangular_solve(low, inner, upper=False, transpose=True)
-            across = f.triangular_solve(low, turned(f, down), upper=False, transpose=True)
+            inner = mirrored(f, turned_times(f, low, slope))
+            down = solved_turned(f, low, inner, upper=False)
+            across = solved_turned(f, low, turned(f, down), upper=False)
             return across * 0.5
 
         return dict(X=dX)
@@ -298,6 +308,7 @@ class cholesky_solve(OfMatrices):
     """
 
     signature = "X, Y -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     upper: bool = False
 
     def infer(self, X: Spec, Y: Spec) -> Specs:
@@ -311,8 +322,9 @@ class cholesky_solve(OfMatrices):
         return X.with_shape((*batch_of(X.shape, Y.shape), *X.shape[-2:]))
 
     def expand(self, f: Any, X: Value, Y: Value) -> Value:
-        half = f.triangular_solve(Y, X, upper=self.upper, transpose=self.upper)
-        return f.triangular_solve(Y, half, upper=self.upper, transpose=not self.upper)
+        if self.upper:
+            return f.triangular_solve(Y, solved_turned(f, Y, X, upper=True), upper=True)
+        return solved_turned(f, Y, f.triangular_solve(Y, X, upper=False), upper=False)
 
 
 class matrix_power(OfMatrices):
@@ -323,6 +335,7 @@ class matrix_power(OfMatrices):
     """
 
     signature = "X -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     n: int = REQUIRED
 
     def infer(self, X: Spec) -> Specs:
@@ -351,6 +364,7 @@ class mv(OfMatrices):
     """
 
     signature = "X, Vec -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
 
     def infer(self, X: Spec, Vec: Spec) -> Specs:
         need_float(X=X, Vec=Vec)
@@ -371,6 +385,7 @@ class multi_dot(OfMatrices):
     """
 
     signature = "X* -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
 
     def infer(self, X: list[Spec]) -> Specs:
         if len(X) < 2:

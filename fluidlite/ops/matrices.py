@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from ..errors import DTypeError, ShapeError
-from ..ground.dtypes import DType
+from ..ground.dtypes import DType, as_dtype
 from ..opdef.annotations import Value
+from ..opdef.conjugation import conj, is_complex
 from ..opdef.definition import Op
 from ..opdef.spec import Shape, Spec, agree, broadcast, need_rank, same_dtype
 from .elementwise import sum_like
@@ -24,8 +25,10 @@ def need_matrices(**specs: Spec) -> None:
     """Check that all given specs are matrices, or stacks of them, of one element type."""
     same_dtype(**specs)
     for name, s in specs.items():
-        if s.dtype not in _TYPES:
-            raise DTypeError(f"expected {name} to be float32 or float64, got {s.dtype}")
+        if s.dtype.part not in _TYPES:
+            raise DTypeError(
+                f"expected {name} to be float32, float64, complex64 or complex128, got {s.dtype}"
+            )
         need_rank(name, s, 2)
 
 
@@ -52,20 +55,43 @@ def least(m: int, n: int) -> int:
 # -- steps of rules --------------------------------------------------------------------------------
 
 
-def turned(f: Any, x: Value) -> Value:
+def swapped(f: Any, x: Value) -> Value:
     """The transposes."""
     n = len(x.shape)
     return f.transpose(x, axis=[*range(n - 2), n - 1, n - 2])
 
 
+def turned(f: Any, x: Value) -> Value:
+    """The conjugate transposes."""
+    return conj(f, swapped(f, x))
+
+
+def turned_times(f: Any, x: Value, y: Value) -> Value:
+    """The products of the conjugate transposes of x with y."""
+    return f.matmul(conj(f, x), y, transpose_X=True)
+
+
+def times_turned(f: Any, x: Value, y: Value) -> Value:
+    """The products of x with the conjugate transposes of y."""
+    return f.matmul(x, conj(f, y), transpose_Y=True)
+
+
+def solved_turned(f: Any, x: Value, y: Value, **triangle: bool) -> Value:
+    """What the conjugate transposes of triangular matrices x are multiplied by to give y."""
+    return f.triangular_solve(conj(f, x), y, transpose=True, **triangle)
+
+
 def halved(f: Any, x: Value) -> Value:
-    """The symmetric parts."""
+    """The Hermitian parts."""
     return (x + turned(f, x)) * 0.5
 
 
 def mirrored(f: Any, x: Value) -> Value:
-    """Symmetric matrices that have the lower triangles of x."""
-    return lower(f, x) + turned(f, lower(f, x, -1))
+    """Hermitian matrices that have the lower triangles of x."""
+    below = lower(f, x, -1)
+    middle = f.take_diagonal(x)
+    middle = f.real(middle) if is_complex(x) else middle
+    return below + turned(f, below) + on_diagonal(f, middle)
 
 
 def lower(f: Any, x: Value, diagonal: int = 0) -> Value:
@@ -85,8 +111,9 @@ def on_diagonal(f: Any, x: Value) -> Value:
 
 
 def eye_like(f: Any, x: Value, n: int) -> Value:
-    """A matrix of n rows with ones on its diagonal, in an element type."""
-    return on_diagonal(f, f.fill_constant(shape=[n], dtype=x.dtype, value=1.0))
+    """A matrix of n rows with ones on its diagonal, in the real type of x."""
+    dtype = as_dtype(x.dtype).part
+    return on_diagonal(f, f.fill_constant(shape=[n], dtype=dtype, value=1.0))
 
 
 def columns(f: Any, x: Value, start: int, end: int) -> Value:

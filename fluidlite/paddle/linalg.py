@@ -11,7 +11,9 @@ from ..functions.linear_algebra import cond as cond
 from ..functions.linear_algebra import corrcoef as corrcoef
 from ..functions.linear_algebra import cov as cov
 from ..functions.linear_algebra import det as det
+from ..functions.linear_algebra import eig as eig
 from ..functions.linear_algebra import eigh as eigh
+from ..functions.linear_algebra import eigvals as eigvals
 from ..functions.linear_algebra import eigvalsh as eigvalsh
 from ..functions.linear_algebra import householder_product as householder_product
 from ..functions.linear_algebra import lstsq as lstsq

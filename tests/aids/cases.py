@@ -8,6 +8,7 @@ import pytest
 
 from fluidlite.ground.dtypes import as_dtype
 from fluidlite.ground.values import LoDTensor, bare
+from fluidlite.opdef.conjugation import conj
 from fluidlite.opdef.definition import Op, lookup
 from fluidlite.opdef.sequences import lod_of
 from fluidlite.opdef.spec import Spec
@@ -198,9 +199,9 @@ def without_lod(f, value):
 
 
 def symmetric(f, x):
-    """The symmetric parts of matrices."""
+    """The Hermitian parts of matrices."""
     n = len(x.shape)
-    return (x + f.transpose(x, axis=[*range(n - 2), n - 1, n - 2])) * 0.5
+    return (x + conj(f, f.transpose(x, axis=[*range(n - 2), n - 1, n - 2]))) * 0.5
 
 
 def is_list(value):

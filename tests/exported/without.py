@@ -19,7 +19,8 @@ REASONS = {
     "runtimes have no running maximum": "mode mode_place",
     "runtimes do not search in rows": "searchsorted",
     "runtimes decompose no matrices": """
-        cholesky cholesky_solve cofactors determinant eigh eigvalsh inverse inverse_or_zero lstsq
+        cholesky cholesky_solve cofactors determinant eig eigh eigvals eigvalsh inverse
+        inverse_or_zero lstsq
         lu lu_unpack matrix_rank pseudo_inverse qr slogdeterminant solve svd
         triangular_solve""",
     "several images, of which NonMaxSuppression's rows form sequences": """

@@ -28,7 +28,7 @@ def test_derivatives_by_complex_numbers_are_those_of_differences(type):
         specs = case.op.infer_outputs({slot: each_spec(v) for slot, v in case.inputs.items()})
         for slot, value in case.outputs.items():
             for inferred, found in zip(listed(specs[slot]), listed(value)):
-                assert inferred.dtype.dtype == found.dtype
+                assert found is None or inferred.dtype.dtype == found.dtype
         if case.differentiated and case.targets:
             tolerance = max(case.sample.tolerance, 1e-5)
             for order in range(1, case.sample.order + 1):

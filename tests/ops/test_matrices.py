@@ -7,6 +7,8 @@ import fluidlite.paddle as paddle
 from fluidlite.errors import DTypeError, OpError, ShapeError, UnsupportedError
 from fluidlite.kernels import linear_algebra
 
+from gradcheck import check_gradients
+
 RNG = np.random.default_rng(0)
 linalg = paddle.linalg
 
@@ -89,7 +91,7 @@ def test_the_slope_of_a_logarithm_of_zero_counts_as_zero():
         (lambda: linalg.cholesky(tensor(-np.eye(2))), OpError, "positive definite matrices"),
         (lambda: linalg.inv(tensor(np.ones([2, 3]))), ShapeError, "as many rows as columns"),
         (lambda: linalg.inv(tensor(np.ones([2]))), ShapeError, "2 dimensions"),
-        (lambda: linalg.inv(tensor(np.eye(2, dtype="int64"))), DTypeError, "float32 or float64"),
+        (lambda: linalg.inv(tensor(np.eye(2, dtype="int64"))), DTypeError, "float64, complex64 or"),
         (
             lambda: linalg.solve(tensor(np.eye(2)), tensor(np.ones([2, 1], "float32"))),
             DTypeError,
@@ -140,3 +142,59 @@ def test_matrices_with_a_nan_give_nan_and_are_not_called_singular():
     for function in (linalg.inv, linalg.cholesky):
         found = function(tensor(x)).numpy()
         assert np.isnan(found).any(axis=(-2, -1)).tolist() == [False, True]
+
+
+def by_svd(f, x):
+    """What does not depend on the phases of U and VH."""
+    u, s, vh = f.svd(x)
+    return [f.matmul(u * f.exp(s * 0.2), vh), f.square(f.abs(u)), f.square(f.abs(vh))]
+
+
+def by_eigh(f, x):
+    x = x + f.conj(f.transpose(x, axis=[1, 0]))
+    values, v = f.eigh(x)
+    return [f.matmul(v * f.exp(values * 0.2), f.conj(v), transpose_Y=True), f.square(f.abs(v))]
+
+
+def by_eig(f, x):
+    values, v = f.eig(x)
+    return [f.matmul(v * f.exp(values * 0.2), f.inverse(v)), f.square(f.abs(v))]
+
+
+@pytest.mark.parametrize(
+    "function, shape",
+    [(by_svd, [3, 3]), (by_svd, [4, 2]), (by_svd, [2, 4]), (by_eigh, [3, 3]), (by_eig, [3, 3])],
+)
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_what_does_not_depend_on_phases_has_gradients(function, shape, order):
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=shape) + 1j * rng.normal(size=shape)
+    check_gradients(function, [x], order, tolerance=1e-4)
+    if function is by_eig:
+        check_gradients(function, [x.real], order, tolerance=1e-4)
+
+
+COMPLEX = RNG.normal(size=[2, 3, 3]) + 1j * RNG.normal(size=[2, 3, 3])
+HERMITIAN = COMPLEX @ COMPLEX.conj().swapaxes(-1, -2)
+
+
+@pytest.mark.parametrize(
+    "name, right, x",
+    [
+        ("inv", np.linalg.inv, COMPLEX),
+        ("det", np.linalg.det, COMPLEX),
+        ("pinv", np.linalg.pinv, COMPLEX[:, :2]),
+        ("cholesky", np.linalg.cholesky, HERMITIAN),
+        ("cond", np.linalg.cond, COMPLEX),
+        ("matrix_rank", np.linalg.matrix_rank, COMPLEX[:, :2]),
+        ("cov", np.cov, COMPLEX[0]),
+        ("corrcoef", np.corrcoef, COMPLEX[0]),
+        ("eigvalsh", np.linalg.eigvalsh, HERMITIAN),
+        ("eigvals", np.linalg.eigvals, COMPLEX),
+        ("svd", lambda x: np.linalg.svd(x)[1], COMPLEX),
+    ],
+)
+def test_complex_matrices_are_those_of_numpy(name, right, x):
+    found = getattr(linalg, name)(tensor(x))
+    found = found[1] if name == "svd" else found
+    np.testing.assert_allclose(found.numpy(), right(x), 1e-9, 1e-9)

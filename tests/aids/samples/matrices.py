@@ -113,26 +113,31 @@ def qr(rng):
 
 @samples("svd")
 def svd(rng):
-    yield Sample(dict(X=rng.normal(size=[3, 3])), order=3, tolerance=1e-5)
-    yield Sample(dict(X=rng.normal(size=[2, 4, 3])), tolerance=1e-5, name="tall")
-    yield Sample(dict(X=rng.normal(size=[2, 4])), tolerance=1e-5, name="wide")
-    yield Sample(dict(X=rng.normal(size=[3, 4])), outputs=("S",), order=3, tolerance=1e-5)
-    yield Sample(
-        dict(X=rng.normal(size=[3, 4])),
-        dict(full_matrices=True),
-        outputs=("U", "S"),
-        tolerance=1e-5,
-        name="full",
-    )
+    near = dict(tolerance=1e-5)
+    yield Sample(dict(X=rng.normal(size=[3, 3])), order=3, phases=True, **near)
+    yield Sample(dict(X=rng.normal(size=[2, 4, 3])), name="tall", phases=True, **near)
+    yield Sample(dict(X=rng.normal(size=[2, 4])), name="wide", phases=True, **near)
+    yield Sample(dict(X=rng.normal(size=[3, 4])), outputs=("S",), order=3, **near)
+    full = dict(outputs=("U", "S"), name="full", phases=True)
+    yield Sample(dict(X=rng.normal(size=[3, 4])), dict(full_matrices=True), **full, **near)
 
 
 @samples("eigh", "eigvalsh")
 def eigh(rng, type):
+    of_values = dict(outputs=("Eigenvalues",), symmetric=("X",), tolerance=1e-5)
     for uplo in ("L", "U"):
-        yield Sample(
-            dict(X=definite(rng, 3, 3)), dict(UPLO=uplo), order=3, tolerance=1e-5, symmetric=("X",)
-        )
-    yield Sample(dict(X=definite(rng, 2, 4, 4)), tolerance=1e-5, symmetric=("X",))
+        yield Sample(dict(X=definite(rng, 3, 3)), dict(UPLO=uplo), order=3, **of_values)
+    if type == "eigh":
+        both = dict(symmetric=("X",), tolerance=1e-5, phases=True)
+        yield Sample(dict(X=definite(rng, 3, 3)), order=3, **both)
+        yield Sample(dict(X=definite(rng, 2, 4, 4)), dict(UPLO="U"), **both)
+
+
+@samples("eig", "eigvals")
+def eig(rng, type):
+    outputs = ("Eigenvalues",) if type == "eig" else ("Out",)
+    yield Sample(dict(X=rng.normal(size=[3, 3])), outputs=outputs, order=3, tolerance=1e-5)
+    yield Sample(dict(X=regular(rng, 2, 4, 4)), outputs=outputs, tolerance=1e-5)
 
 
 @samples("lu")
