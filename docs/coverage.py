@@ -73,7 +73,7 @@ ON_HOST = {
         sequence_mask sequence_unpad split_lod_tensor take_item target_assign unique
         unique_consecutive unique_with_counts where_index""",
     "kernels go through values in Python": """
-        auc bipartite_match chunk_eval ctc_align deformable_psroi_pooling dirichlet
+        auc bipartite_match chunk_eval ctc_align deformable_psroi_pooling
         edit_distance perspective_points prroi_pool psroi_pool psroi_weights roi_align
         roi_align_weights roi_blend roi_blend_adjoint roi_blend_rows roi_images
         roi_perspective_transform roi_pool sample_logits similarity_focus tdm_sampler tree_conv

@@ -465,8 +465,8 @@ def test_importing_the_package_loads_no_heavy_package():
 # Classes of one name that are both of the interface: fluid 1.8 has them in two places, or has one
 # in a program and one at once.
 OF_THE_INTERFACE = {
-    "Accuracy", "Hessian", "InvertedResidual", "Jacobian", "Normal", "Parameter", "Uniform",
-    "VarDesc",
+    "Accuracy", "Hessian", "Independent", "InvertedResidual", "Jacobian", "Normal", "Parameter",
+    "Positive", "Real", "Uniform", "VarDesc",
 }  # fmt: skip
 # The packages that have the names of another library: a class that one of them exports is compared
 # with its own ones only, a class that it does not export with all.
@@ -489,6 +489,9 @@ SPELLINGS = {
         "paddle.distributed.groups",
         "paddle.distributed.meshes",
         "paddle.distributed.parallel",
+        "paddle.distribution",
+        "paddle.distribution.constraint",
+        "paddle.distribution.variable",
         "paddle.incubate.autograd",
         "paddle.incubate.optimizer",
         "paddle.callbacks",

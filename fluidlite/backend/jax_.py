@@ -287,6 +287,10 @@ class Draws:
         """How often something happens that happens ``lam`` times on average."""
         return jax.random.poisson(self._next(), lam)
 
+    def standard_gamma(self, shape: Any, dtype: Any = "float64") -> Any:
+        """Of the gamma distribution with the exponents ``shape``."""
+        return jax.random.gamma(self._next(), shape, dtype=dtype)
+
     def permutation(self, x: Any) -> Any:
         """Numbers up to ``x``, or the rows of an array, in another order."""
         return jax.random.permutation(self._next(), x)

@@ -209,6 +209,46 @@ class PaddleNumbers(np.random.Generator):
         drawn = self._below(int(high) - int(low), prod(shape)).astype("int64") + int(low)
         return drawn.reshape(shape) if size is not None else int(drawn[0])
 
+    def standard_gamma(
+        self, shape: Any, size: Any = None, dtype: Any = "float64", out: Any = None
+    ) -> Any:
+        """Numbers of the gamma distribution with the scale 1.
+
+        Args:
+            shape: the exponents, above 0.
+            size: not taken: each exponent has one number.
+            dtype: float32 or float64.
+            out: not taken.
+        """
+        kind: Any = np.float64 if np.dtype(dtype).itemsize > 4 else np.float32
+        exponents = np.asarray(shape, kind)
+        drawn = [self._gamma(kind, exponent) for exponent in exponents.ravel()]
+        return np.array(drawn, kind).reshape(exponents.shape)
+
+    def _gamma(self, kind: Any, exponent: Any) -> Any:
+        """By rejection (Marsaglia and Tsang, A simple method for generating gamma variables, 2000);
+        the constants are of float32.
+        """
+        if not exponent > 0:
+            return exponent * 0  # NaN stays
+        one, scale = kind(1), kind(1)
+        if exponent < 1:
+            scale = (one - self.random(1, kind)[0]) ** (one / exponent)
+            exponent = exponent + one
+        d = exponent - kind(np.float32(1) / np.float32(3))
+        c = one / np.sqrt(kind(9) * d)
+        while True:
+            x = self.standard_normal(1, kind)[0]
+            root = one + c * x
+            if root <= 0:
+                continue
+            cube, square = root * root * root, x * x
+            chance = one - self.random(1, kind)[0]
+            if chance < one - kind(np.float32(0.0331)) * square * square:
+                return scale * d * cube
+            if np.log(chance) < kind(0.5) * square + d * (one - cube + np.log(cube)):
+                return scale * d * cube
+
     def poisson(self, lam: Any = 1.0, size: Any = None) -> Any:
         """How often something happens that happens ``lam`` times on average.
 

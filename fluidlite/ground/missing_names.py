@@ -199,7 +199,6 @@ MODULES: dict[str, str] = {
     "device": "CPUs: there is one place",
     "set_device": "no function: there is one place, the CPU",
     "get_device": "'cpu': there is one place",
-    "distribution": "fluid.layers.Normal, Uniform, Categorical and MultivariateNormalDiag",
     "vision": "fluid.dataset, and a tool of today for images, such as Pillow",
     "text": "fluid.dataset",
 }

@@ -9,7 +9,6 @@ from fnmatch import fnmatchcase
 TO_COME_OF_PADDLE_2 = {
     "Fourier transforms and signals": """
         paddle.fft.* paddle.signal.* paddle.Tensor.istft paddle.Tensor.stft""",
-    "distributions": "paddle.distribution.*",
     "pictures": "paddle.vision.*",
     "sparse tensors": """
         paddle.sparse.* paddle.Tensor.coalesce paddle.Tensor.cols paddle.Tensor.crows

@@ -102,7 +102,9 @@ class Builder(Interpreter):
         left, right = (other, x) if reflected else (x, other)
         if operator == "matmul":
             return self.matmul(left, right)
-        axis = 0 if right.shape and right.shape[0] == -1 else -1
+        # fluid 1.8 begins at the first dimension where its size is unknown; paddle 2 never does
+        first = right.shape and right.shape[0] == -1 and not state.builds.get()
+        axis = 0 if first else -1
         return getattr(self, operator)(left, right, axis=axis)
 
     def _scalar(self, x: Variable, number: float) -> Variable:

@@ -112,7 +112,6 @@ class dirichlet(Op):
 
     signature = "Alpha -> Out"
     random: ClassVar[bool] = True
-    host = True
     grad = None
 
     def infer(self, Alpha: Spec) -> Specs:
@@ -122,31 +121,9 @@ class dirichlet(Op):
         return Alpha
 
     def run(self, xp: Any, rng: Any, Alpha: Array) -> Array:
-        drawn = gamma(xp, rng(0), Alpha.astype("float64"))
-        return (drawn / drawn.sum(axis=-1, keepdims=True)).astype(Alpha.dtype)
-
-
-def gamma(xp: Any, generator: Any, shape: Array) -> Array:
-    """Numbers of the gamma distribution (Marsaglia and Tsang, A simple method for generating gamma
-    variables, ACM TOMS 26(3), 2000).
-
-    Args:
-        xp: NumPy.
-        generator: draws fractions and normally distributed ones.
-        shape: the parameter of that name of each number, above 0.
-    """
-    small = shape < 1
-    d = xp.where(small, shape + 1, shape) - 1 / 3
-    numbers, waiting = xp.zeros(shape.shape), xp.ones(shape.shape, bool)
-    while waiting.any():
-        x = generator.standard_normal(shape.shape, "float64")
-        u = generator.random(shape.shape, "float64")
-        v = xp.maximum(1 + x / xp.sqrt(9 * d), 0) ** 3
-        with xp.errstate(divide="ignore", invalid="ignore"):
-            taken = waiting & (v > 0) & (xp.log(u) < 0.5 * x * x + d * (1 - v + xp.log(v)))
-        numbers, waiting = xp.where(taken, d * v, numbers), waiting & ~taken
-    boost = generator.random(shape.shape, "float64") ** (1 / shape)
-    return xp.where(small, numbers * boost, numbers)
+        precision = "float64" if Alpha.dtype.itemsize > 4 else "float32"
+        drawn = rng(0).standard_gamma(Alpha.astype(precision), dtype=precision)
+        return (drawn / xp.sum(drawn, axis=-1, keepdims=True)).astype(Alpha.dtype)
 
 
 class gumbel_softmax(Op):

@@ -5,7 +5,7 @@ import pytest
 
 import fluidlite as fluid
 from fluidlite.eager.recording import eager
-from fluidlite.errors import AttributeValueError, DTypeError
+from fluidlite.errors import AttributeValueError, DTypeError, ShapeError
 
 from gradcheck import evaluator
 from infer import infer
@@ -134,3 +134,19 @@ def test_a_seed_that_is_drawn_at_once_follows_the_generator():
     assert drawn[0] == drawn[1]
     assert len(set(drawn[0])) == 3
     assert eager.seed(seed=5) == [5]
+
+
+@pytest.mark.parametrize("seed", [fluid.seed, fluid.paddle.seed], ids=["own", "of_paddle"])
+def test_shares_add_up_to_one_and_have_their_mean(seed):
+    seed(3)
+    alpha = np.array([0.4, 1.0, 2.5])
+    shares = np.asarray(eager.dirichlet(np.tile(alpha, [2000, 1])))
+    np.testing.assert_allclose(shares.sum(1), 1)
+    mean = alpha / alpha.sum()
+    spread = np.sqrt(mean * (1 - mean) / (alpha.sum() + 1) / 2000)
+    assert (abs(shares.mean(0) - mean) < 5 * spread).all()
+
+
+def test_shares_of_a_number_are_refused():
+    with pytest.raises(ShapeError, match="Alpha of at least one dimension"):
+        eager.dirichlet(fluid.to_tensor(1.0))

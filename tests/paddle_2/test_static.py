@@ -350,3 +350,15 @@ def test_sizes_that_are_known_in_a_run_make_no_dimensions():
     loss, products = static.Executor().run(program, {"x": rows, "y": np.exp(rows)}, made)
     assert made[0].shape == loss.shape == ()
     assert products.shape == (4, 4)
+
+
+def test_variables_of_unknown_sizes_meet_at_their_last_dimensions():
+    with paddle.static.program_guard(paddle.static.Program()):
+        x = paddle.static.data("x", [-1, -1, 3], "float32")
+        y = paddle.static.data("y", [-1, 3], "float32")
+        product = x * y
+        assert product.shape == (-1, -1, 3)
+        rows = np.arange(6, dtype="float32").reshape(2, 3)
+        feed = {"x": np.ones([4, 2, 3], "float32"), "y": rows}
+        (found,) = paddle.static.Executor().run(feed=feed, fetch_list=[product])
+    np.testing.assert_array_equal(found, np.tile(rows, [4, 1, 1]))
