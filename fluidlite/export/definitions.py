@@ -25,7 +25,18 @@ from .kernels import KernelClass
 _OWN = {
     name: getattr(numpy_, name)
     for name in (
-        *("add_at", "add_rows", "erf", "erfc", "in_range", "scatter_add", "scatter_set"),
+        *(
+            "add_at",
+            "add_rows",
+            "complex_of",
+            "erf",
+            "erfc",
+            "imag",
+            "in_range",
+            "real",
+            "scatter_add",
+            "scatter_set",
+        ),
         *("segment_argmax", "segment_max", "segment_sum", "windows"),
     )
 } | {name: getattr(linear_algebra, name) for name in linear_algebra.NAMES}

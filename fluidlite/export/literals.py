@@ -114,6 +114,8 @@ def literal(value: Any) -> str:
 
 def number(value: Any) -> str:
     """A number of Python's."""
+    if isinstance(value, complex):
+        return f"complex({number(value.real)}, {number(value.imag)})"
     if isinstance(value, float):
         if math.isnan(value):
             return "np.nan"
@@ -138,11 +140,11 @@ def array_text(array: Any) -> str:
         UnsupportedError: it is too large for the text.
     """
     dtype, shape = python_string(array.dtype.name), _shape(array.shape)
-    if array.dtype.kind not in "biuf":
+    if array.dtype.kind not in "biufc":
         raise UnsupportedError(f"an array of {array.dtype} has no text")
     if array.size and (array == array.flat[0]).all() and array.ndim:
         first = array.flat[0]
-        if not first and not np.signbit(float(first)):
+        if not first and not np.signbit([first.real, first.imag]).any():
             return f"np.zeros({shape}, {dtype})"
         return f"np.full({shape}, {scalar(first)}, {dtype})"
     if not array.ndim:
@@ -161,6 +163,8 @@ def scalar(value: Any) -> str:
     """An element of an array: the shortest text that its element type reads back."""
     if isinstance(value, np.floating):
         return number(float(str(value)))
+    if isinstance(value, np.complexfloating):
+        return number(complex(float(str(value.real)), float(str(value.imag))))
     return number(value.item()) if not isinstance(value, np.bool_) else repr(bool(value))
 
 

@@ -32,7 +32,7 @@ def namespace(graph: SourceGraph, writable: bool = False) -> SimpleNamespace:
             written into them.
     """
     xp = SimpleNamespace(**vars(numpy_.xp))
-    for name in (*_OWN, "add_rows", "windows", "erf", "erfc"):
+    for name in (*_OWN, "add_rows", "windows", "erf", "erfc", "complex_of", "real", "imag"):
         setattr(xp, name, _either(graph, getattr(numpy_, name)))
     for name in linear_algebra.NAMES:
         setattr(xp, name, _of_matrices(graph, getattr(linear_algebra, name)))

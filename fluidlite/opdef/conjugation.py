@@ -66,8 +66,8 @@ def refuse_complex(type: str, ins: Mapping[str, Any]) -> None:
         for each in given if given.__class__ is list else (given,):
             if each is not None and each.dtype in _COMPLEX:
                 raise DTypeError(
-                    f"expected {slot} to hold real numbers, got {each.dtype}: {type} means nothing "
-                    f"of complex ones; take real(), imag() or abs() of it"
+                    f"expected {slot} to hold real numbers, got {each.dtype}: {type} takes no "
+                    f"complex ones; real(), imag() and abs() of them are real"
                 )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from ..errors import AttributeValueError, NoGradientError, ShapeError
 from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
 from ..opdef.attribute import REQUIRED, attr
-from ..opdef.conjugation import HOLOMORPHIC, OfComplex, is_complex
+from ..opdef.conjugation import AS_WRITTEN, HOLOMORPHIC, OfComplex, is_complex
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import Shape, Spec, agree, need_float, normal_axis, same_dtype, size_of
@@ -89,8 +89,10 @@ class sigmoid(Activation):
 class logsigmoid(Activation):
     """``-log(1 + exp(-X))``, for each element."""
 
+    of_complex: ClassVar[OfComplex | None] = HOLOMORPHIC
+
     def run(self, xp: Any, X: Array) -> Array:
-        return -xp.logaddexp(0, -X)
+        return -(xp.logaddexp(0, -X) if X.dtype.kind == "f" else complex_softplus(xp, -X))
 
     def grad(self, f: Any, X: Value, dOut: Value) -> Rules:
         return dict(X=lambda: dOut * f.sigmoid(-X))
@@ -105,6 +107,8 @@ class softplus(Activation):
 
     beta: float = attr(1.0, local=True)
     threshold: float = attr(math.inf, local=True)
+
+    of_complex: ClassVar[OfComplex | None] = HOLOMORPHIC
 
     def run(self, xp: Any, X: Array) -> Array:
         if self.beta == 1:
@@ -156,11 +160,22 @@ class soft_relu(Unary):
 class softsign(Activation):
     """``X / (1 + |X|)``, for each element."""
 
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+
     def run(self, xp: Any, X: Array) -> Array:
         return X / (1 + xp.abs(X))
 
     def grad(self, f: Any, X: Value, dOut: Value) -> Rules:
-        return dict(X=lambda: dOut / f.square(1.0 + f.abs(X)))
+        def dx():
+            size = f.abs(X)
+            if not is_complex(X):
+                return dOut / f.square(1.0 + size)
+            # along X as for real numbers, across it as X shrinks: dOut / (1 + |X|)
+            below, away = 1.0 + size, size + indicator(f, size == 0.0, size)
+            along = f.real(f.conj(X) * dOut) / (f.square(below) * away)
+            return dOut / below - X * along
+
+        return dict(X=dx)
 
 
 class gelu(Activation):
@@ -541,6 +556,14 @@ def logistic(xp: Any, X: Array) -> Array:
         return (-most <= X) / (1 + xp.exp(xp.minimum(-X, most)))
     small = xp.exp(-xp.abs(X))  # e^-X overflows early in half precision
     return xp.where(X >= 0, 1, small) / (1 + small)
+
+
+def complex_softplus(xp: Any, X: Array) -> Array:
+    """log(1 + e^X) of complex numbers, whose imaginary part is in (-pi, pi]."""
+    right = xp.real(X) > 0
+    out = xp.log1p(xp.exp(xp.where(right, -X, X))) + xp.where(right, X, 0)
+    turns = xp.round(xp.imag(out) / (2 * math.pi))
+    return xp.asarray(out - 2j * math.pi * turns, X.dtype)
 
 
 def tailed_softplus(xp: Any, v: Array, threshold: float) -> Array:

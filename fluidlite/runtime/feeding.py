@@ -79,7 +79,7 @@ def fed_value(variable: Variable, value: Any) -> Any:
         data, lod = value.data, value.offsets
     elif isinstance(value, (list, tuple)) and not _are_rows(variable, value):
         return _fed_sequences(variable, value)
-    elif isinstance(value, (bool, int, float, np.generic)):
+    elif isinstance(value, (bool, int, float, complex, np.generic)):
         shape = variable.shape if variable.has_shape and not variable.shape else (1,)
         data, lod = np.full(shape, value, variable.dtype.dtype), ()
     else:

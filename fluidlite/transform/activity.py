@@ -154,4 +154,4 @@ def variable_behind(block: Block, name: str) -> Variable | None:
 
 
 def _is_float(variable: Variable) -> bool:
-    return variable.has_dtype and variable.dtype.is_float
+    return variable.has_dtype and variable.dtype.is_continuous

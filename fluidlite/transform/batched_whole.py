@@ -182,7 +182,11 @@ def _shaped(outs: dict[str, Any], op: DerivedGrad, ins: Values) -> dict[str, Any
         return outs
     for read in sorted(op.reads, key=lambda read: read.source != "out"):
         value = ins.get(read.slot)
-        if read.source == "in" or not isinstance(value, BatchedValue) or not value.dtype.is_float:
+        if (
+            read.source == "in"
+            or not isinstance(value, BatchedValue)
+            or not value.dtype.is_continuous
+        ):
             continue
         given = {slot: spec for slot, spec in specs.items() if spec is not None}
         found = forward.infer_outputs({**given, absent[0].name: _spec(value)}).get(read.of)

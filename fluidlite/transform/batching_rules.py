@@ -7,6 +7,7 @@ from typing import Any
 from ..opdef.definition import Op
 from ..ops.activation import Activation
 from ..ops.compare import Compare, EachQuestion
+from ..ops.complex_parts import OfParts
 from ..ops.elementwise import Elementwise
 from ..ops.families import OfPairs, PassesThrough
 from ..ops.reduce import Reduce
@@ -58,6 +59,7 @@ FAMILIES: list[tuple[type[Op], Any]] = [
     (Unary, Whole(same)),
     (Activation, Whole(same)),
     (Special, Whole(same)),
+    (OfParts, Whole(same)),
     (PassesThrough, Whole(same)),
     (EachQuestion, Whole(same)),
     (Elementwise, Whole(of_pairs)),
@@ -74,12 +76,14 @@ BOUNDS = (
 RULES: dict[str, Any] = {
     **dict.fromkeys(
         ("cast", "logical_not", "leaky_relu", "swish", "fill_any_like", "fill_zeros_like",
-         "fill_zeros_like2", "shard_index"),
+         "fill_zeros_like2", "shard_index",
+         "as_complex", "as_real"),
         Whole(same),
     ),
     **dict.fromkeys(("minus", "sum", "hinge_loss", "log_loss", "bce_loss", "huber_loss",
                      "scale_gradient", "modified_huber_loss", "rank_loss", "margin_rank_loss"),
                     Whole(ranked_alike)),
+    "complex": Whole(of_pairs),
     "scale": Whole(same, common=("ScaleTensor",)),
     "clip": Whole(same, common=("Min", "Max")),
     "pow": Whole(same, common=("FactorTensor",)),

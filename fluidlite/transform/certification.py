@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import ArgumentError, GradientCheckError, suggestion
+from ..errors import ArgumentError, GradientCheckError, UnsupportedError, suggestion
 from ..ground.callsite import CallSite
 from ..ir.analysis import blocks_of
 from ..ir.program import Program
 from ..ir.variable import Variable
+from ..opdef.conjugation import is_complex
 from .certificate import (
     Certificate,
     CertifiedGradient,
@@ -114,6 +115,7 @@ def certify(
     Raises:
         GradientCheckError: a gradient is not the derivative; names the operators at fault.
         ArgumentError: the program has no gradients, or an argument does not fit.
+        UnsupportedError: it computes with complex numbers.
 
     >>> x = fluid.data("x", [None, 3], "float32")
     >>> loss = fluid.layers.mean(fluid.layers.fc(x, 2, act="relu"))
@@ -218,6 +220,12 @@ def _case(
                 f"expected {name} to be an integer of at least {least}, got {value!r}"
             )
     block = program.global_block()
+    unreal = [v.name for each in program.blocks for v in each.vars.values() if is_complex(v)]
+    if unreal:
+        raise UnsupportedError(
+            f"certificates are of real numbers, and {unreal[0]!r} is of complex ones; compare its "
+            f"gradients with differences: inspect.gradcheck"
+        )
     for name in feed or ():
         if name not in block.vars:
             raise ArgumentError(

@@ -269,7 +269,7 @@ def chosen(program: Program, given: Variables, what: str) -> list[str]:
                 f"{type(named).__name__}"
             )
         variable = block.var(named if isinstance(named, str) else named.name)
-        if not variable.has_dtype or not variable.dtype.is_float:
+        if not variable.has_dtype or not variable.dtype.is_continuous:
             held = variable.dtype if variable.has_dtype else variable.kind
             raise ArgumentError(
                 f"derivatives are of floating-point variables, {variable.name!r} in {what} holds "

@@ -11,6 +11,7 @@ from ..ground.dtypes import Kind
 from ..ir.block import Block
 from ..ir.operator import EMPTY, Operator, OpRole
 from ..ir.variable import Variable, declared_like
+from ..opdef.conjugation import is_complex
 from ..opdef.definition import Op
 from ..opdef.gradient import is_constant, is_differentiable
 from .activity import flowing_inputs, flowing_outputs, variable_behind
@@ -212,8 +213,10 @@ class ForwardEmission:
         if not tangents:  # what is updated, an element of an array, becomes zero
             slot = definition.inputs[0].name
             tangents = {slot: zeros_like(ins[slot])}
+        known = [variable_behind(self.block, name) for name in op.input_arg_names if name != EMPTY]
+        results = {slot: None for slot, _ in wanted}
         pushed = push(
-            op.instance(), ins, outs, tangents, {slot: None for slot, _ in wanted}, zeros_like
+            op.instance(), ins, outs, tangents, results, zeros_like, of_complex=is_complex(known)
         )
         read = {
             slot: [

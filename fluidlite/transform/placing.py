@@ -84,7 +84,7 @@ def _why_gradients_differ(match: Match) -> str:
     values, block = match.values, match.block
     for inner in match.variant.flowing:
         variable = block.find_var_recursive(match.found[inner][0])
-        if variable is None or not variable.dtype.is_float:
+        if variable is None or not variable.dtype.is_continuous:
             continue
         if variable.error_clip is not None:
             return f"the gradient of {variable.name!r} is clipped"

@@ -39,6 +39,7 @@ def push(
     tangents: Mapping[str, Any],
     wanted: Collection[str],
     zeros_like: Callable[[Any], Any],
+    of_complex: bool = False,
 ) -> Push:
     """How the tangents of an operator's outputs are computed.
 
@@ -49,6 +50,7 @@ def push(
         tangents: of inputs, by slot; None within a list where they are zero.  At least one.
         wanted: the output slots whose tangents are needed.
         zeros_like: gives zeros for a value.
+        of_complex: whether some value is of complex numbers, of which no Jacobian is symmetric.
     """
     if op.type == "print":
         return Push(lookup("assign")(), {"X": tangents["In"]}, {"Out": "Out"})
@@ -61,7 +63,8 @@ def push(
             applied[slot] = _filled(op, tangent, ins[slot], zeros_like)
         return Push(op, applied, {slot: slot for slot in op.output_slots})
     gradient = _gradient(op)
-    if has_symmetric_jacobian(op) and set(tangents) == {op.inputs[0].name}:
+    symmetric = has_symmetric_jacobian(op) and not of_complex
+    if symmetric and set(tangents) == {op.inputs[0].name}:
         (tangent,), (out,) = tangents.values(), wanted
         given = _gathered(gradient, ins, outs, {out: tangent}.get)
         return Push(gradient, given, {gradient.grad_slots[op.inputs[0].name]: out})

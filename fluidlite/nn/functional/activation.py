@@ -13,6 +13,7 @@ from ...functions.arithmetic import add, greater_than, multiply, subtract
 from ...functions.elementary import of_any
 from ...functions.selection import chosen
 from ...ground.spellings import of_operator
+from ...opdef.conjugation import is_complex
 
 if TYPE_CHECKING:
     from ...functions.arguments import DTypeLike
@@ -123,6 +124,8 @@ def softplus(x: Tensor, beta: float = 1, threshold: float = 20, name: str | None
     scaled = x if beta == 1 else multiply(x, beta)
     out = eager.softplus(scaled)
     out = out if beta == 1 else multiply(out, 1 / beta)
+    if is_complex(x.array):
+        return out
     if x.appends is not None:
         return chosen(greater_than(scaled, threshold), x, out)
     straight = scaled.array > threshold
