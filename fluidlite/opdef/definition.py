@@ -278,7 +278,7 @@ class Op(Structure):
         Raises:
             FluidError: the inputs do not fit the operator or each other.
         """
-        if self.of_complex is None:
+        if self.of_complex is None and not self.reads_shapes:
             refuse_complex(self.type, ins)
         for name in self.fluid.numbers:
             need_numbers(name, ins.get(name))

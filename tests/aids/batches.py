@@ -66,7 +66,8 @@ def fits(declared, shape):
 
 def distance(got, expected):
     """The largest relative difference of elements that are not the same; infinite for NaN."""
-    got, expected = got.astype("float64"), expected.astype("float64")
+    wide = "complex128" if got.dtype.kind == "c" else "float64"
+    got, expected = got.astype(wide), expected.astype(wide)
     differ = ~((got == expected) | (np.isnan(got) & np.isnan(expected)))
     if not differ.any():
         return 0.0

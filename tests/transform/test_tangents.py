@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from fluidlite.ground.values import LoDTensor, SelectedRows, bare
+from fluidlite.opdef.conjugation import is_complex
 from fluidlite.opdef.definition import lookup, registered
 from fluidlite.opdef.gradient import Tape, is_differentiable
 from fluidlite.transform.linearity import inert_slots, linear_groups
@@ -90,11 +91,18 @@ def check_tangents(op, ins, wanted, rng):
         tangents = []
         for slot, k in chosen:
             like = listed(ins[slot])[k]
-            tangent = rng.normal(size=whole(like).shape)
+            (tangent,) = random_like(rng, [whole(like)])
             is_ragged = isinstance(like, LoDTensor)
             tangents.append(LoDTensor(tangent, like.offsets) if is_ragged else tangent)
+        given = alone(ins, chosen, tangents)
         pushed = push(
-            op, ins, outs, alone(ins, chosen, tangents), {s for s, _ in results}, f.fill_zeros_like
+            op,
+            ins,
+            outs,
+            given,
+            {s for s, _ in results},
+            f.fill_zeros_like,
+            of_complex=is_complex([whole(listed(ins[slot])[k]) for slot, k in at]),
         )
         made = f.apply(pushed.op, pushed.ins)
         made = {slot: made.get(name) for name, slot in pushed.slots.items()}
@@ -103,9 +111,9 @@ def check_tangents(op, ins, wanted, rng):
             tangent = None if made.get(slot) is None else listed(made[slot])[k]
             if tangent is not None:
                 assert whole(tangent).shape == weight.shape, slot
-                forward += np.sum(whole(tangent) * weight)
+                forward += np.sum(np.real(np.conj(whole(tangent)) * weight))
         backward = sum(
-            np.sum(whole(g) * whole(t))
+            np.sum(np.real(np.conj(whole(g)) * whole(t)))
             for g, t in zip([pulled[at.index(place)] for place in chosen], tangents, strict=True)
             if g is not None
         )
