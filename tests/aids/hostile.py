@@ -92,12 +92,13 @@ def bad_arrays(array: Any) -> Iterator[tuple[str, np.ndarray]]:
     yield "deeper", array[None]
     for dtype in ("float32", "int64", "int32", "bool", "float16", "uint8"):
         if array.dtype != dtype:
-            yield dtype, np.nan_to_num(array).astype(dtype)
+            yield dtype, np.nan_to_num(np.real(array)).astype(dtype)
     extremes = {
         "f": (np.nan, np.inf, -np.inf, 0, 1e30),
         "i": (0, -1, HUGE, -HUGE - 1),
         "u": (0, 255),
         "b": (True, False),
+        "c": (np.nan, complex(np.inf, np.nan), 0),
     }
     for number in extremes[array.dtype.kind]:
         with contextlib.suppress(OverflowError):
