@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import types
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, NamedTuple
 
@@ -41,16 +41,16 @@ from .opdef.definition import Op, lookup
 _IN_PROGRAMS = {"reshape": "reshape2", "transpose": "transpose2"}
 
 
-def append(x: Variable, op: Op, ins: Mapping[str, Any]) -> dict[str, Any]:
-    """Append an operator to the current block of a variable's program.
+def append(
+    x: Variable, op: Op, ins: Mapping[str, Any], want: Collection[str] | None = None
+) -> dict[str, Any]:
+    """The outputs of an operator, appended to the current block of a variable's program, by slot.
 
     Args:
         x: the variable, one of the inputs.
         op: the operator.
         ins: variables, arrays and parameters of modules by slot.
-
-    Returns:
-        variables by slot.
+        want: which of the outputs that may be absent are made.
     """
     f = _builder(x)
     operands = {
@@ -62,7 +62,7 @@ def append(x: Variable, op: Op, ins: Mapping[str, Any]) -> dict[str, Any]:
     }
     written = _in_programs(op)
     if not written.statistics:
-        return f.apply(written, operands)
+        return f.apply(written, operands, want)
     updated = {f"{slot}Out": slot for slot in written.statistics}
     outs = {
         slot.name: operands[updated[slot.name]] if slot.name in updated else f.new_variable()

@@ -23,10 +23,10 @@ PACKAGE = "fluidlite"
 
 # Packages that cost more than they are used: imported inside the functions that use them.
 HEAVY = {
-    *("google", "jax", "matplotlib", "mpi4py", "networkx", "onnx", "rich", "tensorboardX"),
+    *("PIL", "google", "jax", "matplotlib", "mpi4py", "networkx", "onnx", "rich"),
     *("visualdl", "wandb"),
 }
-HEAVY |= {"threadpoolctl", "tqdm"}
+HEAVY |= {"tensorboardX", "threadpoolctl", "tqdm"}
 # Also allowed inside functions: a module of the standard library that few programs need.
 LIGHT = {"concurrent", "ctypes", "difflib", "hashlib", "json", "random", "tempfile"}
 VAGUE = {"base", "common", "helper", "helpers", "misc", "util", "utils"}

@@ -149,9 +149,7 @@ class BoundOperator:
         slots = self.op.output_slots
         for name, value in outs.items():
             if value is not None:
-                outs[name] = (
-                    [numpy_.asarray(v) for v in value] if slots[name].many else array_of(value)
-                )
+                outs[name] = [array_of(v) for v in value] if slots[name].many else array_of(value)
         return outs
 
     def visible(self, *inputs: Any) -> Any:

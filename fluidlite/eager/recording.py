@@ -8,7 +8,7 @@ output, to a :class:`NodeOutput` of one with several, or to a leaf: the tensor i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,7 +24,14 @@ from ..opdef.operand import Operand, appends
 from ..opdef.reverse_sweep import NodeOutput
 from .mode import thread
 from .nodes import GradNode
-from .prepared import BoundOperator, PreparedCall, forgets_redefined, kernels, shaped_kernel
+from .prepared import (
+    BoundOperator,
+    PreparedCall,
+    array_of,
+    forgets_redefined,
+    kernels,
+    shaped_kernel,
+)
 from .pullback import Pullback
 from .source import call_site, caller
 from .specialization import Specialization
@@ -121,6 +128,16 @@ class EagerCall(PreparedCall):
         """All outputs by slot."""
         prepared, ins = self.found(inputs, named)
         return self.every(prepared, ins)
+
+    def asked(self, want: Collection[str], *inputs: Any, **named: Any) -> dict[str, Any]:
+        """All outputs by slot; in a program, those that may be absent only as far as wanted.
+
+        Args:
+            want: slots of such outputs.
+            inputs, named: as of a call.
+        """
+        prepared, ins = self.found(inputs, named)
+        return self.every(prepared, ins, want)
 
     def sole(self, x: Any) -> Any:
         """The output for the only input, without attributes: what ``one`` does, spelled out.
@@ -222,7 +239,7 @@ class EagerCall(PreparedCall):
         except Exception as error:
             out = self._again(error, prepared, arrays)
         if type(out) is not _ndarray:
-            out = _asarray(out)
+            out = array_of(out)
         if plan is None:
             plan = self._plan(prepared, key, arrays, {self.definition.outputs[0].name: out})
         if first is None:
@@ -258,7 +275,9 @@ class EagerCall(PreparedCall):
             thread.packing(node, first.results)
         return first.results(out, node, False)
 
-    def every(self, prepared: BoundOperator, ins: Sequence[Any]) -> dict[str, Any]:
+    def every(
+        self, prepared: BoundOperator, ins: Sequence[Any], want: Collection[str] | None = None
+    ) -> dict[str, Any]:
         """All outputs by slot."""
         if not (self._lists or prepared.has_one) and not observed():
             known = self._known(prepared, ins)
@@ -268,7 +287,8 @@ class EagerCall(PreparedCall):
         handles = [t for t in _flat(ins) if isinstance(t, Operand)]
         tracked = thread.recording and any(not t.stop for t in handles)
         if (append := appends(handles)) is not None:
-            return append(prepared.op, dict(zip(self.slots, ins)))
+            asked = () if want is None else (want,)
+            return append(prepared.op, dict(zip(self.slots, ins)), *asked)
         if self._unruled and tracked:
             return prepared.op.outputs_for(rules, dict(zip(self.slots, ins)))
         key = [_key(value) for value in arrays]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 import numpy as np
@@ -99,7 +99,9 @@ class Appender(Protocol):
         """The methods that variables have because tensors have them."""
         ...
 
-    def append(self, x: Variable, op: Op, ins: Mapping[str, Any]) -> dict[str, Any]:
+    def append(
+        self, x: Variable, op: Op, ins: Mapping[str, Any], want: Collection[str] | None = None
+    ) -> dict[str, Any]:
         """Append an operator to the current block of a variable's program; its outputs by slot."""
         ...
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from ..functions.mixing import Promotion
     from ..ground.dtypes import DTypeLike
     from ..ground.values import LoDTensor
-    from ..opdef.definition import Op
     from ..scope import Scope
     from .block import Block
     from .operator import Operator
@@ -225,7 +224,7 @@ class Variable(VariableMethods, Operand):
         return AbstractArray(self)
 
     @property
-    def appends(self) -> Callable[[Op, Mapping[str, Any]], dict[str, Any]]:
+    def appends(self) -> Callable[..., dict[str, Any]]:
         """What appends operators that are applied to the variable."""
         return partial(APPENDER.get().append, self)
 

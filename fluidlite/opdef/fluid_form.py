@@ -42,7 +42,7 @@ class FluidForm:
     #: constant inputs that fluid's gradient operator counts anew, as if that were gradients; the
     #: method ``counts(self, f, ...)``, with parameters of the rule, gives them by slot
     counted: tuple[str, ...] = ()
-    #: inputs that paddle 2 has, and fluid 1.8 does not
+    #: slots that paddle 2 has, and fluid 1.8 does not
     newer: tuple[str, ...] = ()
     #: outputs that fluid's gradient operator has, and that nothing needs
     unmade: tuple[str, ...] = ()
@@ -66,7 +66,7 @@ class FluidForm:
                     f"{type}: FluidForm({name}=...) expects a tuple of slots, got {slots!r}"
                 )
             known = {*(outputs if name in of_outputs else inputs)}
-            known.update(outputs if name == "carried" else ())
+            known.update(outputs if name in ("carried", "newer") else ())
             for slot in slots:
                 if slot not in known:
                     raise DefinitionError(

@@ -74,6 +74,7 @@ from . import (
     pad,
     passes,
     perspective,
+    pictures,
     points,
     pool,
     pool3d,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -13,11 +13,21 @@ from ..errors import AttributeValueError, LoDError, OutOfRangeError, ShapeError
 from ..ground.dtypes import DType
 from ..ground.values import LoDTensor, bare, offsets_from
 from ..opdef.annotations import Array, Arrays, Specs
-from ..opdef.attribute import REQUIRED, need_least
+from ..opdef.attribute import REQUIRED, attr, need_least
 from ..opdef.definition import DetachedValues
 from ..opdef.diagnostics import WarnsOfInput
+from ..opdef.fluid_form import FluidForm
 from ..opdef.sequences import offsets_of
-from ..opdef.spec import Spec, agree, need_float, need_ndim, need_shape, same_dtype, same_float
+from ..opdef.spec import (
+    Spec,
+    agree,
+    need_float,
+    need_integer,
+    need_ndim,
+    need_shape,
+    same_dtype,
+    same_float,
+)
 from .boxes import need_boxes
 from .overlaps import BoxOverlaps, survivors
 
@@ -97,13 +107,22 @@ class generate_proposals(WarnsOfInput, DetachedValues):
     min_size: float = REQUIRED
     eta: float = REQUIRED
 
+    @property
+    def more(self) -> int:
+        """1 where right and bottom lie within a box."""
+        return 1
+
     def infer(
         self, Scores: Spec, BboxDeltas: Spec, ImInfo: Spec, Anchors: Spec, Variances: Spec
     ) -> Specs:
+        need_images(ImInfo, Scores.shape[0] if Scores.ndim else -1)
+        return self.check(Scores, BboxDeltas, Anchors, Variances)
+
+    def check(self, Scores: Spec, BboxDeltas: Spec, Anchors: Spec, Variances: Spec) -> Specs:
+        """Check all but the images; the specs of outputs."""
         same_float(Scores=Scores, BboxDeltas=BboxDeltas, Anchors=Anchors, Variances=Variances)
         need_ndim(4, Scores=Scores, BboxDeltas=BboxDeltas)
         images, anchors, height, width = Scores.shape
-        need_images(ImInfo, images)
         wanted = [images, -1 if anchors == -1 else 4 * anchors, height, width]
         need_shape("BboxDeltas", BboxDeltas, wanted, "4 numbers for each of Scores", Scores)
         for name, s in (("Anchors", Anchors), ("Variances", Variances)):
@@ -137,18 +156,19 @@ class generate_proposals(WarnsOfInput, DetachedValues):
         order = xp.argsort(-scores, kind="stable")
         if 0 < self.pre_nms_topN < len(order):
             order = order[: self.pre_nms_topN]
-        rois = decoded(xp, anchors[order], deltas[order] * variances[order])
-        height, width, scale = info
-        most = xp.stack([width, height, width, height]) - 1
+        more = self.more
+        rois = decoded(xp, anchors[order], deltas[order] * variances[order], more)
+        height, width = info[:2]
+        most = xp.stack([width, height, width, height]) - more
         rois = xp.maximum(xp.minimum(rois, most), 0).astype(scores.dtype)
-        large = self.large(rois, height, width, scale)
+        large = self.large(rois, *info)
         rois, order = rois[large], order[large]
         surviving = xp.arange(len(rois))
         if self.nms_thresh > 0:
             most = self.post_nms_topN if self.post_nms_topN > 0 else -1
             threshold = rois.dtype.type(self.nms_thresh)
             surviving = survivors(
-                xp, len(rois), threshold, self.eta, BoxOverlaps(xp, rois, 1), most
+                xp, len(rois), threshold, self.eta, BoxOverlaps(xp, rois, more), most
             )
         return rois[surviving], scores[order[surviving]][:, None]
 
@@ -162,12 +182,55 @@ class generate_proposals(WarnsOfInput, DetachedValues):
         return large & (centres[:, 0] <= width) & (centres[:, 1] <= height)
 
 
-def decoded(xp: Any, anchors: Array, moves: Array) -> Array:
-    """Boxes in whole pixels, the last one included, from how they differ from anchors."""
-    sizes = anchors[:, 2:] - anchors[:, :2] + 1
+class generate_proposals_v2(generate_proposals):
+    """The same, of images that have not been scaled; one without a region has one of zeros.
+
+    ImShape: height and width of each image, [N, 2].
+    RpnRoisNum: how many regions each image has.
+    pixel_offset: the last pixel lies within a box.
+    """
+
+    signature = (
+        "Scores, BboxDeltas, ImShape, Anchors, Variances -> RpnRois[], RpnRoiProbs[], RpnRoisNum?~"
+    )
+    pixel_offset: bool = True
+
+    @property
+    def more(self) -> int:
+        return int(self.pixel_offset)
+
+    def infer(
+        self, Scores: Spec, BboxDeltas: Spec, ImShape: Spec, Anchors: Spec, Variances: Spec
+    ) -> Specs:
+        need_shape("ImShape", ImShape, [Scores.shape[0] if Scores.ndim else -1, 2])
+        rois, probs, counts = self.check(Scores, BboxDeltas, Anchors, Variances)
+        return rois, probs, counts.with_dtype(DType.INT32)
+
+    def run(self, xp, Scores, BboxDeltas, ImShape, Anchors, Variances):
+        rois, probs, ends = super().run(xp, Scores, BboxDeltas, ImShape, Anchors, Variances)
+        return rois, probs, xp.diff(ends, prepend=0).astype("int32")
+
+    def of_image(self, xp: Any, scores: Array, *more: Array) -> Arrays:
+        rois, probs = super().of_image(xp, scores, *more)
+        if len(rois):
+            return rois, probs
+        return xp.zeros((1, 4), scores.dtype), xp.zeros((1, 1), scores.dtype)
+
+    def input_warnings(self, ins: Any) -> Iterator[Any]:
+        return super().input_warnings({"ImInfo": ins["ImShape"]})
+
+    def large(self, rois: Array, height: Array, width: Array, scale: Any = 1) -> Array:
+        if self.pixel_offset:
+            return super().large(rois, height, width, 1)
+        return (rois[:, 2:] - rois[:, :2] >= max(self.min_size, 1.0)).all(axis=1)
+
+
+def decoded(xp: Any, anchors: Array, moves: Array, more: int) -> Array:
+    """Boxes from how they differ from anchors; ``more`` is 1 where right and bottom lie within."""
+    sizes = anchors[:, 2:] - anchors[:, :2] + more
     centres = moves[:, :2] * sizes + anchors[:, :2] + sizes / 2
     sizes = xp.exp(xp.minimum(moves[:, 2:], anchors.dtype.type(LARGEST))) * sizes
-    return xp.concatenate([centres - sizes / 2, centres + sizes / 2 - 1], axis=1)
+    return xp.concatenate([centres - sizes / 2, centres + sizes / 2 - more], axis=1)
 
 
 class distribute_fpn_proposals(DetachedValues):
@@ -180,24 +243,30 @@ class distribute_fpn_proposals(DetachedValues):
     min_level, max_level: the finest and the coarsest.
     refer_level: the level of regions of ``refer_scale``.
     refer_scale: the square root of an area, in pixels.
+    pixel_offset: the last pixel lies within a region.
     MultiFpnRois: a list of regions, [m, 4] each.
+    RoisNum: how many regions each image has, in place of sequences.
+    MultiLevelRoIsNum: the same of each of MultiFpnRois.
     """
 
-    signature = "FpnRois[] -> MultiFpnRois*[], RestoreIndex"
+    signature = "FpnRois[], RoisNum?! -> MultiFpnRois*[], RestoreIndex, MultiLevelRoIsNum*?~"
+    fluid: ClassVar[FluidForm] = FluidForm(newer=("RoisNum", "MultiLevelRoIsNum"))
     min_level: int = REQUIRED
     max_level: int = REQUIRED
     refer_level: int = REQUIRED
     refer_scale: int = REQUIRED
+    pixel_offset: bool = attr(True, local=True)
 
     @property
     def levels(self) -> int:
         """How many levels there are."""
         return self.max_level - self.min_level + 1
 
-    def width(self, FpnRois: Spec) -> Any:
+    def width(self, FpnRois: Spec, RoisNum: Spec) -> Any:
         return self.levels
 
-    def infer(self, FpnRois: Spec) -> Specs:
+    def infer(self, FpnRois: Spec, RoisNum: Spec) -> Specs:
+        need_integer(RoisNum=RoisNum)
         need_float(FpnRois=FpnRois)
         need_boxes("FpnRois", FpnRois)
         if not 2 <= self.levels <= MOST_LEVELS or self.refer_scale < 1:
@@ -208,22 +277,29 @@ class distribute_fpn_proposals(DetachedValues):
             )
         rois = FpnRois.with_shape([-1, 4])._replace(lod_level=1)
         index = FpnRois.with_shape([-1, 1]).with_dtype(DType.INT32)
-        return [rois] * self.levels, index._replace(lod_level=0)
+        counts = index.with_shape(RoisNum.shape if RoisNum is not None else [-1])
+        counts = [counts._replace(lod_level=0)] * self.levels
+        return [rois] * self.levels, index._replace(lod_level=0), counts
 
-    def run(self, xp: Any, FpnRois: Array) -> Arrays:
+    def run(self, xp: Any, FpnRois: Array, RoisNum: Array) -> Arrays:
+        if RoisNum is not None:
+            lod = (offsets_from(xp.reshape(RoisNum, -1).tolist()),)
+            FpnRois = LoDTensor(bare(FpnRois), lod)
         rois, parts = by_image("FpnRois", FpnRois)
         sizes = rois[:, 2:] - rois[:, :2]
-        areas = xp.where((sizes >= 0).all(axis=1), xp.prod(sizes + 1, axis=1), 0)
+        more = 1 if self.pixel_offset else 0
+        areas = xp.where((sizes >= 0).all(axis=1), xp.prod(sizes + more, axis=1), 0)
         scales = xp.sqrt(areas.astype(rois.dtype)) / self.refer_scale + rois.dtype.type(1e-6)
         levels = xp.floor(xp.log2(scales) + self.refer_level)
         levels = xp.clip(levels, self.min_level, self.max_level).astype("int64") - self.min_level
         order = xp.argsort(levels, kind="stable")
-        by_level = []
+        by_level, of_images = [], []
         for level in range(self.levels):
             here = levels == level
             counts = [int(here[begin:end].sum()) for begin, end in parts]
             by_level.append(LoDTensor(rois[here], (offsets_from(counts),)))
-        return by_level, xp.argsort(order, kind="stable").astype("int32")[:, None]
+            of_images.append(xp.asarray(counts, "int32"))
+        return by_level, xp.argsort(order, kind="stable").astype("int32")[:, None], of_images
 
 
 class collect_fpn_proposals(DetachedValues):

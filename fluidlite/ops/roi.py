@@ -14,7 +14,7 @@ from ..errors import AttributeValueError, OutOfRangeError, ShapeError
 from ..ground.dtypes import DType
 from ..ground.values import LoDTensor
 from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
-from ..opdef.attribute import REQUIRED
+from ..opdef.attribute import REQUIRED, attr
 from ..opdef.definition import Detached, Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import Shape, Spec, agree, need_integer, need_ndim, need_shape, same_float
@@ -38,7 +38,9 @@ class RoiPooling(Op, abstract=True):
     pooled_width: int = 1
     lod: ClassVar[str | None] = None
 
-    def check(self, X: Spec, ROIs: Spec, Numbers: Spec | None = None) -> Spec:
+    def check(
+        self, X: Spec, ROIs: Spec, Numbers: Spec | None = None, RoisNum: Spec | None = None
+    ) -> Spec:
         """Check everything; the spec of an Out with the channels of X."""
         same_float(X=X, ROIs=ROIs)
         need_ndim(4, X=X)
@@ -47,6 +49,7 @@ class RoiPooling(Op, abstract=True):
         need_shape("ROIs", ROIs, (-1, 4))
         if Numbers is not None:
             need_integer(RoisLod=Numbers)
+        need_integer(RoisNum=RoisNum)
         sizes = [self.pooled_height, self.pooled_width]
         if min(sizes) < 1 or self.spatial_scale <= 0:
             raise AttributeValueError(
@@ -70,18 +73,23 @@ class roi_align(RoiPooling):
     (He, Gkioxari, Dollar and Girshick, Mask R-CNN, ICCV 2017.)
 
     RoisLod: where the regions of each image begin, and where the last ones end.
+    RoisNum: how many regions each image has.
     sampling_ratio: how many points a part has in each direction; below 1, one for each element.
+    aligned: the number of an element is the place of its middle, and no region is made larger; if
+        not, it is half an element before that, and regions have a size of at least 1.
     """
 
-    signature = "X, ROIs![], RoisLod?! -> Out"
+    signature = "X, ROIs![], RoisLod?!, RoisNum?! -> Out"
+    fluid: ClassVar[FluidForm] = FluidForm(newer=("RoisNum",))
     sampling_ratio: int = -1
+    aligned: bool = attr(False, local=True)
 
-    def infer(self, X: Spec, ROIs: Spec, RoisLod: Spec) -> Spec:
-        return self.check(X, ROIs, RoisLod)
+    def infer(self, X: Spec, ROIs: Spec, RoisLod: Spec, RoisNum: Spec) -> Spec:
+        return self.check(X, ROIs, RoisLod, RoisNum)
 
-    def expand(self, f: Any, X: Value, ROIs: Value, RoisLod: Value) -> Value:
-        images = f.roi_images(ROIs, RoisLod, images=X.shape[0])
-        sampling = dict(sampling_ratio=self.sampling_ratio)
+    def expand(self, f: Any, X: Value, ROIs: Value, RoisLod: Value, RoisNum: Value) -> Value:
+        images = f.roi_images(ROIs, RoisLod, RoisNum, images=X.shape[0])
+        sampling = dict(sampling_ratio=self.sampling_ratio, aligned=self.aligned)
         return f.roi_blend(X, *self.weights(f.roi_align_weights, X, ROIs, **sampling), images)
 
 
@@ -126,13 +134,16 @@ class roi_align_weights(RoiWeights):
     """Out = the weights of elements in means of points between them.
 
     sampling_ratio: how many points a part has; below 1, one for each element.
+    aligned: as in ``roi_align``.
     """
 
     sampling_ratio: int = -1
+    aligned: bool = False
 
     def run(self, xp: Any, ROIs: Array) -> Array:
-        begins, ends = (v * self.spatial_scale for v in self.ends(xp, ROIs))
-        spans = xp.maximum(ends - begins, 1) / self.bins
+        half = 0.5 if self.aligned else 0
+        begins, ends = (v * self.spatial_scale - half for v in self.ends(xp, ROIs))
+        spans = (ends - begins if self.aligned else xp.maximum(ends - begins, 1)) / self.bins
         out = xp.zeros((len(begins), self.bins, self.size), begins.dtype)
         for r, (begin, span) in enumerate(zip(begins, spans)):
             count = self.sampling_ratio if self.sampling_ratio > 0 else math.ceil(span)
@@ -166,13 +177,15 @@ class psroi_pool(RoiPooling):
     Out: of shape [n, output_channels, pooled_height, pooled_width].
     output_channels: of Out; X has as many for each part.
     X: images, [N, output_channels * pooled_height * pooled_width, H, W].
+    RoisNum: how many regions each image has.
     """
 
-    signature = "X, ROIs![] -> Out"
+    signature = "X, ROIs![], RoisNum?! -> Out"
+    fluid: ClassVar[FluidForm] = FluidForm(newer=("RoisNum",))
     output_channels: int = REQUIRED
 
-    def infer(self, X: Spec, ROIs: Spec) -> Spec:
-        out = self.check(X, ROIs)
+    def infer(self, X: Spec, ROIs: Spec, RoisNum: Spec) -> Spec:
+        out = self.check(X, ROIs, RoisNum=RoisNum)
         wanted = self.output_channels * self.pooled_height * self.pooled_width
         if self.output_channels < 1 or not agree(X.shape[1], wanted):
             raise ShapeError(
@@ -181,8 +194,8 @@ class psroi_pool(RoiPooling):
             )
         return out.with_dim(1, self.output_channels)
 
-    def expand(self, f: Any, X: Value, ROIs: Value) -> Value:
-        images = f.roi_images(ROIs, images=X.shape[0])
+    def expand(self, f: Any, X: Value, ROIs: Value, RoisNum: Value) -> Value:
+        images = f.roi_images(ROIs, None, RoisNum, images=X.shape[0])
         weights = self.weights(f.psroi_weights, X, ROIs)
         return f.roi_blend(X, *weights, images, by_place=True)
 
@@ -297,18 +310,20 @@ class roi_pool(RoiPooling):
     (Girshick, Fast R-CNN, ICCV 2015.)
 
     RoisLod: where the regions of each image begin, and where the last ones end.
+    RoisNum: how many regions each image has.
     Argmax: the number of the element in its image, by rows; -1 for a part without elements.
     """
 
-    signature = "X, ROIs![], RoisLod?! -> Out, Argmax!~"
+    signature = "X, ROIs![], RoisLod?!, RoisNum?! -> Out, Argmax!~"
+    fluid: ClassVar[FluidForm] = FluidForm(newer=("RoisNum",))
 
-    def infer(self, X: Spec, ROIs: Spec, RoisLod: Spec) -> Specs:
-        out = self.check(X, ROIs, RoisLod)
+    def infer(self, X: Spec, ROIs: Spec, RoisLod: Spec, RoisNum: Spec) -> Specs:
+        out = self.check(X, ROIs, RoisLod, RoisNum)
         return out, out.with_dtype(DType.INT64)
 
-    def run(self, xp: Any, X: Array, ROIs: Array, RoisLod: Array) -> Arrays:
+    def run(self, xp: Any, X: Array, ROIs: Array, RoisLod: Array, RoisNum: Array) -> Arrays:
         rois = finite(xp, ROIs)
-        images = roi_images({"images": len(X)}).run(xp, ROIs, RoisLod, None)
+        images = roi_images({"images": len(X)}).run(xp, ROIs, RoisLod, RoisNum)
         shape = (len(rois), X.shape[1], self.pooled_height, self.pooled_width)
         out, place = xp.zeros(shape, X.dtype), xp.full(shape, -1, "int64")
         for r, (roi, image) in enumerate(zip(rois, images.tolist())):
@@ -344,10 +359,17 @@ class roi_pool(RoiPooling):
         return ranges
 
     def grad(
-        self, f: Any, X: Value, ROIs: Value, Argmax: Value, dOut: Value, RoisLod: Value = None
+        self,
+        f: Any,
+        X: Value,
+        ROIs: Value,
+        Argmax: Value,
+        dOut: Value,
+        RoisLod: Value = None,
+        RoisNum: Value = None,
     ) -> Rules:
         def dx():
-            images = f.roi_images(ROIs, RoisLod, images=X.shape[0])
+            images = f.roi_images(ROIs, RoisLod, RoisNum, images=X.shape[0])
             positions, there = f.roi_positions(Argmax, images, size=X.shape)
             return f.put_elements(dOut * indicator(f, there, dOut), positions, size=X.shape)
 

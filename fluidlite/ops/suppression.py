@@ -5,19 +5,21 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..errors import LoDError, ShapeError
 from ..ground.dtypes import DType
-from ..ground.values import LoDTensor, bare
+from ..ground.values import LoDTensor, bare, offsets_from
 from ..opdef.annotations import Array, Arrays, Specs
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import DetachedValues
+from ..opdef.fluid_form import FluidForm
 from ..opdef.sequences import lod_of
-from ..opdef.spec import Spec, need_ndim, need_shape, same_float
-from .overlaps import box_overlaps, overlaps_of, polygon_overlaps, survivors
+from ..opdef.spec import Spec, need_float, need_ndim, need_shape, same_float
+from .boxes import need_boxes
+from .overlaps import BoxOverlaps, box_overlaps, overlaps_of, polygon_overlaps, survivors
 
 CORNERS = (4, 8, 16, 24, 32)  #: how many numbers a box or a polygon has
 
@@ -203,6 +205,16 @@ class Indexed(Suppression, abstract=True):
         return LoDTensor(rows, (offsets,)), LoDTensor(index.astype("int32"), (offsets,))
 
 
+def counted(out: Spec, index: Spec) -> Specs:
+    """Specs of boxes, of their numbers, and of how many of them each image has."""
+    return out, index, index.with_shape([-1])._replace(lod_level=0)
+
+
+def with_counts(xp: Any, out: Any, index: Any) -> Arrays:
+    """Boxes, their numbers, and how many each image has."""
+    return out, index, xp.diff(xp.asarray(out.offsets[-1], dtype="int32"))
+
+
 class multiclass_nms2(Indexed, multiclass_nms):
     """Out = what multiclass_nms gives, Index = the numbers of its boxes in BBoxes.
 
@@ -210,6 +222,45 @@ class multiclass_nms2(Indexed, multiclass_nms):
     """
 
     signature = "BBoxes[], Scores[] -> Out[], Index[]~"
+
+
+class multiclass_nms3(multiclass_nms2):
+    """What multiclass_nms2 gives, with the numbers of images' boxes as tensors.
+
+    RoisNum: how many boxes each image has, where each class has its own box.
+    NmsRoisNum: how many boxes are kept of each image.
+    """
+
+    signature = "BBoxes[], Scores[], RoisNum?! -> Out[], Index[]~, NmsRoisNum?~"
+
+    def infer(self, BBoxes: Spec, Scores: Spec, RoisNum: Spec) -> Specs:
+        return counted(*super().infer(BBoxes, Scores))
+
+    def run(self, xp: Any, BBoxes: Array, Scores: Array, RoisNum: Array) -> Arrays:
+        if RoisNum is not None:
+            offsets = offsets_from(xp.reshape(RoisNum, -1).tolist())
+            Scores = LoDTensor(bare(Scores), (offsets,))
+        return with_counts(xp, *super().run(xp, BBoxes, Scores))
+
+
+class nms(DetachedValues):
+    """KeepBoxesIdxs = the numbers of the boxes that no box before them overlaps too much.
+
+    Boxes: [M, 4], the best first.
+    iou_threshold: overlaps above it suppress.
+    """
+
+    signature = "Boxes -> KeepBoxesIdxs"
+    iou_threshold: float = 1.0
+
+    def infer(self, Boxes: Spec) -> Specs:
+        need_float(Boxes=Boxes)
+        need_boxes("Boxes", Boxes)
+        return Boxes.with_shape([-1]).with_dtype(DType.INT64)
+
+    def run(self, xp: Any, Boxes: Array) -> Array:
+        threshold = Boxes.dtype.type(self.iou_threshold)
+        return survivors(xp, len(Boxes), threshold, 1.0, BoxOverlaps(xp, Boxes, 0), -1)
 
 
 class matrix_nms(Indexed):
@@ -224,14 +275,22 @@ class matrix_nms(Indexed):
     gaussian_sigma: the sigma.
     BBoxes: of images with as many boxes each, [N, M, 4].
     Scores: [N, classes, M].
+    RoisNum: how many boxes are kept of each image.
     """
 
-    signature = "BBoxes, Scores -> Out[], Index[]"
+    signature = "BBoxes, Scores -> Out[], Index[], RoisNum?~"
+    fluid: ClassVar[FluidForm] = FluidForm(newer=("RoisNum",))
     post_threshold: float = 0.0
     use_gaussian: bool = False
     gaussian_sigma: float = 2.0
     score_dims = (3,)
     by_score = True
+
+    def infer(self, BBoxes: Spec, Scores: Spec) -> Specs:
+        return counted(*super().infer(BBoxes, Scores))
+
+    def run(self, xp: Any, BBoxes: Array, Scores: Array) -> Arrays:
+        return with_counts(xp, *super().run(xp, BBoxes, Scores))
 
     def found(self, xp: Any, scores: Array, boxes: Array, least: Any) -> Arrays:
         order = ranked(xp, scores, self.score_threshold, self.nms_top_k)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from ..errors import AttributeValueError, ShapeError
 from ..ground.dtypes import DType
 from ..opdef.annotations import Array, Arrays, Specs, Value, Values
-from ..opdef.attribute import REQUIRED, need_least
+from ..opdef.attribute import REQUIRED, attr, need_least
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import (
@@ -40,6 +40,11 @@ class Yolo(Op, abstract=True):
     downsample_ratio: int = 32
     scale_x_y: float = 1.0
 
+    @property
+    def per_anchor(self) -> int:
+        """How many numbers an anchor has beside those of classes."""
+        return 5
+
     def check(self, X: Spec, anchors: int) -> None:
         """Check the attributes, and that X is of ``anchors`` anchors."""
         need_float(X=X)
@@ -49,11 +54,11 @@ class Yolo(Op, abstract=True):
                 f"expected anchors of a width and a height each, got {list(self.anchors)}"
             )
         need_least(self, 1, "class_num", "downsample_ratio")
-        channels = anchors * (5 + self.class_num)
+        channels = anchors * (self.per_anchor + self.class_num)
         if not agree(X.shape[1], channels):
             raise ShapeError(
-                f"expected X of {channels} channels, 5 + class_num={self.class_num} for each of "
-                f"{anchors} anchors; got {X.shape[1]}"
+                f"expected X of {channels} channels, {self.per_anchor} + class_num="
+                f"{self.class_num} for each of {anchors} anchors; got {X.shape[1]}"
             )
 
     def centres(self, xp: Any, x: Array) -> Arrays:
@@ -81,21 +86,31 @@ def sigmoid(xp: Any, x: Array) -> Array:
 class yolo_box(Yolo):
     """What the detector YOLO found at each place, and how sure it is of each class.
 
-    (Redmon and Farhadi, YOLOv3, arXiv 1804.02767.)  Both sides are divided by the number of rows of
-    places, as in fluid: where there are more columns, boxes may lie beyond the image.
+    (Redmon and Farhadi, YOLOv3, arXiv 1804.02767.)
 
     ImgSize: height and width of each image, [N, 2].
     Boxes: left, top, right, bottom, in pixels: [N, anchors * H * W, 4].
     Scores: [N, anchors * H * W, class_num].
     conf_thresh: boxes whose objectness is lower are zeros.
     clip_bbox: keep boxes within their image.
+    by_side: places across are parts of the width; if not, both sides are divided by the number of
+        rows of places, as in fluid: where there are more columns, boxes may lie beyond the image.
+    iou_aware: X begins with a number for each anchor that says how far the box is to be trusted.
+    iou_aware_factor: the power of that in the objectness, which has the rest.
     """
 
     signature = "X, ImgSize -> Boxes, Scores"
     lod: ClassVar[str | None] = None
     conf_thresh: float = 0.01
     clip_bbox: bool = True
+    by_side: bool = attr(False, local=True)
+    iou_aware: bool = attr(False, local=True)
+    iou_aware_factor: float = attr(0.5, local=True)
     grad = None
+
+    @property
+    def per_anchor(self) -> int:
+        return 6 if self.iou_aware else 5
 
     def infer(self, X: Spec, ImgSize: Spec) -> Specs:
         anchors = len(self.anchors) // 2
@@ -108,11 +123,16 @@ class yolo_box(Yolo):
 
     def run(self, xp: Any, X: Array, ImgSize: Array) -> Arrays:
         n, _, height, width = X.shape
-        x = xp.reshape(X, (n, len(self.anchors) // 2, 5 + self.class_num, height, width))
+        anchors = len(self.anchors) // 2
+        x = X[:, anchors * (self.per_anchor - 5) :]
+        x = xp.reshape(x, (n, anchors, 5 + self.class_num, height, width))
         sizes = xp.reshape(ImgSize.astype(X.dtype), (n, 2, 1, 1, 1))
         high, wide = sizes[:, 0], sizes[:, 1]
-        across, down = (v / height for v in self.centres(xp, x))
+        columns = width if self.by_side else height
+        across, down = self.centres(xp, x)
+        across, down = across / columns, down / height
         sides = self.extents(xp, x, self.anchors)
+        sides = sides[0] * (height / columns), sides[1]
         halves = sides[0] * wide / 2, sides[1] * high / 2
         across, down = across * wide, down * high
         box = [across - halves[0], down - halves[1], across + halves[0], down + halves[1]]
@@ -121,10 +141,13 @@ class yolo_box(Yolo):
                 xp.minimum(v, most - 1) for v, most in zip(box[2:], (wide, high))
             ]
         sure = sigmoid(xp, x[:, :, 4])
+        if self.iou_aware:
+            factor = X.dtype.type(self.iou_aware_factor)
+            sure = sure ** (1 - factor) * sigmoid(xp, X[:, :anchors]) ** factor
         kept = (sure >= self.conf_thresh)[..., None]
         boxes = xp.stack(box, axis=-1) * kept
         scores = xp.moveaxis(sigmoid(xp, x[:, :, 5:]), 2, -1) * sure[..., None] * kept
-        count = len(self.anchors) // 2 * height * width
+        count = anchors * height * width
         return (
             xp.reshape(boxes, (n, count, 4)).astype(X.dtype),
             xp.reshape(scores, (n, count, self.class_num)).astype(X.dtype),

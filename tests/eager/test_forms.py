@@ -117,4 +117,4 @@ def test_every_form_remembers_that_an_input_was_written_in_place():
 def test_there_are_no_other_forms():
     """A new one belongs into the tests above."""
     forms = {"sole", "pair", "one", "every"}
-    assert {n for n in vars(EagerCall) if not n.startswith("_")} == forms | {"all"}
+    assert {n for n in vars(EagerCall) if not n.startswith("_")} == forms | {"all", "asked"}

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from ...ground.module_tables import give_names
 
-_BELOW = ("models",)
+_BELOW = ("models", "ops")
 __all__: list[str] = []
 give_names(globals(), {}, _BELOW)

@@ -6,7 +6,7 @@ from .form import Sample, samples
 from .pool import distinct
 
 ROIS = np.array([[0.3, 1.2, 4.6, 3.7], [-2.0, 0.0, 9.0, 9.1], [2.4, 2.6, 2.9, 3.4]])
-OFFSETS = np.array([0, 1, 3])
+OFFSETS, COUNTS = np.array([0, 1, 3]), np.array([1, 2])
 PARTS = dict(pooled_height=3, pooled_width=2, spatial_scale=0.75)
 
 
@@ -15,6 +15,8 @@ def roi_align(rng):
     inputs = dict(X=rng.normal(size=[2, 3, 5, 6]), ROIs=ROIS, RoisLod=OFFSETS)
     yield Sample(inputs, PARTS)
     yield Sample(inputs, dict(PARTS, sampling_ratio=2), name="two")
+    inputs = dict(X=inputs["X"], ROIs=ROIS, RoisNum=COUNTS)
+    yield Sample(inputs, dict(PARTS, aligned=True), name="aligned")
     yield Sample(dict(X=rng.normal(size=[1, 2, 5, 6]), ROIs=ROIS), name="one_image")
 
 
@@ -22,6 +24,7 @@ def roi_align(rng):
 def roi_pool(rng):
     yield Sample(dict(X=distinct(rng, (2, 3, 5, 6)), ROIs=ROIS, RoisLod=OFFSETS), PARTS)
     yield Sample(dict(X=distinct(rng, (1, 2, 5, 6)), ROIs=ROIS), PARTS, name="one_image")
+    yield Sample(dict(X=distinct(rng, (2, 3, 5, 6)), ROIs=ROIS, RoisNum=COUNTS), PARTS, "counts")
 
 
 @samples("roi_positions")
@@ -34,6 +37,8 @@ def roi_positions(rng):
 def psroi_pool(rng):
     attrs = dict(PARTS, output_channels=2)
     yield Sample(dict(X=rng.normal(size=[1, 12, 5, 7]), ROIs=ROIS), attrs)
+    inputs = dict(X=rng.normal(size=[2, 12, 5, 7]), ROIs=ROIS, RoisNum=COUNTS)
+    yield Sample(inputs, attrs, "counts")
 
 
 @samples("prroi_pool")

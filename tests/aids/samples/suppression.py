@@ -14,7 +14,14 @@ def boxes(rng, *shape):
 COUNTS = dict(score_threshold=0.1, nms_top_k=6, keep_top_k=5)
 
 
-@samples("multiclass_nms", "multiclass_nms2", "matrix_nms", "locality_aware_nms")
+@samples("nms")
+def nms(rng):
+    yield Sample(dict(Boxes=boxes(rng, 9)), dict(iou_threshold=0.2))
+
+
+@samples(
+    "multiclass_nms", "multiclass_nms2", "multiclass_nms3", "matrix_nms", "locality_aware_nms"
+)  # fmt: skip
 def suppression(rng, type):
     scores = rng.uniform(size=[2, 3, 7])
     yield Sample(dict(BBoxes=boxes(rng, 2, 7), Scores=scores), COUNTS)
@@ -24,6 +31,9 @@ def suppression(rng, type):
         inputs = dict(BBoxes=boxes(rng, 7, 3), Scores=rng.uniform(size=[7, 3]))
         lods = dict(BBoxes=((0, 2, 2, 7),), Scores=((0, 2, 2, 7),))
         yield Sample(inputs, COUNTS, "sequences", lods=lods)
+    if type == "multiclass_nms3":
+        inputs = dict(inputs, RoisNum=np.array([2, 0, 5]))
+        yield Sample(inputs, COUNTS, "counts")
     if type == "matrix_nms":
         attrs = dict(COUNTS, use_gaussian=True, background_label=-1)
         yield Sample(dict(BBoxes=boxes(rng, 2, 7), Scores=scores), attrs, "gaussian")

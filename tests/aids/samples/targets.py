@@ -84,11 +84,21 @@ def generate_proposals(rng):
     yield Sample(inputs, attrs)
 
 
+@samples("generate_proposals_v2")
+def generate_proposals_v2(rng):
+    (plain,) = generate_proposals(rng)
+    inputs = {slot: value for slot, value in plain.inputs.items() if slot != "ImInfo"}
+    inputs["ImShape"] = INFO[:, :2]
+    yield Sample(inputs, dict(plain.attrs, pixel_offset=False))
+
+
 @samples("distribute_fpn_proposals")
 def distribute_fpn_proposals(rng):
     rois = boxes(rng, 7) * np.array([[8.0], [16], [32], [64], [8], [90], [0.5]])
     attrs = dict(min_level=2, max_level=4, refer_level=3, refer_scale=10)
     yield Sample(dict(FpnRois=rois), attrs, lods=dict(FpnRois=((0, 3, 7),)))
+    inputs = dict(FpnRois=rois, RoisNum=np.array([3, 0, 4]))
+    yield Sample(inputs, dict(attrs, pixel_offset=False), "counts")
 
 
 @samples("collect_fpn_proposals")

@@ -12,6 +12,9 @@ def yolo_box(rng):
     inputs = dict(X=rng.normal(size=[2, 21, 3, 4]), ImgSize=np.array([[90, 120], [70, 80]]))
     yield Sample(inputs, dict(ANCHORS, conf_thresh=0.4))
     yield Sample(inputs, dict(ANCHORS, clip_bbox=False, scale_x_y=1.2), name="free")
+    inputs = dict(X=rng.normal(size=[2, 24, 3, 4]), ImgSize=inputs["ImgSize"])
+    attrs = dict(ANCHORS, by_side=True, iou_aware=True, iou_aware_factor=0.3)
+    yield Sample(inputs, attrs, name="aware")
 
 
 def truths(rng):
