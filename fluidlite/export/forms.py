@@ -87,6 +87,8 @@ def adam(
 def momentum(
     graph: SourceGraph, op: Any, Param: Any, Grad: Any, Velocity: Any, LearningRate: Any
 ) -> Any:
+    if op.regularization_method:
+        return NotImplemented
     more = {"nesterov": True} if op.use_nesterov else {}
     given = (Param, Grad, Velocity, LearningRate, op.mu)
     return graph.helper(library.momentum, *given, **more, outputs=2)

@@ -111,7 +111,7 @@ def momentum(
     op: Any, Param: Spec, Grad: Spec, Velocity: Spec, LearningRate: Spec
 ) -> Prepared | None:
     """VelocityOut = mu * Velocity + Grad; ParamOut = Param - LearningRate * VelocityOut."""
-    if not _dense(Param, Grad, Velocity):
+    if not _dense(Param, Grad, Velocity) or op.regularization_method:
         return None
     mu, nesterov = np.asarray(op.mu, Param.dtype.dtype), op.use_nesterov
     cut = _cut(Param, 5)
@@ -173,8 +173,8 @@ def _adam_update(op: Any, dtype: Any) -> Callable[..., None]:
 @prepares("adam", "adam_v2")
 def adam(op: Any, *specs: Any) -> Prepared | None:
     """Adam's step; see the operator."""
-    Param, Grad, LearningRate, Moment1, Moment2, _, _, Beta1Tensor, Beta2Tensor = specs
-    if Beta1Tensor is not None or Beta2Tensor is not None:
+    Param, Grad, LearningRate, Moment1, Moment2, _, _, *more = specs
+    if any(spec is not None for spec in more) or getattr(op, "use_global_beta_pow", False):
         return None
     if not _dense(Param, Grad, Moment1, Moment2) or Param.dtype != LearningRate.dtype:
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from ..opdef.annotations import Array, Arrays
-from ..opdef.attribute import REQUIRED, need_above, need_least
+from ..opdef.attribute import REQUIRED, attr, need_above, need_least
 from .optimizer import ParameterUpdate, number
 
 
@@ -101,6 +101,7 @@ class lamb_v2(lamb):
         "ParamOut, Moment1Out, Moment2Out, Beta1PowOut, Beta2PowOut"
     )
     always_adapt: bool = False
+    multi_precision: bool = attr(False, inert=True, local=True)
 
     def run(self, xp, Param, Grad, LearningRate, Moment1, Moment2, Beta1Pow, Beta2Pow):
         moment1 = self.beta1 * Moment1 + (1 - self.beta1) * Grad

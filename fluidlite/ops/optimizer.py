@@ -74,19 +74,27 @@ class sgd(ParameterUpdate):
 class momentum(ParameterUpdate):
     """VelocityOut = mu * Velocity + Grad; ParamOut = Param - LearningRate * VelocityOut.
 
+    Where ``regularization_method`` is "l2_decay", Grad is Grad + regularization_coeff * Param.
     With ``use_nesterov``, ParamOut = Param - LearningRate * (Grad + mu * VelocityOut): the form of
     Sutskever et al., On the importance of initialization and momentum in deep learning, ICML 2013.
 
     mu: how much of the velocity stays.
+    regularization_method, regularization_coeff: whether, and how fast, Param decays.
     """
 
     signature = "Param, Grad, Velocity, LearningRate -> ParamOut, VelocityOut"
     mu: float = REQUIRED
     use_nesterov: bool = False
+    regularization_method: str = attr("", local=True)
+    regularization_coeff: float = attr(0.0, local=True)
+    multi_precision: bool = attr(False, inert=True, local=True)
+    rescale_grad: float = attr(1.0, inert=True, local=True)
 
     def run(
         self, xp: Any, Param: Array, Grad: Array, Velocity: Array, LearningRate: Array
     ) -> Arrays:
+        if self.regularization_method == "l2_decay":
+            Grad = Grad + self.regularization_coeff * Param
         velocity = self.mu * Velocity + Grad
         step = Grad + self.mu * velocity if self.use_nesterov else velocity
         return Param - number(xp, LearningRate, Param) * step, velocity
@@ -106,7 +114,6 @@ class adam(ParameterUpdate):
     beta1, beta2: how much of the running means stays.
     Beta1Tensor, Beta2Tensor: the same as tensors of one element; win over the attributes.
     epsilon: keeps the division finite.
-    corrects_first: epsilon is added when the root has been corrected, as in the paper.
     lazy_mode: of a gradient that has only some rows, the others do not count as 0: there,
         parameter and running means stay as they are.
 
@@ -124,7 +131,7 @@ class adam(ParameterUpdate):
     epsilon: float = 1e-8
     lazy_mode: bool = False
     min_row_size_to_use_multithread: Long = attr(1000, inert=True)
-    corrects_first: bool = attr(False, edition=True)
+    corrects_first: ClassVar[bool] = False  #: whether epsilon is added to a corrected root
 
     def run(
         self,
@@ -139,6 +146,29 @@ class adam(ParameterUpdate):
         Beta1Tensor,
         Beta2Tensor,
     ):
+        state = LearningRate, Moment1, Moment2, Beta1Pow, Beta2Pow, Beta1Tensor, Beta2Tensor
+        return self.stepped(xp, Param, Grad, *state, self.epsilon)
+
+    def stepped(
+        self,
+        xp,
+        Param,
+        Grad,
+        LearningRate,
+        Moment1,
+        Moment2,
+        Beta1Pow,
+        Beta2Pow,
+        Beta1Tensor,
+        Beta2Tensor,
+        epsilon,
+    ):
+        """The outputs.
+
+        Args:
+            xp: of the arrays.
+            epsilon: keeps the division finite.
+        """
         given = (self.beta1, Beta1Tensor), (self.beta2, Beta2Tensor)
         betas = [
             self.decay_rate(xp, own, Param) if tensor is None else xp.reshape(tensor, ())
@@ -151,7 +181,6 @@ class adam(ParameterUpdate):
             powers = next_powers
         correction = xp.sqrt(1 - powers[1])
         rate = LearningRate * correction / (1 - powers[0])
-        epsilon = self.epsilon
         if self.corrects_first:
             epsilon = number(xp, epsilon * correction, Param)
 
@@ -182,17 +211,102 @@ class adam_v2(adam):
     has been corrected.
 
     The rest is as in ``adam``, the rate r = LearningRate * c / (1 - Beta1Pow) and the states among
-    it.  So are the attributes, but for their precision: it is made for tensors at once, of which
-    programs are not made.
+    it.  So are the attributes, but for their precision.  Programs of paddle 2 call it ``adam``.
+
+    EpsilonTensor: epsilon as a tensor of one element; wins over the attribute.
+    SkipUpdate: whether everything stays as it is.
+    use_global_beta_pow: the powers stay, since another operator has them.
     """
 
+    signature = (
+        "Param, Grad, LearningRate, Moment1, Moment2, Beta1Pow, Beta2Pow, "
+        "Beta1Tensor?, Beta2Tensor?, EpsilonTensor?, SkipUpdate? -> "
+        "ParamOut, Moment1Out, Moment2Out, Beta1PowOut, Beta2PowOut"
+    )
     beta1: Double = 0.9
     beta2: Double = 0.999
     epsilon: Double = 1e-8
-    corrects_first: bool = attr(True, edition=True)
+    use_global_beta_pow: bool = attr(False, local=True)
+    multi_precision: bool = attr(False, inert=True, local=True)
+    corrects_first: ClassVar[bool] = True
+
+    def infer(self, *specs: Any) -> Specs:
+        *of_step, EpsilonTensor, SkipUpdate = specs
+        need_one(EpsilonTensor=EpsilonTensor, SkipUpdate=SkipUpdate)
+        return super().infer(*of_step)
+
+    def run(
+        self,
+        xp,
+        Param,
+        Grad,
+        LearningRate,
+        Moment1,
+        Moment2,
+        Beta1Pow,
+        Beta2Pow,
+        Beta1Tensor,
+        Beta2Tensor,
+        EpsilonTensor,
+        SkipUpdate,
+    ):
+        epsilon = self.epsilon if EpsilonTensor is None else xp.reshape(EpsilonTensor, ())
+        start = self.decayed(xp, Param, LearningRate)
+        state = LearningRate, Moment1, Moment2, Beta1Pow, Beta2Pow, Beta1Tensor, Beta2Tensor
+        after = self.stepped(xp, start, Grad, *state, epsilon)
+        if self.use_global_beta_pow:
+            after = *after[:3], Beta1Pow, Beta2Pow
+        if SkipUpdate is None:
+            return after
+        skips, before = xp.reshape(SkipUpdate, ()), (Param, Moment1, Moment2, Beta1Pow, Beta2Pow)
+        return tuple([xp.where(skips, was, now) for was, now in zip(before, after)])
+
+    def decayed(self, xp: Any, Param: Array, LearningRate: Array) -> Array:
+        """What the step starts from."""
+        return Param
 
     def decay_rate(self, xp: Any, beta: float, like: Array) -> float | Array:
         return xp.asarray(beta, dtype=like.dtype)
 
     def square(self, grad: Array, share: float | Array) -> Array:
         return share * (grad * grad)
+
+
+class adamw(adam_v2):
+    """The step of ``adam_v2`` from a parameter that was made smaller,
+    Param * (1 - LearningRate * lr_ratio * coeff): Loshchilov and Hutter, Decoupled weight decay
+    regularization, ICLR 2019.
+
+    coeff: how fast Param decays.
+    with_decay: whether it does.
+    lr_ratio: factor of the rate of this parameter.
+    """
+
+    lr_ratio: float = 1.0
+    coeff: float = 0.01
+    with_decay: bool = False
+    lazy_mode: bool = False
+
+    def run(
+        self,
+        xp,
+        Param,
+        Grad,
+        LearningRate,
+        Moment1,
+        Moment2,
+        Beta1Pow,
+        Beta2Pow,
+        Beta1Tensor,
+        Beta2Tensor,
+        EpsilonTensor,
+        SkipUpdate,
+    ):
+        rate = LearningRate * xp.asarray(self.lr_ratio, LearningRate.dtype)
+        state = Moment1, Moment2, Beta1Pow, Beta2Pow, Beta1Tensor, Beta2Tensor
+        return super().run(xp, Param, Grad, rate, *state, EpsilonTensor, SkipUpdate)
+
+    def decayed(self, xp: Any, Param: Array, LearningRate: Array) -> Array:
+        if not self.with_decay:
+            return Param
+        return Param * number(xp, 1 - LearningRate * self.coeff, Param)

@@ -17,6 +17,7 @@ from ..ir.variable import Parameter, Variable
 from ..opdef.spec import Spec
 from .carried import CarriedBlock, CarriedProgram, CarriedVariable, Original
 from .encode import WITH_TENSOR, Encoder, dtype_of
+from .newer_programs import is_of_paddle2
 from .operators import OperatorDecoder
 from .reading import Reading, is_canonical, unknown_fields
 from .wire import decoded, signed
@@ -89,6 +90,7 @@ class ProgramDecoder(Reading):
             self.bytes.fail(len(data), "a block", "the end of the file")
         self.count: int = len(blocks) // 2
         self.program.carried = CarriedProgram(version, compatible, bytes(rest))
+        self.encoder.of_paddle2 = is_of_paddle2(self.program)
         self.program.blocks = []
         for number, (begin, end) in enumerate(zip(blocks[::2], blocks[1::2])):
             self.block(number, begin, end)

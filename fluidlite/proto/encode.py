@@ -14,7 +14,7 @@ from ..ir.program import Program
 from ..ir.variable import Variable
 from ..opdef.attribute import REQUIRED
 from .carried import CarriedBlock, CarriedOperator, CarriedProgram, CarriedVariable, PartOrder
-from .newer_programs import is_of_paddle2
+from .newer_programs import TYPES_IN_FILES, is_of_paddle2
 from .schema import ATTRIBUTE_TYPES, message_classes
 from .wire import delimited, varint_field
 
@@ -128,7 +128,8 @@ class Encoder:
             layout = carried.layout
         parts = [*self.slots(1, op.inputs, layout.inputs)]
         parts += self.slots(2, op.outputs, layout.outputs)
-        parts.append(delimited(3, self.text(op.type)))
+        kind = TYPES_IN_FILES.get(op.type, op.type) if self.of_paddle2 else op.type
+        parts.append(delimited(3, self.text(kind)))
         attrs, wires = op.attrs, layout.wires
         for name, wire in wires.items():
             if not wire:

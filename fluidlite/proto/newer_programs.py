@@ -29,6 +29,10 @@ def _sums_up(op: Operator) -> bool:
     return all(v is not None and _is_bare(v) for v in results)
 
 
+#: operator in files of paddle 2 -> the operator with its formula
+TYPES = {"adadelta": "adadelta_v2", "adam": "adam_v2", "lamb": "lamb_v2"}
+#: the other way round
+TYPES_IN_FILES = {ours: theirs for theirs, ours in TYPES.items()}
 #: attribute -> whether an operator that has it means it; others are meant always
 _MEANT: dict[str, Callable[[Operator], bool]] = {"zero_d": _sums_up}
 

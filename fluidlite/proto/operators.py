@@ -19,6 +19,7 @@ from ..opdef.attribute import Attribute, BlockRef, Long
 from ..opdef.definition import Op, find
 from .carried import CarriedOperator, Original, PartOrder
 from .encode import Encoder
+from .newer_programs import TYPES
 from .reading import Reading, is_canonical, unknown_fields
 from .schema import ATTRIBUTE_TYPE_OF, ATTRIBUTE_TYPES
 from .wire import decoded
@@ -274,6 +275,8 @@ class OperatorDecoder:
         if not raw_type:
             self.bytes.fail(at, "an operator with a type", "one without")
         type_ = self.text(raw_type)
+        if self.encoder.of_paddle2:
+            type_ = TYPES.get(type_, type_)
         definition = find(type_)
         names = tuple([self.text(name) for name, _ in attrs])
         slots = [tuple([self.text(name) for name in side]) for side in (inputs, outputs)]

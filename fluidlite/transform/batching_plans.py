@@ -149,7 +149,7 @@ def padded(op: Any, ins: Values) -> WholePlan:
 
 def rolled(op: Any, ins: Values) -> WholePlan | None:
     """Each example rolled along the same dimensions."""
-    return along("dims")(op, ins) if op.dims else None
+    return along("dims")(op, ins) if op.dims and not op.axis else None
 
 
 def sizes(f: Batching, op: Any, ins: Values) -> dict[str, Any]:

@@ -438,7 +438,7 @@ TRAININGS = {
     "lstm": (recurrent("LSTM"), lambda: optimizers.AdamW(0.01)),
     "gru": (recurrent("GRU"), lambda: optimizers.Adam(0.01)),
     "rnn": (recurrent("SimpleRNN"), lambda: optimizers.Adam(0.01)),
-    "transformer": (attending, lambda: optimizers.AdamW(0.01)),
+    "transformer": (attending, lambda: optimizers.Momentum(0.1)),
     "indexed": (indexed, lambda: optimizers.SGD(0.1)),
     "scaled": (
         mlp,

@@ -120,7 +120,7 @@ def momentum(
 ) -> Offer | None:
     """mu * Velocity + Grad, and the step along it, with that of Nesterov or without."""
     param, grad, velocity, _ = instruction.operands
-    if not _are_dense((param, grad, velocity)):
+    if not _are_dense((param, grad, velocity)) or instruction.op.regularization_method:
         return None
     shape, mu, nesterov = (
         param.shape,
