@@ -95,24 +95,24 @@ class update_loss_scaling(Detached):
         InBadSteps: Any,
         StopUpdate: Any,
     ) -> Arrays:
-        found = xp.reshape(FoundInfinite, ())
-        out = [xp.where(found, xp.zeros_like(each), each) for each in X]
+        is_infinite = xp.reshape(FoundInfinite, ())
+        out = [xp.where(is_infinite, xp.zeros_like(each), each) for each in X]
         before = PrevLossScaling, InGoodSteps, InBadSteps
         if StopUpdate is None and self.stop_update:
             return out, *before
-        after = self.moved(xp, found, *before)
+        after = self.moved(xp, is_infinite, *before)
         if StopUpdate is None:
             return out, *after
         stays = xp.reshape(StopUpdate, ())
         return out, *(xp.where(stays, was, now) for was, now in zip(before, after))
 
     def moved(
-        self, xp: Any, found: Any, PrevLossScaling: Any, InGoodSteps: Any, InBadSteps: Any
+        self, xp: Any, is_infinite: Any, PrevLossScaling: Any, InGoodSteps: Any, InBadSteps: Any
     ) -> Arrays:
         """The scaling and the numbers of steps after a step."""
         zero = xp.zeros_like(InGoodSteps)
-        good = xp.where(found, zero, InGoodSteps + 1)
-        bad = xp.where(found, InBadSteps + 1, zero)
+        good = xp.where(is_infinite, zero, InGoodSteps + 1)
+        bad = xp.where(is_infinite, InBadSteps + 1, zero)
         grows, shrinks = good == self.incr_every_n_steps, bad == self.decr_every_n_nan_or_inf
         larger = PrevLossScaling * xp.asarray(self.incr_ratio, PrevLossScaling.dtype)
         larger = xp.where(xp.isfinite(larger), larger, PrevLossScaling)

@@ -44,19 +44,19 @@ class MergedSteps(Detached, abstract=True):
         ]
 
     def infer(self, *specs: Any) -> Specs:
-        made = [op.infer_outputs(ins) for op, ins in self.steps(specs)]
-        return self.by_outputs(made)
+        results = [op.infer_outputs(ins) for op, ins in self.steps(specs)]
+        return self.by_outputs(results)
 
-    def by_outputs(self, made: list[dict[str, Any]]) -> dict[str, Any]:
+    def by_outputs(self, results: list[dict[str, Any]]) -> dict[str, Any]:
         """Lists by slot, of what was made for each parameter."""
-        return {slot: [each[slot] for each in made] for slot in self.output_slots}
+        return {slot: [each[slot] for each in results] for slot in self.output_slots}
 
     def run(self, xp: Any, *lists: Any) -> Arrays:
-        made = [
+        results = [
             op.by_slot(op.run(xp, *[ins.get(slot) for slot in op.input_slots]))
             for op, ins in self.steps(lists)
         ]
-        return self.by_outputs(made)
+        return self.by_outputs(results)
 
 
 class merged_adam(MergedSteps):

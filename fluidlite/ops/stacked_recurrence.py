@@ -75,12 +75,12 @@ class StackedRecurrence(Op, abstract=True):
                 f"expected {4 * self.count} in WeightList, four for each of {self.count} cells, "
                 f"got {len(WeightList)}"
             )
-        for name, each in listed.items():
+        for name, state in listed.items():
             wanted = (self.count, rows, self.hidden_size)
-            need_shape(name, each, wanted, "[layers * directions, batch, hidden_size]")
+            need_shape(name, state, wanted, "[layers * directions, batch, hidden_size]")
         height = GATES[MODES[self.mode]] * self.hidden_size
-        for number, (name, each) in enumerate(weights.items()):
-            need_shape(name, each, self.weight_shape(number, height), "a weight of its layer")
+        for number, (name, weight) in enumerate(weights.items()):
+            need_shape(name, weight, self.weight_shape(number, height), "a weight of its layer")
         if SequenceLength is not None:
             need_shape("SequenceLength", SequenceLength, (rows,), "[batch]")
         out = Input.with_shape([steps, rows, self.hidden_size * self.directions])
